@@ -1,0 +1,65 @@
+"""Approximation on the hypersphere by von Mises-Fisher kernels and attention heads.
+
+Names are loaded when they are first used (PEP 562), so ``import spherapprox`` loads neither numba nor SciPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import harmonics, points, special, sphere, targets
+    from .error import ErrorInterval, sup_error, worst_case_error
+    from .heads import CoreHead, SplitHead
+    from .partition import EqualMeasurePartition
+    from .points import PointSet
+    from .summation import evaluate
+    from .target import Target
+    from .vmf import VonMisesFisher
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "VonMisesFisher": "vmf",
+    "EqualMeasurePartition": "partition",
+    "PointSet": "points",
+    "Target": "target",
+    "CoreHead": "heads",
+    "SplitHead": "heads",
+    "evaluate": "summation",
+    "ErrorInterval": "error",
+    "sup_error": "error",
+    "worst_case_error": "error",
+}
+_MODULES = ("harmonics", "points", "special", "sphere", "targets")
+
+__all__ = [
+    "CoreHead",
+    "EqualMeasurePartition",
+    "ErrorInterval",
+    "PointSet",
+    "SplitHead",
+    "Target",
+    "VonMisesFisher",
+    "evaluate",
+    "harmonics",
+    "points",
+    "special",
+    "sphere",
+    "sup_error",
+    "targets",
+    "worst_case_error",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

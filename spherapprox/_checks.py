@@ -1,0 +1,221 @@
+"""Argument guards: the only module that words a `ValueError` or `TypeError` about what a user passed.
+
+Every guard returns the value in the form that the computation wants (a Python int or float, a contiguous array), so
+that a public function reads: check, compute, wrap.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.floating[Any]]
+
+UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
+"""How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
+
+MEMORY_LIMIT = 8 * 2**30
+"""Bytes that one result may take before a function refuses to make it."""
+
+
+def show(value: object) -> str:
+    """Print a value briefly enough for an error message."""
+    text = repr(value).replace("\n", " ")
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def integer(value: object, name: str, *, minimum: int | None = None, maximum: int | None = None, why: str = "") -> int:
+    """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"'{name}' must be an integer, got {show(value)} of type {type(value).__name__}")
+    number = float(value)
+    if not math.isfinite(number) or number != math.floor(number):
+        raise ValueError(f"'{name}' must be an integer, got {show(value)}")
+    result = int(value)
+    if minimum is not None and result < minimum:
+        raise ValueError(f"'{name}' must be at least {minimum}, got {result}" + (f": {why}" if why else ""))
+    if maximum is not None and result > maximum:
+        raise ValueError(f"'{name}' must be at most {maximum}, got {result}" + (f": {why}" if why else ""))
+    return result
+
+
+def dimension(dim: object, *, minimum: int = 1, maximum: int | None = None) -> int:
+    """Return the manifold's dimension m of the sphere S^m in R^(m+1)."""
+    why = "'dim' is m of the sphere S^m in R^(m+1), one less than the number of columns"
+    return integer(dim, "dim", minimum=minimum, maximum=maximum, why=why)
+
+
+def real(
+    value: object,
+    name: str,
+    *,
+    above: float | None = None,
+    minimum: float | None = None,
+    below: float | None = None,
+    maximum: float | None = None,
+    finite: bool = True,
+    why: str = "",
+) -> float:
+    """Return `value` as a float inside the stated range: ``above < minimum <= value <= maximum < below``."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise TypeError(f"'{name}' must be a real number, got {show(value)} of type {type(value).__name__}")
+    number = float(value)
+    limits = {
+        "a number": not math.isnan(number),
+        "finite": math.isfinite(number) or not finite,
+        f"greater than {above}": above is None or number > above,
+        f"at least {minimum}": minimum is None or number >= minimum,
+        f"less than {below}": below is None or number < below,
+        f"at most {maximum}": maximum is None or number <= maximum,
+    }
+    for limit, holds in limits.items():
+        if not holds:
+            raise ValueError(f"'{name}' must be {limit}, got {number:g}" + (f": {why}" if why else ""))
+    return number
+
+
+def concentration(value: object, *, maximum: float | None = None) -> float:
+    """Return the concentration lambda >= 0; 0 is the uniform case."""
+    return real(value, "concentration", minimum=0.0, maximum=maximum)
+
+
+def reals(
+    value: ArrayLike,
+    name: str,
+    *,
+    above: float | None = None,
+    minimum: float | None = None,
+    below: float | None = None,
+    maximum: float | None = None,
+    finite: bool = False,
+    nan: bool = True,
+) -> NDArray[np.float64]:
+    """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
+    try:
+        raw = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
+    if raw.dtype.kind not in "iuf" and raw.size:
+        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
+    array = raw.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        bad = np.zeros(array.shape, dtype=bool) if nan else np.isnan(array)
+        if finite:
+            bad |= np.isinf(array)
+        if above is not None:
+            bad |= array <= above
+        if minimum is not None:
+            bad |= array < minimum
+        if below is not None:
+            bad |= array >= below
+        if maximum is not None:
+            bad |= array > maximum
+    if bad.any():
+        range_text = _range_text(above, minimum, below, maximum, finite)
+        raise ValueError(f"'{name}' must be {range_text}, got {array[bad].flat[0]:g}")
+    return array
+
+
+def _range_text(
+    above: float | None, minimum: float | None, below: float | None, maximum: float | None, finite: bool
+) -> str:
+    """Put a range into words."""
+    words = ["finite"] if finite else []
+    words += [
+        f"{text} {limit:g}"
+        for text, limit in (
+            ("greater than", above), ("at least", minimum), ("less than", below), ("at most", maximum)
+        )
+        if limit is not None
+    ]  # fmt: skip
+    return " and ".join(words) or "a number"
+
+
+def floating(value: ArrayLike, name: str) -> Floats:
+    """Return a float32 or float64 array (float32 stays, integers become float64), finite, not empty."""
+    try:
+        raw = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
+    if raw.dtype.kind not in "iuf":
+        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
+    array = raw if raw.dtype in UNIT_TOLERANCE else raw.astype(np.float32 if raw.dtype == np.float16 else np.float64)
+    if array.size == 0:
+        raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"'{name}' must be finite, got {array[~np.isfinite(array)].flat[0]}")
+    return array
+
+
+def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
+    """Return points of S^m as rows, shape (n, m+1), after checking that they have unit length."""
+    array = floating(x, name)
+    if array.ndim != 2:
+        remedy = ": one point is x[None, :]" if array.ndim == 1 else ""
+        raise ValueError(f"'{name}' must have shape (n, dim+1), got {array.shape}{remedy}")
+    if array.shape[1] < 2:
+        raise ValueError(f"'{name}' must have at least 2 columns (the circle S^1), got shape {array.shape}")
+    if dim is not None and array.shape[1] != dim + 1:
+        raise ValueError(f"'{name}' must have shape (n, {dim + 1}) for dim = {dim}, got {array.shape}")
+    length = np.sqrt(np.einsum("ij,ij->i", array, array, dtype=np.float64))
+    worst = int(np.argmax(np.abs(length - 1.0)))
+    if abs(length[worst] - 1.0) > UNIT_TOLERANCE[array.dtype]:
+        raise ValueError(
+            f"'{name}' must have rows of unit length, got length {length[worst]:.9g} in row {worst}: "
+            f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
+        )
+    return array
+
+
+def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
+    """Return one point of S^m, shape (m+1,)."""
+    array = floating(x, name)
+    if array.ndim != 1:
+        raise ValueError(f"'{name}' must be one point of shape (dim+1,), got shape {array.shape}")
+    return rows(array[None, :], name, dim=dim)[0]  # type: ignore[no-any-return]
+
+
+def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
+    """Return values of shape (n,) or (n, p), one row for each of the n `owner` points."""
+    array = floating(values, name)
+    if array.ndim not in (1, 2) or array.shape[0] != n:
+        raise ValueError(f"'{name}' must have shape ({n},) or ({n}, p), one row for each of {owner}, got {array.shape}")
+    return array
+
+
+def choice(value: object, name: str, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of the words in `choices`."""
+    words = tuple(choices)
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(f"'{name}' must be one of {', '.join(map(repr, words))}, got {show(value)}")
+    return value
+
+
+def memory(n_bytes: float, what: str, remedy: str) -> None:
+    """Refuse a result larger than `MEMORY_LIMIT` before any of it is made."""
+    if n_bytes > MEMORY_LIMIT:
+        raise ValueError(
+            f"{what} would take {n_bytes / 2**30:.3g} GiB, more than the limit of {MEMORY_LIMIT / 2**30:.3g} GiB: {remedy}"
+        )
+
+
+def generator(rng: object) -> np.random.Generator:
+    """Return a NumPy Generator from None, an int seed or a Generator."""
+    if rng is None or isinstance(rng, np.random.Generator):
+        return np.random.default_rng(rng)
+    return np.random.default_rng(integer(rng, "rng", minimum=0))
+
+
+def callable_(value: object, name: str) -> None:
+    """Check that `value` can be called."""
+    if not callable(value):
+        raise TypeError(f"'{name}' must be callable, got {show(value)} of type {type(value).__name__}")

@@ -35,10 +35,9 @@ def integer(value: object, name: str, *, minimum: int | None = None, maximum: in
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"'{name}' must be an integer, got {show(value)} of type {type(value).__name__}")
-    number = float(value)
-    if not math.isfinite(number) or number != math.floor(number):
+    if not isinstance(value, numbers.Integral) and not float(value).is_integer():
         raise ValueError(f"'{name}' must be an integer, got {show(value)}")
-    result = int(value)
+    result = int(value) if isinstance(value, numbers.Integral) else int(float(value))
     if minimum is not None and result < minimum:
         raise ValueError(f"'{name}' must be at least {minimum}, got {result}" + (f": {why}" if why else ""))
     if maximum is not None and result > maximum:
@@ -68,7 +67,10 @@ def real(
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"'{name}' must be a real number, got {show(value)} of type {type(value).__name__}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a Python int above the largest float
+        number = math.inf
     limits = {
         "a number": not math.isnan(number),
         "finite": math.isfinite(number) or not finite,
@@ -148,7 +150,8 @@ def floating(value: ArrayLike, name: str) -> Floats:
         raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
     if raw.dtype.kind not in "iuf":
         raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
-    array = raw if raw.dtype in UNIT_TOLERANCE else raw.astype(np.float32 if raw.dtype == np.float16 else np.float64)
+    precision = np.float32 if raw.dtype in (np.float16, np.float32) else np.float64
+    array: Floats = raw.astype(precision, copy=False)
     if array.size == 0:
         raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -204,7 +207,7 @@ def memory(n_bytes: float, what: str, remedy: str) -> None:
     """Refuse a result larger than `MEMORY_LIMIT` before any of it is made."""
     if n_bytes > MEMORY_LIMIT:
         raise ValueError(
-            f"{what} would take {n_bytes / 2**30:.3g} GiB, more than the limit of {MEMORY_LIMIT / 2**30:.3g} GiB: {remedy}"
+            f"{what} would take {n_bytes / 2**30:.3g} GiB, above the limit of {MEMORY_LIMIT / 2**30:.3g} GiB: {remedy}"
         )
 
 

@@ -1,0 +1,167 @@
+"""A function on S^m together with what the theory asks of it: modulus of continuity and sup norm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _checks
+
+__all__ = ["Target"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function on the sphere S^m that is to be approximated, and the constants known of it.
+
+    Parameters
+    ----------
+    function : callable
+        Maps points (n, dim+1) to values (n,) or (n, p).
+    dim : int
+        m >= 1 of the sphere S^m in R^(m+1).
+    lipschitz : float, optional
+        L >= 0 with ``|f(x) - f(y)| <= L theta(x, y)**exponent`` for all points, in the Euclidean norm of R^p and with
+        the geodesic distance theta. None: unknown.
+    exponent : float, default 1.0
+        Hoelder exponent, in (0, 1].
+    sup_norm : float, optional
+        F >= 0 with ``|f(x)| <= F`` for all points, in the Euclidean norm. None: unknown.
+    n_outputs : int, optional
+        p, if the function returns (n, p). None: not stated, and either shape passes.
+    name : str, optional
+        For tables and figures; by default the function's own name.
+    unit : str, default ""
+        The unit of the values, for tables and figures.
+    provenance : str, default ""
+        How the constants are known: "exact", a proof, a measurement.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no callable, no number, or out of its range.
+
+    Notes
+    -----
+    A target is frozen. Calling it checks the points and what the function makes of them; the constants are taken at
+    their word, and every bound that uses them is as good as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import Target
+    >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0, name="height")
+    >>> height(np.array([[0.6, 0.0, 0.8], [0.0, 0.0, -1.0]]))
+    array([ 0.8, -1. ])
+    >>> height.modulus(0.25)
+    0.25
+    """
+
+    function: Callable[[Any], ArrayLike] = field(repr=False)
+    dim: int
+    _: KW_ONLY
+    lipschitz: float | None = None
+    exponent: float = 1.0
+    sup_norm: float | None = None
+    n_outputs: int | None = None
+    name: str | None = None
+    unit: str = ""
+    provenance: str = ""
+
+    def __post_init__(self) -> None:
+        _checks.callable_(self.function, "function")
+        self._set("dim", _checks.dimension(self.dim))
+        self._set("exponent", _checks.real(self.exponent, "exponent", above=0.0, maximum=1.0))
+        if self.lipschitz is not None:
+            self._set("lipschitz", _checks.real(self.lipschitz, "lipschitz", minimum=0.0))
+        if self.sup_norm is not None:
+            self._set("sup_norm", _checks.real(self.sup_norm, "sup_norm", minimum=0.0))
+        if self.n_outputs is not None:
+            self._set("n_outputs", _checks.integer(self.n_outputs, "n_outputs", minimum=1))
+        if self.name is None:
+            self._set("name", getattr(self.function, "__name__", type(self.function).__name__))
+        for text in ("name", "unit", "provenance"):
+            if not isinstance(getattr(self, text), str):
+                raise TypeError(f"'{text}' must be a str, got {_checks.show(getattr(self, text))}")
+
+    def _set(self, attribute: str, value: object) -> None:
+        """Store a checked value: only `__post_init__` may."""
+        object.__setattr__(self, attribute, value)
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.floating[Any]]:
+        """Return the function's values at points of the sphere.
+
+        Parameters
+        ----------
+        x : array_like, shape (n, dim+1)
+            Points of unit length, float32 or float64; the function gets them as they are.
+
+        Returns
+        -------
+        ndarray, shape (n,) or (n, p)
+            As the function returns them: float32 stays float32, integers become float64.
+
+        Raises
+        ------
+        ValueError
+            If the rows are no points of S^dim, or the function returns another shape or values that are not finite.
+        TypeError
+            If the function returns something else than real numbers.
+        """
+        rows = _checks.rows(x, dim=self.dim)
+        try:
+            values = np.asarray(self.function(rows))
+        except ValueError as error:
+            raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
+        if values.dtype.kind not in "iuf":
+            raise TypeError(f"'function' must return real numbers, got an array of {values.dtype}")
+        self._check_shape(values.shape, len(rows))
+        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)
+        if bad.any():
+            first = int(np.argmax(bad))
+            raise ValueError(
+                f"'function' must return finite values, got {_checks.show(values[first].tolist())} "
+                f"at row {first}, x = {_checks.show(rows[first].tolist())}"
+            )
+        return _checks.floating(values, "function(x)")
+
+    def _check_shape(self, shape: tuple[int, ...], n: int) -> None:
+        """Raise unless the function returned one row for each of n points."""
+        if self.n_outputs is not None:
+            if shape != (n, self.n_outputs):
+                raise ValueError(
+                    f"'function' must return shape ({n}, {self.n_outputs}) for {n} points, got {shape}: "
+                    "'n_outputs' states the number of columns"
+                )
+        elif len(shape) not in (1, 2) or shape[0] != n or 0 in shape:
+            raise ValueError(
+                f"'function' must return shape ({n},) or ({n}, p) for {n} points, got {shape}: "
+                "it maps all rows at once, so use x[:, j] for a coordinate and axis=1 for a sum over one"
+            )
+
+    def modulus(self, angle: float) -> float:
+        """Return the upper bound of ``|f(x) - f(y)|`` over points at most `angle` apart.
+
+        Parameters
+        ----------
+        angle : float
+            Geodesic distance, at least 0.
+
+        Returns
+        -------
+        float
+            ``min(lipschitz * angle**exponent, 2 sup_norm)``, each where it is known; inf if none is.
+
+        Raises
+        ------
+        ValueError
+            If `angle` is negative or no number.
+        """
+        angle = min(_checks.real(angle, "angle", minimum=0.0), math.pi)
+        slope = math.inf if self.lipschitz is None else self.lipschitz * angle**self.exponent
+        return min(slope, math.inf if self.sup_norm is None else 2.0 * self.sup_norm)

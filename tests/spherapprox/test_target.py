@@ -1,0 +1,146 @@
+import dataclasses
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import Target
+
+X = np.array([[0.6, 0.0, 0.8], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
+
+
+def height(x):
+    return x[:, -1]
+
+
+class TestCall:
+    def test_scalar(self):
+        values = Target(height, 2)(X)
+        assert values.dtype == np.float64
+        assert np.array_equal(values, [0.8, -1.0, 0.0])
+
+    @pytest.mark.parametrize("n_outputs", [None, 2])
+    def test_vector(self, n_outputs):
+        target = Target(lambda x: x[:, :2], 2, n_outputs=n_outputs)
+        assert np.array_equal(target(X), X[:, :2])
+
+    def test_one_point_and_lists(self):
+        assert Target(height, 1)([[0.6, 0.8]]) == [0.8]
+        assert Target(lambda x: list(x[:, 0]), 2)(X).tolist() == [0.6, 0.0, 1.0]
+
+    def test_float32_stays_and_integers_become_float64(self):
+        assert Target(height, 2)(X.astype(np.float32)).dtype == np.float32
+        values = Target(lambda x: np.sign(x[:, 0]).astype(int), 2)(X)
+        assert (values.dtype, values.tolist()) == (np.float64, [1.0, 0.0, 1.0])
+
+    @pytest.mark.parametrize(
+        ("x", "match"),
+        [
+            (np.eye(4), r"'x' must have shape \(n, 3\) for dim = 2, got \(4, 4\)"),
+            (X[0], r"one point is x\[None, :\]"),
+            (2 * X, "'x' must have rows of unit length"),
+            (X[:0], "'x' must not be empty"),
+            (X * np.nan, "'x' must be finite"),
+        ],
+    )
+    def test_bad_points(self, x, match):
+        with pytest.raises(ValueError, match=match):
+            Target(height, 2)(x)
+
+    @pytest.mark.parametrize(
+        ("function", "match"),
+        [
+            (lambda x: x[0], r"'function' must return shape \(2,\) or \(2, p\) for 2 points, got \(3,\): .*axis=1"),
+            (lambda x: x.sum(), r"'function' must return shape .* got \(\)"),
+            (lambda x: x[:, :, None], r"'function' must return shape .* got \(2, 3, 1\)"),
+            (lambda x: x[:, :0], r"'function' must return shape .* got \(2, 0\)"),
+            (lambda x: np.where(x[:, 0] == 0, np.nan, 1.0), "'function' must return finite values, got nan at row 1"),
+            (
+                lambda x: np.where(x > 0, np.inf, 1.0),
+                r"'function' must return finite values, got \[inf, 1.0, inf\] at row 0",
+            ),
+            (lambda x: [[1.0], [1.0, 2.0]], "'function' failed on rows of shape"),
+            (lambda x: x @ np.ones(2), "'function' failed on rows of shape"),
+        ],
+    )
+    def test_bad_functions(self, function, match):
+        with pytest.raises(ValueError, match=match):
+            Target(function, 2)(X[:2])
+
+    def test_stated_outputs_are_demanded(self):
+        with pytest.raises(ValueError, match=r"'function' must return shape \(3, 2\) for 3 points, got \(3,\)"):
+            Target(height, 2, n_outputs=2)(X)
+        with pytest.raises(ValueError, match=r"'function' must return shape \(3, 2\) .* got \(3, 3\)"):
+            Target(lambda x: x, 2, n_outputs=2)(X)
+
+    @pytest.mark.parametrize("function", [lambda x: x[:, 0] * 1j, lambda x: ["a"] * len(x), lambda x: None])
+    def test_bad_kinds(self, function):
+        with pytest.raises(TypeError, match="'function' must return real numbers"):
+            Target(function, 2)(X)
+
+
+class TestConstants:
+    def test_defaults(self):
+        target = Target(height, 2)
+        assert (target.lipschitz, target.exponent, target.sup_norm, target.n_outputs) == (None, 1.0, None, None)
+        assert (target.name, target.provenance) == ("height", "")
+
+    def test_are_kept_as_plain_numbers(self):
+        target = Target(height, np.int64(2), lipschitz=np.float32(1), sup_norm=3, n_outputs=1.0, name="h", exponent=1)
+        assert target == Target(height, 2, lipschitz=1.0, sup_norm=3.0, n_outputs=1, name="h")
+        assert [type(v) for v in (target.dim, target.lipschitz, target.sup_norm, target.n_outputs)] == [
+            int, float, float, int,
+        ]  # fmt: skip
+
+    def test_frozen_and_picklable(self):
+        target = Target(height, 2, lipschitz=1.0)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            target.lipschitz = 2.0
+        assert pickle.loads(pickle.dumps(target)) == target
+
+    def test_keyword_only(self):
+        with pytest.raises(TypeError, match="positional"):
+            Target(height, 2, 1.0)
+
+    @pytest.mark.parametrize(
+        ("options", "error", "match"),
+        [
+            ({"function": 3.0}, TypeError, "'function' must be callable, got 3.0"),
+            ({"dim": 0}, ValueError, "'dim' must be at least 1, got 0"),
+            ({"dim": 2.5}, ValueError, "'dim' must be an integer, got 2.5"),
+            ({"lipschitz": -1.0}, ValueError, "'lipschitz' must be at least 0.0, got -1"),
+            ({"lipschitz": math.inf}, ValueError, "'lipschitz' must be finite, got inf"),
+            ({"lipschitz": "1"}, TypeError, "'lipschitz' must be a real number"),
+            ({"exponent": 0.0}, ValueError, "'exponent' must be greater than 0.0, got 0"),
+            ({"exponent": 1.5}, ValueError, "'exponent' must be at most 1.0, got 1.5"),
+            ({"sup_norm": math.nan}, ValueError, "'sup_norm' must be a number"),
+            ({"n_outputs": 0}, ValueError, "'n_outputs' must be at least 1, got 0"),
+            ({"name": 3}, TypeError, "'name' must be a str, got 3"),
+            ({"provenance": None}, TypeError, "'provenance' must be a str, got None"),
+        ],
+    )
+    def test_bad(self, options, error, match):
+        with pytest.raises(error, match=match):
+            Target(**({"function": height, "dim": 2} | options))
+
+
+class TestModulus:
+    @settings(derandomize=True, deadline=None)
+    @given(st.floats(0, 10), st.floats(0.01, 1), st.floats(0, 10), st.floats(0, math.pi))
+    def test_is_the_smaller_of_what_is_known(self, slope, exponent, sup, angle):
+        both = Target(height, 2, lipschitz=slope, exponent=exponent, sup_norm=sup).modulus(angle)
+        assert both == min(slope * angle**exponent, 2 * sup)
+        assert Target(height, 2, lipschitz=slope, exponent=exponent).modulus(angle) == slope * angle**exponent
+        assert Target(height, 2, sup_norm=sup).modulus(angle) == 2 * sup
+
+    def test_unknown_and_beyond_pi(self):
+        assert Target(height, 2).modulus(1.0) == math.inf
+        assert Target(height, 2, lipschitz=2.0).modulus(100.0) == 2.0 * math.pi
+
+    @pytest.mark.parametrize("angle", [-0.1, math.nan])
+    def test_bad(self, angle):
+        with pytest.raises(ValueError, match="'angle' must be"):
+            Target(height, 2).modulus(angle)

@@ -1,0 +1,319 @@
+"""Measured errors: the largest error of a head on one target, and on all targets of Lipschitz constant 1."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _checks, special, sphere
+from .partition import EqualMeasurePartition
+from .points import PointSet
+from .summation import angle_mean
+
+__all__ = ["ErrorInterval", "sup_error", "worst_case_error"]
+
+Float64 = NDArray[np.float64]
+Error = Callable[[Float64], Float64]
+"""Maps points (n, dim+1) to errors (n,)."""
+
+FINEST_STEP = 1e-8
+"""Angle at which the refinement stops: what it misses is of this size at a kink, of its square at a smooth maximum."""
+CANDIDATES = 4096
+"""So many of the largest errors in the sample are searched for local maxima."""
+DIRECTIONS = 16
+"""At most this many tangent directions, and their opposites, are tried at a step."""
+PARTITION_DIM = 8
+"""Up to this dimension the sample is the centres of an equal-measure partition, beyond it is random."""
+CHUNK = 8192
+"""Points between which a search can be interrupted."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorInterval:
+    """A sup error between two bounds.
+
+    Parameters
+    ----------
+    lower : float
+        The largest error seen.
+    upper : float
+        No error is larger; inf unless certified.
+    at : ndarray, shape (dim+1,)
+        The point where `lower` was seen.
+    """
+
+    lower: float
+    upper: float
+    at: Float64
+
+
+def sup_error(
+    head: Callable[[Any], ArrayLike],
+    target: Callable[[Any], ArrayLike],
+    *,
+    n: int = 20_000,
+    points: ArrayLike | None = None,
+    refine: int = 16,
+    dim: int | None = None,
+    workers: int = 1,
+    rng: np.random.Generator | int | None = 0,
+    progress: bool = False,
+) -> ErrorInterval:
+    """Measure ``sup_x |head(x) - target(x)|`` in the Euclidean norm.
+
+    The errors of a quasi-uniform sample, and of control points if the head has any, are followed by a search from the
+    worst of them.
+
+    Parameters
+    ----------
+    head, target : callable
+        Map points (n, dim+1) to values (n,) or (n, p), both to the same shape.
+    n : int, default 20000
+        Number of points of the sample, at least; up to half as many control points come on top.
+    points : array_like, shape (k, dim+1), optional
+        Use these points in place of the sample and the control points.
+    refine : int, default 16
+        Number of points from which the error is followed to a local maximum; 0 for none.
+    dim : int, optional
+        m of the sphere S^m, if neither `points`, nor `head`, nor `target` says so.
+    workers : int, default 1
+        Passed to a head that takes it.
+    rng : None, int or numpy.random.Generator, default 0
+        Rotates the sample and chooses directions.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    ErrorInterval
+        `lower` is a value that the error takes; `upper` is inf, since nothing is certified.
+
+    Raises
+    ------
+    TypeError
+        If `head` or `target` cannot be called.
+    ValueError
+        If the dimension is unknown, the two return different shapes, or one of them something that is not finite.
+
+    Examples
+    --------
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, sup_error
+    >>> height = lambda x: x[:, 2]
+    >>> head = SplitHead.from_target(height, EqualMeasurePartition(2, 500), 100.0)
+    >>> round(sup_error(head, height, n=2000).lower, 3)
+    0.01
+    """
+    _checks.callable_(head, "head")
+    _checks.callable_(target, "target")
+    takes_workers = "workers" in getattr(_signature(head), "parameters", {})
+    called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
+    error = partial(_difference, called, target)
+    generator = _checks.generator(rng)
+    if points is not None:
+        start = _checks.rows(points, "points", dim=dim).astype(np.float64)
+    else:
+        start = _sample(_dimension(head, target, dim), _checks.integer(n, "n", minimum=1), generator)
+        controls = getattr(head, "control_points", None)
+        if controls is not None:
+            start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
+    return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+
+
+def worst_case_error(
+    points: EqualMeasurePartition | PointSet | ArrayLike,
+    concentration: float,
+    *,
+    n: int = 20_000,
+    refine: int = 16,
+    workers: int = 1,
+    rng: np.random.Generator | int | None = 0,
+    progress: bool = False,
+) -> ErrorInterval:
+    """Measure the split head's sup error over all targets of Lipschitz constant 1.
+
+    Among functions with ``|f(x) - f(y)| <= theta(x, y)``, the largest error at x of the split head with values
+    ``f(b_k)`` is ``W(x) = sum_k w_k(x) theta(x, b_k)``, w_k(x) the softmax weights: no function needs to be known. For
+    a Lipschitz constant L it is L times that.
+
+    Parameters
+    ----------
+    points : EqualMeasurePartition, PointSet or array_like (k, dim+1)
+        Control points; of a partition, the centres. A point set must have equal weights.
+    concentration : float
+        lambda, at least 0.
+    n : int, default 20000
+        Number of points where W is taken, at least.
+    refine : int, default 16
+        Number of points from which W is followed to a local maximum, near vertices of Voronoi cells; 0 for none.
+    workers : int, default 1
+        Threads; -1 takes all cores.
+    rng : None, int or numpy.random.Generator, default 0
+        Rotates the sample and chooses directions.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    ErrorInterval
+        `lower` is a value of W, to 1e-14 relative for lambda >= 100 and 1e-8 absolute below; `upper` is inf.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the points are none of a sphere, or an option is out of its range.
+
+    References
+    ----------
+    docs/theorems.md, 4.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import worst_case_error
+    >>> poles = np.array([[0.0, 1.0], [0.0, -1.0]])
+    >>> worst = worst_case_error(poles, 50.0, n=100)
+    >>> round(worst.lower, 6)  # at the equator both angles are pi/2
+    1.570796
+    """
+    controls = _control_points(points)
+    generator = _checks.generator(rng)
+    start = _sample(controls.shape[1] - 1, _checks.integer(n, "n", minimum=1), generator)
+    error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
+    return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+
+
+def _control_points(points: EqualMeasurePartition | PointSet | ArrayLike) -> Float64:
+    """Return the control points of a split head, (k, dim+1)."""
+    if isinstance(points, EqualMeasurePartition):
+        return points.centers()
+    if not isinstance(points, PointSet):
+        return _checks.rows(points, "points").astype(np.float64)
+    if np.ptp(points.weights) > 1e-12 * np.abs(points.weights).max():
+        raise ValueError(
+            f"'points' must have equal weights, got weights from {points.weights.min():g} to {points.weights.max():g}: "
+            "softmax cannot carry weights; pass the bare rows points.points"
+        )
+    return points.points
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return a callable's signature, None for those that have none."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayLike], x: Float64) -> Float64:
+    """Return the Euclidean norm of head(x) - target(x), (n,)."""
+    got = _checks.values_for(head(x), "head(x)", len(x), "the points")
+    wanted = _checks.values_for(target(x), "target(x)", len(x), "the points")
+    if got.shape != wanted.shape:
+        raise ValueError(f"'head' and 'target' must return the same shape, got {got.shape} and {wanted.shape}")
+    difference = np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1)
+    return np.asarray(np.linalg.norm(difference, axis=1))
+
+
+def _dimension(head: object, target: object, dim: int | None) -> int:
+    """Return the sphere's dimension from whoever knows it."""
+    known = [value for value in (dim, getattr(head, "dim", None), getattr(target, "dim", None)) if value is not None]
+    if not known:
+        raise ValueError("'dim' must be given where neither 'head' nor 'target' has a dim, got None: pass dim=m of S^m")
+    if len(set(known)) > 1:
+        raise ValueError(f"'head' and 'target' must live on the same sphere, got dim = {' and '.join(map(str, known))}")
+    return _checks.dimension(known[0])
+
+
+def _sample(dim: int, n: int, rng: np.random.Generator) -> Float64:
+    """Return at least n points of S^dim, quasi-uniform where that is cheap, in random orientation: (n, dim+1)."""
+    _checks.memory(24.0 * n * (dim + 1), f"a sample of {n} points of S^{dim}", "take a smaller 'n'")
+    if dim > PARTITION_DIM:
+        return sphere.uniform(dim, n, rng)
+    rotation, _ = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))
+    return _unit(EqualMeasurePartition(dim, n).centers() @ rotation)
+
+
+def _unit(x: Float64) -> Float64:
+    """Divide rows by their length."""
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
+def _largest(error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool) -> ErrorInterval:
+    """Return the largest error over the starting points and what a search from the worst of them finds."""
+    values = _in_chunks(error, start, progress)
+    chosen = _worst(start, values, refine)
+    x, best = (start[chosen], values[chosen]) if refine else (start, values)
+    if refine:
+        x, best = _climb(error, x, best, min(_spacing(start), 0.5), rng)
+    at = int(np.argmax(best))
+    return ErrorInterval(float(best[at]), math.inf, x[at].copy())
+
+
+def _spacing(x: Float64) -> float:
+    """Return the angle between neighbours in a uniform set of as many points."""
+    dim = x.shape[1] - 1
+    return math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim)
+
+
+def _in_chunks(error: Error, x: Float64, progress: bool) -> Float64:
+    """Return the errors at many points, a chunk at a time."""
+    chunks: Any = [x[i : i + CHUNK] for i in range(0, len(x), CHUNK)]
+    if progress:
+        from tqdm.auto import tqdm
+
+        chunks = tqdm(chunks, desc="error", leave=False)
+    return np.concatenate([error(chunk) for chunk in chunks])
+
+
+def _worst(x: Float64, values: Float64, count: int) -> NDArray[np.intp]:
+    """Return indices of the points with the largest errors among those that no neighbour exceeds."""
+    order = np.argsort(-values, kind="stable")[:CANDIDATES]
+    candidates, least = x[order], math.cos(min(1.5 * _spacing(x), math.pi))
+    tops: list[int] = []
+    for i in range(0, len(order), 512):
+        close = candidates[i : i + 512] @ candidates.T > least  # (512, candidates)
+        alone = ~np.tril(close, i - 1).any(axis=1)  # nothing higher, hence earlier, is close
+        tops.extend(order[i : i + 512][alone])
+        if len(tops) >= count:
+            break
+    return np.array(tops[:count], dtype=np.intp)
+
+
+def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.random.Generator) -> tuple[Float64, Float64]:
+    """Follow the error uphill from each point by a pattern search whose steps shrink where nothing is gained."""
+    x, values = x.copy(), values.copy()
+    steps = np.full(len(x), step)
+    dim = x.shape[1] - 1
+    for _ in range(40 + 20 * dim if dim < DIRECTIONS else 400):
+        (active,) = np.nonzero(steps >= FINEST_STEP)
+        if not active.size:
+            break
+        trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
+        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
+        best = np.argmax(found, axis=1)
+        top = found[np.arange(len(active)), best]
+        gained = top > values[active]
+        moved = active[gained]
+        x[moved], values[moved] = trial[gained, best[gained]], top[gained]
+        steps[moved] *= 1.25
+        steps[active[~gained]] *= 0.5
+    return x, values
+
+
+def _tangent_steps(x: Float64, steps: Float64, rng: np.random.Generator) -> Float64:
+    """Return points at angles `steps` from x, along k random orthonormal tangents and back: (n, 2k, dim+1)."""
+    n, columns = x.shape
+    k = min(columns - 1, DIRECTIONS)
+    frame = np.concatenate([x[:, :, None], rng.standard_normal((n, columns, k))], axis=2)
+    tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (n, k, dim+1)
+    angle = steps[:, None, None]
+    both = np.concatenate([tangents, -tangents], axis=1)
+    trial = np.cos(angle) * x[:, None, :] + np.sin(angle) * both
+    return np.asarray(trial / np.linalg.norm(trial, axis=2, keepdims=True))

@@ -1,0 +1,248 @@
+"""Attention heads as approximations: control points, values and a concentration, callable on points of the sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _checks
+from ._checks import Floats
+from .coefficients import Points, core_values, nodes, split_values
+from .partition import EqualMeasurePartition
+from .points import PointSet
+from .summation import evaluate
+
+__all__ = ["CoreHead", "SplitHead"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Head:
+    """A frozen recipe: ``evaluate(x, control_points, values, concentration, normalize=<whether it is a quotient>)``."""
+
+    control_points: Floats
+    values: Floats
+    concentration: float
+    points: Points | None = None
+
+    _normalize: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        rows = np.array(_checks.rows(self.control_points, "control_points"), order="C")
+        values = np.array(_checks.values_for(self.values, "values", len(rows), "the control points"), order="C")
+        rows.flags.writeable = values.flags.writeable = False
+        object.__setattr__(self, "control_points", rows)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "concentration", _checks.concentration(self.concentration))
+        if not isinstance(self.points, EqualMeasurePartition | PointSet):
+            object.__setattr__(self, "points", rows)
+
+    @property
+    def dim(self) -> int:
+        """The manifold's dimension m of the sphere S^m in R^(m+1)."""
+        return int(self.control_points.shape[1]) - 1
+
+    @property
+    def n_outputs(self) -> int | None:
+        """Number of columns p of what the head returns, None if it returns (n,)."""
+        return None if self.values.ndim == 1 else self.values.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.control_points)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={self.concentration:g})"
+
+    def __call__(
+        self,
+        x: ArrayLike,
+        *,
+        method: str = "auto",
+        rtol: float | None = 1e-14,
+        workers: int = 1,
+        out: Floats | None = None,
+        progress: bool = False,
+    ) -> Floats:
+        """Return the head's values at points of the sphere.
+
+        Parameters
+        ----------
+        x : array_like, shape (m, dim+1)
+            Points of unit length.
+        method, rtol, workers, out, progress
+            As in `spherapprox.evaluate`.
+
+        Returns
+        -------
+        ndarray, shape (m,) or (m, p)
+            float32 if x, control points and values all are, else float64.
+
+        Raises
+        ------
+        ValueError
+            If the rows are no points of S^dim, or an option is out of its range.
+        """
+        return evaluate(
+            _checks.rows(x, dim=self.dim),
+            self.control_points,
+            self.values,
+            self.concentration,
+            normalize=self._normalize,
+            method=method,
+            rtol=rtol,
+            workers=workers,
+            out=out,
+            progress=progress,
+        )
+
+
+class CoreHead(_Head):
+    """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
+
+    Parameters
+    ----------
+    control_points : array_like, shape (n, dim+1)
+        Control points b_k on S^dim, of unit length.
+    values : array_like, shape (n,) or (n, p)
+        Coefficients. On unit rows the sum is ``sum_k xi_k exp(concentration <x, b_k>)`` with
+        ``values = xi exp(concentration)``.
+    concentration : float
+        lambda, at least 0.
+    points : EqualMeasurePartition or PointSet, optional
+        What the control points were made from; else they themselves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If rows have no unit length, or the values do not fit.
+
+    Notes
+    -----
+    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
+
+    References
+    ----------
+    docs/theorems.md, 4.3; Petrov (2025), Theorem 4.12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import CoreHead, EqualMeasurePartition
+    >>> head = CoreHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 2000), 100.0)
+    >>> head
+    CoreHead(n=2000, dim=2, concentration=100)
+    >>> head(np.array([[0.6, 0.0, 0.8]])).round(3)  # a_1(100) = 0.99 times 0.8
+    array([0.792])
+    """
+
+    _normalize = False
+
+    @classmethod
+    def from_target(
+        cls,
+        target: Callable[[Any], ArrayLike],
+        points: Points,
+        concentration: float,
+        coefficients: str = "riemann",
+    ) -> Self:
+        """Make a head that approximates a function.
+
+        Parameters
+        ----------
+        target : Target or callable
+            Maps points (n, dim+1) to values (n,) or (n, p).
+        points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
+            Control points: the centres of the partition's cells (measure 1/n each), the points and weights of a point
+            set, or bare rows with weight 1/n each.
+        concentration : float
+            lambda, at least 0.
+        coefficients : {"riemann"}
+            How the values are chosen: ``c exp(lambda) w_k f(b_k)``.
+
+        Returns
+        -------
+        CoreHead
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the target and the points do not fit together, or the kernel's peak is too large for float64.
+        """
+        concentration = _checks.concentration(concentration)
+        rows, weights = nodes(points)
+        return cls(rows, core_values(target, rows, weights, concentration, coefficients), concentration, points)
+
+
+class SplitHead(_Head):
+    """The split attention head, a softmax: `CoreHead` over ``sum_k exp(-concentration |x - b_k|^2 / 2)``.
+
+    Parameters
+    ----------
+    control_points : array_like, shape (n, dim+1)
+        Control points b_k on S^dim, of unit length.
+    values : array_like, shape (n,) or (n, p)
+        What is averaged: the head is a convex combination of the rows of values.
+    concentration : float
+        lambda, at least 0.
+    points : EqualMeasurePartition or PointSet, optional
+        What the control points were made from; else they themselves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If rows have no unit length, or the values do not fit.
+
+    Notes
+    -----
+    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
+
+    References
+    ----------
+    docs/theorems.md, 4.4; Petrov (2025), Theorem 4.15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import EqualMeasurePartition, SplitHead
+    >>> head = SplitHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 2000), 200.0)
+    >>> head(np.array([[0.6, 0.0, 0.8]])).round(3)
+    array([0.796])
+    """
+
+    _normalize = True
+
+    @classmethod
+    def from_target(
+        cls,
+        target: Callable[[Any], ArrayLike],
+        points: Points,
+        concentration: float,
+        coefficients: str = "riemann",
+    ) -> Self:
+        """Make a head that approximates a function.
+
+        Parameters
+        ----------
+        target : Target or callable
+            Maps points (n, dim+1) to values (n,) or (n, p).
+        points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
+            Control points: the centres of the partition's cells, the points of a point set with equal weights, or rows.
+        concentration : float
+            lambda, at least 0.
+        coefficients : {"riemann"}
+            How the values are chosen: ``f(b_k)``.
+
+        Returns
+        -------
+        SplitHead
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the target and the points do not fit together, or the points have unequal weights.
+        """
+        rows, weights = nodes(points)
+        return cls(rows, split_values(target, rows, weights, coefficients), concentration, points)

@@ -1,0 +1,411 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import evaluate
+from spherapprox.summation import Plan, angle_mean, dense
+
+CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
+wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
+property_test = settings(derandomize=True, deadline=None, max_examples=40)
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def path(request, monkeypatch):
+    monkeypatch.setattr(dense, "_ready", set())
+    monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
+    return request.param
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
+
+
+def sphere(n, dim, seed=0):
+    x = np.random.default_rng(seed).standard_normal((n, dim + 1))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def near_pairs(dim, concentration, n=700, m=60):
+    """Control points, and points of which each is within a few exponents of one of them."""
+    b = sphere(n, dim, 1)
+    shift = np.random.default_rng(2).standard_normal((m, dim + 1)) / np.sqrt(2.0 * max(concentration, 1.0) * (dim + 1))
+    x = b[:m] + shift
+    return x / np.linalg.norm(x, axis=1, keepdims=True), b
+
+
+def truth(x, b, values, concentration, normalize=False):
+    """The chord form on the rows as given, in longdouble."""
+    x, b, values = (np.asarray(a, dtype=np.longdouble) for a in (x, b, values))
+    t = ((x[:, None] - b) ** 2).sum(axis=2)
+    shift = t.min(axis=1, keepdims=True) if normalize else 0.0
+    e = np.exp(-np.longdouble(concentration) / 2 * (t - shift))
+    return e @ values / (e.sum(axis=1) if values.ndim == 1 else e.sum(axis=1)[:, None]) if normalize else e @ values
+
+
+def exact(x, b, values, concentration, normalize=False):
+    """The chord form for one point, to 60 digits."""
+    with mp.workdps(60):
+        t = [mp.fsum((mp.mpf(float(p)) - mp.mpf(float(q))) ** 2 for p, q in zip(x, row, strict=True)) for row in b]
+        e = [mp.exp(-mp.mpf(float(concentration)) / 2 * s) for s in t]
+        total = mp.fsum(mp.mpf(float(v)) * w for v, w in zip(values, e, strict=True))
+        return total / mp.fsum(e) if normalize else total
+
+
+def relative(got, wanted):
+    return float(np.max(np.abs(np.asarray(got) - wanted) / np.abs(wanted)))
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("dim", [1, 2, 8, 64])
+def test_positive_values_keep_their_digits_at_every_concentration(path, dim, normalize):
+    for concentration in CONCENTRATIONS:
+        x, b = near_pairs(dim, concentration)
+        values = np.random.default_rng(3).random((len(b), 3)) + 0.1
+        for v in (values[:, 0], values):
+            wanted = truth(x, b, v, concentration, normalize)
+            got, plan = evaluate(x, b, v, concentration, normalize=normalize, explain=True)
+            assert plan.path == path
+            assert got.shape == wanted.shape
+            assert relative(got, wanted) <= 2e-15
+            assert relative(got, wanted) <= plan.rtol
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("dim", [1, 2, 8])
+def test_float32_keeps_its_digits_at_every_concentration(path, dim, normalize):
+    for concentration in CONCENTRATIONS:
+        x, b = (a.astype(np.float32) for a in near_pairs(dim, concentration))
+        values = np.random.default_rng(3).random((len(b), 2)).astype(np.float32) + np.float32(0.1)
+        got, plan = evaluate(x, b, values, concentration, normalize=normalize, explain=True)
+        assert got.dtype == np.float32
+        assert plan.path == path
+        assert relative(got.astype(np.float64), truth(x, b, values, concentration, normalize)) <= 5e-7
+
+
+@wide
+@pytest.mark.parametrize(("m", "n", "p"), [(1, 1, 1), (1, 700, 5), (17, 3, 1), (33, 65, 4), (130, 513, 2), (5, 64, 9)])
+def test_all_shapes(path, m, n, p):
+    x, b = sphere(m, 3, 4), sphere(n, 3, 5)
+    values = np.random.default_rng(6).standard_normal((n, p))
+    for normalize in (False, True):
+        wanted = truth(x, b, values, 5.0, normalize)
+        scale = truth(x, b, np.abs(values), 5.0, normalize)
+        assert np.max(np.abs(evaluate(x, b, values, 5.0, normalize=normalize) - wanted) / scale) < 3e-15
+
+
+def test_mixed_signs_err_relative_to_absolute_values(path):
+    x, b = sphere(4, 2, 7), sphere(50, 2, 8)
+    values = np.random.default_rng(9).standard_normal(50)
+    for concentration in (3.0, 300.0):
+        got, plan = evaluate(x, b, values, concentration, explain=True)
+        for row, h in zip(x, got, strict=True):
+            scale = exact(row, b, abs(values), concentration)
+            assert abs(exact(row, b, values, concentration) - mp.mpf(float(h))) <= plan.rtol * scale
+
+
+def test_one_control_point(path):
+    x, b = sphere(20, 2, 10), sphere(1, 2, 11)
+    np.testing.assert_array_equal(evaluate(x, b, [3.5], 1e9, normalize=True), np.full(20, 3.5))
+    chord = ((x - b) ** 2).sum(axis=1)
+    np.testing.assert_allclose(evaluate(x, b, [3.5], 7.0), 3.5 * np.exp(-3.5 * chord), rtol=5e-15)
+
+
+def test_zero_concentration_is_sum_and_mean(path):
+    x, b = sphere(3, 4, 12), sphere(1000, 4, 13)
+    values = np.arange(1000.0)
+    np.testing.assert_allclose(evaluate(x, b, values, 0.0), 499500.0, rtol=1e-15)
+    np.testing.assert_allclose(evaluate(x, b, values, 0.0, normalize=True), 499.5, rtol=1e-15)
+
+
+def test_equal_neighbours_of_an_antipode(path):
+    # From the south pole all three are far, at any concentration: the two at the equator share the weight.
+    b = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    x = np.array([[0.0, 0.0, -1.0]])
+    for concentration in (1e2, 1e6, 1e12, 1e300):
+        np.testing.assert_allclose(evaluate(x, b, [9.0, 1.0, 2.0], concentration, normalize=True), [1.5], rtol=1e-15)
+    assert evaluate(x, b, [9.0, 1.0, 2.0], 1e6)[0] == 0.0
+    np.testing.assert_allclose(evaluate(x, b, [9.0, 1.0, 2.0], 1e6, log=True), [np.log(3.0) - 1e6], rtol=1e-15)
+
+
+@pytest.mark.parametrize("concentration", [50.0, 1e4, 1e8])
+def test_far_points_against_many_digits(path, concentration):
+    b, x = sphere(30, 2, 14), sphere(5, 2, 15)
+    values = np.random.default_rng(16).random(30) + 0.5
+    nearest = ((x[:, None] - b) ** 2).sum(axis=2).min(axis=1) * concentration / 2
+    split = evaluate(x, b, values, concentration, normalize=True)
+    logs = evaluate(x, b, values, concentration, log=True)
+    for i, row in enumerate(x):
+        wanted = exact(row, b, values, concentration, normalize=True)
+        assert abs(mp.mpf(float(split[i])) - wanted) <= (1.0 + nearest[i]) * 2e-15 * wanted
+        wanted = mp.log(exact(row, b, values, concentration))
+        assert abs(mp.mpf(float(logs[i])) - wanted) <= (1.0 + nearest[i]) * 2e-15
+
+
+def test_huge_values_do_not_overflow_on_the_way(path):
+    b = sphere(8, 2, 17)
+    values = np.array([1.5e308] * 7 + [-1.5e308])
+    np.testing.assert_allclose(evaluate(b[:1], b, values, 0.0, normalize=True), [1.125e308], rtol=1e-15)
+    balanced = np.array([1.5e308, 1.5e308, -1.5e308, -1.5e308, 1e300, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(evaluate(b[:1], b, balanced, 0.0), [1e300], rtol=1e-6)
+
+
+def test_huge_values_lift_tiny_exponentials(path):
+    x, b = np.array([[1.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0]])
+    got = evaluate(x, b, [1e300, 2e300], 800.0)[0]  # exp(-1600), exp(-800)
+    with mp.workdps(30):
+        assert abs(mp.mpf(float(got)) / (mp.mpf(2e300) * mp.exp(-800)) - 1) < 1e-12
+
+
+def test_columns_of_different_size_do_not_disturb_each_other(path):
+    x, b = near_pairs(2, 10.0, 50, 10)
+    column = np.random.default_rng(18).random(50) + 0.1
+    values = np.stack([column * 1e-290, column, column * 1e290], axis=1)
+    got = evaluate(x, b, values, 10.0)
+    np.testing.assert_allclose(got[:, 0] * 1e290, got[:, 1], rtol=1e-14)
+    np.testing.assert_allclose(got[:, 2] * 1e-290, got[:, 1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("concentration", [0.0, 1e-300, 5.0, 70.0, 1e4])
+def test_log_takes_any_range_of_values(path, concentration):
+    b, x = sphere(20, 2, 19), sphere(3, 2, 20)
+    values = 10.0 ** np.random.default_rng(21).uniform(-300.0, 300.0, 20)
+    values[3] = 0.0
+    table = np.stack([values, values[::-1]], axis=1)
+    for normalize in (False, True):
+        got = evaluate(x, b, table, concentration, log=True, normalize=normalize)
+        for i, row in enumerate(x):
+            for j in (0, 1):
+                wanted = mp.log(exact(row, b, table[:, j], concentration, normalize))
+                assert abs(mp.mpf(float(got[i, j])) - wanted) <= 1e-15 * (1000.0 + 2.0 * concentration)
+
+
+def test_log_of_nothing_is_minus_infinity(path):
+    b = sphere(4, 2, 22)
+    for concentration in (1.0, 1e4):
+        got = evaluate(b, b, np.array([[0.0, 1.0]] * 4), concentration, log=True)
+        assert (got[:, 0] == -np.inf).all()
+        assert np.isfinite(got[:, 1]).all()
+
+
+def test_paths_agree(monkeypatch):
+    x, b = sphere(200, 3, 23), sphere(900, 3, 24)
+    values = np.random.default_rng(25).random((900, 3))
+    results = []
+    for worth in (np.inf, -1.0):
+        monkeypatch.setattr(dense, "_ready", set())
+        monkeypatch.setattr(dense, "COMPILE_WORTH", worth)
+        results.append(evaluate(x, b, values, 40.0))
+    np.testing.assert_allclose(results[0], results[1], rtol=2e-14)
+    assert (results[0] != results[1]).any()  # two ways indeed
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_any_number_of_workers_gives_the_same_bits(compiled, monkeypatch, dtype):
+    x, b = sphere(3001, 2, 26).astype(dtype), sphere(700, 2, 27).astype(dtype)
+    values = np.random.default_rng(28).standard_normal((700, 2)).astype(dtype)
+    monkeypatch.setattr(dense, "PACKED", 1000)
+    one = evaluate(x, b, values, 30.0, normalize=True)
+    for workers in (2, 3, 7, -1):
+        np.testing.assert_array_equal(evaluate(x, b, values, 30.0, normalize=True, workers=workers), one)
+    monkeypatch.setattr(dense, "TASK_WORK", 1e5)
+    np.testing.assert_array_equal(evaluate(x, b, values, 30.0, normalize=True, workers=2), one)
+    np.testing.assert_array_equal(evaluate(x[1234:1240], b, values, 30.0, normalize=True), one[1234:1240])
+
+
+@wide
+def test_parts_of_the_control_points_are_merged(compiled, monkeypatch):
+    monkeypatch.setattr(dense, "PACKED", 500)
+    for concentration in (1.0, 1e6):
+        x, b = near_pairs(2, concentration)
+        order = np.argsort(-b[:, 0])  # the nearest come late for some, early for others
+        values = np.random.default_rng(29).random(len(b)) + 0.1
+        got = evaluate(x, b[order], values, concentration, normalize=True)
+        assert relative(got, truth(x, b[order], values, concentration, True)) <= 2e-15
+
+
+def partials(seed, parts, rate, m=5, n=40):
+    x, b = sphere(m, 2, seed), sphere(n, 2, seed + 1)
+    w = np.random.default_rng(seed).random((n, 2))
+    cuts = np.sort(np.random.default_rng(seed + 2).choice(np.arange(1, n), parts - 1, replace=False))
+    return [
+        dense._numpy_tile(x, b[part], np.zeros(len(part)), w[part], rate) for part in np.split(np.arange(n), cuts)
+    ], dense._numpy_tile(x, b, np.zeros(n), w, rate)
+
+
+@property_test
+@given(seed=st.integers(0, 10**6), log_rate=st.floats(-3.0, 8.0))
+def test_merge_is_associative_and_commutative(seed, log_rate):
+    (a, b, c), whole = partials(seed, 3, 10.0**log_rate)
+    rate = 10.0**log_rate
+    for other in (
+        dense.merge(dense.merge(a, b, rate), c, rate),
+        dense.merge(a, dense.merge(b, c, rate), rate),
+        dense.merge(dense.merge(c, a, rate), b, rate),
+    ):
+        np.testing.assert_array_equal(other.nearest, whole.nearest)
+        np.testing.assert_allclose(other.numerators, whole.numerators, rtol=1e-13, atol=1e-300)
+        np.testing.assert_allclose(other.denominator, whole.denominator, rtol=1e-13)
+
+
+@property_test
+@given(seed=st.integers(0, 10**6), dim=st.integers(1, 6), log_concentration=st.floats(-3.0, 6.0))
+def test_linear_in_values_and_blind_to_order(seed, dim, log_concentration):
+    rng = np.random.default_rng(seed)
+    x, b, concentration = sphere(7, dim, seed), sphere(90, dim, seed + 1), 10.0**log_concentration
+    u, v, order = rng.random(90), rng.random(90), rng.permutation(90)
+    for normalize in (False, True):
+        h = [evaluate(x, b, values, concentration, normalize=normalize) for values in (u, v, 2.0 * u + v)]
+        np.testing.assert_allclose(2.0 * h[0] + h[1], h[2], rtol=1e-14, atol=1e-307)
+        again = evaluate(x, b[order], u[order], concentration, normalize=normalize)
+        np.testing.assert_allclose(again, h[0], rtol=1e-13, atol=1e-307)
+    split = evaluate(x, b, u, concentration, normalize=True)
+    assert ((u.min() <= split) & (split <= u.max() * (1 + 1e-15))).all()
+
+
+def test_result_types_and_out(path):
+    x, b = sphere(10, 2, 30), sphere(20, 2, 31)
+    values = np.arange(20)
+    plain = evaluate(x, b, values, 3.0)
+    assert plain.dtype == np.float64
+    assert evaluate(x.astype(np.float32), b, values, 3.0).dtype == np.float64
+    out = np.empty((3, 10))[1]
+    assert evaluate(x, b, values, 3.0, out=out) is out
+    np.testing.assert_array_equal(out, plain)
+    strided = np.empty((10, 2))[:, 0]
+    evaluate(x, b, values, 3.0, out=strided)
+    np.testing.assert_array_equal(strided, plain)
+
+
+def test_any_layout_of_input(path, tmp_path):
+    x, b = sphere(40, 2, 32), sphere(60, 2, 33)
+    values = np.random.default_rng(34).standard_normal((60, 2))
+    plain = evaluate(x, b, values, 9.0)
+    mapped = np.memmap(tmp_path / "x", dtype=np.float64, mode="w+", shape=x.shape)
+    mapped[:] = x
+    frozen = b.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(evaluate(mapped, frozen, np.asfortranarray(values), 9.0), plain)
+    np.testing.assert_array_equal(
+        evaluate(np.asfortranarray(x)[::-1], np.repeat(b, 2, axis=0)[::2], values, 9.0)[::-1], plain
+    )
+    np.testing.assert_array_equal(evaluate(x.tolist(), b.tolist(), values.tolist(), 9.0), plain)
+
+
+def test_explain(path):
+    b = sphere(5, 2, 35)
+    result, plan = evaluate(b, b, np.ones(5), 2.0, explain=True)
+    assert isinstance(plan, Plan)
+    assert (plan.method, plan.path) == ("dense", path)
+    assert 1e-16 < plan.rtol < 1e-12
+    assert plan.reason
+    assert evaluate(b, b, np.ones(5), 2.0, method="dense", rtol=None, explain=True)[1].reason == "asked for"
+    with pytest.raises(AttributeError):
+        plan.method = "other"
+    np.testing.assert_array_equal(result, evaluate(b, b, np.ones(5), 2.0))
+
+
+def test_silent_unless_progress_is_wanted(path, capsys):
+    b = sphere(300, 2, 36)
+    evaluate(b, b, np.ones(300), 2.0)
+    assert capsys.readouterr() == ("", "")
+    evaluate(b, b, np.ones(300), 2.0, progress=True)
+    assert "90.0k/90.0k" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interruption_ends_the_sum_soon(compiled, workers):
+    b = sphere(100_000, 2, 37)
+    evaluate(b[:10], b[:10], np.ones(10), 2.0)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    start = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(np.tile(b, (10, 1)), b, np.ones(100_000), 2.0, workers=workers)
+    assert time.perf_counter() - start < 3.0
+    timer.join()
+    assert evaluate(b[:3], b[:1], [1.0], 0.0).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_memory_does_not_grow_with_the_product(path):
+    x, b = sphere(3000, 2, 38), sphere(3000, 2, 39)
+    evaluate(x[:5], b[:5], np.ones(5), 2.0)
+    tracemalloc.start()
+    evaluate(x, b, np.ones(3000), 2.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6e6  # all pairs: 72e6
+
+
+def test_small_sums_in_a_fresh_process_load_no_compiler():
+    code = (
+        "import sys, numpy as np, spherapprox; b = np.eye(3); "
+        "spherapprox.evaluate(np.tile(b, (300, 1)), np.tile(b, (300, 1)), np.ones(900), 2.0); "
+        "assert 'numba' not in sys.modules and 'scipy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_angle_mean(path):
+    x, b = near_pairs(3, 100.0, 200, 30)
+    for concentration in (1.0, 100.0, 1e7):
+        t = ((x[:, None] - b) ** 2).sum(axis=2)
+        angle = 2.0 * np.arcsin(np.sqrt(t) / 2.0)
+        e = np.exp(-concentration / 2.0 * (t - t.min(axis=1, keepdims=True)))
+        wanted = (e * angle).sum(axis=1) / e.sum(axis=1)
+        np.testing.assert_allclose(angle_mean(x, b, concentration), wanted, rtol=1e-8 if concentration > 1e4 else 1e-13)
+    poles = np.array([[0.0, 1.0], [0.0, -1.0]])
+    np.testing.assert_allclose(angle_mean(poles, poles[:1], 3.0), [0.0, np.pi], rtol=1e-15)
+    np.testing.assert_array_equal(angle_mean(poles, poles, 1e300), [0.0, 0.0])
+
+
+B = np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"x": 2.0 * B}, ValueError, r"'x' must have rows of unit length, got length 2 .*divide by"),
+        ({"x": B[0]}, ValueError, r"'x' must have shape \(n, dim\+1\), got \(3,\)"),
+        ({"control_points": np.eye(4)}, ValueError, r"'control_points' must have shape \(n, 3\) for dim = 2"),
+        ({"values": np.ones(4)}, ValueError, r"'values' must have shape \(3,\) or \(3, p\).*got \(4,\)"),
+        ({"values": [1.0, np.nan, 1.0]}, ValueError, r"'values' must be finite, got nan"),
+        ({"values": ["a", "b", "c"]}, TypeError, r"'values' must hold real numbers"),
+        ({"concentration": -1.0}, ValueError, r"'concentration' must be at least 0.0, got -1"),
+        ({"concentration": 1e301}, ValueError, r"'concentration' must be at most 1e\+300, got 1e\+301"),
+        ({"method": "fast"}, ValueError, r"'method' must be one of 'auto', 'dense', got 'fast'"),
+        ({"rtol": 0.0}, ValueError, r"'rtol' must be greater than 0.0, got 0"),
+        ({"workers": 0}, ValueError, r"'workers' must be at least 1, or -1 for all cores, got 0"),
+        ({"workers": -2}, ValueError, r"'workers' must be at least -1, got -2"),
+        ({"workers": 1.5}, ValueError, r"'workers' must be an integer, got 1.5"),
+        ({"out": [0.0]}, TypeError, r"'out' must be a NumPy array"),
+        ({"out": np.empty(4)}, ValueError, r"'out' must be .*shape \(3,\) and float64, got shape \(4,\)"),
+        ({"out": np.empty(3, np.float32)}, ValueError, r"'out' must be .*float64, got shape \(3,\) and float32"),
+        ({"values": [1.0, -2.0, 3.0], "log": True}, ValueError, r"'values' must be at least 0 for log=True, got -2"),
+    ],
+)  # fmt: skip
+def test_bad_input(change, error, match):
+    arguments = {"x": B, "control_points": B, "values": np.ones(3), "concentration": 1.0} | change
+    with pytest.raises(error, match=match):
+        evaluate(**arguments)
+
+
+def test_bad_input_of_angle_mean():
+    with pytest.raises(ValueError, match=r"'control_points' must have shape \(n, 3\)"):
+        angle_mean(B, np.eye(2), 1.0)
+    with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -1"):
+        angle_mean(B, B, -1.0)

@@ -1,0 +1,209 @@
+"""`validate(head, target)`: every applicable theorem held against the error that the head achieved."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tabulate import tabulate
+
+from spherapprox import _checks
+from spherapprox.error import ErrorInterval, sup_error, worst_case_error
+from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.partition import EqualMeasurePartition
+from spherapprox.points import PointSet
+from spherapprox.target import Target
+
+from ._bound import Bound
+from .api import error_bound
+
+TINY = sys.float_info.min
+
+Verdict = Literal["holds", "violated", "not applicable", "undecided"]
+
+ROUNDING = 1e-12
+"""Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One theorem held against one measured number.
+
+    ``holds`` means that no measured error contradicts the bound; ``violated`` that one does; ``undecided`` that the
+    measured lower end is compatible with either.
+    """
+
+    theorem: str
+    bound: Bound | None
+    achieved: float | None
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The result of `validate`: the measured error and one `Check` per theorem.
+
+    Parameters
+    ----------
+    error : ErrorInterval
+        The measured sup error of the head on the target.
+    checks : tuple of Check
+        One for each theorem that speaks of this kind of head.
+    """
+
+    error: ErrorInterval
+    checks: tuple[Check, ...]
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The theorems that the measured errors contradict; a correct head on a correct target has none."""
+        return tuple(check.theorem for check in self.checks if check.verdict == "violated")
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is violated."""
+        return not self.violated
+
+    def __str__(self) -> str:
+        lines = [
+            (c.theorem, _number(c.bound.value if c.bound else None), _number(c.achieved), c.verdict, c.reason)
+            for c in self.checks
+        ]
+        return str(tabulate(lines, headers=("theorem", "bound", "achieved", "verdict", "why"), disable_numparse=True))
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def validate(
+    head: CoreHead | SplitHead,
+    target: Target,
+    *,
+    error: ErrorInterval | None = None,
+    n: int = 20_000,
+    worst_case: bool = True,
+    workers: int = 1,
+    rng: object = 0,
+) -> Validation:
+    """Hold a head's achieved error against every theorem that applies to it.
+
+    Upper bounds (sharp-core and thesis-core for a core head; sharp-split-mean and sharp-split for a split head) are
+    compared with the measured sup error on this target. The lower bound speaks of the worst target of this Lipschitz
+    constant, so it is compared with the worst-case error W of the point set, never with the error on one target.
+
+    Parameters
+    ----------
+    head : CoreHead or SplitHead
+        The head; its `.points` tell which theorems apply (an `EqualMeasurePartition` has cells of equal measure and an
+        exact radius, a `PointSet` may have a covering radius, of bare rows nothing is known).
+    target : Target
+        What it approximates, with the Lipschitz constant (and sup norm) that theory asks for.
+    error : ErrorInterval, optional
+        The error, when it has been measured already; by default `spherapprox.sup_error` measures it at `n` points.
+    n : int
+        Points at which errors are measured before local refinement.
+    worst_case : bool
+        Also measure the worst-case error of a split head's points (as long again).
+    workers : int
+        Threads; -1: all.
+    rng : None, int or numpy.random.Generator
+        Seeds the sample.
+
+    Returns
+    -------
+    Validation
+        `.ok`, `.violated`, `.checks`; prints as a table.
+
+    Raises
+    ------
+    TypeError
+        When `head` is no head or `target` no `Target`.
+    ValueError
+        When their dimensions differ.
+
+    References
+    ----------
+    docs/theorems.md, 4.3 - 4.5.
+
+    Examples
+    --------
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
+    >>> target = targets.distance(2)
+    >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 500), concentration=200.0)
+    >>> validate(head, target, n=2000).ok
+    True
+    """
+    if not isinstance(head, CoreHead | SplitHead):
+        raise TypeError(f"'head' must be a CoreHead or a SplitHead, got {type(head).__name__}")
+    if not isinstance(target, Target):
+        raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {type(target).__name__}")
+    if head.dim != target.dim:
+        raise ValueError(f"'target' must have dim = {head.dim} as the head has, got {target.dim}")
+    n = _checks.integer(n, "n", minimum=1)
+    if error is None:
+        error = sup_error(head, target, n=n, workers=workers, rng=rng)
+    if isinstance(head, CoreHead):
+        checks = [_upper(name, head, target, error) for name in ("sharp-core", "thesis-core")]
+    else:
+        checks = [_upper(name, head, target, error) for name in ("sharp-split-mean", "sharp-split")]
+        if worst_case:
+            checks.append(_lower(head, target, n, workers, rng))
+    return Validation(error, tuple(checks))
+
+
+def known_radius(head: CoreHead | SplitHead) -> float | None:
+    """Return the covering radius of a head's control points where it is known."""
+    points = head.points
+    if isinstance(points, EqualMeasurePartition):
+        return points.radius
+    return points.covering_radius if isinstance(points, PointSet) else None
+
+
+def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target) -> str:
+    """Say why a theorem does not speak of this head and target; empty when it does."""
+    if target.lipschitz is None:
+        return "needs the target's Lipschitz constant (lipschitz=)"
+    if theorem != "sharp-split" and not isinstance(head.points, EqualMeasurePartition):
+        return "needs an equal-measure partition"
+    if known_radius(head) is None:
+        return "needs the covering radius of the points"
+    if theorem.endswith("core") and target.sup_norm is None:
+        return "needs the target's sup norm (sup_norm=)"
+    return ""
+
+
+def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: ErrorInterval) -> Check:
+    obstacle = _obstacle(theorem, head, target)
+    if obstacle:
+        return Check(theorem, None, error.lower, "not applicable", obstacle)
+    assert target.lipschitz is not None
+    bound = error_bound(
+        dim=head.dim,
+        theorem=theorem,
+        lipschitz=max(target.lipschitz, TINY),  # 0 is a constant
+        exponent=target.exponent,
+        concentration=head.concentration,
+        radius=known_radius(head),
+        n=len(head.control_points),
+        sup_norm=None if target.sup_norm is None else max(target.sup_norm, TINY),
+    )
+    if bound.failed:
+        return Check(theorem, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
+    allowance = ROUNDING * max(bound.value, target.sup_norm or 0.0)
+    verdict: Verdict = "violated" if error.lower > bound.value + allowance else "holds"
+    return Check(theorem, bound, error.lower, verdict)
+
+
+def _lower(head: SplitHead, target: Target, n: int, workers: int, rng: object) -> Check:
+    if not target.lipschitz or target.exponent != 1.0:
+        return Check("lower", None, None, "not applicable", "needs a Lipschitz constant > 0")
+    bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
+    worst = worst_case_error(head.points, head.concentration, n=n, workers=workers, rng=rng)
+    worst = replace(worst, lower=target.lipschitz * worst.lower, upper=target.lipschitz * worst.upper)
+    if worst.upper < bound.value * (1.0 - ROUNDING):
+        return Check("lower", bound, worst.upper, "violated", "worst-case error of these points")
+    verdict: Verdict = "holds" if worst.lower >= bound.value * (1.0 - ROUNDING) else "undecided"
+    return Check("lower", bound, worst.lower, verdict, "worst-case error of these points")

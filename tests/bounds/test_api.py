@@ -1,0 +1,130 @@
+"""The dispatcher: every theorem by name, arrays, and clear errors."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import bounds
+from bounds.api import PREFIX_LENGTH
+
+
+def test_ladder_has_every_theorem_in_order():
+    rungs = bounds.ladder(0.1, dim=8, ragozin=1.0)
+    assert tuple(b.theorem for b in rungs) == tuple(PREFIX_LENGTH)
+    assert [b.log for b in rungs] == [
+        bounds.prefix_length(0.1, dim=8, ragozin=1.0, theorem=name).log for name in PREFIX_LENGTH
+    ]
+    assert rungs[-1].side == "lower"
+
+
+def test_arrays_of_eps_and_dim():
+    table = bounds.prefix_length([0.1, 0.5, 0.9], dim=[[2], [8]], theorem="lower")
+    assert table.shape == (2, 3)
+    assert table[1, 1].log == bounds.prefix_length(0.5, dim=8, theorem="lower").log
+    lam = bounds.concentration(np.array([0.1, 0.2]), dim=3)
+    assert lam.dtype == float
+    assert lam[0] > lam[1] == bounds.concentration(0.2, dim=3)
+
+
+def test_default_constant_is_the_explicit_one():
+    explicit = bounds.prefix_length(0.1, dim=8, theorem="thesis-core")
+    assert dict(explicit.constants)["ragozin"] == pytest.approx(20.04, abs=0.005)
+    assert explicit.log > bounds.prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1.0).log
+
+
+@pytest.mark.parametrize("lip", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("dim", [1, 2, 64, 1000])
+def test_everything_is_finite_and_silent(dim, lip):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rungs = bounds.ladder(0.01 * lip, dim=dim, lipschitz=lip, sup_norm=lip)
+    for bound in rungs:
+        assert not math.isnan(bound.log)
+        assert bound.holds == math.isfinite(bound.log)
+
+
+def test_scaling_the_target_changes_nothing():
+    for theorem in PREFIX_LENGTH:
+        one = bounds.prefix_length(0.1, dim=8, theorem=theorem).log
+        other = bounds.prefix_length(100.0, dim=8, lipschitz=1e3, sup_norm=1e3, harmonic=1e3, theorem=theorem).log
+        assert one == pytest.approx(other, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("theorem", "given", "missing"),
+    [
+        ("convolution", {}, "concentration"),
+        ("sharp-core", {"concentration": 1.0, "radius": 0.1}, "sup_norm"),
+        ("sharp-core", {"concentration": 1.0, "sup_norm": 1.0}, "radius"),
+        ("sharp-split-mean", {"concentration": 1.0}, "radius"),
+        ("sharp-split", {"concentration": 1.0, "radius": 0.1}, "n"),
+        ("lower", {}, "n"),
+        ("thesis-core", {"radius": 0.1, "sup_norm": 1.0}, "concentration"),
+    ],
+)
+def test_error_bound_names_what_is_missing(theorem, given, missing):
+    with pytest.raises(TypeError, match=f"theorem='{theorem}' needs the argument '{missing}'"):
+        bounds.error_bound(dim=8, theorem=theorem, lipschitz=1.0, **given)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"eps": 0.0}, ValueError, "'eps' must be greater than 0.0, got 0"),
+        ({"eps": -1.0}, ValueError, "'eps' must be greater than 0.0, got -1"),
+        ({"eps": math.nan}, ValueError, "'eps' must be a number"),
+        ({"eps": "x"}, TypeError, "'eps' must be a real number, got 'x'"),
+        ({"eps": True}, TypeError, "'eps' must be a real number"),
+        ({"dim": 0}, ValueError, "'dim' must be at least 1, got 0"),
+        ({"dim": 1.5}, ValueError, "'dim' must be an integer, got 1.5"),
+        ({"lipschitz": 0.0}, ValueError, "'lipschitz' must be greater than 0"),
+        ({"sup_norm": math.inf}, ValueError, "'sup_norm' must be finite"),
+        ({"theorem": "thesis"}, ValueError, "'theorem' must be one of 'thesis-core'"),
+        ({"concentration": -1.0}, ValueError, "'concentration' must be at least 0.0, got -1"),
+        ({"covering": "none"}, ValueError, "'covering' must be one of"),
+        ({"ragozin": 0.0}, ValueError, "'ragozin' must be greater than 0"),
+        ({"harmonic": -1.0}, ValueError, "'harmonic' must be greater than 0"),
+        ({"slack": 1.0}, ValueError, "'slack' must be less than 1.0, got 1"),
+    ],
+)
+def test_bad_input(change, error, message):
+    with pytest.raises(error, match=message):
+        bounds.prefix_length(**({"eps": 0.1, "dim": 8} | change))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"radius": 0.0}, "'radius' must be greater than 0"),
+        ({"n": 0.5}, "'n' must be at least 1.0, got 0.5"),
+        ({"exponent": 1.5}, "'exponent' must be at most 1.0, got 1.5"),
+        ({"theorem": "best"}, "'theorem' must be one of 'convolution'"),
+    ],
+)
+def test_bad_input_of_error_bound(change, message):
+    arguments = {"dim": 2, "theorem": "sharp-split", "lipschitz": 1.0, "concentration": 1.0, "radius": 0.1, "n": 10}
+    with pytest.raises(ValueError, match=message):
+        bounds.error_bound(**(arguments | change))
+
+
+def test_bad_input_of_concentration_and_best_concentration():
+    with pytest.raises(ValueError, match="'theorem' must be one of 'sharp', 'thesis'"):
+        bounds.concentration(0.1, dim=2, theorem="sharp-core")
+    with pytest.raises(ValueError, match="'theorem' must be one of"):
+        bounds.best_concentration(dim=2, theorem="lower", lipschitz=1.0, radius=0.1)
+    with pytest.raises(TypeError, match="needs the argument 'n'"):
+        bounds.best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, radius=0.1)
+
+
+def test_lower_error_is_capped_by_the_sup_norm_only_when_given():
+    free = bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, n=100).value
+    assert free == pytest.approx(1000.0 * 0.2003348, rel=1e-6)
+    assert bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, n=100, sup_norm=5.0).value == pytest.approx(5.0)
+
+
+def test_nearest_at_the_largest_radius():
+    assert bounds.error_bound(
+        dim=2, theorem="sharp-split", lipschitz=2.0, concentration=5.0, radius=math.pi, n=3
+    ).value == pytest.approx(2.0 * math.pi)

@@ -1,0 +1,80 @@
+"""The command: what it prints, what it writes, how it fails."""
+
+import subprocess
+import sys
+
+import pytest
+
+from bounds import study
+from bounds.cli import main
+
+
+def test_bounds_prints_every_theorem(capsys):
+    assert main(["bounds", "--dim", "8", "--eps", "0.1"]) == 0
+    out = capsys.readouterr().out
+    for theorem, log10 in (("thesis-core", "667.99"), ("thesis-split-corrected", "914.31"), ("lower", ">= 8.87")):
+        line = next(line for line in out.splitlines() if line.split()[:1] == [theorem])
+        assert log10 in line
+    assert "C_R = 1 and C_H = 1" in out
+
+
+def test_study_writes_and_prints(capsys, tmp_path):
+    out = tmp_path / "here"
+    options = ["--target", "distance", "--dim", "8", "--n", "1e2", "--eps", "0.1", "--points", "300"]
+    assert main(["study", *options, "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "distance on S^8" in printed
+    assert "sharp-split-nearest" in printed
+    assert "667.99" in printed
+    assert sorted(p.name for p in out.iterdir()) == ["error.png", "study.csv", "study.json"]
+
+
+def test_year_and_concentration(capsys, tmp_path):
+    options = ["--n", "50", "--points", "300", "--concentration", "25", "--year", "1900", "--out", str(tmp_path)]
+    assert main(["study", *options]) == 0
+    assert "fixed" in capsys.readouterr().out
+    with pytest.warns(UserWarning, match="predict"):
+        assert main(["study", *options[:-4], "--year", "2028", "--out", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bounds", "--dim", "0", "--eps", "0.1"], "'dim' must be at least 1, got 0"),
+        (["bounds", "--dim", "2", "--eps", "-1"], "'eps' must be greater than 0.0, got -1"),
+        (["study", "--dim", "8"], "'dim'"),
+        (["study", "--year", "1850"], "'year'"),
+        (["study", "--n", "0"], "'n' must be at least 1, got 0"),
+        (["study", "--target", "distance", "--dim", "2", "--year", "2000"], "year"),
+    ],
+)
+def test_errors_are_one_clear_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_argparse_errors(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["study", "--concentration", "worst"])
+    assert stop.value.code == 2
+    assert "invalid 'theory', 'best' or number value: 'worst'" in capsys.readouterr().err
+
+
+def test_interrupt(monkeypatch, capsys, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(study, "run", interrupted)
+    assert main(["study"]) == 130
+    assert "interrupted; nothing was written" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_module_runs_and_knows_its_version():
+    done = subprocess.run([sys.executable, "-m", "bounds.cli", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("spherapprox 0.")

@@ -1,0 +1,114 @@
+"""validate: true heads pass, wrong ones are caught, and theorems that do not speak say so."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from bounds import validate
+from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Target, points, sup_error, targets
+
+
+def verdicts(validation):
+    return {check.theorem: check.verdict for check in validation.checks}
+
+
+@pytest.mark.parametrize("name", ["distance", "bump", "zonal_harmonic"])
+@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+def test_true_heads_are_not_violated(name, dim):
+    target = targets.make(name, dim=dim)
+    for n, lam in ((1, 5.0), (2, 300.0), (3, 5.0), (50, 0.0), (1000, 20.0), (1000, 1e5)):
+        partition = EqualMeasurePartition(dim, n)
+        for kind in (CoreHead, SplitHead):
+            result = validate(kind.from_target(target, partition, lam), target, n=300, worst_case=n < 100)
+            assert result.ok, str(result)
+
+
+def test_true_geomagnetic_heads_are_not_violated():
+    target = targets.geomagnetic_field()
+    partition = EqualMeasurePartition(2, 3000)
+    for kind in (CoreHead, SplitHead):
+        for lam in (30.0, 1000.0):
+            assert validate(kind.from_target(target, partition, lam), target, n=3000).ok
+
+
+def test_shifted_values_are_caught():
+    target = targets.distance(1)
+    head = SplitHead.from_target(target, EqualMeasurePartition(1, 5000), 300.0)
+    wrong = dataclasses.replace(head, values=head.values + 0.5)
+    assert validate(head, target, n=2000, worst_case=False).ok
+    caught = validate(wrong, target, n=2000, worst_case=False)
+    assert not caught.ok
+    assert caught.violated == ("sharp-split-mean", "sharp-split")
+
+
+def test_rolled_values_are_caught():
+    target = targets.distance(1)
+    head = CoreHead.from_target(target, EqualMeasurePartition(1, 5000), 100.0)
+    wrong = dataclasses.replace(head, values=np.roll(head.values, 700))
+    assert validate(head, target, n=1000).ok
+    assert validate(wrong, target, n=1000).violated == ("sharp-core",)
+
+
+def test_a_concentration_off_by_ten_is_caught():
+    target = targets.distance(2)
+    partition = EqualMeasurePartition(2, 30_000)
+    core = CoreHead.from_target(target, partition, 50.0)
+    # the coefficients are those of lambda = 50, the kernel is that of lambda = 500, and the other way round
+    assert not validate(dataclasses.replace(core, concentration=500.0), target, n=1000).ok
+    assert not validate(dataclasses.replace(core, concentration=5.0), target, n=1000).ok
+
+    # the error of lambda = 100 under the name of lambda = 1000
+    circle = targets.distance(1)
+    split = SplitHead.from_target(circle, EqualMeasurePartition(1, 5000), 1000.0)
+    measured = sup_error(dataclasses.replace(split, concentration=100.0), circle, n=1000)
+    assert validate(split, circle, n=1000, worst_case=False).ok
+    assert validate(split, circle, error=measured).violated == ("sharp-split-mean",)
+
+
+def test_theorems_that_do_not_speak_say_why():
+    target = targets.distance(2)
+    rows = points.fibonacci(300).points
+    bare = validate(SplitHead.from_target(target, rows, 50.0), target, n=500)
+    assert verdicts(bare)["sharp-split-mean"] == "not applicable"
+    assert verdicts(bare)["sharp-split"] == "not applicable"
+    known = PointSet(rows, covering_radius=0.2)
+    spoken = validate(SplitHead.from_target(target, known, 50.0), target, n=500)
+    assert verdicts(spoken)["sharp-split"] == "holds"
+    unknown = Target(lambda x: x[:, 0], 2)
+    silent = validate(SplitHead.from_target(unknown, EqualMeasurePartition(2, 50), 5.0), unknown, n=500)
+    assert set(verdicts(silent).values()) == {"not applicable"}
+    assert "Lipschitz" in str(silent)
+    core = validate(CoreHead.from_target(target, EqualMeasurePartition(2, 50), 5.0), target, n=500)
+    assert [c.reason for c in core.checks if c.theorem == "thesis-core"] == ["needs dim >= 8"]
+
+
+def test_lower_bound_is_compared_with_the_worst_case():
+    target = targets.bump(2)  # smooth: its own error may lie below the floor
+    head = SplitHead.from_target(target, EqualMeasurePartition(2, 400), 300.0)
+    check = validate(head, target, n=3000).checks[-1]
+    assert check.theorem == "lower"
+    assert check.verdict == "holds"
+    assert check.achieved >= check.bound.value
+
+
+def test_vector_values():
+    target = Target(lambda x: x, 1, lipschitz=1.0, sup_norm=1.0, n_outputs=2)
+    partition = EqualMeasurePartition(1, 2000)
+    for kind in (CoreHead, SplitHead):
+        head = kind.from_target(target, partition, 80.0)
+        assert validate(head, target, n=1000).ok
+        assert not validate(dataclasses.replace(head, values=2 * head.values), target, n=1000).ok
+
+
+def test_bad_input():
+    target = targets.distance(2)
+    head = SplitHead.from_target(target, EqualMeasurePartition(2, 10), 1.0)
+    with pytest.raises(TypeError, match="'head' must be a CoreHead or a SplitHead, got int"):
+        validate(3, target)
+    with pytest.raises(TypeError, match=r"'target' must be a Target \(wrap a function"):
+        validate(head, lambda x: x[:, 0])
+    with pytest.raises(ValueError, match="'target' must have dim = 2 as the head has, got 3"):
+        validate(head, targets.distance(3))
+    with pytest.raises(ValueError, match="'n' must be at least 1, got 0"):
+        validate(head, target, n=0)

@@ -1,0 +1,175 @@
+"""The figures: error against prefix length, and maps of a target on S^2 beside its approximation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from spherapprox import sphere
+from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.target import Target
+
+if TYPE_CHECKING:
+    from .study import Row, Study
+
+# colour-blind safe (Okabe and Ito): one colour a kind of head
+_COLOUR = {"core": "#0072B2", "split": "#D55E00"}
+_MARKER = {"theory": "o", "best": "D", "fixed": "s"}
+_WAY = {"theory": "of least bound", "best": "of least error", "fixed": "fixed"}
+
+
+def slope(n: Sequence[float], error: Sequence[float]) -> float:
+    """Return the least-squares slope of log(error) against log(n).
+
+    Examples
+    --------
+    >>> round(slope([10, 100, 1000], [1.0, 0.1, 0.01]), 12)
+    -1.0
+    """
+    return float(np.polyfit(np.log(n), np.log(error), 1)[0])
+
+
+def error_figure(study: Study) -> Figure:
+    """Draw measured errors and a-priori bounds against the number of control points, with their slopes.
+
+    Parameters
+    ----------
+    study : Study
+        The result of `bounds.study.run`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig(path)``.
+    """
+    figure = Figure(figsize=(9.5, 5.6), layout="constrained")
+    axes = figure.add_subplot()
+    _draw_errors(axes, study, slopes=True)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    return figure
+
+
+def error_grid(studies: Sequence[Study]) -> Figure:
+    """Draw one panel of errors and bounds for each study: a row for each target, a column for each dim.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+        All with the same kinds of curves.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    names = list(dict.fromkeys(study.target.name for study in studies))
+    dims = sorted({study.target.dim for study in studies})
+    figure = Figure(figsize=(3.4 * len(dims), 2.9 * len(names) + 1.0), layout="constrained")
+    grid = figure.subplots(len(names), len(dims), squeeze=False, sharey="row")
+    for axes in grid.flat:
+        axes.set_visible(False)
+    for study in studies:
+        axes = grid[names.index(study.target.name), dims.index(study.target.dim)]
+        axes.set_visible(True)
+        _draw_errors(axes, study, slopes=False)
+        axes.label_outer()
+    curves, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(curves, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def _draw_errors(axes: Any, study: Study, *, slopes: bool) -> None:
+    """Draw the curves of one study on log-log axes."""
+    for head, colour in _COLOUR.items():
+        for choice, marker in _MARKER.items():
+            rows = study.series(head, choice)
+            face = "white" if choice == "best" else colour
+            label = f"{head} head, measured, $\\lambda$ {_WAY[choice]}"
+            _curve(axes, rows, lambda row: row.error, label, slopes, color=colour, marker=marker, mfc=face)
+            if choice != "best":
+                theorem = "sharp-core" if head == "core" else "sharp-split"
+                label = f"{head} head, bound {theorem}"
+                _curve(axes, rows, lambda row: row.bound, label, slopes, color=colour, ls="--", lw=1.2)
+    floor = tuple({row.n: row for row in study.rows}.values())
+    label = "no method can promise less for\nevery $f$ of this Lipschitz constant"
+    _curve(axes, floor, lambda row: row.floor, label, slopes, color="0.45", ls=":", lw=2)
+    axes.set(xscale="log", yscale="log", xlabel="control points $N$ (prefix tokens)")
+    axes.set_ylabel("sup error" + (f"  [{study.target.unit}]" if study.target.unit else ""))
+    axes.set_title(f"{study.target.name or 'target'} on $S^{{{study.target.dim}}}$", fontsize=11)
+    axes.grid(which="major", color="0.88")
+    axes.set_axisbelow(True)
+
+
+def _curve(
+    axes: Any, rows: Sequence[Row], value: Callable[[Row], float | None], label: str, slopes: bool, **style: Any
+) -> None:
+    """Draw one curve, with its slope in the legend when asked."""
+    points = [(row.n, y) for row in rows if (y := value(row)) is not None and y > 0.0 and math.isfinite(y)]
+    if not points:
+        return
+    counts, errors = [n for n, _ in points], [error for _, error in points]
+    rate = f"  (slope {slope(counts, errors):+.2f})" if slopes and len(points) > 1 else ""
+    axes.plot(counts, errors, label=label + rate, ms=6, **style)
+
+
+def maps_figure(head: CoreHead | SplitHead, target: Target, *, resolution: int = 181) -> Figure:
+    """Draw a scalar target on S^2, a head's approximation and the error, as three Mollweide maps.
+
+    Parameters
+    ----------
+    head : CoreHead or SplitHead
+        The approximation.
+    target : Target
+        What it approximates, with dim 2 and one output.
+    resolution : int
+        Points from pole to pole.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        When the target is not on S^2.
+    """
+    if target.dim != 2:
+        raise ValueError(f"'target' must have dim = 2 to be drawn as a map, got {target.dim}")
+    latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
+    grid = np.meshgrid(latitude, longitude, indexing="ij")
+    x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())
+    truth, made = (np.asarray(f(x), dtype=float).reshape(grid[0].shape) for f in (target, head))
+    error = made - truth
+    top, worst = float(np.abs(truth).max()), float(np.abs(error).max())
+    kind = "core" if isinstance(head, CoreHead) else "split"
+    titles = (
+        target.name or "target",
+        f"{kind} head, N = {len(head.control_points)}, concentration {head.concentration:.4g}",
+        f"error, at most {worst:.3g} on this grid ({100 * worst / top:.2g} % of the sup)",
+    )
+    figure = Figure(figsize=(7.2, 10.2), layout="constrained")
+    for place, (values, limit, title) in enumerate(zip((truth, made, error), (top, top, worst), titles, strict=True)):
+        _map(figure, place, (latitude, longitude), values, limit, title, target.unit)
+    return figure
+
+
+def _map(
+    figure: Figure, place: int, grid: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any], limit: float, title: str,
+    unit: str,
+) -> None:  # fmt: skip
+    axes = figure.add_subplot(3, 1, place + 1, projection="mollweide")
+    image = axes.pcolormesh(
+        np.radians(grid[1]), np.radians(grid[0]), values, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="gouraud",
+        rasterized=True,
+    )  # fmt: skip
+    axes.set_latitude_grid(30)
+    axes.set_longitude_grid(60)
+    axes.grid(color="0.3", lw=0.3, alpha=0.6)
+    axes.set_title(title, fontsize=11)
+    axes.tick_params(axis="x", labelsize=7, colors="0.25")
+    axes.tick_params(axis="y", labelsize=8)
+    figure.colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=unit)

@@ -1,0 +1,358 @@
+"""A study: heads with a growing prefix on one target, the errors they achieve, and what every theorem says of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from tabulate import tabulate
+from tqdm import tqdm
+
+from spherapprox import _checks, sphere
+from spherapprox.error import sup_error
+from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.partition import EqualMeasurePartition
+from spherapprox.target import Target
+
+from ._bound import Bound, format_log10
+from .api import best_concentration, error_bound, ladder, prefix_length
+from .validate import validate
+
+PREFIX_LENGTHS = (100, 300, 1000, 3000, 10_000, 30_000)
+"""The numbers of control points of the standard study."""
+
+CHOICES = ("theory", "best")
+"""How the concentration is chosen: by the a-priori bound, or by the measured error."""
+
+_HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split": SplitHead}
+_THEOREMS = {"core": ("sharp-core",), "split": ("sharp-split-mean", "sharp-split")}
+_THESIS = {"core": "thesis-core", "split": "thesis-split"}
+_SEARCH_POINTS = 3000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One head of a study. Errors and bounds are in the target's unit; None where a theorem does not speak."""
+
+    n: int
+    head: str
+    choice: str
+    concentration: float
+    radius: float
+    error: float
+    relative_error: float | None
+    sharp_core: float | None
+    sharp_split_mean: float | None
+    sharp_split: float | None
+    floor: float
+    verdict: str
+    thesis_concentration: float | None
+    thesis_log10_n: float | None
+    thesis_needs: str
+
+    @property
+    def bound(self) -> float | None:
+        """The smallest a-priori bound that applies to this head."""
+        known = [b for b in (self.sharp_core, self.sharp_split_mean, self.sharp_split) if b is not None]
+        return min(known, default=None)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What `run` found: the target's constants, the rows, and the head that the maps show."""
+
+    target: Target
+    rows: tuple[Row, ...]
+    shown: CoreHead | SplitHead
+    points: int
+
+    def series(self, head: str, choice: str) -> tuple[Row, ...]:
+        """Return the rows of one kind of head and one choice of the concentration, by increasing n."""
+        return tuple(r for r in self.rows if r.head == head and r.choice == choice)
+
+    def table(self) -> str:
+        """Return the rows as a text table."""
+        align = ("right", "left", "left", *["right"] * 7, "left", "left")
+        cells = [_cells(row) for row in self.rows]
+        return str(tabulate(cells, headers=_HEADERS, colalign=align, disable_numparse=True))
+
+
+_HEADERS = (
+    "N", "head", "by", "lambda", "error", "% of sup", "core", "mean", "nearest", "floor*", "checks", "thesis: lambda, N",
+)  # fmt: skip
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    def show(value: float | None) -> str:
+        return "" if value is None else f"{value:.4g}"
+
+    thesis = row.thesis_needs
+    if row.thesis_log10_n is not None:
+        thesis = f"{show(row.thesis_concentration)}, {format_log10(row.thesis_log10_n)}"
+    percent = None if row.relative_error is None else 100.0 * row.relative_error
+    return (
+        str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(percent),
+        show(row.sharp_core), show(row.sharp_split_mean), show(row.sharp_split), show(row.floor), row.verdict, thesis,
+    )  # fmt: skip
+
+
+def run(
+    target: Target,
+    n: Sequence[int] = PREFIX_LENGTHS,
+    *,
+    choices: Sequence[str | float] = CHOICES,
+    points: int = 20_000,
+    rng: object = 0,
+    workers: int = -1,
+    progress: bool | None = False,
+) -> Study:
+    """Approximate a target by core and split heads on equal-measure partitions, and hold their errors against theory.
+
+    Parameters
+    ----------
+    target : Target
+        With a Lipschitz constant and a sup norm.
+    n : sequence of int
+        Numbers of control points.
+    choices : sequence of {"theory", "best"} or float
+        How each head's concentration is chosen: "theory" minimises the a-priori bound at that n, "best" the measured
+        error; a number is taken as it is.
+    points : int
+        At least so many points measure each error, before local refinement of the worst ones.
+    rng : None, int or numpy.random.Generator
+        Seeds the sample.
+    workers : int
+        Threads; -1: all.
+    progress : bool or None
+        Show a progress bar; None: on a terminal only.
+
+    Returns
+    -------
+    Study
+        Rows by n, head and choice.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a target without constants, an empty or invalid `n`, or an unknown choice.
+
+    Examples
+    --------
+    >>> from spherapprox import targets
+    >>> study = run(targets.distance(2), [100, 400], choices=["theory"], points=2000)
+    >>> [(row.n, row.head, row.verdict) for row in study.rows]
+    [(100, 'core', 'holds'), (100, 'split', 'holds'), (400, 'core', 'holds'), (400, 'split', 'holds')]
+    """
+    counts, ways = _check(target, n, choices)
+    points = _checks.integer(points, "points", minimum=100)
+    measure = _Measure(target, points, rng, workers)
+    rows: list[Row] = []
+    shown: CoreHead | SplitHead | None = None
+    wanted = min(counts, key=lambda count: abs(math.log(count / 10_000)))
+    steps = [(count, kind, way) for count in counts for kind in _HEADS for way in ways]
+    with tqdm(steps, unit="head", disable=None if progress is None else not progress, leave=False) as bar:
+        for count, kind, way in bar:
+            bar.set_description(f"N = {count}, {kind} head, {way if isinstance(way, str) else 'fixed'}")
+            head, row = _one(measure, EqualMeasurePartition(target.dim, count), kind, way)
+            rows.append(row)
+            if count == wanted and (shown is None or row.error < min(r.error for r in rows[:-1] if r.n == wanted)):
+                shown = head
+    assert shown is not None
+    return Study(target, tuple(rows), shown, points)
+
+
+def _check(target: Target, n: Sequence[int], choices: Sequence[str | float]) -> tuple[list[int], list[str | float]]:
+    if not isinstance(target, Target):
+        raise TypeError(f"'target' must be a Target, got {type(target).__name__}")
+    if target.lipschitz is None or target.sup_norm is None:
+        raise ValueError(
+            f"'target' must have both constants, got lipschitz={target.lipschitz} and sup_norm={target.sup_norm}: "
+            "Target(function, dim, lipschitz=..., sup_norm=...)"
+        )
+    counts = sorted({_checks.integer(count, "n", minimum=1) for count in n})
+    if not counts:
+        raise ValueError("'n' must name at least one number of control points, got none")
+    ways: list[str | float] = []
+    for choice in choices:
+        word = isinstance(choice, str)
+        ways.append(_checks.choice(choice, "choices", CHOICES) if word else _checks.concentration(choice))
+    if not ways:
+        raise ValueError("'choices' must hold 'theory', 'best' or a concentration, got none")
+    return counts, ways
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """The target with the settings by which errors are measured."""
+
+    target: Target
+    points: int
+    rng: object
+    workers: int
+
+
+def _one(measure: _Measure, partition: EqualMeasurePartition, kind: str, way: str | float) -> tuple[Any, Row]:
+    """Make and measure one head."""
+    target, n, radius = measure.target, len(partition), partition.radius
+    known = target(partition.centers())
+
+    def make(concentration: float) -> CoreHead | SplitHead:
+        return _HEADS[kind].from_target(lambda _: known, partition, concentration)
+
+    if way == "theory":
+        concentration = _theory(target, kind, radius, n)
+    elif way == "best":
+        concentration = _best(measure, make, radius)
+    else:
+        concentration = float(way)
+    head = make(concentration)
+    error = sup_error(head, target, n=measure.points, rng=measure.rng, workers=measure.workers)
+    validation = validate(head, target, error=error, worst_case=False)
+    values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
+    floor = error_bound(
+        dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=n,
+        sup_norm=target.sup_norm,
+    )  # fmt: skip
+    thesis = _thesis(target, kind, error.lower)
+    row = Row(
+        n, kind, way if isinstance(way, str) else "fixed", concentration, radius, error.lower,
+        error.lower / target.sup_norm if target.sup_norm else None,
+        values.get("sharp-core"), values.get("sharp-split-mean"), values.get("sharp-split"), floor.value,
+        "holds" if validation.ok else "violated: " + ", ".join(validation.violated),
+        thesis.concentration, thesis.log10 if thesis.holds else None,
+        "" if thesis.holds else "needs " + " and ".join(thesis.failed),
+    )  # fmt: skip
+    return head, row
+
+
+def _lipschitz(target: Target) -> float:
+    assert target.lipschitz is not None
+    return target.lipschitz
+
+
+def _theory(target: Target, kind: str, radius: float, n: int) -> float:
+    """Return the concentration with the smallest a-priori bound."""
+    bounds = [
+        best_concentration(
+            dim=target.dim, theorem=theorem, lipschitz=_lipschitz(target), radius=radius, n=n,
+            sup_norm=target.sup_norm, exponent=target.exponent,
+        )
+        for theorem in _THEOREMS[kind]
+    ]  # fmt: skip
+    best = min(bounds, key=lambda bound: bound.log)
+    assert best.concentration is not None
+    return best.concentration
+
+
+def _best(measure: _Measure, make: Callable[[float], CoreHead | SplitHead], radius: float) -> float:
+    """Return the concentration with the smallest error on a sample: a coarse grid, then a local search."""
+    x = sphere.uniform(measure.target.dim, min(_SEARCH_POINTS, measure.points), rng=0)
+    wanted = measure.target(x)
+
+    def error(log_concentration: float) -> float:
+        difference = make(math.exp(log_concentration))(x, workers=measure.workers) - wanted
+        return float(np.max(np.linalg.norm(difference.reshape(len(x), -1), axis=1)))
+
+    grid = np.linspace(math.log(0.3), math.log(40.0) - 2.0 * math.log(min(radius, 1.0)), 18)
+    errors = [error(float(g)) for g in grid]
+    i = int(np.argmin(errors))
+    low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
+    found = minimize_scalar(error, bounds=(low, high), method="bounded", options={"maxiter": 12})
+    return math.exp(float(found.x) if found.fun <= errors[i] else float(grid[i]))
+
+
+def _thesis(target: Target, kind: str, eps: float) -> Bound:
+    """Return the thesis's prefix length for the error achieved."""
+    tiny = float(np.finfo(float).tiny)
+    bound = prefix_length(
+        max(eps, tiny), dim=target.dim, lipschitz=_lipschitz(target), sup_norm=max(target.sup_norm or 0.0, tiny),
+        theorem=_THESIS[kind], ragozin=1.0,
+    )  # fmt: skip
+    return cast("Bound", bound)
+
+
+def ladder_table(eps: float, *, dim: int, lipschitz: float, sup_norm: float, ragozin: float | None = 1.0) -> str:
+    """Return the ladder of prefix lengths for a class of targets, a line for each theorem.
+
+    Examples
+    --------
+    >>> print(ladder_table(0.1, dim=8, lipschitz=1, sup_norm=1).splitlines()[2])
+    thesis-core                 2.21728e+07     667.99  Petrov (2025), Theorem 4.12
+    """
+    lines = []
+    for bound in ladder(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin):
+        concentration = "" if bound.concentration is None else f"{bound.concentration:.6g}"
+        note = bound.reference + ("; needs " + " and ".join(bound.failed) if bound.failed else "")
+        size = ("" if bound.side == "upper" else ">= ") + ("-" if math.isinf(bound.log) else f"{bound.log10:.2f}")
+        lines.append((bound.theorem, concentration, size, note))
+    headers = ("theorem", "concentration", "log10 N", "from")
+    align = ("left", "right", "right", "left")
+    return str(tabulate(lines, headers=headers, colalign=align, disable_numparse=True))
+
+
+def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write study.csv, study.json, error.png and, on S^2, maps.png into the folder `out`; all of them or none.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    OSError
+        When the folder cannot be written.
+    """
+    from . import plot  # matplotlib is loaded when a figure is asked for
+
+    with _together(Path(out)) as folder:
+        _write_csv(study, folder / "study.csv")
+        _write_json(study, folder / "study.json")
+        plot.error_figure(study).savefig(folder / "error.png", dpi=150)
+        if study.target.dim == 2:
+            plot.maps_figure(study.shown, study.target).savefig(folder / "maps.png", dpi=150)
+        names = sorted(path.name for path in folder.iterdir())
+    return tuple(Path(out) / name for name in names)
+
+
+@contextmanager
+def _together(out: Path) -> Iterator[Path]:
+    """Give a temporary folder whose files move to `out` when all of them are written; nothing stays otherwise."""
+    out.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=out))
+    try:
+        yield folder
+        for path in sorted(folder.iterdir()):
+            os.replace(path, out / path.name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_csv(study: Study, path: Path) -> None:
+    names = [field.name for field in fields(Row)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in study.rows)
+
+
+def _write_json(study: Study, path: Path) -> None:
+    target = study.target
+    document = {
+        "target": {"name": target.name, "unit": target.unit, "dim": target.dim, "lipschitz": target.lipschitz,
+                   "exponent": target.exponent, "sup_norm": target.sup_norm},
+        "points": study.points,
+        "rows": [asdict(row) for row in study.rows],
+    }  # fmt: skip
+    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -263,10 +263,11 @@ def error_bound(
     rho = math.nan if radius is None else _checks.real(radius, "radius", above=0.0, maximum=math.pi)
     count = math.nan if n is None else _checks.real(n, "n", minimum=1.0)
     alpha = _checks.real(exponent, "exponent", above=0.0, maximum=1.0)
+    hypotheses: tuple[Hypothesis, ...] = ()
     if theorem == "lower":
         rho = sharp.lower_radius(count, problem.dim)
         least = min(problem.lipschitz * rho**alpha, math.inf if sup_norm is None else problem.sup_norm)
-        log, hypotheses = (math.log(least) if least > 0.0 else -math.inf), ()
+        log = math.log(least) if least > 0.0 else -math.inf
     else:
         log, hypotheses = _log_error(problem, theorem, rho, count, alpha)
         if theorem.startswith("sharp-split") and sup_norm is not None:  # a convex mean of values is at most F

@@ -23,26 +23,26 @@ def log_rogers_constant(dim: int) -> float:
 
 
 def _log_lower(dim: int, radius: float) -> float:
-    return -log_cap_measure(dim, radius)
+    return -float(log_cap_measure(dim, radius))
 
 
 def _log_volume(dim: int, radius: float) -> float:
-    return -log_cap_measure(dim, radius / 2.0)
+    return -float(log_cap_measure(dim, radius / 2.0))
 
 
 def _log_greedy(dim: int, radius: float) -> float:
     def log_count(share: float) -> float:
         eta = share * radius
         net = log_cap_measure(dim, radius - eta / 2.0) - log_cap_measure(dim, eta / 2.0)
-        return math.log1p(net) - log_cap_measure(dim, radius - eta)
+        return math.log1p(net) - float(log_cap_measure(dim, radius - eta))
 
     return _least(log_count, 1.0)
 
 
 def _log_random(dim: int, radius: float) -> float:
     def log_count(share: float) -> float:
-        log_v = log_cap_measure(dim, radius * (1.0 - share))
-        log_s = log_cap_measure(dim, radius * share)
+        log_v = float(log_cap_measure(dim, radius * (1.0 - share)))
+        log_s = float(log_cap_measure(dim, radius * share))
         count = math.log1p(log_v - log_s) - log_v
         return count + math.log1p(math.exp(-count))  # 1 + (1 + log(v/s)) / v
 

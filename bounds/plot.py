@@ -161,7 +161,7 @@ def _map(
     figure: Figure, place: int, grid: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any], limit: float, title: str,
     unit: str,
 ) -> None:  # fmt: skip
-    axes = figure.add_subplot(3, 1, place + 1, projection="mollweide")
+    axes: Any = figure.add_subplot(3, 1, place + 1, projection="mollweide")
     image = axes.pcolormesh(
         np.radians(grid[1]), np.radians(grid[0]), values, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="gouraud",
         rasterized=True,

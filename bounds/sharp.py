@@ -55,7 +55,7 @@ def core_error(
 ) -> float:
     """4.3: L E[theta] + L rho + F D(lambda, rho) for a core head whose cells lie within rho of their points."""
     kernel = VonMisesFisher(dim, concentration)
-    smooth = lipschitz * (float(kernel.mean_angle(exponent)) + radius**exponent)
+    smooth = lipschitz * (float(kernel.mean_angle(exponent)) + math.pow(radius, exponent))
     return smooth + sup_norm * float(kernel.shift_variation(radius))
 
 

@@ -89,7 +89,7 @@ class Study:
 
 
 _HEADERS = (
-    "N", "head", "by", "lambda", "error", "% of sup", "core", "mean", "nearest", "floor*", "checks", "thesis: lambda, N",
+    "N", "head", "by", "lambda", "error", "% of sup", "core", "mean", "nearest", "floor*", "checks", "thesis lambda, N",
 )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def run(
     *,
     choices: Sequence[str | float] = CHOICES,
     points: int = 20_000,
-    rng: object = 0,
+    rng: np.random.Generator | int | None = 0,
     workers: int = -1,
     progress: bool | None = False,
 ) -> Study:
@@ -198,7 +198,7 @@ class _Measure:
 
     target: Target
     points: int
-    rng: object
+    rng: np.random.Generator | int | None
     workers: int
 
 

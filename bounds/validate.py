@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 from tabulate import tabulate
 
 from spherapprox import _checks
@@ -86,7 +87,7 @@ def validate(
     n: int = 20_000,
     worst_case: bool = True,
     workers: int = 1,
-    rng: object = 0,
+    rng: np.random.Generator | int | None = 0,
 ) -> Validation:
     """Hold a head's achieved error against every theorem that applies to it.
 
@@ -197,11 +198,13 @@ def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: Erro
     return Check(theorem, bound, error.lower, verdict)
 
 
-def _lower(head: SplitHead, target: Target, n: int, workers: int, rng: object) -> Check:
+def _lower(head: SplitHead, target: Target, n: int, workers: int, rng: np.random.Generator | int | None) -> Check:
     if not target.lipschitz or target.exponent != 1.0:
         return Check("lower", None, None, "not applicable", "needs a Lipschitz constant > 0")
     bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
-    worst = worst_case_error(head.points, head.concentration, n=n, workers=workers, rng=rng)
+    worst = worst_case_error(
+        head.control_points if head.points is None else head.points, head.concentration, n=n, workers=workers, rng=rng
+    )
     worst = replace(worst, lower=target.lipschitz * worst.lower, upper=target.lipschitz * worst.upper)
     if worst.upper < bound.value * (1.0 - ROUNDING):
         return Check("lower", bound, worst.upper, "violated", "worst-case error of these points")

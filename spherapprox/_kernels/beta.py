@@ -43,10 +43,10 @@ def log_sin(angle: float) -> float:
     return 0.5 * math.log1p(-c * c)
 
 
-def rim_integral(m: float, angle: float) -> float:
-    """Return int_0^angle (sin t / sin angle)^(m-1) dt for 0 < angle <= pi/2."""
+def rim_mean(m: float, angle: float) -> float:
+    """Return the mean of (sin t / sin angle)^(m-1) over 0 <= t <= angle, for 0 < angle <= pi/2."""
     if m * angle * angle < 1e-17:  # sin t = t to rounding, also where 1/sin would overflow
-        return angle / m
+        return 1.0 / m
     s = math.sin(angle)
     cot = math.cos(angle) / s
     width = angle
@@ -61,17 +61,18 @@ def rim_integral(m: float, angle: float) -> float:
         half = math.sin(0.5 * u)
         # sin(angle - u)/sin(angle) = cos u - cot sin u = 1 - (cot sin u + 2 sin^2(u/2))
         total += WEIGHTS[i] * math.exp((m - 1.0) * math.log1p(-(cot * math.sin(u) + 2.0 * half * half)))
-    return width * total
+    return (width / angle) * total
 
 
 def log_half_cap(m: float, angle: float) -> float:
     """Return the log measure of a cap of angular radius 0 < angle <= pi/2."""
-    if m == 1.0:
-        return math.log(angle / math.pi)
-    if m == 2.0:
-        return 2.0 * math.log(math.sin(0.5 * angle))
+    if angle > 1e-300:
+        if m == 1.0:
+            return math.log(angle / math.pi)
+        if m == 2.0:
+            return 2.0 * math.log(math.sin(0.5 * angle))
     scale = log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)
-    return scale + (m - 1.0) * log_sin(angle) + math.log(rim_integral(m, angle))
+    return scale + (m - 1.0) * log_sin(angle) + (math.log(angle) + math.log(rim_mean(m, angle)))
 
 
 def log_cap_measure(m: float, angle: float) -> float:
@@ -110,9 +111,9 @@ def half_cap_angle(m: float, log_measure: float) -> float:
     if angle == 0.0:
         return 0.0
     for _ in range(60):
-        integral = rim_integral(m, angle)
-        miss = log_measure - (scale + (m - 1.0) * log_sin(angle) + math.log(integral))
-        step = miss * integral / angle
+        mean = rim_mean(m, angle)
+        miss = log_measure - (scale + (m - 1.0) * log_sin(angle) + (math.log(angle) + math.log(mean)))
+        step = miss * mean
         new = min(HALF_PI, angle * math.exp(step))
         if abs(step) < 4e-16 or new == angle:
             return new
@@ -129,7 +130,7 @@ def compiled() -> dict[str, Any]:
 
     from .jit import njit
 
-    functions: tuple[Any, ...] = (log_gamma_half_ratio, log_sin, rim_integral, log_half_cap, log_cap_measure)
+    functions: tuple[Any, ...] = (log_gamma_half_ratio, log_sin, rim_mean, log_half_cap, log_cap_measure)
     for function in (*functions, half_cap_angle, cap_angle):
         register_jitable(function)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -341,21 +340,24 @@ def best_concentration(
     _checks.choice(theorem, "theorem", ("sharp-core", "sharp-split-mean", "sharp-split"))
     rho = _checks.real(radius, "radius", above=0.0, maximum=math.pi)
 
-    def bound_at(log_concentration: float) -> Bound:
+    def bound_at(lam: float) -> Bound:
         return error_bound(
-            dim=dim, theorem=theorem, lipschitz=lipschitz, concentration=math.exp(log_concentration), radius=rho,
+            dim=dim, theorem=theorem, lipschitz=lipschitz, concentration=lam, radius=rho,
             n=n, sup_norm=sup_norm, exponent=exponent,
         )  # fmt: skip
 
     if theorem == "sharp-split" and n is not None and rho < math.pi:
         # falls to its infimum as lambda grows
         count, spare = _checks.real(n, "n", minimum=1.0), _checks.real(slack, "slack", above=0.0, below=1.0)
-        needed = sharp.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(count))
-        return bound_at(math.log(max(needed, sys.float_info.min)))
+        return bound_at(sharp.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(count)))
     # falls, then rises with lambda; a coarse grid first, since far out it may saturate
     grid = np.linspace(math.log(1e-2), math.log(1e6 * dim) - 2.0 * math.log(rho), 60)
-    logs = [bound_at(float(g)).log for g in grid]
-    i = int(np.argmin(logs))
-    low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
-    found = minimize_scalar(lambda g: bound_at(g).log, bounds=(low, high), method="bounded", options={"xatol": 1e-8})
-    return bound_at(float(found.x) if found.fun <= logs[i] else float(grid[i]))
+    coarse = [bound_at(math.exp(g)) for g in grid]
+    i = int(np.argmin([bound.log for bound in coarse]))
+    found = minimize_scalar(
+        lambda g: bound_at(math.exp(g)).log,
+        bounds=(grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]),
+        method="bounded",
+        options={"xatol": 1e-8},
+    )
+    return min(bound_at(0.0), coarse[i], bound_at(math.exp(found.x)), key=lambda bound: bound.log)

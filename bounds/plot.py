@@ -99,9 +99,14 @@ def _draw_errors(axes: Any, study: Study, *, slopes: bool) -> None:
     _curve(axes, floor, lambda row: row.floor, label, slopes, color="0.45", ls=":", lw=2)
     axes.set(xscale="log", yscale="log", xlabel="control points $N$ (prefix tokens)")
     axes.set_ylabel("sup error" + (f"  [{study.target.unit}]" if study.target.unit else ""))
-    axes.set_title(f"{study.target.name or 'target'} on $S^{{{study.target.dim}}}$", fontsize=11)
+    axes.set_title(f"{_title(study.target)} on $S^{{{study.target.dim}}}$", fontsize=11)
     axes.grid(which="major", color="0.88")
     axes.set_axisbelow(True)
+
+
+def _title(target: Target) -> str:
+    name = target.name or "target"
+    return name[:1].upper() + name[1:]
 
 
 def _curve(
@@ -147,7 +152,7 @@ def maps_figure(head: CoreHead | SplitHead, target: Target, *, resolution: int =
     top, worst = float(np.abs(truth).max()), float(np.abs(error).max())
     kind = "core" if isinstance(head, CoreHead) else "split"
     titles = (
-        target.name or "target",
+        _title(target),
         f"{kind} head, N = {len(head.control_points)}, concentration {head.concentration:.4g}",
         f"error, at most {worst:.3g} on this grid ({100 * worst / top:.2g} % of the sup)",
     )

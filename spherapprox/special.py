@@ -89,8 +89,8 @@ def iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
     Returns
     -------
     float or ndarray
-        A number in [0, 1], increasing in x and decreasing in order and step. Relative error below 4e-16 for one step
-        and below ``4e-16 max(step, 4)`` for up to 8; beyond that, below ``1e-15 max(1, |log ratio|)``.
+        A number in [0, 1], increasing in x and decreasing in order and step. Relative error below 4e-16 for one step,
+        2e-14 for up to 256 and ``1e-15 max(16, |log ratio|)`` beyond.
 
     Raises
     ------

@@ -78,7 +78,7 @@ def geomagnetic_field(year: float = 2025.0) -> Target:
         2,
         lipschitz=found.lipschitz,
         sup_norm=found.sup_norm,
-        name=f"geomagnetic field {year:g}",
+        name=f"radial geomagnetic field {year:g}",
         unit="microtesla",
         provenance="proven upper bounds, at most 0.1 % above the suprema: harmonics.bandlimited_maximum",
     )

@@ -184,7 +184,9 @@ def iv_ratio(v: float, x: float, n: float) -> float:
     if n == 0.0 or x == math.inf:
         return 1.0
     if n > 1.0 and not step_by_step(v, x, n):
-        return math.exp(log_ratio_far(v, x, n))
+        log = log_ratio_far(v, x, n)
+        if log > -16.0 or n > 256.0:  # exp carries an error of eps |log|, the product one of about eps sqrt(n)
+            return math.exp(log)
     ratio = 1.0
     j = 0.0
     while j < n and ratio > 0.0:

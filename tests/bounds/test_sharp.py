@@ -194,6 +194,13 @@ def test_best_concentration_beats_its_neighbours(theorem, dim):
         assert not slack or factor >= 1 or other.log > math.log((1 + slack) * 0.01)
 
 
+def test_best_concentration_is_zero_where_nothing_helps():
+    # 4.3 at a radius of 0.5 in dim 8: any kernel's variation costs more than the constant's distance
+    best = best_concentration(dim=8, theorem="sharp-core", lipschitz=1.0, radius=0.5, sup_norm=3.0)
+    assert best.concentration == 0.0
+    assert best.value == pytest.approx(math.pi / 2 + 0.5, rel=1e-14)
+
+
 @given(order=st.floats(0.0, 1e4), x=st.floats(1e-3, 1e6))
 def test_ratio_bounds_contain_the_ratio(order, x):
     low, high = iv_ratio_bounds(order, x)

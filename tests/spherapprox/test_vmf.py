@@ -1,0 +1,370 @@
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import VonMisesFisher, special
+
+dims = st.one_of(st.integers(1, 20), st.sampled_from([64, 127, 128, 767, 10**4, 10**5]))
+concentrations = st.floats(-6.0, 12.0).map(lambda e: 10**e)
+quick = settings(derandomize=True, deadline=None, max_examples=80)
+
+# Computed with mpmath at 40 digits: dim, concentration, log c, a_1, a_10, E[theta]
+TABLE = [
+    (2, 10.0, -7.004267724384855382, 0.90000000412230725337, 0.0049617961552255793958, 0.4016002672689492),
+    (8, 100.0, -85.479835562609999639, 0.96060590450193046092, 0.42618380311962098857, 0.2730979970432126),
+    (8, 2840.0, -2812.1524627971013992, 0.99859229345759247264, 0.97050881976346509331, 0.05143886889955852),
+    (128, 10000.0, -9656.5193190582672015, 0.99362016181301244686, 0.9337907645554325084, 0.11279882959228043733),
+]
+
+
+@pytest.mark.parametrize(("dim", "lam", "log_c", "a_1", "a_10", "theta"), TABLE)
+def test_reference_values(dim, lam, log_c, a_1, a_10, theta):
+    kernel = VonMisesFisher(dim, lam)
+    assert kernel.log_normalizer == pytest.approx(log_c, rel=1e-15)
+    assert kernel.eigenvalue(1) == pytest.approx(a_1, rel=1e-15)
+    assert kernel.eigenvalue(10) == pytest.approx(a_10, rel=4e-15)
+    assert kernel.eigenvalue_complement(10) == pytest.approx(1 - a_10, rel=1e-14)
+    assert kernel.eigenvalues(12)[[1, 10]] == pytest.approx([a_1, a_10], rel=4e-15)
+    assert kernel.mean_angle() == pytest.approx(theta, rel=5e-15)
+
+
+def test_log_normalizer_is_relative_everywhere():
+    rng = np.random.default_rng(1)
+    with mp.workdps(40):
+        for i in range(120):
+            dim = int(rng.choice([1, 2, 3, 32, 33, 34, 127, 1000, 10**5, rng.integers(1, 300)]))
+            lam = 2 * math.sqrt((dim + 1) / 2) * rng.uniform(0.9, 1.1) if i % 3 else 10 ** rng.uniform(-8, 4)
+            truth = -mp.log(mp.hyp0f1(mp.mpf(dim + 1) / 2, mp.mpf(lam) ** 2 / 4, maxterms=10**6))
+            kernel = VonMisesFisher(dim, lam)
+            assert abs(kernel.log_normalizer / truth - 1) < 1e-15, (dim, lam)
+            peak = truth + mp.mpf(lam)
+            assert abs(kernel.log_density(1.0) - peak) < 4e-15 * max(1, abs(peak)), (dim, lam)
+
+
+def true_integrals(dim, lam, rho):
+    """E[theta], D and the shifted mean from their definitions, at 30 digits."""
+    m, lam, rho = mp.mpf(dim), mp.mpf(lam), mp.mpf(rho)
+
+    def k(v):
+        return mp.exp(lam * (mp.cos(v) - 1))
+
+    def rise(t):
+        return k(max(t - rho, 0)) - k(t)
+
+    def fall(t):
+        return k(t) - k(min(t + rho, mp.pi))
+
+    low, high = mp.mpf(0), mp.pi / 2
+    for _ in range(90):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rise(middle) < fall(middle) else (low, middle)
+    whole = (m - 1) + mp.sqrt((m - 1) ** 2 + 4 * lam**2)
+    mode = mp.acos(2 * lam / whole)
+    width = 1 / mp.sqrt(lam + m)
+    near = [c + j * width for c in (mode, mode + rho, mode - rho) for j in range(-10, 11, 2)]
+    points = sorted({p for p in [*near, rho, mp.pi - rho, low, mp.pi / 2] if 0 < p < mp.pi} | {mp.mpf(0), mp.pi})
+
+    def integral(f):
+        return mp.quad(lambda t: f(t) * mp.sin(t) ** (m - 1), points, method="gauss-legendre")
+
+    total = integral(k)
+    upper = integral(lambda t: (t + rho) * k(max(t - rho, 0)))
+    return (
+        integral(lambda t: t * k(t)) / total,
+        integral(lambda t: max(rise(t), fall(t))) / total,
+        upper / integral(lambda t: k(min(t + rho, mp.pi))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dim", "lam", "rho"),
+    [(1, 3.0, 0.4), (1, 200.0, 0.2), (2, 10.0, 0.3), (2, 1e-3, 1.0), (3, 0.5, 2.0), (4, 30.0, 1.8), (8, 100.0, 0.05),
+     (8, 2840.0, 3.23e-4), (8, 2.0, 3.1), (128, 1e4, 0.01)],
+)  # fmt: skip
+def test_integrals_against_their_definitions(dim, lam, rho):
+    with mp.workdps(30):
+        mean, variation, shifted = true_integrals(dim, lam, rho)
+    kernel = VonMisesFisher(dim, lam)
+    assert kernel.mean_angle() == pytest.approx(float(mean), rel=2e-14)
+    assert kernel.shift_variation(rho) == pytest.approx(float(variation), rel=2e-14)
+    assert kernel.shifted_mean_angle(rho) == pytest.approx(float(shifted), rel=2e-14)
+    assert kernel.shift_variation(rho, log=True) == pytest.approx(float(mp.log(variation)), rel=2e-14, abs=2e-14)
+    assert kernel.shifted_mean_angle(rho, log=True) == pytest.approx(float(mp.log(shifted)), rel=2e-14, abs=2e-14)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 8, 128, 10**5])
+@pytest.mark.parametrize("lam", [1e-6, 1.0, 2840.0, 1e12])
+def test_shift_variation_of_a_tiny_radius(dim, lam):
+    # D/rho -> lam c_m (w_{m-1}/w_m) int e^(lam cos) sin^m = lam (w_{m-1} w_{m+1} / w_m^2) c_m / c_{m+1}
+    areas = [math.log(2.0) if m == 0 else special.log_surface_area(m) for m in (dim - 1, dim, dim + 1)]
+    shrink = VonMisesFisher(dim, lam).log_density(1.0) - VonMisesFisher(dim + 1, lam).log_density(1.0)
+    expected = math.log(lam) + (areas[0] - areas[1]) + (areas[2] - areas[1]) + shrink
+    for rho in (1e-150, 1e-30):
+        got = VonMisesFisher(dim, lam).shift_variation(rho, log=True) - math.log(rho)
+        # the right side is a difference of logs as large as 1e6
+        assert got == pytest.approx(expected, abs=2e-13 + 1e-15 * max(map(abs, areas)))
+
+
+def test_integrals_of_a_narrow_kernel():
+    # where the kernel is narrow beside rho, D is its peak times the cap's measure and the part just beyond it
+    dim, lam, rho = 8, 1e12, 0.3
+    kernel = VonMisesFisher(dim, lam)
+    expected = kernel.log_density(1.0) + special.log_cap_measure(dim, rho)
+    assert kernel.shift_variation(rho, log=True) == pytest.approx(expected, abs=1e-4)
+    assert kernel.shift_variation(rho, log=True) > expected
+    mean = math.exp(math.lgamma(4.5) - math.lgamma(4.0)) * math.sqrt(2.0 / lam)  # E|x| of a Gaussian in R^8
+    assert kernel.mean_angle() == pytest.approx(mean, rel=1e-11)
+    assert VonMisesFisher(128, 1e9).shifted_mean_angle(2.5) == math.inf
+    assert VonMisesFisher(128, 1e9).shifted_mean_angle(2.5, log=True) > 1e9
+
+
+def test_integrals_at_the_ends():
+    kernel = VonMisesFisher(3, 2.0)
+    assert kernel.shift_variation(0.0) == 0.0
+    assert kernel.shifted_mean_angle(0.0) == kernel.mean_angle()
+    # rho = pi: (theta + pi) k(0) over k(pi)
+    assert kernel.shifted_mean_angle(math.pi) == pytest.approx(1.5 * math.pi * math.exp(4.0), rel=1e-14)
+    uniform = VonMisesFisher(5, 0.0)
+    assert uniform.mean_angle() == pytest.approx(math.pi / 2, rel=1e-15)
+    assert uniform.shift_variation(1.0) == 0.0
+    assert uniform.shifted_mean_angle(0.25) == pytest.approx(math.pi / 2 + 0.25, rel=1e-15)
+    circle = VonMisesFisher(1, 0.0)
+    for power in (0.01, 0.5, 1.0, 1.7, 2.0, 4.0):
+        assert circle.mean_angle(power) == pytest.approx(math.pi**power / (power + 1), rel=1e-14)
+    assert circle.mean_angle(0.0) == 1.0
+
+
+@quick
+@given(dims, concentrations)
+def test_second_moment_between_bounds_from_the_eigenvalues(dim, lam):
+    # 2u <= theta^2 <= 2u + kappa u^2 with u = 1 - cos theta, E[u^2] = 2 E[u] - (m/lam) a_1
+    kernel = VonMisesFisher(dim, lam)
+    u = kernel.mean_one_minus_cos()
+    second = kernel.mean_angle(2.0)
+    spread = 2 * u - dim / lam * kernel.eigenvalue(1)
+    assert second >= 2 * u * (1 - 1e-13)
+    assert second <= 2 * u + (math.pi**2 - 4) / 4 * spread + 1e-13 * u
+    assert kernel.mean_angle() <= math.sqrt(second) * (1 + 1e-13)
+    assert kernel.mean_angle(0.5) <= math.sqrt(kernel.mean_angle()) * (1 + 1e-13)
+
+
+@quick
+@given(dims, concentrations, st.floats(-12.0, 0.4).map(lambda e: 10**e), st.floats(1e-3, 0.5))
+def test_integrals_are_monotone(dim, lam, rho, growth):
+    kernel, sharper = VonMisesFisher(dim, lam), VonMisesFisher(dim, lam * (1 + growth))
+    assert sharper.mean_angle() < kernel.mean_angle() * (1 + 1e-13)
+    assert sharper.mean_one_minus_cos() < kernel.mean_one_minus_cos()
+    bigger = min(math.pi, rho * (1 + growth))
+    for name in ("shift_variation", "shifted_mean_angle"):
+        low, high = (getattr(kernel, name)(r, log=True) for r in (rho, bigger))
+        assert low <= high + 2e-14 * max(1.0, abs(low)), name
+    shifted = kernel.shifted_mean_angle(rho, log=True)
+    assert shifted >= math.log(kernel.mean_angle() + rho) - 1e-13 * max(1.0, abs(shifted))
+
+
+@pytest.mark.parametrize(("dim", "lam"), [(1, 0.3), (1, 40.0), (2, 5.0), (3, 12.0), (8, 0.01), (8, 40.0), (17, 30.0)])
+def test_funk_hecke_by_quadrature(dim, lam):
+    kernel = VonMisesFisher(dim, lam)
+    t, weights = scipy.special.roots_jacobi(80, dim / 2 - 1, dim / 2 - 1)
+    weights /= weights.sum()
+    density = kernel(t)
+    assert weights @ density == pytest.approx(1.0, rel=1e-12)
+    eigenvalues = kernel.eigenvalues(20)
+    for degree in range(21):
+        assert weights @ (density * special.gegenbauer(degree, dim, t)) == pytest.approx(eigenvalues[degree], abs=1e-13)
+    entropy = -weights @ (density * kernel.log_density(t))
+    assert kernel.entropy("normalized") == pytest.approx(entropy, rel=1e-11)
+
+
+@quick
+@given(dims, concentrations)
+def test_eigenvalues_agree_and_decrease(dim, lam):
+    kernel = VonMisesFisher(dim, lam)
+    together, logs = kernel.eigenvalues(30), kernel.eigenvalues(30, log=True)
+    degrees = np.arange(31)
+    np.testing.assert_allclose(together, kernel.eigenvalue(degrees), rtol=1e-14, atol=1e-300)
+    np.testing.assert_allclose(logs, special.log_iv_ratio((dim - 1) / 2, lam, degrees), rtol=1e-14)
+    np.testing.assert_allclose(kernel.eigenvalue_complement(degrees), -np.expm1(logs), rtol=1e-14)
+    assert together[0] == 1.0
+    assert (np.diff(logs) < 0).all()
+
+
+def test_eigenvalues_over_many_degrees():
+    logs = VonMisesFisher(3, 1e12).eigenvalues(5000, log=True)
+    np.testing.assert_allclose(logs[1::500], special.log_iv_ratio(1.0, 1e12, np.arange(1, 5001, 500)), rtol=1e-13)
+    uniform = VonMisesFisher(3, 0.0)
+    assert uniform.eigenvalues(2).tolist() == [1.0, 0.0, 0.0]
+    assert uniform.eigenvalues(1, log=True).tolist() == [0.0, -math.inf]
+    assert VonMisesFisher(3, 1e-310).eigenvalues(2, log=True)[1] == pytest.approx(math.log(1e-310) - math.log(4.0))
+
+
+@pytest.mark.parametrize(("dim", "lam"), [(1, 2.0), (2, 10.0), (2, 1e-9), (9, 33.0)])
+def test_density_and_entropy_agree_with_scipy(dim, lam):
+    mean = np.eye(dim + 1)[-1]
+    peer = scipy.stats.vonmises_fisher(mean, lam)
+    kernel = VonMisesFisher(dim, lam)
+    x = kernel.rvs(mean, size=7, rng=2)
+    np.testing.assert_allclose(kernel.logpdf(x, mean), peer.logpdf(x), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(kernel.pdf(x, mean), peer.pdf(x), rtol=1e-12)
+    np.testing.assert_allclose(kernel.log_density(x[:, -1], measure="surface"), peer.logpdf(x), rtol=1e-12, atol=1e-12)
+    assert kernel.entropy() == pytest.approx(peer.entropy(), rel=1e-9)
+
+
+def test_density_at_extremes():
+    assert VonMisesFisher(767, 1e-3).logpdf(np.eye(768)[:1], np.eye(768)[0])[0] == pytest.approx(1458.722151, abs=1e-5)
+    assert VonMisesFisher(10**6, 1e300).log_density(1.0) > 1e8
+    assert VonMisesFisher(10**6, 1e12)(1.0) == math.inf
+    assert type(VonMisesFisher(2, 1.0)(0.5)) is float
+    assert VonMisesFisher(2, 1.0).log_density(np.zeros((2, 3))).shape == (2, 3)
+    # both forms of the log density meet at concentration 1
+    below, above = VonMisesFisher(4, 1.0), VonMisesFisher(4, 1.0 + 2**-52)
+    assert below.log_density(0.7) == pytest.approx(above.log_density(0.7), rel=4e-15)
+    assert below.entropy() == pytest.approx(above.entropy(), rel=4e-15)
+
+
+def test_is_a_value():
+    kernel = VonMisesFisher(3.0, np.float32(2.0))
+    assert kernel == VonMisesFisher(3, 2)
+    assert hash(kernel) == hash(VonMisesFisher(3, 2))
+    assert type(kernel.dim) is int
+    assert repr(kernel) == "VonMisesFisher(dim=3, concentration=2.0)"
+    assert kernel.log_normalizer == kernel.log_normalizer
+    with pytest.raises(AttributeError):
+        kernel.dim = 4
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 20])
+@pytest.mark.parametrize("lam", [0.0, 0.7, 50.0, 1e10])
+def test_samples_follow_the_distribution(dim, lam):
+    kernel = VonMisesFisher(dim, lam)
+    mean = np.arange(1.0, dim + 2.0) * (-1.0) ** np.arange(dim + 1)
+    mean /= np.linalg.norm(mean)
+    n = 20_000
+    x = kernel.rvs(mean, size=n, rng=5)
+    assert x.shape == (n, dim + 1)
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0, atol=4e-15)
+    versine = 0.5 * ((x - mean) ** 2).sum(axis=1)
+    second = 2 * kernel.mean_one_minus_cos() - (dim / lam * kernel.eigenvalue(1) if lam else 1 - 1 / (dim + 1))
+    sigma = math.sqrt(max(second - kernel.mean_one_minus_cos() ** 2, 0.0) / n)
+    assert abs(versine.mean() - kernel.mean_one_minus_cos()) < 4 * sigma + 1e-3 * kernel.mean_one_minus_cos()
+    assert abs((versine**2).mean() / second - 1) < 0.08
+    # nothing prefers a direction around the mean
+    side = x - (1 - versine)[:, None] * mean
+    assert np.linalg.norm(side.mean(axis=0)) < 5 * math.sqrt((side**2).sum(axis=1).mean() / n)
+
+
+def test_samples_about_the_poles_and_shapes():
+    kernel = VonMisesFisher(2, 1e16)
+    for mean in (*np.eye(3), *-np.eye(3)):
+        np.testing.assert_allclose(kernel.rvs(mean, size=3, rng=0), np.tile(mean, (3, 1)), atol=1e-7)
+    assert kernel.rvs([0.0, 0.0, 1.0]).shape == (1, 3)
+    assert kernel.rvs([0.0, 0.0, 1.0], size=(2, 4)).shape == (2, 4, 3)
+    assert kernel.rvs([0.0, 0.0, 1.0], size=0).shape == (0, 3)
+    one = VonMisesFisher(2, 3.0).rvs(np.float32([1.0, 0.0, 0.0]), size=2, rng=9)
+    np.testing.assert_array_equal(
+        one, VonMisesFisher(2, 3.0).rvs([1.0, 0.0, 0.0], size=2, rng=np.random.default_rng(9))
+    )
+
+
+def test_circle_samples_pass_a_kolmogorov_test():
+    x = VonMisesFisher(1, 2.5).rvs([1.0, 0.0], size=20_000, rng=3)
+    angle = np.arctan2(x[:, 1], x[:, 0])
+    assert scipy.stats.kstest(angle, scipy.stats.vonmises(2.5).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("columns", [2, 3, 68, 256, 768, 4096])
+def test_fit_recovers_the_concentration(columns):
+    dim = columns - 1
+    mean = np.ones(columns) / math.sqrt(columns)
+    for lam in (0.5 * columns, 50.0 * columns):
+        kernel = VonMisesFisher(dim, lam)
+        n = 1500 if columns < 1000 else 300
+        direction, fitted = VonMisesFisher.fit(kernel.rvs(mean, size=n, rng=1))
+        assert fitted.dim == dim
+        slope = 1 - kernel.eigenvalue(1) ** 2 - dim / lam * kernel.eigenvalue(1)  # d a_1 / d lam: the information
+        assert abs(fitted.concentration - lam) < 5 / math.sqrt(n * slope) + 0.01 * lam
+        assert direction @ mean > 0.9
+
+
+def test_fit_solves_the_likelihood_equation():
+    x = VonMisesFisher(2, 5.0).rvs([0.0, 0.0, 1.0], size=50, rng=4)
+    direction, fitted = VonMisesFisher.fit(x)
+    resultant = x.mean(axis=0)
+    np.testing.assert_allclose(direction, resultant / np.linalg.norm(resultant), atol=1e-15)
+    assert fitted.eigenvalue(1) == pytest.approx(np.linalg.norm(resultant), rel=1e-14)
+    best = fitted.logpdf(x, direction).sum()
+    for factor in (0.99, 1.01):
+        assert VonMisesFisher(2, fitted.concentration * factor).logpdf(x, direction).sum() < best
+    # weights count rows
+    counts = np.arange(1, 51) % 4
+    weighted = VonMisesFisher.fit(x, weights=counts)
+    repeated = VonMisesFisher.fit(np.repeat(x, counts, axis=0))
+    np.testing.assert_allclose(weighted[0], repeated[0], atol=1e-15)
+    assert weighted[1].concentration == pytest.approx(repeated[1].concentration, rel=1e-13)
+
+
+def test_fit_edges():
+    # two points an angle 2e-7 apart: 1 - |mean| = 5e-15, a_1 = 1 - 1/lam on S^2
+    a = 1e-7
+    _, narrow = VonMisesFisher.fit([[math.cos(a), math.sin(a), 0.0], [math.cos(a), -math.sin(a), 0.0]])
+    assert narrow.concentration == pytest.approx(2.0 / a**2, rel=1e-8)
+    direction, flat = VonMisesFisher.fit([[1.0, 0.0], [-1.0, 0.0]])
+    assert flat.concentration == 0.0
+    assert direction.tolist() == [0.0, 1.0]
+    x32 = VonMisesFisher(3, 20.0).rvs([0.0, 0.0, 0.0, 1.0], size=100, rng=0).astype(np.float32)
+    _, single = VonMisesFisher.fit(x32)
+    assert single.concentration == pytest.approx(VonMisesFisher.fit(x32.astype(float))[1].concentration, rel=1e-5)
+
+
+KERNEL = VonMisesFisher(2, 1.0)
+NORTH = [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: VonMisesFisher(0, 1.0), ValueError, "'dim' must be at least 1, got 0: 'dim' is m of"),
+        (lambda: VonMisesFisher(2.5, 1.0), ValueError, "'dim' must be an integer, got 2.5"),
+        (lambda: VonMisesFisher(2, -1.0), ValueError, "'concentration' must be at least 0.*got -1"),
+        (lambda: VonMisesFisher(2, math.inf), ValueError, "'concentration' must be finite, got inf"),
+        (lambda: VonMisesFisher(2, math.nan), ValueError, "'concentration' must be a number, got nan"),
+        (lambda: VonMisesFisher(2, "1"), TypeError, "'concentration' must be a real number, got '1'"),
+        (lambda: KERNEL.log_density(1.5), ValueError, "'t' must be .*got 1.5"),
+        (
+            lambda: KERNEL.log_density(0.5, measure="area"),
+            ValueError,
+            "'measure' must be one of 'normalized', 'surface'",
+        ),
+        (lambda: KERNEL(-2.0), ValueError, "'t' must be .*got -2"),
+        (lambda: KERNEL.logpdf([[1.0, 0.0]], NORTH), ValueError, "'x' must have shape \\(n, 3\\) for dim = 2"),
+        (lambda: KERNEL.pdf([NORTH], [0.0, 2.0, 0.0]), ValueError, "'mean_direction' must have rows of unit length"),
+        (lambda: KERNEL.eigenvalue(-1), ValueError, "'degree' must be at least 0, got -1"),
+        (lambda: KERNEL.eigenvalue([0.5]), ValueError, "'degree' must hold integers, got 0.5"),
+        (lambda: KERNEL.eigenvalue_complement(1.5), ValueError, "'degree' must be an integer, got 1.5"),
+        (lambda: KERNEL.eigenvalues(-2), ValueError, "'max_degree' must be at least 0, got -2"),
+        (lambda: KERNEL.eigenvalues(1e12), ValueError, "choose a smaller 'max_degree'"),
+        (lambda: KERNEL.mean_angle(5.0), ValueError, "'power' must be at most 4.*got 5"),
+        (lambda: KERNEL.mean_angle(-0.5), ValueError, "'power' must be at least 0.*got -0.5"),
+        (lambda: KERNEL.shift_variation(-0.1), ValueError, "'radius' must be at least 0.*got -0.1"),
+        (lambda: KERNEL.shifted_mean_angle(4.0), ValueError, "'radius' must be at most 3.14.*got 4"),
+        (lambda: KERNEL.entropy("x"), ValueError, "'measure' must be one of"),
+        (lambda: KERNEL.rvs([1.0, 0.0]), ValueError, "'mean_direction' must have shape"),
+        (lambda: KERNEL.rvs(NORTH, size=-1), ValueError, "'size' must be at least 0, got -1"),
+        (lambda: KERNEL.rvs(NORTH, size=10**12), ValueError, "draw it in parts"),
+        (lambda: KERNEL.rvs(NORTH, rng="a"), TypeError, "'rng' must be an integer"),
+        (lambda: VonMisesFisher.fit([1.0, 0.0]), ValueError, "'x' must have shape \\(n, dim\\+1\\).*x\\[None, :\\]"),
+        (lambda: VonMisesFisher.fit([NORTH, NORTH]), ValueError, "'x' must hold at least two different points"),
+        (lambda: VonMisesFisher.fit(np.eye(3), [1.0]), ValueError, "'weights' must have shape \\(3,\\)"),
+        (lambda: VonMisesFisher.fit(np.eye(3), [1, -1, 1]), ValueError, "'weights' must be .*got -1"),
+        (lambda: VonMisesFisher.fit(np.eye(3), [0, 0, 0]), ValueError, "'weights' must have a positive sum"),
+    ],
+)
+def test_bad_input_names_argument_value_and_remedy(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

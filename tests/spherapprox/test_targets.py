@@ -102,7 +102,7 @@ class TestGeomagneticField:
     def test_no_warning_up_to_2025(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert targets.geomagnetic_field(2025.0).name == "geomagnetic field 2025"
+            assert targets.geomagnetic_field(2025.0).name == "radial geomagnetic field 2025"
 
     def test_sup_norm_is_about_66_microtesla(self):
         field = targets.geomagnetic_field(2025)
@@ -303,7 +303,7 @@ class TestRegistry:
         assert dataclasses.replace(target, lipschitz=1.0).lipschitz == 1.0
 
     def test_options_are_passed_on(self):
-        assert targets.make("geomagnetic_field", year=1950).name == "geomagnetic field 1950"
+        assert targets.make("geomagnetic_field", year=1950).name == "radial geomagnetic field 1950"
         assert targets.make("geomagnetic_field", dim=2).dim == 2
         assert targets.make("zonal_harmonic", dim=8, degree=1).lipschitz == 1.0
         assert targets.make("bump", dim=3, concentration=2.0).lipschitz == targets.bump(3, 2.0).lipschitz

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
+from .quadrature import gauss_legendre
 
 HALF_PI = 0.5 * math.pi
 PI_TAIL = 1.2246467991473532e-16  # pi minus math.pi
@@ -18,7 +18,7 @@ LOG_HALF = -math.log(2.0)
 DECADES = 40.0  # the integrand is dropped below e^-40 of its value at the rim
 RULE = 32
 
-_nodes, _weights = np.polynomial.legendre.leggauss(RULE)
+_nodes, _weights = gauss_legendre(RULE)
 NODES: tuple[float, ...] = tuple((0.5 * (1.0 + _nodes)).tolist())
 WEIGHTS: tuple[float, ...] = tuple((0.5 * _weights).tolist())
 

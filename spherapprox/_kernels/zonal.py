@@ -15,15 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .quadrature import gauss_legendre
+
 Array = NDArray[np.float64]
 
 RULE = 72
 CUT = 42.0
 HALF_PI = 0.5 * math.pi
 
-_leggauss = np.polynomial.legendre.leggauss(RULE)
-NODES: Array = _leggauss[0].astype(np.float64)
-WEIGHTS: Array = _leggauss[1].astype(np.float64)
+NODES, WEIGHTS = gauss_legendre(RULE)
 
 
 class Piece(NamedTuple):

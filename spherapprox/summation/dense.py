@@ -7,8 +7,9 @@ points into the triple of their union: an associative operation, the same for bl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,8 +93,9 @@ def dense_sums(problem: Problem, workers: int, report: Callable[[int], object]) 
     compiled = _compiled(problem)
     parts = _numba_parts if compiled else _numpy_parts
     for task, rows in parts(problem, state, workers):
-        for pairs in _run(task, rows, workers if compiled else 1):
-            report(pairs)
+        with closing(_run(task, rows, workers if compiled else 1)) as finished:
+            for pairs in finished:
+                report(pairs)
     return state, "numba" if compiled else "numpy"
 
 
@@ -118,19 +120,17 @@ def _compiled(problem: Problem) -> bool:
     return _spent[0] > COMPILE_WORTH
 
 
-def _run(task: Task, rows: list[slice], workers: int) -> Iterator[int]:
+def _run(task: Task, rows: list[slice], workers: int) -> Generator[int, None, None]:
     """Call the task for each range of rows; an interruption waits for the calls that run and drops the others."""
     if workers == 1 or len(rows) == 1:
         yield from map(task, rows)
         return
-    with ThreadPoolExecutor(min(workers, len(rows))) as pool:
-        futures = [pool.submit(task, part) for part in rows]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(min(workers, len(rows)))
+    try:
+        for future in as_completed([pool.submit(task, part) for part in rows]):
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _merge_into(state: Partial, rows: slice, part: Partial, rate: float, first: bool) -> None:

@@ -51,8 +51,14 @@ def true_integrals(dim, lam, rho):
     """E[theta], D and the shifted mean from their definitions, at 30 digits."""
     m, lam, rho = mp.mpf(dim), mp.mpf(lam), mp.mpf(rho)
 
+    whole = (m - 1) + mp.sqrt((m - 1) ** 2 + 4 * lam**2)
+    mode = mp.acos(2 * lam / whole)
+
     def k(v):
-        return mp.exp(lam * (mp.cos(v) - 1))
+        return mp.exp(lam * (mp.cos(v) - mp.cos(mode)))
+
+    def weight(t):
+        return (mp.sin(t) / mp.sin(mode)) ** (m - 1) if dim > 1 else mp.mpf(1)
 
     def rise(t):
         return k(max(t - rho, 0)) - k(t)
@@ -64,14 +70,12 @@ def true_integrals(dim, lam, rho):
     for _ in range(90):
         middle = (low + high) / 2
         low, high = (middle, high) if rise(middle) < fall(middle) else (low, middle)
-    whole = (m - 1) + mp.sqrt((m - 1) ** 2 + 4 * lam**2)
-    mode = mp.acos(2 * lam / whole)
     width = 1 / mp.sqrt(lam + m)
     near = [c + j * width for c in (mode, mode + rho, mode - rho) for j in range(-10, 11, 2)]
     points = sorted({p for p in [*near, rho, mp.pi - rho, low, mp.pi / 2] if 0 < p < mp.pi} | {mp.mpf(0), mp.pi})
 
     def integral(f):
-        return mp.quad(lambda t: f(t) * mp.sin(t) ** (m - 1), points, method="gauss-legendre")
+        return mp.quad(lambda t: f(t) * weight(t), points, method="gauss-legendre")
 
     total = integral(k)
     upper = integral(lambda t: (t + rho) * k(max(t - rho, 0)))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -39,6 +39,8 @@ _HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split"
 _THEOREMS = {"core": ("sharp-core",), "split": ("sharp-split-mean", "sharp-split")}
 _THESIS = {"core": "thesis-core", "split": "thesis-split"}
 _SEARCH_POINTS = 3000
+_MAPPED = 10_000
+"""The maps show the best head of the n nearest to this."""
 
 
 @dataclass(frozen=True)
@@ -158,17 +160,17 @@ def run(
     points = _checks.integer(points, "points", minimum=100)
     measure = _Measure(target, points, rng, workers)
     rows: list[Row] = []
-    shown: CoreHead | SplitHead | None = None
-    wanted = min(counts, key=lambda count: abs(math.log(count / 10_000)))
+    mapped: list[tuple[float, CoreHead | SplitHead]] = []
+    wanted = min(counts, key=lambda count: abs(math.log(count / _MAPPED)))
     steps = [(count, kind, way) for count in counts for kind in _HEADS for way in ways]
     with tqdm(steps, unit="head", disable=None if progress is None else not progress, leave=False) as bar:
         for count, kind, way in bar:
             bar.set_description(f"N = {count}, {kind} head, {way if isinstance(way, str) else 'fixed'}")
             head, row = _one(measure, EqualMeasurePartition(target.dim, count), kind, way)
             rows.append(row)
-            if count == wanted and (shown is None or row.error < min(r.error for r in rows[:-1] if r.n == wanted)):
-                shown = head
-    assert shown is not None
+            if count == wanted:
+                mapped.append((row.error, head))
+    shown = min(mapped, key=lambda pair: pair[0])[1]
     return Study(target, tuple(rows), shown, points)
 
 
@@ -202,7 +204,9 @@ class _Measure:
     workers: int
 
 
-def _one(measure: _Measure, partition: EqualMeasurePartition, kind: str, way: str | float) -> tuple[Any, Row]:
+def _one(
+    measure: _Measure, partition: EqualMeasurePartition, kind: str, way: str | float
+) -> tuple[CoreHead | SplitHead, Row]:
     """Make and measure one head."""
     target, n, radius = measure.target, len(partition), partition.radius
     known = target(partition.centers())
@@ -217,23 +221,37 @@ def _one(measure: _Measure, partition: EqualMeasurePartition, kind: str, way: st
     else:
         concentration = float(way)
     head = make(concentration)
+    return head, _row(measure, head, radius, kind, way if isinstance(way, str) else "fixed")
+
+
+def _row(measure: _Measure, head: CoreHead | SplitHead, radius: float, kind: str, choice: str) -> Row:
+    """Measure a head and hold its error against theory."""
+    target = measure.target
     error = sup_error(head, target, n=measure.points, rng=measure.rng, workers=measure.workers)
     validation = validate(head, target, error=error, worst_case=False)
     values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
     floor = error_bound(
-        dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=n,
+        dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=len(head),
         sup_norm=target.sup_norm,
     )  # fmt: skip
     thesis = _thesis(target, kind, error.lower)
-    row = Row(
-        n, kind, way if isinstance(way, str) else "fixed", concentration, radius, error.lower,
-        error.lower / target.sup_norm if target.sup_norm else None,
-        values.get("sharp-core"), values.get("sharp-split-mean"), values.get("sharp-split"), floor.value,
-        "holds" if validation.ok else "violated: " + ", ".join(validation.violated),
-        thesis.concentration, thesis.log10 if thesis.holds else None,
-        "" if thesis.holds else "needs " + " and ".join(thesis.failed),
-    )  # fmt: skip
-    return head, row
+    return Row(
+        n=len(head),
+        head=kind,
+        choice=choice,
+        concentration=head.concentration,
+        radius=radius,
+        error=error.lower,
+        relative_error=error.lower / target.sup_norm if target.sup_norm else None,
+        sharp_core=values.get("sharp-core"),
+        sharp_split_mean=values.get("sharp-split-mean"),
+        sharp_split=values.get("sharp-split"),
+        floor=floor.value,
+        verdict="holds" if validation.ok else "violated: " + ", ".join(validation.violated),
+        thesis_concentration=thesis.concentration,
+        thesis_log10_n=thesis.log10 if thesis.holds else None,
+        thesis_needs="" if thesis.holds else "needs " + " and ".join(thesis.failed),
+    )
 
 
 def _lipschitz(target: Target) -> float:
@@ -257,14 +275,17 @@ def _theory(target: Target, kind: str, radius: float, n: int) -> float:
 
 def _best(measure: _Measure, make: Callable[[float], CoreHead | SplitHead], radius: float) -> float:
     """Return the concentration with the smallest error on a sample: a coarse grid, then a local search."""
-    x = sphere.uniform(measure.target.dim, min(_SEARCH_POINTS, measure.points), rng=0)
-    wanted = measure.target(x)
+    target, count = measure.target, min(_SEARCH_POINTS, measure.points)
+    controls = make(0.0).control_points  # where a kernel that is too narrow peaks, and poles of the catalogue's targets
+    few = controls[np.linspace(0, len(controls) - 1, min(count // 2, len(controls))).astype(int)]
+    x = np.concatenate([sphere.uniform(target.dim, count, rng=0), few])
+    wanted = target(x)
 
     def error(log_concentration: float) -> float:
         difference = make(math.exp(log_concentration))(x, workers=measure.workers) - wanted
         return float(np.max(np.linalg.norm(difference.reshape(len(x), -1), axis=1)))
 
-    grid = np.linspace(math.log(0.3), math.log(40.0) - 2.0 * math.log(min(radius, 1.0)), 18)
+    grid = np.linspace(math.log(0.03), math.log(40.0) - 2.0 * math.log(min(radius, 1.0)), 20)
     errors = [error(float(g)) for g in grid]
     i = int(np.argmin(errors))
     low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
@@ -353,6 +374,11 @@ def _write_json(study: Study, path: Path) -> None:
         "target": {"name": target.name, "unit": target.unit, "dim": target.dim, "lipschitz": target.lipschitz,
                    "exponent": target.exponent, "sup_norm": target.sup_norm},
         "points": study.points,
-        "rows": [asdict(row) for row in study.rows],
+        "rows": [{name: _json_value(value) for name, value in asdict(row).items()} for row in study.rows],
     }  # fmt: skip
     path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _json_value(value: object) -> object:
+    """JSON has no infinity: null says that nothing finite is promised."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

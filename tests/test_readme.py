@@ -1,0 +1,16 @@
+"""The README's example runs and prints what its comments say."""
+
+import re
+from pathlib import Path
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_example(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(code, str(README), "exec"), {})
+    printed = capsys.readouterr().out
+    assert "violated" not in printed
+    for promise in ("10^667.99", "10^10.43", "10^8.87"):
+        assert promise in printed
+        assert promise[:5] in code

@@ -11,51 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _checks
 from ._checks import Floats
-from .partition import EqualMeasurePartition
-from .points import PointSet
+from .points import require_equal
 from .vmf import VonMisesFisher
 
-__all__ = ["RULES", "Points", "core_values", "nodes", "split_values"]
+__all__ = ["RULES", "core_values", "split_values"]
 
 RULES = ("riemann",)
 """Rules that `core_values` and `split_values` know."""
-
-Points = EqualMeasurePartition | PointSet | ArrayLike
-"""What control points are made of: a partition (its centres), a point set, or bare rows."""
-
-
-def nodes(points: Points) -> tuple[Floats, NDArray[np.float64] | None]:
-    """Return control points and their weights.
-
-    Parameters
-    ----------
-    points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
-        A partition stands for the centres of its cells.
-
-    Returns
-    -------
-    rows : ndarray, shape (n, dim+1)
-    weights : ndarray, shape (n,), or None
-        None where they are all 1/n: for a partition and for bare rows.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If bare rows are no points of a sphere.
-
-    Examples
-    --------
-    >>> from spherapprox import EqualMeasurePartition
-    >>> from spherapprox.coefficients import nodes
-    >>> rows, weights = nodes(EqualMeasurePartition(2, 100))
-    >>> rows.shape, weights
-    ((100, 3), None)
-    """
-    if isinstance(points, EqualMeasurePartition):
-        return points.centers(), None
-    if isinstance(points, PointSet):
-        return points.points, points.weights
-    return _checks.rows(points, "points"), None
 
 
 def core_values(
@@ -157,11 +119,7 @@ def split_values(
     array([1., 0., 0.])
     """
     _checks.choice(rule, "coefficients", RULES)
-    if weights is not None and np.ptp(weights) > 1e-12 * np.abs(weights).max():
-        raise ValueError(
-            f"'points' must have equal weights for a split head, got weights from {weights.min():g} to "
-            f"{weights.max():g}: softmax cannot carry weights; use a CoreHead, or the bare rows points.points"
-        )
+    require_equal(weights)
     return _sample(target, rows)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _checks, special, sphere
 from .partition import EqualMeasurePartition
-from .points import PointSet
+from .points import Points, nodes, require_equal
 from .summation import angle_mean
 
 __all__ = ["ErrorInterval", "sup_error", "worst_case_error"]
@@ -127,7 +127,7 @@ def sup_error(
 
 
 def worst_case_error(
-    points: EqualMeasurePartition | PointSet | ArrayLike,
+    points: Points,
     concentration: float,
     *,
     n: int = 20_000,
@@ -182,25 +182,13 @@ def worst_case_error(
     >>> round(worst.lower, 6)  # at the equator both angles are pi/2
     1.570796
     """
-    controls = _control_points(points)
+    rows, weights = nodes(points)
+    require_equal(weights)
+    controls = rows.astype(np.float64)
     generator = _checks.generator(rng)
     start = _sample(controls.shape[1] - 1, _checks.integer(n, "n", minimum=1), generator)
     error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
     return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
-
-
-def _control_points(points: EqualMeasurePartition | PointSet | ArrayLike) -> Float64:
-    """Return the control points of a split head, (k, dim+1)."""
-    if isinstance(points, EqualMeasurePartition):
-        return points.centers()
-    if not isinstance(points, PointSet):
-        return _checks.rows(points, "points").astype(np.float64)
-    if np.ptp(points.weights) > 1e-12 * np.abs(points.weights).max():
-        raise ValueError(
-            f"'points' must have equal weights, got weights from {points.weights.min():g} to {points.weights.max():g}: "
-            "softmax cannot carry weights; pass the bare rows points.points"
-        )
-    return points.points
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from . import _checks
 from ._checks import Floats
-from .coefficients import Points, core_values, nodes, split_values
+from .coefficients import core_values, split_values
 from .partition import EqualMeasurePartition
-from .points import PointSet
+from .points import Points, PointSet, nodes
 from .summation import evaluate
 
 __all__ = ["CoreHead", "SplitHead"]

@@ -11,8 +11,9 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.special import betaincinv
 
 from . import _checks, sphere
+from .partition import EqualMeasurePartition
 
-__all__ = ["PointSet", "fibonacci", "gauss_product", "sobol", "uniform"]
+__all__ = ["PointSet", "Points", "fibonacci", "gauss_product", "nodes", "require_equal", "sobol", "uniform"]
 
 Floats = NDArray[np.float64]
 
@@ -98,6 +99,53 @@ class PointSet:
 
     def __reduce__(self) -> tuple[type[PointSet], tuple[Floats, Floats, float | None]]:
         return type(self), (self._points, self._weights, self._covering_radius)
+
+
+Points = EqualMeasurePartition | PointSet | ArrayLike
+"""What control points are made of: a partition (its centres), a point set, or bare rows."""
+
+
+def nodes(points: Points) -> tuple[_checks.Floats, Floats | None]:
+    """Return control points and their weights.
+
+    Parameters
+    ----------
+    points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
+        A partition stands for the centres of its cells.
+
+    Returns
+    -------
+    rows : ndarray, shape (n, dim+1)
+    weights : ndarray, shape (n,), or None
+        None where they are all 1/n: for a partition and for bare rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If bare rows are no points of a sphere.
+
+    Examples
+    --------
+    >>> from spherapprox import EqualMeasurePartition
+    >>> from spherapprox.points import nodes
+    >>> rows, weights = nodes(EqualMeasurePartition(2, 100))
+    >>> rows.shape, weights
+    ((100, 3), None)
+    """
+    if isinstance(points, EqualMeasurePartition):
+        return points.centers(), None
+    if isinstance(points, PointSet):
+        return points.points, points.weights
+    return _checks.rows(points, "points"), None
+
+
+def require_equal(weights: Floats | None) -> None:
+    """Raise unless all weights are equal, as the split head needs them; None means that they are."""
+    if weights is not None and np.ptp(weights) > 1e-12 * np.abs(weights).max():
+        raise ValueError(
+            f"'points' must have equal weights for a split head, got weights from {weights.min():g} to "
+            f"{weights.max():g}: softmax cannot carry weights; use a CoreHead, or the bare rows points.points"
+        )
 
 
 def fibonacci(n: int) -> PointSet:
@@ -231,7 +279,7 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     Notes
     -----
     In each colatitude the Gauss-Gegenbauer rule with floor(g/2) + 1 nodes, exact to degree g for the weight
-    (1 - t^2)^((k-2)/2) of S^k; g + 1 equispaced azimuths [1]_. docs/theorems.md, 4.7 and 4.C, ask for such rules.
+    (1 - t^2)^((k-2)/2) of S^k; g + 1 equispaced azimuths [1]_.
 
     References
     ----------

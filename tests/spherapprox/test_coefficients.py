@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 from spherapprox import EqualMeasurePartition, PointSet, Target, points
-from spherapprox.coefficients import core_values, nodes, split_values
+from spherapprox.coefficients import core_values, split_values
+from spherapprox.points import nodes
 
 
 def first(x):

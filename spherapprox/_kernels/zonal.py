@@ -9,134 +9,13 @@ kernel's own integral, in logarithms. Plain NumPy on scalars: nothing is compile
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .quadrature import gauss_legendre
+from .piece import CUT, Piece, log_integral, log_sum
 
-Array = NDArray[np.float64]
-
-RULE = 72
-CUT = 42.0
 HALF_PI = 0.5 * math.pi
-
-NODES, WEIGHTS = gauss_legendre(RULE)
-
-
-class Piece(NamedTuple):
-    """E(u) = lam [cos(v + u) - cos v] + (m-1) log[sin(theta + u)/sin theta], its reference, and log e^E(0)'s scale."""
-
-    theta: float  # the reference colatitude: u = 0
-    m1: float  # m - 1
-    cot: float  # cot theta, 0 where m = 1
-    slope: float  # E'(0) = (m-1) cot theta - lam sin v
-    bend: float  # m - 1 + lam cos v
-    scale: float = 0.0  # log of the integrand at the reference over the kernel's integrand at its mode
-
-    def log(self, u: float) -> float:
-        """Return E(u) for a float."""
-        s = math.sin(0.5 * u)
-        half = 2.0 * s * s
-        result = self.slope * math.sin(u) - self.bend * half
-        if self.m1 > 0.0:
-            y = self.cot * math.sin(u) - half
-            if y <= -1.0:
-                return -math.inf
-            result += self.m1 * (-0.5 * y * y if abs(y) < 1e-5 else math.log1p(y) - y)
-        return result
-
-    def logs(self, u: Array) -> Array:
-        """Return E(u) for an array."""
-        s = np.sin(0.5 * u)
-        half = 2.0 * s * s
-        result: Array = -self.bend * half
-        if self.m1 > 0.0:
-            sine = np.sin(u)
-            result += self.m1 * log1p_minus(self.cot * sine - half, self.m1)
-            if self.slope != 0.0:
-                result += self.slope * sine
-        elif self.slope != 0.0:
-            result += self.slope * np.sin(u)
-        return result
-
-
-def log1p_minus(y: Array, factor: float) -> Array:
-    """Return log(1 + y) - y for y > -1, to an absolute error that `factor` may multiply."""
-    y = np.maximum(y, -1.0 + 2.0**-53)
-    direct = np.log1p(y) - y
-    if factor <= 32.0:
-        return direct
-    # With s = y/(2 + y): log(1+y) = 2 atanh s and y = 2s + y s, so the leading terms cancel exactly.
-    s = y / (2.0 + y)
-    q = s * s
-    series = 1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13)))))
-    return np.where(np.abs(y) < 0.1, s * (2.0 * q * series - y), direct)
-
-
-def reach(piece: Piece, limit: float) -> float:
-    """Return the offset towards `limit` (a signed offset) beyond which the piece is below e^-CUT, or `limit`."""
-    if limit == 0.0 or piece.log(limit) > -CUT:
-        return limit
-    size = abs(limit)
-    sign = 1.0 if limit > 0.0 else -1.0
-    curvature = piece.bend + piece.m1 * piece.cot * piece.cot
-    high = size if curvature <= 0.0 else math.sqrt(2.0 * CUT / curvature)
-    if piece.slope != 0.0:
-        high = min(high, CUT / abs(piece.slope))
-    low = 0.0
-    high = min(high, size)
-    while high < size and piece.log(sign * high) > -CUT:
-        low = high
-        high = min(2.0 * high, size)
-    while high > 1.15 * low:
-        middle = 0.25 * high if low == 0.0 else 0.5 * (low + high)
-        if piece.log(sign * middle) > -CUT:
-            low = middle
-        else:
-            high = middle
-    return sign * high
-
-
-def log_integral(
-    piece: Piece, low: float, high: float, factor: Callable[[Array], Array] | None = None, power: int = 1
-) -> float:
-    """Return scale + log int e^E(u) factor(theta) du over colatitudes [low, high], factor >= 0 and smooth.
-
-    `power` > 1 substitutes theta = top s^power, which resolves a fractional power of theta at theta = 0.
-    """
-    start, stop = low - piece.theta, high - piece.theta
-    if not stop > start:
-        return -math.inf
-    if start < 0.0:
-        start = reach(piece, start)
-    if stop > 0.0:
-        stop = reach(piece, stop)
-    beside = start > 0.0 or stop < 0.0  # the mode lies outside the range, which may then count for nothing
-    if not stop > start or (beside and max(piece.log(start), piece.log(stop)) < -CUT):
-        return -math.inf
-    half = 0.5 * (stop - start)
-    if power == 1:
-        u = 0.5 * (start + stop) + half * NODES
-        theta = piece.theta + u
-        weights = WEIGHTS
-    else:
-        s = 0.5 * (1.0 + NODES)
-        theta = (stop + piece.theta) * s**power
-        u = theta - piece.theta
-        weights = WEIGHTS * (power * s ** (power - 1) * (stop + piece.theta) / (2.0 * half))
-    terms = np.exp(piece.logs(u)) * weights
-    total = float(terms.sum() if factor is None else terms @ factor(theta))
-    return piece.scale + math.log(half * total) if total > 0.0 else -math.inf
-
-
-def log_sum(logs: Iterable[float]) -> float:
-    """Return the log of a sum of exponentials."""
-    values = tuple(logs)
-    top = max(values)
-    return top if math.isinf(top) else top + math.log(math.fsum(math.exp(value - top) for value in values))
 
 
 def kernel(m: float, lam: float) -> Piece:
@@ -262,11 +141,13 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
     highest = find_root(lambda t: (-ahead(t)[1], 0.0), 0.5 * end, end, 0.75 * end, 1e-9 * end)
     if ahead(highest)[0] <= 0.0:
         return [(last, 0.0, end)]
-    mode = find_root(ahead, 0.0, highest, 0.5 * highest, 0.0)
+    mode = find_root(ahead, 0.0, highest, min(0.5 * highest, m1 / (lam * math.sin(rho))), 0.0)
     valley = find_root(behind, highest, end, 0.5 * (highest + end), 0.0)
     scale = log_sine_ratio(base, mode)
     scale -= 2.0 * lam * math.sin(0.5 * (mode + rho + base.theta)) * math.sin(0.5 * (mode + rho - base.theta))
     first = Piece(mode, m1, math.cos(mode) / math.sin(mode), 0.0, m1 + lam * math.cos(mode + rho), scale)
+    if valley > (1.0 - 1e-15) * end:  # so narrow that the flat part beyond the end outweighs it
+        return [(first, 0.0, end)]
     return [(first, 0.0, valley), (last, valley, end)]
 
 

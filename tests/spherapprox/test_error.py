@@ -181,7 +181,7 @@ def test_bad_input():
 
 
 def test_bad_input_of_worst_case():
-    with pytest.raises(ValueError, match=r"'points' must have equal weights.*pass the bare rows"):
+    with pytest.raises(ValueError, match=r"'points' must have equal weights.*or the bare rows"):
         worst_case_error(points.gauss_product(2, 5), 1.0)
     with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -1"):
         worst_case_error(np.eye(3), -1.0)

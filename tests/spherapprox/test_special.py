@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import special
+from spherapprox._kernels import beta, quadrature
 
 EPS = 2.0**-52
 orders = st.one_of(st.just(0.0), st.floats(0.0, 5.0), st.floats(5.0, 200.0), st.floats(2.0, 11.9).map(lambda e: 10**e))
@@ -148,6 +149,18 @@ def test_compiled_caps_equal_scalars():
     back = special.cap_angle(8, logs)
     np.testing.assert_allclose(logs[::97], special.log_cap_measure(8, angle[::97]), rtol=1e-15)
     np.testing.assert_allclose(back[angle < 2.5], angle[angle < 2.5], rtol=1e-13)
+
+
+def test_gauss_rules():
+    with mp.workdps(30):
+        nodes, weights = quadrature.gauss_legendre(72)
+        exact = [2 / ((1 - x * x) * mp.diff(lambda t: mp.legendre(72, t), x) ** 2) for x in map(mp.mpf, nodes[:3])]
+    np.testing.assert_allclose(weights[:3], [float(w) for w in exact], rtol=1e-11)  # the nodes' rounding
+    degrees = np.arange(0, 144, 2)
+    np.testing.assert_allclose((weights @ nodes[:, None] ** degrees), 2.0 / (degrees + 1), rtol=4e-15)
+    nodes, weights = quadrature.gauss_legendre(beta.RULE)
+    np.testing.assert_allclose(beta.NODES, 0.5 * (1.0 + nodes), rtol=1e-13)
+    np.testing.assert_allclose(beta.WEIGHTS, 0.5 * weights, rtol=4e-15)
 
 
 def test_functions_broadcast_like_ufuncs():

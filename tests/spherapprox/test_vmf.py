@@ -128,6 +128,21 @@ def test_integrals_of_a_narrow_kernel():
     assert VonMisesFisher(128, 1e9).shifted_mean_angle(2.5, log=True) > 1e9
 
 
+@pytest.mark.parametrize("dim", [1, 2, 100, 10**6])
+@pytest.mark.parametrize("lam", [5e-324, 1e-20, 1.0, 1e16, 1e200])
+def test_integrals_hold_over_the_whole_range(dim, lam):
+    kernel = VonMisesFisher(dim, lam)
+    mean = kernel.mean_angle()
+    assert 0.0 < mean <= math.pi / 2 + 1e-15
+    previous = -math.inf
+    for rho in (5e-324, 1e-150, 1e-20, 1e-3, 1.0, math.pi / 2, 2.4, math.pi):
+        variation, shifted = (f(rho, log=True) for f in (kernel.shift_variation, kernel.shifted_mean_angle))
+        assert not math.isnan(variation)
+        assert variation >= previous - 1e-9
+        assert math.log(mean + rho) - 1e-13 * max(1.0, abs(shifted)) <= shifted < math.inf
+        previous = variation
+
+
 def test_integrals_at_the_ends():
     kernel = VonMisesFisher(3, 2.0)
     assert kernel.shift_variation(0.0) == 0.0

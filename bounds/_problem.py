@@ -8,6 +8,12 @@ from spherapprox import _checks
 
 from .covering import METHODS
 
+SMALLEST, WIDEST = 1e-60, 1e100
+"""The range of lengths and ratios in which every formula keeps its digits."""
+LARGEST_CONCENTRATION = 1e150
+LARGEST_DIM = 1_000_000
+LEAST_SLACK = 1e-12
+
 SUFFICIENT = tuple(method for method in METHODS if method != "lower")
 """Covering bounds that a prefix length may rest on."""
 
@@ -41,14 +47,27 @@ class Problem:
         slack: object = 1e-3,
     ) -> Problem:
         """Check every argument and make the problem."""
+        unit = _positive(lipschitz, "lipschitz")
+        share = _checks.real(slack, "slack", minimum=0.0, below=1.0)
+        if 0.0 < share < LEAST_SLACK:
+            raise ValueError(f"'slack' must be 0 or at least {LEAST_SLACK:g}, got {share:g}")
         return cls(
-            _checks.real(eps, "eps", above=0.0),
-            _checks.dimension(dim),
-            _checks.real(lipschitz, "lipschitz", above=0.0),
-            _checks.real(sup_norm, "sup_norm", above=0.0),
-            None if concentration is None else _checks.concentration(concentration),
+            _positive(eps, "eps", unit),
+            _checks.dimension(dim, maximum=LARGEST_DIM),
+            unit,
+            _positive(sup_norm, "sup_norm", unit),
+            None if concentration is None else _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION),
             _checks.choice(covering, "covering", SUFFICIENT),
-            None if ragozin is None else _checks.real(ragozin, "ragozin", above=0.0),
-            _checks.real(harmonic, "harmonic", above=0.0),
-            _checks.real(slack, "slack", minimum=0.0, below=1.0),
+            None if ragozin is None else _positive(ragozin, "ragozin"),
+            _positive(harmonic, "harmonic", unit),
+            share,
         )
+
+
+def _positive(value: object, name: str, unit: float = 1.0) -> float:
+    """Return a positive number between `SMALLEST` and `WIDEST`, in the unit that the Lipschitz constant sets."""
+    number = _checks.real(value, name, above=0.0)
+    if not SMALLEST <= number / unit <= WIDEST:
+        per = "" if unit == 1.0 else f" times lipschitz = {unit:g}"
+        raise ValueError(f"'{name}' must be between {SMALLEST:g} and {WIDEST:g}{per}, got {number:g}")
+    return number

@@ -14,7 +14,8 @@ from spherapprox import _checks
 
 from . import sharp, thesis
 from ._bound import Bound, Hypothesis, Side, over_arrays, settle
-from ._problem import Problem
+from ._problem import LARGEST_CONCENTRATION, Problem
+from .covering import SMALLEST_RADIUS
 
 PREFIX_LENGTH: dict[str, Callable[[Problem], Bound]] = {
     "thesis-core": thesis.core,
@@ -51,9 +52,9 @@ def prefix_length(
     Parameters
     ----------
     eps : float or array_like
-        The sup error wanted, > 0, in the unit of the function's values.
+        The sup error wanted, in the unit of the function's values; at least 1e-60 lipschitz.
     dim : int or array_like
-        The manifold's dimension m >= 1 (points live in R^(m+1)).
+        The manifold's dimension m from 1 to 1e6 (points live in R^(m+1)).
     lipschitz, sup_norm : float
         The class: ``|f(x) - f(y)| <= lipschitz theta(x, y)``, theta in radians, and ``|f| <= sup_norm``.
     theorem : str
@@ -61,13 +62,14 @@ def prefix_length(
         ``"thesis-split-corrected"``, ``"sharp-core"``, ``"sharp-split-mean"``, ``"sharp-split-nearest"``,
         ``"sharp-split"`` (the smallest of the split ones), ``"lower"`` (necessary, not sufficient).
     concentration : float, optional
-        Fix lambda; by default each theorem takes the one that it states, or the best one.
+        Fix lambda, up to 1e150; by default each theorem takes the one that it states, or the best one.
     covering : str
         The covering bound that turns a radius into a count; see `covering_number`.
     ragozin, harmonic : float
         The thesis's constants C_R (default: the explicit one of docs/theorems.md, 4.6) and C_H (assumed).
     slack : float
-        ``"sharp-split-nearest"`` covers at radius ``(1 - slack) eps/lipschitz``; 0 gives the limit, at infinite lambda.
+        ``"sharp-split-nearest"`` covers at radius ``(1 - slack) eps/lipschitz``; 0 gives the limit, at infinite
+        lambda, and other values are at least 1e-12.
     strict : bool
         Raise `HypothesisError` where a hypothesis fails, instead of returning the trivial bound.
 
@@ -259,7 +261,11 @@ def error_bound(
         1.0, dim, lipschitz=lipschitz, sup_norm=1.0 if sup_norm is None else sup_norm, concentration=concentration,
         ragozin=ragozin, harmonic=harmonic,
     )  # fmt: skip
-    rho = math.nan if radius is None else _checks.real(radius, "radius", above=0.0, maximum=math.pi)
+    rho = (
+        math.nan
+        if radius is None
+        else _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+    )
     count = math.nan if n is None else _checks.real(n, "n", minimum=1.0)
     alpha = _checks.real(exponent, "exponent", above=0.0, maximum=1.0)
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -338,7 +344,7 @@ def best_concentration(
     (0.05, True)
     """
     _checks.choice(theorem, "theorem", ("sharp-core", "sharp-split-mean", "sharp-split"))
-    rho = _checks.real(radius, "radius", above=0.0, maximum=math.pi)
+    rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
 
     def bound_at(lam: float) -> Bound:
         return error_bound(
@@ -351,7 +357,8 @@ def best_concentration(
         count, spare = _checks.real(n, "n", minimum=1.0), _checks.real(slack, "slack", above=0.0, below=1.0)
         return bound_at(sharp.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(count)))
     # falls, then rises with lambda; a coarse grid first, since far out it may saturate
-    grid = np.linspace(math.log(1e-2), math.log(1e6 * dim) - 2.0 * math.log(rho), 60)
+    widest = min(math.log(1e6 * _checks.dimension(dim)) - 2.0 * math.log(rho), 0.99 * math.log(LARGEST_CONCENTRATION))
+    grid = np.linspace(math.log(1e-2), widest, 60)
     coarse = [bound_at(math.exp(g)) for g in grid]
     i = int(np.argmin([bound.log for bound in coarse]))
     found = minimize_scalar(

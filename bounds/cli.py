@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 from spherapprox import __version__, targets
+from spherapprox.target import Target
 
 from . import study as studies
 from .api import prefix_length
@@ -19,15 +23,10 @@ floor*   no method that samples at N points can promise less for every target of
 thesis   Lambda(eps) and N(lambda, eps) for the error achieved: Theorems 4.12 (core), 4.15 (split), C_R = C_H = 1"""
 
 
-def _number(text: str) -> float:
-    """Parse a real number, for argparse."""
-    return float(text)
-
-
 def _count(text: str) -> int:
     """Parse a whole number, also written as 1e5."""
     value = float(text)
-    if value != int(value):
+    if not value.is_integer() or value < 0:
         raise ValueError(text)
     return int(value)
 
@@ -37,7 +36,16 @@ def _choice(text: str) -> str | float:
     return text if text in studies.CHOICES else float(text)
 
 
-_count.__name__, _number.__name__, _choice.__name__ = "whole number", "number", "'theory', 'best' or number"
+def _folder(text: str) -> Path:
+    """Parse a folder that results can be written to, though it need not exist yet."""
+    path = Path(text)
+    nearest = next(p for p in (path, *path.absolute().parents) if p.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(f"{text!r} is no folder that can be written to: {nearest} is in the way")
+    return path
+
+
+_count.__name__, _choice.__name__ = "whole number", "'theory', 'best' or number"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,9 +65,15 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     add("--dim", type=_count, help="the manifold's dimension m of S^m (default: the target's own)")
     add("--n", type=_count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
     add("--concentration", type=_choice, help="'theory', 'best' or a number (default: theory and best)")
-    add("--eps", type=_number, help="also print the ladder of prefix lengths for this sup error")
-    add("--year", type=_number, help="epoch of the geomagnetic field, 1900 to 2030 (default: 2025)")
-    add("--out", default="study", metavar="DIR", help="folder for study.csv, study.json and figures (default: study)")
+    add("--eps", type=float, help="also print the ladder of prefix lengths for this sup error")
+    add("--year", type=float, help="epoch of the geomagnetic field, 1900 to 2030 (default: 2025)")
+    add(
+        "--out",
+        type=_folder,
+        default="study",
+        metavar="DIR",
+        help="folder for study.csv, study.json and figures (default: study)",
+    )
     add("--points", type=_count, default=20_000, help="points that measure each error (default: %(default)s)")
     add("--seed", type=_count, default=0, help="default: %(default)s")
     add("--workers", type=int, default=-1, help="threads (default: all)")
@@ -68,59 +82,74 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
 def _add_bounds(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--dim", type=_count, required=True, help="the manifold's dimension m of S^m")
-    add("--eps", type=_number, required=True, help="the sup error wanted")
-    add("--lipschitz", type=_number, default=1.0, help="per radian (default: 1)")
-    add("--sup-norm", type=_number, default=1.0, help="default: 1")
-    add("--ragozin", type=_number, help="the thesis's C_R (default: 1, as the thesis leaves it open)")
+    add("--eps", type=float, required=True, help="the sup error wanted")
+    add("--lipschitz", type=float, default=1.0, help="per radian (default: 1)")
+    add("--sup-norm", type=float, default=1.0, help="default: 1")
+    add("--ragozin", type=float, help="the thesis's C_R (default: 1, as the thesis leaves it open)")
 
 
 def _study(options: argparse.Namespace) -> None:
     extra = {} if options.year is None else {"year": options.year}
     target = targets.make(options.target, dim=options.dim, **extra)
+    ladders = [] if options.eps is None else _ladders_for(options.eps, target)
     choices = studies.CHOICES if options.concentration is None else (options.concentration,)
     result = studies.run(
         target, options.n, choices=choices, points=options.points, rng=options.seed, workers=options.workers,
         progress=None,
     )  # fmt: skip
+    written = studies.save(result, options.out)
     constants = f"Lipschitz constant {target.lipschitz:.6g} per radian, sup norm {target.sup_norm:.6g}"
     print(f"{target.name} on S^{target.dim}{f', {target.unit}' if target.unit else ''}: {constants}")
-    print(result.table())
-    print(_LEGEND)
-    if options.eps is not None:
-        _print_ladder(options.eps, target.dim, target.lipschitz or 1.0, target.sup_norm or 1.0, 1.0)
-        if (target.lipschitz, target.sup_norm) != (1.0, 1.0):
-            _print_ladder(options.eps, target.dim, 1.0, 1.0, 1.0)
-    for path in studies.save(result, options.out):
-        print(f"wrote {path}")
+    print(result.table(), _LEGEND, *ladders, *(f"wrote {path}" for path in written), sep="\n")
 
 
 def _bounds(options: argparse.Namespace) -> None:
     ragozin = 1.0 if options.ragozin is None else options.ragozin
-    _print_ladder(options.eps, options.dim, options.lipschitz, options.sup_norm, ragozin)
+    print(_ladder(options.eps, options.dim, options.lipschitz, options.sup_norm, ragozin))
 
 
-def _print_ladder(eps: float, dim: int, lipschitz: float, sup_norm: float, ragozin: float) -> None:
-    print(f"\nPrefix length for sup error {eps:g} on S^{dim}, Lipschitz constant {lipschitz:g}, sup norm {sup_norm:g}")
-    print(studies.ladder_table(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin))
+def _ladders_for(eps: float, target: Target) -> list[str]:
+    """Return the ladder for the target's own constants, and beside it the one that the thesis prints, L = F = 1."""
+    constants = {(target.lipschitz or 1.0, target.sup_norm or 1.0), (1.0, 1.0)}
+    return [_ladder(eps, target.dim, *pair, 1.0) for pair in sorted(constants, reverse=True)]
+
+
+def _ladder(eps: float, dim: int, lipschitz: float, sup_norm: float, ragozin: float) -> str:
+    table = studies.ladder_table(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin)
     proven = prefix_length(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, theorem="thesis-core")
+    title = f"Prefix length for sup error {eps:g} on S^{dim}, Lipschitz constant {lipschitz:g}, sup norm {sup_norm:g}"
     note = f"Thesis lines assume C_R = {ragozin:g} and C_H = 1"
     if proven.holds and ragozin == 1.0:
         note += f"; with the proven C_R of docs/theorems.md, 4.6, thesis-core needs 10^{proven.log10:.2f}"
-    print(note + ".")
+    return f"\n{title}\n{table}\n{note}."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status (0, 2 for bad arguments, 130 when interrupted)."""
     options = _parser().parse_args(arguments)
+    plain, warnings.formatwarning = warnings.formatwarning, _one_line
     try:
         {"study": _study, "bounds": _bounds}[options.command](options)
-    except (ValueError, TypeError, OSError) as error:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough; files are written before anything is printed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, TypeError, OSError, MemoryError) as error:
         print(f"spherapprox {options.command}: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\ninterrupted; nothing was written", file=sys.stderr)
         return 130
+    finally:
+        warnings.formatwarning = plain
     return 0
+
+
+def _one_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Print a warning without the line of source that raised it."""
+    return f"spherapprox: warning: {message}\n"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from ._bound import Bound, Hypothesis, Side, over_arrays, settle
 
 _REFERENCE = "docs/theorems.md, 4.2"
 
+SMALLEST_RADIUS = 1e-60
+"""Angular radii below this are refused: they belong to no number that means anything here."""
+
 
 def log_rogers_constant(dim: int) -> float:
     """Return log Phi(m), Phi(m) = e ((m+1) log(m+1) + (m+1) log log(m+1) + 5 (m+1)), for m >= 2 (Rogers)."""
@@ -108,7 +111,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
     Parameters
     ----------
     radius : float or array_like
-        Angular radius in radians, in (0, pi].
+        Angular radius in radians, from 1e-60 to pi.
     dim : int or array_like
         The manifold's dimension m >= 1 (points live in R^(m+1)).
     method : {"best", "lower", "volume", "greedy", "random", "rogers", "circle"}
@@ -126,7 +129,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
     Raises
     ------
     ValueError, TypeError
-        For a radius outside (0, pi], a dim below 1, or an unknown method.
+        For a radius outside its range, a dim below 1 or above 1e6, or an unknown method.
 
     References
     ----------
@@ -140,7 +143,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
     _checks.choice(method, "method", METHODS)
 
     def one(r: object, d: object) -> Bound:
-        checked = _checks.real(r, "radius", above=0.0, maximum=math.pi)
-        return settle(covering_bound(checked, _checks.dimension(d), method), strict=strict)
+        checked = _checks.real(r, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+        return settle(covering_bound(checked, _checks.dimension(d, maximum=1_000_000), method), strict=strict)
 
     return over_arrays(one, radius, dim)  # type: ignore[no-any-return]

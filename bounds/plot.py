@@ -91,8 +91,7 @@ def _draw_errors(axes: Any, study: Study, *, slopes: bool) -> None:
             label = f"{head} head, measured, $\\lambda$ {_WAY[choice]}"
             _curve(axes, rows, lambda row: row.error, label, slopes, color=colour, marker=marker, mfc=face)
             if choice != "best":
-                theorem = "sharp-core" if head == "core" else "sharp-split"
-                label = f"{head} head, bound {theorem}"
+                label = f"{head} head, a-priori bound"
                 _curve(axes, rows, lambda row: row.bound, label, slopes, color=colour, ls="--", lw=1.2)
     floor = tuple({row.n: row for row in study.rows}.values())
     label = "no method can promise less for\nevery $f$ of this Lipschitz constant"
@@ -121,7 +120,7 @@ def _curve(
     axes.plot(counts, errors, label=label + rate, ms=6, **style)
 
 
-def maps_figure(head: CoreHead | SplitHead, target: Target, *, resolution: int = 181) -> Figure:
+def maps_figure(head: CoreHead | SplitHead, target: Target, worst: float, *, resolution: int = 181) -> Figure:
     """Draw a scalar target on S^2, a head's approximation and the error, as three Mollweide maps.
 
     Parameters
@@ -130,6 +129,8 @@ def maps_figure(head: CoreHead | SplitHead, target: Target, *, resolution: int =
         The approximation.
     target : Target
         What it approximates, with dim 2 and one output.
+    worst : float
+        The head's sup error, as measured; it sets the scale of the third map.
     resolution : int
         Points from pole to pole.
 
@@ -149,12 +150,12 @@ def maps_figure(head: CoreHead | SplitHead, target: Target, *, resolution: int =
     x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())
     truth, made = (np.asarray(f(x), dtype=float).reshape(grid[0].shape) for f in (target, head))
     error = made - truth
-    top, worst = float(np.abs(truth).max()), float(np.abs(error).max())
+    top = float(np.abs(truth).max())
     kind = "core" if isinstance(head, CoreHead) else "split"
     titles = (
         _title(target),
         f"{kind} head, N = {len(head.control_points)}, concentration {head.concentration:.4g}",
-        f"error, at most {worst:.3g} on this grid ({100 * worst / top:.2g} % of the sup)",
+        f"error, at most {worst:.4g}",
     )
     figure = Figure(figsize=(7.2, 10.2), layout="constrained")
     for place, (values, limit, title) in enumerate(zip((truth, made, error), (top, top, worst), titles, strict=True)):

@@ -26,6 +26,7 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._bound import Bound, format_log10
+from ._problem import LARGEST_CONCENTRATION, SMALLEST, WIDEST
 from .api import best_concentration, error_bound, ladder, prefix_length
 from .validate import validate
 
@@ -77,6 +78,7 @@ class Study:
     target: Target
     rows: tuple[Row, ...]
     shown: CoreHead | SplitHead
+    shown_error: float
     points: int
 
     def series(self, head: str, choice: str) -> tuple[Row, ...]:
@@ -157,7 +159,7 @@ def run(
     [(100, 'core', 'holds'), (100, 'split', 'holds'), (400, 'core', 'holds'), (400, 'split', 'holds')]
     """
     counts, ways = _check(target, n, choices)
-    points = _checks.integer(points, "points", minimum=100)
+    points = _checks.integer(points, "points", minimum=100, maximum=10**8)
     measure = _Measure(target, points, rng, workers)
     rows: list[Row] = []
     mapped: list[tuple[float, CoreHead | SplitHead]] = []
@@ -170,8 +172,8 @@ def run(
             rows.append(row)
             if count == wanted:
                 mapped.append((row.error, head))
-    shown = min(mapped, key=lambda pair: pair[0])[1]
-    return Study(target, tuple(rows), shown, points)
+    shown_error, shown = min(mapped, key=lambda pair: pair[0])
+    return Study(target, tuple(rows), shown, shown_error, points)
 
 
 def _check(target: Target, n: Sequence[int], choices: Sequence[str | float]) -> tuple[list[int], list[str | float]]:
@@ -182,13 +184,18 @@ def _check(target: Target, n: Sequence[int], choices: Sequence[str | float]) -> 
             f"'target' must have both constants, got lipschitz={target.lipschitz} and sup_norm={target.sup_norm}: "
             "Target(function, dim, lipschitz=..., sup_norm=...)"
         )
-    counts = sorted({_checks.integer(count, "n", minimum=1) for count in n})
+    why = "a study holds all its control points in memory"
+    counts = sorted({_checks.integer(count, "n", minimum=1, maximum=10**8, why=why) for count in n})
     if not counts:
         raise ValueError("'n' must name at least one number of control points, got none")
     ways: list[str | float] = []
     for choice in choices:
         word = isinstance(choice, str)
-        ways.append(_checks.choice(choice, "choices", CHOICES) if word else _checks.concentration(choice))
+        ways.append(
+            _checks.choice(choice, "choices", CHOICES)
+            if word
+            else _checks.concentration(choice, maximum=LARGEST_CONCENTRATION)
+        )
     if not ways:
         raise ValueError("'choices' must hold 'theory', 'best' or a concentration, got none")
     return counts, ways
@@ -295,9 +302,10 @@ def _best(measure: _Measure, make: Callable[[float], CoreHead | SplitHead], radi
 
 def _thesis(target: Target, kind: str, eps: float) -> Bound:
     """Return the thesis's prefix length for the error achieved."""
-    tiny = float(np.finfo(float).tiny)
+    lipschitz = _lipschitz(target)
+    low, high = 10.0 * SMALLEST * lipschitz, 0.1 * WIDEST * lipschitz
     bound = prefix_length(
-        max(eps, tiny), dim=target.dim, lipschitz=_lipschitz(target), sup_norm=max(target.sup_norm or 0.0, tiny),
+        min(max(eps, low), high), dim=target.dim, lipschitz=lipschitz, sup_norm=max(target.sup_norm or 0.0, low),
         theorem=_THESIS[kind], ragozin=1.0,
     )  # fmt: skip
     return cast("Bound", bound)
@@ -342,7 +350,7 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
         _write_json(study, folder / "study.json")
         plot.error_figure(study).savefig(folder / "error.png", dpi=150)
         if study.target.dim == 2:
-            plot.maps_figure(study.shown, study.target).savefig(folder / "maps.png", dpi=150)
+            plot.maps_figure(study.shown, study.target, study.shown_error).savefig(folder / "maps.png", dpi=150)
         names = sorted(path.name for path in folder.iterdir())
     return tuple(Path(out) / name for name in names)
 

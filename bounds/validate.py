@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,13 +12,12 @@ from spherapprox import _checks
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.partition import EqualMeasurePartition
-from spherapprox.points import PointSet
+from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 
 from ._bound import Bound
+from ._problem import SMALLEST
 from .api import error_bound
-
-TINY = sys.float_info.min
 
 Verdict = Literal["holds", "violated", "not applicable", "undecided"]
 
@@ -144,6 +142,8 @@ def validate(
     if head.dim != target.dim:
         raise ValueError(f"'target' must have dim = {head.dim} as the head has, got {target.dim}")
     n = _checks.integer(n, "n", minimum=1)
+    if error is not None and not isinstance(error, ErrorInterval):
+        raise TypeError(f"'error' must be an ErrorInterval, as sup_error returns, got {_checks.show(error)}")
     if error is None:
         error = sup_error(head, target, n=n, workers=workers, rng=rng)
     if isinstance(head, CoreHead):
@@ -167,6 +167,8 @@ def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target) -> str:
     """Say why a theorem does not speak of this head and target; empty when it does."""
     if target.lipschitz is None:
         return "needs the target's Lipschitz constant (lipschitz=)"
+    if not np.array_equal(nodes(head.control_points if head.points is None else head.points)[0], head.control_points):
+        return "needs control points that are what head.points says"
     if theorem != "sharp-split" and not isinstance(head.points, EqualMeasurePartition):
         return "needs an equal-measure partition"
     if known_radius(head) is None:
@@ -184,12 +186,12 @@ def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: Erro
     bound = error_bound(
         dim=head.dim,
         theorem=theorem,
-        lipschitz=max(target.lipschitz, TINY),  # 0 is a constant
+        lipschitz=max(target.lipschitz, SMALLEST),  # 0 is a constant
         exponent=target.exponent,
         concentration=head.concentration,
         radius=known_radius(head),
         n=len(head.control_points),
-        sup_norm=None if target.sup_norm is None else max(target.sup_norm, TINY),
+        sup_norm=None if target.sup_norm is None else max(target.sup_norm, SMALLEST),
     )
     if bound.failed:
         return Check(theorem, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))

@@ -102,12 +102,7 @@ def reals(
     nan: bool = True,
 ) -> NDArray[np.float64]:
     """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
-    try:
-        raw = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
-    if raw.dtype.kind not in "iuf" and raw.size:
-        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
+    raw = _numbers(value, name)
     array = raw.astype(np.float64)
     with np.errstate(invalid="ignore"):
         bad = np.zeros(array.shape, dtype=bool) if nan else np.isnan(array)
@@ -127,6 +122,26 @@ def reals(
     return array
 
 
+def _numbers(value: ArrayLike, name: str) -> NDArray[Any]:
+    """Return an array of integers or floats, without a mask."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"'{name}' must not have masked elements: fill or drop them first")
+    try:
+        raw = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
+    if raw.dtype.kind not in "iuf" and (raw.size or raw.dtype.kind not in "OV"):
+        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
+    return raw
+
+
+def flag(value: object, name: str) -> bool:
+    """Return a bool; other values that Python would take for true or false are refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"'{name}' must be True or False, got {show(value)} of type {type(value).__name__}")
+    return bool(value)
+
+
 def _range_text(
     above: float | None, minimum: float | None, below: float | None, maximum: float | None, finite: bool
 ) -> str:
@@ -144,12 +159,7 @@ def _range_text(
 
 def floating(value: ArrayLike, name: str) -> Floats:
     """Return a float32 or float64 array (float32 stays, integers become float64), finite, not empty."""
-    try:
-        raw = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
-    if raw.dtype.kind not in "iuf":
-        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
+    raw = _numbers(value, name)
     precision = np.float32 if raw.dtype in (np.float16, np.float32) else np.float64
     array: Floats = raw.astype(precision, copy=False)
     if array.size == 0:

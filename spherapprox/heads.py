@@ -38,7 +38,16 @@ class _Head:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "concentration", _checks.concentration(self.concentration))
         if not isinstance(self.points, EqualMeasurePartition | PointSet):
+            if self.points is not None and not np.array_equal(_checks.rows(self.points, "points"), rows):
+                raise ValueError(
+                    "'points' must be what the control points were made from, got other rows: leave it out"
+                )
             object.__setattr__(self, "points", rows)
+        elif (self.points.dim, len(self.points)) != (self.dim, len(rows)):
+            raise ValueError(
+                f"'points' must be what the control points were made from, {len(rows)} points of S^{self.dim}, "
+                f"got {len(self.points)} of S^{self.points.dim}"
+            )
 
     @property
     def dim(self) -> int:

@@ -86,6 +86,11 @@ def test_error_bound_names_what_is_missing(theorem, given, missing):
         ({"covering": "none"}, ValueError, "'covering' must be one of"),
         ({"ragozin": 0.0}, ValueError, "'ragozin' must be greater than 0"),
         ({"harmonic": -1.0}, ValueError, "'harmonic' must be greater than 0"),
+        ({"eps": 1e-320}, ValueError, "'eps' must be between 1e-60 and 1e\\+100, got"),
+        ({"eps": 1.0, "lipschitz": 1e300}, ValueError, "'lipschitz' must be between"),
+        ({"eps": 1e-30, "lipschitz": 1e40}, ValueError, "'eps' must be between .* times lipschitz = 1e\\+40"),
+        ({"dim": 10**30}, ValueError, "'dim' must be at most 1000000"),
+        ({"slack": 1e-320}, ValueError, "'slack' must be 0 or at least 1e-12"),
         ({"slack": 1.0}, ValueError, "'slack' must be less than 1.0, got 1"),
     ],
 )
@@ -107,6 +112,28 @@ def test_bad_input_of_error_bound(change, message):
     arguments = {"dim": 2, "theorem": "sharp-split", "lipschitz": 1.0, "concentration": 1.0, "radius": 0.1, "n": 10}
     with pytest.raises(ValueError, match=message):
         bounds.error_bound(**(arguments | change))
+
+
+@pytest.mark.parametrize("dim", [None, "a", math.inf, 0])
+def test_best_concentration_checks_dim_first(dim):
+    with pytest.raises((TypeError, ValueError), match="'dim' must be"):
+        bounds.best_concentration(dim=dim, theorem="sharp-core", lipschitz=1.0, radius=0.1, sup_norm=1.0)
+
+
+def test_too_small_a_concentration_promises_nothing():
+    for theorem in ("sharp-split", "sharp-core", "sharp-split-mean", "sharp-split-nearest", "thesis-core"):
+        bound = bounds.prefix_length(0.1, dim=8, concentration=7.0, theorem=theorem)
+        assert bound.value == math.inf
+        assert any("concentration" in reason for reason in bound.failed)
+
+
+def test_the_ends_of_the_ranges():
+    for eps, dim in ((1e-60, 1), (1e-60, 10**6), (1.5, 10**6), (1e-12, 10**4)):
+        for bound in bounds.ladder(eps, dim=dim, ragozin=1.0):
+            assert not math.isnan(bound.log)
+    for theorem in ("sharp-core", "sharp-split-mean", "sharp-split"):
+        best = bounds.best_concentration(dim=2, theorem=theorem, lipschitz=1.0, radius=1e-60, n=1e9, sup_norm=1.0)
+        assert 0.0 < best.value < 1e-9
 
 
 def test_bad_input_of_concentration_and_best_concentration():

@@ -37,9 +37,52 @@ def test_year_and_concentration(capsys, tmp_path):
         assert main(["study", *options[:-4], "--year", "2028", "--out", str(tmp_path)]) == 0
 
 
+def test_predictions_are_announced_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "bounds.cli", "study", "--n", "20", "--points", "100", "--concentration", "9"]
+    done = subprocess.run([*command, "--year", "2028"], capture_output=True, text=True, check=True, cwd=tmp_path)
+    (line,) = [line for line in done.stderr.splitlines() if "warning" in line]
+    assert line.startswith("spherapprox: warning: ")
+    assert "2028" in line
+
+
+def test_a_reader_that_leaves_early_loses_no_files(tmp_path):
+    study = f"{sys.executable} -m bounds.cli study --target bump --dim 3 --n 20 --points 100 --out {tmp_path / 'out'}"
+    done = subprocess.run(f"{study} | true", shell=True, capture_output=True, text=True, check=False)
+    assert "error" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["error.png", "study.csv", "study.json"]
+
+
+@pytest.mark.parametrize("value", ["0", "nan", "1e-300", "-1"])
+def test_eps_is_checked_before_the_study(value, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(study, "run", None)
+    assert main(["study", "--eps", value, "--out", str(tmp_path / "out")]) == 2
+    assert "'eps' must be" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_folder_is_checked_before_the_study(capsys, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("in the way")
+    for out in (file, file / "below"):
+        with pytest.raises(SystemExit):
+            main(["study", "--out", str(out)])
+        assert "is no folder that can be written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["inf", "1e400", "2.5", "-3", "many"])
+def test_counts_are_whole_numbers(word, capsys):
+    with pytest.raises(SystemExit):
+        main(["bounds", "--eps", "0.1", f"--dim={word}"])
+    assert f"invalid whole number value: '{word}'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["bounds", "--dim", "8", "--eps", "1e-300"], "'eps' must be between 1e-60 and 1e+100, got 1e-300"),
+        (["bounds", "--dim", "1e30", "--eps", "0.1"], "'dim' must be at most 1000000"),
+        (["study", "--n", "1e12"], "'n' must be at most 100000000, got 1000000000000: a study holds"),
         (["bounds", "--dim", "0", "--eps", "0.1"], "'dim' must be at least 1, got 0"),
         (["bounds", "--dim", "2", "--eps", "-1"], "'eps' must be greater than 0.0, got -1"),
         (["study", "--dim", "8"], "'dim'"),

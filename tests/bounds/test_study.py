@@ -101,7 +101,7 @@ def test_figure_shows_the_rows(small):
 
 
 def test_maps_show_target_head_and_error(small):
-    figure = plot.maps_figure(small.shown, small.target, resolution=19)
+    figure = plot.maps_figure(small.shown, small.target, small.shown_error, resolution=19)
     images = [axes.collections[0].get_array().reshape(19, 37) for axes in figure.axes[::2]]  # colour bars lie between
     np.testing.assert_allclose(images[1] - images[0], images[2], atol=1e-12)
     # the north pole's row is one value, the field there
@@ -128,4 +128,4 @@ def test_bad_input(arguments, error, message):
 
 def test_maps_need_the_sphere(small):
     with pytest.raises(ValueError, match="'target' must have dim = 2 to be drawn as a map, got 3"):
-        plot.maps_figure(small.shown, targets.distance(3))
+        plot.maps_figure(small.shown, targets.distance(3), 1.0)

@@ -112,3 +112,23 @@ def test_bad_input():
         validate(head, targets.distance(3))
     with pytest.raises(ValueError, match="'n' must be at least 1, got 0"):
         validate(head, target, n=0)
+    with pytest.raises(TypeError, match=r"'error' must be an ErrorInterval, as sup_error returns, got 3\.0"):
+        validate(head, target, error=3.0)
+
+
+def test_a_constant_target():
+    constant = Target(lambda x: np.full(len(x), 3.0), 2, lipschitz=0.0, sup_norm=3.0)
+    partition = EqualMeasurePartition(2, 200)
+    for kind in (CoreHead, SplitHead):
+        assert validate(kind.from_target(constant, partition, 30.0), constant, n=500).ok
+    wrong = SplitHead(partition.centers(), np.full(200, 3.001), 30.0, partition)
+    assert not validate(wrong, constant, n=500).ok
+
+
+def test_moved_control_points_are_no_partition():
+    target = targets.distance(2)
+    partition = EqualMeasurePartition(2, 100)
+    moved = SplitHead(partition.centers()[:, ::-1], target(partition.centers()), 20.0, partition)
+    assert verdicts(validate(moved, target, n=300, worst_case=False)) == dict.fromkeys(
+        ("sharp-split-mean", "sharp-split"), "not applicable"
+    )

@@ -149,3 +149,10 @@ def test_bad_input(kind):
         kind.from_target(target, rows[0], 2.0)
     with pytest.raises(TypeError, match=r"'target' must be callable"):
         kind.from_target(None, rows, 2.0)
+    with pytest.raises(TypeError, match=r"'points' must hold real numbers"):
+        kind(rows, np.ones(3), 2.0, "a")
+    with pytest.raises(ValueError, match=r"'points' must be what .* got other rows: leave it out"):
+        kind(rows, np.ones(3), 2.0, rows[::-1])
+    for other in (EqualMeasurePartition(2, 4), EqualMeasurePartition(1, 3), PointSet(np.eye(4)[:3])):
+        with pytest.raises(ValueError, match=r"'points' must be what .*3 points of S\^2, got"):
+            kind(rows, np.ones(3), 2.0, other)

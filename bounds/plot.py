@@ -116,7 +116,7 @@ def _curve(
     if not points:
         return
     counts, errors = [n for n, _ in points], [error for _, error in points]
-    rate = f"  (slope {slope(counts, errors):+.2f})" if slopes and len(points) > 1 else ""
+    rate = f"  (slope {round(slope(counts, errors), 2) + 0.0:.2f})" if slopes and len(points) > 1 else ""
     axes.plot(counts, errors, label=label + rate, ms=6, **style)
 
 
@@ -151,11 +151,11 @@ def maps_figure(head: CoreHead | SplitHead, target: Target, worst: float, *, res
     truth, made = (np.asarray(f(x), dtype=float).reshape(grid[0].shape) for f in (target, head))
     error = made - truth
     top = float(np.abs(truth).max())
-    kind = "core" if isinstance(head, CoreHead) else "split"
+    kind = "Core" if isinstance(head, CoreHead) else "Split"
     titles = (
         _title(target),
-        f"{kind} head, N = {len(head.control_points)}, concentration {head.concentration:.4g}",
-        f"error, at most {worst:.4g}",
+        f"{kind} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
+        f"Error, the largest found {worst:.4g}",
     )
     figure = Figure(figsize=(7.2, 10.2), layout="constrained")
     for place, (values, limit, title) in enumerate(zip((truth, made, error), (top, top, worst), titles, strict=True)):

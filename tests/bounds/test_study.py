@@ -97,7 +97,7 @@ def test_figure_shows_the_rows(small):
     rows = small.series("split", "best")
     np.testing.assert_array_equal(curves[label], [(r.n, r.error) for r in rows])
     rate = math.log(rows[1].error / rows[0].error) / math.log(4)
-    assert f"(slope {rate:+.2f})" in label
+    assert f"(slope {rate:.2f})" in label
 
 
 def test_maps_show_target_head_and_error(small):

@@ -25,6 +25,8 @@ MEMORY_LIMIT = 8 * 2**30
 
 def show(value: object) -> str:
     """Print a value briefly enough for an error message."""
+    if isinstance(value, int) and abs(value) >= 10**30:  # Python refuses to print very long ones
+        return f"{'-' * (value < 0)}2^{abs(value).bit_length() - 1} or more"
     text = repr(value).replace("\n", " ")
     return text if len(text) <= 80 else text[:77] + "..."
 
@@ -39,9 +41,9 @@ def integer(value: object, name: str, *, minimum: int | None = None, maximum: in
         raise ValueError(f"'{name}' must be an integer, got {show(value)}")
     result = int(value) if isinstance(value, numbers.Integral) else int(float(value))
     if minimum is not None and result < minimum:
-        raise ValueError(f"'{name}' must be at least {minimum}, got {result}" + (f": {why}" if why else ""))
+        raise ValueError(f"'{name}' must be at least {minimum}, got {show(result)}" + (f": {why}" if why else ""))
     if maximum is not None and result > maximum:
-        raise ValueError(f"'{name}' must be at most {maximum}, got {result}" + (f": {why}" if why else ""))
+        raise ValueError(f"'{name}' must be at most {maximum}, got {show(result)}" + (f": {why}" if why else ""))
     return result
 
 
@@ -70,7 +72,7 @@ def real(
     try:
         number = float(value)
     except OverflowError:  # a Python int above the largest float
-        number = math.inf
+        number = -math.inf if value < 0 else math.inf  # type: ignore[operator]
     limits = {
         "a number": not math.isnan(number),
         "finite": math.isfinite(number) or not finite,

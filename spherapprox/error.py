@@ -47,6 +47,13 @@ class ErrorInterval:
         No error is larger; inf unless certified.
     at : ndarray, shape (dim+1,)
         The point where `lower` was seen.
+
+    Examples
+    --------
+    >>> from spherapprox import sup_error
+    >>> interval = sup_error(lambda x: x[:, 2], lambda x: 0.0 * x[:, 2], dim=2, n=500)
+    >>> round(interval.lower, 6), interval.upper, abs(interval.at.round(3)).tolist()
+    (1.0, inf, [0.0, 0.0, 1.0])
     """
 
     lower: float
@@ -114,12 +121,14 @@ def sup_error(
     _checks.callable_(target, "target")
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
-    error = partial(_difference, called, target)
+    progress, error = _checks.flag(progress, "progress"), partial(_difference, called, target)
+    dim = None if dim is None else _dim(dim)
     generator = _checks.generator(rng)
     if points is not None:
         start = _checks.rows(points, "points", dim=dim).astype(np.float64)
     else:
-        start = _sample(_dimension(head, target, dim), _checks.integer(n, "n", minimum=1), generator)
+        n = _count(n)
+        start = _sample(_dimension(head, target, dim), n, generator)
         controls = getattr(head, "control_points", None)
         if controls is not None:
             start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
@@ -186,7 +195,8 @@ def worst_case_error(
     require_equal(weights)
     controls = rows.astype(np.float64)
     generator = _checks.generator(rng)
-    start = _sample(controls.shape[1] - 1, _checks.integer(n, "n", minimum=1), generator)
+    progress = _checks.flag(progress, "progress")
+    start = _sample(controls.shape[1] - 1, _count(n), generator)
     error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
     return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
 
@@ -209,14 +219,25 @@ def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayL
     return np.asarray(np.linalg.norm(difference, axis=1))
 
 
+def _count(n: int) -> int:
+    """Check the number of points of a sample."""
+    return _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, why="take a smaller 'n'")
+
+
+def _dim(dim: int) -> int:
+    """Check the dimension."""
+    return _checks.dimension(dim, maximum=sphere.MAX_POINTS)
+
+
 def _dimension(head: object, target: object, dim: int | None) -> int:
     """Return the sphere's dimension from whoever knows it."""
-    known = [value for value in (dim, getattr(head, "dim", None), getattr(target, "dim", None)) if value is not None]
+    stated = (dim, getattr(head, "dim", None), getattr(target, "dim", None))
+    known = [_dim(value) for value in stated if value is not None]
     if not known:
         raise ValueError("'dim' must be given where neither 'head' nor 'target' has a dim, got None: pass dim=m of S^m")
     if len(set(known)) > 1:
         raise ValueError(f"'head' and 'target' must live on the same sphere, got dim = {' and '.join(map(str, known))}")
-    return _checks.dimension(known[0])
+    return known[0]
 
 
 def _sample(dim: int, n: int, rng: np.random.Generator) -> Float64:

@@ -54,6 +54,9 @@ Array = NDArray[np.float64]
 NORMALIZATIONS = ("schmidt", "orthonormal", "surface")
 """The words that `normalization` takes; the module's docstring defines them."""
 
+MAX_DEGREE = special.MAX_DEGREE
+"""Largest degree that any function takes; memory sets lower limits, by the size of what is asked for."""
+
 _RADIX = 800
 """Legendre functions below 2^-400 are carried as x 2^(-800 e), so that no seed underflows before it can grow."""
 
@@ -92,7 +95,7 @@ def degrees(max_degree: int) -> NDArray[np.int64]:
     Parameters
     ----------
     max_degree : int
-        K >= 0.
+        K, 0 to 1e6, as far as memory allows.
 
     Returns
     -------
@@ -106,7 +109,9 @@ def degrees(max_degree: int) -> NDArray[np.int64]:
     >>> harmonics.degrees(2)
     array([0, 1, 1, 1, 2, 2, 2, 2, 2])
     """
-    max_degree = _checks.integer(max_degree, "max_degree", minimum=0)
+    max_degree = _max_degree(max_degree)
+    what = f"the degrees of all columns up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * (max_degree + 1) ** 2, what, "lower 'max_degree'")
     each = np.arange(max_degree + 1)
     return np.repeat(each, 2 * each + 1)
 
@@ -117,7 +122,7 @@ def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "
     Parameters
     ----------
     max_degree : int
-        K >= 0.
+        K, 0 to 1e6, as far as memory allows.
     z : array_like
         cos theta, in [-1, 1], any shape.
     normalization : {"schmidt", "orthonormal", "surface"}
@@ -150,11 +155,12 @@ def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "
     >>> harmonics.associated_legendre(2, 0.5)[2].round(6)
     array([-0.125   ,  0.75    ,  0.649519])
     """
-    max_degree = _checks.integer(max_degree, "max_degree", minimum=0)
+    max_degree = _max_degree(max_degree)
     factor = _factors(max_degree, normalization)
     z = _checks.reals(z, "z", minimum=-1.0, maximum=1.0, nan=False)
     flat = z.ravel()
-    _checks.memory(8.0 * (max_degree + 1) ** 2 * flat.size, "the table of Legendre functions", "pass fewer values 'z'")
+    what = f"the table of Legendre functions up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * (max_degree + 1) ** 2 * (flat.size + 2), what, "lower it, or pass fewer values 'z'")
     table = np.zeros((max_degree + 1, max_degree + 1, flat.size))
     for k, row in enumerate(_legendre_rows(max_degree, flat, np.sqrt((1.0 - flat) * (1.0 + flat)))):
         table[k, : k + 1] = factor[k] * row
@@ -167,7 +173,7 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     Parameters
     ----------
     max_degree : int
-        K >= 0.
+        K, 0 to 1e6, as far as memory allows.
     x : array_like, shape (n, 3)
         Points of S^2.
     normalization : {"orthonormal", "schmidt", "surface"}
@@ -194,12 +200,11 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     >>> harmonics.real_spherical_harmonics(1, [[0.48, 0.6, 0.64]], normalization="schmidt")
     array([[1.  , 0.6 , 0.64, 0.48]])
     """
-    max_degree = _checks.integer(max_degree, "max_degree", minimum=0)
+    max_degree = _max_degree(max_degree)
     factor = _factors(max_degree, normalization)
     rows = _checks.rows(x, dim=2)
-    _checks.memory(
-        8.0 * len(rows) * (max_degree + 1) ** 2, "the table of harmonics", "pass fewer rows, or use synthesize"
-    )
+    what = f"the table of harmonics up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * len(rows) * (max_degree + 1) ** 2, what, "lower it, pass fewer rows, or use synthesize")
     table = np.empty((len(rows), (max_degree + 1) ** 2))
     for block in _blocks(len(rows), max_degree):
         for k, values in _values(max_degree, rows[block]):
@@ -307,10 +312,11 @@ def project(
     function : callable
         Maps points (n, 3) to values (n,) or (n, p). It is called once.
     max_degree : int
-        K >= 0.
+        K, 0 to 1e6, as far as memory allows.
     band_limit : int, optional
         The result is exact up to rounding if the function is a spherical polynomial of this degree, which is at least
-        `max_degree` (the default). For other functions the error is that of the quadrature, so a larger number helps.
+        `max_degree` (the default) and at most 1e6. For other functions the error is that of the quadrature, so a
+        larger number helps.
     normalization : {"orthonormal", "schmidt", "surface"}
         Of the harmonics that the coefficients are to belong to.
 
@@ -322,7 +328,8 @@ def project(
     Raises
     ------
     ValueError
-        If `band_limit` is below `max_degree`, or the function returns something else than one row per point.
+        If `band_limit` is below `max_degree`, the function returns something else than one row per point, or the
+        quadrature would be too large for memory.
 
     Notes
     -----
@@ -335,9 +342,11 @@ def project(
     array([3., 0., 1., 0.])
     """
     _checks.callable_(function, "function")
-    max_degree = _checks.integer(max_degree, "max_degree", minimum=0)
+    max_degree = _max_degree(max_degree)
     factor = _factors(max_degree, normalization)
-    limit = max_degree if band_limit is None else _checks.integer(band_limit, "band_limit", minimum=max_degree)
+    limit = max_degree if band_limit is None else _max_degree(band_limit, "band_limit", minimum=max_degree)
+    what = f"the quadrature for 'max_degree' = {max_degree} and 'band_limit' = {limit}"
+    _checks.memory(40.0 * (max_degree + limit + 1) ** 2, what, "lower them")
     z, weight = _gauss_legendre((max_degree + limit) // 2 + 1)
     n_longitudes = max_degree + limit + 1
     s = np.sqrt((1.0 - z) * (1.0 + z))
@@ -361,7 +370,7 @@ def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Array:
     Parameters
     ----------
     degree : int
-        k >= 0.
+        k, 0 to 1e6.
     x : array_like, shape (n, dim+1)
         Points of S^m, any m >= 1.
     pole : array_like, shape (dim+1,)
@@ -378,7 +387,7 @@ def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Array:
     >>> harmonics.zonal_harmonic(2, [[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]], [0.0, 0.0, 1.0])
     array([-0.5,  1. ])
     """
-    degree = _checks.integer(degree, "degree", minimum=0)
+    degree = _max_degree(degree, "degree")
     rows = _checks.rows(x).astype(np.float64)
     centre = _checks.one_row(pole, "pole", dim=rows.shape[1] - 1).astype(np.float64)
     cosine = rows @ centre / (np.sqrt(np.square(rows).sum(1)) * math.sqrt(centre @ centre))
@@ -515,6 +524,11 @@ def _grid_maxima(weights: Array, n: int, n_parallels: int) -> tuple[float, float
         value = max(value, float(np.abs(grid[0]).max()))
         slope = max(slope, float((grid[1] ** 2 + grid[2] ** 2).max()))
     return value, math.sqrt(slope)
+
+
+def _max_degree(value: int, name: str = "max_degree", *, minimum: int = 0) -> int:
+    """Check a degree."""
+    return _checks.integer(value, name, minimum=minimum, maximum=MAX_DEGREE)
 
 
 def _factors(max_degree: int, normalization: str) -> Array:

@@ -20,6 +20,9 @@ __all__ = ["EqualMeasurePartition"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_MAX_DIM = 10**6
+"""Largest dimension: angles of caps have their digits up to it."""
+
 _ROWS = 2**15
 """Rows that one descent takes together: its scratch stays in the processor's cache."""
 
@@ -40,7 +43,7 @@ class EqualMeasurePartition:
     Parameters
     ----------
     dim : int
-        The manifold's dimension m >= 1 of the sphere S^m in R^(m+1).
+        The manifold's dimension m of the sphere S^m in R^(m+1), 1 to 1e6.
     n : int
         The number of cells, at least 1; at most 2^53 for dim 1 and 2, 1e12 beyond.
 
@@ -83,7 +86,7 @@ class EqualMeasurePartition:
     n: int
 
     def __post_init__(self) -> None:
-        dim = _checks.dimension(self.dim)
+        dim = _checks.dimension(self.dim, maximum=_MAX_DIM)
         limit = 2**53 if dim <= 2 else 10**12
         n = _checks.integer(self.n, "n", minimum=1, maximum=limit, why=f"cells of S^{dim} are numbered up to {limit:g}")
         object.__setattr__(self, "dim", dim)

@@ -13,7 +13,7 @@ from scipy.special import betaincinv
 from . import _checks, sphere
 from .partition import EqualMeasurePartition
 
-__all__ = ["PointSet", "Points", "fibonacci", "gauss_product", "nodes", "require_equal", "sobol", "uniform"]
+__all__ = ["PointSet", "fibonacci", "gauss_product", "nodes", "sobol", "uniform"]
 
 Floats = NDArray[np.float64]
 
@@ -173,7 +173,7 @@ def fibonacci(n: int) -> PointSet:
     >>> points.fibonacci(1000).points[0].round(4)
     array([0.0447, 0.    , 0.999 ])
     """
-    n = _checks.integer(n, "n", minimum=1)
+    n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, why="make fewer points")
     _checks.memory(64.0 * n, f"{n} points of S^2", "make fewer points")
     odd = 2.0 * np.arange(n) + 1.0
     # i/phi modulo 1 as 64-bit integers, exact to 2^-64 i
@@ -294,13 +294,17 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     >>> round(float(rule.weights @ rule.points[:, 0] ** 4), 12)  # 1/5
     0.2
     """
-    dim, degree = _checks.dimension(dim), _checks.integer(degree, "degree", minimum=0)
+    dim = _checks.dimension(dim, maximum=sphere.MAX_POINTS)
+    degree = _checks.integer(degree, "degree", minimum=0, maximum=sphere.MAX_POINTS)
     nodes = degree // 2 + 1
     count = (degree + 1) * nodes ** min(dim - 1, 200)  # so many dimensions exceed any memory
     n_bytes = 24.0 * (dim + 2) * min(count, 10**18)
-    _checks.memory(n_bytes, f"{count:.3g} points of S^{dim}" if count < 10**18 else "the rule", "lower 'degree'")
+    what = f"{count:.3g} points of S^{dim}" if count < 10**18 else f"the rule of 'degree' = {degree} on S^{dim}"
+    _checks.memory(n_bytes, what, "lower 'degree'" if nodes > 1 else "lower 'dim'")
     azimuth = 2.0 * np.pi * (np.arange(degree + 1) / (degree + 1))
     x, w = np.column_stack([np.cos(azimuth), np.sin(azimuth)]), np.full(degree + 1, 1.0 / (degree + 1))
+    if nodes == 1:  # one node in each colatitude: the equator
+        return PointSet(np.pad(x, ((0, 0), (0, dim - 1))), w)
     for k in range(2, dim + 1):
         t, share = _gauss_gegenbauer(nodes, (k - 1) / 2)
         inner = np.sqrt((1.0 - t) * (1.0 + t))[:, None, None] * x  # (nodes, n, k)

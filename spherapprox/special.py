@@ -37,6 +37,15 @@ COMPILE_FROM = 10_000
 
 MAX_ORDER = 1e12
 
+MAX_STEP = 10**15
+"""Largest distance of two orders; all integers up to it are floats."""
+
+MAX_DEGREE = 10**6
+"""Largest degree of a zonal polynomial: its recurrence takes as many steps, some 10 s at the limit."""
+
+MAX_DIM = 10**12
+"""Largest dimension of a sphere, so that (dim - 1)/2 is an order."""
+
 
 def log_iv(order: ArrayLike, x: ArrayLike) -> Any:
     """Logarithm of the modified Bessel function of the first kind, log I_order(x).
@@ -84,7 +93,7 @@ def iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
     x : array_like
         Argument in [0, inf].
     step : array_like of int, optional
-        How far the orders are apart, >= 0.
+        How far the orders are apart, 0 to 1e15.
 
     Returns
     -------
@@ -185,8 +194,8 @@ def iv_ratio_inverse(order: ArrayLike, ratio: ArrayLike) -> Any:
     Returns
     -------
     float or ndarray
-        x in [0, inf], to 1e-15 relative apart from the input's own conditioning (a ratio near 1 carries 1 - ratio
-        to 1e-16 absolute only).
+        x in [0, inf], to 1e-15 relative or the spacing of subnormal numbers, apart from the input's own conditioning
+        (a ratio near 1 carries 1 - ratio to 1e-16 absolute only).
 
     Raises
     ------
@@ -214,15 +223,15 @@ def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
     Parameters
     ----------
     dim : array_like of int
-        m of the sphere S^m, 1 to 1e6.
+        m of the sphere S^m, 1 to 1e12.
     angle : array_like
         Geodesic radius of the cap, in [0, pi].
 
     Returns
     -------
     float or ndarray
-        log sigma(C(angle)) with sigma(S^m) = 1; -inf at 0. The measure's relative error is below 1e-13, or
-        ``4 eps |value|`` where that is more: a float can carry no more.
+        log sigma(C(angle)) with sigma(S^m) = 1; -inf at 0. For dim up to 1e6 the measure's relative error is below
+        1e-13, or ``4 eps |value|`` where that is more: a float can carry no more.
 
     Raises
     ------
@@ -251,14 +260,15 @@ def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
     Parameters
     ----------
     dim : array_like of int
-        m of the sphere S^m, 1 to 1e6.
+        m of the sphere S^m, 1 to 1e12.
     log_measure : array_like
         Logarithm of the measure, in [-inf, 0].
 
     Returns
     -------
     float or ndarray
-        The angle in [0, pi], to 1e-13 relative; near pi as far as `log_measure` carries the complement.
+        The angle in [0, pi], for dim up to 1e6 to 1e-13 relative; near pi as far as `log_measure` carries the
+        complement.
 
     Raises
     ------
@@ -281,7 +291,7 @@ def log_surface_area(dim: ArrayLike) -> Any:
     Parameters
     ----------
     dim : array_like of int
-        m of the sphere S^m, 1 to 1e6.
+        m of the sphere S^m, 1 to 1e12.
 
     Returns
     -------
@@ -309,9 +319,9 @@ def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
     Parameters
     ----------
     degree : array_like of int
-        Degree, >= 0.
+        Degree, 0 to 1e6.
     dim : array_like of int
-        m of the sphere S^m, >= 1; dim 1 gives Chebyshev polynomials, dim 2 Legendre polynomials.
+        m of the sphere S^m, 1 to 1e12; dim 1 gives Chebyshev polynomials, dim 2 Legendre polynomials.
     t : array_like
         Cosines, in [-1, 1].
 
@@ -359,9 +369,9 @@ def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
     Parameters
     ----------
     degree : array_like of int
-        Degree, >= 1.
+        Degree, 1 to 1e6.
     dim : array_like of int
-        m of the sphere S^m, >= 1.
+        m of the sphere S^m, 1 to 1e12.
 
     Returns
     -------
@@ -434,18 +444,26 @@ def _elementwise(module: Any, kernel: Callable[..., float], *arguments: float | 
 def _real(value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
     """Return a float for a scalar in range, without building an array, and a checked float64 array else."""
     if type(value) in (float, int, np.float64):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            bits = value.bit_length()
+            raise ValueError(f"'{name}' must be within the range of floats, got an integer of {bits} bits") from None
         if (minimum is None or number >= minimum) and (maximum is None or number <= maximum):
             return number
     array = _checks.reals(value, name, minimum=minimum, maximum=maximum)
     return float(array) if array.ndim == 0 else array
 
 
-def _whole(value: ArrayLike, name: str, *, minimum: int, why: str = "") -> Any:
+def whole(value: ArrayLike, name: str, *, minimum: int, maximum: int, why: str = "") -> Any:
     """Return integers as float or float64 array."""
-    if np.ndim(value) == 0:
-        return float(_checks.integer(value, name, minimum=minimum, why=why))
-    array = _checks.reals(value, name, minimum=minimum, finite=True, nan=False)
+    try:
+        scalar = np.ndim(value) == 0
+    except ValueError:  # lists of different lengths: `_checks.reals` says which argument they are
+        scalar = False
+    if scalar:
+        return float(_checks.integer(value, name, minimum=minimum, maximum=maximum, why=why))
+    array = _checks.reals(value, name, minimum=minimum, maximum=maximum, nan=False)
     fractional = array != np.floor(array)
     if fractional.any():
         raise ValueError(f"'{name}' must hold integers, got {array[fractional].flat[0]:g}")
@@ -457,13 +475,13 @@ def _order(order: ArrayLike) -> Any:
 
 
 def _steps(step: ArrayLike) -> Any:
-    return _whole(step, "step", minimum=0)
+    return whole(step, "step", minimum=0, maximum=MAX_STEP)
 
 
 def _degrees(degree: ArrayLike, minimum: int = 0) -> Any:
-    return _whole(degree, "degree", minimum=minimum)
+    return whole(degree, "degree", minimum=minimum, maximum=MAX_DEGREE)
 
 
 def _dims(dim: ArrayLike) -> Any:
     why = "'dim' is m of the sphere S^m in R^(m+1), one less than the number of columns"
-    return _whole(dim, "dim", minimum=1, why=why)
+    return whole(dim, "dim", minimum=1, maximum=MAX_DIM, why=why)

@@ -24,6 +24,9 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
+MAX_POINTS = 2**53
+"""Largest number of points and largest dimension that are tried against memory: the products are floats."""
+
 
 def distance(x: ArrayLike, y: ArrayLike) -> Array:
     """Return the geodesic distance between points of S^m.
@@ -117,6 +120,7 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
            [1., 0., 0.],
            [0., 1., 0.]])
     """
+    degrees = _checks.flag(degrees, "degrees")
     top = 90.0 if degrees else np.pi / 2
     north = _checks.reals(latitude, "latitude", minimum=-top, maximum=top, finite=True, nan=False)
     east = _checks.reals(longitude, "longitude", finite=True, nan=False)
@@ -154,6 +158,7 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Array,
     >>> sphere.to_latitude_longitude([[0.0, -1.0, 0.0], [0.6, 0.0, 0.8]])
     (array([ 0.        , 53.13010235]), array([-90.,   0.]))
     """
+    degrees = _checks.flag(degrees, "degrees")
     rows = _checks.rows(x, dim=2).astype(np.float64)
     north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
     east = np.arctan2(rows[:, 1], rows[:, 0])
@@ -316,7 +321,8 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> A
     >>> sphere.uniform(8, 5, rng=0).shape
     (5, 9)
     """
-    dim, n = _checks.dimension(dim), _checks.integer(n, "n", minimum=1)
+    dim = _checks.dimension(dim, maximum=MAX_POINTS)
+    n = _checks.integer(n, "n", minimum=1, maximum=MAX_POINTS, why="draw fewer points at a time")
     _checks.memory(16.0 * n * (dim + 1), f"{n} points of S^{dim}", "draw fewer points at a time")
     x = _checks.generator(rng).standard_normal((n, dim + 1))
     x /= np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]

@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 _FIRST_YEAR, _LAST_YEAR, _PREDICTED_FROM = 1900.0, 2030.0, 2025.0
 """What IGRF-14 covers, and where its predictive part starts."""
 
+_MAX_DEGREE = 10_000
+"""Largest degree of a zonal harmonic: the search for its steepest point takes time as the square, 20 s there."""
+
 
 def geomagnetic_field(year: float = 2025.0) -> Target:
     """Return the radial component of the Earth's main magnetic field at the reference radius 6371.2 km.
@@ -118,7 +121,7 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     Parameters
     ----------
     dim : int
-        m >= 1 of the sphere S^m.
+        m of the sphere S^m, from 1 to what memory holds a point of.
     pole : array_like, shape (dim+1,), optional
         The point; by default the last axis.
 
@@ -138,7 +141,7 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     >>> targets.distance(2)([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]).round(6)
     array([0.      , 1.570796])
     """
-    dim = _checks.dimension(dim)
+    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
     return Target(
         functools.partial(_distance, _pole(pole, dim)),
         dim,
@@ -155,9 +158,9 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     Parameters
     ----------
     dim : int
-        m >= 1 of the sphere S^m.
+        m of the sphere S^m, from 1 to what memory holds a point of.
     degree : int, default 4
-        k >= 0.
+        k, 0 to 10000.
     pole : array_like, shape (dim+1,), optional
         Where it is 1; by default the last axis.
 
@@ -183,8 +186,8 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     >>> round(wave.lipschitz, 6)
     1.5
     """
-    dim = _checks.dimension(dim)
-    degree = _checks.integer(degree, "degree", minimum=0)
+    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    degree = _checks.integer(degree, "degree", minimum=0, maximum=_MAX_DEGREE)
     return Target(
         functools.partial(_zonal, degree, _pole(pole, dim)),
         dim,
@@ -201,7 +204,7 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     Parameters
     ----------
     dim : int
-        m >= 1 of the sphere S^m.
+        m of the sphere S^m, from 1 to what memory holds a point of.
     concentration : float, default 10.0
         kappa in [0, 1e300]; its width is about ``1/sqrt(kappa)``.
     pole : array_like, shape (dim+1,), optional
@@ -227,7 +230,7 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     >>> round(hill.lipschitz, 6)
     0.806052
     """
-    dim = _checks.dimension(dim)
+    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
     kappa = _checks.concentration(concentration, maximum=1e300)
     return Target(
         functools.partial(_bump, kappa, _pole(pole, dim)),
@@ -298,9 +301,9 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     """
     maker = _CATALOGUE[_checks.choice(name, "name", _CATALOGUE)]
     only = _ONLY_DIM.get(name)
-    dim = _checks.dimension((only or 2) if dim is None else dim)
+    dim = _checks.dimension((only or 2) if dim is None else dim, maximum=special.MAX_DIM)
     if only is not None and dim != only:
-        raise ValueError(f"'dim' must be {only} for target '{name}', got {dim}")
+        raise ValueError(f"'dim' must be {only} for target '{name}', got {dim}: leave it out")
     takes = [option for option in inspect.signature(maker).parameters if option != "dim"]
     for option in options:
         if option not in takes:
@@ -326,7 +329,12 @@ def _bump(kappa: float, pole: Array, x: NDArray[np.floating[Any]]) -> Array:
 
 def _pole(pole: ArrayLike | None, dim: int) -> Array:
     """Return the pole as a read-only row, by default the last axis."""
-    row = np.eye(dim + 1)[-1] if pole is None else _checks.one_row(pole, "pole", dim=dim).astype(np.float64)
+    if pole is None:
+        _checks.memory(8.0 * (dim + 1), f"a point of S^m for 'dim' = {dim}", "choose a smaller 'dim'")
+        row = np.zeros(dim + 1)
+        row[-1] = 1.0
+    else:
+        row = _checks.one_row(pole, "pole", dim=dim).astype(np.float64)
     row.flags.writeable = False
     return row
 
@@ -340,8 +348,16 @@ def _year(year: float) -> float:
         message = (
             f"IGRF-14 predicts the field after {_PREDICTED_FROM:g} (year = {year:g}): a later generation will differ"
         )
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warnings.warn(message, UserWarning, stacklevel=_level_outside())
     return year
+
+
+def _level_outside() -> int:
+    """Return the `stacklevel` at which a warning of the calling function points at the line that called this module."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals is globals():
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @functools.cache

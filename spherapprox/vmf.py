@@ -28,7 +28,7 @@ class VonMisesFisher:
     Parameters
     ----------
     dim : int
-        m of the sphere S^m in R^(m+1), >= 1 (SciPy users: one less than the number of columns).
+        m of the sphere S^m in R^(m+1), 1 to 1e12 (SciPy users: one less than the number of columns).
     concentration : float
         lambda >= 0; 0 is the uniform distribution.
 
@@ -59,7 +59,7 @@ class VonMisesFisher:
     concentration: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", _checks.dimension(self.dim))
+        object.__setattr__(self, "dim", _checks.dimension(self.dim, maximum=special.MAX_DIM))
         object.__setattr__(self, "concentration", _checks.concentration(self.concentration))
 
     @property
@@ -178,7 +178,7 @@ class VonMisesFisher:
         Parameters
         ----------
         degree : array_like of int
-            k >= 0.
+            k, 0 to 1e15.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class VonMisesFisher:
         Raises
         ------
         TypeError, ValueError
-            If `degree` is not an integer >= 0.
+            If `degree` is not an integer of that range.
 
         Examples
         --------
@@ -204,7 +204,7 @@ class VonMisesFisher:
         Parameters
         ----------
         degree : array_like of int
-            k >= 0.
+            k, 0 to 1e15.
 
         Returns
         -------
@@ -214,7 +214,7 @@ class VonMisesFisher:
         Raises
         ------
         TypeError, ValueError
-            If `degree` is not an integer >= 0.
+            If `degree` is not an integer of that range.
 
         Examples
         --------
@@ -250,8 +250,10 @@ class VonMisesFisher:
         >>> VonMisesFisher(2, 10.0).eigenvalues(3).round(6)
         array([1.   , 0.9  , 0.73 , 0.535])
         """
-        top = _checks.integer(max_degree, "max_degree", minimum=0)
-        _checks.memory(64.0 * (top + 1), "the eigenvalues", "choose a smaller 'max_degree'")
+        remedy = "choose a smaller 'max_degree'"
+        top = _checks.integer(max_degree, "max_degree", minimum=0, maximum=special.MAX_STEP, why=remedy)
+        log = _checks.flag(log, "log")
+        _checks.memory(64.0 * (top + 1), f"the eigenvalues up to 'max_degree' = {top}", remedy)
         x = self.concentration
         if x == 0.0:
             first = np.where(np.arange(top + 1) == 0, 0.0, -np.inf)
@@ -349,7 +351,7 @@ class VonMisesFisher:
         >>> round(VonMisesFisher(8, 2840.0).shift_variation(3.23e-4), 9)
         0.048210751
         """
-        rho = _checks.real(radius, "radius", minimum=0.0, maximum=math.pi)
+        rho, log = _checks.real(radius, "radius", minimum=0.0, maximum=math.pi), _checks.flag(log, "log")
         value = zonal.log_shift_variation(float(self.dim), self.concentration, rho)
         return value if log else _exp(value)
 
@@ -384,7 +386,7 @@ class VonMisesFisher:
         >>> round(VonMisesFisher(8, 1600.0).shifted_mean_angle(2e-3), 9)
         0.110809284
         """
-        rho = _checks.real(radius, "radius", minimum=0.0, maximum=math.pi)
+        rho, log = _checks.real(radius, "radius", minimum=0.0, maximum=math.pi), _checks.flag(log, "log")
         value = zonal.log_shifted_mean(float(self.dim), self.concentration, rho)
         return value if log else _exp(value)
 
@@ -461,9 +463,12 @@ class VonMisesFisher:
         """
         mean = _checks.one_row(mean_direction, "mean_direction", dim=self.dim).astype(np.float64)
         mean /= math.sqrt(mean @ mean)
-        shape = tuple(_checks.integer(n, "size", minimum=0) for n in (size if isinstance(size, tuple) else (size,)))
+        sizes = size if isinstance(size, tuple) else (size,)
+        shape = tuple(_checks.integer(n, "size", minimum=0, maximum=2**53, why="draw it in parts") for n in sizes)
         n = math.prod(shape)
-        _checks.memory(24.0 * n * (self.dim + 1), "the sample", "draw it in parts")
+        _checks.memory(
+            24.0 * min(n, 2**53) * (self.dim + 1), f"a sample of 'size' {_checks.show(shape)}", "draw it in parts"
+        )
         generator = _checks.generator(rng)
         versine = _versines(float(self.dim), self.concentration, n, generator)  # (n,)
         x = np.empty((n, self.dim + 1))
@@ -536,12 +541,7 @@ class VonMisesFisher:
 
 def _degree(degree: ArrayLike) -> Any:
     """Return non-negative integers, named for what they are here."""
-    if np.ndim(degree) == 0:
-        return _checks.integer(degree, "degree", minimum=0)
-    array = _checks.reals(degree, "degree", minimum=0.0, finite=True, nan=False)
-    if (array != np.floor(array)).any():
-        raise ValueError(f"'degree' must hold integers, got {array[array != np.floor(array)].flat[0]:g}")
-    return array
+    return special.whole(degree, "degree", minimum=0, maximum=special.MAX_STEP)
 
 
 def _exp(log: float) -> float:

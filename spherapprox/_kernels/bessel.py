@@ -221,6 +221,8 @@ def iv_ratio_inverse(v: float, r: float, c: float) -> float:
     """
     if r == 0.0 or c == 0.0:
         return 0.0 if r == 0.0 else math.inf
+    if r < 1e-8:  # x = 2 (v + 1) r [1 + r^2 (v+1)/(v+2) + ...], where e/x may overflow
+        return (2.0 * v + 2.0) * r
     x = r * (2.0 * v + 2.0 - r * r) / (c * (1.0 + r))
     a = v + 0.5
     for _ in range(40):

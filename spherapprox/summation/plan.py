@@ -181,7 +181,9 @@ def evaluate(
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     numbers = _checks.values_for(values, "values", len(controls), "the control points")
-    rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
+    concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
+    normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
+    progress, explain = _checks.flag(progress, "progress"), _checks.flag(explain, "explain")
     reason = _choose(method, rtol)
     workers = _workers(workers)
     if log and numbers.min() < 0.0:
@@ -194,7 +196,7 @@ def evaluate(
     compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else np.dtype(np.float64)
     table = numbers.reshape(len(numbers), -1)  # (n, p)
     with _bar(progress) as bar:
-        sums = _Sums(points, controls, rate, compute_dtype, workers, bar)
+        sums = _Sums(points, controls, concentration / 2.0, compute_dtype, workers, bar)
         answer, bound, path = (sums.logarithm if log else sums.value)(table, normalize)
     result = answer.reshape(shape).astype(dtype, copy=False)
     if out is not None:

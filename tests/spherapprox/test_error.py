@@ -176,11 +176,32 @@ def test_bad_input():
         sup_error(zero, zero, points=2.0 * np.eye(3))
     with pytest.raises(ValueError, match=r"a sample of 1000000000 points of S\^9 would take.*take a smaller 'n'"):
         sup_error(zero, zero, dim=9, n=1e9)
+    with pytest.raises(ValueError, match=r"'n' must be at most 9007199254740992, got 1000.*: take a smaller 'n'"):
+        sup_error(zero, zero, dim=2, n=10**400)
+    with pytest.raises(ValueError, match=r"'dim' must be at most 9007199254740992, got 1000"):
+        sup_error(zero, zero, dim=10**400)
+    for chosen in (None, np.eye(3)):
+        with pytest.raises(TypeError, match=r"'dim' must be an integer, got \[\] of type list"):
+            sup_error(zero, zero, dim=[], points=chosen)
+    with pytest.raises(TypeError, match=r"'progress' must be True or False, got \[\]"):
+        sup_error(zero, zero, dim=2, progress=[])
     with pytest.raises(ValueError, match=r"'rng' must be at least 0, got -1"):
         sup_error(zero, zero, dim=2, rng=-1)
 
 
+def test_numbers_of_numpy_are_as_good_as_ints():
+    head = SplitHead.from_target(lambda x: x[:, 0], sphere.uniform(2, 200, rng=0), 3.0)
+    found = sup_error(head, zero, n=np.float16(100), refine=np.float16(2), dim=np.float16(2))
+    assert found.lower == sup_error(head, zero, n=100, refine=2).lower
+    worst = worst_case_error(np.eye(3), np.float16(2), n=np.float32(100))
+    assert worst.lower == worst_case_error(np.eye(3), 2.0, n=100).lower
+
+
 def test_bad_input_of_worst_case():
+    with pytest.raises(ValueError, match=r"'n' must be at most 9007199254740992, got 1000.*: take a smaller 'n'"):
+        worst_case_error(np.eye(3), 1.0, n=10**400)
+    with pytest.raises(TypeError, match=r"'progress' must be True or False, got 'no'"):
+        worst_case_error(np.eye(3), 1.0, progress="no")
     with pytest.raises(ValueError, match=r"'points' must have equal weights.*or the bare rows"):
         worst_case_error(points.gauss_product(2, 5), 1.0)
     with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -1"):

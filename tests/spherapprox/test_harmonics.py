@@ -332,6 +332,25 @@ class TestProject:
             harmonics.project(lambda x: x[:2, 0], 3)
         with pytest.raises(ValueError, match="'max_degree' must be at least 0"):
             harmonics.project(lambda x: x[:, 0], -1)
+        with pytest.raises(ValueError, match="'band_limit' must be at most 1000000, got 1000"):
+            harmonics.project(lambda x: x[:, 0], 3, band_limit=10**400)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        harmonics.degrees,
+        lambda k: harmonics.associated_legendre(k, 0.5),
+        lambda k: harmonics.real_spherical_harmonics(k, POLES),
+        lambda k: harmonics.project(lambda x: x[:, 0], k),
+    ],
+)
+def test_degrees_beyond_time_and_memory_are_refused_at_once(call):
+    for degree in (10**18, 10**400):
+        with pytest.raises(ValueError, match="'max_degree' must be at most 1000000, got 1000"):
+            call(degree)
+    with pytest.raises(ValueError, match=r"'max_degree' = 100000 .*GiB.*lower"):
+        call(10**5)
 
 
 class TestZonalHarmonic:
@@ -358,6 +377,8 @@ class TestZonalHarmonic:
     def test_bad(self):
         with pytest.raises(ValueError, match="'degree' must be at least 0, got -1"):
             harmonics.zonal_harmonic(-1, POLES, POLES[0])
+        with pytest.raises(ValueError, match="'degree' must be at most 1000000, got 1000000000000000000"):
+            harmonics.zonal_harmonic(10**18, POLES, POLES[0])
         with pytest.raises(ValueError, match="'pole' must have shape"):
             harmonics.zonal_harmonic(1, POLES, [1.0, 0.0])
         with pytest.raises(ValueError, match="'pole' must be one point"):

@@ -305,6 +305,8 @@ def test_value_semantics():
         (lambda: EqualMeasurePartition(2, 9).radii(-1), ValueError, r"'start' must be at least 0, got -1"),
         (lambda: EqualMeasurePartition(2, 10**12).centers(), ValueError, r"GiB.*'start' and 'stop'"),
         (lambda: EqualMeasurePartition(2, 10**12).radii(), ValueError, r"GiB.*'start' and 'stop'"),
+        (lambda: EqualMeasurePartition(10**400, 5), ValueError, r"'dim' must be at most 1000000, got 1000"),
+        (lambda: EqualMeasurePartition(2, 9).centers(10**400), ValueError, r"'start' must be at most 9, got 1000"),
         (lambda: EqualMeasurePartition(2, 9).cell(9), ValueError, r"'i' must be at most 8, got 9: .* has 9 cells"),
         (lambda: EqualMeasurePartition(2, 9).locate([[1.0, 0.0]]), ValueError, r"'x' must have shape \(n, 3\) for dim"),
         (lambda: EqualMeasurePartition(1, 9).locate([[1.0, 1.0]]), ValueError, r"'x' must have rows of unit length"),

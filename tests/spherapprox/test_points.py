@@ -55,6 +55,13 @@ def test_gauss_product_is_not_exact_one_degree_higher(dim, degree):
     assert max(errors) > 1e-3
 
 
+@pytest.mark.parametrize("degree", [0, 1])
+def test_gauss_product_of_low_degree_in_a_million_dimensions(degree):
+    rule = points.gauss_product(np.float32(10**6), np.float16(degree))
+    assert rule.points.shape == (degree + 1, 10**6 + 1)
+    assert np.abs(rule.weights @ rule.points).max() <= (1.0 if degree == 0 else 1e-15)
+
+
 def test_gauss_product_of_high_degree_and_dimension():
     rule = points.gauss_product(2, 300)
     for power in (2, 20, 300):
@@ -202,6 +209,13 @@ def test_record():
         (lambda: points.sobol(2, 2**31), r"'n' must be at most 1073741824, got 2147483648"),
         (lambda: points.sobol(8, 2**30), r"GiB.*make fewer points"),
         (lambda: points.gauss_product(2, -1), r"'degree' must be at least 0, got -1"),
+        (lambda: points.fibonacci(10**400), r"'n' must be at most 9007199254740992, got 10000.*make fewer points"),
+        (lambda: points.uniform(2, 10**400), r"'n' must be at most 9007199254740992, got 10000"),
+        (lambda: points.sobol(2, 10**400), r"'n' must be at most 1073741824, got 10000"),
+        (lambda: points.gauss_product(2, 10**400), r"'degree' must be at most 9007199254740992, got 10000"),
+        (lambda: points.gauss_product(10**400, 2), r"'dim' must be at most 9007199254740992, got 10000"),
+        (lambda: points.gauss_product(2, 10**15), r"'degree' = 1000000000000000 .*GiB.*lower 'degree'"),
+        (lambda: points.gauss_product(10**15, 1), r"GiB.*lower 'dim'"),
         (lambda: points.gauss_product(40, 20), r"GiB.*lower 'degree'"),
         (lambda: points.gauss_product(10**6, 20), r"GiB.*lower 'degree'"),
     ],

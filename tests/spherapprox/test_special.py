@@ -108,6 +108,28 @@ def test_inverse_ratio_returns_the_argument(order, x):
         assert special.iv_ratio_inverse(order, ratio) == pytest.approx(x, rel=slack)
 
 
+@pytest.mark.parametrize("order", [0.0, 0.5, 1.0, 30.0, 1e4, 1e12])
+def test_inverse_of_small_ratios(order):
+    ratios = [5e-324, 1e-320, 1e-309, 2.3e-308, 1e-300, 1e-100, 1e-16, 0.9e-8, 1.1e-8, 1e-6, 1e-4]
+    with mp.workdps(30):
+        for ratio in ratios:
+            v, r = mp.mpf(order) + 1, mp.mpf(ratio)  # series of the inverse; its next term is of order r^7
+            a, b = v / (v + 1), (v**2 * (v + 3)) / ((v + 1) ** 2 * (v + 2))
+            truth = 2 * v * r * (1 + a * r**2 + b * r**4)
+            error = abs(special.iv_ratio_inverse(order, ratio) - truth)
+            assert error <= max(1e-14 * truth, mp.mpf(5e-324))
+    assert special.iv_ratio_inverse(1, 1e-309) == pytest.approx(4e-309, rel=1e-14)
+    assert special.iv_ratio_inverse(1, np.full(special.COMPILE_FROM, 1e-309))[-1] == 4 * 1e-309
+
+
+def test_numbers_of_numpy_are_as_good_as_floats():
+    two, half = np.float16(2), np.float16(0.5)
+    assert special.log_iv(two, two) == special.log_iv(2, 2)
+    assert special.iv_ratio(two, np.float32(2), step=two) == special.iv_ratio(2, 2, step=2)
+    assert special.gegenbauer(two, two, half) == -0.125
+    assert special.gegenbauer_max_zero(two, np.float32(2)) == special.gegenbauer_max_zero(2, 2)
+
+
 def test_bessel_edges():
     assert special.log_iv(0.0, 0.0) == 0.0
     assert special.log_iv(2.5, 0.0) == -math.inf
@@ -310,11 +332,30 @@ def test_gegenbauer_max_zero(degree, dim):
         (lambda: special.log_cap_measure(2.5, 1.0), ValueError, "'dim' must be an integer, got 2.5"),
         (lambda: special.log_cap_measure(2, 3.2), ValueError, "'angle' must be .*at most 3.14159, got 3.2"),
         (lambda: special.cap_angle(2, 0.1), ValueError, "'log_measure' must be at most 0, got 0.1"),
-        (lambda: special.cap_angle([2, 0], -1.0), ValueError, "'dim' must be .*at least 1, got 0"),
+        (lambda: special.cap_angle([2, 0], -1.0), ValueError, "'dim' must be at least 1 .*, got 0"),
         (lambda: special.log_surface_area(0), ValueError, "'dim' must be at least 1, got 0"),
         (lambda: special.gegenbauer(-1, 2, 0.0), ValueError, "'degree' must be at least 0, got -1"),
         (lambda: special.gegenbauer(1, 2, 1.5), ValueError, "'t' must be .*at most 1, got 1.5"),
         (lambda: special.gegenbauer_max_zero(0, 2), ValueError, "'degree' must be at least 1, got 0"),
+        (lambda: special.log_iv(10**400, 1.0), ValueError, "'order' must be within the range of floats, got an int"),
+        (lambda: special.log_iv(1.0, -(10**400)), ValueError, "'x' must be within the range of floats"),
+        (lambda: special.cap_angle(2, -(10**400)), ValueError, "'log_measure' must be within the range of floats"),
+        (lambda: special.gegenbauer(2, 2, 10**400), ValueError, "'t' must be within the range of floats"),
+        (lambda: special.iv_ratio(1, 1, 10**400), ValueError, "'step' must be at most 1000000000000000, got 10000"),
+        (lambda: special.iv_ratio(1, 1, [1e16]), ValueError, r"'step' must be .*at most 1e\+15, got 1e\+16"),
+        (
+            lambda: special.log_cap_measure(10**400, 1.0),
+            ValueError,
+            "'dim' must be at most 1000000000000, got 100.*m of",
+        ),
+        (lambda: special.log_surface_area(10**13), ValueError, "'dim' must be at most 1000000000000, got 1000"),
+        (lambda: special.gegenbauer(10**18, 2, 0.5), ValueError, "'degree' must be at most 1000000, got 1000"),
+        (lambda: special.gegenbauer([10**18], 2, 0.5), ValueError, r"'degree' must be .*1e\+06, got 1e\+18"),
+        (lambda: special.gegenbauer_max_zero(10**18, 2), ValueError, "'degree' must be at most 1000000, got 1000"),
+        (lambda: special.gegenbauer_max_zero(3, 1e300), ValueError, "'dim' must be at most 1000000000000, got 1000"),
+        (lambda: special.iv_ratio(1, 1, [[1], [1, 2]]), ValueError, "'step' must be an array .*one shape"),
+        (lambda: special.gegenbauer([[1], [1, 2]], 2, 0.5), ValueError, "'degree' must be an array .*one shape"),
+        (lambda: special.log_surface_area([[1], [1, 2]]), ValueError, "'dim' must be an array .*one shape"),
     ],
 )
 def test_bad_input_names_argument_value_and_remedy(call, error, message):

@@ -173,9 +173,22 @@ def test_uniform_is_uniform_seeded_and_unit():
         (lambda: sphere.uniform(0, 3), r"'dim' must be at least 1, got 0"),
         (lambda: sphere.uniform(2, 0), r"'n' must be at least 1, got 0"),
         (lambda: sphere.uniform(2, 10**12), r"GiB.*draw fewer points"),
+        (lambda: sphere.uniform(2, 10**400), r"'n' must be at most 9007199254740992, got 10000.*draw fewer points"),
+        (lambda: sphere.uniform(10**400, 2), r"'dim' must be at most 9007199254740992, got 10000"),
         (lambda: sphere.uniform(2, 3, rng=-1), r"'rng' must be at least 0, got -1"),
     ],
 )
 def test_bad_input_names_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_degrees_is_true_or_false():
+    with pytest.raises(TypeError, match="'degrees' must be True or False, got 'radians'"):
+        sphere.from_latitude_longitude(0.0, 0.0, degrees="radians")
+    with pytest.raises(TypeError, match="'degrees' must be True or False, got 1"):
+        sphere.to_latitude_longitude([[0.0, 0.0, 1.0]], degrees=1)
+
+
+def test_numbers_of_numpy_are_as_good_as_ints():
+    assert np.array_equal(sphere.uniform(np.float16(2), np.float32(5), rng=0), sphere.uniform(2, 5, rng=0))

@@ -395,6 +395,11 @@ B = np.eye(3)
         ({"out": [0.0]}, TypeError, r"'out' must be a NumPy array"),
         ({"out": np.empty(4)}, ValueError, r"'out' must be .*shape \(3,\) and float64, got shape \(4,\)"),
         ({"out": np.empty(3, np.float32)}, ValueError, r"'out' must be .*float64, got shape \(3,\) and float32"),
+        ({"concentration": 10**400}, ValueError, r"'concentration' must be finite"),
+        ({"normalize": "no"}, TypeError, r"'normalize' must be True or False, got 'no'"),
+        ({"log": np.nan}, TypeError, r"'log' must be True or False, got nan"),
+        ({"explain": "a"}, TypeError, r"'explain' must be True or False, got 'a'"),
+        ({"progress": []}, TypeError, r"'progress' must be True or False, got \[\]"),
         ({"values": [1.0, -2.0, 3.0], "log": True}, ValueError, r"'values' must be at least 0 for log=True, got -2"),
     ],
 )  # fmt: skip
@@ -402,6 +407,14 @@ def test_bad_input(change, error, match):
     arguments = {"x": B, "control_points": B, "values": np.ones(3), "concentration": 1.0} | change
     with pytest.raises(error, match=match):
         evaluate(**arguments)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_concentrations_of_any_float_type(kind, dtype):
+    x, values = B.astype(dtype), np.ones(3, dtype)
+    assert np.array_equal(evaluate(x, x, values, kind(2)), evaluate(x, x, values, 2.0))
+    assert np.array_equal(angle_mean(x, x, kind(2)), angle_mean(x, x, 2.0))
 
 
 def test_bad_input_of_angle_mean():

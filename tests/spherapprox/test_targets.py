@@ -1,4 +1,5 @@
 import dataclasses
+import functools
 import math
 import pickle
 import warnings
@@ -98,6 +99,21 @@ class TestGeomagneticField:
         assert middle[2] == pytest.approx((table[1, 0][25] + table[1, 0][26]) / 2, rel=1e-15)
         expected = radial_by_lpmv({key: value[26] for key, value in table.items()}, np.array([45.0]), np.array([9.0]))
         assert field(sphere.from_latitude_longitude([45], [9])) == pytest.approx(expected, abs=1e-12)
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda: targets.geomagnetic_field(2026),
+            lambda: targets.geomagnetic_coefficients(2026),
+            lambda: targets.make("geomagnetic_field", year=2026),
+            functools.partial(targets.make, "geomagnetic_field", year=2026),
+            functools.lru_cache(lambda: targets.make("geomagnetic_field", year=2026)),
+        ],
+    )
+    def test_warning_points_at_the_callers_line(self, call):
+        with pytest.warns(UserWarning, match="predicts") as record:
+            call()
+        assert [warning.filename for warning in record] == [__file__]
 
     def test_no_warning_up_to_2025(self):
         with warnings.catch_warnings():
@@ -281,11 +297,23 @@ class TestOthers:
             (lambda: targets.bump(2, -1.0), "'concentration' must be at least 0.0, got -1"),
             (lambda: targets.bump(2, math.inf), "'concentration' must be finite, got inf"),
             (lambda: targets.bump(-3), "'dim' must be at least 1, got -3"),
+            (lambda: targets.zonal_harmonic(2, 10**18), "'degree' must be at most 10000, got 1000"),
+            (lambda: targets.zonal_harmonic(2, 1e300), "'degree' must be at most 10000, got 1000"),
+            (lambda: targets.distance(10**12), "'dim' = 1000000000000 would take .*GiB.*choose a smaller 'dim'"),
+            (lambda: targets.zonal_harmonic(10**12), "'dim' = 1000000000000 would take .*GiB"),
+            (lambda: targets.bump(10**400), "'dim' must be at most 1000000000000, got 1000"),
         ],
     )
     def test_bad(self, make, match):
         with pytest.raises(ValueError, match=match):
             make()
+
+    @pytest.mark.parametrize("make", [targets.bump, targets.zonal_harmonic])
+    def test_the_pole_takes_no_more_memory_than_a_point(self, make):
+        x = np.zeros((2, 10**6 + 1))
+        x[0, -1], x[1, 0] = 1.0, -1.0
+        np.testing.assert_allclose(make(10**6)(x), [1.0, 0.0], atol=1e-4)
+        assert targets.distance(10**6).dim == 10**6
 
 
 class TestRegistry:
@@ -315,6 +343,8 @@ class TestRegistry:
     def test_bad_dim(self):
         with pytest.raises(ValueError, match="'dim' must be 2 for target 'geomagnetic_field', got 8"):
             targets.make("geomagnetic_field", dim=8)
+        with pytest.raises(ValueError, match="'dim' must be 2 for target 'geomagnetic_field', got 1: leave it out"):
+            targets.make("geomagnetic_field", dim=1)
         with pytest.raises(ValueError, match="'dim' must be at least 1, got 0"):
             targets.make("bump", dim=0)
 

@@ -278,6 +278,16 @@ def test_samples_follow_the_distribution(dim, lam):
     assert np.linalg.norm(side.mean(axis=0)) < 5 * math.sqrt((side**2).sum(axis=1).mean() / n)
 
 
+def test_numbers_of_numpy_are_as_good_as_floats():
+    two = np.float16(2)
+    kernel, other = VonMisesFisher(two, np.float32(2)), VonMisesFisher(2, 2.0)
+    assert kernel == other
+    assert kernel.eigenvalue(two) == other.eigenvalue(2)
+    assert kernel.mean_angle(two) == other.mean_angle(2.0)
+    assert np.array_equal(kernel.eigenvalues(two, log=np.True_), other.eigenvalues(2, log=True))
+    assert np.array_equal(kernel.rvs([0.0, 0.0, 1.0], two, rng=1), other.rvs([0.0, 0.0, 1.0], 2, rng=1))
+
+
 def test_samples_about_the_poles_and_shapes():
     kernel = VonMisesFisher(2, 1e16)
     for mean in (*np.eye(3), *-np.eye(3)):
@@ -377,6 +387,17 @@ NORTH = [0.0, 0.0, 1.0]
         (lambda: KERNEL.rvs(NORTH, size=-1), ValueError, "'size' must be at least 0, got -1"),
         (lambda: KERNEL.rvs(NORTH, size=10**12), ValueError, "draw it in parts"),
         (lambda: KERNEL.rvs(NORTH, rng="a"), TypeError, "'rng' must be an integer"),
+        (lambda: VonMisesFisher(10**400, 1.0), ValueError, "'dim' must be at most 1000000000000, got 1000.*m of"),
+        (lambda: VonMisesFisher(2, 10**400), ValueError, "'concentration' must be finite"),
+        (lambda: KERNEL.eigenvalue(10**400), ValueError, "'degree' must be at most 1000000000000000, got 1000"),
+        (lambda: KERNEL.eigenvalue([[1], [1, 2]]), ValueError, "'degree' must be an array .*one shape"),
+        (lambda: KERNEL.eigenvalue_complement(10**400), ValueError, "'degree' must be at most 1000000000000000"),
+        (lambda: KERNEL.eigenvalues(10**400), ValueError, "'max_degree' must be at most .*: choose a smaller"),
+        (lambda: KERNEL.eigenvalues(3, log="no"), TypeError, "'log' must be True or False, got 'no'"),
+        (lambda: KERNEL.shift_variation(0.1, log=math.nan), TypeError, "'log' must be True or False, got nan"),
+        (lambda: KERNEL.shifted_mean_angle(0.1, log=1), TypeError, "'log' must be True or False, got 1"),
+        (lambda: KERNEL.rvs(NORTH, size=10**400), ValueError, "'size' must be at most .*draw it in parts"),
+        (lambda: KERNEL.rvs(NORTH, size=(10**15,) * 40), ValueError, "'size' .*GiB.*draw it in parts"),
         (lambda: VonMisesFisher.fit([1.0, 0.0]), ValueError, "'x' must have shape \\(n, dim\\+1\\).*x\\[None, :\\]"),
         (lambda: VonMisesFisher.fit([NORTH, NORTH]), ValueError, "'x' must hold at least two different points"),
         (lambda: VonMisesFisher.fit(np.eye(3), [1.0]), ValueError, "'weights' must have shape \\(3,\\)"),

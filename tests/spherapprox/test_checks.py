@@ -1,0 +1,72 @@
+"""What arguments of every kind of public function have in common: how wrong ones are refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+import spherapprox
+from spherapprox import EqualMeasurePartition, Target, evaluate, special, sphere
+
+
+@pytest.mark.parametrize(
+    ("exponent", "shown"), [(400, r"2\^1328 or more"), (5000, r"2\^16609 or more"), (13, "10000000000000")]
+)
+def test_huge_integers_are_named_and_not_printed(exponent, shown):
+    with pytest.raises(ValueError, match=f"'n' must be at most .*, got {shown}"):
+        EqualMeasurePartition(3, 10**exponent)
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_integers_beyond_floats_are_infinite(sign):
+    with pytest.raises(ValueError, match=f"'lipschitz' must be .*, got {sign}inf"):
+        Target(lambda x: x[:, 0], 2, lipschitz=int(sign + "1") * 10**400)
+
+
+@pytest.mark.parametrize("dim", [2, 2.0, np.int8(2), np.float16(2), np.array(2)])
+def test_integral_numbers_are_integers(dim):
+    assert EqualMeasurePartition(dim, 10).dim == 2
+
+
+@pytest.mark.parametrize(
+    ("dim", "error"), [(2.5, ValueError), (math.nan, ValueError), (True, TypeError), ("2", TypeError)]
+)
+def test_others_are_not(dim, error):
+    with pytest.raises(error, match="'dim' must be an integer, got"):
+        EqualMeasurePartition(dim, 10)
+
+
+def test_masks_are_refused():
+    masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    with pytest.raises(ValueError, match="'values' must not have masked elements"):
+        evaluate(np.eye(3), np.eye(3), masked, 1.0)
+    with pytest.raises(ValueError, match="'x' must not have masked elements"):
+        special.log_iv(1.0, masked)
+    unmasked = np.ma.array([1.0, 2.0, 3.0])
+    assert evaluate(np.eye(3), np.eye(3), unmasked, 1.0).shape == (3,)
+
+
+@pytest.mark.parametrize("flag", ["no", 1, None, math.nan, []])
+def test_flags_are_true_or_false(flag):
+    with pytest.raises(TypeError, match="'normalize' must be True or False, got"):
+        evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, normalize=flag)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64])
+def test_any_real_type_of_rows(dtype):
+    rows = np.eye(3).astype(dtype)
+    result = evaluate(rows, rows, np.ones(3, dtype), 1.0)
+    assert result.dtype == (np.float32 if dtype in (np.float16, np.float32) else np.float64)
+
+
+def test_rows_of_wrong_length_are_refused_and_not_normalised():
+    x = sphere.uniform(2, 10, rng=0)
+    with pytest.raises(ValueError, match=r"'x' must have rows of unit length, got length 1\.00001 in row 4: divide by"):
+        evaluate(np.where(np.arange(10)[:, None] == 4, 1.00001 * x, x), x, np.ones(10), 1.0)
+
+
+def test_every_public_class_and_function_has_an_example():
+    for thing in (getattr(spherapprox, name) for name in spherapprox.__all__):
+        for member in [thing] if callable(thing) else [getattr(thing, name) for name in thing.__all__]:
+            if callable(member) and not (isinstance(member, type) and issubclass(member, tuple)):
+                assert ">>>" in (member.__doc__ or ""), member

@@ -72,7 +72,7 @@ def real(
     try:
         number = float(value)
     except OverflowError:  # a Python int above the largest float
-        number = -math.inf if value < 0 else math.inf  # type: ignore[operator]
+        number = -math.inf if value < 0 else math.inf
     limits = {
         "a number": not math.isnan(number),
         "finite": math.isfinite(number) or not finite,

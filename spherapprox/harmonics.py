@@ -409,6 +409,13 @@ class BandlimitedMaximum:
         The highest degree with a coefficient that is not zero.
     covering_radius : float
         Of the grid that was searched.
+
+    Examples
+    --------
+    >>> from spherapprox import harmonics
+    >>> found = harmonics.bandlimited_maximum([0.0, 0.0, 1.0, 0.0], normalization="schmidt")  # the height x_3
+    >>> found.attained_value <= 1.0 <= found.sup_norm, found.degree
+    (True, 1)
     """
 
     sup_norm: float

@@ -25,9 +25,10 @@ MEMORY_LIMIT = 8 * 2**30
 
 def show(value: object) -> str:
     """Print a value briefly enough for an error message."""
-    if isinstance(value, int) and abs(value) >= 10**30:  # Python refuses to print very long ones
-        return f"{'-' * (value < 0)}2^{abs(value).bit_length() - 1} or more"
-    text = repr(value).replace("\n", " ")
+    try:
+        text = repr(value).replace("\n", " ")
+    except ValueError:  # Python prints no int of more than 4300 digits
+        return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     return text if len(text) <= 80 else text[:77] + "..."
 
 

@@ -10,10 +10,10 @@ from spherapprox import EqualMeasurePartition, Target, evaluate, special, sphere
 
 
 @pytest.mark.parametrize(
-    ("exponent", "shown"), [(400, r"2\^1328 or more"), (5000, r"2\^16609 or more"), (13, "10000000000000")]
+    ("exponent", "shown"), [(400, r"10{76}\.\.\."), (5000, "an integer of 16610 bits"), (13, "10{13}")]
 )
 def test_huge_integers_are_named_and_not_printed(exponent, shown):
-    with pytest.raises(ValueError, match=f"'n' must be at most .*, got {shown}"):
+    with pytest.raises(ValueError, match=f"'n' must be at most .*, got {shown}(:|$)"):
         EqualMeasurePartition(3, 10**exponent)
 
 

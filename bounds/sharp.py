@@ -18,7 +18,7 @@ from ._problem import Problem
 from .covering import covering_bound
 
 _WIDEST = 18.0
-"""How far above Lambda_sharp a free concentration is looked for, in its natural logarithm."""
+"""How far above Lambda_sharp, and above dim, a free concentration is looked for, in its natural logarithm."""
 
 LogError = Callable[[float, float], float]
 """(concentration, radius) -> log of an error bound, increasing in the radius."""
@@ -115,25 +115,26 @@ def _largest_radius(error: LogError, concentration: float, log_goal: float, top:
 
 
 def _best_radius(
-    error: LogError, log_goal: float, top: float, needed: float, fixed: float | None
+    error: LogError, log_goal: float, top: float, needed: float, fixed: float | None, dim: int
 ) -> tuple[float, float]:
     """Return (concentration, radius): the largest radius over all concentrations, or at the fixed one."""
     if fixed is not None:
         return fixed, _largest_radius(error, fixed, log_goal, top)
+    low = math.log(needed) + 1e-3 if needed > 0.0 else math.log(1e-3 * dim)
+    high = max(low, math.log(dim)) + _WIDEST
 
     def loss(log_concentration: float) -> float:
         radius = _largest_radius(error, math.exp(log_concentration), log_goal, top)
         return -math.log(radius) if radius > 0.0 else 1e3
 
-    low = math.log(needed) + 1e-3 if needed > 0.0 else -_WIDEST
-    found = minimize_scalar(loss, bounds=(low, low + _WIDEST), method="bounded", options={"xatol": 1e-7})
+    found = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-7})
     concentration = math.exp(float(found.x))
     radius = _largest_radius(error, concentration, log_goal, top)
     uniform = _largest_radius(error, 0.0, log_goal, top) if needed == 0.0 else 0.0
     return (concentration, radius) if radius > uniform else (0.0, uniform)
 
 
-def _accuracy(problem: Problem, needed: float, concentration: float) -> Hypothesis:
+def _accuracy(needed: float, concentration: float) -> Hypothesis:
     return Hypothesis(f"concentration > {needed:.6g}", concentration > needed or needed == 0.0)
 
 
@@ -146,8 +147,8 @@ def core(problem: Problem) -> Bound:
         return math.log(core_error(concentration, radius, dim, lip, sup))
 
     top = min(problem.eps / lip, math.pi)
-    concentration, radius = _best_radius(error, math.log(problem.eps), top, needed, problem.concentration)
-    return _from_cover(problem, "sharp-core", "4.3", concentration, radius, _accuracy(problem, needed, concentration))
+    concentration, radius = _best_radius(error, math.log(problem.eps), top, needed, problem.concentration, dim)
+    return _from_cover(problem, "sharp-core", "4.3", concentration, radius, _accuracy(needed, concentration))
 
 
 def split_mean(problem: Problem) -> Bound:
@@ -160,8 +161,8 @@ def split_mean(problem: Problem) -> Bound:
         return log_mean_error(concentration, radius, dim)
 
     log_goal = math.log(problem.eps / problem.lipschitz)
-    concentration, radius = _best_radius(error, log_goal, top, needed, problem.concentration)
-    hypotheses = (_accuracy(problem, needed, concentration), Hypothesis("cells of equal measure", True))
+    concentration, radius = _best_radius(error, log_goal, top, needed, problem.concentration, dim)
+    hypotheses = (_accuracy(needed, concentration), Hypothesis("cells of equal measure", True))
     log = -float(log_cap_measure(dim, radius / 6.0)) if radius > 0.0 else math.inf
     log = 0.0 if radius >= math.pi else log
     reference = "docs/theorems.md, 4.4 (mean)"

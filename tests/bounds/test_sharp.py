@@ -219,3 +219,13 @@ def test_extreme_arguments_stay_finite_and_monotone():
             logs = [b.log for b in prefix_length([1e-9, 1e-6, 1e-3, 0.1, 0.9], dim=dim, theorem=theorem)]
             assert np.isfinite(logs).all()
             assert all(a > b for a, b in itertools.pairwise(logs))
+
+
+@pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split-nearest"])
+@pytest.mark.parametrize("dim", [1, 2, 100])
+def test_prefixes_shorten_where_the_constant_becomes_good_enough(theorem, dim):
+    # at eps = pi/2 the needed concentration reaches 0, the best one does not
+    eps = [1.5, math.pi / 2 - 1e-9, math.pi / 2, math.pi / 2 + 1e-9, 1.6, 2.0, 3.2]
+    logs = [b.log for b in prefix_length(eps, dim=dim, theorem=theorem, sup_norm=10.0)]
+    assert all(a >= b - 1e-9 * abs(b) for a, b in itertools.pairwise(logs))
+    assert logs[3] == pytest.approx(logs[1], rel=1e-6, abs=1e-6)

@@ -59,7 +59,7 @@ class Problem:
             None if concentration is None else _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION),
             _checks.choice(covering, "covering", SUFFICIENT),
             None if ragozin is None else _positive(ragozin, "ragozin"),
-            _positive(harmonic, "harmonic", unit),
+            _positive(harmonic, "harmonic"),
             share,
         )
 

@@ -253,19 +253,12 @@ def error_bound(
     0.1336
     """
     side, reference, needs = _ERROR[_checks.choice(theorem, "theorem", _ERROR)]
-    given = {"concentration": concentration, "radius": radius, "n": n, "sup_norm": sup_norm}
-    for name in needs:
-        if given[name] is None:
-            raise TypeError(f"theorem='{theorem}' needs the argument '{name}', got None")
-    problem = Problem.checked(
-        1.0, dim, lipschitz=lipschitz, sup_norm=1.0 if sup_norm is None else sup_norm, concentration=concentration,
-        ragozin=ragozin, harmonic=harmonic,
+    _require(theorem, needs, {"concentration": concentration, "radius": radius, "n": n, "sup_norm": sup_norm})
+    problem = Problem.checked(  # no accuracy is asked for; a missing sup norm is not used
+        lipschitz, dim, lipschitz=lipschitz, sup_norm=lipschitz if sup_norm is None else sup_norm,
+        concentration=concentration, ragozin=ragozin, harmonic=harmonic,
     )  # fmt: skip
-    rho = (
-        math.nan
-        if radius is None
-        else _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-    )
+    rho = math.nan if radius is None else _radius(radius)
     count = math.nan if n is None else _checks.real(n, "n", minimum=1.0)
     alpha = _checks.real(exponent, "exponent", above=0.0, maximum=1.0)
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -280,6 +273,17 @@ def error_bound(
     used = None if math.isnan(rho) else rho
     bound = Bound("sup error", log, side, theorem, reference, hypotheses, problem.concentration, used)
     return settle(bound, strict=strict)
+
+
+def _radius(value: object) -> float:
+    return _checks.real(value, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+
+
+def _require(theorem: str, needs: tuple[str, ...], given: dict[str, float | None]) -> None:
+    """Raise unless every argument that the theorem needs is given."""
+    for name in needs:
+        if given[name] is None:
+            raise TypeError(f"theorem='{theorem}' needs the argument '{name}', got None")
 
 
 def _log_error(
@@ -344,7 +348,7 @@ def best_concentration(
     (0.05, True)
     """
     _checks.choice(theorem, "theorem", ("sharp-core", "sharp-split-mean", "sharp-split"))
-    rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+    rho = _radius(radius)
 
     def bound_at(lam: float) -> Bound:
         return error_bound(

@@ -151,6 +151,19 @@ def test_lower_error_is_capped_by_the_sup_norm_only_when_given():
     assert bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, n=100, sup_norm=5.0).value == pytest.approx(5.0)
 
 
+@pytest.mark.parametrize("lip", [1e-60, 1e70, 1e100])
+def test_any_lipschitz_constant_will_do(lip):
+    for theorem in ("convolution", "sharp-core", "sharp-split-mean", "sharp-split", "lower", "thesis-core"):
+        arguments = {"dim": 8, "theorem": theorem, "concentration": 50.0, "radius": 0.1, "n": 1e9}
+        one = bounds.error_bound(**arguments, lipschitz=1.0, sup_norm=2.0)
+        other = bounds.error_bound(**arguments, lipschitz=lip, sup_norm=2.0 * lip)
+        if theorem != "thesis-core":  # its C_H is not scaled along
+            assert other.log == pytest.approx(one.log + math.log(lip), rel=1e-12)
+        assert math.isfinite(other.log)
+    with pytest.raises(TypeError, match="'lipschitz' must be a real number"):
+        bounds.error_bound(dim=2, theorem="lower", lipschitz="a", n=3)
+
+
 def test_nearest_at_the_largest_radius():
     assert bounds.error_bound(
         dim=2, theorem="sharp-split", lipschitz=2.0, concentration=5.0, radius=math.pi, n=3

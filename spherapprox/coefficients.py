@@ -83,7 +83,11 @@ def core_values(
 
 
 def split_values(
-    target: Callable[[Any], ArrayLike], rows: Floats, weights: NDArray[np.float64] | None, rule: str = "riemann"
+    target: Callable[[Any], ArrayLike],
+    rows: Floats,
+    weights: NDArray[np.float64] | None,
+    concentration: float,
+    rule: str = "riemann",
 ) -> Floats:
     """Return the values of a split head: the target's values at the control points.
 
@@ -95,6 +99,8 @@ def split_values(
         Control points b_k.
     weights : ndarray, shape (n,), or None
         They must all be equal, since softmax weighs every control point alike.
+    concentration : float
+        lambda; "riemann" does not depend on it.
     rule : {"riemann"}
         "riemann": ``f(b_k)``.
 
@@ -115,7 +121,7 @@ def split_values(
     --------
     >>> import numpy as np
     >>> from spherapprox.coefficients import split_values
-    >>> split_values(lambda x: x[:, 0], np.eye(3), None)
+    >>> split_values(lambda x: x[:, 0], np.eye(3), None, 1.0)
     array([1., 0., 0.])
     """
     _checks.choice(rule, "coefficients", RULES)

@@ -29,6 +29,7 @@ class _Head:
     points: Points | None = None
 
     _normalize: ClassVar[bool]
+    _values: ClassVar[Callable[..., Floats]]
 
     def __post_init__(self) -> None:
         rows = np.array(_checks.rows(self.control_points, "control_points"), order="C")
@@ -48,6 +49,42 @@ class _Head:
                 f"'points' must be what the control points were made from, {len(rows)} points of S^{self.dim}, "
                 f"got {len(self.points)} of S^{self.points.dim}"
             )
+
+    @classmethod
+    def from_target(
+        cls,
+        target: Callable[[Any], ArrayLike],
+        points: Points,
+        concentration: float,
+        coefficients: str = "riemann",
+    ) -> Self:
+        """Make a head that approximates a function.
+
+        Parameters
+        ----------
+        target : Target or callable
+            Maps points (n, dim+1) to values (n,) or (n, p).
+        points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
+            Control points: the centres of the partition's cells (measure 1/n each), the points and weights of a point
+            set (equal weights for a split head), or bare rows with weight 1/n each.
+        concentration : float
+            lambda, at least 0.
+        coefficients : {"riemann"}
+            How the values are chosen: ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split head.
+
+        Returns
+        -------
+        CoreHead or SplitHead
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the target and the points do not fit together, a split head's points have unequal weights, or a core
+            head's peak is too large for float64.
+        """
+        concentration = _checks.concentration(concentration)
+        rows, weights = nodes(points)
+        return cls(rows, cls._values(target, rows, weights, concentration, coefficients), concentration, points)
 
     @property
     def dim(self) -> int:
@@ -148,41 +185,7 @@ class CoreHead(_Head):
     """
 
     _normalize = False
-
-    @classmethod
-    def from_target(
-        cls,
-        target: Callable[[Any], ArrayLike],
-        points: Points,
-        concentration: float,
-        coefficients: str = "riemann",
-    ) -> Self:
-        """Make a head that approximates a function.
-
-        Parameters
-        ----------
-        target : Target or callable
-            Maps points (n, dim+1) to values (n,) or (n, p).
-        points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
-            Control points: the centres of the partition's cells (measure 1/n each), the points and weights of a point
-            set, or bare rows with weight 1/n each.
-        concentration : float
-            lambda, at least 0.
-        coefficients : {"riemann"}
-            How the values are chosen: ``c exp(lambda) w_k f(b_k)``.
-
-        Returns
-        -------
-        CoreHead
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the target and the points do not fit together, or the kernel's peak is too large for float64.
-        """
-        concentration = _checks.concentration(concentration)
-        rows, weights = nodes(points)
-        return cls(rows, core_values(target, rows, weights, concentration, coefficients), concentration, points)
+    _values = staticmethod(core_values)
 
 
 class SplitHead(_Head):
@@ -222,36 +225,4 @@ class SplitHead(_Head):
     """
 
     _normalize = True
-
-    @classmethod
-    def from_target(
-        cls,
-        target: Callable[[Any], ArrayLike],
-        points: Points,
-        concentration: float,
-        coefficients: str = "riemann",
-    ) -> Self:
-        """Make a head that approximates a function.
-
-        Parameters
-        ----------
-        target : Target or callable
-            Maps points (n, dim+1) to values (n,) or (n, p).
-        points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
-            Control points: the centres of the partition's cells, the points of a point set with equal weights, or rows.
-        concentration : float
-            lambda, at least 0.
-        coefficients : {"riemann"}
-            How the values are chosen: ``f(b_k)``.
-
-        Returns
-        -------
-        SplitHead
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the target and the points do not fit together, or the points have unequal weights.
-        """
-        rows, weights = nodes(points)
-        return cls(rows, split_values(target, rows, weights, coefficients), concentration, points)
+    _values = staticmethod(split_values)

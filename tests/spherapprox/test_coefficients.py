@@ -54,14 +54,14 @@ def test_nodes_of_a_partition_and_of_rows():
 
 
 def test_split_values_are_the_targets():
-    np.testing.assert_array_equal(split_values(first, np.eye(3), None), [1.0, 0.0, 0.0])
-    np.testing.assert_array_equal(split_values(first, np.eye(3), np.full(3, 1 / 3)), [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(split_values(first, np.eye(3), None, 1.0), [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(split_values(first, np.eye(3), np.full(3, 1 / 3), 1.0), [1.0, 0.0, 0.0])
 
 
 def test_float32_stays_while_it_can():
     rows = np.eye(3, dtype=np.float32)
     assert core_values(first, rows, None, 10.0).dtype == np.float32
-    assert split_values(first, rows, None).dtype == np.float32
+    assert split_values(first, rows, None, 1.0).dtype == np.float32
     assert core_values(first, rows, None, 1e40).dtype == np.float64  # the peak is beyond float32
 
 
@@ -70,19 +70,19 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann', got 'magic'"):
         core_values(first, rows, None, 1.0, "magic")
     with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann', got 'spectral'"):
-        split_values(first, rows, None, "spectral")
+        split_values(first, rows, None, 1.0, "spectral")
     with pytest.raises(ValueError, match=r"'concentration' must be small enough.*got 1e\+06.*dim = 1000.*SplitHead"):
         core_values(first, np.eye(1001), None, 1e6)
     with pytest.raises(ValueError, match=r"'points' must have equal weights.*use a CoreHead"):
-        split_values(first, rows, np.array([0.5, 0.25, 0.25]))
+        split_values(first, rows, np.array([0.5, 0.25, 0.25]), 1.0)
     with pytest.raises(
         ValueError, match=r"'points' must lie on the target's sphere S\^3, got points of S\^2.*4 columns"
     ):
-        split_values(Target(first, 3), rows, None)
+        split_values(Target(first, 3), rows, None, 1.0)
     with pytest.raises(ValueError, match=r"'target\(points\)' must have shape \(3,\) or \(3, p\).*got \(2,\)"):
-        split_values(lambda x: x[:2, 0], rows, None)
+        split_values(lambda x: x[:2, 0], rows, None, 1.0)
     with pytest.raises(ValueError, match=r"'target\(points\)' must be finite, got nan"):
-        split_values(lambda x: np.full(len(x), np.nan), rows, None)
+        split_values(lambda x: np.full(len(x), np.nan), rows, None, 1.0)
     with pytest.raises(TypeError, match=r"'target' must be callable, got 3.0"):
         core_values(3.0, rows, None, 1.0)
     with pytest.raises(ValueError, match=r"'points' must have rows of unit length"):

@@ -10,52 +10,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .quadrature import gauss_legendre
+
 HALF_PI = 0.5 * math.pi
 PI_TAIL = 1.2246467991473532e-16  # pi minus math.pi
 LOG_HALF = -math.log(2.0)
 CUT = 40.0  # the integrand is dropped below e^-40 of its value at the rim
 
-# The Gauss-Legendre rule of 32 nodes on [0, 1], its lower half, as `quadrature.gauss_legendre` gives it. It stands here
-# as numbers because compiled loops freeze it, and their cache sees no change in another file.
 RULE = 32
-_NODES = (
-    0.0013680690752592183,
-    0.007194244227365833,
-    0.017618872206246784,
-    0.03254696203113015,
-    0.05183942211697394,
-    0.07531619313371501,
-    0.1027581020160288,
-    0.13390894062985517,
-    0.1684778665348924,
-    0.20614212137961885,
-    0.2465500455338853,
-    0.2893243619346823,
-    0.33406569885893617,
-    0.38035631887393145,
-    0.42776401920860174,
-    0.4758461671561308,
-)
-_WEIGHTS = (
-    0.003509305004735048,
-    0.008137197365452835,
-    0.01269603265463103,
-    0.017136931456510716,
-    0.02141794901111334,
-    0.025499029631188087,
-    0.029342046739267772,
-    0.032911111388180925,
-    0.03617289705442425,
-    0.039096947893535156,
-    0.041655962113473374,
-    0.043826046502201906,
-    0.045586939347881945,
-    0.04692219954040228,
-    0.04781936003963743,
-    0.0482700442573639,
-)
-NODES = _NODES + tuple(1.0 - node for node in reversed(_NODES))
-WEIGHTS = _WEIGHTS + tuple(reversed(_WEIGHTS))
+_nodes, _weights = gauss_legendre(RULE)
+# on [0, 1]; tuples of floats, for plain Python and for compiled loops
+NODES = tuple((0.5 + 0.5 * _nodes).tolist())
+WEIGHTS = tuple((0.5 * _weights).tolist())
 
 
 def log_gamma_half_ratio(a: float) -> float:

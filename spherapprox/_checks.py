@@ -36,6 +36,8 @@ def integer(value: object, name: str, *, minimum: int | None = None, maximum: in
     """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    if type(value) is int and (minimum is None or value >= minimum) and (maximum is None or value <= maximum):
+        return value
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"'{name}' must be an integer, got {show(value)} of type {type(value).__name__}")
     if not isinstance(value, numbers.Integral) and not float(value).is_integer():
@@ -107,6 +109,8 @@ def reals(
     """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
     raw = _numbers(value, name)
     array = raw.astype(np.float64)
+    if _within(array, above, minimum, below, maximum, finite):
+        return array
     with np.errstate(invalid="ignore"):
         bad = np.zeros(array.shape, dtype=bool) if nan else np.isnan(array)
         if finite:
@@ -123,6 +127,26 @@ def reals(
         range_text = _range_text(above, minimum, below, maximum, finite)
         raise ValueError(f"'{name}' must be {range_text}, got {array[bad].flat[0]:g}")
     return array
+
+
+def _within(
+    array: NDArray[np.float64],
+    above: float | None,
+    minimum: float | None,
+    below: float | None,
+    maximum: float | None,
+    finite: bool,
+) -> bool:
+    """Tell, by the least and the largest element, whether all are numbers in range."""
+    low, high = (float(array.min()), float(array.max())) if array.size else (math.nan, math.nan)
+    return (
+        not math.isnan(low)
+        and not (finite and math.isinf(max(-low, high)))
+        and (above is None or low > above)
+        and (minimum is None or low >= minimum)
+        and (below is None or high < below)
+        and (maximum is None or high <= maximum)
+    )
 
 
 def _numbers(value: ArrayLike, name: str) -> NDArray[Any]:

@@ -2,14 +2,14 @@
 
 The measure is B int_0^phi sin^(m-1) with B = Gamma((m+1)/2) / (sqrt(pi) Gamma(m/2)). Its integrand, referred to the
 cap's rim, falls from 1 without a scale that Gauss's rule could miss, so one rule serves every dimension and angle.
-Plain Python on floats, as in `bessel`; `compiled` gives the same functions as loops.
+Plain Python on floats, as in `bessel`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from .gamma import log_gamma, log_gamma_half_ratio
 from .quadrature import gauss_legendre
 
 HALF_PI = 0.5 * math.pi
@@ -24,16 +24,10 @@ NODES = tuple((0.5 + 0.5 * _nodes).tolist())
 WEIGHTS = tuple((0.5 * _weights).tolist())
 
 
-def log_gamma_half_ratio(a: float) -> float:
-    """Return log[Gamma(a + 1/2) / Gamma(a)] for a > 0: the asymptotic series in 1/a, after raising a to 12 or more."""
-    product = 1.0
-    while a < 12.0:
-        product *= a / (a + 0.5)
-        a += 1.0
-    h = 1.0 / a
-    y = h * h
-    series = h * (-1 / 8 + y * (1 / 192 + y * (-1 / 640 + y * (17 / 14336 + y * (-31 / 18432 + y * (691 / 180224))))))
-    return 0.5 * math.log(a) + math.log(product) + series
+def log_surface_area(m: float) -> float:
+    """Return the log of the area of S^m, 2 pi^a / Gamma(a) with a = (m+1)/2."""
+    half = 0.5 * (m + 1.0)
+    return math.log(2.0) + half * math.log(math.pi) - log_gamma(half - 1.0)
 
 
 def log_sin(angle: float) -> float:
@@ -123,26 +117,3 @@ def half_cap_angle(m: float, log_measure: float) -> float:
         if small:
             break
     return angle
-
-
-def compiled() -> dict[str, Any]:
-    """Return the kernels as compiled loops over flat float64 arrays: name -> loop(arguments..., out)."""
-    from numba.extending import register_jitable
-
-    from .jit import njit
-
-    functions: tuple[Any, ...] = (log_gamma_half_ratio, log_sin, rim_mean, log_half_cap, log_cap_measure)
-    for function in (*functions, half_cap_angle, cap_angle):
-        register_jitable(function)
-
-    @njit
-    def log_cap_measure_loop(m, angle, out):  # type: ignore[no-untyped-def]
-        for i in range(out.size):
-            out[i] = log_cap_measure(m[i], angle[i])
-
-    @njit
-    def cap_angle_loop(m, log_measure, out):  # type: ignore[no-untyped-def]
-        for i in range(out.size):
-            out[i] = cap_angle(m[i], log_measure[i])
-
-    return {"log_cap_measure": log_cap_measure_loop, "cap_angle": cap_angle_loop}

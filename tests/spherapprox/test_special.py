@@ -57,9 +57,22 @@ def test_ratio_over_many_steps_against_mpmath():
             log = mp.log(ratio)
             assert abs(special.log_iv_ratio(order, x, step) / log - 1) < 3e-15, (order, x, step)
             assert abs(special.iv_ratio_complement(order, x, step) / (1 - ratio) - 1) < 3e-15, (order, x, step)
-            if log > -600:
-                got = special.iv_ratio(order, x, step)
-                assert abs(got / ratio - 1) < 2e-14, (order, x, step)
+            if log > -700:
+                assert abs(special.iv_ratio(order, x, step) / ratio - 1) < 1e-14, (order, x, step)
+
+
+def test_ratio_over_very_many_steps():
+    # I_n(x)/I_0(x) by Debye's expansion of both to the order 1/R^3, at 80 digits; R is so large that this is all.
+    with mp.workdps(80):
+        for step, x in [(2.0**26, 4e12), (1e7 + 1, 9.9e10), (123456.0, 2e7), (1e9, 1e15), (1e15, 1e28)]:
+            n, z = mp.mpf(step), mp.mpf(x)
+            r = mp.sqrt(n * n + z * z)
+            y = (n / r) ** 2
+            sums = (3 - 5 * y) / (24 * r) - mp.mpf(1) / (8 * z) + (1 / r**2 - 1 / z**2) / 16
+            log = r - z - n * mp.asinh(n / z) - mp.log(r / z) / 2 + sums
+            assert -710 < log < -4
+            assert abs(special.iv_ratio(0.0, x, step) / mp.exp(log) - 1) < 2e-15, (step, x)
+            assert abs(special.log_iv_ratio(0.0, x, step) / log - 1) < 2e-15, (step, x)
 
 
 @quick
@@ -151,26 +164,32 @@ def test_bessel_edges():
     assert special.log_iv(1e12, 1e12) == pytest.approx(leading, rel=1e-10)
 
 
-@pytest.mark.parametrize("name", ["log_iv", "iv_ratio", "iv_ratio_complement", "log_iv_ratio", "iv_ratio_inverse"])
-def test_compiled_arrays_equal_scalars(name):
-    function = getattr(special, name)
+def many(n=20_000):
+    """Random arguments of every function, the same for scalars and arrays."""
     rng = np.random.default_rng(3)
-    order = rng.uniform(0.0, 100.0, special.COMPILE_FROM)
-    x = rng.uniform(0.0, 1.0, order.size) if name == "iv_ratio_inverse" else 10 ** rng.uniform(-3.0, 4.0, order.size)
-    x[5] = np.nan
-    result = function(order, x)
-    assert result.shape == order.shape
-    assert math.isnan(result[5])
-    single = [function(v, z) for v, z in zip(order[:300].tolist(), x[:300].tolist(), strict=True)]
-    np.testing.assert_allclose(result[:300], single, rtol=2e-14, atol=2e-14)
+    order = np.where(rng.random(n) < 0.3, rng.integers(0, 300, n) / 2, 10 ** rng.uniform(-2.0, 7.0, n))
+    x = 10 ** rng.uniform(-3.0, 7.0, n)
+    x[:4] = 0.0, math.inf, 1e-310, 1e300
+    step = np.where(rng.random(n) < 0.8, rng.integers(0, 30, n), 10 ** rng.integers(1, 6, n)).astype(float)
+    dim = np.where(rng.random(n) < 0.8, rng.integers(1, 50, n), 10 ** rng.integers(1, 7, n)).astype(float)
+    unit = rng.random(n)
+    yield "log_iv", (order, x)
+    for name in ("iv_ratio", "iv_ratio_complement", "log_iv_ratio"):
+        yield name, (order, x)
+        yield name, (order, x, step)
+    yield "iv_ratio_inverse", (order, unit)
+    yield "log_cap_measure", (dim, math.pi * unit)
+    yield "cap_angle", (dim, -(10 ** (9.0 * unit - 4.0)))
+    yield "log_surface_area", (dim,)
 
 
-def test_compiled_caps_equal_scalars():
-    angle = np.linspace(0.0, math.pi, special.COMPILE_FROM)
-    logs = special.log_cap_measure(8, angle)
-    back = special.cap_angle(8, logs)
-    np.testing.assert_allclose(logs[::97], special.log_cap_measure(8, angle[::97]), rtol=1e-15)
-    np.testing.assert_allclose(back[angle < 2.5], angle[angle < 2.5], rtol=1e-13)
+@pytest.mark.parametrize(("name", "arguments"), list(many()))
+def test_compiled_arrays_equal_scalars_bit_for_bit(name, arguments):
+    function = getattr(special, name)
+    arguments[-1][5] = np.nan if name != "log_surface_area" and len(arguments) < 3 else arguments[-1][5]
+    result = function(*arguments)
+    single = [function(*row) for row in zip(*(a[:400].tolist() for a in arguments), strict=True)]
+    np.testing.assert_array_equal(result[:400], single)
 
 
 def test_gauss_rules():
@@ -372,3 +391,53 @@ def test_scalar_calls_load_no_compiler():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+ALL_FUNCTIONS = """
+@numba.njit
+def all_of_them(v, x, m, phi):
+    log = special.log_cap_measure(m, phi)
+    return (
+        special.log_iv(v, x), special.iv_ratio(v, x), special.iv_ratio(v, x, step=3),
+        special.iv_ratio_complement(v, x, 2), special.log_iv_ratio(v, x, 1000), special.iv_ratio_inverse(v, phi),
+        log, special.cap_angle(m, log), special.log_surface_area(m), special.gegenbauer(5, m, phi),
+    )
+
+for arguments in ((2.5, 7.0, 8, 0.25), (0, 1e9, 1, 1.0), (3, float("nan"), 2, float("nan"))):
+    got, expected = all_of_them(*arguments), all_of_them.py_func(*arguments)
+    assert np.array_equal(got, expected, equal_nan=True), (got, expected)
+"""
+
+CHECKS = """
+@numba.njit
+def mean(m, angle):
+    return special.log_cap_measure(m, angle)
+
+assert mean(np.float32(2.0), np.float32(0.5)) == special.log_cap_measure(2, np.float32(0.5))
+for arguments, message in (((0, 1.0), "'dim'"), ((2.5, 1.0), "'dim'"), ((2, 4.0), "'angle'"), ((2, -1.0), "'angle'")):
+    for function in (mean, mean.py_func):
+        try:
+            function(*arguments)
+        except ValueError as error:
+            assert message in str(error)
+        else:
+            raise AssertionError(message)
+try:
+    mean(2, np.ones(2))
+except numba.TypingError as error:
+    assert "takes numbers in compiled code" in str(error)
+else:
+    raise AssertionError("an array was taken")
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "code"),
+    [
+        ("import numpy as np\nfrom spherapprox import special\nimport numba", ALL_FUNCTIONS),
+        ("import numba\nimport numpy as np\nfrom spherapprox import special", CHECKS),
+    ],
+    ids=["numba last", "numba first"],
+)
+def test_functions_are_callable_in_compiled_code(imports, code):
+    subprocess.run([sys.executable, "-c", f"{imports}\n{code}"], check=True)

@@ -1,8 +1,11 @@
 import math
+import tracemalloc
 
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.linalg
 import scipy.special
 import scipy.stats
 from hypothesis import given, settings
@@ -215,8 +218,12 @@ def test_eigenvalues_agree_and_decrease(dim, lam):
 
 
 def test_eigenvalues_over_many_degrees():
-    logs = VonMisesFisher(3, 1e12).eigenvalues(5000, log=True)
-    np.testing.assert_allclose(logs[1::500], special.log_iv_ratio(1.0, 1e12, np.arange(1, 5001, 500)), rtol=1e-13)
+    degrees = np.arange(0, 5001, 97)  # between and beyond the degrees where the products start afresh
+    for lam in (1e5, 1e12):
+        kernel = VonMisesFisher(3, lam)
+        np.testing.assert_allclose(kernel.eigenvalues(5000)[degrees], kernel.eigenvalue(degrees), rtol=1e-14)
+        logs = kernel.eigenvalues(5000, log=True)
+        np.testing.assert_allclose(logs[degrees], special.log_iv_ratio(1.0, lam, degrees), rtol=1e-14)
     uniform = VonMisesFisher(3, 0.0)
     assert uniform.eigenvalues(2).tolist() == [1.0, 0.0, 0.0]
     assert uniform.eigenvalues(1, log=True).tolist() == [0.0, -math.inf]
@@ -239,12 +246,94 @@ def test_density_at_extremes():
     assert VonMisesFisher(767, 1e-3).logpdf(np.eye(768)[:1], np.eye(768)[0])[0] == pytest.approx(1458.722151, abs=1e-5)
     assert VonMisesFisher(10**6, 1e300).log_density(1.0) > 1e8
     assert VonMisesFisher(10**6, 1e12)(1.0) == math.inf
-    assert type(VonMisesFisher(2, 1.0)(0.5)) is float
-    assert VonMisesFisher(2, 1.0).log_density(np.zeros((2, 3))).shape == (2, 3)
-    # both forms of the log density meet at concentration 1
-    below, above = VonMisesFisher(4, 1.0), VonMisesFisher(4, 1.0 + 2**-52)
-    assert below.log_density(0.7) == pytest.approx(above.log_density(0.7), rel=4e-15)
-    assert below.entropy() == pytest.approx(above.entropy(), rel=4e-15)
+    for dim in (1, 2, 10**6):
+        for lam in (0.0, 5e-324):
+            kernel = VonMisesFisher(dim, lam)
+            assert kernel.log_density([-1.0, 0.0, 1.0]).tolist() == [-lam, 0.0, lam]
+            assert math.copysign(1.0, kernel.log_normalizer) == math.copysign(1.0, kernel.entropy("normalized")) == 1.0
+        largest = VonMisesFisher(dim, 1.7e308)
+        assert largest.log_density([-1.0, 0.5, 1.0])[:2].tolist() == [-math.inf, -0.5 * 1.7e308]
+        assert largest(-1.0) == 0.0
+        assert 300 < largest.log_density(1.0) / dim < 400
+        assert largest.entropy("normalized") == pytest.approx(0.5 * dim - largest.log_density(1.0), rel=1e-14)
+    poles = VonMisesFisher(2, 1.7e308).logpdf([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]], [0.0, 0.0, 1.0])
+    assert poles[0] == VonMisesFisher(2, 1.7e308).log_density(1.0, "surface")
+    assert poles[1] == -math.inf
+
+
+def test_density_takes_what_numpy_takes():
+    kernel = VonMisesFisher(2, 1.0)
+    assert type(kernel.log_density(0.5)) is type(kernel(np.float32(0.5))) is type(kernel(np.array(1))) is float
+    assert kernel.log_density(np.zeros((2, 3))).shape == (2, 3)
+    assert kernel.log_density([]).shape == kernel([]).shape == (0,)
+    values = kernel(np.array([[math.nan, 0.25]], dtype=np.float32))
+    assert values.dtype == np.float64
+    assert math.isnan(values[0, 0])
+    assert values[0, 1] == kernel(0.25)
+    for wrong in (1j, "0.5", True, None, [0.5 + 0j], [object()]):
+        with pytest.raises(TypeError, match="'t' must"):
+            kernel.log_density(wrong)
+
+
+def true_log_c_and_a_1(dim, lam):
+    """Both from the hypergeometric series, at mpmath's precision."""
+    half, square = mp.mpf(dim + 1) / 2, mp.mpf(lam) ** 2 / 4
+    first, second = (mp.hyp0f1(b, square, maxterms=10**6) for b in (half, half + 1))
+    return -mp.log(first), mp.mpf(lam) / (2 * half) * second / first
+
+
+def seam_cases():
+    """Dimensions and concentrations, many of them about dim + 1, where the forms of log density and entropy meet."""
+    rng = np.random.default_rng(3)
+    for i in range(90):
+        dim = int(rng.choice([1, 2, 3, 10, 67, 255, 767, 10**4, 10**6]))
+        top = min(1.0, math.log10(3e3 / dim)) if dim > 100 else 3.0
+        lam = (dim + 1) * 10 ** rng.uniform(-7, top) if i % 3 or dim > 1000 else (dim + 1) * rng.uniform(0.95, 1.05)
+        yield dim, lam
+
+
+def test_density_is_accurate_where_its_forms_meet_and_apart():
+    t = np.array([-1.0, -0.3, -1e-3, 0.0, 1e-7, 0.5, 0.999, 1.0])
+    with mp.workdps(40):
+        for dim, lam in seam_cases():
+            log_c, _ = true_log_c_and_a_1(dim, lam)
+            for cosine, got in zip(t, VonMisesFisher(dim, lam).log_density(t), strict=True):
+                truth = log_c + mp.mpf(lam) * mp.mpf(cosine)
+                # a unit in the last place of t, or of the terms
+                scale = min(max(abs(log_c), lam * abs(cosine)), max(abs(log_c + lam), lam * (1 - cosine)))
+                assert abs(got - truth) < 2e-15 * max(scale, abs(truth)), (dim, lam, cosine)
+
+
+def test_entropy_is_accurate():
+    with mp.workdps(40):
+        for dim, lam in [*seam_cases(), (10**6, 10.0), (10**6, 1.0), (4095, 1e-10), (1, 1e-8)]:
+            log_c, a_1 = true_log_c_and_a_1(dim, lam)
+            truth = -log_c - lam * a_1
+            kernel = VonMisesFisher(dim, lam)
+            assert abs(kernel.entropy("normalized") / truth - 1) < 5e-15, (dim, lam)
+            area = special.log_surface_area(dim)
+            assert abs(kernel.entropy() - (truth + area)) < 2e-15 * (abs(area) + abs(truth)), (dim, lam)
+
+
+def test_logpdf_of_near_points_and_many_rows():
+    # a point an angle 1e-8 away: 1 - cos = 5e-17 is lost in the cosine
+    near = VonMisesFisher(2, 1e16).logpdf([[1e-8, 0.0, 1.0]], [0.0, 0.0, 1.0])[0]
+    assert near == pytest.approx(VonMisesFisher(2, 1e16).log_density(1.0, "surface") - 0.5, abs=1e-14)
+    for dim, n in ((1, 20_000), (30, 3000), (767, 100)):  # more than one block of rows
+        kernel = VonMisesFisher(dim, 30.0)
+        mean = np.eye(dim + 1)[0]
+        x = kernel.rvs(mean, size=n, rng=0)
+        got = kernel.logpdf(x, mean)
+        np.testing.assert_allclose(got, kernel.log_density(x[:, 0], "surface"), rtol=1e-13, atol=1e-13)
+        expected = np.exp(np.minimum(got, 709.0)) if dim < 100 else np.inf
+        np.testing.assert_allclose(kernel.pdf(x, mean), expected, rtol=1e-15)
+        single = x.astype(np.float32)
+        assert np.array_equal(kernel.logpdf(single, mean), kernel.logpdf(single.astype(np.float64), mean))
+    # rows that are only nearly of unit length: the error is of second order
+    stretched = 1.0009 * kernel.rvs(mean, size=5, rng=0).astype(np.float32)
+    exact = stretched.astype(np.float64) / np.linalg.norm(stretched.astype(np.float64), axis=1)[:, None]
+    drop = kernel.logpdf(exact, mean) - kernel.log_density(1.0, "surface")
+    np.testing.assert_allclose(kernel.logpdf(stretched, mean) - kernel.log_density(1.0, "surface"), drop, rtol=1.1e-3)
 
 
 def test_is_a_value():
@@ -258,24 +347,124 @@ def test_is_a_value():
         kernel.dim = 4
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 20])
-@pytest.mark.parametrize("lam", [0.0, 0.7, 50.0, 1e10])
-def test_samples_follow_the_distribution(dim, lam):
-    kernel = VonMisesFisher(dim, lam)
+def tilted(dim):
+    """A unit vector in general position."""
     mean = np.arange(1.0, dim + 2.0) * (-1.0) ** np.arange(dim + 1)
-    mean /= np.linalg.norm(mean)
-    n = 20_000
-    x = kernel.rvs(mean, size=n, rng=5)
+    return mean / np.linalg.norm(mean)
+
+
+def angle_law(dim, lam):
+    """The distribution function of the angle, by quadrature of its density."""
+    mode = math.acos(2 * lam / (dim - 1 + math.hypot(dim - 1, 2 * lam))) if dim > 1 else 0.0
+    reach = 14 / math.sqrt(lam + dim)
+    angle = np.linspace(max(0.0, mode - reach), min(math.pi, mode + reach), 20_001)
+    log = 2 * lam * (math.sin(mode / 2) ** 2 - np.sin(angle / 2) ** 2)
+    if dim > 1:
+        with np.errstate(divide="ignore"):
+            log += (dim - 1) * (np.log(np.sin(angle)) - math.log(math.sin(mode)))
+    total = scipy.integrate.cumulative_simpson(np.exp(log), x=angle, initial=0.0)
+    return lambda x: np.interp(x, angle, total / total[-1])
+
+
+LAWS = [(1, 0.0), (1, 0.3), (1, 2.5), (1, 1e4), (2, 0.0), (2, 1e-3), (2, 0.7), (2, 300.0), (3, 0.0), (3, 2.0),
+        (3, 5e3), (8, 0.5), (8, 100.0), (23, 10.0), (24, 300.0), (100, 0.0), (100, 1e3), (767, 3e3),
+        (4095, 1e4)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dim", "lam"), LAWS)
+def test_samples_follow_the_distribution(dim, lam):
+    kernel, mean = VonMisesFisher(dim, lam), tilted(dim)
+    n = 40_000 if dim < 30 else 4000 if dim < 1000 else 1000
+    x = kernel.rvs(mean, size=n, rng=6)
     assert x.shape == (n, dim + 1)
-    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0, atol=4e-15)
-    versine = 0.5 * ((x - mean) ** 2).sum(axis=1)
-    second = 2 * kernel.mean_one_minus_cos() - (dim / lam * kernel.eigenvalue(1) if lam else 1 - 1 / (dim + 1))
-    sigma = math.sqrt(max(second - kernel.mean_one_minus_cos() ** 2, 0.0) / n)
-    assert abs(versine.mean() - kernel.mean_one_minus_cos()) < 4 * sigma + 1e-3 * kernel.mean_one_minus_cos()
-    assert abs((versine**2).mean() / second - 1) < 0.08
-    # nothing prefers a direction around the mean
-    side = x - (1 - versine)[:, None] * mean
-    assert np.linalg.norm(side.mean(axis=0)) < 5 * math.sqrt((side**2).sum(axis=1).mean() / n)
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0, atol=3e-15)
+    chord = np.linalg.norm(x - mean, axis=1)
+    assert scipy.stats.kstest(2 * np.arcsin(chord / 2), angle_law(dim, lam)).pvalue > 1e-4
+    # the cosine's mean is a_1, its variance 1 - a_1^2 - m a_1 / lam
+    versine = 0.5 * chord**2
+    a_1, u = kernel.eigenvalue(1), kernel.mean_one_minus_cos()
+    variance = 2 * u - (dim / lam * a_1 if lam else 1 - 1 / (dim + 1)) - u * u
+    assert abs(versine.mean() - u) < 4 * math.sqrt(variance / n)
+    fourth = ((versine - u) ** 4).mean()
+    assert abs(((versine - u) ** 2).mean() - variance) < 4 * math.sqrt((fourth - variance**2) / n)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 50])
+@pytest.mark.parametrize("lam", [1e9, 1e15])
+def test_narrow_samples_keep_their_digits(dim, lam):
+    # lam (1 - cos) is then of the Gamma law of m/2, as for a normal distribution in the tangent space
+    mean = tilted(dim)
+    x = VonMisesFisher(dim, lam).rvs(mean, size=10_000, rng=2)
+    scaled = 0.5 * lam * ((x - mean) ** 2).sum(axis=1)
+    assert scipy.stats.kstest(scaled, scipy.stats.gamma(dim / 2).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 9, 40])
+@pytest.mark.parametrize("lam", [0.0, 5.0, 1e6])
+def test_samples_prefer_no_direction_about_the_mean(dim, lam):
+    n = 20_000
+    for mean in (tilted(dim), np.eye(dim + 1)[-1], -np.eye(dim + 1)[-1], np.eye(dim + 1)[0]):
+        x = VonMisesFisher(dim, lam).rvs(mean, size=n, rng=8)
+        basis = scipy.linalg.null_space(mean[None, :])  # (dim+1, dim)
+        side = (x - mean) @ basis
+        side /= np.linalg.norm(side, axis=1)[:, None]
+        assert np.linalg.norm(side.mean(axis=0)) < 4.5 / math.sqrt(n)
+        second = side.T @ side / n
+        assert abs(second - np.eye(dim) / dim).max() < 6 / dim / math.sqrt(n) + 1e-12
+        if dim > 1:  # one coordinate of a uniform point of S^(m-1)
+            law = scipy.stats.beta((dim - 1) / 2, (dim - 1) / 2).cdf
+            assert scipy.stats.kstest(0.5 * (1 + side[:, 0]), law).pvalue > 1e-4
+            assert abs(np.corrcoef(side[:, 0] ** 2, x @ mean)[0, 1]) < 4.5 / math.sqrt(n)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 6, 23, 24, 300])
+def test_samples_turn_with_the_mean(dim):
+    # one seed gives congruent points about any mean: cosines and mutual inner products stay
+    kernel = VonMisesFisher(dim, 3.0)
+    reference = kernel.rvs(np.eye(dim + 1)[-1], size=50, rng=3)
+    for mean in (tilted(dim), -tilted(dim), -np.eye(dim + 1)[-1], np.eye(dim + 1)[0], -np.eye(dim + 1)[0]):
+        x = kernel.rvs(mean, size=50, rng=3)
+        np.testing.assert_allclose(x @ mean, reference[:, -1], atol=2e-15)
+        np.testing.assert_allclose(x @ x.T, reference @ reference.T, atol=4e-15)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 40])
+@pytest.mark.parametrize("lam", [0.0, 5e-324, 1e-200, 1e-17, 1e300, 1.7e308])
+def test_samples_at_the_ends_of_concentration(dim, lam):
+    mean = tilted(dim)
+    x = VonMisesFisher(dim, lam).rvs(mean, size=500, rng=1)
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1.0, atol=1e-15)
+    if lam > 1.0:
+        np.testing.assert_allclose(x, np.tile(mean, (500, 1)), atol=4e-16)
+    else:
+        assert np.linalg.norm(x.mean(axis=0)) < 4.5 / math.sqrt(500)
+
+
+def test_samples_of_a_million_columns():
+    dim = 10**6
+    for lam in (0.0, 1e6, 1e15):
+        kernel = VonMisesFisher(dim, lam)
+        x = kernel.rvs(tilted(dim), rng=0)
+        assert x.shape == (1, dim + 1)
+        assert np.linalg.norm(x) == pytest.approx(1.0, abs=1e-14)
+        assert x[0] @ tilted(dim) == pytest.approx(kernel.eigenvalue(1), abs=5e-3)
+
+
+def peak_memory(call):
+    """The result, and bytes held at once while it is made, the result included."""
+    tracemalloc.start()
+    try:
+        result = call()
+        return result, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_samples_need_little_memory_besides():
+    for dim, n in ((2, 200_000), (3, 200_000), (999, 2000)):
+        kernel, mean = VonMisesFisher(dim, 5.0), tilted(dim)
+        x, peak = peak_memory(lambda kernel=kernel, mean=mean, n=n: kernel.rvs(mean, size=n, rng=0))
+        assert peak < x.nbytes + 8 * n + 4e6
 
 
 def test_numbers_of_numpy_are_as_good_as_floats():
@@ -295,30 +484,60 @@ def test_samples_about_the_poles_and_shapes():
     assert kernel.rvs([0.0, 0.0, 1.0]).shape == (1, 3)
     assert kernel.rvs([0.0, 0.0, 1.0], size=(2, 4)).shape == (2, 4, 3)
     assert kernel.rvs([0.0, 0.0, 1.0], size=0).shape == (0, 3)
+    assert kernel.rvs([0.0, 0.0, 1.0], size=(3, 0, 2)).shape == (3, 0, 2, 3)
+    assert kernel.rvs([0.0, 0.0, 1.0], size=()).shape == (3,)
     one = VonMisesFisher(2, 3.0).rvs(np.float32([1.0, 0.0, 0.0]), size=2, rng=9)
     np.testing.assert_array_equal(
         one, VonMisesFisher(2, 3.0).rvs([1.0, 0.0, 0.0], size=2, rng=np.random.default_rng(9))
     )
-
-
-def test_circle_samples_pass_a_kolmogorov_test():
-    x = VonMisesFisher(1, 2.5).rvs([1.0, 0.0], size=20_000, rng=3)
-    angle = np.arctan2(x[:, 1], x[:, 0])
-    assert scipy.stats.kstest(angle, scipy.stats.vonmises(2.5).cdf).pvalue > 1e-3
+    # a mean that is only nearly a unit vector still gives unit rows
+    np.testing.assert_allclose(np.linalg.norm(kernel.rvs(np.float32([0.6, 0.0, 0.8003])), axis=1), 1.0, atol=4e-16)
+    # one generator goes on, and no seed is a new sample each time
+    rng = np.random.default_rng(9)
+    assert not np.array_equal(kernel.rvs([0.0, 0.0, 1.0], rng=rng), kernel.rvs([0.0, 0.0, 1.0], rng=rng))
+    assert not np.array_equal(kernel.rvs([0.0, 0.0, 1.0]), kernel.rvs([0.0, 0.0, 1.0]))
 
 
 @pytest.mark.parametrize("columns", [2, 3, 68, 256, 768, 4096])
-def test_fit_recovers_the_concentration(columns):
-    dim = columns - 1
-    mean = np.ones(columns) / math.sqrt(columns)
-    for lam in (0.5 * columns, 50.0 * columns):
-        kernel = VonMisesFisher(dim, lam)
-        n = 1500 if columns < 1000 else 300
-        direction, fitted = VonMisesFisher.fit(kernel.rvs(mean, size=n, rng=1))
-        assert fitted.dim == dim
-        slope = 1 - kernel.eigenvalue(1) ** 2 - dim / lam * kernel.eigenvalue(1)  # d a_1 / d lam: the information
-        assert abs(fitted.concentration - lam) < 5 / math.sqrt(n * slope) + 0.01 * lam
-        assert direction @ mean > 0.9
+@pytest.mark.parametrize("share", [0.5, 2.0, 50.0, 1e5])
+def test_fit_recovers_the_concentration(columns, share):
+    dim, lam = columns - 1, share * columns
+    kernel, mean = VonMisesFisher(dim, lam), tilted(columns - 1)
+    n = 3000 if columns < 1000 else 400
+    direction, fitted = VonMisesFisher.fit(kernel.rvs(mean, size=n, rng=1))
+    assert fitted.dim == dim
+    a_1 = kernel.eigenvalue(1)
+    # E |mean|^2 = a_1^2 + (1 - a_1^2)/n moves the estimate; the information is d a_1/d lam = 1 - a_1^2 - m a_1/lam
+    moved = special.iv_ratio_inverse((dim - 1) / 2, math.sqrt(a_1**2 + (1 - a_1**2) / n))
+    u = kernel.mean_one_minus_cos()
+    information = 2 * u - u * u - dim / lam * a_1
+    assert abs(fitted.concentration - moved) < 4 / math.sqrt(n * information)
+    assert direction @ mean > 1 - 5 * u / a_1**2 / n
+    assert direction @ direction == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 67, 767])
+def test_fit_of_narrow_samples(dim):
+    n = 2000
+    for lam in (1e12, 1e15):
+        x = VonMisesFisher(dim, lam).rvs(tilted(dim), size=n, rng=5)
+        _, fitted = VonMisesFisher.fit(x)
+        moved = lam * n / (n - 1)  # lam sum |x - mean|^2 is chi-squared of m (n-1) degrees of freedom
+        assert abs(fitted.concentration / moved - 1) < 4 * math.sqrt(2 / (dim * n))
+
+
+def test_fit_of_nearly_uniform_samples():
+    for dim in (1, 2, 100):
+        n = 4000
+        x = VonMisesFisher(dim, 0.0).rvs(tilted(dim), size=n, rng=5)
+        _, fitted = VonMisesFisher.fit(x)
+        # n (dim+1) |mean|^2 is about chi-squared of dim+1 degrees of freedom, and a_1 = lam/(dim+1) for small lam
+        assert fitted.concentration**2 * n / (dim + 1) < scipy.stats.chi2(dim + 1).isf(1e-4)
+        assert VonMisesFisher.fit(np.vstack([x, -x]))[1].concentration < 1e-12
+    # a small resultant: (1 - r) e_1 in balance with e_2 and -e_2 would be 0; the fit is (m+1) |mean|
+    a = 1e-6
+    _, slight = VonMisesFisher.fit([[a, math.sqrt(1 - a * a), 0.0], [a, -math.sqrt(1 - a * a), 0.0]])
+    assert slight.concentration == pytest.approx(3 * a, rel=1e-9)
 
 
 def test_fit_solves_the_likelihood_equation():
@@ -330,12 +549,43 @@ def test_fit_solves_the_likelihood_equation():
     best = fitted.logpdf(x, direction).sum()
     for factor in (0.99, 1.01):
         assert VonMisesFisher(2, fitted.concentration * factor).logpdf(x, direction).sum() < best
-    # weights count rows
+    peer_direction, peer = scipy.stats.vonmises_fisher.fit(x)
+    np.testing.assert_allclose(direction, peer_direction, atol=1e-15)
+    assert fitted.concentration == pytest.approx(peer, rel=1e-9)
+
+
+def test_fit_counts_weights():
+    x = VonMisesFisher(2, 5.0).rvs([0.0, 0.0, 1.0], size=50, rng=4)
     counts = np.arange(1, 51) % 4
-    weighted = VonMisesFisher.fit(x, weights=counts)
-    repeated = VonMisesFisher.fit(np.repeat(x, counts, axis=0))
-    np.testing.assert_allclose(weighted[0], repeated[0], atol=1e-15)
-    assert weighted[1].concentration == pytest.approx(repeated[1].concentration, rel=1e-13)
+    direction, weighted = VonMisesFisher.fit(x, weights=counts)
+    for same in (
+        VonMisesFisher.fit(np.repeat(x, counts, axis=0)),
+        VonMisesFisher.fit(x[counts > 0], weights=counts[counts > 0]),
+        VonMisesFisher.fit(x, weights=counts * 5e307),  # their sum overflows
+        VonMisesFisher.fit(x, weights=counts * 5e-324),
+    ):
+        np.testing.assert_allclose(direction, same[0], atol=1e-15)
+        assert weighted.concentration == pytest.approx(same[1].concentration, rel=1e-13)
+
+
+def test_fit_is_to_directions():
+    rng = np.random.default_rng(0)
+    for lam in (2.0, 1e4, 1e13):
+        x = VonMisesFisher(9, lam).rvs(tilted(9), size=300, rng=0)
+        direction, fitted = VonMisesFisher.fit(x)
+        stretched = x * (1 + 9e-7 * rng.uniform(-1, 1, (300, 1)))
+        other, again = VonMisesFisher.fit(stretched)
+        np.testing.assert_allclose(other, direction, atol=1e-15)
+        assert again.concentration == pytest.approx(fitted.concentration, rel=1e-9)
+    single = (1.0009 * VonMisesFisher(9, 1e8).rvs(tilted(9), size=300, rng=0)).astype(np.float32)
+    double = single.astype(np.float64) / np.linalg.norm(single.astype(np.float64), axis=1)[:, None]
+    assert VonMisesFisher.fit(single)[1].concentration == pytest.approx(
+        VonMisesFisher.fit(double)[1].concentration, rel=1e-9
+    )
+    assert VonMisesFisher.fit(single)[1].concentration == pytest.approx(1e8, rel=0.1)
+    narrow = VonMisesFisher(9, 9e13).rvs(tilted(9), size=3000, rng=0)
+    rounded, exact = (VonMisesFisher.fit(x)[1].concentration for x in (narrow.astype(np.float32), narrow))
+    assert rounded == pytest.approx(exact, rel=0.01)
 
 
 def test_fit_edges():
@@ -346,9 +596,25 @@ def test_fit_edges():
     direction, flat = VonMisesFisher.fit([[1.0, 0.0], [-1.0, 0.0]])
     assert flat.concentration == 0.0
     assert direction.tolist() == [0.0, 1.0]
-    x32 = VonMisesFisher(3, 20.0).rvs([0.0, 0.0, 0.0, 1.0], size=100, rng=0).astype(np.float32)
-    _, single = VonMisesFisher.fit(x32)
-    assert single.concentration == pytest.approx(VonMisesFisher.fit(x32.astype(float))[1].concentration, rel=1e-5)
+    # rows that agree to rounding have no estimate, however many they are, whatever their length
+    row = tilted(9)
+    for same in (row[None, :], np.tile(row, (100_001, 1)), np.outer(1 + 9e-7 * np.linspace(-1, 1, 1000), row)):
+        with pytest.raises(ValueError, match="'x' must hold at least two different points of positive weight, got"):
+            VonMisesFisher.fit(same)
+    with pytest.raises(ValueError, match="'x' must hold at least two different points"):
+        VonMisesFisher.fit(np.eye(3), weights=[0, 2, 0])
+    # the closest that differ: one unit in the last place across
+    apart = [[1.0, 4e-15, 0.0], [1.0, -4e-15, 0.0]]
+    assert VonMisesFisher.fit(apart)[1].concentration == pytest.approx(2.0 / 1.6e-29, rel=0.05)
+
+
+def test_fit_and_logpdf_need_little_memory_besides():
+    x = VonMisesFisher(64, 30.0).rvs(tilted(64), size=40_000, rng=0).astype(np.float32)
+    (direction, fitted), peak = peak_memory(lambda: VonMisesFisher.fit(x))
+    assert fitted.concentration == pytest.approx(30.0, rel=0.02)
+    assert peak < x.nbytes
+    _, peak = peak_memory(lambda: fitted.logpdf(x, direction))
+    assert peak < x.nbytes
 
 
 KERNEL = VonMisesFisher(2, 1.0)
@@ -399,7 +665,19 @@ NORTH = [0.0, 0.0, 1.0]
         (lambda: KERNEL.rvs(NORTH, size=10**400), ValueError, "'size' must be at most .*draw it in parts"),
         (lambda: KERNEL.rvs(NORTH, size=(10**15,) * 40), ValueError, "'size' .*GiB.*draw it in parts"),
         (lambda: VonMisesFisher.fit([1.0, 0.0]), ValueError, "'x' must have shape \\(n, dim\\+1\\).*x\\[None, :\\]"),
+        (lambda: KERNEL.logpdf(NORTH, NORTH), ValueError, "'x' must have shape \\(n, dim\\+1\\).*x\\[None, :\\]"),
+        (lambda: KERNEL.logpdf([[1j, 0, 0]], NORTH), TypeError, "'x' must hold real numbers, got an array of complex"),
+        (lambda: KERNEL.rvs([math.nan, 0.0, 1.0]), ValueError, "'mean_direction' must be finite, got nan"),
+        (lambda: KERNEL.rvs(NORTH, size=2.5), ValueError, "'size' must be an integer, got 2.5"),
+        (lambda: KERNEL.rvs(NORTH, size=(2, True)), TypeError, "'size' must be an integer, got True"),
+        (lambda: VonMisesFisher(10**12, 1.0).rvs(NORTH), ValueError, "'mean_direction' must have shape"),
         (lambda: VonMisesFisher.fit([NORTH, NORTH]), ValueError, "'x' must hold at least two different points"),
+        (lambda: VonMisesFisher.fit([NORTH]), ValueError, "'x' must hold at least two different points"),
+        (lambda: VonMisesFisher.fit(np.zeros((0, 3))), ValueError, "'x' must not be empty"),
+        (lambda: VonMisesFisher.fit(np.eye(3), [1, math.nan, 1]), ValueError, "'weights' must be .*got nan"),
+        (lambda: VonMisesFisher.fit(np.eye(3), [1, math.inf, 1]), ValueError, "'weights' must be finite.*got inf"),
+        (lambda: VonMisesFisher.fit(np.eye(3), [True] * 3), TypeError, "'weights' must hold real numbers"),
+        (lambda: VonMisesFisher.fit(np.eye(3), np.ones((3, 1))), ValueError, "'weights' must have shape \\(3,\\)"),
         (lambda: VonMisesFisher.fit(np.eye(3), [1.0]), ValueError, "'weights' must have shape \\(3,\\)"),
         (lambda: VonMisesFisher.fit(np.eye(3), [1, -1, 1]), ValueError, "'weights' must be .*got -1"),
         (lambda: VonMisesFisher.fit(np.eye(3), [0, 0, 0]), ValueError, "'weights' must have a positive sum"),

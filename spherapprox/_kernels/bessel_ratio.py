@@ -1,0 +1,227 @@
+"""Scalar kernels of the ratios I_{v+n}(x) / I_v(x) of modified Bessel functions: one step, many steps, the inverse.
+
+Plain Python on floats, as in `bessel`. A single step has one formula, Perron's continued fraction, everywhere; many
+steps are a product of single ones or a difference of expansions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import twofold
+from .bessel import TINY, debye_log_sum, radius
+
+FAR = 96.0  # a ratio over n steps is a product of single ones where R is below this ...
+FEW = 8.0  # ... or n is at most this, and the exponential of a difference of expansions elsewhere
+RESTART = 1024  # steps of a running product from one direct value to the next
+LONG, SHORT, SHORT_FROM = 48, 20, 128.0  # steps of the continued fraction, fewer where v + x >= 128
+
+
+def perron(v: float, x: float) -> float:
+    """Return p = x + 2v + 2 - x I_v(x) / I_{v+1}(x) by Perron's continued fraction from its tail.
+
+    Gautschi & Slavik (1978), eq. 3.8': p = (2v+3) x / T_1, T_k = s + k - (2v + 2k + 3) x / T_{k+1}, s = 2v + 2x + 2; as
+    quotients T_k = s `top` / `below` of a three-term recurrence, so that one division serves all steps. The tail is the
+    root of T = B - C/T with its coefficients; then 20 steps suffice to 2e-17 where R >= 64, 48 below.
+    """
+    if x > 1e17 * (v + 1.0):
+        return v + 1.5
+    steps = SHORT if v + x >= SHORT_FROM else LONG
+    a = 2.0 * v + 3.0
+    h = 0.5 / (v + 1.0 + x)
+    w = x * h
+    g = w * h
+    b = 1.0 + (steps + 1.0) * h
+    c = (a + 2.0 * (steps + 1.0)) * g
+    top, below = 1.0, 2.0 / (b + math.sqrt(b * b - 4.0 * c))
+    for k in range(steps, 0, -1):
+        top, below = (1.0 + k * h) * top - ((a + 2.0 * k) * g) * below, top
+    return (a * w) * (below / top)
+
+
+def gap(v: float, x: float) -> float:
+    """Return e = x I_v(x) / I_{v+1}(x) - x > 0: I_{v+1}/I_v = x/(x + e) and 1 - I_{v+1}/I_v = e/(x + e)."""
+    return (2.0 * v + 2.0) - perron(v, x)
+
+
+def first_ratio(v: float, x: float) -> float:
+    """Return I_{v+1}(x) / I_v(x), to 4e-16."""
+    return x / ((2.0 * v + 2.0) + (x - perron(v, x))) if x < math.inf else 1.0
+
+
+def first_complement(v: float, x: float) -> float:
+    """Return 1 - I_{v+1}(x) / I_v(x)."""
+    e = gap(v, x)
+    return e / (x + e)
+
+
+def first_log_ratio(v: float, x: float) -> float:
+    """Return log[I_{v+1}(x) / I_v(x)]."""
+    return minus_log(x, gap(v, x)) if x < math.inf else 0.0
+
+
+def minus_log(x: float, e: float) -> float:
+    """Return -log[(x + e)/x]."""
+    if e < x:
+        return -math.log1p(e / x)
+    if x > TINY:
+        return math.log(x / (x + e))
+    return math.log(x) - math.log(x + e) if x > 0.0 else -math.inf
+
+
+def gap_rest(v: float, x: float, e: float) -> float:
+    """Return what the rounding of v + 1 + x takes from `gap`, to first order: it is alike for neighbouring orders.
+
+    With p = (2v+3) x/T of `perron`, d p/d s is -p/T / (1 - p/T) up to a factor near 1.
+    """
+    _, low = twofold.two_sum(v + 1.0, x)
+    p = (2.0 * v + 2.0) - e
+    square = p * p
+    return 2.0 * low * (square / ((2.0 * v + 3.0) * x - square))
+
+
+def running_ratios(v: float, x: float, gaps: Any, out: Any) -> None:
+    """Fill out[k] with I_{v+k}(x) / I_v(x) for k = 0..K from the gaps of the orders v..v+K-1, to 1e-14.
+
+    The product of single ratios x/(x + e) keeps its rounding in `excess`, which would grow with k where neighbouring
+    ratios round alike, and starts from a direct value now and then.
+    """
+    out[0] = 1.0
+    product, excess = 1.0, 0.0
+    for k in range(len(gaps)):
+        if k % RESTART == 0 and k > 0:
+            product, excess = iv_ratio(v, x, float(k)), 0.0
+        below, rest = twofold.two_sum(x, gaps[k])
+        ratio = x / below
+        step, error = twofold.two_product(product, ratio)
+        if step > TINY:  # else the errors underflow, and so does the product soon
+            rest += gap_rest(v + k, x, gaps[k])
+            back, lost = twofold.two_product(ratio, below)
+            excess += error / step + (((x - back) - lost) - ratio * rest) / x
+        product = step
+        out[k + 1] = step + step * excess
+
+
+def running_sums(terms: Any, out: Any) -> None:
+    """Fill out[k] with the sum of the first k terms, rounded once (Kahan-Babuska); a term of -inf makes the rest so."""
+    total, rest = 0.0, 0.0
+    out[0] = 0.0
+    for k in range(len(terms)):
+        total, error = twofold.two_sum(total, terms[k])
+        rest += error
+        out[k + 1] = total + rest if total > -math.inf else total
+
+
+def log_ratio_rest(v: float, x: float, n: float) -> float:
+    """Return log[I_{v+n}(x) / I_v(x)] + the integral of arsinh(u/x) over u from v to v + n, where R >= 96."""
+    top = v + n
+    r1 = radius(v, x)
+    r2 = radius(top, x)
+    rise = n * ((top + v) / (r1 + r2))  # r2 - r1
+    y1 = v / r1
+    y2 = top / r2
+    sums = debye_log_sum(y2 * y2, 1.0 / r2) - debye_log_sum(y1 * y1, 1.0 / r1)
+    return sums - 0.5 * math.log1p(rise / r1)
+
+
+def log_ratio_far(v: float, x: float, n: float) -> float:
+    """Return log[I_{v+n}(x) / I_v(x)] where R >= 96, by differences of Debye's terms taken without subtraction."""
+    top = v + n
+    r1 = radius(v, x)
+    rise = n * ((top + v) / (r1 + radius(top, x)))
+    angle = math.asinh(v / x) if x > 1e-8 * v else math.log(v + r1) - math.log(x)
+    action = n * angle + (top * math.log1p((n + rise) / (v + r1)) - rise)
+    return log_ratio_rest(v, x, n) - action
+
+
+def ratio_far(v: float, skip: float, x: float, n: float) -> float:
+    """Return I_{v+n}(x) / I_{v+skip}(x) where R >= 96 at v + skip.
+
+    The log is made twofold beyond some size, where its rounding and that of v + skip would show.
+    """
+    start = v + skip
+    log = log_ratio_far(start, x, n - skip)
+    if log > -2.0 or log < -800.0:
+        return math.exp(log)
+    high, low = twofold.action(v, skip, x, n)
+    log, error = twofold.two_sum(-high, log_ratio_rest(start, x, n - skip))
+    return math.exp(log) * (1.0 + (error - low))
+
+
+def single_steps(v: float, x: float, n: float) -> float:
+    """Return how many of the n steps to take one by one: all of a few, else those up to R = 96."""
+    room = FAR * FAR - x * x
+    if n <= FEW:
+        return n
+    return min(n, math.ceil(math.sqrt(room) - v)) if room > v * v else 0.0
+
+
+def log_iv_ratio(v: float, x: float, n: float) -> float:
+    """Return log[I_{v+n}(x) / I_v(x)] <= 0 for an integer n >= 0."""
+    if n == 0.0 or x == math.inf:
+        return 0.0
+    if x == 0.0:
+        return -math.inf
+    single = single_steps(v, x, n)
+    total = 0.0
+    for j in range(int(single)):
+        total += minus_log(x, gap(v + j, x))
+    return total if single == n else total + log_ratio_far(v + single, x, n - single)
+
+
+def iv_ratio(v: float, x: float, n: float) -> float:
+    """Return I_{v+n}(x) / I_v(x) for an integer n >= 0."""
+    if n == 0.0 or x in (0.0, math.inf):
+        return 0.0 if n > 0.0 and x == 0.0 else 1.0
+    single = single_steps(v, x, n)
+    ratio = 1.0
+    j = 0.0
+    while j < single and ratio > 0.0:
+        ratio *= first_ratio(v + j, x)
+        j += 1.0
+    return ratio if single == n or ratio == 0.0 else ratio * ratio_far(v, single, x, n)
+
+
+def iv_ratio_complement(v: float, x: float, n: float) -> float:
+    """Return 1 - I_{v+n}(x) / I_v(x) = sum_j (I_{v+j} - I_{v+j+1}) / I_v, a sum of positive terms."""
+    if n == 0.0 or x in (0.0, math.inf):
+        return 1.0 if n > 0.0 and x == 0.0 else 0.0
+    single = single_steps(v, x, n)
+    ratio = 1.0
+    total = 0.0
+    j = 0.0
+    while j < single and ratio > 1e-17:
+        e = gap(v + j, x)
+        total += ratio * (e / (x + e))
+        ratio *= x / (x + e)
+        j += 1.0
+    if single < n and ratio > 1e-17:
+        total -= ratio * math.expm1(log_ratio_far(v + single, x, n - single))
+    return total
+
+
+def iv_ratio_inverse(v: float, r: float, c: float) -> float:
+    """Return x with I_{v+1}(x) / I_v(x) = r; c = 1 - r is passed beside r, since it may carry more digits.
+
+    The equation is x / e(x) = r / c with e = `gap`, solved by Newton's steps in log x, with the slope that
+    Riccati's equation gives or, where that cancels, its leading term; the start is Banerjee et al. (2005), eq. 4.4.
+    """
+    if r == 0.0 or c == 0.0:
+        return 0.0 if r == 0.0 else math.inf
+    if r < 1e-8:  # x = 2 (v + 1) r [1 + r^2 (v+1)/(v+2) + ...], where e/x may overflow
+        return (2.0 * v + 2.0) * r
+    x = r * (2.0 * v + 2.0 - r * r) / (c * (1.0 + r))
+    a = v + 0.5
+    for _ in range(40):
+        e = gap(v, x)
+        root = radius(v + 1.0, x)
+        bend = (v + 1.0) * ((v + 1.0) / (root + x))  # e is about a + bend
+        slope = 1.0 + (x / root) * (bend / (a + bend))
+        if root < 1e4:
+            slope = (2.0 * x + e) - 2.0 * a * ((x + e) / e)
+        step = math.log((r / c) * (e / x)) / slope
+        x *= math.exp(step)
+        if abs(step) < 1e-11 or x == math.inf:  # the next one would be smaller by 1e4 or more
+            break
+    return x

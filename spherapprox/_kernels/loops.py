@@ -1,0 +1,241 @@
+"""The scalar kernels as compiled loops over flat float64 arrays.
+
+The plain Python kernels and these loops give the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import bessel, bessel_ratio, beta, gegenbauer, scalars  # noqa: F401
+from .bessel_ratio import LONG, SHORT, SHORT_FROM
+from .jit import njit
+
+BLOCK = 128  # continued fractions that run side by side, as vectors in the first cache
+
+
+@njit
+def perron_block(v, x, p):  # type: ignore[no-untyped-def]
+    """Fill p with `bessel_ratio.perron` of up to BLOCK pairs: the same operations, each on all pairs at once."""
+    n = p.size
+    top, below = np.empty(BLOCK), np.empty(BLOCK)
+    a, h, g = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    short = 0
+    for i in range(n):
+        a[i] = 2.0 * v[i] + 3.0
+        h[i] = 0.5 / (v[i] + 1.0 + x[i])
+        g[i] = (x[i] * h[i]) * h[i]
+        s = v[i] + x[i]
+        steps = SHORT if s >= SHORT_FROM else LONG
+        b = 1.0 + (steps + 1.0) * h[i]
+        c = (a[i] + 2.0 * (steps + 1.0)) * g[i]
+        top[i] = 1.0
+        below[i] = 2.0 / (b + math.sqrt(b * b - 4.0 * c))
+        short += s >= SHORT_FROM
+    if short < n:
+        for k in range(LONG, SHORT, -1):
+            for i in range(n):
+                new = (1.0 + k * h[i]) * top[i] - ((a[i] + 2.0 * k) * g[i]) * below[i]
+                waits = v[i] + x[i] >= SHORT_FROM
+                below[i] = below[i] if waits else top[i]
+                top[i] = top[i] if waits else new
+    for k in range(SHORT, 0, -1):
+        for i in range(n):
+            new = (1.0 + k * h[i]) * top[i] - ((a[i] + 2.0 * k) * g[i]) * below[i]
+            below[i] = top[i]
+            top[i] = new
+    for i in range(n):
+        p[i] = v[i] + 1.5 if x[i] > 1e17 * (v[i] + 1.0) else (a[i] * (x[i] * h[i])) * (below[i] / top[i])
+
+
+@njit
+def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
+    for start in range(0, out.size, BLOCK):
+        some = slice(start, min(start + BLOCK, out.size))
+        perron_block(v[some], x[some], out[some])
+        for i in range(some.start, some.stop):
+            out[i] = (2.0 * v[i] + 2.0) - out[i]
+
+
+@njit
+def first_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
+    for start in range(0, out.size, BLOCK):
+        some = slice(start, min(start + BLOCK, out.size))
+        perron_block(v[some], x[some], out[some])
+        for i in range(some.start, some.stop):
+            out[i] = x[i] / ((2.0 * v[i] + 2.0) + (x[i] - out[i])) if x[i] < np.inf else 1.0
+
+
+@njit
+def first_complement_loop(v, x, out):  # type: ignore[no-untyped-def]
+    gap_loop(v, x, out)
+    for i in range(out.size):
+        out[i] = out[i] / (x[i] + out[i])
+
+
+@njit
+def first_log_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
+    gap_loop(v, x, out)
+    for i in range(out.size):
+        out[i] = bessel_ratio.minus_log(x[i], out[i]) if x[i] < np.inf else 0.0
+
+
+@njit
+def log_iv_loop(v, x, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = bessel.log_iv(v[i], x[i])
+
+
+@njit
+def iv_ratio_loop(v, x, n, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = bessel_ratio.iv_ratio(v[i], x[i], n[i])
+
+
+@njit
+def iv_ratio_complement_loop(v, x, n, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = bessel_ratio.iv_ratio_complement(v[i], x[i], n[i])
+
+
+@njit
+def log_iv_ratio_loop(v, x, n, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = bessel_ratio.log_iv_ratio(v[i], x[i], n[i])
+
+
+@njit
+def iv_ratio_inverse_loop(v, r, c, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = bessel_ratio.iv_ratio_inverse(v[i], r[i], c[i])
+
+
+@njit
+def log_cap_measure_loop(m, angle, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = beta.log_cap_measure(m[i], angle[i])
+
+
+@njit
+def cap_angle_loop(m, log_measure, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = beta.cap_angle(m[i], log_measure[i])
+
+
+@njit
+def log_surface_area_loop(m, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = beta.log_surface_area(m[i])
+
+
+@njit
+def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
+    """Fill out with G_k of S^m at up to BLOCK points: the recurrences of `gegenbauer`, each step on all of them."""
+    x, value, other = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    index = np.empty(BLOCK, np.int64)
+    for near in (True, False):
+        n = 0
+        for i in range(t.size):
+            size = abs(t[i])
+            if gegenbauer.is_short(k, m, 1.0 - size):
+                out[i] = gegenbauer.gegenbauer(k, m, t[i])
+            elif (size > 0.5) == near:
+                x[n], index[n], value[n], other[n] = 1.0 - size if near else size, i, 1.0, 0.0
+                n += 1
+        for j in range(int(k) if n > 0 else 0):
+            a = j / (j + m - 1.0)
+            for i in range(n):
+                if near:
+                    second = a * other[i] - ((1.0 + a) * x[i]) * value[i]
+                    first = value[i] + second
+                else:
+                    second = value[i]
+                    first = ((1.0 + a) * x[i]) * value[i] - a * other[i]
+                lives = abs(first) + abs(second) >= gegenbauer.TINY
+                value[i] = first if lives else 0.0
+                other[i] = second if lives else 0.0
+        for i in range(n):
+            out[index[i]] = -value[i] if t[index[i]] < 0.0 and k % 2.0 == 1.0 else value[i]
+
+
+@njit
+def gegenbauer_loop(k, m, t, out):  # type: ignore[no-untyped-def]
+    start = 0
+    while start < out.size:
+        stop = start + 1
+        while stop < min(out.size, start + BLOCK) and k[stop] == k[start] and m[stop] == m[start]:
+            stop += 1
+        if stop - start < 8:
+            for i in range(start, stop):
+                out[i] = gegenbauer.gegenbauer(k[i], m[i], t[i])
+        else:
+            gegenbauer_block(k[start], m[start], t[start:stop], out[start:stop])
+        start = stop
+
+
+@njit
+def derivative_loop(k, m, t, order, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = gegenbauer.derivative(k[i], m[i], t[i], order[i])
+
+
+@njit
+def derivative_bound_loop(k, m, order, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = gegenbauer.derivative_bound(k[i], m[i], order[i])
+
+
+@njit
+def log_derivative_bound_loop(k, m, order, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = gegenbauer.log_derivative_bound(k[i], m[i], order[i])
+
+
+@njit
+def max_zero_loop(k, m, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = gegenbauer.max_zero(k[i], m[i])
+
+
+@njit
+def max_zero_angle_loop(k, m, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = gegenbauer.max_zero_angle(k[i], m[i])
+
+
+@njit
+def lipschitz_loop(k, m, out):  # type: ignore[no-untyped-def]
+    for i in range(out.size):
+        out[i] = gegenbauer.lipschitz(k[i], m[i])
+
+
+running_ratios = njit(bessel_ratio.running_ratios)
+running_sums = njit(bessel_ratio.running_sums)
+
+LOOPS: dict[Callable[..., Any], Any] = {
+    bessel_ratio.gap: gap_loop,
+    bessel_ratio.running_ratios: running_ratios,
+    bessel_ratio.running_sums: running_sums,
+    bessel_ratio.first_ratio: first_ratio_loop,
+    bessel_ratio.first_complement: first_complement_loop,
+    bessel_ratio.first_log_ratio: first_log_ratio_loop,
+    bessel.log_iv: log_iv_loop,
+    bessel_ratio.iv_ratio: iv_ratio_loop,
+    bessel_ratio.iv_ratio_complement: iv_ratio_complement_loop,
+    bessel_ratio.log_iv_ratio: log_iv_ratio_loop,
+    bessel_ratio.iv_ratio_inverse: iv_ratio_inverse_loop,
+    beta.log_cap_measure: log_cap_measure_loop,
+    beta.cap_angle: cap_angle_loop,
+    beta.log_surface_area: log_surface_area_loop,
+    gegenbauer.gegenbauer: gegenbauer_loop,
+    gegenbauer.derivative: derivative_loop,
+    gegenbauer.derivative_bound: derivative_bound_loop,
+    gegenbauer.log_derivative_bound: log_derivative_bound_loop,
+    gegenbauer.max_zero: max_zero_loop,
+    gegenbauer.max_zero_angle: max_zero_angle_loop,
+    gegenbauer.lipschitz: lipschitz_loop,
+}

@@ -1,0 +1,137 @@
+"""The functions of `special` inside users' compiled code: the same scalar kernels behind the same checks."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload, register_jitable
+
+from . import bessel, bessel_ratio, beta, gegenbauer, scalars  # noqa: F401
+
+NAN = math.nan
+
+
+@register_jitable
+def _order(order: Any) -> float:
+    if order < 0.0 or order > 1e12:
+        raise ValueError("'order' must be at least 0 and at most 1e+12")
+    return float(order)
+
+
+@register_jitable
+def _argument(x: Any) -> float:
+    if x < 0.0:
+        raise ValueError("'x' must be at least 0")
+    return float(x)
+
+
+@register_jitable
+def _step(step: Any) -> float:
+    if not 0.0 <= step <= 1e15 or step != math.floor(step):
+        raise ValueError("'step' must be an integer from 0 to 1e15")
+    return float(step)
+
+
+@register_jitable
+def _dim(dim: Any) -> float:
+    if not 1.0 <= dim <= 1e12 or dim != math.floor(dim):
+        raise ValueError("'dim' must be an integer from 1 to 1e12")
+    return float(dim)
+
+
+@register_jitable
+def _degree(degree: Any, least: float) -> float:
+    if not least <= degree <= 1e6 or degree != math.floor(degree):
+        raise ValueError("'degree' must be an integer from 0 (1 where a zero is asked for) to 1e6")
+    return float(degree)
+
+
+def log_iv(order: Any, x: Any) -> float:
+    v, z = _order(order), _argument(x)
+    return NAN if math.isnan(v + z) else bessel.log_iv(v, z)
+
+
+def iv_ratio(order: Any, x: Any, step: Any = 1) -> float:
+    v, z, n = _order(order), _argument(x), _step(step)
+    return NAN if math.isnan(v + z) else bessel_ratio.iv_ratio(v, z, n)
+
+
+def iv_ratio_complement(order: Any, x: Any, step: Any = 1) -> float:
+    v, z, n = _order(order), _argument(x), _step(step)
+    return NAN if math.isnan(v + z) else bessel_ratio.iv_ratio_complement(v, z, n)
+
+
+def log_iv_ratio(order: Any, x: Any, step: Any = 1) -> float:
+    v, z, n = _order(order), _argument(x), _step(step)
+    return NAN if math.isnan(v + z) else bessel_ratio.log_iv_ratio(v, z, n)
+
+
+def iv_ratio_inverse(order: Any, ratio: Any) -> float:
+    v, r = _order(order), float(ratio)
+    if r < 0.0 or r > 1.0:
+        raise ValueError("'ratio' must be at least 0 and at most 1")
+    return NAN if math.isnan(v + r) else bessel_ratio.iv_ratio_inverse(v, r, 1.0 - r)
+
+
+def log_cap_measure(dim: Any, angle: Any) -> float:
+    m, phi = _dim(dim), float(angle)
+    if phi < 0.0 or phi > math.pi:
+        raise ValueError("'angle' must be at least 0 and at most pi")
+    return NAN if math.isnan(phi) else beta.log_cap_measure(m, phi)
+
+
+def cap_angle(dim: Any, log_measure: Any) -> float:
+    m, log = _dim(dim), float(log_measure)
+    if log > 0.0:
+        raise ValueError("'log_measure' must be at most 0")
+    return NAN if math.isnan(log) else beta.cap_angle(m, log)
+
+
+def log_surface_area(dim: Any) -> float:
+    return beta.log_surface_area(_dim(dim))
+
+
+def gegenbauer_(degree: Any, dim: Any, t: Any) -> float:
+    k, m, cosine = _degree(degree, 0), _dim(dim), float(t)
+    if cosine < -1.0 or cosine > 1.0:
+        raise ValueError("'t' must be at least -1 and at most 1")
+    return NAN if math.isnan(cosine) else gegenbauer.gegenbauer(k, m, cosine)
+
+
+IMPLEMENTATIONS: tuple[Callable[..., float], ...] = (
+    log_iv,
+    iv_ratio,
+    iv_ratio_complement,
+    log_iv_ratio,
+    iv_ratio_inverse,
+    log_cap_measure,
+    cap_angle,
+    log_surface_area,
+    gegenbauer_,
+)
+
+
+def install(special: ModuleType) -> None:
+    """Register every public function with numba."""
+    for implementation in IMPLEMENTATIONS:
+        overload(getattr(special, implementation.__name__.rstrip("_")))(_for_numbers(implementation))
+
+
+def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
+    """Return what numba asks for: a function of the argument types that gives the implementation for numbers."""
+
+    def choose(*arguments: Any, **named: Any) -> Callable[..., float]:
+        for kind in (*arguments, *named.values()):
+            if not isinstance(kind, types.Integer | types.Float | types.Omitted | int):
+                name = implementation.__name__.rstrip("_")
+                raise TypingError(f"special.{name} takes numbers in compiled code, got {kind}: loop over it")
+        return implementation
+
+    choose.__signature__ = inspect.signature(implementation)  # type: ignore[attr-defined]
+    return choose

@@ -440,7 +440,7 @@ def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order
     return _by_degree(polynomials.derivative, k, RECURRENCE_STEPS, k, m, cosine, _orders(order))
 
 
-def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayLike = 1, *, log: bool = False) -> Any:
+def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayLike = 1, log: bool = False) -> Any:
     """Maximum over [-1, 1] of the absolute value of `gegenbauer_derivative`, which it takes at t = 1.
 
     Parameters
@@ -601,13 +601,10 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
 
 def _by_degree(kernel: Callable[..., float], steps: float | Array, rate: float, *arguments: float | Array) -> Any:
     """Apply a kernel that takes so many steps of a loop; `rate` of them take as long as other kernels take in all."""
-    global _interpreted  # noqa: PLW0603
     scalar = all(isinstance(argument, float) for argument in arguments)
     size = 1 if scalar else math.prod(np.broadcast_shapes(*map(np.shape, arguments)))
     work = size * (steps if isinstance(steps, float) else float(steps.sum()) / max(1, steps.size)) / rate
-    if _interpreted < COMPILE_FROM:
-        _interpreted += int(work)
-    if scalar and work >= LONG and _interpreted >= COMPILE_FROM:
+    if _compiling_pays(work) and scalar and work >= LONG:
         return float(elementwise(kernel, *map(np.asarray, arguments)))
     return elementwise(kernel, *arguments)
 
@@ -623,14 +620,17 @@ _interpreted = 0
 """Elements that went through plain Python so far."""
 
 
-def loop_of(kernel: Callable[..., Any], size: int) -> Callable[..., None] | None:
-    """Return the kernel's compiled loop once as much has been interpreted as compiling costs, else None."""
+def _compiling_pays(work: float) -> bool:
+    """Tell whether as many elements have been interpreted, with these, as compiling costs."""
     global _interpreted  # noqa: PLW0603
     if _interpreted < COMPILE_FROM:
-        _interpreted += size
-        if _interpreted < COMPILE_FROM:
-            return None
-    return _loops().get(kernel)
+        _interpreted += int(work)
+    return _interpreted >= COMPILE_FROM
+
+
+def loop_of(kernel: Callable[..., Any], size: int) -> Callable[..., None] | None:
+    """Return the kernel's compiled loop where it pays, else None."""
+    return _loops().get(kernel) if _compiling_pays(size) else None
 
 
 @functools.cache

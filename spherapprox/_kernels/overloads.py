@@ -12,7 +12,8 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 
-from . import bessel, bessel_ratio, beta, gegenbauer, scalars  # noqa: F401
+from . import bessel, bessel_ratio, beta, scalars  # noqa: F401
+from . import gegenbauer as polynomials
 
 NAN = math.nan
 
@@ -46,10 +47,31 @@ def _dim(dim: Any) -> float:
 
 
 @register_jitable
-def _degree(degree: Any, least: float) -> float:
-    if not least <= degree <= 1e6 or degree != math.floor(degree):
-        raise ValueError("'degree' must be an integer from 0 (1 where a zero is asked for) to 1e6")
+def _degree(degree: Any) -> float:
+    if not 0.0 <= degree <= 1e6 or degree != math.floor(degree):
+        raise ValueError("'degree' must be an integer from 0 to 1e6")
     return float(degree)
+
+
+@register_jitable
+def _degree_with_zeros(degree: Any) -> float:
+    if not 1.0 <= degree <= 1e6 or degree != math.floor(degree):
+        raise ValueError("'degree' must be an integer from 1 to 1e6")
+    return float(degree)
+
+
+@register_jitable
+def _derivative_order(order: Any) -> float:
+    if not 0.0 <= order <= 1e6 or order != math.floor(order):
+        raise ValueError("'order' must be an integer from 0 to 1e6")
+    return float(order)
+
+
+@register_jitable
+def _cosine(t: Any) -> float:
+    if t < -1.0 or t > 1.0:
+        raise ValueError("'t' must be at least -1 and at most 1")
+    return float(t)
 
 
 def log_iv(order: Any, x: Any) -> float:
@@ -97,30 +119,38 @@ def log_surface_area(dim: Any) -> float:
     return beta.log_surface_area(_dim(dim))
 
 
-def gegenbauer_(degree: Any, dim: Any, t: Any) -> float:
-    k, m, cosine = _degree(degree, 0), _dim(dim), float(t)
-    if cosine < -1.0 or cosine > 1.0:
-        raise ValueError("'t' must be at least -1 and at most 1")
-    return NAN if math.isnan(cosine) else gegenbauer.gegenbauer(k, m, cosine)
+def gegenbauer(degree: Any, dim: Any, t: Any) -> float:
+    k, m, cosine = _degree(degree), _dim(dim), _cosine(t)
+    return NAN if math.isnan(cosine) else polynomials.gegenbauer(k, m, cosine)
 
 
-IMPLEMENTATIONS: tuple[Callable[..., float], ...] = (
-    log_iv,
-    iv_ratio,
-    iv_ratio_complement,
-    log_iv_ratio,
-    iv_ratio_inverse,
-    log_cap_measure,
-    cap_angle,
-    log_surface_area,
-    gegenbauer_,
-)
+def gegenbauer_derivative(degree: Any, dim: Any, t: Any, order: Any = 1) -> float:
+    k, m, cosine, j = _degree(degree), _dim(dim), _cosine(t), _derivative_order(order)
+    return NAN if math.isnan(cosine) else polynomials.derivative(k, m, cosine, j)
+
+
+def gegenbauer_derivative_bound(degree: Any, dim: Any, order: Any = 1, log: Any = False) -> float:
+    k, m, j = _degree(degree), _dim(dim), _derivative_order(order)
+    return polynomials.log_derivative_bound(k, m, j) if log else polynomials.derivative_bound(k, m, j)
+
+
+def gegenbauer_lipschitz(degree: Any, dim: Any) -> float:
+    return polynomials.lipschitz(_degree(degree), _dim(dim))
+
+
+def gegenbauer_max_zero(degree: Any, dim: Any) -> float:
+    return polynomials.max_zero(_degree_with_zeros(degree), _dim(dim))
+
+
+def gegenbauer_max_zero_angle(degree: Any, dim: Any) -> float:
+    return polynomials.max_zero_angle(_degree_with_zeros(degree), _dim(dim))
 
 
 def install(special: ModuleType) -> None:
-    """Register every public function with numba."""
-    for implementation in IMPLEMENTATIONS:
-        overload(getattr(special, implementation.__name__.rstrip("_")))(_for_numbers(implementation))
+    """Register every public function above with numba."""
+    for name, implementation in globals().items():
+        if inspect.isfunction(implementation) and name in special.__all__:
+            overload(getattr(special, name))(_for_numbers(implementation))
 
 
 def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
@@ -128,8 +158,8 @@ def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
 
     def choose(*arguments: Any, **named: Any) -> Callable[..., float]:
         for kind in (*arguments, *named.values()):
-            if not isinstance(kind, types.Integer | types.Float | types.Omitted | int):
-                name = implementation.__name__.rstrip("_")
+            if not isinstance(kind, types.Integer | types.Float | types.Boolean | types.Omitted | int):
+                name = implementation.__name__
                 raise TypingError(f"special.{name} takes numbers in compiled code, got {kind}: loop over it")
         return implementation
 

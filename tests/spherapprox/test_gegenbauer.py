@@ -235,11 +235,11 @@ def test_derivative_of_order_zero_and_beyond_the_degree(k, m, t):
 
 
 @pytest.mark.parametrize(
-    ("k", "m", "order", "t"), [(1000, 10**6, 300, 0.01), (1000, 10**6, 300, 0.99), (900, 10**9, 400, 1e-4)]
+    ("k", "m", "order", "t"), [(1000, 2 * 10**5, 300, 1e-3), (2000, 10**9, 200, 0.51), (1000, 10**6, 300, 0.99)]
 )
 def test_derivatives_whose_factors_overflow_and_polynomial_underflows(k, m, order, t):
     assert special.gegenbauer_derivative_bound(k, m, order) == math.inf
-    assert special.gegenbauer(k - order, m + 2 * order, t) == 0.0 or t > 0.5
+    assert special.gegenbauer(k - order, m + 2 * order, t) == 0.0 or t == 0.99
     with mp.workdps(60):
         n, dim, before, value = k - order, m + 2 * order, mp.mpf(0), mp.mpf(1)
         for j in range(n):
@@ -247,7 +247,8 @@ def test_derivatives_whose_factors_overflow_and_polynomial_underflows(k, m, orde
         for i in range(order):
             value *= mp.mpf(k - i) * (k + m - 1 + i) / (m + 2 * i)
         expected = float(value) if abs(value) < mp.mpf("1e308") else math.inf
-    assert special.gegenbauer_derivative(k, m, t, order) == pytest.approx(expected, rel=1e-12)
+        assert t == 0.99 or 1e-300 < abs(expected) < 1e300
+    assert special.gegenbauer_derivative(k, m, t, order) == pytest.approx(expected, rel=1e-12, abs=0.0)
 
 
 @quick
@@ -402,10 +403,10 @@ def test_arrays_give_the_bits_of_scalars_compiled_or_not():
     rng = np.random.default_rng(11)
     n = special.COMPILE_FROM
     k, m = rng.integers(0, 40, n), rng.choice([1, 2, 3, 8, 10**6], n)
-    k[: n // 2], m[: n // 2] = 33, 2  # runs of one polynomial, and single ones
+    k[: n // 2], m[: n // 4] = 33, 2  # runs of one polynomial, of one degree, and neither
     t = np.concatenate([rng.uniform(-1, 1, n - 500), 1.0 - 10 ** rng.uniform(-16, -1, 500)])
     j = rng.integers(0, 5, n)
-    some = np.r_[:200, n // 2 : n // 2 + 200, n - 100 : n]
+    some = np.r_[:200, n // 4 : n // 4 + 100, n // 2 : n // 2 + 100, n - 100 : n]
     for function, arguments in (
         (special.gegenbauer, (k, m, t)),
         (special.gegenbauer_derivative, (k, m, t, j)),
@@ -419,8 +420,10 @@ def test_arrays_give_the_bits_of_scalars_compiled_or_not():
         assert result[some].tolist() == one, function.__name__
     logs = special.gegenbauer_derivative_bound(k, m, j, log=True)
     assert logs[some].tolist() == [special.gegenbauer_derivative_bound(k[i], m[i], j[i], log=True) for i in some]
-    tiny = special.gegenbauer(2000, 10**6, np.linspace(-0.9, 0.9, n))  # runs through underflow
-    assert tiny[some].tolist() == [special.gegenbauer(2000, 10**6, x) for x in np.linspace(-0.9, 0.9, n)[some].tolist()]
+    t = np.linspace(-0.999, 0.999, n)
+    tiny = special.gegenbauer(3000, 767, t)  # runs through underflow
+    assert tiny[::500].tolist() == [special.gegenbauer(3000, 767, x) for x in t[::500].tolist()]
+    assert np.count_nonzero(tiny) < n
 
 
 def test_shapes_and_kinds_of_input():

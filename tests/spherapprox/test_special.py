@@ -401,6 +401,9 @@ def all_of_them(v, x, m, phi):
         special.log_iv(v, x), special.iv_ratio(v, x), special.iv_ratio(v, x, step=3),
         special.iv_ratio_complement(v, x, 2), special.log_iv_ratio(v, x, 1000), special.iv_ratio_inverse(v, phi),
         log, special.cap_angle(m, log), special.log_surface_area(m), special.gegenbauer(5, m, phi),
+        special.gegenbauer_derivative(5, m, phi), special.gegenbauer_derivative(5, m, phi, order=2),
+        special.gegenbauer_derivative_bound(5, m), special.gegenbauer_derivative_bound(5, m, 3, log=True),
+        special.gegenbauer_lipschitz(5, m), special.gegenbauer_max_zero(5, m), special.gegenbauer_max_zero_angle(5, m),
     )
 
 for arguments in ((2.5, 7.0, 8, 0.25), (0, 1e9, 1, 1.0), (3, float("nan"), 2, float("nan"))):

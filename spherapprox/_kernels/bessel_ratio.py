@@ -14,40 +14,74 @@ from .bessel import TINY, debye_log_sum, radius
 
 FAR = 96.0  # a ratio over n steps is a product of single ones where R is below this ...
 FEW = 8.0  # ... or n is at most this, and the exponential of a difference of expansions elsewhere
-RESTART = 1024  # steps of a running product from one direct value to the next
+RESTART = 512  # steps of a running product from one direct value to the next
 LONG, SHORT, SHORT_FROM = 48, 20, 128.0  # steps of the continued fraction, fewer where v + x >= 128
 
 
-def perron(v: float, x: float) -> float:
-    """Return p = x + 2v + 2 - x I_v(x) / I_{v+1}(x) by Perron's continued fraction from its tail.
+def perron_tail(v: float, x: float) -> float:
+    """Return s/T_2 of Perron's continued fraction, T_k = s + k - (2v+2k+3) x / T_{k+1} with s = 2v + 2x + 2.
 
-    Gautschi & Slavik (1978), eq. 3.8': p = (2v+3) x / T_1, T_k = s + k - (2v + 2k + 3) x / T_{k+1}, s = 2v + 2x + 2; as
-    quotients T_k = s `top` / `below` of a three-term recurrence, so that one division serves all steps. The tail is the
-    root of T = B - C/T with its coefficients; then 20 steps suffice to 2e-17 where R >= 64, 48 below.
+    Gautschi & Slavik (1978), eq. 3.8': x I_v(x) / I_{v+1}(x) = x + 2v + 2 - (2v+3) x / T_1. As quotients s `top`/`below`
+    of a three-term recurrence the T_k need one division in all. The start is the root of T = B - C/T with the last
+    step's coefficients; then 20 steps suffice to 2e-17 where R >= 64, 48 below.
     """
-    if x > 1e17 * (v + 1.0):
-        return v + 1.5
     steps = SHORT if v + x >= SHORT_FROM else LONG
     a = 2.0 * v + 3.0
     h = 0.5 / (v + 1.0 + x)
-    w = x * h
-    g = w * h
+    g = (x * h) * h
     b = 1.0 + (steps + 1.0) * h
     c = (a + 2.0 * (steps + 1.0)) * g
     top, below = 1.0, 2.0 / (b + math.sqrt(b * b - 4.0 * c))
-    for k in range(steps, 0, -1):
+    for k in range(steps, 1, -1):
         top, below = (1.0 + k * h) * top - ((a + 2.0 * k) * g) * below, top
-    return (a * w) * (below / top)
+    return below / top
+
+
+def last_step(v: float, x: float, tail: float) -> twofold.Pair:
+    """Return (2v+3) x / T_1 for the `perron_tail` s/T_2, in twice the precision but for the tail's own rounding.
+
+    So the ratio is right to about 2e-16; neighbouring orders would round alike, and a product of many ratios drift.
+    """
+    whole, low = twofold.two_sum(2.0 * v, 2.0 * x)
+    whole, rest = twofold.two_sum(whole, 3.0)
+    low += rest
+    below, rest = twofold.two_sum(whole, -((2.0 * v + 5.0) * (x * (0.5 / (v + 1.0 + x))) * tail))
+    low += rest  # T_1 = below + low
+    a, rest = twofold.two_sum(2.0 * v, 3.0)
+    top, lost = twofold.two_product(a, x)
+    p = top / below
+    back, lack = twofold.two_product(p, below)
+    rest = (((top - back) - lack) + (lost + rest * x) - p * low) / below
+    huge = x > 1e17 * (v + 1.0)  # where a product above may overflow
+    return (v + 1.5 if huge else p), (0.0 if huge else rest)
+
+
+def gap_from(v: float, p: float, rest: float) -> float:
+    """Return `gap` from what `last_step` gives."""
+    c, low = twofold.two_sum(2.0 * v, 2.0)
+    e, more = twofold.two_sum(c, -p)
+    return e + ((more + low) - rest)
+
+
+def ratio_from(v: float, x: float, p: float, rest: float) -> float:
+    """Return x / (x + e), e the `gap`, from what `last_step` gives."""
+    c, low = twofold.two_sum(2.0 * v, 2.0)
+    below, more = twofold.two_sum(c, x)
+    below, most = twofold.two_sum(below, -p)
+    ratio = x / below
+    return ratio - ratio * (((low - rest) + (more + most)) / below) if x < math.inf else 1.0
 
 
 def gap(v: float, x: float) -> float:
     """Return e = x I_v(x) / I_{v+1}(x) - x > 0: I_{v+1}/I_v = x/(x + e) and 1 - I_{v+1}/I_v = e/(x + e)."""
-    return (2.0 * v + 2.0) - perron(v, x)
+    p, rest = last_step(v, x, perron_tail(v, x))
+    return gap_from(v, p, rest)
 
 
 def first_ratio(v: float, x: float) -> float:
     """Return I_{v+1}(x) / I_v(x), to 4e-16."""
-    return x / ((2.0 * v + 2.0) + (x - perron(v, x))) if x < math.inf else 1.0
+    p, rest = last_step(v, x, perron_tail(v, x))
+    return ratio_from(v, x, p, rest)
 
 
 def first_complement(v: float, x: float) -> float:
@@ -70,17 +104,6 @@ def minus_log(x: float, e: float) -> float:
     return math.log(x) - math.log(x + e) if x > 0.0 else -math.inf
 
 
-def gap_rest(v: float, x: float, e: float) -> float:
-    """Return what the rounding of v + 1 + x takes from `gap`, to first order: it is alike for neighbouring orders.
-
-    With p = (2v+3) x/T of `perron`, d p/d s is -p/T / (1 - p/T) up to a factor near 1.
-    """
-    _, low = twofold.two_sum(v + 1.0, x)
-    p = (2.0 * v + 2.0) - e
-    square = p * p
-    return 2.0 * low * (square / ((2.0 * v + 3.0) * x - square))
-
-
 def running_ratios(v: float, x: float, gaps: Any, out: Any) -> None:
     """Fill out[k] with I_{v+k}(x) / I_v(x) for k = 0..K from the gaps of the orders v..v+K-1, to 1e-14.
 
@@ -96,7 +119,6 @@ def running_ratios(v: float, x: float, gaps: Any, out: Any) -> None:
         ratio = x / below
         step, error = twofold.two_product(product, ratio)
         if step > TINY:  # else the errors underflow, and so does the product soon
-            rest += gap_rest(v + k, x, gaps[k])
             back, lost = twofold.two_product(ratio, below)
             excess += error / step + (((x - back) - lost) - ratio * rest) / x
         product = step

@@ -19,9 +19,9 @@ BLOCK = 128  # continued fractions that run side by side, as vectors in the firs
 
 
 @njit
-def perron_block(v, x, p):  # type: ignore[no-untyped-def]
-    """Fill p with `bessel_ratio.perron` of up to BLOCK pairs: the same operations, each on all pairs at once."""
-    n = p.size
+def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
+    """Fill p and rest with `last_step` of up to BLOCK pairs: the same operations, each on all pairs at once."""
+    n = v.size
     top, below = np.empty(BLOCK), np.empty(BLOCK)
     a, h, g = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     short = 0
@@ -29,13 +29,12 @@ def perron_block(v, x, p):  # type: ignore[no-untyped-def]
         a[i] = 2.0 * v[i] + 3.0
         h[i] = 0.5 / (v[i] + 1.0 + x[i])
         g[i] = (x[i] * h[i]) * h[i]
-        s = v[i] + x[i]
-        steps = SHORT if s >= SHORT_FROM else LONG
+        steps = SHORT if v[i] + x[i] >= SHORT_FROM else LONG
         b = 1.0 + (steps + 1.0) * h[i]
         c = (a[i] + 2.0 * (steps + 1.0)) * g[i]
         top[i] = 1.0
         below[i] = 2.0 / (b + math.sqrt(b * b - 4.0 * c))
-        short += s >= SHORT_FROM
+        short += v[i] + x[i] >= SHORT_FROM
     if short < n:
         for k in range(LONG, SHORT, -1):
             for i in range(n):
@@ -43,31 +42,43 @@ def perron_block(v, x, p):  # type: ignore[no-untyped-def]
                 waits = v[i] + x[i] >= SHORT_FROM
                 below[i] = below[i] if waits else top[i]
                 top[i] = top[i] if waits else new
-    for k in range(SHORT, 0, -1):
+    for k in range(SHORT, 1, -1):
         for i in range(n):
             new = (1.0 + k * h[i]) * top[i] - ((a[i] + 2.0 * k) * g[i]) * below[i]
             below[i] = top[i]
             top[i] = new
     for i in range(n):
-        p[i] = v[i] + 1.5 if x[i] > 1e17 * (v[i] + 1.0) else (a[i] * (x[i] * h[i])) * (below[i] / top[i])
+        p[i], rest[i] = bessel_ratio.last_step(v[i], x[i], below[i] / top[i])
+
+
+@njit
+def gap_block(v, x, out):  # type: ignore[no-untyped-def]
+    rest = np.empty(BLOCK)
+    perron_block(v, x, out, rest)
+    for i in range(out.size):
+        out[i] = bessel_ratio.gap_from(v[i], out[i], rest[i])
+
+
+@njit
+def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
+    rest = np.empty(BLOCK)
+    perron_block(v, x, out, rest)
+    for i in range(out.size):
+        out[i] = bessel_ratio.ratio_from(v[i], x[i], out[i], rest[i])
 
 
 @njit
 def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
     for start in range(0, out.size, BLOCK):
-        some = slice(start, min(start + BLOCK, out.size))
-        perron_block(v[some], x[some], out[some])
-        for i in range(some.start, some.stop):
-            out[i] = (2.0 * v[i] + 2.0) - out[i]
+        some = slice(start, start + BLOCK)
+        gap_block(v[some], x[some], out[some])
 
 
 @njit
 def first_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
     for start in range(0, out.size, BLOCK):
-        some = slice(start, min(start + BLOCK, out.size))
-        perron_block(v[some], x[some], out[some])
-        for i in range(some.start, some.stop):
-            out[i] = x[i] / ((2.0 * v[i] + 2.0) + (x[i] - out[i])) if x[i] < np.inf else 1.0
+        some = slice(start, start + BLOCK)
+        first_ratio_block(v[some], x[some], out[some])
 
 
 @njit

@@ -166,7 +166,8 @@ def iv_ratio_complement(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> 
     Returns
     -------
     float or ndarray
-        A number in [0, 1]; relative error below 1e-14, also where the ratio is 1 in floating point.
+        A number in [0, 1]; relative error below 1e-15 for one step and 1e-14 for any number of steps, also where the
+        ratio is 1 in floating point.
 
     Raises
     ------
@@ -196,7 +197,8 @@ def log_iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
     Returns
     -------
     float or ndarray
-        A number <= 0, -inf at x = 0 with step > 0; relative error below 1e-14. It does not underflow.
+        A number <= 0, -inf at x = 0 with step > 0; relative error below 1e-15 for one step and 1e-14 for any number of
+        steps. It does not underflow.
 
     Raises
     ------

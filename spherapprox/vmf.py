@@ -322,7 +322,7 @@ class VonMisesFisher:
         Returns
         -------
         float
-            In [0, 1], to 2e-15 relative.
+            In [0, 1], to 1e-15 relative.
 
         Examples
         --------

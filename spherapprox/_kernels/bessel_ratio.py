@@ -21,7 +21,7 @@ LONG, SHORT, SHORT_FROM = 48, 20, 128.0  # steps of the continued fraction, fewe
 def perron_tail(v: float, x: float) -> float:
     """Return s/T_2 of Perron's continued fraction, T_k = s + k - (2v+2k+3) x / T_{k+1} with s = 2v + 2x + 2.
 
-    Gautschi & Slavik (1978), eq. 3.8': x I_v(x) / I_{v+1}(x) = x + 2v + 2 - (2v+3) x / T_1. As quotients s `top`/`below`
+    Gautschi & Slavik (1978), eq. 3.8': x I_v(x) / I_{v+1}(x) = x + 2v + 2 - (2v+3) x / T_1. As quotients s top / below
     of a three-term recurrence the T_k need one division in all. The start is the root of T = B - C/T with the last
     step's coefficients; then 20 steps suffice to 2e-17 where R >= 64, 48 below.
     """

@@ -322,7 +322,7 @@ def bessel_tables() -> Iterator[Table]:
     one |= {"draw": lambda rng, row, column: (row(rng), column(rng)), "family": "bessel"}
     unit = "eps max(1, |value|, hypot(order, x))"
     yield Table("log_iv", unit=unit, limit=4.0, values=both(special.log_iv), exact=truth.log_iv, scale=of_log_iv, **one)
-    for name, limit in (("iv_ratio", 4e-16), ("iv_ratio_complement", 1e-14), ("log_iv_ratio", 1e-14)):
+    for name, limit in (("iv_ratio", 4e-16), ("iv_ratio_complement", 1e-15), ("log_iv_ratio", 1e-15)):
         functions = {"values": both(getattr(special, name)), "exact": getattr(truth, name), "scale": relative}
         yield Table(name, unit="relative", limit=limit, **functions, **one)
         many = {"rows": {f"{v}, {n} steps": (WIDE[v], STEPS[n]) for v in WIDE for n in STEPS}, "columns": FAR_ARGUMENTS}
@@ -569,7 +569,7 @@ def kernel_tables() -> Iterator[Table]:
     exact = of_order(truth.log_peak)
     yield Table("log_density at t = 1", limit=1e-14, values=kernel("log_density", 1.0), exact=exact, **cells)
     exact = of_order(truth.iv_ratio_complement)
-    yield Table("mean_one_minus_cos", limit=2e-15, values=kernel("mean_one_minus_cos"), exact=exact, **cells)
+    yield Table("mean_one_minus_cos", limit=1e-15, values=kernel("mean_one_minus_cos"), exact=exact, **cells)
     value = {"values": kernel("entropy", "normalized"), "exact": truth.entropy}
     yield Table("entropy (normalized)", limit=5e-15, **value, **cells)
 

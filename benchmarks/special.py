@@ -1,7 +1,8 @@
 """Speed of the special functions and of VonMisesFisher beside named peers, as ratios measured in one run on one thread.
 
 Each row times this library and a peer on the same numbers in turn, round after round, and gives the medians. Compiled
-kernels are loaded by a first call that is not timed. It takes one to two minutes by default, half of it SciPy's::
+kernels are loaded by a first call that is not timed. The last column is the worst disagreement with the peer: what this
+library's own errors are, tests/reference/accuracy.py tells. It takes one to two minutes, half of it SciPy's::
 
     python benchmarks/special.py
 

@@ -220,7 +220,7 @@ def iv_ratio_complement(v: float, x: float, n: float) -> float:
         j += 1.0
     if single < n and ratio > 1e-17:
         total -= ratio * math.expm1(log_ratio_far(v + single, x, n - single))
-    return total
+    return min(total, 1.0)
 
 
 def iv_ratio_inverse(v: float, r: float, c: float) -> float:

@@ -5,6 +5,7 @@ The plain Python kernels and these loops give the same bits.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -96,54 +97,6 @@ def first_log_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
 
 
 @njit
-def log_iv_loop(v, x, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = bessel.log_iv(v[i], x[i])
-
-
-@njit
-def iv_ratio_loop(v, x, n, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = bessel_ratio.iv_ratio(v[i], x[i], n[i])
-
-
-@njit
-def iv_ratio_complement_loop(v, x, n, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = bessel_ratio.iv_ratio_complement(v[i], x[i], n[i])
-
-
-@njit
-def log_iv_ratio_loop(v, x, n, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = bessel_ratio.log_iv_ratio(v[i], x[i], n[i])
-
-
-@njit
-def iv_ratio_inverse_loop(v, r, c, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = bessel_ratio.iv_ratio_inverse(v[i], r[i], c[i])
-
-
-@njit
-def log_cap_measure_loop(m, angle, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = beta.log_cap_measure(m[i], angle[i])
-
-
-@njit
-def cap_angle_loop(m, log_measure, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = beta.cap_angle(m[i], log_measure[i])
-
-
-@njit
-def log_surface_area_loop(m, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = beta.log_surface_area(m[i])
-
-
-@njit
 def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
     """Fill out with G_k of S^m at up to BLOCK points: the recurrences of `gegenbauer`, each step on all of them."""
     x, value, other = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
@@ -188,65 +141,51 @@ def gegenbauer_loop(k, m, t, out):  # type: ignore[no-untyped-def]
         start = stop
 
 
-@njit
-def derivative_loop(k, m, t, order, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = gegenbauer.derivative(k[i], m[i], t[i], order[i])
+def over(kernel: Callable[..., float]) -> Any:
+    """Return the loop that applies a scalar kernel of one to four arguments."""
+
+    def one(a, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i])
+
+    def two(a, b, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i], b[i])
+
+    def three(a, b, c, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i], b[i], c[i])
+
+    def four(a, b, c, d, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i], b[i], c[i], d[i])
+
+    return njit((one, two, three, four)[len(inspect.signature(kernel).parameters) - 1])
 
 
-@njit
-def derivative_bound_loop(k, m, order, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = gegenbauer.derivative_bound(k[i], m[i], order[i])
+BESSEL = (
+    bessel.log_iv,
+    bessel_ratio.iv_ratio,
+    bessel_ratio.iv_ratio_complement,
+    bessel_ratio.log_iv_ratio,
+    bessel_ratio.iv_ratio_inverse,
+)
+CAPS = (beta.log_cap_measure, beta.cap_angle, beta.log_surface_area)
+POLYNOMIALS = (
+    gegenbauer.derivative,
+    gegenbauer.derivative_bound,
+    gegenbauer.log_derivative_bound,
+    gegenbauer.max_zero,
+    gegenbauer.max_zero_angle,
+    gegenbauer.lipschitz,
+)
 
-
-@njit
-def log_derivative_bound_loop(k, m, order, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = gegenbauer.log_derivative_bound(k[i], m[i], order[i])
-
-
-@njit
-def max_zero_loop(k, m, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = gegenbauer.max_zero(k[i], m[i])
-
-
-@njit
-def max_zero_angle_loop(k, m, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = gegenbauer.max_zero_angle(k[i], m[i])
-
-
-@njit
-def lipschitz_loop(k, m, out):  # type: ignore[no-untyped-def]
-    for i in range(out.size):
-        out[i] = gegenbauer.lipschitz(k[i], m[i])
-
-
-running_ratios = njit(bessel_ratio.running_ratios)
-running_sums = njit(bessel_ratio.running_sums)
-
-LOOPS: dict[Callable[..., Any], Any] = {
+LOOPS: dict[Callable[..., Any], Any] = {kernel: over(kernel) for kernel in (*BESSEL, *CAPS, *POLYNOMIALS)} | {
     bessel_ratio.gap: gap_loop,
-    bessel_ratio.running_ratios: running_ratios,
-    bessel_ratio.running_sums: running_sums,
     bessel_ratio.first_ratio: first_ratio_loop,
     bessel_ratio.first_complement: first_complement_loop,
     bessel_ratio.first_log_ratio: first_log_ratio_loop,
-    bessel.log_iv: log_iv_loop,
-    bessel_ratio.iv_ratio: iv_ratio_loop,
-    bessel_ratio.iv_ratio_complement: iv_ratio_complement_loop,
-    bessel_ratio.log_iv_ratio: log_iv_ratio_loop,
-    bessel_ratio.iv_ratio_inverse: iv_ratio_inverse_loop,
-    beta.log_cap_measure: log_cap_measure_loop,
-    beta.cap_angle: cap_angle_loop,
-    beta.log_surface_area: log_surface_area_loop,
+    bessel_ratio.running_ratios: njit(bessel_ratio.running_ratios),
+    bessel_ratio.running_sums: njit(bessel_ratio.running_sums),
     gegenbauer.gegenbauer: gegenbauer_loop,
-    gegenbauer.derivative: derivative_loop,
-    gegenbauer.derivative_bound: derivative_bound_loop,
-    gegenbauer.log_derivative_bound: log_derivative_bound_loop,
-    gegenbauer.max_zero: max_zero_loop,
-    gegenbauer.max_zero_angle: max_zero_angle_loop,
-    gegenbauer.lipschitz: lipschitz_loop,
 }

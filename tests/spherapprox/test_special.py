@@ -94,6 +94,15 @@ def test_ratio_lies_between_amos_bounds(order, x):
 
 
 @quick
+@given(orders, arguments, st.integers(0, 10**4))
+def test_ratio_over_steps_and_its_complement_add_up(order, x, step):
+    ratio, complement = special.iv_ratio(order, x, step), special.iv_ratio_complement(order, x, step)
+    assert 0.0 <= ratio <= 1.0
+    assert 0.0 <= complement <= 1.0
+    assert ratio + complement == pytest.approx(1.0, abs=1e-15)
+
+
+@quick
 @given(orders, arguments, st.floats(1e-6, 1.0))
 def test_ratio_is_monotone(order, x, growth):
     ratio = special.iv_ratio_complement(order, x)
@@ -141,6 +150,10 @@ def test_numbers_of_numpy_are_as_good_as_floats():
     assert special.iv_ratio(two, np.float32(2), step=two) == special.iv_ratio(2, 2, step=2)
     assert special.gegenbauer(two, two, half) == -0.125
     assert special.gegenbauer_max_zero(two, np.float32(2)) == special.gegenbauer_max_zero(2, 2)
+
+
+def test_complement_never_exceeds_one():
+    assert np.max(special.iv_ratio_complement(3.5, np.linspace(1.0, 100.0, 20_000), 30)) == 1.0
 
 
 def test_bessel_edges():

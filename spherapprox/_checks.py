@@ -32,13 +32,19 @@ def show(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def digits(number: float) -> str:
+    """Print a float in six digits where these are all it has, else in as many as tell it from its neighbours."""
+    short = f"{number:g}"
+    return short if float(short) == number or math.isnan(number) else repr(float(number))
+
+
 def integer(value: object, name: str, *, minimum: int | None = None, maximum: int | None = None, why: str = "") -> int:
     """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if type(value) is int and (minimum is None or value >= minimum) and (maximum is None or value <= maximum):
         return value
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real):
         raise TypeError(f"'{name}' must be an integer, got {show(value)} of type {type(value).__name__}")
     if not isinstance(value, numbers.Integral) and not float(value).is_integer():
         raise ValueError(f"'{name}' must be an integer, got {show(value)}")
@@ -70,7 +76,7 @@ def real(
     """Return `value` as a float inside the stated range: ``above < minimum <= value <= maximum < below``."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real):
         raise TypeError(f"'{name}' must be a real number, got {show(value)} of type {type(value).__name__}")
     try:
         number = float(value)
@@ -86,7 +92,7 @@ def real(
     }
     for limit, holds in limits.items():
         if not holds:
-            raise ValueError(f"'{name}' must be {limit}, got {number:g}" + (f": {why}" if why else ""))
+            raise ValueError(f"'{name}' must be {limit}, got {digits(number)}" + (f": {why}" if why else ""))
     return number
 
 
@@ -108,7 +114,8 @@ def reals(
 ) -> NDArray[np.float64]:
     """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
     raw = _numbers(value, name)
-    array = raw.astype(np.float64)
+    with np.errstate(over="ignore"):  # a long double may be too large
+        array = raw.astype(np.float64)
     if _within(array, above, minimum, below, maximum, finite):
         return array
     with np.errstate(invalid="ignore"):
@@ -125,7 +132,7 @@ def reals(
             bad |= array > maximum
     if bad.any():
         range_text = _range_text(above, minimum, below, maximum, finite)
-        raise ValueError(f"'{name}' must be {range_text}, got {array[bad].flat[0]:g}")
+        raise ValueError(f"'{name}' must be {range_text}, got {digits(array[bad].flat[0])}")
     return array
 
 
@@ -175,7 +182,7 @@ def _range_text(
     """Put a range into words."""
     words = ["finite"] if finite else []
     words += [
-        f"{text} {limit:g}"
+        f"{text} {digits(limit)}"
         for text, limit in (
             ("greater than", above), ("at least", minimum), ("less than", below), ("at most", maximum)
         )
@@ -221,6 +228,11 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
     array = floating(x, name)
     if array.ndim != 1:
         raise ValueError(f"'{name}' must be one point of shape (dim+1,), got shape {array.shape}")
+    if dim is not None and array.size != dim + 1:
+        raise ValueError(f"'{name}' must have shape ({dim + 1},) for dim = {dim}, got {array.shape}")
+    length = math.sqrt(float(np.dot(array.astype(np.float64), array.astype(np.float64))))
+    if abs(length - 1.0) > UNIT_TOLERANCE[array.dtype]:
+        raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: divide by np.linalg.norm({name})")
     return rows(array[None, :], name, dim=dim)[0]  # type: ignore[no-any-return]
 
 

@@ -1,8 +1,8 @@
 """Functions of numbers: modified Bessel functions in logarithms and ratios, cap measures, Gegenbauer polynomials.
 
-All broadcast like NumPy ufuncs and compute in float64; scalars in give a float out, and nan in gives nan out. Scalars
-run as plain Python; so do arrays until `COMPILE_FROM` elements have been seen, then as compiled loops of the same
-formulas, to the same bits.
+All broadcast like NumPy ufuncs and compute in float64. Scalars in give a float out; a real argument that is nan gives
+nan, integers have to be integers. Scalars run as plain Python; so do arrays until about `COMPILE_FROM` elements have
+been seen, then as compiled loops of the same formulas, to the same bits.
 
 In functions compiled by numba's ``njit`` they can be called on integers and floats, as they are written here:
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -50,8 +51,14 @@ __all__ = [
 Array = NDArray[np.float64]
 
 COMPILE_FROM = 10_000
-"""Array elements, over all calls, from which compiled kernels are used: they load in 0.3 s (2 s the first time on a
-machine), plain Python takes some 10 us per element."""
+"""Elements from which compiled kernels are used, in one call, or over all calls by the time they took: the kernels load
+in 0.3 s (each takes some 0.5 s more the first time on a machine)."""
+
+ELEMENT = 1e-5
+"""Seconds that plain Python takes for an element, where nothing better is known."""
+
+CHUNK = 64
+"""Elements that plain Python goes through between two looks at the clock."""
 
 MAX_ORDER = 1e12
 
@@ -93,9 +100,18 @@ def log_iv(order: ArrayLike, x: ArrayLike) -> Any:
     TypeError, ValueError
         If an argument is not real or outside its range.
 
+    See Also
+    --------
+    scipy.special.ive : e^-x I_order(x) itself, which underflows where the order is large.
+    iv_ratio : the logarithm's derivative is ``iv_ratio(order, x) + order / x``.
+
     Notes
     -----
-    The power series where hypot(order, x) < 64, Debye's uniform expansion (DLMF 10.41.3) elsewhere.
+    The power series where hypot(order, x) < 64, Debye's uniform expansion elsewhere.
+
+    References
+    ----------
+    DLMF 10.25.2 (the series), 10.41.3 (the uniform expansion).
 
     Examples
     --------
@@ -241,7 +257,12 @@ def iv_ratio_inverse(order: ArrayLike, ratio: ArrayLike) -> Any:
     Notes
     -----
     The maximum-likelihood concentration of a von Mises-Fisher distribution on S^m is
-    ``iv_ratio_inverse((m - 1) / 2, mean resultant length)``.
+    ``iv_ratio_inverse((m - 1) / 2, mean resultant length)``. Newton's method in log x.
+
+    References
+    ----------
+    A. Banerjee et al. (2005), Clustering on the unit hypersphere using von Mises-Fisher distributions, J. Mach. Learn.
+    Res. 6, 1345-1382, eq. 4.4 (the start).
 
     Examples
     --------
@@ -303,7 +324,7 @@ def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
     Returns
     -------
     float or ndarray
-        The angle in [0, pi], for dim up to 1e6 to 1e-13 relative, or ``eps |log_measure| / dim`` below 1e-150, where
+        The angle in [0, pi], for dim up to 1e6 to 1e-13 relative, or ``2 eps |log_measure| / dim`` below 1e-150, where
         that is more; near pi as far as `log_measure` carries the complement.
 
     Raises
@@ -472,7 +493,8 @@ def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayL
     16420.552237
     """
     kernel = polynomials.log_derivative_bound if _checks.flag(log, "log") else polynomials.derivative_bound
-    return elementwise(kernel, _degrees(degree), _dims(dim), _orders(order))
+    j = _orders(order)
+    return _by_degree(kernel, j, RECURRENCE_STEPS, _degrees(degree), _dims(dim), j)
 
 
 def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -603,12 +625,12 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
 
 def _by_degree(kernel: Callable[..., float], steps: float | Array, rate: float, *arguments: float | Array) -> Any:
     """Apply a kernel that takes so many steps of a loop; `rate` of them take as long as other kernels take in all."""
-    scalar = all(isinstance(argument, float) for argument in arguments)
-    size = 1 if scalar else math.prod(np.broadcast_shapes(*map(np.shape, arguments)))
-    work = size * (steps if isinstance(steps, float) else float(steps.sum()) / max(1, steps.size)) / rate
-    if _compiling_pays(work) and scalar and work >= LONG:
-        return float(elementwise(kernel, *map(np.asarray, arguments)))
-    return elementwise(kernel, *arguments)
+    if all(isinstance(argument, float) for argument in arguments):
+        if float(steps) < LONG * rate:
+            return elementwise(kernel, *arguments)
+        return float(elementwise(kernel, *map(np.asarray, arguments), work=float(steps) / rate))
+    size = math.prod(np.broadcast_shapes(*map(np.shape, arguments)))
+    return elementwise(kernel, *arguments, work=size * float(np.max(steps, initial=0.0)) / rate)
 
 
 def _extend_numba() -> None:
@@ -618,21 +640,21 @@ def _extend_numba() -> None:
     overloads.install(sys.modules[__name__])
 
 
-_interpreted = 0
-"""Elements that went through plain Python so far."""
+_interpreted = 0.0
+"""What went through plain Python so far, in elements of `ELEMENT` seconds."""
 
 
-def _compiling_pays(work: float) -> bool:
-    """Tell whether as many elements have been interpreted, with these, as compiling costs."""
+def loop_of(kernel: Callable[..., Any], work: float) -> Callable[..., None] | None:
+    """Return the kernel's compiled loop where that much work more is worth compiling, else None."""
+    return _loops().get(kernel) if _interpreted + work >= COMPILE_FROM else None
+
+
+def _interpret(kernel: Callable[..., float], columns: list[Array], result: Array) -> None:
+    """Apply a scalar kernel in plain Python, and keep account of the time."""
     global _interpreted  # noqa: PLW0603
-    if _interpreted < COMPILE_FROM:
-        _interpreted += int(work)
-    return _interpreted >= COMPILE_FROM
-
-
-def loop_of(kernel: Callable[..., Any], size: int) -> Callable[..., None] | None:
-    """Return the kernel's compiled loop where it pays, else None."""
-    return _loops().get(kernel) if _compiling_pays(size) else None
+    start = time.perf_counter()
+    result[:] = [kernel(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    _interpreted += (time.perf_counter() - start) / ELEMENT
 
 
 @functools.cache
@@ -643,8 +665,11 @@ def _loops() -> dict[Callable[..., Any], Callable[..., None]]:
     return LOOPS
 
 
-def elementwise(kernel: Callable[..., float], *arguments: float | Array) -> Any:
-    """Apply a scalar kernel to broadcast arguments; nan where any argument is nan."""
+def elementwise(kernel: Callable[..., float], *arguments: float | Array, work: float = 0.0) -> Any:
+    """Apply a scalar kernel to broadcast arguments; nan where any argument is nan.
+
+    `work` is what is known beforehand of the time it takes, in elements; what turns out to take long is compiled too.
+    """
     numbers = [argument for argument in arguments if isinstance(argument, float)]
     if len(numbers) == len(arguments):
         return math.nan if any(map(math.isnan, numbers)) else kernel(*numbers)
@@ -655,11 +680,15 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Array) -> Any:
     if nans:
         flat = [np.where(np.isnan(array), 0.5, array) for array in flat]
     result = np.empty(flat[0].size)
-    loop = loop_of(kernel, result.size)
-    if loop is None:
-        result[:] = [kernel(*row) for row in zip(*(array.tolist() for array in flat), strict=True)]
-    else:
-        loop(*flat, result)
+    done = 0
+    loop = loop_of(kernel, max(work, result.size))
+    while loop is None and done < result.size:
+        some = slice(done, done + CHUNK)
+        _interpret(kernel, [array[some] for array in flat], result[some])
+        done += CHUNK
+        loop = loop_of(kernel, result.size - done)
+    if loop is not None and done < result.size:
+        loop(*(array[done:] for array in flat), result[done:])
     for nan in nans:
         result[nan] = np.nan
     return result.reshape(shape)

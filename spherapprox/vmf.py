@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 __all__ = ["VonMisesFisher"]
 
+MAX_CONCENTRATION = 1e300
+
 SLACK = 1e-6
 """How far a cosine of two rows that pass as unit rows may lie outside [-1, 1]."""
 
@@ -33,7 +35,7 @@ class VonMisesFisher:
     dim : int
         m of the sphere S^m in R^(m+1), 1 to 1e12 (SciPy users: one less than the number of columns).
     concentration : float
-        lambda >= 0; 0 is the uniform distribution.
+        lambda, 0 to 1e300; 0 is the uniform distribution.
 
     Raises
     ------
@@ -45,6 +47,14 @@ class VonMisesFisher:
     Instances are immutable, comparable and hashable. With nu = (m-1)/2, the constant of the normalised measure is
     c = 1 / 0F1(; nu+1; lambda^2/4) = (lambda/2)^nu / (Gamma(nu+1) I_nu(lambda)) and the Funk-Hecke eigenvalues are
     a_k = I_{nu+k}(lambda) / I_nu(lambda) (docs/theorems.md, 1).
+
+    See Also
+    --------
+    scipy.stats.vonmises_fisher : the distribution for up to some 60 columns, as a SciPy object.
+
+    References
+    ----------
+    K. V. Mardia & P. E. Jupp (2000), Directional Statistics, Wiley.
 
     Examples
     --------
@@ -63,7 +73,7 @@ class VonMisesFisher:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", _checks.dimension(self.dim, maximum=special.MAX_DIM))
-        object.__setattr__(self, "concentration", _checks.concentration(self.concentration))
+        object.__setattr__(self, "concentration", _checks.concentration(self.concentration, maximum=MAX_CONCENTRATION))
 
     @property
     def _order(self) -> float:
@@ -268,9 +278,11 @@ class VonMisesFisher:
         array([1.   , 0.9  , 0.73 , 0.535])
         """
         remedy = "choose a smaller 'max_degree'"
-        top = _checks.integer(max_degree, "max_degree", minimum=0, maximum=special.MAX_STEP, why=remedy)
+        top = _checks.integer(max_degree, "max_degree", minimum=0)
         log = _checks.flag(log, "log")
-        _checks.memory(64.0 * (top + 1), f"the eigenvalues up to 'max_degree' = {top}", remedy)
+        _checks.memory(
+            64.0 * (min(top, 2**60) + 1), f"the eigenvalues up to 'max_degree' = {_checks.show(top)}", remedy
+        )
         nu, lam = self._order, self.concentration
         single = bessel_ratio.first_log_ratio if log else bessel_ratio.gap
         steps = special.elementwise(single, np.arange(nu, nu + top), lam)  # from each degree to the next
@@ -470,6 +482,10 @@ class VonMisesFisher:
         Fisher's (1979), both written so that a narrow kernel keeps its digits; the direction across the mean is that of
         a normal vector. Little more than the result itself is held in memory.
 
+        References
+        ----------
+        A. T. A. Wood (1994), Simulation of the von Mises Fisher distribution, Commun. Stat. Simul. Comput. 23, 157-164.
+
         Examples
         --------
         >>> from spherapprox import VonMisesFisher
@@ -480,7 +496,7 @@ class VonMisesFisher:
         mean = _checks.one_row(mean_direction, "mean_direction", dim=self.dim).astype(np.float64)
         mean /= math.sqrt(mean @ mean)
         sizes = size if isinstance(size, tuple) else (size,)
-        shape = tuple(_checks.integer(n, "size", minimum=0, maximum=2**53, why="draw it in parts") for n in sizes)
+        shape = tuple(_checks.integer(n, "size", minimum=0) for n in sizes)
         n = math.prod(shape)
         _checks.memory(
             8.0 * (min(n, 2**53) * (self.dim + 2) + 2 * self.dim),
@@ -524,6 +540,11 @@ class VonMisesFisher:
 
         The estimate is biased upwards: E |mean|^2 = a_1^2 + (1 - a_1^2)/n for n points. That is less than its standard
         error only where n is above about dim (1 + a_1^2)/(4 a_1^2).
+
+        References
+        ----------
+        A. Banerjee et al. (2005), Clustering on the unit hypersphere using von Mises-Fisher distributions, J. Mach.
+        Learn. Res. 6, 1345-1382.
 
         Examples
         --------

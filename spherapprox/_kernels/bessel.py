@@ -72,6 +72,11 @@ def radius(v: float, x: float) -> float:
     return math.sqrt(v * v + x * x) if x < 1e150 else x
 
 
+def log_quotient(x: float, y: float) -> float:
+    """Return log(x/y) for y >= 1, also where x/y would be subnormal."""
+    return math.log(x / y) if x > TINY else math.log(x) - math.log(y)
+
+
 def log_0f1(v: float, x: float) -> float:
     """Return log 0F1(; v+1; x^2/4) = log[Gamma(v+1) (2/x)^v I_v(x)], relative accuracy also where it is small."""
     if x == math.inf:
@@ -114,8 +119,8 @@ def log_iv(v: float, x: float) -> float:
     if r < SERIES_BELOW:
         series = math.log1p(series_0f1(v, x))
         if v < STIRLING_FROM:
-            return v * math.log(0.5 * x) - log_gamma(v) + series
+            return v * log_quotient(x, 2.0) - log_gamma(v) + series
         # v log(x/2) and log Gamma(v+1) would cancel where x is less than v
-        return v * (1.0 + math.log(0.5 * x / v)) - 0.5 * math.log(v) - HALF_LOG_2PI - stirling(v) + series
+        return v * (1.0 + log_quotient(x, 2.0 * v)) - 0.5 * math.log(v) - HALF_LOG_2PI - stirling(v) + series
     angle = math.asinh(v / x) if x > 1e-8 * v else math.log(v + r) - math.log(x)
     return r - v * angle - 0.5 * math.log(r) - HALF_LOG_2PI + debye_log_sum((v / r) * (v / r), 1.0 / r)

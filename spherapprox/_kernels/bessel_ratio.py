@@ -130,9 +130,12 @@ def running_sums(terms: Any, out: Any) -> None:
     total, rest = 0.0, 0.0
     out[0] = 0.0
     for k in range(len(terms)):
+        if terms[k] == -math.inf:
+            out[k + 1 :] = -math.inf
+            break
         total, error = twofold.two_sum(total, terms[k])
         rest += error
-        out[k + 1] = total + rest if total > -math.inf else total
+        out[k + 1] = total + rest
 
 
 def log_ratio_rest(v: float, x: float, n: float) -> float:

@@ -59,15 +59,17 @@ def rim_mean(m: float, angle: float) -> float:
     return (width / angle) * total
 
 
-def log_half_cap(m: float, angle: float) -> float:
-    """Return the log measure of a cap of angular radius 0 < angle <= pi/2."""
+def log_half_cap(m: float, angle: float, low: float = 0.0) -> float:
+    """Return the log measure of a cap of angular radius 0 < angle + low <= pi/2, |low| a rounding of angle."""
     if angle > 1e-300:
         if m == 1.0:
             return math.log(angle / math.pi)
         if m == 2.0:
             return 2.0 * math.log(math.sin(0.5 * angle))
     scale = log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)
-    return scale + (m - 1.0) * log_sin(angle) + (math.log(angle) + math.log(rim_mean(m, angle)))
+    mean = rim_mean(m, angle)
+    result = scale + (m - 1.0) * log_sin(angle) + (math.log(angle) + math.log(mean))
+    return result if low == 0.0 else result + low / (angle * mean)
 
 
 def log_cap_measure(m: float, angle: float) -> float:
@@ -78,7 +80,9 @@ def log_cap_measure(m: float, angle: float) -> float:
         return log_half_cap(m, angle)
     if angle >= math.pi:
         return 0.0
-    return math.log1p(-math.exp(log_half_cap(m, (math.pi - angle) + PI_TAIL)))
+    rest = math.pi - angle  # exact, but for the tail of pi
+    opposite = rest + PI_TAIL
+    return math.log1p(-math.exp(log_half_cap(m, opposite, (rest - opposite) + PI_TAIL)))
 
 
 def cap_angle(m: float, log_measure: float) -> float:

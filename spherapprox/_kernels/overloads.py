@@ -12,7 +12,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 
-from . import bessel, bessel_ratio, beta, scalars  # noqa: F401
+from . import bessel, bessel_ratio, beta
 from . import gegenbauer as polynomials
 
 NAN = math.nan
@@ -155,13 +155,18 @@ def install(special: ModuleType) -> None:
 
 def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
     """Return what numba asks for: a function of the argument types that gives the implementation for numbers."""
+    signature = inspect.signature(implementation)
 
     def choose(*arguments: Any, **named: Any) -> Callable[..., float]:
-        for kind in (*arguments, *named.values()):
-            if not isinstance(kind, types.Integer | types.Float | types.Boolean | types.Omitted | int):
-                name = implementation.__name__
-                raise TypingError(f"special.{name} takes numbers in compiled code, got {kind}: loop over it")
+        from . import scalars  # noqa: F401 - not before it is needed: users of numba alone need not wait for it
+
+        for argument, kind in signature.bind(*arguments, **named).arguments.items():
+            wanted = types.Boolean | bool if argument == "log" else types.Integer | types.Float | int
+            if not isinstance(kind, wanted | types.Omitted):
+                raise TypingError(
+                    f"special.{implementation.__name__} takes numbers in compiled code, got '{argument}' of type {kind}"
+                )
         return implementation
 
-    choose.__signature__ = inspect.signature(implementation)  # type: ignore[attr-defined]
+    choose.__signature__ = signature  # type: ignore[attr-defined]
     return choose

@@ -16,6 +16,7 @@ import numpy as np
 from .piece import CUT, Piece, log_integral, log_sum
 
 HALF_PI = 0.5 * math.pi
+TINY = 1e-290
 
 
 def kernel(m: float, lam: float) -> Piece:
@@ -193,6 +194,8 @@ def log_shift_variation(m: float, lam: float, rho: float) -> float:
     """Return log int max(k((theta-rho)+) - k(theta), k(theta) - k(min(theta+rho, pi))) dsigma."""
     if lam == 0.0 or rho == 0.0:
         return -math.inf
+    if rho < TINY and lam < 1e200:  # linear in rho, and rho/2 may be no float
+        return log_shift_variation(m, lam, TINY) + math.log(rho / TINY)
     base = kernel(m, lam)
     half = math.sin(0.5 * rho)
     cross = crossing(lam, rho)

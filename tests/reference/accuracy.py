@@ -123,7 +123,7 @@ ORDERS = {
     "1e8..1e12": orders(1e8, 1e12),
 }
 ARGUMENTS = {
-    "1e-300..1e-8": between(1e-300, 1e-8),
+    "5e-324..1e-8": between(5e-324, 1e-8),
     "1e-8..1": between(1e-8, 1.0),
     "1..16": between(1.0, 16.0),
     "16..128": between(16.0, 128.0),
@@ -275,8 +275,9 @@ def cap_scale(exact: Any, point: Point) -> Any:
 
 
 def angle_scale(exact: Any, point: Point) -> Any:
-    """Return the angle, times what two half spacings of its log measure move it by where that exceeds 1e-13."""
-    return max(exact, NORMAL) * max(1.0, EPS * abs(point[1]) / point[0] / 1e-13)
+    """Return the angle, and below 1e-150 times what the rounding of terms like the log measure moves it by."""
+    rounding = 2.0 * EPS * abs(point[1]) / point[0] / 1e-13 if exact < 1e-150 else 1.0
+    return max(exact, NORMAL) * max(1.0, rounding)
 
 
 def log_scale(exact: Any, point: Point) -> Any:
@@ -402,7 +403,7 @@ def sphere_tables() -> Iterator[Table]:
         "dim = 3": lambda rng: (3, -between(1e-10, 1e3)(rng)),
     }
     functions = {"values": both(special.cap_angle), "exact": truth.cap_angle, "scale": angle_scale}
-    limit = {"unit": "relative, or eps |log_measure| / dim / 1e-13", "limit": 1e-13, "weight": 0.25}
+    limit = {"unit": "relative, below 1e-150 or 2 eps |log_measure| / dim / 1e-13", "limit": 1e-13, "weight": 0.25}
     pair |= {"draw": lambda rng, row, column: column(rng, row)}
     yield Table("cap_angle", "dim, log_measure", columns=logs, seams=seams, **limit, **functions, **pair)
     yield Table(

@@ -264,8 +264,10 @@ def measure(row: Row, rounds: int) -> list[str]:
         if i < row.peer_rounds:
             peer.append(row.peer())
     mine, theirs = statistics.median(ours), statistics.median(peer)
-    target = "" if row.target is None else f">= {row.target:.3g}"
-    return [row.what, f"{mine:.3g}", f"{theirs:.3g}", f"{theirs / mine:.3g}", target, row.agreement()]
+    target = kept = ""
+    if row.target is not None:
+        target, kept = f">= {row.target:.3g}", "yes" if theirs >= row.target * mine else "NO"
+    return [row.what, f"{mine:.3g}", f"{theirs:.3g}", f"{theirs / mine:.3g}", target, kept, row.agreement()]
 
 
 def main() -> None:
@@ -286,7 +288,7 @@ def main() -> None:
             for row in rows:
                 table.append(measure(row, times))
                 bar.update()
-    header = ["what / peer", "ours (s)", "peer (s)", "peer/ours", "target", "worst disagreement"]
+    header = ["what / peer", "ours (s)", "peer (s)", "peer/ours", "target", "kept", "worst disagreement"]
     print(tabulate(table, header, disable_numparse=True))
 
 

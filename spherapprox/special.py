@@ -649,12 +649,25 @@ def loop_of(kernel: Callable[..., Any], work: float) -> Callable[..., None] | No
     return _loops().get(kernel) if _interpreted + work >= COMPILE_FROM else None
 
 
-def _interpret(kernel: Callable[..., float], columns: list[Array], result: Array) -> None:
-    """Apply a scalar kernel in plain Python, and keep account of the time."""
+def run(kernel: Callable[..., None], work: float, *arguments: Any) -> None:
+    """Run a kernel that fills its last argument, compiled where that pays."""
+    loop = loop_of(kernel, work)
+    if loop is None:
+        _by_the_clock(kernel, *arguments)
+    else:
+        loop(*arguments)
+
+
+def _by_the_clock(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function in plain Python and keep account of the time."""
     global _interpreted  # noqa: PLW0603
     start = time.perf_counter()
-    result[:] = [kernel(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    function(*arguments)
     _interpreted += (time.perf_counter() - start) / ELEMENT
+
+
+def _row_by_row(kernel: Callable[..., float], columns: list[Array], result: Array) -> None:
+    result[:] = [kernel(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 @functools.cache
@@ -684,7 +697,7 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Array, work: f
     loop = loop_of(kernel, max(work, result.size))
     while loop is None and done < result.size:
         some = slice(done, done + CHUNK)
-        _interpret(kernel, [array[some] for array in flat], result[some])
+        _by_the_clock(_row_by_row, kernel, [array[some] for array in flat], result[some])
         done += CHUNK
         loop = loop_of(kernel, result.size - done)
     if loop is not None and done < result.size:

@@ -283,16 +283,9 @@ class VonMisesFisher:
         _checks.memory(
             64.0 * (min(top, 2**60) + 1), f"the eigenvalues up to 'max_degree' = {_checks.show(top)}", remedy
         )
-        nu, lam = self._order, self.concentration
-        single = bessel_ratio.first_log_ratio if log else bessel_ratio.gap
-        steps = special.elementwise(single, np.arange(nu, nu + top), lam)  # from each degree to the next
         result = np.empty(top + 1)
-        if log:
-            run: Any = special.loop_of(bessel_ratio.running_sums, top) or bessel_ratio.running_sums
-            run(steps, result)
-        else:
-            run = special.loop_of(bessel_ratio.running_ratios, top) or bessel_ratio.running_ratios
-            run(nu, lam, steps, result)
+        kernel = bessel_ratio.all_log_ratios if log else bessel_ratio.all_ratios
+        special.run(kernel, float(top), self._order, self.concentration, result)
         return result
 
     def mean_angle(self, power: float = 1.0) -> float:

@@ -104,8 +104,18 @@ def minus_log(x: float, e: float) -> float:
     return math.log(x) - math.log(x + e) if x > 0.0 else -math.inf
 
 
-def running_ratios(v: float, x: float, gaps: Any, out: Any) -> None:
-    """Fill out[k] with I_{v+k}(x) / I_v(x) for k = 0..K from the gaps of the orders v..v+K-1, to 1e-14.
+def all_ratios(v: float, x: float, out: Any) -> None:
+    """Fill out[k] with I_{v+k}(x) / I_v(x), to 1e-14."""
+    multiply_up(v, x, [gap(v + k, x) for k in range(len(out) - 1)], out)
+
+
+def all_log_ratios(v: float, x: float, out: Any) -> None:
+    """Fill out[k] with log[I_{v+k}(x) / I_v(x)], to 1e-14."""
+    add_up([first_log_ratio(v + k, x) for k in range(len(out) - 1)], out)
+
+
+def multiply_up(v: float, x: float, gaps: Any, out: Any) -> None:
+    """Fill out[k] with I_{v+k}(x) / I_v(x) from the gaps of the orders v, v + 1, ...
 
     The product of single ratios x/(x + e) keeps its rounding in `excess`, which would grow with k where neighbouring
     ratios round alike, and starts from a direct value now and then.
@@ -125,7 +135,7 @@ def running_ratios(v: float, x: float, gaps: Any, out: Any) -> None:
         out[k + 1] = step + step * excess
 
 
-def running_sums(terms: Any, out: Any) -> None:
+def add_up(terms: Any, out: Any) -> None:
     """Fill out[k] with the sum of the first k terms, rounded once (Kahan-Babuska); a term of -inf makes the rest so."""
     total, rest = 0.0, 0.0
     out[0] = 0.0

@@ -22,7 +22,7 @@ BLOCK = 128  # continued fractions that run side by side, as vectors in the firs
 @njit
 def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
     """Fill p and rest with `last_step` of up to BLOCK pairs: the same operations, each on all pairs at once."""
-    n = v.size
+    n = p.size
     top, below = np.empty(BLOCK), np.empty(BLOCK)
     a, h, g = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     short = 0
@@ -76,6 +76,15 @@ def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
 
 
 @njit
+def all_ratios(v, x, out):  # type: ignore[no-untyped-def]
+    gaps, xs = np.empty(out.size - 1), np.full(BLOCK, x)
+    for start in range(0, gaps.size, BLOCK):
+        some = gaps[start : start + BLOCK]
+        gap_block(v + np.arange(start, start + some.size), xs, some)
+    bessel_ratio.multiply_up(v, x, gaps, out)
+
+
+@njit
 def first_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
     for start in range(0, out.size, BLOCK):
         some = slice(start, start + BLOCK)
@@ -94,6 +103,13 @@ def first_log_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
     gap_loop(v, x, out)
     for i in range(out.size):
         out[i] = bessel_ratio.minus_log(x[i], out[i]) if x[i] < np.inf else 0.0
+
+
+@njit
+def all_log_ratios(v, x, out):  # type: ignore[no-untyped-def]
+    logs, xs = v + np.arange(out.size - 1), np.full(out.size - 1, x)
+    first_log_ratio_loop(logs.copy(), xs, logs)
+    bessel_ratio.add_up(logs, out)
 
 
 @njit
@@ -181,11 +197,10 @@ POLYNOMIALS = (
 )
 
 LOOPS: dict[Callable[..., Any], Any] = {kernel: over(kernel) for kernel in (*BESSEL, *CAPS, *POLYNOMIALS)} | {
-    bessel_ratio.gap: gap_loop,
     bessel_ratio.first_ratio: first_ratio_loop,
     bessel_ratio.first_complement: first_complement_loop,
     bessel_ratio.first_log_ratio: first_log_ratio_loop,
-    bessel_ratio.running_ratios: njit(bessel_ratio.running_ratios),
-    bessel_ratio.running_sums: njit(bessel_ratio.running_sums),
+    bessel_ratio.all_ratios: all_ratios,
+    bessel_ratio.all_log_ratios: all_log_ratios,
     gegenbauer.gegenbauer: gegenbauer_loop,
 }

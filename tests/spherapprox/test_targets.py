@@ -291,7 +291,10 @@ class TestOthers:
         [
             (lambda: targets.distance(0), "'dim' must be at least 1, got 0"),
             (lambda: targets.distance(2, pole=[1.0, 0.0]), "'pole' must have shape"),
-            (lambda: targets.distance(2, pole=[1.0, 0.0, 1.0]), "'pole' must have unit length, got length 1.41421356: divide by np.linalg.norm.pole.$"),
+            (
+                lambda: targets.distance(2, pole=[1.0, 0.0, 1.0]),
+                "'pole' must have unit length, got length 1.41421356: divide by np.linalg.norm.pole.$",
+            ),
             (lambda: targets.zonal_harmonic(2, -1), "'degree' must be at least 0, got -1"),
             (lambda: targets.zonal_harmonic(2, 1.5), "'degree' must be an integer, got 1.5"),
             (lambda: targets.bump(2, -1.0), "'concentration' must be at least 0.0, got -1"),

@@ -40,7 +40,8 @@ def perron_tail(v: float, x: float) -> float:
 def last_step(v: float, x: float, tail: float) -> twofold.Pair:
     """Return (2v+3) x / T_1 for the `perron_tail` s/T_2, in twice the precision but for the tail's own rounding.
 
-    So the ratio is right to about 2e-16; neighbouring orders would round alike, and a product of many ratios drift.
+    It brings the ratio's error to about 2e-16. Else neighbouring orders would round alike, and products of many ratios
+    drift.
     """
     whole, low = twofold.two_sum(2.0 * v, 2.0 * x)
     whole, rest = twofold.two_sum(whole, 3.0)

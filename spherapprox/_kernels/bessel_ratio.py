@@ -129,6 +129,9 @@ def multiply_up(v: float, x: float, gaps: Any, out: Any) -> None:
         below, rest = twofold.two_sum(x, gaps[k])
         ratio = x / below
         step, error = twofold.two_product(product, ratio)
+        if step == 0.0:
+            out[k + 1 :] = 0.0
+            break
         if step > TINY:  # else the errors underflow, and so does the product soon
             back, lost = twofold.two_product(ratio, below)
             excess += error / step + (((x - back) - lost) - ratio * rest) / x

@@ -24,7 +24,7 @@ _FIRST_YEAR, _LAST_YEAR, _PREDICTED_FROM = 1900.0, 2030.0, 2025.0
 """What IGRF-14 covers, and where its predictive part starts."""
 
 _MAX_DEGREE = 10_000
-"""Largest degree of a zonal harmonic: the search for its steepest point takes time as the square, 20 s there."""
+"""Largest degree of a zonal harmonic: each value takes as many steps."""
 
 
 def geomagnetic_field(year: float = 2025.0) -> Target:

@@ -152,25 +152,26 @@ def add_up(terms: Any, out: Any) -> None:
         out[k + 1] = total + rest
 
 
+def radii(v: float, x: float, n: float) -> tuple[float, float, float]:
+    """Return R at v and at v + n, and how much it rises."""
+    bottom, top = radius(v, x), radius(v + n, x)
+    return bottom, top, n * ((v + n + v) / (bottom + top))
+
+
 def log_ratio_rest(v: float, x: float, n: float) -> float:
     """Return log[I_{v+n}(x) / I_v(x)] + the integral of arsinh(u/x) over u from v to v + n, where R >= 96."""
-    top = v + n
-    r1 = radius(v, x)
-    r2 = radius(top, x)
-    rise = n * ((top + v) / (r1 + r2))  # r2 - r1
+    r1, r2, rise = radii(v, x, n)
     y1 = v / r1
-    y2 = top / r2
+    y2 = (v + n) / r2
     sums = debye_log_sum(y2 * y2, 1.0 / r2) - debye_log_sum(y1 * y1, 1.0 / r1)
     return sums - 0.5 * math.log1p(rise / r1)
 
 
 def log_ratio_far(v: float, x: float, n: float) -> float:
     """Return log[I_{v+n}(x) / I_v(x)] where R >= 96, by differences of Debye's terms taken without subtraction."""
-    top = v + n
-    r1 = radius(v, x)
-    rise = n * ((top + v) / (r1 + radius(top, x)))
+    r1, _, rise = radii(v, x, n)
     angle = math.asinh(v / x) if x > 1e-8 * v else math.log(v + r1) - math.log(x)
-    action = n * angle + (top * math.log1p((n + rise) / (v + r1)) - rise)
+    action = n * angle + ((v + n) * math.log1p((n + rise) / (v + r1)) - rise)
     return log_ratio_rest(v, x, n) - action
 
 

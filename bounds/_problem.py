@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from spherapprox import _checks
@@ -13,6 +14,7 @@ SMALLEST, WIDEST = 1e-60, 1e100
 LARGEST_CONCENTRATION = 1e150
 LARGEST_DIM = 1_000_000
 LEAST_SLACK = 1e-12
+LARGEST_DEGREE = 10**9
 
 SUFFICIENT = tuple(method for method in METHODS if method != "lower")
 """Covering bounds that a prefix length may rest on."""
@@ -31,6 +33,15 @@ class Problem:
     ragozin: float | None = None
     harmonic: float = 1.0
     slack: float = 1e-3
+    exponent: float = 1.0
+    degree: int | None = None
+    smoothness: float | None = None
+    bits: float | None = None
+
+    @property
+    def goal(self) -> float:
+        """The angle within which a target of this class moves by at most eps: (eps/L)^(1/exponent), at most pi."""
+        return min(math.pow(self.eps / self.lipschitz, 1.0 / self.exponent), math.pi)
 
     @classmethod
     def checked(
@@ -45,6 +56,10 @@ class Problem:
         ragozin: object = None,
         harmonic: object = 1.0,
         slack: object = 1e-3,
+        exponent: object = 1.0,
+        degree: object = None,
+        smoothness: object = None,
+        bits: object = None,
     ) -> Problem:
         """Check every argument and make the problem."""
         unit = _positive(lipschitz, "lipschitz")
@@ -61,6 +76,12 @@ class Problem:
             None if ragozin is None else _positive(ragozin, "ragozin"),
             _positive(harmonic, "harmonic"),
             share,
+            _checks.real(exponent, "exponent", above=0.0, maximum=1.0),
+            None if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=LARGEST_DEGREE),
+            None
+            if smoothness is None
+            else _checks.real(smoothness, "smoothness", above=0.0, maximum=LARGEST_SMOOTHNESS),
+            None if bits is None else _checks.real(bits, "bits", minimum=1.0, maximum=1e12),
         )
 
 

@@ -12,20 +12,21 @@ from scipy.optimize import minimize_scalar
 
 from spherapprox import _checks
 
-from . import sharp, thesis
+from . import thesis
 from ._bound import Bound, Hypothesis, Side, over_arrays, settle
 from ._problem import LARGEST_CONCENTRATION, Problem
 from .covering import SMALLEST_RADIUS
+from .sharp import convolution, core, lower, split
 
 PREFIX_LENGTH: dict[str, Callable[[Problem], Bound]] = {
     "thesis-core": thesis.core,
     "thesis-vector": thesis.vector,
     "thesis-split": thesis.split,
     "thesis-split-corrected": thesis.split_corrected,
-    "sharp-core": sharp.core,
-    "sharp-split-mean": sharp.split_mean,
-    "sharp-split-nearest": sharp.split_nearest,
-    "lower": sharp.lower,
+    "sharp-core": core.core,
+    "sharp-split-mean": split.split_mean,
+    "sharp-split-nearest": split.split_nearest,
+    "lower": lower.lower,
 }
 """Theorem -> the function that states it for a prefix length, from the longest prefix to the floor."""
 
@@ -182,7 +183,7 @@ def concentration(
     def one(e: object, d: object) -> float:
         problem = Problem.checked(e, d, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic)
         if theorem == "sharp":
-            return sharp.concentration_needed(problem.eps, problem.dim, problem.lipschitz)
+            return convolution.concentration_needed(problem.eps, problem.dim, problem.lipschitz)
         constant = thesis.ragozin_limit(problem.dim) if problem.ragozin is None else problem.ragozin
         return thesis.concentration_needed(
             problem.eps, problem.dim, lipschitz=problem.lipschitz, ragozin=constant, harmonic=problem.harmonic
@@ -263,7 +264,7 @@ def error_bound(
     alpha = _checks.real(exponent, "exponent", above=0.0, maximum=1.0)
     hypotheses: tuple[Hypothesis, ...] = ()
     if theorem == "lower":
-        rho = sharp.lower_radius(count, problem.dim)
+        rho = lower.lower_radius(count, problem.dim)
         least = min(problem.lipschitz * rho**alpha, math.inf if sup_norm is None else problem.sup_norm)
         log = math.log(least) if least > 0.0 else -math.inf
     else:
@@ -293,12 +294,12 @@ def _log_error(
     dim, lip, sup = problem.dim, problem.lipschitz, problem.sup_norm
     lam = 0.0 if problem.concentration is None else problem.concentration
     if theorem == "convolution":
-        return math.log(sharp.convolution_error(lam, dim, lip, exponent)), ()
+        return math.log(convolution.convolution_error(lam, dim, lip, exponent)), ()
     if theorem == "sharp-core":
-        return math.log(sharp.core_error(lam, radius, dim, lip, sup, exponent)), ()
+        return math.log(core.core_error(lam, radius, dim, lip, sup, exponent)), ()
     if theorem.startswith("sharp-split"):
         mean = theorem == "sharp-split-mean"
-        log_w = sharp.log_mean_error(lam, radius, dim) if mean else sharp.log_nearest_error(lam, radius, math.log(n))
+        log_w = split.log_mean_error(lam, radius, dim) if mean else split.log_nearest_error(lam, radius, math.log(n))
         # the weights are convex, so a mean of theta^exponent is at most the power of the mean (Jensen)
         log = math.log(lip) + exponent * min(log_w, math.log(math.pi))
         return log, (Hypothesis("cells of equal measure", True),) if mean else ()
@@ -359,7 +360,7 @@ def best_concentration(
     if theorem == "sharp-split" and n is not None and rho < math.pi:
         # falls to its infimum as lambda grows
         count, spare = _checks.real(n, "n", minimum=1.0), _checks.real(slack, "slack", above=0.0, below=1.0)
-        return bound_at(sharp.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(count)))
+        return bound_at(split.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(count)))
     # falls, then rises with lambda; a coarse grid first, since far out it may saturate
     widest = min(math.log(1e6 * _checks.dimension(dim)) - 2.0 * math.log(rho), 0.99 * math.log(LARGEST_CONCENTRATION))
     grid = np.linspace(math.log(1e-2), widest, 60)

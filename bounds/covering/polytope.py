@@ -1,0 +1,47 @@
+"""Covers of S^m by the vertices of polytopes, each with its covering radius (docs/theorems.md, 4.2, polytope)."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+_GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
+
+# dim: cosine of the covering radius, points (Coxeter, Regular Polytopes: inradius over circumradius; 421 for E8)
+_EXCEPTIONAL = {
+    2: (math.sqrt((5.0 + 2.0 * math.sqrt(5.0)) / 15.0), 12),  # icosahedron
+    3: (_GOLDEN**2 / math.sqrt(8.0), 120),  # 600-cell
+    7: (math.sqrt(0.5), 240),  # the roots of E8
+}
+_MOST_SIGNS = 3
+"""Sign vectors with more entries than this are many more points than random caps need."""
+
+
+@functools.cache
+def polytopes(dim: int) -> tuple[tuple[float, int], ...]:
+    """Return (covering radius, number of points) of explicit covers of S^dim, ever fewer points at ever larger radii.
+
+    The simplex; the vectors with k entries +-1, the others 0, for k^2 <= dim + 1 (k = 1: the cross-polytope, k = 2:
+    the roots of D_n); in dimensions 2, 3 and 7 the icosahedron, the 600-cell and the roots of E8.
+    """
+    n = dim + 1
+    covers = [(1.0 / n, dim + 2)]
+    covers += [(math.sqrt(k / n), 2**k * math.comb(n, k)) for k in range(1, _MOST_SIGNS + 1) if k * k <= n]
+    covers += [_EXCEPTIONAL[dim]] if dim in _EXCEPTIONAL else []
+    frontier: list[tuple[float, int]] = []
+    for cosine, count in sorted(covers):  # from the largest radius down
+        while frontier and frontier[-1][1] >= count:
+            frontier.pop()
+        frontier.append((math.acos(cosine) * (1.0 + 1e-15), count))  # a hair above the radius: acos is rounded
+    return tuple(reversed(frontier))
+
+
+def polytope_count(dim: int, radius: float) -> int | None:
+    """Return the fewest points of an explicit cover with this radius, None below the least radius there is."""
+    return next((count for least, count in reversed(polytopes(dim)) if least <= radius), None)
+
+
+def log_polytope(dim: int, radius: float) -> float:
+    """Return the log of `polytope_count`, infinite where there is none."""
+    count = polytope_count(dim, radius)
+    return math.inf if count is None else math.log(count)

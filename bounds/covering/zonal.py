@@ -1,0 +1,107 @@
+"""Covers of S^m made of bands of latitude, each covered by a cover of S^(m-1) (docs/theorems.md, 4.2, zonal)."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .polytope import polytopes
+
+Floats = NDArray[np.float64]
+
+MAX_DIM = 64
+"""The closed form doubles its density with each dimension: above dim 6 random caps need fewer points at any radius."""
+
+_SMALLEST_COUNTED = {2: 0.03, 3: 0.04, 4: 0.06, 5: 0.1, 6: 0.15, 7: 0.25, 8: 0.4}
+"""dim: the radius from which covers are counted. Below it the closed form loses little, or other covers are better."""
+_STEP = 1.0025
+"""Ratio of neighbouring radii in the tables of counted covers."""
+_CHUNK = 64
+_SAFE = 1.0 - 1e-14
+"""What rounding is allowed to cost in a half chord."""
+
+
+@functools.cache
+def _log_coefficients(dim: int) -> Floats:
+    """Return log c_p, p = 0, ..., dim: N(rho) <= sum_p c_p y^p for y = 1/sin(rho/2), 0 < rho <= pi (4.2, zonal)."""
+    if dim == 1:
+        return np.array([0.0, math.log(0.5 * math.pi)])
+    below = _log_coefficients(dim - 1)
+    p = np.arange(dim, dtype=np.float64)
+    log_beta = np.array([math.lgamma((q + 1) / 2) + math.lgamma(0.5) - math.lgamma(q / 2 + 1) for q in range(dim)])
+    share = math.sqrt(1.0 / dim)  # t = sin(h/2)/sin(rho/2), best where rho is small
+    scaled = below - 0.5 * p * math.log1p(-share * share)
+    same = scaled + np.log(np.exp(log_beta) / math.pi + (p > 0))
+    above = scaled + log_beta - math.log(4.0 * share)
+    total: Floats = np.logaddexp(np.append(same, -np.inf), np.append(-np.inf, above))  # (dim + 1,)
+    return total
+
+
+def log_zonal_sum(dim: int, radius: float) -> float:
+    """Return the log of the closed form, which falls smoothly as the radius grows."""
+    coefficients = _log_coefficients(dim)
+    terms = coefficients - math.log(math.sin(radius / 2.0)) * np.arange(dim + 1)
+    top = float(terms[-1]) if radius < 0.5 else float(terms.max())
+    return top + math.log(float(np.exp(terms - top).sum()))
+
+
+@functools.cache
+def counted(dim: int) -> tuple[Floats, Floats]:
+    """Return radii, increasing, and how many points of a cover counted band by band suffice from each of them on.
+
+    Empty where nothing is counted (dim above 8). The radii are those of a fixed ladder and of the polytopes.
+    """
+    if dim not in _SMALLEST_COUNTED:
+        return np.empty(0), np.empty(0)
+    steps = int(math.log(0.5 * math.pi / _SMALLEST_COUNTED[dim]) / math.log(_STEP))
+    ladder = 0.5 * math.pi * _STEP ** -np.arange(1.0, steps + 1)
+    chunks = np.array_split(ladder, 1 + steps // _CHUNK)
+    counts = np.concatenate([_count(dim, chunk) for chunk in chunks])
+    known = [*zip(ladder, counts, strict=True), *polytopes(dim)]
+    radii, counts = np.array(sorted(known)).T
+    return radii, np.minimum.accumulate(counts)
+
+
+def _count(dim: int, radii: Floats) -> Floats:
+    """Return for each radius the points of the best cover found: a cap at each pole and J equal bands between."""
+    radius = radii[:, np.newaxis, np.newaxis]  # (radii, numbers of bands, bands)
+    span = math.pi - 2.0 * radius
+    ideal = 0.5 * span * math.sqrt(dim) / radius
+    least = np.maximum(np.floor(0.5 * span / radius) + 1.0, np.floor(0.7 * ideal))  # half a band is below the radius
+    most = np.maximum(np.ceil(1.2 * ideal), least + 1.0)
+    bands = np.round(least + (most - least) * np.linspace(0.0, 1.0, 13)[:, np.newaxis])
+    half = 0.5 * span / bands
+    north = np.arange(math.ceil(float(most.max()) / 2.0), dtype=np.float64)  # bands from the north to the equator
+    centre = np.minimum(radius + half * (2.0 * north + 1.0), 0.5 * math.pi)
+    widest = np.sin(np.minimum(centre + half, 0.5 * math.pi))
+    chord = (np.sin(0.5 * radius) - np.sin(0.5 * half)) * (np.sin(0.5 * radius) + np.sin(0.5 * half))
+    ratio = np.sqrt(chord * _SAFE / (widest * np.sin(centre)))
+    points = _counts(dim - 1, 2.0 * np.arcsin(np.minimum(ratio, 1.0)))
+    mirrored = np.clip(bands - 2.0 * north, 0.0, 2.0)  # 2: a band and its image, 1: the equator's, 0: beyond it
+    best: Floats = 2.0 + (mirrored * np.where(mirrored > 0.0, points, 1.0)).sum(axis=2).min(axis=1)
+    return best
+
+
+def _counts(dim: int, radii: Floats) -> Floats:
+    """Return sufficient numbers of points for many radii, infinite below the table."""
+    if dim == 1:
+        arcs: Floats = np.ceil(math.pi / _SAFE / radii)
+        return np.where(radii >= math.pi, 1.0, arcs)
+    table, counts = counted(dim)
+    found = np.searchsorted(table, radii, side="right") - 1
+    points = np.where(found >= 0, counts[np.maximum(found, 0)], np.inf)
+    return np.where(radii >= math.pi, 1.0, np.where(radii >= 0.5 * math.pi, 2.0, points))
+
+
+def zonal(dim: int, radius: float) -> tuple[float, bool]:
+    """Return (log N, whether N was counted) for 0 < radius < pi/2 and 2 <= dim <= `MAX_DIM`."""
+    log_sum = log_zonal_sum(dim, radius)
+    if radius < _SMALLEST_COUNTED.get(dim, math.inf):
+        return log_sum, False
+    radii, counts = counted(dim)
+    found = int(np.searchsorted(radii, radius, side="right")) - 1
+    log_count = math.log(float(counts[found])) if found >= 0 else math.inf
+    return (log_count, True) if log_count <= log_sum else (log_sum, False)

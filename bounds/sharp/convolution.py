@@ -1,35 +1,54 @@
-"""The convolution error of the kernel, sharp: docs/theorems.md, 4.1."""
+"""The convolution error of the kernel, sharp, for Lipschitz and Hoelder targets: docs/theorems.md, 4.1."""
 
 from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
-
+from spherapprox._kernels import zonal
+from spherapprox._kernels.piece import log_integral, log_sum
 from spherapprox.vmf import VonMisesFisher
 
+from .search import increasing_root
 
-def concentration_needed(eps: float, dim: int, lipschitz: float) -> float:
-    """4.1: the lambda with L E[theta] = eps, from which ``|f - K * f| <= eps`` for every L-Lipschitz f; sharp."""
-    goal = eps / lipschitz
-    if goal >= math.pi / 2.0:  # E[theta] = pi/2 at lambda = 0
+
+def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float = 1.0) -> float:
+    """4.1: the lambda with L E[theta^alpha] = eps, from which ``|f - K * f| <= eps`` for every such f; sharp."""
+    log_goal = math.log(eps) - math.log(lipschitz)
+    uniform = 0.5 * math.pi if exponent == 1.0 else VonMisesFisher(dim, 0.0).mean_angle(exponent)
+    if log_goal >= math.log(uniform):
         return 0.0
 
     def excess(log_lambda: float) -> float:
-        return math.log(VonMisesFisher(dim, math.exp(log_lambda)).mean_angle() / goal)
+        return log_goal - zonal.log_moment(float(dim), math.exp(log_lambda), exponent)
 
-    # E[theta] is about sqrt(m/lambda): a first guess, widened until it brackets
-    high = math.log(dim) + 2.0 * math.log(math.pi / (2.0 * goal)) + 0.1
-    while excess(high) > 0.0:
-        high += 1.0
-    low = high - 3.0
-    while excess(low) < 0.0:
-        low -= 3.0
-        if low < -690.0:
-            return 0.0
-    return math.exp(float(brentq(excess, low, high, xtol=1e-15, rtol=1e-15)))
+    # E[theta^alpha] is about theta^alpha with lambda sin^2 theta = m cos theta, exact for high dimension
+    angle = 0.5 * math.pi * math.exp((log_goal - math.log(uniform)) / exponent)
+    start = log_concentration_at(angle, dim)
+    slope = exponent / (angle * (math.tan(angle) + 2.0 / math.tan(angle)))
+    found, _ = increasing_root(excess, start, slope, -690.0, LARGEST)
+    return math.exp(found) if found > -690.0 else 0.0
 
 
-def convolution_error(concentration: float, dim: int, lipschitz: float, exponent: float = 1.0) -> float:
-    """4.1: sup of ``|f - K * f|`` over all f with modulus L t^exponent, equal to L E[theta^exponent]."""
-    return lipschitz * float(VonMisesFisher(dim, concentration).mean_angle(exponent))
+LARGEST = math.log(1e300)
+"""The logarithm of the largest concentration that the kernel is computed for."""
+
+
+def log_concentration_at(angle: float, dim: int) -> float:
+    """Return log lambda, lambda sin^2 = m cos of the angle: where the kernel's mean angle is about this one."""
+    return math.log(dim) + math.log(math.cos(angle)) - 2.0 * math.log(math.sin(angle))
+
+
+def convolution_error(
+    concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float | None = None
+) -> float:
+    """4.1: sup of ``|f - K * f|`` over all f with modulus L t^alpha and ``|f| <= F``: E[min(L theta^alpha, 2 F)]."""
+    whole = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
+    if sup_norm is None or lipschitz * math.pow(math.pi, exponent) <= 2.0 * sup_norm:
+        return whole
+    kink = math.exp((math.log(2.0 * sup_norm) - math.log(lipschitz)) / exponent)  # L kink^alpha = 2 F
+    base = zonal.kernel(float(dim), concentration)
+    power = 4 if exponent < 1.0 and dim < 16 else 1  # resolves theta^alpha at 0, as in the kernel's own moments
+    near = log_integral(base, 0.0, kink, lambda theta: theta**exponent, power)
+    beyond = log_integral(base, kink, math.pi)
+    total = log_sum((math.log(lipschitz) + near, math.log(2.0 * sup_norm) + beyond))
+    return min(math.exp(total - log_integral(base, 0.0, math.pi)), whole, 2.0 * sup_norm)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import best_concentration, concentration, error_bound, prefix_length
+from bounds.api import SPLIT
 from bounds.spectral import iv_ratio_bounds, mean_angle_upper
 from spherapprox.special import iv_ratio, log_cap_measure
 from spherapprox.vmf import VonMisesFisher
@@ -53,78 +54,9 @@ def test_table_other_entries():
     assert concentration(0.05, dim=8) == pytest.approx(3005.85, abs=0.00501)
 
 
-scale = st.floats(-3, 3).map(lambda e: 10.0**e)
-
-
-@settings(max_examples=40)
-@given(dim=st.integers(1, 100), share=st.floats(1e-6, 1.5), lip=scale)
-def test_concentration_is_the_threshold(dim, share, lip):
-    lam = concentration(share * lip, dim=dim, lipschitz=lip)
-    assert lip * VonMisesFisher(dim, lam).mean_angle() == pytest.approx(share * lip, rel=1e-11)
-
-
-def test_concentration_is_zero_from_a_right_angle():
-    for dim in (1, 2, 50):
-        assert concentration(math.pi / 2, dim=dim) == 0.0
-        assert concentration(3.0, dim=dim, lipschitz=1.5) == 0.0
-        assert 0.0 < concentration(math.pi / 2 - 1e-3, dim=dim) < 0.1 * dim
-
-
-@settings(max_examples=15)
-@given(dim=st.integers(1, 20), share=st.floats(0.01, 1.2), lip=scale, sup=scale)
-def test_core_keeps_its_promise(dim, share, lip, sup):
-    eps = share * lip
-    bound = prefix_length(eps, dim=dim, lipschitz=lip, sup_norm=sup, theorem="sharp-core")
-    promised = error_bound(
-        dim=dim, theorem="sharp-core", lipschitz=lip, sup_norm=sup, concentration=bound.concentration,
-        radius=bound.radius,
-    ).value  # fmt: skip
-    assert promised == pytest.approx(eps, rel=1e-9)
-    # no other concentration allows a shorter prefix
-    for factor in (0.5, 0.9, 1.1, 2.0, 30.0):
-        other = prefix_length(
-            eps, dim=dim, lipschitz=lip, sup_norm=sup, theorem="sharp-core", concentration=factor * bound.concentration
-        )
-        assert other.log >= bound.log - 1e-9
-
-
-@settings(max_examples=15)
-@given(dim=st.integers(1, 20), share=st.floats(0.01, 1.2))
-def test_split_mean_keeps_its_promise(dim, share):
-    bound = prefix_length(share, dim=dim, theorem="sharp-split-mean")
-    promised = error_bound(
-        dim=dim, theorem="sharp-split-mean", lipschitz=1.0, concentration=bound.concentration, radius=bound.radius
-    ).value
-    assert promised == pytest.approx(share, rel=1e-9)
-    assert bound.log == pytest.approx(-log_cap_measure(dim, bound.radius / 6), rel=1e-12)
-
-
-@settings(max_examples=25)
-@given(dim=st.integers(1, 60), eps=st.floats(1e-3, 2.0), slack=st.sampled_from([1e-1, 1e-3, 1e-6]))
-def test_split_nearest_keeps_its_promise(dim, eps, slack):
-    bound = prefix_length(eps, dim=dim, theorem="sharp-split-nearest", slack=slack)
-
-    def promised(factor):
-        return error_bound(
-            dim=dim, theorem="sharp-split", lipschitz=1.0, concentration=factor * bound.concentration,
-            radius=bound.radius, n=bound.value,
-        ).value  # fmt: skip
-
-    assert promised(1.0) <= eps * (1 + 1e-9)
-    if bound.concentration > 0:
-        assert promised(0.99) > eps
-        # and this concentration allows just this prefix length (a little more, and it may do with fewer)
-        again = prefix_length(eps, dim=dim, theorem="sharp-split-nearest", concentration=1.001 * bound.concentration)
-        assert again.log <= bound.log + 1e-9
-        assert again.log >= bound.log - 0.01 * dim - math.log(2)
-
-
 def test_sharp_split_is_the_smaller_one():
     for lam in (None, 50.0, 1e4):
-        parts = [
-            prefix_length(0.5, dim=3, theorem=f"sharp-split-{name}", concentration=lam).log
-            for name in ("mean", "nearest")
-        ]
+        parts = [prefix_length(0.5, dim=3, theorem=name, concentration=lam).log for name in SPLIT]
         assert prefix_length(0.5, dim=3, concentration=lam).log == min(parts)
 
 
@@ -146,40 +78,6 @@ def test_lower_needs_a_target_that_can_be_missed():
 def test_lower_radius_inverts_the_cap_measure(dim, n):
     radius = error_bound(dim=dim, theorem="lower", lipschitz=1.0, n=n).value
     assert log_cap_measure(dim, radius) == pytest.approx(-math.log(n), rel=1e-12, abs=1e-12)
-
-
-def test_sharpness_of_the_convolution_error():
-    # f = L theta(., x) loses exactly L E[theta] at x: an independent trapezoid rule in theta
-    dim, lam, lip = 3, 40.0, 2.5
-    theta = np.linspace(0.0, math.pi, 200_001)
-    weight = np.exp(lam * (np.cos(theta) - 1.0)) * np.sin(theta) ** (dim - 1)
-    lost = lip * np.sum(theta * weight) / np.sum(weight)
-    bound = error_bound(dim=dim, theorem="convolution", lipschitz=lip, concentration=lam).value
-    assert bound == pytest.approx(lost, rel=1e-9)
-
-
-def test_split_mean_against_direct_quadrature():
-    dim, lam, rho = 2, 30.0, 0.2
-    theta = (np.arange(400_000) + 0.5) * math.pi / 400_000
-
-    def kernel(angle):
-        return np.exp(lam * np.cos(angle))
-
-    measure = np.sin(theta)
-    top = np.sum((theta + rho) * kernel(np.maximum(theta - rho, 0.0)) * measure)
-    quotient = top / np.sum(kernel(np.minimum(theta + rho, math.pi)) * measure)
-    bound = error_bound(dim=dim, theorem="sharp-split-mean", lipschitz=3.0, concentration=lam, radius=rho).value
-    assert bound == pytest.approx(3.0 * min(quotient, math.pi), rel=1e-8)
-
-
-def test_hoelder_targets():
-    common = {"dim": 2, "concentration": 100.0, "exponent": 0.5, "lipschitz": 2.0}
-    assert error_bound(theorem="convolution", **common).value == pytest.approx(
-        2.0 * VonMisesFisher(2, 100.0).mean_angle(0.5), rel=1e-13
-    )
-    split = error_bound(theorem="sharp-split", radius=0.01, n=1e5, **common).value
-    plain = error_bound(theorem="sharp-split", radius=0.01, n=1e5, dim=2, concentration=100.0, lipschitz=1.0).value
-    assert split == pytest.approx(2.0 * plain**0.5, rel=1e-13)
 
 
 @pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split"])

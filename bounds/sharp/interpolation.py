@@ -1,0 +1,88 @@
+"""The core head by interpolation, with arbitrary real weights, best in the flat limit: docs/theorems.md, 4.G."""
+
+from __future__ import annotations
+
+import math
+
+from spherapprox._kernels import bessel
+
+from .._bound import Bound, Hypothesis
+from .._problem import Problem
+from ._approximation import approximation, by_constant
+from ._degrees import EXACT, log_binomial, log_eigenvalue, log_polynomials, log_tail
+from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
+
+_NAME, _RANK, _SECTION = "sharp-core-interpolation", "sharp-core-rank", "4.G"
+
+
+def interpolation_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
+    """4.G: N rho_g |p|/a_n for a polynomial p of the degree n <= g and L2 norm |p|, N = dim P_g Fekete points."""
+    log = log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
+    log += log_polynomials(tail_degree, dim) + math.log(norm)
+    return math.exp(log) if log < 700.0 else math.inf
+
+
+def interpolation(problem: Problem) -> Bound:
+    """4.G: N = dim P_g tokens for polynomials of degree n <= g that come within eps of the target.
+
+    With lambda free, g = n and lambda is as near 0 as it takes: a theorem on existence, since the weights, the log of
+    whose sum of sizes is in the constants, exceed what floats can balance. At a given lambda g is minimised.
+    """
+    if (constant := by_constant(problem, _NAME, _SECTION)) is not None:
+        return constant
+    found, dim, lam = approximation(problem), problem.dim, problem.concentration
+    degree = tail = math.inf
+    log_lambda = 0.0
+    if found.assumes.holds and lam is not None:
+        degree, tail = least_degrees(problem, found, lam, lambda g: log_polynomials(g, dim), both=False)
+        log_lambda = math.log(lam) if lam > 0.0 else -math.inf
+    elif found.assumes.holds and (degree := least_polynomial(problem, found)) < math.inf:
+        tail = degree
+        allowed = log_room(problem, found, degree) - found.log_norm - log_polynomials(degree, dim)
+        log_lambda = log_flat_concentration(degree, dim, allowed)
+        lam = math.exp(log_lambda)
+    at = "" if lam is None else f" at concentration {lam:.6g}"
+    enough = Hypothesis(f"a degree that promises eps{at}", tail < math.inf)
+    log = math.inf
+    constants: tuple[tuple[str, float], ...] = ()
+    if enough.holds:
+        log = log_polynomials(tail, dim)
+        weights = log + found.log_norm + log_amplification(degree, log_lambda, dim)
+        constants = (
+            ("degree", degree),
+            ("tail degree", tail),
+            ("log concentration", log_lambda),
+            ("log weights", weights - bessel.log_0f1_scaled(0.5 * (dim - 1), lam or 0.0)),
+        )
+    return Bound(
+        "prefix length", log, "upper", _NAME, f"docs/theorems.md, {_SECTION}", (found.assumes, enough), lam, None,
+        constants, whole=log < EXACT,
+    )  # fmt: skip
+
+
+def rank(problem: Problem) -> Bound:
+    """4.G (rank): points free as well as weights, 4 ceil(C(m+n, m)/(m+1)) tokens reach polynomials of degree n >= 5.
+
+    A limit lambda -> 0 without an explicit lambda; below degree 5 the count of degree 5, and never above dim P_n.
+    """
+    if (constant := by_constant(problem, _RANK, _SECTION)) is not None:
+        return constant
+    found = approximation(problem)
+    degree = least_polynomial(problem, found) if found.assumes.holds else math.inf
+    enough = Hypothesis("a degree that promises eps", degree < math.inf)
+    free = Hypothesis("scalar values, and a concentration small enough, not given", problem.concentration is None)
+    log = math.inf
+    if enough.holds:
+        log = min(log_polynomials(degree, problem.dim), log_rank_points(max(degree, 5.0), problem.dim))
+    return Bound(
+        "prefix length", log, "upper", _RANK, f"docs/theorems.md, {_SECTION} (rank)", (found.assumes, enough, free),
+        None, None, (("degree", degree),), whole=log < EXACT,
+    )  # fmt: skip
+
+
+def log_rank_points(degree: float, dim: int) -> float:
+    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward where the binomial is large."""
+    log = log_binomial(degree, float(dim))
+    if log < EXACT:
+        return math.log(4.0 * -(-math.comb(int(degree) + dim, dim) // (dim + 1)))
+    return math.log(4.0 / (dim + 1.0)) + log + math.log1p((dim + 1.0) * math.exp(-log))

@@ -1,0 +1,56 @@
+"""The core head with spectral correction, for smooth targets above all: docs/theorems.md, 4.7."""
+
+from __future__ import annotations
+
+import math
+
+from .._bound import Bound, Hypothesis
+from .._problem import Problem
+from ._approximation import approximation, by_constant
+from ._degrees import EXACT, log_eigenvalue, log_gauss_points, log_quadrature_points, log_tail
+from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
+
+_NAME, _SECTION = "sharp-core-spectral", "4.7"
+
+
+def spectral_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
+    """4.7: rho_g |p|/a_n for a polynomial p of the degree n <= g and L2 norm |p|; quadrature exact to degree g + n."""
+    log = log_tail(tail_degree, concentration, dim) + math.log(norm) - log_eigenvalue(degree, concentration, dim)
+    return math.exp(log) if log < 700.0 else math.inf
+
+
+def spectral(problem: Problem) -> Bound:
+    """4.7: the core head with spectral correction at a positive quadrature exact to degree g + n.
+
+    With lambda free, g = n is the best, and lambda the largest that suffices; at a given lambda g + n is minimised.
+    """
+    if (constant := by_constant(problem, _NAME, _SECTION)) is not None:
+        return constant
+    found = approximation(problem)
+    degree = exactness = math.inf
+    log_lambda, lam = 0.0, problem.concentration
+    if found.assumes.holds and lam is not None:
+        degree, tail = least_degrees(problem, found, lam, lambda g: 0.0, both=True)
+        exactness = degree + tail
+        log_lambda = math.log(lam) if lam > 0.0 else -math.inf
+    elif found.assumes.holds and (degree := least_polynomial(problem, found)) < math.inf:
+        exactness = 2.0 * degree
+        log_lambda = log_flat_concentration(degree, problem.dim, log_room(problem, found, degree) - found.log_norm)
+        lam = math.exp(log_lambda)
+    at = "" if lam is None else f" at concentration {lam:.6g}"
+    enough = Hypothesis(f"degrees that promise eps{at}", exactness < math.inf)
+    log = math.inf
+    constants: tuple[tuple[str, float], ...] = ()
+    if enough.holds:
+        log = log_quadrature_points(exactness, problem.dim)
+        constants = (
+            ("degree", degree),
+            ("exactness", exactness),
+            ("log product Gauss", log_gauss_points(exactness, problem.dim)),
+            ("log concentration", log_lambda),
+            ("log amplification", log_amplification(degree, log_lambda, problem.dim)),
+        )
+    return Bound(
+        "prefix length", log, "upper", _NAME, f"docs/theorems.md, {_SECTION}", (found.assumes, enough), lam, None,
+        constants, whole=log < EXACT,
+    )  # fmt: skip

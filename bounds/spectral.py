@@ -1,4 +1,4 @@
-"""Two-sided bounds of Bessel ratios, and what follows from them for the kernel's eigenvalues and mean angle."""
+"""Two-sided bounds of Bessel ratios, and from them of the kernel's eigenvalues, and of its mean angle."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from spherapprox.vmf import VonMisesFisher
 KAPPA = (math.pi**2 - 4.0) / 4.0
 """theta^2 <= 2 u + KAPPA u^2 with u = 1 - cos(theta), equality at theta = 0 and pi."""
 
+FACTORS = 256
+"""Ratios of which an eigenvalue's bounds take each by itself; tuned."""
+
 
 def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Enclose I_(order+1)(x) / I_order(x) between elementary functions (Amos).
@@ -26,7 +29,8 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[NDArray[Any], NDArr
     Returns
     -------
     lower, upper : ndarray
-        ``x / (order + 1/2 + sqrt(x^2 + (order + 3/2)^2))`` and ``x / (order + 1/2 + sqrt(x^2 + (order + 1/2)^2))``.
+        ``x / (order + 1/2 + sqrt(x^2 + (order + 3/2)^2))``, and the smaller of ``x / (order + 1/2 + sqrt(x^2 + (order +
+        1/2)^2))`` and ``x / (order + sqrt(x^2 + (order + 2)^2))``, the better one for large and for small x.
 
     Raises
     ------
@@ -35,7 +39,8 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[NDArray[Any], NDArr
 
     References
     ----------
-    D. E. Amos, Computation of modified Bessel functions and their ratios, Math. Comp. 28 (1974), (11) and (16).
+    D. E. Amos, Computation of modified Bessel functions and their ratios, Math. Comp. 28 (1974), (9), (11) and (16);
+    docs/theorems.md, 1.4.
 
     Examples
     --------
@@ -45,7 +50,73 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[NDArray[Any], NDArr
     """
     v = _checks.reals(order, "order", minimum=0.0, finite=True)
     z = _checks.reals(x, "x", minimum=0.0, finite=True)
-    return z / (v + 0.5 + np.hypot(z, v + 1.5)), z / (v + 0.5 + np.hypot(z, v + 0.5))
+    upper = np.maximum(v + 0.5 + np.hypot(z, v + 0.5), v + np.hypot(z, v + 2.0))
+    return z / (v + 0.5 + np.hypot(z, v + 1.5)), z / upper
+
+
+def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[float, float]:
+    """Enclose the kernel's eigenvalue a_k: its first ratios as in `iv_ratio_bounds`, the others by integrals.
+
+    Parameters
+    ----------
+    degree : int
+        k >= 0.
+    concentration : float
+        lambda >= 0.
+    dim : int
+        The manifold's dimension m >= 1.
+
+    Returns
+    -------
+    lower, upper : float
+        Natural logarithms; -inf for the eigenvalue 0 (lambda = 0, k >= 1). Some 1e-14 of rounding, relative, comes on
+        top; for lambda -> 0 and lambda -> infinity the two tend to each other.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
+
+    References
+    ----------
+    docs/theorems.md, 1.4.
+
+    Examples
+    --------
+    >>> lower, upper = eigenvalue_bounds(10, 100.0, 8)
+    >>> round(lower, 4), round(float(VonMisesFisher(8, 100.0).eigenvalues(10, log=True)[10]), 4), round(upper, 4)
+    (-0.8568, -0.8529, -0.8486)
+    """
+    k, lam, m = _checks.integer(degree, "degree", minimum=0), _checks.concentration(concentration), _order(dim)
+    if k == 0 or lam == 0.0:
+        return (0.0, 0.0) if k == 0 else (-math.inf, -math.inf)
+    first = min(k, FACTORS)
+    a = m + 0.5 + np.arange(float(first))
+    upper = -float(np.maximum(_log_ratio(a, a, lam), _log_ratio(a - 0.5, a + 1.5, lam)).sum())
+    lower = -float(_log_ratio(a, a + 1.0, lam).sum())
+    if k > first:
+        start, stop = m + first, m + float(k)
+        whole = _asinh_integral(start, stop, lam)
+        upper -= whole
+        lower -= whole + 0.5 * (math.asinh(stop / lam) - math.asinh(start / lam))
+    return min(lower, 0.0), min(upper, 0.0)
+
+
+def _log_ratio(a: NDArray[Any], b: NDArray[Any], x: float) -> NDArray[Any]:
+    """Return log[(a + sqrt(x^2 + b^2)) / x] for a <= b, by the asinh of b/x, without cancellation."""
+    result: NDArray[Any] = np.arcsinh(b / x) + np.log1p((a - b) / (b + np.hypot(x, b)))
+    return result
+
+
+def _order(dim: object) -> float:
+    return 0.5 * (_checks.dimension(dim) - 1)
+
+
+def _asinh_integral(start: float, stop: float, x: float) -> float:
+    """Return the integral of asinh(a/x) over start <= a <= stop, a asinh(a/x) - sqrt(a^2 + x^2) without cancelling."""
+    width, high, low = stop - start, math.hypot(x, stop), math.hypot(x, start)
+    rise = math.asinh((width / x) * ((stop + start) / (stop * low / x + start * high / x)))
+    return width * math.asinh(stop / x) + start * rise - width * ((stop + start) / (high + low))
 
 
 def mean_angle_upper(concentration: float, dim: int) -> float:
@@ -75,6 +146,48 @@ def mean_angle_upper(concentration: float, dim: int) -> float:
     lam, m = _checks.concentration(concentration), _checks.dimension(dim)
     kernel = VonMisesFisher(m, lam)
     u1 = float(kernel.mean_one_minus_cos())
-    # E (1-t)^2 = 2 (1-a_1) - m a_1 / lambda; what cancels is of order lambda^-2, small beside u1 of order 1/lambda
-    u2 = max(2.0 * u1 - m * (1.0 - u1) / lam, u1 * u1) if lam > 0.0 else 1.0 + 1.0 / (m + 1.0)
-    return math.sqrt(2.0 * u1 + KAPPA * u2)
+    return math.sqrt(2.0 * u1 + KAPPA * _second_moment(kernel, u1))
+
+
+def mean_angle_lower(concentration: float, dim: int) -> float:
+    """Bound the kernel's mean angle below: ``sqrt(2) u1^(3/2) / u2^(1/2)`` from the moments of `mean_angle_upper`.
+
+    Parameters
+    ----------
+    concentration : float
+        lambda >= 0.
+    dim : int
+        The manifold's dimension m >= 1.
+
+    Returns
+    -------
+    float
+        At most E[theta]; the closer the larger the dimension. For dim 1 and lambda > 1e14 rounding makes it small.
+
+    References
+    ----------
+    docs/theorems.md, 4.1.
+
+    Examples
+    --------
+    >>> round(mean_angle_lower(100.0, 8), 4), round(VonMisesFisher(8, 100.0).mean_angle(), 4)
+    (0.2511, 0.2731)
+    """
+    lam, m = _checks.concentration(concentration), _checks.dimension(dim)
+    kernel = VonMisesFisher(m, lam)
+    u1 = float(kernel.mean_one_minus_cos())
+    return math.sqrt(2.0 * u1 * (u1 / _second_moment(kernel, u1))) * math.sqrt(u1)
+
+
+def _second_moment(kernel: VonMisesFisher, u1: float) -> float:
+    """Bound E u^2, u = 1 - cos(theta), above; it is 2 u1 - m a_1 / lambda but for rounding (1.3).
+
+    For dim >= 2 the density of u is that of a gamma variable times a decreasing function, so E u^2 / E u is at most
+    the gamma's (m/2 + 1) / lambda.
+    """
+    m, lam = kernel.dim, kernel.concentration
+    if lam == 0.0:
+        return 1.0 + 1.0 / (m + 1.0)
+    exact = 2.0 * u1 - m * (float(kernel.eigenvalue(1)) / lam)
+    safe = max(exact, u1 * u1) + 2e-15 * u1
+    return min(safe, u1 * (0.5 * m + 1.0) / lam) if m >= 2 else safe

@@ -7,10 +7,13 @@ from decimal import Decimal
 import mpmath as mp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import HypothesisError, concentration, error_bound, prefix_length, thesis
+from bounds import HypothesisError, concentration, covering_number, error_bound, prefix_length, thesis
+from bounds.covering import log_rogers_constant
+from bounds.ragozin import approximation_error, ragozin_constant
+from spherapprox import EqualMeasurePartition, special
 from spherapprox.vmf import VonMisesFisher
 
 ONES = {"ragozin": 1.0, "harmonic": 1.0}
@@ -44,8 +47,8 @@ def test_table(row):
         assert agrees(bound.log10, log10)
 
 
-def truth_concentration(eps, dim, lip, c_r, c_h):
-    with mp.workdps(200):
+def truth_concentration(eps, dim, lip, c_r, c_h, digits=200):
+    with mp.workdps(digits):
         eps, lip, c_r, c_h = (mp.mpf(v) for v in (eps, lip, c_r, c_h))
         u = 1 - eps**2 / (8 * lip * c_h * c_r + 2 * eps * c_h)
         if u <= 0:
@@ -75,16 +78,44 @@ def test_concentration_is_zero_where_nothing_is_needed():
     assert prefix_length(9.0, dim=8, theorem="thesis-core", ragozin=1.0).concentration == 0.0
 
 
-def test_series_has_m_plus_5():
-    # erratum 8: the second coefficient; (Lambda - first term) eps^3 / 16 -> m + 5
-    for dim, expected in ((2, 7.0), (8, 13.0)):
-        with mp.workdps(60):
-            eps = mp.mpf("1e-9")
-            rest = (truth_concentration(eps, dim, 1, 1, 1) - 128 / eps**4) * eps**3 / 16
-        assert float(rest) == pytest.approx(expected, abs=1e-6)
-    series = thesis.concentration_series(1e-4, 8, lipschitz=2.0, ragozin=3.0, harmonic=0.5)
-    exact = thesis.concentration_needed(1e-4, 8, lipschitz=2.0, ragozin=3.0, harmonic=0.5)
-    assert series == pytest.approx(exact, rel=1e-9)
+@settings(max_examples=20)
+@given(eps=st.floats(-60, -40).map(lambda e: 10.0**e), dim=st.integers(1, 10**4), lip=positive, c_r=positive)
+def test_log_concentration_beyond_the_largest_float(eps, dim, lip, c_r):
+    numbers = {"lipschitz": lip, "ragozin": c_r, "harmonic": 1e80}
+    truth = truth_concentration(eps, dim, lip, c_r, 1e80, digits=420)
+    log = thesis.log_concentration_needed(eps, dim, **numbers)
+    assert log == pytest.approx(float(mp.log(truth)), rel=1e-14)
+    direct = thesis.concentration_needed(eps, dim, **numbers)
+    assert direct == math.inf or direct == pytest.approx(float(truth), rel=1e-12)
+    assert direct == math.inf or truth < 1e309
+
+
+def test_log_concentration_of_zero():
+    assert thesis.log_concentration_needed(10.0, 8, lipschitz=1.0, ragozin=1.0, harmonic=1.0) == -math.inf
+
+
+def test_series():
+    numbers = {"lipschitz": 2.0, "ragozin": 3.0, "harmonic": 0.5}
+    series = thesis.concentration_series(1e-4, 8, **numbers)
+    assert series == pytest.approx(thesis.concentration_needed(1e-4, 8, **numbers), rel=1e-9)
+    gap = series - thesis.concentration_series(1e-4, 8, **numbers, printed=True)
+    assert gap == pytest.approx(16.0 * 2.0**2 * 6.0 * 0.5 * 3.0**2 / 1e-4**3, rel=1e-3)
+
+
+@given(degree=st.integers(1, 10**6), dim=st.integers(1, 10**4), log_eps=st.floats(-12, 0), harmonic=positive)
+def test_concentration_at_a_degree_makes_b24_half_of_eps(degree, dim, log_eps, harmonic):
+    eps = 10.0**log_eps
+    lam = thesis.concentration_at_degree(eps, degree, dim, harmonic=harmonic)
+    if lam == 0.0:
+        assert harmonic * degree <= 0.5 * eps * (1 + 1e-12)
+    else:
+        error = thesis.projection_error(degree, lam, dim, harmonic=harmonic)
+        assert error == pytest.approx(0.5 * eps, rel=1e-9)
+
+
+def test_best_approximation():
+    assert thesis.best_approximation(20, 8, lipschitz=3.0) == 3.0 * approximation_error(20, 8)
+    assert thesis.best_approximation(20, 8, lipschitz=3.0, ragozin=2.0) == pytest.approx(0.3)
 
 
 @given(degree=st.integers(0, 60), dim=st.integers(1, 200), lam=st.floats(-2, 5).map(lambda e: 10.0**e))
@@ -112,15 +143,133 @@ def test_count_against_mpmath():
     assert thesis.log_count(1000.0, 0.25, 8, lipschitz=2.0, sup_norm=3.0) == pytest.approx(float(truth), rel=1e-13)
 
 
-def test_ragozin_limit_is_a_bessel_zero():
-    for dim in (1, 2, 3, 8, 16, 101, 1000, 10_000):
+@given(dim=st.integers(2, 3000), log_delta=st.floats(-3000, -1e-3))
+def test_cap_counts_are_in_order(dim, log_delta):
+    lower, middle, last = thesis.cap_counts(log_delta, dim)
+    assert lower < middle
+    assert lower < last
+    assert middle == math.inf or middle < last
+    if log_delta > -200.0:
+        radius = 2.0 * math.asin(math.sqrt(0.5 * math.exp(log_delta)))
+        assert lower == pytest.approx(covering_number(radius, dim=dim, method="lower").log, rel=1e-9, abs=1e-9)
+        if dim <= 200:
+            assert covering_number(radius, dim=dim, method="volume").log < last or radius > 0.5
+        assert (middle < math.inf) == (math.sin(radius) <= 1.0 / (dim + 1))
+        if middle < math.inf:
+            rogers = covering_number(radius, dim=dim, method="rogers").log
+            assert middle == pytest.approx(rogers, rel=1e-9)
+
+
+def test_riemann_sums_stay_within_b27():
+    # g(x, y) = exp(5 <x, y>) on S^2: its slope in y is at most that of exp(5 cos t)
+    rng = np.random.default_rng(5)
+    partition = EqualMeasurePartition(2, 60)
+    centres = partition.centers()
+    grid = np.linspace(0.0, math.pi, 10_001)
+    slope = np.max(5.0 * np.sin(grid) * np.exp(5.0 * np.cos(grid)))
+    x = rng.normal(size=(200, 3))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    exact = math.sinh(5.0) / 5.0
+    error = np.max(np.abs(exact - np.exp(5.0 * x @ centres.T).mean(axis=1)))
+    sharp = thesis.log_riemann_error(math.log(slope), partition.radius, printed=False)
+    assert 0.0 < error <= math.exp(sharp)
+    assert thesis.log_riemann_error(math.log(slope), partition.radius) == pytest.approx(sharp + math.log(3.0))
+
+
+@given(dim=st.integers(1, 10**4), log_lambda=st.floats(-12, 12))
+def test_kernel_slope_and_modulus(dim, log_lambda):
+    lam = 10.0**log_lambda
+    kernel = VonMisesFisher(dim, lam)
+    peak = float(kernel.log_density(1.0))
+    # the steepest point: cos t = lam sin^2 t
+    t = 2.0 * lam / (1.0 + math.hypot(1.0, 2.0 * lam))
+    log_slope = math.log(lam) + 0.5 * math.log(t / lam) + float(kernel.log_density(t))
+    assert log_slope <= thesis.log_kernel_slope(lam, dim) + 1e-9 * max(1.0, abs(peak))
+    assert thesis.log_kernel_slope(lam, dim, printed=True) == peak == thesis.log_peak(math.log(lam), dim) or abs(
+        thesis.log_peak(math.log(lam), dim) - peak
+    ) < 1e-12 * max(1.0, abs(peak), dim)
+    modulus = thesis.log_modulus(lam, dim, lipschitz=2.0, sup_norm=3.0)
+    assert modulus == pytest.approx(math.log(2.0 + 3.0 * lam) + peak, rel=1e-12, abs=1e-12)
+
+
+def test_peak_far_out_is_a_power():
+    for dim in (1, 8, 10**4):
+        low, high = thesis.log_peak(455.0, dim), thesis.log_peak(900.0, dim)
+        assert high - low == pytest.approx(0.5 * dim * 445.0, rel=1e-12)
+    assert thesis.log_kernel_slope(0.0, 3) == -math.inf
+
+
+@given(size=st.floats(0.1, 10), e1=st.floats(0, 1), e2=st.floats(0, 0.9), signs=st.integers(0, 3))
+def test_quotient_error_contains_quotients(size, e1, e2, signs):
+    b, d = size + (1 - 2 * (signs % 2)) * e1, 1.0 + (1 - 2 * (signs // 2)) * e2
+    bound = thesis.quotient_error(e1, e2, numerator=size, denominator=1.0, product=1.0 - e2)
+    assert abs(size - b / d) <= bound * (1 + 1e-12) + 1e-15
+
+
+def test_denominator_error_is_the_riemann_error_at_the_radius_of_b210():
+    dim, eps, lam, lip, sup = 8, 0.3, 250.0, 2.0, 3.0
+    numbers = {"lipschitz": lip, "sup_norm": sup}
+    modulus = thesis.log_modulus(lam, dim, **numbers)
+    radius = eps / (6.0 * math.sqrt(dim + 1.0)) * math.exp(-modulus)
+    for printed in (False, True):
+        slope = thesis.log_kernel_slope(lam, dim, printed=printed)
+        value = thesis.denominator_error(eps, lam, dim, **numbers, printed=printed)
+        assert value == pytest.approx(math.exp(thesis.log_riemann_error(slope, radius)), rel=1e-12)
+    assert thesis.vector_error(0.1, 8) == pytest.approx(0.3)
+
+
+@given(eps=st.floats(1e-9, 1.9), dim=st.integers(8, 10**4))
+def test_inner_accuracy_and_split_error_are_inverse(eps, dim):
+    inner = thesis.inner_accuracy(eps, dim, lipschitz=1.0, sup_norm=1.0)
+    assert thesis.split_error(inner, dim, sup_norm=1.0) == pytest.approx(eps, rel=1e-12)
+    printed = thesis.inner_accuracy(eps, dim, lipschitz=2.0, sup_norm=3.0, printed=True)
+    assert printed == pytest.approx(4.0 * eps / 7.0)
+
+
+def test_mask_error_against_mpmath():
+    for log_mass, mask, inputs in ((3.0, 0.0, 1), (200.0, -5.0, 7), (-300.0, 2.0, 3), (1e4, -1e4, 2)):
         with mp.workdps(30):
-            zero = mp.mpf(thesis.ragozin_limit(dim)) / mp.pi
-            order = mp.mpf(dim) / 2 - 1
-            assert abs(mp.besselj(order, zero) / (zero * mp.besselj(order + 1, zero))) < 1e-13
-            # the first zero: no sign change before it
-            grid = [zero * k / 40 for k in range(1, 40)]
-            assert all(mp.besselj(order, x) > 0 for x in grid)
+            other = inputs * mp.exp(mask)
+            truth = 2.0 * other / (other + mp.exp(log_mass))
+        value = thesis.mask_error(log_mass, mask, sup_norm=2.0, inputs=inputs)
+        assert value == pytest.approx(float(truth), rel=1e-12)
+
+
+def test_harmonics_of_zonal_functions():
+    # theta on the circle: pi/2 - (4/pi) sum over odd k of cos(k theta) / k^2
+    norms = thesis.zonal_harmonic_norms(lambda t: t, 1, 9)
+    odd = np.arange(1, 10, 2)
+    assert norms[odd] == pytest.approx(4.0 / (math.pi * odd**2), rel=1e-9)
+    assert np.abs(norms[2::2]).max() < 1e-12
+    # theta on S^2: the coefficient of P_1 is -3 pi/8
+    assert thesis.zonal_harmonic_norms(lambda t: t, 2, 2) == pytest.approx(
+        [math.pi / 2, 3 * math.pi / 8, 0.0], abs=1e-12
+    )
+    # a zonal polynomial is its own harmonic
+    for dim, degree in ((1, 7), (3, 4), (8, 12), (200, 3)):
+        norms = thesis.zonal_harmonic_norms(lambda t, k=degree, m=dim: special.gegenbauer(k, m, np.cos(t)), dim, degree)
+        assert norms[degree] == pytest.approx(1.0, rel=1e-8)
+        assert np.abs(norms[:degree]).max() < 1e-9
+    # a kernel: a_k dim(H_k)
+    kernel = VonMisesFisher(5, 30.0)
+    counts = [1, 6, 20, 50]
+    expected = [n * kernel.eigenvalue(k) for k, n in enumerate(counts)]
+    assert thesis.zonal_harmonic_norms(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(expected, rel=1e-9)
+    assert thesis.zonal_harmonic_bound(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(max(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.cos, 64, 100), "'max_degree' must be smaller for dim = 64, got 100"),
+        ((np.cos, 2, -1), "'max_degree' must be at least 0"),
+        ((lambda t: 1.0, 2, 3), "must return finite values of shape"),
+        ((lambda t: np.full_like(t, np.nan), 2, 3), "must return finite values"),
+    ],
+)
+def test_bad_zonal_functions(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        thesis.zonal_harmonic_norms(*arguments)
 
 
 def test_hypotheses():
@@ -132,6 +281,57 @@ def test_hypotheses():
     small = prefix_length(0.1, dim=8, theorem="thesis-core", concentration=10.0)
     assert small.value == math.inf
     assert any("concentration >=" in reason for reason in small.failed)
+
+
+def test_hypotheses_say_what_is_assumed():
+    proven = prefix_length(0.1, dim=8, theorem="thesis-core")
+    assumed = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=2.0, harmonic=3.0)
+    texts = [[h.statement for h in bound.hypotheses] for bound in (proven, assumed)]
+    assert not any("C_R" in text for text in texts[0])
+    assert any("assumed C_R L/q, C_R = 2" in text for text in texts[1])
+    assert any("assumed C_H = 3" in text for text in texts[1])
+    numbers = dict(assumed.constants)
+    assert (numbers["ragozin"], numbers["harmonic"]) == (2.0, 3.0)
+    assert assumed.log == pytest.approx(log_rogers_constant(8) - 9 * numbers["log_delta"], rel=1e-14)
+    assert dict(proven.constants)["ragozin"] == ragozin_constant(8)
+    for theorem in ("thesis-core", "thesis-vector", "thesis-split", "thesis-split-corrected"):
+        rough = prefix_length(0.1, dim=8, theorem=theorem, exponent=0.5)
+        assert "exponent = 1" in rough.failed
+
+
+def test_concentrations_beyond_the_largest_float():
+    far = prefix_length(1e-55, dim=8, theorem="thesis-vector", harmonic=1e90)
+    assert far.holds
+    assert far.concentration == math.inf
+    with mp.workdps(200):
+        lam = truth_concentration(mp.mpf(1e-55) / 6, 8, 1, ragozin_constant(8), 1e90, digits=420)
+        # c e^lambda is its leading term
+        peak = mp.sqrt(2 * mp.pi) * lam**4 / (mp.mpf(2) ** mp.mpf(3.5) * mp.gamma(mp.mpf(4.5)))
+        root = 3 * mp.pi * (1 + lam) * peak * 3 / mp.mpf(1e-55)
+        truth = log_rogers_constant(8) + 18 * mp.log(root)
+    assert far.log == pytest.approx(float(truth), rel=1e-13)
+    assert dict(far.constants)["log_concentration"] == pytest.approx(float(mp.log(lam)), rel=1e-14)
+
+
+@pytest.mark.parametrize("dim", [8, 64, 10_000])
+@pytest.mark.parametrize("theorem", ["thesis-core", "thesis-vector", "thesis-split", "thesis-split-corrected"])
+def test_finite_and_monotone(theorem, dim):
+    def logs(**changes):
+        found = [prefix_length(**({"eps": 1e-3, "dim": dim, "theorem": theorem} | c)) for c in expand(changes)]
+        assert all(b.holds for b in found)
+        return np.array([b.log for b in found])
+
+    def expand(changes):
+        ((name, values),) = changes.items()
+        return [{name: float(v)} for v in values]
+
+    assert (np.diff(logs(eps=np.geomspace(1e-12, 1.9, 40))) < 0.0).all()
+    least = 1.0 if theorem == "thesis-split-corrected" else 1e-2  # where eps is near F its eps' grows with F
+    assert (np.diff(logs(sup_norm=np.geomspace(least, 1e10, 25))) > 0.0).all()
+    assert (np.diff(logs(harmonic=np.geomspace(1e-2, 1e10, 25))) > 0.0).all()
+    assert (np.diff(logs(ragozin=np.geomspace(1e-2, 1e10, 25))) > 0.0).all()
+    if theorem != "thesis-split":  # as printed its accuracy 2 eps L / (2 L + F) shrinks with L
+        assert (np.diff(logs(lipschitz=np.geomspace(1e-2, 1e10, 25))) > 0.0).all()
 
 
 def test_core_error_inverts_the_prefix_length():

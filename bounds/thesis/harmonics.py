@@ -1,0 +1,153 @@
+"""Sup norms of the spherical harmonics of a zonal function: an estimate of the thesis's constant C_H."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spherapprox import _checks
+from spherapprox._kernels.gamma import log_gamma_half_ratio
+
+Array = NDArray[np.float64]
+
+LARGEST_DEGREE = 10_000
+PANEL = 16
+MOST_NODES = 2**15
+AGREEMENT = 1e-9
+"""Two quadratures, one with twice the nodes, differ by less than this times the largest norm; tuned."""
+NOISE = 1e-6
+"""What rounding may add to a norm, relative to max |g|: about 2e-16 sqrt(dim H_k)."""
+
+
+def zonal_harmonic_norms(function: Callable[[Array], Any], dim: int, max_degree: int) -> Array:
+    """Return the sup norms of the projections of f(x) = g(theta(x, pole)) onto the harmonics of degree 0 to n.
+
+    Parameters
+    ----------
+    function : callable
+        g, from angles in [0, pi], shape (k,), to finite values of the same shape.
+    dim : int
+        The manifold's dimension m, 1 to 1e6.
+    max_degree : int
+        n, 0 to 10,000, as far as dim(H_n) <= 2e19: floats resolve no more.
+
+    Returns
+    -------
+    ndarray, shape (n + 1,)
+        ``dim(H_k) |int g P_k dsigma|``, P_k the zonal polynomial with P_k(1) = 1; the projection takes it at the pole.
+        The error is some 1e-9 of the largest norm for smooth g; where g has kinks, some 1e-6 for low degrees. Rounding
+        adds about ``2e-16 sqrt(dim(H_k)) max |g|``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges, or values that are not finite or have another shape.
+
+    References
+    ----------
+    docs/theorems.md, section 2 (C_H).
+
+    Examples
+    --------
+    >>> zonal_harmonic_norms(np.cos, 8, 3).round(12) + 0.0
+    array([0., 1., 0., 0.])
+    """
+    _checks.callable_(function, "function")
+    m = _checks.dimension(dim, maximum=10**6)
+    n = _checks.integer(max_degree, "max_degree", minimum=0, maximum=LARGEST_DEGREE)
+    if n > 0 and 0.5 * _log_harmonics(n, m) > math.log(NOISE / 2e-16):
+        raise ValueError(f"'max_degree' must be smaller for dim = {m}, got {n}: floats cannot resolve so high a degree")
+    nodes = PANEL * math.ceil((64 + 2 * n + 8 * math.isqrt(m)) / PANEL)
+    norms = _norms(function, m, n, nodes)
+    while nodes < MOST_NODES:
+        nodes *= 2
+        before, norms = norms, _norms(function, m, n, nodes)
+        if float(np.max(np.abs(norms - before))) <= AGREEMENT * float(np.max(norms)):
+            break
+    return norms
+
+
+def zonal_harmonic_bound(function: Callable[[Array], Any], dim: int, max_degree: int) -> float:
+    """Estimate C_H for f(x) = g(theta(x, pole)): the largest sup norm of its projections up to a degree.
+
+    An estimate and no bound, in two ways: the thesis's C_H bounds the harmonics of the best polynomial approximations
+    of every degree, not those of f, which are their limits; and degrees beyond `max_degree` may be larger, without end
+    for some f (docs/theorems.md, 3.9).
+
+    Parameters
+    ----------
+    function, dim, max_degree
+        As in `zonal_harmonic_norms`.
+
+    Returns
+    -------
+    float
+        To be passed as ``harmonic``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `zonal_harmonic_norms`.
+
+    References
+    ----------
+    docs/theorems.md, section 2 (C_H) and 3.9.
+
+    Examples
+    --------
+    >>> round(zonal_harmonic_bound(lambda theta: theta, 8, 30), 4)
+    1.5708
+    """
+    return float(np.max(zonal_harmonic_norms(function, dim, max_degree)))
+
+
+def _norms(function: Callable[[Array], Any], dim: int, max_degree: int, nodes: int) -> Array:
+    """Return the norms by Gauss-Legendre in panels of theta, where sin^(m-1) matters."""
+    x, w = _panels(nodes // PANEL)
+    # sin^(m-1) = exp((m-1) log cos(theta - pi/2)) is below 1e-32 of its maximum beyond this distance from pi/2
+    reach = min(0.5 * math.pi, 12.2 / math.sqrt(max(dim - 1.0, 1e-9)))
+    offset = reach * x
+    theta = 0.5 * math.pi + offset
+    values = np.asarray(function(theta), dtype=float)
+    if values.shape != theta.shape or not np.isfinite(values).all():
+        raise ValueError(f"'function' must return finite values of shape {theta.shape}, got shape {values.shape}")
+    t = -np.sin(offset)
+    density = np.exp((dim - 1.0) * np.log(np.cos(offset))) * reach * w
+    density *= math.exp(log_gamma_half_ratio(0.5 * dim) - 0.5 * math.log(math.pi))  # s_m
+    weighted = values * density
+    norms = np.empty(max_degree + 1)
+    before, now, size = np.zeros(nodes), np.ones(nodes), 1.0
+    # u_k = sqrt(dim H_k) P_k are orthonormal: t u_k = b_(k+1) u_(k+1) + b_k u_(k-1)
+    b = 0.0
+    for k in range(max_degree + 1):
+        norms[k] = size * abs(float(np.dot(weighted, now)))
+        following = _recurrence(k + 1, dim)
+        before, now, b = now, (t * now - b * before) / following, following
+        size = math.exp(0.5 * _log_harmonics(k + 1, dim))
+    return norms
+
+
+def _recurrence(k: int, dim: int) -> float:
+    """Return b_k, k >= 1, of the orthonormal Gegenbauer polynomials for the weight (1-t^2)^(m/2-1)."""
+    if k == 1:
+        return 1.0 / math.sqrt(dim + 1.0)
+    return math.sqrt(k / (2.0 * k + dim - 1.0) * ((k + dim - 2.0) / (2.0 * k + dim - 3.0)))
+
+
+def _log_harmonics(degree: int, dim: int) -> float:
+    """Return log dim(H_l) = log[(2l+m-1)/(l+m-1) C(l+m-1, l)], l >= 1."""
+    if dim == 1:
+        return math.log(2.0)
+    binomial = math.lgamma(degree + dim) - math.lgamma(degree + 1.0) - math.lgamma(dim)
+    return binomial + math.log1p(degree / (degree + dim - 1.0))
+
+
+def _panels(count: int) -> tuple[Array, Array]:
+    """Return Gauss-Legendre nodes and weights of equal panels of [-1, 1]."""
+    x, w = np.polynomial.legendre.leggauss(PANEL)
+    middle = (2.0 * np.arange(count) + 1.0) / count - 1.0
+    return (middle[:, None] + x / count).ravel(), np.tile(w / count, count)

@@ -8,18 +8,32 @@ thesis-vector             Theorem 4.14: core head, m+1 components
 thesis-split              Theorem 4.15 as printed: split head (its proof has a gap)
 thesis-split-corrected    Theorem 4.15 with the proof repaired
 sharp-core                docs/theorems.md, 4.3: core head on any partition
+sharp-core-centroid       4.D: core head whose points are the centroids of their cells
+sharp-core-quadrature     4.C: core head on a positive quadrature rule
+sharp-core-spectral       4.7: core head with spectrally corrected weights
+sharp-core-interpolation  4.G: core head with any real weights
+sharp-core-rank           4.G (rank): the same, with any points too
 sharp-split-mean          4.4 (mean): split head on equal-measure cells
+sharp-split-equal         4.B: the same, the best that the cells' radius allows
+sharp-split-pack          4.A: split head on separated points at moderate concentrations
+sharp-split-random        4.F: split head on random points
 sharp-split-nearest       4.4 (nearest): split head on any points with a covering radius
 sharp-split               the smallest of the split ones
 lower                     4.5: no scheme that samples at N points does better for every target
+lower-continuous          4.E: no tokens that depend continuously on the target do
+lower-any                 4.E: no real tokens do, however they are chosen
+lower-bits                4.E: no tokens of so many bits do
 ========================  ==========================================================================
 """
 
 from __future__ import annotations
 
 from ._bound import Bound, Hypothesis, HypothesisError
-from .api import best_concentration, concentration, error_bound, ladder, prefix_length
-from .covering import covering_number
+from .api import concentration, ladder, prefix_length
+from .covering import covering_number, covering_radius
+from .inverse import best_concentration, error_bound, tokens_within
+from .ragozin import approximation_error, jackson_degree, ragozin_constant
+from .thesis.harmonics import zonal_harmonic_bound
 from .validate import Check, Validation, validate
 
 __all__ = [
@@ -28,11 +42,17 @@ __all__ = [
     "Hypothesis",
     "HypothesisError",
     "Validation",
+    "approximation_error",
     "best_concentration",
     "concentration",
     "covering_number",
+    "covering_radius",
     "error_bound",
+    "jackson_degree",
     "ladder",
     "prefix_length",
+    "ragozin_constant",
+    "tokens_within",
     "validate",
+    "zonal_harmonic_bound",
 ]

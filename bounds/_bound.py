@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from .certify import Enclosure
+
+ACCURACY = 1e-12
+"""What a float64 logarithm may be off by, relative to itself or absolutely where it is below 1."""
 
 Side = Literal["upper", "lower"]
 
@@ -58,6 +64,8 @@ class Bound:
         Other numbers that went in.
     whole : bool
         True where the value is a whole number known exactly.
+    enclosure : Enclosure or None
+        Of the logarithm, proven in ball arithmetic, where it was asked for (``certified=True``).
 
     Examples
     --------
@@ -77,6 +85,7 @@ class Bound:
     radius: float | None = None
     constants: tuple[tuple[str, float], ...] = ()
     whole: bool = False
+    enclosure: Enclosure | None = None
 
     @property
     def value(self) -> float:
@@ -105,13 +114,19 @@ class Bound:
     def as_integer(self) -> int:
         """Return the bound as an exact int on its safe side: above an upper bound, below a lower one.
 
-        The logarithm is a float, right to about 1e-13 of its size; the result allows for that, so of 668 digits the
-        first 10 or so are those of the formula and the int is a valid bound.
+        The logarithm is a float, right to 1e-12 of its size; the result allows for that, so of 668 digits the first 8
+        or so are those of the formula and the int is a valid bound. A certified bound allows for its enclosure.
 
         Raises
         ------
         ValueError
             When the bound is infinite or has more than `MAX_DIGITS` digits.
+
+        Examples
+        --------
+        >>> from bounds import covering_number
+        >>> covering_number(0.1, dim=1).as_integer(), covering_number(0.1, dim=8, method="greedy").as_integer() > 10**10
+        (32, True)
         """
         if not self.log10 <= MAX_DIGITS:
             raise ValueError(
@@ -124,10 +139,18 @@ class Bound:
         import mpmath  # 0.1 s that only exact integers need
 
         with mpmath.workdps(max(30, int(abs(self.log10)) + 30)):
-            allowance = mpmath.mpf(1e-13) * max(1.0, abs(self.log))
             if self.side == "upper":
-                return int(mpmath.ceil(mpmath.exp(mpmath.mpf(self.log) + allowance)))
-            return int(mpmath.floor(mpmath.exp(mpmath.mpf(self.log) - allowance)))
+                return int(mpmath.ceil(mpmath.exp(self._safe_log())))
+            return int(mpmath.floor(mpmath.exp(self._safe_log())))
+
+    def _safe_log(self) -> Any:
+        """Return the logarithm, moved to the safe side by what it may be off by, as an mpmath number."""
+        import mpmath
+
+        if self.enclosure is not None:
+            return self.enclosure.upper if self.side == "upper" else self.enclosure.lower
+        allowance = mpmath.mpf(ACCURACY) * max(1.0, abs(self.log))
+        return mpmath.mpf(self.log) + (allowance if self.side == "upper" else -allowance)
 
     def __str__(self) -> str:
         sign = "<=" if self.side == "upper" else ">="
@@ -171,14 +194,20 @@ def settle(bound: Bound, *, strict: bool) -> Bound:
     return replace(bound, log=log, concentration=None, radius=None, whole=False)
 
 
-def over_arrays(function: Callable[..., Any], eps: ArrayLike, dim: ArrayLike) -> Any:
-    """Apply ``function(eps, dim)`` to scalars, or elementwise over broadcast arrays."""
-    if np.ndim(eps) == 0 and np.ndim(dim) == 0:
-        return function(eps, dim)
-    pair = np.broadcast(np.asarray(eps), np.asarray(dim))
-    results = [function(e, d) for e, d in pair]
-    kind = float if all(isinstance(r, float) for r in results) else object
+def over_arrays(function: Callable[..., Any], *arguments: ArrayLike | None) -> Any:
+    """Apply a function to scalars (None is one), or elementwise over broadcast arrays.
+
+    Returns
+    -------
+    result or ndarray
+        An array of floats if every result is one, else of objects.
+    """
+    if all(argument is None or np.ndim(argument) == 0 for argument in arguments):
+        return function(*arguments)
+    rows = np.broadcast(*(np.asarray(argument, dtype=object) for argument in arguments))
+    results = [function(*row) for row in rows]
+    kind = float if results and all(isinstance(r, float) for r in results) else object
     array: NDArray[Any] = np.empty(len(results), dtype=kind)
     for i, result in enumerate(results):
         array[i] = result
-    return array.reshape(pair.shape)
+    return array.reshape(rows.shape)

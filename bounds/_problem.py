@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spherapprox import _checks
 
-from .covering import METHODS
+from .covering import SUFFICIENT
 
 SMALLEST, WIDEST = 1e-60, 1e100
 """The range of lengths and ratios in which every formula keeps its digits."""
@@ -15,9 +15,6 @@ LARGEST_CONCENTRATION = 1e150
 LARGEST_DIM = 1_000_000
 LEAST_SLACK = 1e-12
 LARGEST_DEGREE = 10**9
-
-SUFFICIENT = tuple(method for method in METHODS if method != "lower")
-"""Covering bounds that a prefix length may rest on."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Problem:
     @property
     def goal(self) -> float:
         """The angle within which a target of this class moves by at most eps: (eps/L)^(1/exponent), at most pi."""
-        return min(math.pow(self.eps / self.lipschitz, 1.0 / self.exponent), math.pi)
+        return math.exp(min(math.log(self.eps / self.lipschitz) / self.exponent, math.log(math.pi)))
 
     @classmethod
     def checked(
@@ -78,9 +75,7 @@ class Problem:
             share,
             _checks.real(exponent, "exponent", above=0.0, maximum=1.0),
             None if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=LARGEST_DEGREE),
-            None
-            if smoothness is None
-            else _checks.real(smoothness, "smoothness", above=0.0, maximum=LARGEST_SMOOTHNESS),
+            None if smoothness is None else _checks.real(smoothness, "smoothness", above=0.0, maximum=1e6),
             None if bits is None else _checks.real(bits, "bits", minimum=1.0, maximum=1e12),
         )
 

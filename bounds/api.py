@@ -1,22 +1,20 @@
-"""One dispatcher over the theorems: prefix lengths, concentrations, error bounds, and the ladder of all of them."""
+"""One dispatcher over the theorems: prefix lengths, concentrations, and the ladder of all of them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from spherapprox import _checks
 
 from . import thesis
-from ._bound import Bound, Hypothesis, Side, over_arrays, settle
-from ._problem import LARGEST_CONCENTRATION, Problem
-from .covering import SMALLEST_RADIUS
-from .sharp import convolution, core, lower, split
+from ._bound import Bound, over_arrays, settle
+from ._problem import Problem
+from .ragozin import ragozin_constant
+from .sharp import centroid, convolution, core, equal, interpolation, lower, pack, quadrature, random, spectral, split
 
 PREFIX_LENGTH: dict[str, Callable[[Problem], Bound]] = {
     "thesis-core": thesis.core,
@@ -24,14 +22,32 @@ PREFIX_LENGTH: dict[str, Callable[[Problem], Bound]] = {
     "thesis-split": thesis.split,
     "thesis-split-corrected": thesis.split_corrected,
     "sharp-core": core.core,
+    "sharp-core-centroid": centroid.centroid,
+    "sharp-core-quadrature": quadrature.quadrature,
+    "sharp-core-spectral": spectral.spectral,
+    "sharp-core-interpolation": interpolation.interpolation,
+    "sharp-core-rank": interpolation.rank,
     "sharp-split-mean": split.split_mean,
+    "sharp-split-equal": equal.equal,
+    "sharp-split-pack": pack.pack,
+    "sharp-split-random": random.random,
     "sharp-split-nearest": split.split_nearest,
+    "lower-any": lower.lower_any,
+    "lower-bits": lower.lower_bits,
+    "lower-continuous": lower.lower_continuous,
     "lower": lower.lower,
 }
-"""Theorem -> the function that states it for a prefix length, from the longest prefix to the floor."""
+"""Theorem -> the function that states it for a prefix length: printed, core, split, necessary."""
 
-SPLIT = ("sharp-split-mean", "sharp-split-nearest")
+SPLIT = tuple(name for name in PREFIX_LENGTH if name.startswith("sharp-split-"))
 """The theorems of which "sharp-split" is the smallest."""
+
+_POLYNOMIAL = ("sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank")
+_ONLY_FOR = {
+    "degree": _POLYNOMIAL,
+    "smoothness": _POLYNOMIAL,
+    "bits": ("lower-bits",),
+}
 
 
 def prefix_length(
@@ -40,13 +56,18 @@ def prefix_length(
     dim: ArrayLike,
     lipschitz: float = 1.0,
     sup_norm: float = 1.0,
+    exponent: float = 1.0,
     theorem: str = "sharp-split",
     concentration: float | None = None,
     covering: str = "best",
     ragozin: float | None = None,
     harmonic: float = 1.0,
     slack: float = 1e-3,
+    degree: int | None = None,
+    smoothness: float | None = None,
+    bits: float | None = None,
     strict: bool = False,
+    certified: bool = False,
 ) -> Any:
     """Bound the number of control points (prefix tokens) that approximate a class of functions on S^m to eps.
 
@@ -56,12 +77,19 @@ def prefix_length(
         The sup error wanted, in the unit of the function's values; at least 1e-60 lipschitz.
     dim : int or array_like
         The manifold's dimension m from 1 to 1e6 (points live in R^(m+1)).
-    lipschitz, sup_norm : float
-        The class: ``|f(x) - f(y)| <= lipschitz theta(x, y)``, theta in radians, and ``|f| <= sup_norm``.
+    lipschitz, sup_norm, exponent : float
+        The class: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, theta in radians, 0 < exponent <= 1, and
+        ``|f| <= sup_norm``, for scalars or for vectors in any norm, but where a hypothesis says otherwise. (Components
+        with constant L each have sqrt(p) L in the Euclidean norm.)
     theorem : str
         ``"thesis-core"`` (4.12), ``"thesis-vector"`` (4.14), ``"thesis-split"`` (4.15 as printed),
-        ``"thesis-split-corrected"``, ``"sharp-core"``, ``"sharp-split-mean"``, ``"sharp-split-nearest"``,
-        ``"sharp-split"`` (the smallest of the split ones), ``"lower"`` (necessary, not sufficient).
+        ``"thesis-split-corrected"``; ``"sharp-core"`` (4.3), ``"sharp-core-centroid"`` (4.D),
+        ``"sharp-core-quadrature"`` (4.C), ``"sharp-core-spectral"`` (4.7), ``"sharp-core-interpolation"`` and
+        ``"sharp-core-rank"`` (4.G);
+        ``"sharp-split-mean"`` and ``"sharp-split-nearest"`` (4.4), ``"sharp-split-equal"`` (4.B),
+        ``"sharp-split-pack"`` (4.A), ``"sharp-split-random"`` (4.F), ``"sharp-split"`` (the smallest of the split
+        ones); and what is necessary: ``"lower"`` (4.5), ``"lower-any"``, ``"lower-bits"``, ``"lower-continuous"``
+        (4.E).
     concentration : float, optional
         Fix lambda, up to 1e150; by default each theorem takes the one that it states, or the best one.
     covering : str
@@ -69,10 +97,20 @@ def prefix_length(
     ragozin, harmonic : float
         The thesis's constants C_R (default: the explicit one of docs/theorems.md, 4.6) and C_H (assumed).
     slack : float
-        ``"sharp-split-nearest"`` covers at radius ``(1 - slack) eps/lipschitz``; 0 gives the limit, at infinite
-        lambda, and other values are at least 1e-12.
+        Where N falls to an infimum that no head attains, the share of eps that is given away for a finite
+        concentration: ``"sharp-split-nearest"`` covers at radius ``(1 - slack) eps/lipschitz``; 4.7 and 4.G leave it to
+        the kernel's tail. 0 gives the limit; other values are at least 1e-12.
+    degree : int, optional
+        Targets that are spherical polynomials of this degree (4.7, 4.G).
+    smoothness : float, optional
+        s > m/2: targets ``sum_l Y_l`` with ``sum_l (1 + l(l+m-1))^s |Y_l|_2^2 <= lipschitz^2`` (4.7, 4.G).
+    bits : float, optional
+        Bits per token for ``"lower-bits"``; by default 64 (dim + 2).
     strict : bool
         Raise `HypothesisError` where a hypothesis fails, instead of returning the trivial bound.
+    certified : bool
+        Add `Bound.enclosure`, proven in ball arithmetic (python-flint; ``pip install spherapprox[certify]``): of the
+        logarithm, at the free parameters that the float64 search chose, to 13 digits.
 
     Returns
     -------
@@ -83,6 +121,8 @@ def prefix_length(
     ------
     ValueError, TypeError
         For arguments outside their ranges; the message names the argument.
+    ImportError
+        For ``certified=True`` without python-flint.
 
     References
     ----------
@@ -97,13 +137,18 @@ def prefix_length(
     10.4
     """
     _checks.choice(theorem, "theorem", (*PREFIX_LENGTH, "sharp-split"))
+    for name, value in (("degree", degree), ("smoothness", smoothness), ("bits", bits)):
+        if value is not None and theorem not in _ONLY_FOR[name]:
+            raise ValueError(f"'{name}' belongs to theorem={' or '.join(_ONLY_FOR[name])}, got theorem='{theorem}'")
 
     def one(e: object, d: object) -> Bound:
         problem = Problem.checked(
             e, d, lipschitz=lipschitz, sup_norm=sup_norm, concentration=concentration, covering=covering,
-            ragozin=ragozin, harmonic=harmonic, slack=slack,
+            ragozin=ragozin, harmonic=harmonic, slack=slack, exponent=exponent, degree=degree, smoothness=smoothness,
+            bits=bits,
         )  # fmt: skip
-        return _prefix_length(problem, theorem, strict)
+        bound = _prefix_length(problem, theorem, strict)
+        return _certified(bound, problem) if _checks.flag(certified, "certified") else bound
 
     return over_arrays(one, eps, dim)
 
@@ -115,30 +160,47 @@ def _prefix_length(problem: Problem, theorem: str, strict: bool) -> Bound:
     return settle(min(found, key=lambda bound: bound.log), strict=strict)
 
 
+def _certified(bound: Bound, problem: Problem) -> Bound:
+    from . import certify  # python-flint is an extra
+
+    return replace(bound, enclosure=certify.certified(bound, problem))
+
+
 def ladder(
-    eps: float,
+    eps: ArrayLike,
     *,
-    dim: int,
+    dim: ArrayLike,
     lipschitz: float = 1.0,
     sup_norm: float = 1.0,
+    exponent: float = 1.0,
     concentration: float | None = None,
     covering: str = "best",
     ragozin: float | None = None,
     harmonic: float = 1.0,
     slack: float = 1e-3,
-) -> tuple[Bound, ...]:
+) -> Any:
     """Return the prefix length of every theorem, from the thesis's to the floor; arguments as in `prefix_length`.
+
+    Returns
+    -------
+    tuple of Bound
+        One for each theorem; for array arguments an object array of such tuples.
 
     Examples
     --------
-    >>> [round(bound.log10) for bound in ladder(0.1, dim=8, ragozin=1)]
-    [668, 846, 633, 914, 30, 28, 10, 9]
+    >>> rungs = ladder(0.1, dim=8, ragozin=1)
+    >>> [round(bound.log10) for bound in rungs[:5]], rungs[-1].theorem
+    ([668, 846, 633, 914, 30], 'lower')
     """
-    problem = Problem.checked(
-        eps, dim, lipschitz=lipschitz, sup_norm=sup_norm, concentration=concentration, covering=covering,
-        ragozin=ragozin, harmonic=harmonic, slack=slack,
-    )  # fmt: skip
-    return tuple(_prefix_length(problem, theorem, strict=False) for theorem in PREFIX_LENGTH)
+
+    def one(e: object, d: object) -> tuple[Bound, ...]:
+        problem = Problem.checked(
+            e, d, lipschitz=lipschitz, sup_norm=sup_norm, concentration=concentration, covering=covering,
+            ragozin=ragozin, harmonic=harmonic, slack=slack, exponent=exponent,
+        )  # fmt: skip
+        return tuple(_prefix_length(problem, theorem, strict=False) for theorem in PREFIX_LENGTH)
+
+    return over_arrays(one, eps, dim)
 
 
 def concentration(
@@ -146,6 +208,7 @@ def concentration(
     *,
     dim: ArrayLike,
     lipschitz: float = 1.0,
+    exponent: float = 1.0,
     theorem: str = "sharp",
     ragozin: float | None = None,
     harmonic: float = 1.0,
@@ -154,10 +217,11 @@ def concentration(
 
     Parameters
     ----------
-    eps, dim, lipschitz, ragozin, harmonic
+    eps, dim, lipschitz, exponent, ragozin, harmonic
         As in `prefix_length`.
     theorem : {"sharp", "thesis"}
-        ``"sharp"``: the exact threshold L E[theta] = eps, for every dim >= 1; ``"thesis"``: (4.6).
+        ``"sharp"``: the exact threshold L E[theta^exponent] = eps, for every dim >= 1; ``"thesis"``: (4.6), for
+        exponent 1.
 
     Returns
     -------
@@ -181,195 +245,16 @@ def concentration(
     _checks.choice(theorem, "theorem", ("sharp", "thesis"))
 
     def one(e: object, d: object) -> float:
-        problem = Problem.checked(e, d, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic)
+        problem = Problem.checked(
+            e, d, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic, exponent=exponent
+        )  # fmt: skip
         if theorem == "sharp":
-            return convolution.concentration_needed(problem.eps, problem.dim, problem.lipschitz)
-        constant = thesis.ragozin_limit(problem.dim) if problem.ragozin is None else problem.ragozin
+            return convolution.concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
+        if problem.exponent != 1.0:
+            raise ValueError(f"'exponent' must be 1 for theorem='thesis', got {problem.exponent:g}")
+        constant = ragozin_constant(problem.dim) if problem.ragozin is None else problem.ragozin
         return thesis.concentration_needed(
             problem.eps, problem.dim, lipschitz=problem.lipschitz, ragozin=constant, harmonic=problem.harmonic
         )
 
     return over_arrays(one, eps, dim)
-
-
-# theorem -> (side, reference, the arguments without which it says nothing)
-_ERROR: dict[str, tuple[Side, str, tuple[str, ...]]] = {
-    "convolution": ("upper", "docs/theorems.md, 4.1", ("concentration",)),
-    "sharp-core": ("upper", "docs/theorems.md, 4.3", ("concentration", "radius", "sup_norm")),
-    "sharp-split-mean": ("upper", "docs/theorems.md, 4.4 (mean)", ("concentration", "radius")),
-    "sharp-split": ("upper", "docs/theorems.md, 4.4 (nearest)", ("concentration", "radius", "n")),
-    "lower": ("lower", "docs/theorems.md, 4.5", ("n",)),
-    "thesis-core": ("upper", "Petrov (2025), Theorem 4.12", ("concentration", "radius", "sup_norm")),
-}
-
-
-def error_bound(
-    *,
-    dim: int,
-    theorem: str,
-    lipschitz: float,
-    concentration: float | None = None,
-    radius: float | None = None,
-    n: float | None = None,
-    sup_norm: float | None = None,
-    exponent: float = 1.0,
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
-    strict: bool = False,
-) -> Bound:
-    """Bound the sup error of a head at a given concentration, radius and number of control points.
-
-    Parameters
-    ----------
-    dim : int
-        The manifold's dimension m >= 1.
-    theorem : str
-        ``"convolution"`` (concentration), ``"sharp-core"`` and ``"thesis-core"`` (concentration, radius, sup_norm),
-        ``"sharp-split-mean"`` (concentration, radius of equal-measure cells), ``"sharp-split"`` (concentration,
-        covering radius of any points, n), ``"lower"`` (n): what no scheme can undercut for every such target; it uses
-        sup_norm where given.
-    lipschitz, exponent : float
-        The target's modulus: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, 0 < exponent <= 1.
-    concentration, radius, n, sup_norm : float
-        What the theorem needs of them.
-    ragozin, harmonic, strict
-        As in `prefix_length`.
-
-    Returns
-    -------
-    Bound
-        Of the sup error, in the unit of the target.
-
-    Raises
-    ------
-    TypeError
-        When an argument that the theorem needs is missing; the message names it.
-    ValueError
-        For arguments outside their ranges.
-
-    Examples
-    --------
-    >>> bound = error_bound(dim=2, theorem="sharp-split", lipschitz=1.0, concentration=2000.0, radius=0.05, n=2000)
-    >>> round(bound.value, 4)
-    0.1336
-    """
-    side, reference, needs = _ERROR[_checks.choice(theorem, "theorem", _ERROR)]
-    _require(theorem, needs, {"concentration": concentration, "radius": radius, "n": n, "sup_norm": sup_norm})
-    problem = Problem.checked(  # no accuracy is asked for; a missing sup norm is not used
-        lipschitz, dim, lipschitz=lipschitz, sup_norm=lipschitz if sup_norm is None else sup_norm,
-        concentration=concentration, ragozin=ragozin, harmonic=harmonic,
-    )  # fmt: skip
-    rho = math.nan if radius is None else _radius(radius)
-    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0)
-    alpha = _checks.real(exponent, "exponent", above=0.0, maximum=1.0)
-    hypotheses: tuple[Hypothesis, ...] = ()
-    if theorem == "lower":
-        rho = lower.lower_radius(count, problem.dim)
-        least = min(problem.lipschitz * rho**alpha, math.inf if sup_norm is None else problem.sup_norm)
-        log = math.log(least) if least > 0.0 else -math.inf
-    else:
-        log, hypotheses = _log_error(problem, theorem, rho, count, alpha)
-        if theorem.startswith("sharp-split") and sup_norm is not None:  # a convex mean of values is at most F
-            log = min(log, math.log(2.0 * problem.sup_norm))
-    used = None if math.isnan(rho) else rho
-    bound = Bound("sup error", log, side, theorem, reference, hypotheses, problem.concentration, used)
-    return settle(bound, strict=strict)
-
-
-def _radius(value: object) -> float:
-    return _checks.real(value, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-
-
-def _require(theorem: str, needs: tuple[str, ...], given: dict[str, float | None]) -> None:
-    """Raise unless every argument that the theorem needs is given."""
-    for name in needs:
-        if given[name] is None:
-            raise TypeError(f"theorem='{theorem}' needs the argument '{name}', got None")
-
-
-def _log_error(
-    problem: Problem, theorem: str, radius: float, n: float, exponent: float
-) -> tuple[float, tuple[Hypothesis, ...]]:
-    """Return the log of one upper bound and its hypotheses."""
-    dim, lip, sup = problem.dim, problem.lipschitz, problem.sup_norm
-    lam = 0.0 if problem.concentration is None else problem.concentration
-    if theorem == "convolution":
-        return math.log(convolution.convolution_error(lam, dim, lip, exponent)), ()
-    if theorem == "sharp-core":
-        return math.log(core.core_error(lam, radius, dim, lip, sup, exponent)), ()
-    if theorem.startswith("sharp-split"):
-        mean = theorem == "sharp-split-mean"
-        log_w = split.log_mean_error(lam, radius, dim) if mean else split.log_nearest_error(lam, radius, math.log(n))
-        # the weights are convex, so a mean of theta^exponent is at most the power of the mean (Jensen)
-        log = math.log(lip) + exponent * min(log_w, math.log(math.pi))
-        return log, (Hypothesis("cells of equal measure", True),) if mean else ()
-    hypotheses = (
-        Hypothesis("dim >= 8", dim >= 8),
-        Hypothesis("exponent = 1", exponent == 1.0),
-        Hypothesis(f"the harmonics of f bounded by the assumed C_H = {problem.harmonic:g}", True),
-    )
-    return (thesis.core_error(lam, radius, problem) if lam > 0.0 else math.inf), hypotheses
-
-
-def best_concentration(
-    *,
-    dim: int,
-    theorem: str,
-    lipschitz: float,
-    radius: float,
-    n: float | None = None,
-    sup_norm: float | None = None,
-    exponent: float = 1.0,
-    slack: float = 1e-3,
-) -> Bound:
-    """Return the smallest error bound over all concentrations at a given radius (and n), with the concentration.
-
-    Parameters
-    ----------
-    dim, theorem, lipschitz, radius, n, sup_norm, exponent
-        As in `error_bound`; theorem is ``"sharp-core"``, ``"sharp-split-mean"`` or ``"sharp-split"``.
-    slack : float
-        ``"sharp-split"`` falls to an infimum, W <= radius, as lambda grows without end; the smallest lambda with
-        W <= (1 + slack) radius is taken.
-
-    Returns
-    -------
-    Bound
-        Of the sup error, at the best concentration.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `error_bound`.
-
-    Examples
-    --------
-    >>> best = best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, radius=0.05, n=2000)
-    >>> round(best.value, 3), best.concentration > 1000
-    (0.05, True)
-    """
-    _checks.choice(theorem, "theorem", ("sharp-core", "sharp-split-mean", "sharp-split"))
-    rho = _radius(radius)
-
-    def bound_at(lam: float) -> Bound:
-        return error_bound(
-            dim=dim, theorem=theorem, lipschitz=lipschitz, concentration=lam, radius=rho,
-            n=n, sup_norm=sup_norm, exponent=exponent,
-        )  # fmt: skip
-
-    if theorem == "sharp-split" and n is not None and rho < math.pi:
-        # falls to its infimum as lambda grows
-        count, spare = _checks.real(n, "n", minimum=1.0), _checks.real(slack, "slack", above=0.0, below=1.0)
-        return bound_at(split.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(count)))
-    # falls, then rises with lambda; a coarse grid first, since far out it may saturate
-    widest = min(math.log(1e6 * _checks.dimension(dim)) - 2.0 * math.log(rho), 0.99 * math.log(LARGEST_CONCENTRATION))
-    grid = np.linspace(math.log(1e-2), widest, 60)
-    coarse = [bound_at(math.exp(g)) for g in grid]
-    i = int(np.argmin([bound.log for bound in coarse]))
-    found = minimize_scalar(
-        lambda g: bound_at(math.exp(g)).log,
-        bounds=(grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]),
-        method="bounded",
-        options={"xatol": 1e-8},
-    )
-    return min(bound_at(0.0), coarse[i], bound_at(math.exp(found.x)), key=lambda bound: bound.log)

@@ -12,8 +12,10 @@ from pathlib import Path
 from spherapprox import __version__, targets
 from spherapprox.target import Target
 
+from . import rungs
 from . import study as studies
-from .api import prefix_length
+from ._bound import Bound
+from .api import ladder, prefix_length
 
 _LEGEND = """\
 by       how lambda was chosen: theory, by the least bound; best, by the least measured error
@@ -86,6 +88,7 @@ def _add_bounds(parser: argparse.ArgumentParser) -> None:
     add("--lipschitz", type=float, default=1.0, help="per radian (default: 1)")
     add("--sup-norm", type=float, default=1.0, help="default: 1")
     add("--ragozin", type=float, help="the thesis's C_R (default: 1, as the thesis leaves it open)")
+    add("--out", type=_folder, metavar="DIR", help="also write the table and figures over eps and dim to this folder")
 
 
 def _study(options: argparse.Namespace) -> None:
@@ -105,23 +108,32 @@ def _study(options: argparse.Namespace) -> None:
 
 def _bounds(options: argparse.Namespace) -> None:
     ragozin = 1.0 if options.ragozin is None else options.ragozin
-    print(_ladder(options.eps, options.dim, options.lipschitz, options.sup_norm, ragozin))
+    text, bounds = _ladder(options.eps, options.dim, options.lipschitz, options.sup_norm, ragozin)
+    said = f"\nHypotheses\n{rungs.hypotheses(bounds)}"
+    written: tuple[Path, ...] = ()
+    if options.out is not None:
+        written = rungs.save(
+            options.out, options.eps, dim=options.dim, lipschitz=options.lipschitz, sup_norm=options.sup_norm,
+            ragozin=ragozin, progress=None,
+        )  # fmt: skip
+    print(text, said, *(f"wrote {path}" for path in written), sep="\n")
 
 
 def _ladders_for(eps: float, target: Target) -> list[str]:
     """Return the ladder for the target's own constants, and beside it the one that the thesis prints, L = F = 1."""
     constants = {(target.lipschitz or 1.0, target.sup_norm or 1.0), (1.0, 1.0)}
-    return [_ladder(eps, target.dim, *pair, 1.0) for pair in sorted(constants, reverse=True)]
+    return [_ladder(eps, target.dim, *pair, 1.0)[0] for pair in sorted(constants, reverse=True)]
 
 
-def _ladder(eps: float, dim: int, lipschitz: float, sup_norm: float, ragozin: float) -> str:
-    table = studies.ladder_table(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin)
+def _ladder(eps: float, dim: int, lipschitz: float, sup_norm: float, ragozin: float) -> tuple[str, tuple[Bound, ...]]:
+    """Return the ladder with a title and a note, and its bounds."""
+    bounds = ladder(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin)
     proven = prefix_length(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, theorem="thesis-core")
     title = f"Prefix length for sup error {eps:g} on S^{dim}, Lipschitz constant {lipschitz:g}, sup norm {sup_norm:g}"
     note = f"Thesis lines assume C_R = {ragozin:g} and C_H = 1"
     if proven.holds and ragozin == 1.0:
         note += f"; with the proven C_R of docs/theorems.md, 4.6, thesis-core needs 10^{proven.log10:.2f}"
-    return f"\n{title}\n{table}\n{note}."
+    return f"\n{title}\n{rungs.table(bounds)}\n{note}.", bounds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

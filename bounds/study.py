@@ -6,10 +6,7 @@ import csv
 import json
 import math
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import cast
@@ -26,8 +23,10 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._bound import Bound, format_log10
+from ._files import together
 from ._problem import LARGEST_CONCENTRATION, SMALLEST, WIDEST
-from .api import best_concentration, error_bound, ladder, prefix_length
+from .api import prefix_length
+from .inverse import best_concentration, error_bound
 from .validate import validate
 
 PREFIX_LENGTHS = (100, 300, 1000, 3000, 10_000, 30_000)
@@ -311,25 +310,6 @@ def _thesis(target: Target, kind: str, eps: float) -> Bound:
     return cast("Bound", bound)
 
 
-def ladder_table(eps: float, *, dim: int, lipschitz: float, sup_norm: float, ragozin: float | None = 1.0) -> str:
-    """Return the ladder of prefix lengths for a class of targets, a line for each theorem.
-
-    Examples
-    --------
-    >>> print(ladder_table(0.1, dim=8, lipschitz=1, sup_norm=1).splitlines()[2])
-    thesis-core                 2.21728e+07     667.99  Petrov (2025), Theorem 4.12
-    """
-    lines = []
-    for bound in ladder(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin):
-        concentration = "" if bound.concentration is None else f"{bound.concentration:.6g}"
-        note = bound.reference + ("; needs " + " and ".join(bound.failed) if bound.failed else "")
-        size = ("" if bound.side == "upper" else ">= ") + ("-" if math.isinf(bound.log) else f"{bound.log10:.2f}")
-        lines.append((bound.theorem, concentration, size, note))
-    headers = ("theorem", "concentration", "log10 N", "from")
-    align = ("left", "right", "right", "left")
-    return str(tabulate(lines, headers=headers, colalign=align, disable_numparse=True))
-
-
 def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write study.csv, study.json, error.png and, on S^2, maps.png into the folder `out`; all of them or none.
 
@@ -345,7 +325,7 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
-    with _together(Path(out)) as folder:
+    with together(Path(out)) as folder:
         _write_csv(study, folder / "study.csv")
         _write_json(study, folder / "study.json")
         plot.error_figure(study).savefig(folder / "error.png", dpi=150)
@@ -353,19 +333,6 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
             plot.maps_figure(study.shown, study.target, study.shown_error).savefig(folder / "maps.png", dpi=150)
         names = sorted(path.name for path in folder.iterdir())
     return tuple(Path(out) / name for name in names)
-
-
-@contextmanager
-def _together(out: Path) -> Iterator[Path]:
-    """Give a temporary folder whose files move to `out` when all of them are written; nothing stays otherwise."""
-    out.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=out))
-    try:
-        yield folder
-        for path in sorted(folder.iterdir()):
-            os.replace(path, out / path.name)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_csv(study: Study, path: Path) -> None:

@@ -17,7 +17,7 @@ from spherapprox.target import Target
 
 from ._bound import Bound
 from ._problem import SMALLEST
-from .api import error_bound
+from .inverse import error_bound
 
 Verdict = Literal["holds", "violated", "not applicable", "undecided"]
 

@@ -14,7 +14,6 @@ from spherapprox.vmf import VonMisesFisher
 from .._bound import Bound
 from .._problem import Problem
 from .core import from_variation
-from .search import cover_radius
 
 _HALF_PI = 0.5 * math.pi
 _UNIFORM, _TINY = 1e-18, 1e-110
@@ -76,13 +75,6 @@ def centroid_error(
     variation = math.log(sup_norm) + log_variation(concentration, radius, dim)
     spread = math.exp(variation) if variation < 709.0 else math.inf
     return lipschitz * (mean + math.pow(radius, exponent)) + spread
-
-
-def centroid_error_at(
-    n: float, concentration: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
-) -> float:
-    """4.D for n cells inside caps that cover best: their radius from the covering number."""
-    return centroid_error(concentration, cover_radius(n, dim), dim, lipschitz, sup_norm, exponent)
 
 
 def centroid(problem: Problem) -> Bound:

@@ -10,7 +10,7 @@ from spherapprox.vmf import VonMisesFisher
 from .._bound import Bound
 from .._problem import Problem
 from .convolution import concentration_needed, log_concentration_at
-from .search import Curve, accuracy, best_radius, cover_radius, from_cover, golden, log_goal, log_sum, too_fine
+from .search import Curve, accuracy, best_radius, from_cover, golden, log_goal, log_sum, too_fine
 
 
 def core_error(
@@ -20,13 +20,6 @@ def core_error(
     kernel = VonMisesFisher(dim, concentration)
     smooth = lipschitz * (float(kernel.mean_angle(exponent)) + math.pow(radius, exponent))
     return smooth + sup_norm * float(kernel.shift_variation(radius))
-
-
-def core_error_at(
-    n: float, concentration: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
-) -> float:
-    """4.3 for n control points, placed so that they cover best: their radius from the covering number."""
-    return core_error(concentration, cover_radius(n, dim), dim, lipschitz, sup_norm, exponent)
 
 
 def core(problem: Problem) -> Bound:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from .._bound import Bound, Hypothesis
 from .._problem import LARGEST_CONCENTRATION, Problem
-from ..covering import covering_bound, covering_radius
+from ..covering import covering_bound
 
 Curve = Callable[[float], float]
 """A function of one logarithm, for instance log radius -> log(error bound / accuracy wanted)."""
@@ -252,8 +252,3 @@ def from_cover(
         hypotheses += cover.hypotheses
         reference += f", {cover.theorem} cover"
     return Bound("prefix length", log, "upper", theorem, reference, hypotheses, concentration, radius)
-
-
-def cover_radius(n: float, dim: int) -> float:
-    """Return the radius at which n caps are known to cover S^m (4.2)."""
-    return covering_radius(n, dim=dim).value

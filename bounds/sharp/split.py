@@ -13,7 +13,7 @@ from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from ..covering import covering_bound
 from .convolution import concentration_needed, log_concentration_at
-from .search import Curve, accuracy, best_radius, cover_radius, from_cover, golden, increasing_root, log_goal, too_fine
+from .search import Curve, accuracy, best_radius, from_cover, golden, increasing_root, log_goal, too_fine
 
 _LOG_PI = math.log(math.pi)
 
@@ -24,13 +24,13 @@ def log_mean_error(concentration: float, radius: float, dim: int) -> float:
 
 
 def equal_measure_radius(n: float, dim: int) -> float:
-    """4.4: the R with n sigma(C(R/6)) = 1: n cells of equal measure exist within it; at most pi."""
-    return min(6.0 * float(cap_angle(dim, -math.log(n))), math.pi)
+    """4.4: the R with n sigma(C(R/6)) = 1, within which n cells of equal measure exist; on S^1 that of n arcs."""
+    return math.pi / math.floor(n) if dim == 1 else min(6.0 * float(cap_angle(dim, -math.log(n))), math.pi)
 
 
-def log_mean_error_at(n: float, concentration: float, dim: int) -> float:
-    """4.4 (mean): log of the bound on W for n cells of equal measure that lie in caps as small as is known."""
-    return min(log_mean_error(concentration, equal_measure_radius(n, dim), dim), _LOG_PI)
+def log_equal_cells(radius: float, dim: int) -> float:
+    """4.4: log of a number of equal-measure cells that exist within a radius of their centres; on S^1 the least one."""
+    return math.log(math.ceil(math.pi / radius)) if dim == 1 else -float(log_cap_measure(dim, radius / 6.0))
 
 
 def log_nearest_error(concentration: float, radius: float, log_n: float) -> float:
@@ -55,11 +55,6 @@ def log_nearest_error(concentration: float, radius: float, log_n: float) -> floa
     return math.log(min(radius + float(found.fun), math.pi))
 
 
-def log_nearest_error_at(n: float, concentration: float, dim: int) -> float:
-    """4.4 (nearest): log of the bound on W for n points placed so that they cover as well as is known."""
-    return log_nearest_error(concentration, cover_radius(n, dim), math.log(n))
-
-
 def _cos_drop(radius: float, eta: float) -> float:
     """Return cos(rho) - cos(rho + eta) as a product."""
     return 2.0 * math.sin(radius + 0.5 * eta) * math.sin(0.5 * eta)
@@ -82,8 +77,8 @@ def split_mean(problem: Problem) -> Bound:
 
     concentration, radius = best_radius(excess_at, _mean_start(angle, dim), 1.0, angle, needed, problem)
     hypotheses = (accuracy(needed, concentration), Hypothesis("cells of equal measure", True))
-    log = -float(log_cap_measure(dim, radius / 6.0)) if radius > 0.0 else math.inf
-    return Bound("prefix length", log, "upper", theorem, reference, hypotheses, concentration, radius)
+    log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
+    return Bound("prefix length", log, "upper", theorem, reference, hypotheses, concentration, radius, whole=dim == 1)
 
 
 def _mean_start(goal: float, dim: int) -> tuple[float, float]:

@@ -30,7 +30,7 @@ def test_arrays_of_eps_and_dim():
 
 def test_default_constant_is_the_explicit_one():
     explicit = bounds.prefix_length(0.1, dim=8, theorem="thesis-core")
-    assert dict(explicit.constants)["ragozin"] == pytest.approx(20.04, abs=0.005)
+    assert dict(explicit.constants)["ragozin"] == pytest.approx(10.834, abs=0.0005)
     assert explicit.log > bounds.prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1.0).log
 
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from bounds import concentration, prefix_length
 from bounds._problem import Problem
-from bounds.covering import covering_radius
 from bounds.sharp import search
-from bounds.sharp.centroid import centroid, centroid_error, centroid_error_at
-from bounds.sharp.core import core, core_error, core_error_at
+from bounds.sharp.centroid import centroid, centroid_error
+from bounds.sharp.core import core, core_error
 
 THEOREMS = {"core": (core, core_error), "centroid": (centroid, centroid_error)}
 both = pytest.mark.parametrize("theorem", THEOREMS)
@@ -109,20 +108,6 @@ def test_core_is_the_shorter_one_where_it_is_known_to_be():
     assert core_bound.log10 == pytest.approx(30.4, abs=0.0501)
     at_printed = core_error(2840.0, 3.23e-4, 8, 1.0, 1.0)
     assert at_printed == pytest.approx(0.0514388688995585 + 3.23e-4 + 0.048210751, rel=1e-7)
-
-
-@given(n=st.integers(1, 10**12), dim=st.integers(1, 40))
-@settings(max_examples=15)
-def test_inverse_forms_use_the_covering_radius(n, dim):
-    radius = covering_radius(n, dim=dim).value
-    assert core_error_at(n, 50.0, dim, 2.0, 3.0, 0.7) == core_error(50.0, radius, dim, 2.0, 3.0, 0.7)
-    assert centroid_error_at(n, 50.0, dim, 2.0, 3.0) == centroid_error(50.0, radius, dim, 2.0, 3.0)
-
-
-def test_inverse_form_returns_to_the_accuracy():
-    bound = core(Problem(0.3, 2))
-    assert core_error_at(math.ceil(bound.value), bound.concentration, 2, 1.0, 1.0) <= 0.3 * (1 + 1e-9)
-    assert core_error_at(0.98 * bound.value, bound.concentration, 2, 1.0, 1.0) > 0.3
 
 
 @both

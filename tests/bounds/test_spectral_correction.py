@@ -127,8 +127,7 @@ def test_lipschitz_targets():
         assert bound.log == pytest.approx(_degrees.log_quadrature_points(2.0 * degree, dim), rel=1e-14)
         rest = spectral_error(bound.concentration, degree, degree, dim, 1.0 + eps)
         assert approximation_error(degree, dim) + rest <= eps * (1 + 1e-12)
-        assumed = spectral(Problem(eps, dim, ragozin=1.0))
-        assert dict(assumed.constants)["degree"] == math.ceil(1.0 / ((1 - 1e-3) * eps))
+        assert spectral(Problem(eps, dim, ragozin=1.0)) == bound  # what is assumed for the thesis proves nothing here
 
 
 @pytest.mark.parametrize("alpha", [0.4, 1.0])

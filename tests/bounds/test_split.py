@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bounds import error_bound, prefix_length
 from bounds._problem import Problem
-from bounds.covering import covering_bound, covering_radius
+from bounds.covering import covering_bound
 from bounds.sharp import search, split
 from spherapprox import EqualMeasurePartition, SplitHead, Target, worst_case_error
 from spherapprox.special import log_cap_measure
@@ -52,7 +52,8 @@ def test_mean_keeps_its_promise_and_is_best(dim, share, exponent, lip):
     assert bound.holds
     log_w = split.log_mean_error(bound.concentration, bound.radius, dim)
     assert lip * math.exp(exponent * log_w) == pytest.approx(eps, rel=1e-11)
-    assert bound.log == pytest.approx(-log_cap_measure(dim, bound.radius / 6), rel=1e-12)
+    cells = -log_cap_measure(dim, bound.radius / 6) if dim > 1 else math.log(math.ceil(math.pi / bound.radius))
+    assert bound.log == pytest.approx(cells, rel=1e-12)
     for factor in (0.1, 0.9, 0.999, 1.001, 1.1, 10.0, 1e4):
         other = split.split_mean(Problem(eps, dim, lip, exponent=exponent, concentration=factor * bound.concentration))
         assert other.log >= bound.log * (1 - 1e-13) - 1e-11
@@ -153,25 +154,6 @@ def test_hoelder_targets():
     rough = error_bound(theorem="sharp-split", radius=0.01, n=1e5, **common).value
     plain = error_bound(theorem="sharp-split", radius=0.01, n=1e5, dim=2, concentration=100.0, lipschitz=1.0).value
     assert rough == pytest.approx(2.0 * plain**0.5, rel=1e-13)
-
-
-@given(n=st.integers(1, 10**9), dim=st.integers(1, 30))
-@settings(max_examples=15)
-def test_inverse_forms(n, dim):
-    radius = split.equal_measure_radius(n, dim)
-    assert radius == math.pi or log_cap_measure(dim, radius / 6.0) == pytest.approx(-math.log(n), rel=1e-12, abs=1e-12)
-    mean = split.log_mean_error_at(n, 50.0, dim)
-    assert mean == min(split.log_mean_error(50.0, radius, dim), math.log(math.pi))
-    nearest = split.log_nearest_error(50.0, covering_radius(n, dim=dim).value, math.log(n))
-    assert split.log_nearest_error_at(n, 50.0, dim) == nearest
-
-
-def test_inverse_forms_return_to_the_accuracy():
-    mean = split.split_mean(Problem(0.3, 2))
-    assert math.exp(split.log_mean_error_at(mean.value, mean.concentration, 2)) == pytest.approx(0.3, rel=1e-9)
-    nearest = split.split_nearest(Problem(0.3, 2))
-    n = math.ceil(nearest.value)
-    assert math.exp(split.log_nearest_error_at(n, nearest.concentration, 2)) <= 0.3 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("n", [6, 50, 900])

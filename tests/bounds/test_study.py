@@ -83,13 +83,6 @@ def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
     assert "10^" in result.table()
 
 
-def test_ladder_table():
-    lines = study.ladder_table(0.1, dim=8, lipschitz=1.0, sup_norm=1.0).splitlines()
-    assert "667.99" in next(line for line in lines if line.startswith("thesis-core"))
-    assert ">= 8.87" in next(line for line in lines if line.startswith("lower"))
-    assert "needs dim >= 8" in study.ladder_table(0.1, dim=2, lipschitz=1.0, sup_norm=1.0)
-
-
 def test_figure_shows_the_rows(small):
     axes = plot.error_figure(small).axes[0]
     curves = {line.get_label(): line.get_xydata() for line in axes.get_lines()}

@@ -1,0 +1,23 @@
+"""Result files that appear together or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def together(out: Path) -> Iterator[Path]:
+    """Give a temporary folder whose files move to `out` when all of them are written; nothing stays otherwise."""
+    out.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=out))
+    try:
+        yield folder
+        for path in sorted(folder.iterdir()):
+            os.replace(path, out / path.name)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

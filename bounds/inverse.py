@@ -1,0 +1,358 @@
+"""The inverse forms: the error that a theorem promises for given tokens, and the concentration at which it is least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from spherapprox import _checks
+
+from . import thesis
+from ._bound import Bound, Hypothesis, Side, over_arrays, settle
+from ._problem import Problem
+from .covering import SMALLEST_RADIUS, covering_radius
+from .sharp import centroid, convolution, core, equal, lower, pack, quadrature, split
+from .sharp.search import best_concentration as least_error
+
+LARGEST_N = 1e300
+Promise = tuple[float, tuple[Hypothesis, ...]]
+"""The log of an error bound, and its hypotheses."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a head: its class of targets (a `Problem` whose eps is unused) and its control points."""
+
+    problem: Problem
+    sup_norm: float | None
+    concentration: float
+    radius: float
+    n: float
+    separation: float | None
+    degree: int
+
+
+def _convolution(head: Head) -> Promise:
+    p = head.problem
+    return math.log(
+        convolution.convolution_error(head.concentration, p.dim, p.lipschitz, p.exponent, head.sup_norm)
+    ), ()
+
+
+def _core(head: Head) -> Promise:
+    p = head.problem
+    return math.log(core.core_error(head.concentration, head.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)), ()
+
+
+def _centroid(head: Head) -> Promise:
+    p = head.problem
+    error = centroid.centroid_error(head.concentration, head.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    return math.log(error), (Hypothesis("control points at the centroids of their cells", True),)
+
+
+def _quadrature(head: Head) -> Promise:
+    p = head.problem
+    error = quadrature.quadrature_error(head.concentration, head.degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    exact = Hypothesis("degree >= 4", head.degree >= 4)
+    return math.log(error), (Hypothesis("positive weights, exact to this degree", True), exact)
+
+
+def _of_angle(head: Head, log_w: float) -> float:
+    """Return the log of L W^exponent, at most 2 F: a convex mean of L theta^exponent is no more (Jensen)."""
+    p = head.problem
+    log = math.log(p.lipschitz) + p.exponent * min(log_w, math.log(math.pi))
+    return log if head.sup_norm is None else min(log, math.log(2.0 * head.sup_norm))
+
+
+def _split_mean(head: Head) -> Promise:
+    log_w = split.log_mean_error(head.concentration, head.radius, head.problem.dim)
+    return _of_angle(head, log_w), (Hypothesis("cells of equal measure", True),)
+
+
+def _split_equal(head: Head) -> Promise:
+    log_w = equal.log_equal_error(head.concentration, head.radius, head.problem.dim)
+    return _of_angle(head, log_w), (Hypothesis("cells of equal measure", True),)
+
+
+def _split_nearest(head: Head) -> Promise:
+    return _of_angle(head, split.log_nearest_error(head.concentration, head.radius, math.log(head.n))), ()
+
+
+def _split_pack(head: Head) -> Promise:
+    assert head.separation is not None
+    log_w = pack.log_pack_error(head.concentration, head.radius, head.separation, head.problem.dim)
+    return _of_angle(head, log_w), ()
+
+
+def _split(head: Head) -> Promise:
+    nearest = _split_nearest(head)
+    return nearest if head.separation is None else min(nearest, _split_pack(head))
+
+
+def _lower(head: Head) -> Promise:
+    p = head.problem
+    least = p.lipschitz * math.pow(lower.lower_radius(head.n, p.dim), p.exponent)
+    least = least if head.sup_norm is None else min(least, head.sup_norm)
+    return (math.log(least) if least > 0.0 else -math.inf), ()
+
+
+def _thesis(head: Head) -> Promise:
+    positive = head.concentration > 0.0
+    log = thesis.core_error(head.concentration, head.radius, head.problem) if positive else math.inf
+    return log, thesis.assumptions(head.problem)
+
+
+@dataclass(frozen=True)
+class _Theorem:
+    side: Side
+    reference: str
+    needs: tuple[str, ...]
+    promise: Callable[[Head], Promise]
+
+
+_ERROR = {
+    "convolution": _Theorem("upper", "docs/theorems.md, 4.1", ("concentration",), _convolution),
+    "sharp-core": _Theorem("upper", "docs/theorems.md, 4.3", ("concentration", "radius", "sup_norm"), _core),
+    "sharp-core-centroid": _Theorem(
+        "upper", "docs/theorems.md, 4.D", ("concentration", "radius", "sup_norm"), _centroid
+    ),
+    "sharp-core-quadrature": _Theorem(
+        "upper", "docs/theorems.md, 4.C", ("concentration", "degree", "sup_norm"), _quadrature
+    ),
+    "sharp-split-mean": _Theorem("upper", "docs/theorems.md, 4.4 (mean)", ("concentration", "radius"), _split_mean),
+    "sharp-split-equal": _Theorem("upper", "docs/theorems.md, 4.B", ("concentration", "radius"), _split_equal),
+    "sharp-split-nearest": _Theorem(
+        "upper", "docs/theorems.md, 4.4 (nearest)", ("concentration", "radius", "n"), _split_nearest
+    ),
+    "sharp-split-pack": _Theorem(
+        "upper", "docs/theorems.md, 4.A", ("concentration", "radius", "separation"), _split_pack
+    ),
+    "sharp-split": _Theorem(
+        "upper", "docs/theorems.md, 4.4 (nearest) and 4.A", ("concentration", "radius", "n"), _split
+    ),
+    "lower": _Theorem("lower", "docs/theorems.md, 4.5", ("n",), _lower),
+    "thesis-core": _Theorem("upper", "Petrov (2025), Theorem 4.12", ("concentration", "radius", "sup_norm"), _thesis),
+}
+"""Theorem -> the error that it promises, and the arguments without which it says nothing."""
+
+
+def error_bound(
+    *,
+    dim: ArrayLike,
+    theorem: str,
+    lipschitz: float,
+    concentration: ArrayLike | None = None,
+    radius: ArrayLike | None = None,
+    n: ArrayLike | None = None,
+    sup_norm: float | None = None,
+    exponent: float = 1.0,
+    separation: float | None = None,
+    degree: int | None = None,
+    covering: str = "best",
+    ragozin: float | None = None,
+    harmonic: float = 1.0,
+    strict: bool = False,
+) -> Any:
+    """Bound the sup error of a head at a given concentration, radius and number of control points.
+
+    Parameters
+    ----------
+    dim : int or array_like
+        The manifold's dimension m from 1 to 1e6.
+    theorem : str
+        And what it needs: ``"convolution"`` (concentration; uses sup_norm where given), ``"sharp-core"``,
+        ``"sharp-core-centroid"`` and ``"thesis-core"`` (concentration, radius, sup_norm), ``"sharp-core-quadrature"``
+        (concentration, degree, sup_norm), ``"sharp-split-mean"`` and ``"sharp-split-equal"`` (concentration, radius of
+        equal-measure cells), ``"sharp-split-nearest"`` (concentration, covering radius of any points, n),
+        ``"sharp-split-pack"`` (concentration, radius, separation), ``"sharp-split"`` (as nearest, and the smaller of
+        the two where separation is given), ``"lower"`` (n): what no scheme can undercut for every such target.
+    lipschitz, exponent : float
+        The target's modulus: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, 0 < exponent <= 1, in any norm.
+    concentration : float or array_like
+        lambda, 0 to 1e150.
+    radius : float or array_like
+        Radians. Where it is missing and n is given: the least one that a theorem promises for n points, of a cover
+        (`covering_radius`) or of cells of equal measure.
+    n : float or array_like
+        Number of control points, 1 to 1e300.
+    sup_norm : float
+        ``|f| <= sup_norm``; the split theorems use it where given.
+    separation : float
+        The least distance between two control points, in radians.
+    degree : int
+        Of the spherical polynomials that a quadrature integrates exactly.
+    covering : str
+        How `radius` follows from n; see `covering_number`.
+    ragozin, harmonic, strict
+        As in `prefix_length`.
+
+    Returns
+    -------
+    Bound
+        Of the sup error, in the unit of the target; an object array of them for array arguments.
+
+    Raises
+    ------
+    TypeError
+        When an argument that the theorem needs is missing; the message names it.
+    ValueError
+        For arguments outside their ranges.
+
+    References
+    ----------
+    docs/theorems.md, 4 and 4+.
+
+    Examples
+    --------
+    >>> bound = error_bound(dim=2, theorem="sharp-split", lipschitz=1.0, concentration=2000.0, radius=0.05, n=2000)
+    >>> round(bound.value, 4)
+    0.1336
+    >>> [round(b.value, 3) for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, n=[100, 10_000])]
+    [0.2, 0.02]
+    """
+    stated = _ERROR[_checks.choice(theorem, "theorem", _ERROR)]
+
+    def one(d: object, lam: object, rho: object, count: object) -> Bound:
+        given = {"concentration": lam, "radius": rho if count is None else count, "n": count, "sup_norm": sup_norm,
+                 "separation": separation, "degree": degree}  # fmt: skip
+        for name in stated.needs:
+            if given[name] is None:
+                raise TypeError(f"theorem='{theorem}' needs the argument '{name}', got None")
+        problem = Problem.checked(  # no accuracy is asked for; a missing sup norm is not used
+            lipschitz, d, lipschitz=lipschitz, sup_norm=lipschitz if sup_norm is None else sup_norm,
+            concentration=lam, covering=covering, ragozin=ragozin, harmonic=harmonic, exponent=exponent,
+        )  # fmt: skip
+        return settle(_error(theorem, _head(theorem, problem, rho, count, sup_norm, separation, degree)), strict=strict)
+
+    return over_arrays(one, dim, concentration, radius, n)
+
+
+def _head(
+    theorem: str, problem: Problem, radius: object, n: object, sup_norm: object, separation: object, degree: object
+) -> Head:
+    """Check what is said of a head, and fill in the radius that n control points can have."""
+    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
+    if radius is not None:
+        rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+    elif n is None or "radius" not in _ERROR[theorem].needs:
+        rho = math.nan
+    else:
+        rho = radius_of(theorem, count, problem.dim, problem.covering)
+    return Head(
+        problem,
+        None if sup_norm is None else problem.sup_norm,
+        0.0 if problem.concentration is None else problem.concentration,
+        rho,
+        count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
+        0 if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=10**15),
+    )
+
+
+def radius_of(theorem: str, n: float, dim: int, covering: str) -> float:
+    """Return the least radius that is promised for n control points: of a cover, or of cells of equal measure."""
+    if theorem in ("sharp-split-mean", "sharp-split-equal"):
+        return split.equal_measure_radius(n, dim)
+    return covering_radius(n, dim=dim, method=covering).value
+
+
+def _error(theorem: str, head: Head) -> Bound:
+    stated = _ERROR[theorem]
+    log, hypotheses = stated.promise(head)
+    used = None if math.isnan(head.radius) else head.radius
+    lam = head.problem.concentration
+    return Bound("sup error", log, stated.side, theorem, stated.reference, hypotheses, lam, used)
+
+
+FREE = (
+    "sharp-core",
+    "sharp-core-centroid",
+    "sharp-split-mean",
+    "sharp-split-equal",
+    "sharp-split-nearest",
+    "sharp-split",
+)
+"""The theorems whose concentration can be chosen."""
+
+
+def best_concentration(
+    *,
+    dim: int,
+    theorem: str,
+    lipschitz: float,
+    radius: float | None = None,
+    n: float | None = None,
+    memory: float | None = None,
+    n_outputs: int = 1,
+    sup_norm: float | None = None,
+    exponent: float = 1.0,
+    covering: str = "best",
+    slack: float = 1e-3,
+) -> Bound:
+    """Return the smallest error bound over all concentrations for a number of control points, with the concentration.
+
+    Parameters
+    ----------
+    dim, theorem, lipschitz, radius, n, sup_norm, exponent, covering
+        As in `error_bound`; theorem is ``"sharp-core"``, ``"sharp-core-centroid"``, ``"sharp-split-mean"``,
+        ``"sharp-split-equal"``, ``"sharp-split-nearest"`` or ``"sharp-split"``. One of n, memory and radius is needed.
+    memory : float
+        Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
+    n_outputs : int
+        Components of a value, for `memory`.
+    slack : float
+        ``"sharp-split-nearest"`` and ``"sharp-split-equal"`` fall to an infimum, W <= radius, as lambda grows without
+        end; the smallest lambda with W <= (1 + slack) radius is taken.
+
+    Returns
+    -------
+    Bound
+        Of the sup error, at the best concentration.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `error_bound`, and where the memory holds no token.
+
+    Examples
+    --------
+    >>> best = best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, n=2000)
+    >>> round(best.value, 3), round(best.concentration)
+    (0.069, 10)
+    >>> best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, memory=64_000) == best
+    True
+    """
+    _checks.choice(theorem, "theorem", FREE)
+    if memory is not None:
+        if n is not None:
+            raise TypeError("'memory' is in place of 'n': give one of them, got both")
+        n = tokens_within(memory, dim, n_outputs)
+    spare = _checks.real(slack, "slack", above=0.0, below=1.0)
+
+    def bound_at(concentration: float) -> Bound:
+        found = error_bound(
+            dim=dim, theorem=theorem, lipschitz=lipschitz, concentration=concentration, radius=radius, n=n,
+            sup_norm=sup_norm, exponent=exponent, covering=covering,
+        )  # fmt: skip
+        assert isinstance(found, Bound)
+        return found
+
+    rho = bound_at(0.0).radius  # every argument is checked here
+    assert rho is not None
+    if theorem in ("sharp-split", "sharp-split-nearest") and n is not None and rho < math.pi:
+        return bound_at(split.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(n)))
+    flat = spare if theorem == "sharp-split-equal" else 1e-9
+    return bound_at(least_error(lambda lam: bound_at(lam).log, int(dim), rho, flat))
+
+
+def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
+    """Return how many float64 control points with their values fit into so many bytes."""
+    size = 8 * (_checks.dimension(dim) + 1 + _checks.integer(n_outputs, "n_outputs", minimum=1))
+    budget = _checks.real(memory, "memory", above=0.0, maximum=LARGEST_N)
+    if budget < size:
+        raise ValueError(f"'memory' must be at least {size} bytes, one token for dim = {dim}, got {budget:g}")
+    return int(budget // size)

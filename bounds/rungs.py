@@ -1,0 +1,180 @@
+"""The ladder of prefix lengths as a table, as curves over eps or dim, and as files."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from tabulate import tabulate
+from tqdm import tqdm
+
+from ._bound import Bound
+from ._files import together
+from .api import concentration, ladder
+
+
+def table(bounds: Sequence[Bound]) -> str:
+    """Return a ladder as a text table, a line for each theorem.
+
+    Examples
+    --------
+    >>> print(table(ladder(0.1, dim=8, ragozin=1)).splitlines()[2])
+    thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12
+    """
+    lines = []
+    for bound in bounds:
+        lam = "" if bound.concentration is None else f"{bound.concentration:.6g}"
+        note = bound.reference + ("; needs " + " and ".join(bound.failed) if bound.failed else "")
+        size = ("" if bound.side == "upper" else ">= ") + ("-" if math.isinf(bound.log) else f"{bound.log10:.2f}")
+        lines.append((bound.theorem, lam, size, note))
+    headers = ("theorem", "concentration", "log10 N", "from")
+    return str(tabulate(lines, headers=headers, colalign=("left", "right", "right", "left"), disable_numparse=True))
+
+
+def hypotheses(bounds: Sequence[Bound]) -> str:
+    """Return the hypotheses of each theorem of a ladder, with whether they hold here, a line for each theorem.
+
+    Examples
+    --------
+    >>> print(hypotheses(ladder(0.1, dim=8)[-1:]))
+    lower  eps < sup_norm (holds)
+    """
+    lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in bounds]
+    return str(tabulate(lines, tablefmt="plain", disable_numparse=True))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """log10 N of every theorem over an axis of eps or of dim; nan where a theorem says nothing.
+
+    Parameters
+    ----------
+    over : {"eps", "dim"}
+        What varies.
+    axis : ndarray, shape (n,)
+        Its values.
+    fixed : float
+        The value of the other one.
+    log10 : dict of str to ndarray, shape (n,)
+        Theorem -> the decimal logarithm of its prefix length.
+    sides : dict of str to {"upper", "lower"}
+    """
+
+    over: str
+    axis: NDArray[np.float64]
+    fixed: float
+    log10: dict[str, NDArray[np.float64]]
+    sides: dict[str, str]
+
+    def gap(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the floor for heads made from N samples (4.5), and the least N proven for a split head."""
+        proven = [y for name, y in self.log10.items() if name.startswith("sharp-split")]
+        return np.nan_to_num(self.log10["lower"]), np.fmin.reduce(proven)
+
+
+def curves(
+    eps: ArrayLike, *, dim: ArrayLike, lipschitz: float = 1.0, sup_norm: float = 1.0, exponent: float = 1.0,
+    ragozin: float | None = None, progress: bool | None = False,
+) -> Curves:  # fmt: skip
+    """Evaluate the ladder along an axis: one of `eps` and `dim` is an array, the other a number.
+
+    Parameters
+    ----------
+    eps, dim, lipschitz, sup_norm, exponent, ragozin
+        As in `bounds.ladder`.
+    progress : bool or None
+        Show a progress bar; None: on a terminal only.
+
+    Returns
+    -------
+    Curves
+
+    Raises
+    ------
+    ValueError
+        Unless exactly one of `eps` and `dim` is a one-dimensional array.
+
+    Examples
+    --------
+    >>> found = curves([0.1, 0.5], dim=8)
+    >>> found.log10["lower"].round(2)
+    array([8.87, 3.37])
+    """
+    shapes = np.ndim(eps), np.ndim(dim)
+    if sorted(shapes) != [0, 1]:
+        raise ValueError(f"one of 'eps' and 'dim' must be a sequence, the other a number, got shapes {shapes}")
+    over = "eps" if shapes[0] else "dim"
+    axis = np.asarray(eps if shapes[0] else dim)
+    other = dim if shapes[0] else eps
+    found: list[Sequence[Bound]] = []
+    for value in tqdm(axis, unit=over, disable=None if progress is None else not progress, leave=False):
+        e, d = (value, other) if shapes[0] else (other, value)
+        found.append(ladder(e, dim=d, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, ragozin=ragozin))
+    log10 = {
+        rung[0].theorem: np.array([b.log10 if b.holds and math.isfinite(b.log) else math.nan for b in rung])
+        for rung in zip(*found, strict=True)
+    }
+    sides: dict[str, str] = {bound.theorem: bound.side for bound in found[0]}
+    return Curves(over, axis.astype(np.float64), float(np.asarray(other)), log10, sides)
+
+
+EPS = np.geomspace(1e-3, 1.0, 31)
+DIMS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64])
+
+
+def save(
+    out: str | os.PathLike[str], eps: float, *, dim: int, lipschitz: float = 1.0, sup_norm: float = 1.0,
+    ragozin: float | None = None, progress: bool | None = False,
+) -> tuple[Path, ...]:  # fmt: skip
+    """Write ladder.csv and the figures ladder_eps.png, ladder_dim.png and concentration.png; all of them or none.
+
+    The axes run over eps/lipschitz from 1e-3 to 1 (and around the given eps), and over dim from 1 to 64.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    OSError
+        When the folder cannot be written.
+    """
+    from . import plot  # matplotlib is loaded when a figure is asked for
+
+    options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "ragozin": ragozin}
+    rung = ladder(eps, dim=dim, **options)  # every argument is checked here
+    axis = np.unique(np.append(EPS * lipschitz, eps))
+    by_eps = curves(axis, dim=dim, progress=progress, **options)
+    by_dim = curves(eps, dim=np.unique(np.append(DIMS, dim)), progress=progress, **options)
+    printed = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis", ragozin=1.0)
+    proven = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis")
+    sharp = concentration(axis, dim=dim, lipschitz=lipschitz)
+    with together(Path(out)) as folder:
+        _write(rung, folder / "ladder.csv")
+        plot.ladder_figure(by_eps).savefig(folder / "ladder_eps.png", dpi=150)
+        plot.ladder_figure(by_dim).savefig(folder / "ladder_dim.png", dpi=150)
+        plot.concentration_figure(axis, printed, proven, sharp, dim).savefig(folder / "concentration.png", dpi=150)
+        names = sorted(path.name for path in folder.iterdir())
+    return tuple(Path(out) / name for name in names)
+
+
+def _write(bounds: Sequence[Bound], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ("theorem", "side", "log10_n", "concentration", "radius", "holds", "hypotheses", "constants", "reference")
+        )
+        for b in bounds:
+            said = "; ".join(map(str, b.hypotheses))
+            constants = "; ".join(f"{name} = {value!r}" for name, value in b.constants)
+            writer.writerow(
+                (b.theorem, b.side, b.log10, b.concentration, b.radius, b.holds, said, constants, b.reference)
+            )

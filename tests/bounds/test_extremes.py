@@ -1,0 +1,60 @@
+"""dim to 1e4, eps from 1e-12 to 2, L and F over 12 decades: finite and monotone where hypotheses hold, else trivial."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from bounds import concentration, prefix_length
+from bounds.api import PREFIX_LENGTH
+
+EPS = [*np.geomspace(1e-12, 0.1, 6), 0.5, 0.99, 1.3, math.pi / 2, 2.0]
+SMOOTH = 1e-9
+"""What the search of free parameters may leave, relative to log N."""
+
+
+def falls(bounds, side):
+    """Whether N does not rise along a sequence, as far as the hypotheses hold, and is finite there."""
+    for bound in bounds:
+        assert not math.isnan(bound.log)
+        assert bound.log >= 0.0
+        if not bound.holds:
+            assert bound.log == (math.inf if side == "upper" else 0.0)
+    logs = [bound.log for bound in bounds if bound.holds]
+    assert np.isfinite(logs).all()
+    return all(a >= b - SMOOTH * max(1.0, abs(b)) for a, b in itertools.pairwise(logs))
+
+
+@pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
+@pytest.mark.parametrize("theorem", [*PREFIX_LENGTH, "sharp-split"])
+def test_prefixes_shorten_as_eps_grows(theorem, dim):
+    bounds = prefix_length(EPS, dim=dim, theorem=theorem, sup_norm=3.0)
+    assert falls(bounds, bounds[0].side)
+    assert theorem.startswith("thesis") or any(bound.holds for bound in bounds)
+
+
+@pytest.mark.parametrize("theorem", [*PREFIX_LENGTH, "sharp-split"])
+def test_prefixes_lengthen_with_the_constants(theorem):
+    for dim in (2, 8):
+        by_slope = [prefix_length(0.3, dim=dim, theorem=theorem, lipschitz=lip) for lip in np.geomspace(1e6, 1e-6, 9)]
+        if theorem != "thesis-split":  # as printed, Lambda(2 eps L / (2 L + F)) rises again as L falls
+            assert falls(by_slope, by_slope[0].side)
+        by_size = [prefix_length(0.3, dim=dim, theorem=theorem, sup_norm=sup) for sup in np.geomspace(1e6, 1e-6, 9)]
+        assert falls(by_size, by_size[0].side)
+
+
+@pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split", "sharp-core-interpolation", "lower", "lower-any"])
+def test_hoelder_classes_need_more_as_the_exponent_falls(theorem):
+    bounds = [prefix_length(0.1, dim=3, theorem=theorem, exponent=a) for a in (0.1, 0.3, 0.7, 0.9, 1.0)]
+    assert falls(bounds, bounds[0].side)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
+def test_concentration_falls_to_zero(dim):
+    values = concentration(EPS, dim=dim)
+    assert all(a > b or a == b == 0.0 for a, b in itertools.pairwise(values))
+    assert np.isfinite(values).all()
+    assert values[-1] == values[-2] == 0.0 < values[-3]
+    scaled = concentration(np.multiply(EPS, 1e6), dim=dim, lipschitz=1e6)
+    assert scaled == pytest.approx(values, rel=1e-9)

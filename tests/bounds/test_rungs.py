@@ -1,0 +1,81 @@
+"""The ladder as table, curves and files."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+from bounds import ladder, plot, prefix_length, rungs
+
+
+def test_table_says_what_fails():
+    text = rungs.table(ladder(0.1, dim=2, ragozin=1.0))
+    assert "needs dim >= 8" in next(line for line in text.splitlines() if line.startswith("thesis-core "))
+    assert ">= 2.6" in next(line for line in text.splitlines() if line.split()[:1] == ["lower"])
+
+
+def test_hypotheses_are_all_there():
+    bounds = ladder(0.1, dim=8, ragozin=1.0)
+    lines = rungs.hypotheses(bounds).splitlines()
+    assert [line.split()[0] for line in lines] == [bound.theorem for bound in bounds]
+    assert "dim >= 8 (holds)" in lines[0]
+    assert "assumed C_H" in lines[0]
+    assert "eps < sup_norm (fails)" in rungs.hypotheses(ladder(1.5, dim=8)[-1:])
+
+
+@pytest.fixture(scope="module")
+def over_eps():
+    return rungs.curves([0.05, 0.2, 0.8], dim=8, ragozin=1.0)
+
+
+def test_curves_are_the_ladders(over_eps):
+    for i, eps in enumerate((0.05, 0.2, 0.8)):
+        for bound in ladder(eps, dim=8, ragozin=1.0):
+            value = over_eps.log10[bound.theorem][i]
+            assert value == bound.log10 if bound.holds and math.isfinite(bound.log) else math.isnan(value)
+    low, high = over_eps.gap()
+    assert (low <= high).all()
+    assert low[1] == prefix_length(0.2, dim=8, theorem="lower").log10
+    assert high[1] == prefix_length(0.2, dim=8).log10
+
+
+def test_curves_over_dim():
+    found = rungs.curves(0.5, dim=[1, 8])
+    assert found.over == "dim"
+    assert found.fixed == 0.5
+    assert np.isnan(found.log10["thesis-core"][0])
+    assert np.isfinite(found.log10["thesis-core"][1])
+
+
+@pytest.mark.parametrize(("eps", "dim"), [(0.1, 8), ([0.1], [8]), ([[0.1]], 8)])
+def test_curves_need_one_axis(eps, dim):
+    with pytest.raises(ValueError, match="one of 'eps' and 'dim' must be a sequence"):
+        rungs.curves(eps, dim=dim)
+
+
+def test_figure_has_a_curve_a_theorem_and_the_gap(over_eps):
+    above, below = plot.ladder_figure(over_eps).axes
+    drawn = [line.get_label() for axes in (above, below) for line in axes.get_lines()]
+    assert sorted(drawn) == sorted(over_eps.log10)
+    (gap,) = below.collections
+    heights = {round(float(y), 9) for y in gap.get_paths()[0].vertices[:, 1]}
+    assert {round(float(y), 9) for y in over_eps.gap()[0]} <= heights
+
+
+def test_save_writes_everything_or_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(rungs, "EPS", np.array([0.1, 0.5]))
+    monkeypatch.setattr(rungs, "DIMS", np.array([2, 9]))
+    paths = rungs.save(tmp_path / "out", 0.3, dim=8, ragozin=1.0)
+    names = ["concentration.png", "ladder.csv", "ladder_dim.png", "ladder_eps.png"]
+    assert [p.name for p in paths] == names
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
+    with (tmp_path / "out" / "ladder.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["log10_n"]) for row in rows] == [b.log10 for b in ladder(0.3, dim=8, ragozin=1.0)]
+    assert "dim >= 8 (holds)" in rows[0]["hypotheses"]
+
+    monkeypatch.setattr(plot, "concentration_figure", None)
+    with pytest.raises(TypeError):
+        rungs.save(tmp_path / "broken", 0.3, dim=8)
+    assert list((tmp_path / "broken").iterdir()) == []

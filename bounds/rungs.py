@@ -47,7 +47,7 @@ def hypotheses(bounds: Sequence[Bound]) -> str:
     lower  eps < sup_norm (holds)
     """
     lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in bounds]
-    return str(tabulate(lines, tablefmt="plain", disable_numparse=True))
+    return str(tabulate(lines, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 90]))
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def split_nearest(problem: Problem) -> Bound:
     else:
         concentration = problem.concentration
         radius = _nearest_radius(problem, goal, concentration)
-    enough = Hypothesis(f"a larger concentration than {concentration:.6g}", radius > 0.0)
+    enough = Hypothesis("a large enough concentration", radius > 0.0)
     return from_cover(problem, theorem, section, concentration, radius, enough)
 
 

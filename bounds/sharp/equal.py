@@ -1,0 +1,75 @@
+"""The split head on equal-measure cells, sharp in the cells' radius: docs/theorems.md, 4.B."""
+
+from __future__ import annotations
+
+import math
+
+from spherapprox._kernels.zonal import HALF_PI
+
+from .._bound import Bound, Hypothesis
+from .._problem import Problem
+from ._integrals import Excess, log_total, root_of_falling
+from .convolution import concentration_needed
+from .pack import extreme, moderate_concentration
+from .search import accuracy
+from .split import log_equal_cells, log_mean_error
+
+_REFERENCE = "docs/theorems.md, 4.B"
+
+
+def log_balance(excess: Excess, radius: float) -> float:
+    """Return log of int g_+ over int g_-, g(u) the largest phi within `radius` of u: W <= w where this is at most 0."""
+    negative = excess.negative(radius)
+    logs = excess.log_integrals([*negative, *excess.positive(radius)])
+    return log_total(logs[len(negative) :]) - log_total(logs[: len(negative)]) if negative else math.inf
+
+
+def log_equal_error(concentration: float, radius: float, dim: int) -> float:
+    """4.B: log of W*, the root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) = 0; beyond pi/2, of the mean bound."""
+    mean = min(log_mean_error(concentration, radius, dim), math.log(math.pi))
+    if radius >= HALF_PI:
+        return mean
+
+    def excess(gap: float) -> float:
+        return log_balance(Excess(concentration, dim, radius + gap), radius)
+
+    widest = HALF_PI - radius
+    if excess(widest) > 0.0:
+        return mean
+    steepness = concentration * math.sin(radius) + math.sqrt(concentration * dim) + 1.0 / radius
+    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, 1e-17 * radius, widest)
+    return min(mean, math.log(radius + gap))
+
+
+def equal(problem: Problem) -> Bound:
+    """4.B: the split head on equal-measure cells; N >= 1/sigma(C(rho/6)) of them exist within rho (dim 1: N arcs)."""
+    theorem = "sharp-split-equal"
+    if found := extreme(problem, theorem, _REFERENCE):
+        return found
+    w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
+    needed = concentration_needed(w, dim, 1.0)
+    radius = _largest_radius(Excess(concentration, dim, w)) if concentration > needed else 0.0
+    enough = Hypothesis("a large enough concentration", radius > 0.0)
+    hypotheses = (accuracy(needed, concentration), enough, Hypothesis("cells of equal measure", True))
+    log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
+    return Bound("prefix length", log, "upper", theorem, _REFERENCE, hypotheses, concentration, radius, whole=dim == 1)
+
+
+def _largest_radius(excess: Excess) -> float:
+    """Return the largest rho at which 4.B promises W* <= w, 0 where none does."""
+    w, steepness = excess.threshold, excess.concentration * math.sin(excess.threshold)
+    smallest = 1e-12 * w
+
+    def surplus(gap: float) -> float:  # falls as rho = w - gap does
+        return log_balance(excess, w - gap)
+
+    if surplus(0.5 * w) <= 0.0:
+        guess = max(min((excess.dim + 3.0) / steepness, 0.5 * w), 4e-16 * w)
+        return w - root_of_falling(surplus, guess, steepness, 4e-16 * w, 0.5 * w)
+
+    def deficit(radius: float) -> float:
+        return -log_balance(excess, radius)
+
+    if deficit(smallest) <= 0.0:
+        return 0.0
+    return root_of_falling(deficit, 0.4 * w, steepness, smallest, 0.5 * w)

@@ -134,7 +134,7 @@ def prefix_length(
     >>> round(printed.log10, 9)
     667.988569422
     >>> round(prefix_length(0.1, dim=8).log10, 1)
-    10.4
+    10.3
     """
     _checks.choice(theorem, "theorem", (*PREFIX_LENGTH, "sharp-split"))
     for name, value in (("degree", degree), ("smoothness", smoothness), ("bits", bits)):
@@ -190,7 +190,7 @@ def ladder(
     --------
     >>> rungs = ladder(0.1, dim=8, ragozin=1)
     >>> [round(bound.log10) for bound in rungs[:5]], rungs[-1].theorem
-    ([668, 846, 633, 914, 30], 'lower')
+    ([668, 846, 633, 914, 29], 'lower')
     """
 
     def one(e: object, d: object) -> tuple[Bound, ...]:

@@ -89,9 +89,10 @@ def validate(
 ) -> Validation:
     """Hold a head's achieved error against every theorem that applies to it.
 
-    Upper bounds (sharp-core and thesis-core for a core head; sharp-split-mean and sharp-split for a split head) are
-    compared with the measured sup error on this target. The lower bound speaks of the worst target of this Lipschitz
-    constant, so it is compared with the worst-case error W of the point set, never with the error on one target.
+    Upper bounds (sharp-core and thesis-core for a core head; sharp-split-mean, sharp-split-equal and sharp-split for a
+    split head) are compared with the measured sup error on this target. The lower bound speaks of the worst target of
+    this Lipschitz constant, so it is compared with the worst-case error W of the point set, never with the error on one
+    target.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def validate(
 
     References
     ----------
-    docs/theorems.md, 4.3 - 4.5.
+    docs/theorems.md, 4.3 - 4.5, 4.B.
 
     Examples
     --------
@@ -149,7 +150,8 @@ def validate(
     if isinstance(head, CoreHead):
         checks = [_upper(name, head, target, error) for name in ("sharp-core", "thesis-core")]
     else:
-        checks = [_upper(name, head, target, error) for name in ("sharp-split-mean", "sharp-split")]
+        names = ("sharp-split-mean", "sharp-split-equal", "sharp-split")
+        checks = [_upper(name, head, target, error) for name in names]
         if worst_case:
             checks.append(_lower(head, target, n, workers, rng))
     return Validation(error, tuple(checks))

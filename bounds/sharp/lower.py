@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spherapprox.special import cap_angle, log_cap_measure
+from spherapprox.special import log_cap_measure
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
@@ -18,11 +18,6 @@ _SMALLEST_ANGLE = 1e-100
 """Smaller angles, which Hoelder classes of small exponent ask for, are raised to this one: the bound stays right."""
 _DOUBLE = 64.0
 """Bits of a number in double precision; a token holds m+2 numbers: lambda b_k and xi_k."""
-
-
-def lower_radius(n: float, dim: int) -> float:
-    """4.5: rho_N with N sigma(C(rho_N)) = 1."""
-    return float(cap_angle(dim, -math.log(n)))
 
 
 def lower(problem: Problem) -> Bound:

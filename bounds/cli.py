@@ -20,7 +20,7 @@ from .api import ladder, prefix_length
 _LEGEND = """\
 by       how lambda was chosen: theory, by the least bound; best, by the least measured error
 error    the largest found
-core ... a-priori bounds for the same head: sharp-core, sharp-split-mean, sharp-split (docs/theorems.md, 4.3 and 4.4)
+core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems.md, 4.3, 4.B, 4.4)
 floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
 thesis   Lambda(eps) and N(lambda, eps) for the error achieved: Theorems 4.12 (core), 4.15 (split), C_R = C_H = 1"""
 

@@ -56,6 +56,7 @@ class Row:
     relative_error: float | None
     sharp_core: float | None
     sharp_split_mean: float | None
+    sharp_split_equal: float | None
     sharp_split: float | None
     floor: float
     verdict: str
@@ -66,7 +67,8 @@ class Row:
     @property
     def bound(self) -> float | None:
         """The smallest a-priori bound that applies to this head."""
-        known = [b for b in (self.sharp_core, self.sharp_split_mean, self.sharp_split) if b is not None]
+        bounds = (self.sharp_core, self.sharp_split_mean, self.sharp_split_equal, self.sharp_split)
+        known = [b for b in bounds if b is not None]
         return min(known, default=None)
 
 
@@ -92,7 +94,8 @@ class Study:
 
 
 _HEADERS = (
-    "N", "head", "by", "lambda", "error", "% of sup", "core", "mean", "nearest", "floor*", "checks", "thesis lambda, N",
+    "N", "head", "by", "lambda", "error", "% of sup", "core", "equal", "nearest", "floor*", "checks",
+    "thesis lambda, N",
 )  # fmt: skip
 
 
@@ -106,7 +109,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
         str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(percent),
-        show(row.sharp_core), show(row.sharp_split_mean), show(row.sharp_split), show(row.floor), row.verdict, thesis,
+        show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split), show(row.floor), row.verdict, thesis,
     )  # fmt: skip
 
 
@@ -251,6 +254,7 @@ def _row(measure: _Measure, head: CoreHead | SplitHead, radius: float, kind: str
         relative_error=error.lower / target.sup_norm if target.sup_norm else None,
         sharp_core=values.get("sharp-core"),
         sharp_split_mean=values.get("sharp-split-mean"),
+        sharp_split_equal=values.get("sharp-split-equal"),
         sharp_split=values.get("sharp-split"),
         floor=floor.value,
         verdict="holds" if validation.ok else "violated: " + ", ".join(validation.violated),

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 ACCURACY = 1e-12
 """What a float64 logarithm may be off by, relative to itself or absolutely where it is below 1."""
 
+EXACT = 27.0
+"""The log up to which a whole number is recovered from its float64 logarithm."""
+
+COUNTS = ("prefix length", "covering number")
+"""The quantities that are whole numbers."""
+
 Side = Literal["upper", "lower"]
 
 MAX_DIGITS = 4300
@@ -94,7 +100,7 @@ class Bound:
             value = math.exp(self.log)
         except OverflowError:
             return math.inf
-        return float(round(value)) if self.whole and value < 2**53 else value
+        return float(round(value)) if self.whole and self.log < EXACT else value
 
     @property
     def log10(self) -> float:
@@ -112,7 +118,7 @@ class Bound:
         return tuple(h.statement for h in self.hypotheses if not h.holds)
 
     def as_integer(self) -> int:
-        """Return the bound as an exact int on its safe side: above an upper bound, below a lower one.
+        """Return the bound as an exact int on its safe side: rounded up, as counts are whole, after the allowance.
 
         The logarithm is a float, right to 1e-12 of its size; the result allows for that, so of 668 digits the first 8
         or so are those of the formula and the int is a valid bound. A certified bound allows for its enclosure.
@@ -132,16 +138,16 @@ class Bound:
             raise ValueError(
                 f"the bound is 10^{self.log10:.6g}, more than {MAX_DIGITS} digits: use .log10 instead of .as_integer()"
             )
-        if self.whole and self.log < 36.0:
+        if self.whole and self.log < EXACT:
             return round(math.exp(self.log))
         if self.log == -math.inf:
             return 0
         import mpmath  # 0.1 s that only exact integers need
 
         with mpmath.workdps(max(30, int(abs(self.log10)) + 30)):
-            if self.side == "upper":
-                return int(mpmath.ceil(mpmath.exp(self._safe_log())))
-            return int(mpmath.floor(mpmath.exp(self._safe_log())))
+            edge = mpmath.exp(self._safe_log())
+            counted = self.side == "upper" or self.quantity in COUNTS  # a count of at least 81.01 is one of 82
+            return int(mpmath.ceil(edge)) if counted else int(mpmath.floor(edge))
 
     def _safe_log(self) -> Any:
         """Return the logarithm, moved to the safe side by what it may be off by, as an mpmath number."""

@@ -13,6 +13,7 @@ from pathlib import Path
 @contextmanager
 def together(out: Path) -> Iterator[Path]:
     """Give a temporary folder whose files move to `out` when all of them are written; nothing stays otherwise."""
+    new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=out))
     try:
@@ -21,3 +22,5 @@ def together(out: Path) -> Iterator[Path]:
             os.replace(path, out / path.name)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if new and not any(out.iterdir()):
+            out.rmdir()

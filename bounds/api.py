@@ -141,6 +141,10 @@ def prefix_length(
         if value is not None and theorem not in _ONLY_FOR[name]:
             raise ValueError(f"'{name}' belongs to theorem={' or '.join(_ONLY_FOR[name])}, got theorem='{theorem}'")
 
+    if degree is not None and smoothness is not None:
+        raise ValueError(f"'degree' and 'smoothness' name two classes: give one, got {degree!r} and {smoothness!r}")
+    strict, certified = _checks.flag(strict, "strict"), _checks.flag(certified, "certified")
+
     def one(e: object, d: object) -> Bound:
         problem = Problem.checked(
             e, d, lipschitz=lipschitz, sup_norm=sup_norm, concentration=concentration, covering=covering,
@@ -148,7 +152,7 @@ def prefix_length(
             bits=bits,
         )  # fmt: skip
         bound = _prefix_length(problem, theorem, strict)
-        return _certified(bound, problem) if _checks.flag(certified, "certified") else bound
+        return _certified(bound, problem) if certified else bound
 
     return over_arrays(one, eps, dim)
 

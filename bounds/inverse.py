@@ -213,7 +213,7 @@ def error_bound(
     >>> round(bound.value, 4)
     0.1336
     >>> [round(b.value, 3) for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, n=[100, 10_000])]
-    [0.2, 0.02]
+    [0.221, 0.022]
     """
     stated = _ERROR[_checks.choice(theorem, "theorem", _ERROR)]
 
@@ -250,7 +250,7 @@ def _head(
         rho,
         count,
         None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
-        0 if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=10**15),
+        0 if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=10**30),
     )
 
 
@@ -282,18 +282,18 @@ FREE = (
 
 def best_concentration(
     *,
-    dim: int,
+    dim: ArrayLike,
     theorem: str,
     lipschitz: float,
-    radius: float | None = None,
-    n: float | None = None,
-    memory: float | None = None,
+    radius: ArrayLike | None = None,
+    n: ArrayLike | None = None,
+    memory: ArrayLike | None = None,
     n_outputs: int = 1,
     sup_norm: float | None = None,
     exponent: float = 1.0,
     covering: str = "best",
     slack: float = 1e-3,
-) -> Bound:
+) -> Any:
     """Return the smallest error bound over all concentrations for a number of control points, with the concentration.
 
     Parameters
@@ -301,7 +301,7 @@ def best_concentration(
     dim, theorem, lipschitz, radius, n, sup_norm, exponent, covering
         As in `error_bound`; theorem is ``"sharp-core"``, ``"sharp-core-centroid"``, ``"sharp-split-mean"``,
         ``"sharp-split-equal"``, ``"sharp-split-nearest"`` or ``"sharp-split"``. One of n, memory and radius is needed.
-    memory : float
+    memory : float or array_like
         Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
     n_outputs : int
         Components of a value, for `memory`.
@@ -312,7 +312,7 @@ def best_concentration(
     Returns
     -------
     Bound
-        Of the sup error, at the best concentration.
+        Of the sup error, at the best concentration; an object array of them for array arguments.
 
     Raises
     ------
@@ -328,26 +328,37 @@ def best_concentration(
     True
     """
     _checks.choice(theorem, "theorem", FREE)
-    if memory is not None:
-        if n is not None:
-            raise TypeError("'memory' is in place of 'n': give one of them, got both")
-        n = tokens_within(memory, dim, n_outputs)
+    outputs = _checks.integer(n_outputs, "n_outputs", minimum=1)
     spare = _checks.real(slack, "slack", above=0.0, below=1.0)
+    if n is not None and memory is not None:
+        raise TypeError("'memory' is in place of 'n': give one of them, got both")
+
+    def one(d: Any, rho: Any, count: Any, budget: Any) -> Bound:
+        tokens = count if budget is None else tokens_within(budget, d, outputs)
+        known = {"dim": d, "theorem": theorem, "lipschitz": lipschitz, "radius": rho, "n": tokens}
+        return _least(known | {"sup_norm": sup_norm, "exponent": exponent, "covering": covering}, spare)
+
+    return over_arrays(one, dim, radius, n, memory)
+
+
+def _least(known: dict[str, Any], spare: float) -> Bound:
+    """Return the least error bound over all concentrations for one set of the other arguments."""
 
     def bound_at(concentration: float) -> Bound:
-        found = error_bound(
-            dim=dim, theorem=theorem, lipschitz=lipschitz, concentration=concentration, radius=radius, n=n,
-            sup_norm=sup_norm, exponent=exponent, covering=covering,
-        )  # fmt: skip
+        found = error_bound(concentration=concentration, **known)
         assert isinstance(found, Bound)
         return found
 
-    rho = bound_at(0.0).radius  # every argument is checked here
+    uniform = bound_at(0.0)  # every argument is checked here
+    theorem, dim, rho = known["theorem"], int(known["dim"]), uniform.radius
     assert rho is not None
-    if theorem in ("sharp-split", "sharp-split-nearest") and n is not None and rho < math.pi:
-        return bound_at(split.nearest_concentration(rho, min(spare * rho, math.pi - rho), math.log(n)))
-    flat = spare if theorem == "sharp-split-equal" else 1e-9
-    return bound_at(least_error(lambda lam: bound_at(lam).log, int(dim), rho, flat))
+    known["radius"] = rho
+    if theorem in ("sharp-split", "sharp-split-nearest") and known["n"] is not None and rho < math.pi:
+        room = min(spare * rho, math.pi - rho)
+        return bound_at(split.nearest_concentration(rho, room, math.log(known["n"])))
+    if theorem == "sharp-split-equal" and (1.0 + spare) * rho <= 0.5 * math.pi:
+        return bound_at(equal.sufficient_concentration(rho, (1.0 + spare) * rho, dim))
+    return bound_at(least_error(lambda lam: bound_at(lam).log, dim, rho))
 
 
 def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:

@@ -260,6 +260,8 @@ def concentration_figure(
     colours = (_FAMILY["thesis"][0], "#882255", _COLOUR["core"])
     for values, label, colour in zip((printed, proven, sharp), labels, colours, strict=True):
         shown = np.where(values > 0.0, values, np.nan)
+        if np.isnan(shown).all():  # every concentration will do
+            continue
         axes.plot(eps, shown, label=label, color=colour, lw=1.6)
     axes.set(xscale="log", yscale="log", xlabel="convolution error $\\epsilon$")
     axes.set_ylabel("concentration $\\Lambda(\\epsilon)$")

@@ -72,9 +72,10 @@ def approximation_error(degree: int, dim: int) -> float:
     >>> round(approximation_error(10, 2), 4), round(approximation_error(10**9, 8), 10)
     (0.2618, 1.04e-08)
     """
-    if dim == 1:
-        return 0.5 * math.pi / (degree + 1.0)
-    n = degree // 2
+    q, m = _checks.integer(degree, "degree", minimum=0), _checks.dimension(dim, maximum=10**6)
+    if m == 1:
+        return 0.5 * math.pi / (q + 1.0)
+    n = q // 2
     if n <= EXACT_UP_TO:
         return _gauss_error(n, dim)
     return min(_zero_error(float(n), dim), _gauss_error(EXACT_UP_TO, dim))
@@ -152,7 +153,7 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
     >>> [round(ragozin_constant(m), 2) for m in (1, 2, 8, 16)], round(ragozin_constant(8, degree=20), 2)
     ([1.57, 3.14, 10.83, 20.17], 7.43)
     """
-    m = _checks.dimension(dim)
+    m = _checks.dimension(dim, maximum=10**6)
     if degree is not None:
         q = _checks.integer(degree, "degree", minimum=1)
         return q * approximation_error(q, m)
@@ -222,7 +223,7 @@ def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
     >>> jackson_degree(0.1, 2), jackson_degree(0.1, 8), jackson_degree(2.0, 8)
     (30, 96, 0)
     """
-    m = _checks.dimension(dim)
+    m = _checks.dimension(dim, maximum=10**6)
     goal = _checks.real(eps, "eps", above=0.0) / _checks.real(lipschitz, "lipschitz", above=0.0)
     step = 1 if m == 1 else 2  # the errors for m >= 2 fall at even degrees
     low, high = -1, math.ceil(ragozin_constant(m) / (step * goal))

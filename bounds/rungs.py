@@ -151,7 +151,7 @@ def save(
 
     options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "ragozin": ragozin}
     rung = ladder(eps, dim=dim, **options)  # every argument is checked here
-    axis = np.unique(np.append(EPS * lipschitz, eps))
+    axis = np.unique([*EPS * lipschitz, eps, 0.999 * sup_norm])  # from sup_norm on zero weights will do
     by_eps = curves(axis, dim=dim, progress=progress, **options)
     by_dim = curves(eps, dim=np.unique(np.append(DIMS, dim)), progress=progress, **options)
     printed = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis", ragozin=1.0)

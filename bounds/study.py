@@ -271,7 +271,7 @@ def _lipschitz(target: Target) -> float:
 
 def _theory(target: Target, kind: str, radius: float, n: int) -> float:
     """Return the concentration with the smallest a-priori bound."""
-    bounds = [
+    bounds: list[Bound] = [
         best_concentration(
             dim=target.dim, theorem=theorem, lipschitz=_lipschitz(target), radius=radius, n=n,
             sup_norm=target.sup_norm, exponent=target.exponent,

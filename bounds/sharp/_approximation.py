@@ -22,10 +22,15 @@ TERMS = 1024
 
 def by_constant(problem: Problem, theorem: str, section: str) -> Bound | None:
     """Return N = 1 where zero weights, or lambda = 0 and the mean of a Lipschitz or Hoelder target, suffice."""
-    uniform = problem.concentration in (None, 0.0) and problem.smoothness is None and problem.goal >= math.pi / 2.0
+    lipschitz = problem.smoothness is None and problem.degree is None
+    uniform = lipschitz and problem.concentration in (None, 0.0) and problem.goal >= math.pi / 2.0
     if not uniform and problem.eps < problem.sup_norm:
         return None
-    why = "eps >= lipschitz (pi/2)^exponent: a constant" if uniform else "eps >= sup_norm: zero weights"
+    why = (
+        "eps >= lipschitz (pi/2)^exponent: the mean of f, which is no sample,"
+        if uniform
+        else "eps >= sup_norm: zero weights"
+    )
     return Bound(
         "prefix length", 0.0, "upper", theorem, f"docs/theorems.md, {section}", (Hypothesis(f"{why} will do", True),),
         problem.concentration or 0.0, None, (("degree", 0.0),), whole=True,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from scipy.optimize import brentq
+
 from spherapprox._kernels.zonal import HALF_PI
 
 from .._bound import Bound, Hypothesis
@@ -39,6 +41,19 @@ def log_equal_error(concentration: float, radius: float, dim: int) -> float:
     steepness = concentration * math.sin(radius) + math.sqrt(concentration * dim) + 1.0 / radius
     gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, 1e-17 * radius, widest)
     return min(mean, math.log(radius + gap))
+
+
+def sufficient_concentration(radius: float, goal: float, dim: int) -> float:
+    """4.B: the concentration from which W* <= goal, radius < goal <= pi/2: W* falls to the radius as it grows."""
+
+    def excess(log_concentration: float) -> float:
+        return max(min(log_balance(Excess(math.exp(log_concentration), dim, goal), radius), 50.0), -50.0)
+
+    low = math.log(dim) - 2.0 * math.log(goal)
+    step = 4.0
+    while excess(low + step) > 0.0:
+        low, step = low + step, 2.0 * step
+    return math.exp(float(brentq(excess, low, low + step, xtol=1e-6))) * (1.0 + 2e-6)
 
 
 def equal(problem: Problem) -> Bound:

@@ -76,7 +76,7 @@ def rank(problem: Problem) -> Bound:
         log = min(log_polynomials(degree, problem.dim), log_rank_points(max(degree, 5.0), problem.dim))
     return Bound(
         "prefix length", log, "upper", _RANK, f"docs/theorems.md, {_SECTION} (rank)", (found.assumes, enough, free),
-        None, None, (("degree", degree),), whole=log < EXACT,
+        None, None, (("degree", degree),), whole=log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from ..covering import covering_bound
 from .convolution import concentration_needed, log_concentration_at
-from .search import Curve, accuracy, best_radius, from_cover, golden, increasing_root, log_goal, too_fine
+from .search import Curve, accuracy, best_radius, from_cover, golden, increasing_root, log_goal, log_sum, too_fine
 
 _LOG_PI = math.log(math.pi)
 
@@ -39,20 +39,16 @@ def log_nearest_error(concentration: float, radius: float, log_n: float) -> floa
         return math.log(radius)
     log_others = _LOG_PI + log_less_one(log_n)
 
-    def excess(eta: float) -> float:
-        exponent = log_others - concentration * _cos_drop(radius, eta)
-        return eta + math.exp(min(exponent, 700.0))
+    def log_excess(log_eta: float) -> float:
+        return log_sum(log_eta, log_others - concentration * _cos_drop(radius, math.exp(log_eta)))
 
     top = math.pi - radius
     if top <= 0.0:
         return _LOG_PI
-    found = minimize_scalar(
-        lambda log_eta: excess(math.exp(log_eta)),
-        bounds=(math.log(top) - 45.0, math.log(top)),
-        method="bounded",
-        options={"xatol": 1e-10},
-    )
-    return math.log(min(radius + float(found.fun), math.pi))
+    widest = math.log(top)
+    bounds = (min(math.log(radius), widest) - 45.0, widest)
+    found = minimize_scalar(log_excess, bounds=bounds, method="bounded", options={"xatol": 1e-10})
+    return min(log_sum(math.log(radius), float(found.fun)), _LOG_PI)
 
 
 def _cos_drop(radius: float, eta: float) -> float:

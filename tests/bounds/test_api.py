@@ -147,7 +147,7 @@ def test_bad_input_of_concentration_and_best_concentration():
 
 def test_lower_error_is_capped_by_the_sup_norm_only_when_given():
     free = bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, n=100).value
-    assert free == pytest.approx(1000.0 * 0.2003348, rel=1e-6)
+    assert free == pytest.approx(1000.0 * 0.22058331, rel=1e-6)
     assert bounds.error_bound(dim=2, theorem="lower", lipschitz=1000.0, n=100, sup_norm=5.0).value == pytest.approx(5.0)
 
 
@@ -168,3 +168,21 @@ def test_nearest_at_the_largest_radius():
     assert bounds.error_bound(
         dim=2, theorem="sharp-split", lipschitz=2.0, concentration=5.0, radius=math.pi, n=3
     ).value == pytest.approx(2.0 * math.pi)
+
+
+def test_classes_are_not_mixed():
+    with pytest.raises(ValueError, match="'degree' and 'smoothness' name two classes: give one, got 2 and 3"):
+        bounds.prefix_length(0.1, dim=2, degree=2, smoothness=3, theorem="sharp-core-rank")
+    with pytest.raises(ValueError, match="'degree' belongs to theorem=sharp-core-spectral"):
+        bounds.prefix_length(0.1, dim=2, degree=2)
+    with pytest.raises(TypeError, match="'strict' must be True or False"):
+        bounds.prefix_length(0.1, dim=2, strict="x")
+    # polynomials of degree 10 and size 1e6: no Lipschitz constant is said to hold, so no constant will do
+    wide = bounds.prefix_length(1.6, dim=2, sup_norm=1e6, degree=10, theorem="sharp-core-spectral")
+    assert wide.value == bounds.prefix_length(1.5, dim=2, sup_norm=1e6, degree=10, theorem="sharp-core-spectral").value
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, math.nan, "x"])
+def test_approximation_error_checks_its_degree(bad):
+    with pytest.raises((ValueError, TypeError), match="'degree' must be"):
+        bounds.approximation_error(bad, 2)

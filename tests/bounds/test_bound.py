@@ -63,3 +63,12 @@ def test_prints_as_one_line():
     assert "inf" in text
     assert "\n" not in text
     assert format_log10(-math.inf) == "0"
+
+
+def test_a_count_from_below_is_rounded_up():
+    # N >= 81.01 leaves N >= 82; N >= 0.3 and N >= 1 leave 1
+    assert bound(math.log(81.01), "lower").as_integer() == 82
+    assert bound(math.log(81.0), "lower").as_integer() == 81
+    assert bound(0.0, "lower").as_integer() == 1
+    error = Bound("sup error", math.log(81.01), "lower", "name", "source")
+    assert error.as_integer() == 81

@@ -91,3 +91,25 @@ def test_bad_budgets():
         best_concentration(dim=2, theorem="sharp-core", lipschitz=1.0, sup_norm=1.0)
     with pytest.raises(ValueError, match="'theorem' must be one of 'sharp-core'"):
         best_concentration(dim=2, theorem="lower", lipschitz=1.0, n=10)
+
+
+@pytest.mark.parametrize("eps", [1e-59, 1e-22, 1e-9])
+def test_nearest_is_inverse_at_any_scale(eps):
+    bound = prefix_length(eps, dim=2, theorem="sharp-split-nearest")
+    promised = error_bound(
+        dim=2, theorem="sharp-split-nearest", lipschitz=1.0, concentration=bound.concentration, radius=bound.radius,
+        n=math.exp(bound.log),
+    ).value  # fmt: skip
+    assert promised == pytest.approx(eps, rel=1e-6)
+
+
+def test_best_concentration_over_arrays():
+    found = best_concentration(dim=[[2], [3]], theorem="sharp-split", lipschitz=1.0, n=[10, 1000])
+    assert found.shape == (2, 2)
+    assert found[1, 0] == best_concentration(dim=3, theorem="sharp-split", lipschitz=1.0, n=10)
+
+
+def test_equal_measure_cells_have_a_least_sufficient_concentration():
+    best = best_concentration(dim=3, theorem="sharp-split-equal", lipschitz=1.0, radius=0.1, slack=0.01)
+    assert best.value == pytest.approx(0.101, rel=1e-4)
+    assert best.value <= 0.101

@@ -1,0 +1,53 @@
+"""The bounds' numbers as enclosures in ball arithmetic: two exact numbers between which each is proven to lie.
+
+`certified` encloses what `bounds.prefix_length` returned; `quantities` has the functions behind it.
+"""
+
+from __future__ import annotations
+
+try:
+    import flint  # noqa: F401
+except ImportError as error:
+    raise ImportError("certified bounds need python-flint: pip install spherapprox[certify]") from error
+
+from .enclosure import CertificationError, Enclosure
+from .quantities import (
+    bessel_zero,
+    best_approximation,
+    concentration,
+    eigenvalue,
+    eigenvalue_complement,
+    log_cap_measure,
+    log_centroid_variation,
+    log_covering_number,
+    log_normalizer,
+    log_shift_variation,
+    log_shifted_mean_angle,
+    log_tail,
+    mean_angle,
+    printed_concentration,
+    ragozin_constant,
+)
+from .theorems import THEOREMS, certified
+
+__all__ = [
+    "THEOREMS",
+    "CertificationError",
+    "Enclosure",
+    "bessel_zero",
+    "best_approximation",
+    "certified",
+    "concentration",
+    "eigenvalue",
+    "eigenvalue_complement",
+    "log_cap_measure",
+    "log_centroid_variation",
+    "log_covering_number",
+    "log_normalizer",
+    "log_shift_variation",
+    "log_shifted_mean_angle",
+    "log_tail",
+    "mean_angle",
+    "printed_concentration",
+    "ragozin_constant",
+]

@@ -1,0 +1,244 @@
+"""The functions behind the theorems as enclosures: `digits` of the number, or of max(1, |log|) for a logarithm.
+
+Arguments are taken exactly: a float is the binary number that it is; a Fraction or a decimal string is not rounded.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+from flint import arb, fmpq
+
+from spherapprox import _checks
+
+from .._problem import LARGEST_DIM, Problem
+from ..covering import METHODS, covering_bound
+from ..sharp.convolution import concentration_needed
+from . import covering, degrees, jackson, moments, printed, special
+from .enclosure import CertificationError, Enclosure, bits_of, enclose, enclosure, exact_ball, precision
+from .roots import bracket
+from .zonal import Kernel, exponent_bits
+
+Number = Any
+"""A float, an int, a Fraction, an mpf, or a decimal string."""
+
+_DIGITS = 30
+
+
+def _ball(x: Number) -> arb:
+    """Return a number as a ball at the precision at work."""
+    x = Fraction(x) if isinstance(x, str) else x
+    if isinstance(x, Fraction):
+        return arb(fmpq(x.numerator, x.denominator))
+    return exact_ball(x) if isinstance(x, mpmath.mpf) else arb(x)
+
+
+def _float(x: Number) -> float:
+    return float(Fraction(x)) if isinstance(x, str) else float(x)
+
+
+def _kernel(dim: int, concentration: Number) -> tuple[int, int]:
+    """Return the checked dimension, and the bits that the concentration costs."""
+    m = _checks.dimension(dim, maximum=LARGEST_DIM)
+    return m, exponent_bits(m, _checks.concentration(_float(concentration)))
+
+
+def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose log sigma(C(angle)), the measure of a cap of angular radius 0 < angle <= pi.
+
+    Examples
+    --------
+    >>> print(log_cap_measure(8, "0.1", digits=20))
+    [-20.419750889009230178894, -20.419750889009230178892]
+    """
+    m = _checks.dimension(dim, maximum=LARGEST_DIM)
+    return enclose(lambda: special.log_cap_measure(m, _ball(angle)), digits)
+
+
+def log_normalizer(dim: int, concentration: Number, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose log c, c the kernel's normaliser with respect to the measure of total 1 (1.1).
+
+    Examples
+    --------
+    >>> "-85.479835562609999639" in log_normalizer(8, 100, digits=19)
+    True
+    """
+    m, extra = _kernel(dim, concentration)
+    return enclose(lambda: -special.log_0f1(m, _ball(concentration)), digits, extra=extra)
+
+
+def eigenvalue(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose a_k = I_{nu+k}(lambda) / I_nu(lambda) (1.2)."""
+    m, extra = _kernel(dim, concentration)
+    k = _checks.integer(degree, "degree", minimum=0)
+    return enclose(lambda: special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
+
+
+def eigenvalue_complement(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose 1 - a_k, k >= 1: the share of a harmonic of degree k that convolution loses.
+
+    Examples
+    --------
+    >>> print(eigenvalue_complement(2, "1e20", 3, digits=6))
+    [5.9999999E-20, 6.0000001E-20]
+    """
+    m, extra = _kernel(dim, concentration)
+    k = _checks.integer(degree, "degree", minimum=1)
+    return enclose(lambda: 1 - special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
+
+
+def mean_angle(dim: int, concentration: Number, power: Number = 1, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose E[theta^power] (4.1), power > 0.
+
+    Examples
+    --------
+    >>> "0.2730979970432126" in mean_angle(8, 100, digits=15)
+    True
+    """
+    m, extra = _kernel(dim, concentration)
+    return enclose(
+        lambda: moments.moment(Kernel(m, _ball(concentration)), _ball(power)), digits, relative=True, extra=extra
+    )
+
+
+def log_shift_variation(dim: int, concentration: Number, radius: Number, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose log D(lambda, rho) (4.3), for lambda > 0 and 0 < rho < pi."""
+    m, extra = _kernel(dim, concentration)
+    return enclose(
+        lambda: moments.shift_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
+    )
+
+
+def log_centroid_variation(dim: int, concentration: Number, radius: Number, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose log D2(lambda, rho) (4.D), for lambda > 0 and 0 < rho < pi/2."""
+    m, extra = _kernel(dim, concentration)
+    return enclose(
+        lambda: moments.centroid_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
+    )
+
+
+def log_shifted_mean_angle(dim: int, concentration: Number, radius: Number, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose the log of the bound of 4.4 (mean), for 0 < rho < pi."""
+    m, extra = _kernel(dim, concentration)
+    return enclose(
+        lambda: moments.shifted_mean(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
+    )
+
+
+def log_tail(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose log rho_g = log of the sum of dim(H_l) a_l over l > g: terms one by one, the rest by a geometric series.
+
+    Examples
+    --------
+    >>> print(log_tail(2, 10, 30, digits=8))
+    [-28.74273357, -28.74273355]
+    """
+    m, extra = _kernel(dim, concentration)
+
+    def compute() -> arb:
+        lam, total, g = _ball(concentration), arb(0), degree
+        level = arb(10) ** -(digits + 2)
+        while not (rest := degrees.tail(g, m, lam)) < total * level:
+            g += 1
+            total += degrees.term(g, m, lam)
+        return total.union(total + rest).log()
+
+    return enclose(compute, digits, extra=extra)
+
+
+def log_covering_number(radius: Number, *, dim: int, method: str = "best", digits: int = _DIGITS) -> Enclosure:
+    """Enclose log N of a covering bound (4.2), or of the one best in float64, at the free share that float64 takes.
+
+    Raises
+    ------
+    CertificationError
+        When the bound's hypotheses fail.
+
+    Examples
+    --------
+    >>> print(log_covering_number("0.1", dim=8, method="volume", digits=10).log10)
+    [11.2743117489, 11.2743117495]
+    """
+    _checks.choice(method, "method", METHODS)
+    found = covering_bound(_float(radius), dim, method)
+    if not found.holds:
+        raise CertificationError(f"the {method} bound needs {' and '.join(found.failed)}")
+    choice = covering.chosen(dim, _float(radius), method)
+    return enclose(lambda: covering.log_covering(dim, _ball(radius), choice), digits)
+
+
+def best_approximation(degree: int, dim: int, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose the bound of 4.6 on the distance of functions with Lipschitz constant 1 from polynomials of a degree."""
+    return enclose(lambda: jackson.distance(degree, dim), digits, relative=True)
+
+
+def bessel_zero(order: Number, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose the first positive zero of the Bessel function J, of an order that is a multiple of 1/2, -1/2 at least.
+
+    Examples
+    --------
+    >>> print(bessel_zero(0, digits=15))
+    [2.404825557695772, 2.404825557695774]
+    """
+    twice = 2 * Fraction(order)
+    if twice.denominator != 1 or twice < -1:
+        raise ValueError(f"'order' must be a multiple of 1/2 and at least -1/2, got {order}")
+    return enclose(lambda: special.bessel_zero(int(twice), digits + 4), digits, relative=True)
+
+
+def ragozin_constant(dim: int, *, digits: int = _DIGITS) -> Enclosure:
+    """Enclose the C_R of 4.6 that holds for every degree: 2 j - pi, j the first zero of J_((m-1)/2); pi/2 for dim 1.
+
+    Examples
+    --------
+    >>> print(ragozin_constant(8, digits=8))
+    [10.834271347, 10.834271348]
+    """
+    problem = Problem(1.0, _checks.dimension(dim, maximum=LARGEST_DIM))
+    return enclose(lambda: printed.ragozin(problem, digits), digits, relative=True)
+
+
+def concentration(
+    eps: float, *, dim: int, lipschitz: float = 1.0, exponent: float = 1.0, digits: int = _DIGITS
+) -> Enclosure:
+    """Enclose Lambda(eps) of 4.1: the lambda with L E[theta^alpha] = eps, below the value at lambda = 0.
+
+    Examples
+    --------
+    >>> "3005.85" in concentration(0.05, dim=8, digits=6)
+    True
+    """
+    problem = Problem.checked(eps, dim, lipschitz=lipschitz, exponent=exponent)
+    guess = concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
+    if guess == 0.0:
+        raise ValueError(f"'eps' must be below the error at concentration 0, got {eps}")
+    goal, alpha = arb(problem.eps), arb(problem.exponent)
+
+    def increasing(lam: arb) -> arb:
+        return (goal / (problem.lipschitz * moments.moment(Kernel(problem.dim, lam), alpha))).log()
+
+    low, high = bracket(increasing, guess, digits, exponent_bits(problem.dim, guess))
+    with precision(bits_of(digits)):
+        return enclosure(low.union(high))
+
+
+def printed_concentration(
+    eps: float,
+    *,
+    dim: int,
+    lipschitz: float = 1.0,
+    ragozin: float | None = None,
+    harmonic: float = 1.0,
+    digits: int = _DIGITS,
+) -> Enclosure:
+    """Enclose Lambda(eps) of Petrov (2025), (4.6).
+
+    Examples
+    --------
+    >>> "22172757.573877" in printed_concentration(0.05, dim=8, ragozin=1.0, digits=13)
+    True
+    """
+    problem = Problem.checked(eps, dim, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic)
+    return enclose(lambda: printed.concentration(arb(problem.eps), problem, digits), digits, relative=True)

@@ -48,10 +48,9 @@ class Enclosure:
     Examples
     --------
     >>> from bounds.certify import log_cap_measure
-    >>> print(log_cap_measure(8, 1.0, digits=13))
-    [-2.9166978461346, -2.9166978461338]
-    >>> log_cap_measure(8, 1.0).relative_width < 1e-30
-    True
+    >>> log = log_cap_measure(8, 1.0)
+    >>> log.contains(-2.93), log.relative_width < 1e-30, log.floats
+    (False, True, (-2.9291367463196697, -2.9291367463196693))
     """
 
     lower: Any

@@ -50,8 +50,9 @@ def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclos
 
     Examples
     --------
-    >>> print(log_cap_measure(8, "0.1", digits=20))
-    [-20.419750889009230178894, -20.419750889009230178892]
+    >>> enclosed = log_cap_measure(8, "0.1", digits=20)
+    >>> round(float(enclosed.midpoint), 12), enclosed.relative_width < 1e-20
+    (-20.419844236524, True)
     """
     m = _checks.dimension(dim, maximum=LARGEST_DIM)
     return enclose(lambda: special.log_cap_measure(m, _ball(angle)), digits)
@@ -62,8 +63,8 @@ def log_normalizer(dim: int, concentration: Number, *, digits: int = _DIGITS) ->
 
     Examples
     --------
-    >>> "-85.479835562609999639" in log_normalizer(8, 100, digits=19)
-    True
+    >>> round(float(log_normalizer(8, 100).midpoint), 12)
+    -85.47983556261
     """
     m, extra = _kernel(dim, concentration)
     return enclose(lambda: -special.log_0f1(m, _ball(concentration)), digits, extra=extra)
@@ -81,8 +82,8 @@ def eigenvalue_complement(dim: int, concentration: Number, degree: int, *, digit
 
     Examples
     --------
-    >>> print(eigenvalue_complement(2, "1e20", 3, digits=6))
-    [5.9999999E-20, 6.0000001E-20]
+    >>> f"{float(eigenvalue_complement(2, '1e20', 3).upper):.6e}"
+    '6.000000e-20'
     """
     m, extra = _kernel(dim, concentration)
     k = _checks.integer(degree, "degree", minimum=1)
@@ -94,8 +95,8 @@ def mean_angle(dim: int, concentration: Number, power: Number = 1, *, digits: in
 
     Examples
     --------
-    >>> "0.2730979970432126" in mean_angle(8, 100, digits=15)
-    True
+    >>> round(float(mean_angle(8, 100, digits=13).midpoint), 13)
+    0.2730979970432
     """
     m, extra = _kernel(dim, concentration)
     return enclose(
@@ -132,8 +133,8 @@ def log_tail(dim: int, concentration: Number, degree: int, *, digits: int = _DIG
 
     Examples
     --------
-    >>> print(log_tail(2, 10, 30, digits=8))
-    [-28.74273357, -28.74273355]
+    >>> round(float(log_tail(2, 10, 30, digits=8).midpoint), 8)
+    -31.98214733
     """
     m, extra = _kernel(dim, concentration)
 
@@ -158,8 +159,8 @@ def log_covering_number(radius: Number, *, dim: int, method: str = "best", digit
 
     Examples
     --------
-    >>> print(log_covering_number("0.1", dim=8, method="volume", digits=10).log10)
-    [11.2743117489, 11.2743117495]
+    >>> round(float(log_covering_number("0.1", dim=8, method="volume").log10.midpoint), 12)
+    11.273425261166
     """
     _checks.choice(method, "method", METHODS)
     found = covering_bound(_float(radius), dim, method)
@@ -179,8 +180,8 @@ def bessel_zero(order: Number, *, digits: int = _DIGITS) -> Enclosure:
 
     Examples
     --------
-    >>> print(bessel_zero(0, digits=15))
-    [2.404825557695772, 2.404825557695774]
+    >>> bessel_zero(0, digits=20).contains("2.40482555769577276862163")
+    True
     """
     twice = 2 * Fraction(order)
     if twice.denominator != 1 or twice < -1:
@@ -193,8 +194,8 @@ def ragozin_constant(dim: int, *, digits: int = _DIGITS) -> Enclosure:
 
     Examples
     --------
-    >>> print(ragozin_constant(8, digits=8))
-    [10.834271347, 10.834271348]
+    >>> round(float(ragozin_constant(8, digits=13).midpoint), 12)
+    10.834271347411
     """
     problem = Problem(1.0, _checks.dimension(dim, maximum=LARGEST_DIM))
     return enclose(lambda: printed.ragozin(problem, digits), digits, relative=True)
@@ -207,8 +208,8 @@ def concentration(
 
     Examples
     --------
-    >>> "3005.85" in concentration(0.05, dim=8, digits=6)
-    True
+    >>> round(float(concentration(0.05, dim=8, digits=10).midpoint), 6)
+    3005.851312
     """
     problem = Problem.checked(eps, dim, lipschitz=lipschitz, exponent=exponent)
     guess = concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
@@ -237,8 +238,8 @@ def printed_concentration(
 
     Examples
     --------
-    >>> "22172757.573877" in printed_concentration(0.05, dim=8, ragozin=1.0, digits=13)
-    True
+    >>> round(float(printed_concentration(0.05, dim=8, ragozin=1.0, digits=13).midpoint), 6)
+    22172757.573877
     """
     problem = Problem.checked(eps, dim, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic)
     return enclose(lambda: printed.concentration(arb(problem.eps), problem, digits), digits, relative=True)

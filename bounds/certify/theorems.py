@@ -86,7 +86,7 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     >>> from bounds import prefix_length
     >>> bound = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1, certified=True)
     >>> print(bound.enclosure.log10)
-    [667.98856942214, 667.98856942228]
+    [667.9885694220461, 667.9885694221798]
     """
     if bound.quantity != "prefix length" or bound.theorem not in _PROOFS:
         raise ValueError(f"'{bound.theorem}' ({bound.quantity}) has no proof in ball arithmetic")

@@ -85,7 +85,7 @@ class Kernel:
         low, high = max(0.0, -shift), 0.5 * math.pi
         if low >= high:
             return low
-        for _ in range(80):
+        while high - low > 0.01 * self.width:
             middle = 0.5 * (low + high)
             if lam * math.sin(middle + shift) * math.sin(middle) < m1 * math.cos(middle):
                 low = middle

@@ -68,17 +68,27 @@ def log_eigenvalue(degree: int, dim: int, concentration: arb) -> arb:
     return degree * (concentration / 2).log() + gamma + series
 
 
-def _log_eigenvalue_bound(degree: int, dim: int, concentration: arb) -> arb:
+def _log_eigenvalue_above(degree: int, dim: int, concentration: arb) -> arb:
     """Bound log a_l from above: log(a_(j+1)/a_j) <= -arsinh((nu+j+1/2)/lambda) (1.4), which is convex in j.
 
     So each is at most the mean over [j - 1/2, j + 1/2], and the sum over j < l an integral.
     """
+    return _arsinh_integral(special.half(dim - 1), degree, concentration)
+
+
+def _log_eigenvalue_below(degree: int, dim: int, concentration: arb) -> arb:
+    """Bound log a_l from below: log(a_(j+1)/a_j) >= -arsinh((nu+j+1)/lambda) (1.4), which decreases with j."""
+    return _arsinh_integral(special.half(dim + 1), degree, concentration)
+
+
+def _arsinh_integral(low: arb, length: int, concentration: arb) -> arb:
+    """Return minus the integral of arsinh(t/lambda) from low to low + length."""
 
     def primitive(x: arb) -> arb:
         return x * x.asinh() - (1 + x**2).sqrt()
 
-    low = special.half(dim - 1) / concentration
-    return -concentration * (primitive(low + degree / concentration) - primitive(low))
+    x = low / concentration
+    return -concentration * (primitive(x + length / concentration) - primitive(x))
 
 
 def tail(degree: int, dim: int, concentration: arb) -> arb:
@@ -97,7 +107,7 @@ def tail(degree: int, dim: int, concentration: arb) -> arb:
 def term(degree: int, dim: int, concentration: arb) -> arb:
     """Return dim(H_l) a_l, or for large degrees and concentrations a bound."""
     large = degree > _LARGE and concentration > 1
-    log = _log_eigenvalue_bound if large else log_eigenvalue
+    log = _log_eigenvalue_above if large else log_eigenvalue
     return (log_harmonics(degree, dim) + log(degree, dim, concentration)).exp()
 
 
@@ -158,10 +168,7 @@ def distance(degree: int, problem: Problem) -> arb:
         return arb(0)
     if problem.smoothness is not None:
         return problem.lipschitz * _sobolev_tail(degree, problem.smoothness, problem.dim).sqrt()
-    unit = jackson.distance(degree, problem.dim)
-    if problem.ragozin is not None and degree > 0:
-        unit = (problem.ragozin / arb(degree)).min(arb.pi() / 2)
-    return problem.lipschitz * (2 * unit) ** arb(problem.exponent) / 2
+    return problem.lipschitz * (2 * jackson.distance(degree, problem.dim)) ** arb(problem.exponent) / 2
 
 
 def _sobolev_tail(degree: int, smoothness: float, dim: int) -> arb:
@@ -185,16 +192,18 @@ def _sobolev_tail(degree: int, smoothness: float, dim: int) -> arb:
 
 def _norm(degree: int, problem: Problem, concentration: arb) -> arb:
     """Bound the L2 norm of sum_l Y_l/a_l (4.7)."""
-    least = log_eigenvalue(degree, problem.dim, concentration).exp()
+    large = degree > _LARGE and concentration > 1
+    least = (_log_eigenvalue_below if large else log_eigenvalue)(degree, problem.dim, concentration).exp()
     lip, sup = arb(problem.lipschitz), arb(problem.sup_norm)
     if problem.degree is not None:
         return sup / least
     if problem.smoothness is None:
         return (sup + problem.eps) / least
     s, parts = arb(problem.smoothness), arb(0)
+    eigenvalues = {0: arb(1), 1: special.eigenvalue(1, problem.dim, concentration), degree: least}
     for k in {0, min(1, degree), degree}:
         size = lip * (-s / 2 * arb(1 + k * (k + problem.dim - 1)).log()).exp()
-        parts = parts.max(size / log_eigenvalue(k, problem.dim, concentration).exp())
+        parts = parts.max(size / eigenvalues[k])
     return (sup.min(lip) / least).min(parts)
 
 

@@ -50,7 +50,7 @@ class Enclosure:
     >>> from bounds.certify import log_cap_measure
     >>> log = log_cap_measure(8, 1.0)
     >>> log.contains(-2.93), log.relative_width < 1e-30, log.floats
-    (False, True, (-2.9291367463196697, -2.9291367463196693))
+    (False, True, (-2.92913674631967, -2.9291367463196694))
     """
 
     lower: Any
@@ -165,14 +165,13 @@ def hull(low: Enclosure, high: Enclosure) -> Enclosure:
 
 
 def widened(inner: Enclosure, digits: int) -> Enclosure:
-    """Return an enclosure of half-width at least 10^-digits max(1, |ends|) about the same middle."""
+    """Return an enclosure with each end 10^-digits max(1, |ends|) farther out: room for a float's rounding."""
     if not (mpmath.isfinite(inner.lower) and mpmath.isfinite(inner.upper)):
         return inner
     with precision(bits_of(digits) + 64):
-        ball = to_ball(inner)
         room = arb(10) ** -digits * arb(max(1.0, float(abs(inner.lower)), float(abs(inner.upper))))
-        middle = ball.mid()
-        return hull(inner, Enclosure(_endpoint((middle - room).lower()), _endpoint((middle + room).upper())))
+        low, high = exact_ball(inner.lower) - room, exact_ball(inner.upper) + room
+        return Enclosure(_endpoint(low.lower()), _endpoint(high.upper()))
 
 
 def to_ball(inner: Enclosure) -> arb:

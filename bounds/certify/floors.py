@@ -28,10 +28,10 @@ def _angle(problem: Problem, factor: int) -> arb:
 
 def _cover(problem: Problem, angle: float) -> Callable[[arb], arb]:
     """Return the lower bound on the covering number that float64 takes at an angle."""
-    dim, method = problem.dim, "lower"
-    if problem.covering == "best":
-        method = "circle" if dim == 1 else "best-lower"
-    choice = covering.chosen(dim, min(angle, math.pi), method)
+    dim = problem.dim
+    if problem.covering != "best":
+        return lambda radius: -log_cap_measure(dim, radius)
+    choice = covering.chosen(dim, min(angle, math.pi), "circle" if dim == 1 else "best-lower")
     return lambda radius: covering.log_covering(dim, radius, choice)
 
 

@@ -209,7 +209,7 @@ def concentration(
     Examples
     --------
     >>> round(float(concentration(0.05, dim=8, digits=10).midpoint), 6)
-    3005.851312
+    3005.851327
     """
     problem = Problem.checked(eps, dim, lipschitz=lipschitz, exponent=exponent)
     guess = concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)

@@ -67,8 +67,9 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     -------
     Enclosure
         Of the theorem's log N at the bound's free parameters (concentration, eta, degree, ...), each of which is valid.
-        Its half-width is at least ``10^-digits max(1, |log N|)``, and more where a root is so ill-conditioned that
-        float64 has fewer digits. The trivial value where the hypotheses fail.
+        Its ends lie ``10^-digits max(1, |log N|)`` beyond what is proved, so that a result right to rounding is inside;
+        farther where a root is so ill-conditioned that float64 has fewer digits. The trivial value where the
+        hypotheses fail.
 
     Raises
     ------

@@ -17,10 +17,10 @@ def verdicts(validation):
 @pytest.mark.parametrize("dim", [1, 2, 3, 8])
 def test_true_heads_are_not_violated(name, dim):
     target = targets.make(name, dim=dim)
-    for n, lam in ((1, 5.0), (2, 300.0), (3, 5.0), (50, 0.0), (1000, 20.0), (1000, 1e5)):
+    for n, lam in ((1, 5.0), (2, 300.0), (30, 0.0), (400, 20.0), (400, 1e5)):
         partition = EqualMeasurePartition(dim, n)
         for kind in (CoreHead, SplitHead):
-            result = validate(kind.from_target(target, partition, lam), target, n=300, worst_case=n < 100)
+            result = validate(kind.from_target(target, partition, lam), target, n=200, worst_case=n < 100)
             assert result.ok, str(result)
 
 

@@ -12,8 +12,10 @@ from ..ragozin import EXACT_UP_TO
 from . import special
 from .enclosure import CertificationError, precision
 
-_LOST = 12
-"""Bits that an evaluation of C_n may lose for each degree."""
+
+def _lost(n: int, dim: int) -> int:
+    """Return how many bits an evaluation of C_n may lose (seen)."""
+    return (4 + dim.bit_length()) * n
 
 
 def distance(degree: int, dim: int) -> arb:
@@ -33,7 +35,7 @@ def _gauss_error(n: int, dim: int, bits: int) -> arb:
     The weights are 2^(2-m) pi Gamma(n+m) / (n! Gamma(m/2)^2 (1-t^2) C'(t)^2), C the Gegenbauer polynomial C_n^(m/2).
     """
     total, half = arb(0), special.half(dim)
-    with precision(bits + _LOST * n + 64):  # C is evaluated from t = 1
+    with precision(bits + _lost(n, dim) + 64):  # C is evaluated from t = 1
         scale = (2 - dim) * arb(2).log() + arb(n + dim).lgamma() - arb(n + 1).lgamma() - 2 * half.lgamma()
         for t in _nodes(n, dim, bits):
             square = 1 - t**2
@@ -49,7 +51,7 @@ def _nodes(n: int, dim: int, bits: int) -> list[arb]:
     beta = 0.5 * np.sqrt(k * (k + dim - 1.0) / ((k + 0.5 * dim) * (k + 0.5 * dim - 1.0)))
     guesses = eigvalsh_tridiagonal(np.zeros(n), beta)[n - n // 2 :].tolist() if n > 1 else []
     half, nodes = special.half(dim), [arb(0)] if n % 2 else []
-    reach = arb(2) ** -(bits + (_LOST * n) // 2 + 16)
+    reach = arb(2) ** -(bits + _lost(n, dim) // 2 + 16)
     for guess in guesses:
         t = arb(guess)
         for _ in range(8):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
-from flint import acb, arb
+from flint import acb, arb, ctx
 
 from .._bound import Bound
 from .._problem import Problem
@@ -78,10 +79,15 @@ def core(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     second_order = bound.theorem == "sharp-core-centroid"
     lip, sup, alpha = arb(problem.lipschitz), arb(problem.sup_norm), arb(problem.exponent)
 
-    def excess(radius: arb) -> arb:
+    @cache
+    def smooth(_bits: int) -> tuple[Kernel, arb]:  # the part that is the same at every radius
         kernel = _kernel(bound, problem)
+        return kernel, lip * moments.moment(kernel, alpha)
+
+    def excess(radius: arb) -> arb:
+        kernel, error = smooth(ctx.prec)
         variation = (moments.centroid_variation if second_order else moments.shift_variation)(kernel, radius)
-        return lip * (moments.moment(kernel, alpha) + radius**alpha) + sup * variation - arb(problem.eps)
+        return error + lip * radius**alpha + sup * variation - arb(problem.eps)
 
     return _solved(bound, problem, excess, covered(bound, problem), digits)
 

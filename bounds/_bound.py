@@ -17,7 +17,7 @@ ACCURACY = 1e-12
 """What a float64 logarithm may be off by, relative to itself or absolutely where it is below 1."""
 
 EXACT = 27.0
-"""The log up to which a whole number is recovered from its float64 logarithm."""
+"""A count whose logarithm is below this is known to the last unit: 5e11, and logarithms are right to 1e-14."""
 
 COUNTS = ("prefix length", "covering number")
 """The quantities that are whole numbers."""

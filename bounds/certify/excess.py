@@ -162,10 +162,6 @@ class Excess:
         return self.kernel.integral(*parts) if parts else arb(0)
 
 
-def _place(mark: tuple[arb, str]) -> float:
-    return float(mark[0])
-
-
 def equal_balance(excess: Excess, radius: arb) -> arb:
     """4.B: a number of the sign of int g, which has to be at most 0."""
     negative = excess.integral(excess.negative(radius))

@@ -11,7 +11,8 @@ import numpy as np
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from ..ragozin import approximation_error
-from ._degrees import log_add, log_harmonics
+from ._degrees import log_harmonics
+from .search import log_sum
 
 LARGEST_DEGREE = 1e100
 """Degrees beyond this are given up: rough s-smooth targets, s near m/2, may need more."""
@@ -105,7 +106,7 @@ def log_sobolev_tail(degree: float, smoothness: float, dim: int) -> float:
         rest = math.log(2.0) - power * math.log(x - 0.5) - start
     else:
         rest = float(logs[-1]) + math.log(x) - power * math.log1p(-0.5 / x)
-    total = log_add(float(np.log(np.exp(logs[:-1]).sum())), rest - math.log(power))
+    total = log_sum(float(np.log(np.exp(logs[:-1]).sum())), rest - math.log(power))
     return start + total
 
 

@@ -13,8 +13,7 @@ from scipy.optimize import brentq
 
 from spherapprox._kernels import bessel, bessel_ratio, gamma
 
-EXACT = 27.0
-"""A count whose logarithm is below this is known to the last unit: 5e11, and logarithms are right to 1e-14."""
+from .search import log_sum
 
 
 def log_binomial(a: float, b: float) -> float:
@@ -95,8 +94,8 @@ def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, flo
     term = log_term(degree + 1.0, concentration, dim)
     tail = _log_geometric(term, degree + 1.0, concentration, dim)
     term -= _log_least_ratio(degree, concentration, dim)
-    longer = log_add(tail, term)
-    return tail, longer, log_add(longer, term - _log_least_ratio(degree - 1.0, concentration, dim))
+    longer = log_sum(tail, term)
+    return tail, longer, log_sum(longer, term - _log_least_ratio(degree - 1.0, concentration, dim))
 
 
 def _log_geometric(log_first: float, first: float, concentration: float, dim: int) -> float:
@@ -114,12 +113,6 @@ def _log_least_ratio(degree: float, concentration: float, dim: int) -> float:
     a = degree + 0.5 * dim
     root = math.hypot(concentration, a + 1.0)
     return log_growth(degree, dim) - math.log1p((a + (a + 1.0) * ((a + 1.0) / (root + concentration))) / concentration)
-
-
-def log_add(a: float, b: float) -> float:
-    """Return log(e^a + e^b)."""
-    high, low = max(a, b), min(a, b)
-    return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
 
 def falling_root(function: Callable[[float], float], low: float, guess: float) -> float:

@@ -8,7 +8,8 @@ from functools import cache
 
 from .._problem import LEAST_SLACK, Problem
 from ._approximation import Approximation, least_whole
-from ._degrees import falling_root, log_add, log_eigenvalue, log_growth, log_harmonics, log_tail
+from ._degrees import falling_root, log_eigenvalue, log_growth, log_harmonics, log_tail
+from .search import log_sum
 
 
 def least_polynomial(problem: Problem, found: Approximation) -> float:
@@ -29,7 +30,7 @@ def log_flat_concentration(degree: float, dim: int, log_allowed: float) -> float
     With q = lambda/(2n+m+1) >= a_(n+1)/a_n, rho_n/a_n <= dim(H_(n+1)) q / (1 - q dim(H_(n+2))/dim(H_(n+1))).
     """
     log_q = log_allowed - log_harmonics(degree + 1.0, dim)
-    log_q -= log_add(0.0, log_q + log_growth(degree + 1.0, dim))
+    log_q -= log_sum(0.0, log_q + log_growth(degree + 1.0, dim))
     start = log_q + math.log(2.0 * degree + dim + 1.0)
     if start < -5.0:
         return start

@@ -15,7 +15,6 @@ from .._bound import Bound
 from .._problem import Problem
 from .core import from_variation
 
-_HALF_PI = 0.5 * math.pi
 _UNIFORM, _TINY = 1e-18, 1e-110
 
 
@@ -23,7 +22,7 @@ def log_centroid_variation(concentration: float, radius: float, dim: int) -> flo
     """4.D: log D2 = log int k(u) beta(u) dsigma(u), which is of order rho^2; inf from rho = pi/2 on."""
     if concentration == 0.0:
         return -math.inf
-    if radius >= _HALF_PI:
+    if radius >= zonal.HALF_PI:
         return math.inf
     if concentration < _UNIFORM:  # D2 -> q
         return math.log(2.0 * concentration) + 2.0 * math.log(math.sin(0.5 * radius))
@@ -40,7 +39,7 @@ def log_centroid_variation(concentration: float, radius: float, dim: int) -> flo
 
     # from `cross` on p(u) is above `equal`, where 1 - e^-p = e^q - 1
     equal = -math.log1p(-math.expm1(drift))
-    south, clipped = max(_HALF_PI - 2.0 * radius, 0.0), _HALF_PI - radius
+    south, clipped = max(zonal.HALF_PI - 2.0 * radius, 0.0), zonal.HALF_PI - radius
     cross = max(spread(equal) - radius, 0.0)
     if cross >= south:
         cross = max(spread(max(equal - drift, 0.0)) - radius, south)

@@ -6,10 +6,10 @@ import math
 
 from spherapprox._kernels import bessel
 
-from .._bound import Bound, Hypothesis
+from .._bound import EXACT, Bound, Hypothesis
 from .._problem import Problem
 from ._approximation import approximation, by_constant
-from ._degrees import EXACT, log_binomial, log_eigenvalue, log_polynomials, log_tail
+from ._degrees import log_binomial, log_eigenvalue, log_polynomials, log_tail
 from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
 
 _NAME, _RANK, _SECTION = "sharp-core-interpolation", "sharp-core-rank", "4.G"

@@ -8,11 +8,12 @@ from scipy.optimize import minimize_scalar
 
 from spherapprox._kernels import bessel_ratio
 
-from .._bound import Bound, Hypothesis
+from .._bound import EXACT, Bound, Hypothesis
 from .._problem import LARGEST_CONCENTRATION, Problem
 from ..spectral import KAPPA
 from ._approximation import by_constant
-from ._degrees import EXACT, falling_root, log_add, log_gauss_points, log_quadrature_points, log_tails
+from ._degrees import falling_root, log_gauss_points, log_quadrature_points, log_tails
+from .search import log_sum
 
 LEAST_DEGREE = 4.0
 """The part of the kernel beyond degree g - 2 is orthogonal to u^2 from here on."""
@@ -51,9 +52,9 @@ def log_excess(
     and L M^(a/2) the smooth part, whose log is given.
     """
     tau, tau_1, tau_2 = log_tails(degree, concentration, dim)
-    moved = log_add(tau_1, _LOG_KAPPA + tau_2) + math.log(4.0 / moment)
-    rise = (1.0 - 0.5 * exponent) * log_add(0.0, tau) + 0.5 * exponent * log_add(0.0, moved)
-    return log_add(math.log(sup_norm) + tau, log_smooth + _log_expm1(rise))
+    moved = log_sum(tau_1, _LOG_KAPPA + tau_2) + math.log(4.0 / moment)
+    rise = (1.0 - 0.5 * exponent) * log_sum(0.0, tau) + 0.5 * exponent * log_sum(0.0, moved)
+    return log_sum(math.log(sup_norm) + tau, log_smooth + _log_expm1(rise))
 
 
 def _log_expm1(x: float) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from .._bound import Bound, Hypothesis
+from .._bound import EXACT, Bound, Hypothesis
 from .._problem import Problem
 from ._approximation import approximation, by_constant
-from ._degrees import EXACT, log_eigenvalue, log_gauss_points, log_quadrature_points, log_tail
+from ._degrees import log_eigenvalue, log_gauss_points, log_quadrature_points, log_tail
 from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
 
 _NAME, _SECTION = "sharp-core-spectral", "4.7"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -258,6 +259,16 @@ def memory(n_bytes: float, what: str, remedy: str) -> None:
         raise ValueError(
             f"{what} would take {n_bytes / 2**30:.3g} GiB, above the limit of {MEMORY_LIMIT / 2**30:.3g} GiB: {remedy}"
         )
+
+
+def workers(value: object) -> int:
+    """Return the number of threads; -1 means all cores that this process may use."""
+    number = integer(value, "workers", minimum=-1)
+    if number == 0:
+        raise ValueError("'workers' must be at least 1, or -1 for all cores, got 0")
+    if number > 0:
+        return number
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def generator(rng: object) -> np.random.Generator:

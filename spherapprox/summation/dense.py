@@ -6,7 +6,6 @@ points into the triple of their union: an associative operation, the same for bl
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
@@ -215,10 +214,3 @@ def _pack(b: Floats, offset: Float64, w: Float64, dtype: np.dtype[Any], group: i
     w_packed = np.zeros((n_filled, p_filled), dtype)
     b_packed[:n], offset_packed[:n], w_packed[:n, :p] = b, offset, w
     return b_packed, offset_packed, w_packed
-
-
-def cpu_count() -> int:
-    """Return the number of CPUs that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

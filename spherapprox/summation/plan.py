@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
 from .._checks import Floats
-from .dense import Float64, Partial, Problem, cpu_count, dense_sums, rounding_bound
+from .dense import Float64, Partial, Problem, dense_sums, rounding_bound
 
 METHODS = ("auto", "dense")
 LARGEST_CONCENTRATION = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 1e30}
@@ -185,7 +185,7 @@ def evaluate(
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     progress, explain = _checks.flag(progress, "progress"), _checks.flag(explain, "explain")
     reason = _choose(method, rtol)
-    workers = _workers(workers)
+    workers = _checks.workers(workers)
     if log and numbers.min() < 0.0:
         raise ValueError(f"'values' must be at least 0 for log=True, got {numbers.min():g}: use log=False")
     shape = (len(points), *numbers.shape[1:])
@@ -245,7 +245,7 @@ def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *,
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
     problem = Problem(points, controls, rate, np.dtype(np.float64), None)
-    sums, _ = dense_sums(problem, _workers(workers), lambda pairs: None)
+    sums, _ = dense_sums(problem, _checks.workers(workers), lambda pairs: None)
     return np.asarray(sums.numerators[:, 0] / sums.denominator)
 
 
@@ -255,14 +255,6 @@ def _choose(method: str, rtol: float | None) -> str:
     if rtol is not None:
         _checks.real(rtol, "rtol", above=0.0)
     return "asked for" if method == "dense" else "it takes every pair and leaves nothing out"
-
-
-def _workers(workers: int) -> int:
-    """Return the number of threads; -1 means all cores."""
-    number = _checks.integer(workers, "workers", minimum=-1)
-    if number == 0:
-        raise ValueError("'workers' must be at least 1, or -1 for all cores, got 0")
-    return cpu_count() if number == -1 else number
 
 
 def _check_out(out: Floats | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _checks, special
-from ._kernels import descent
+from .. import _checks
+from .._kernels import cap, circle, descent, radii
+from .levels import Level, descend, level_of
+from .radius import largest
 
 __all__ = ["EqualMeasurePartition"]
 
@@ -28,9 +26,6 @@ _ROWS = 2**15
 
 _SCRATCH = 2**22
 """Numbers in the scratch of one descent of given points."""
-
-_CACHED_BOUNDARIES = 2**20
-"""Boundaries that the cache of tables may hold (32 bytes each)."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +104,10 @@ class EqualMeasurePartition:
         if self.dim == 1 or self.n == 1:
             return np.array([self.n])
         if self.dim == 2:
-            counts = np.empty(descent.zone_counts(self.n, np.empty(0, dtype=np.int64)), dtype=np.int64)
-            descent.zone_counts(self.n, counts)
+            counts = np.empty(cap.zone_counts(self.n, np.empty(0, dtype=np.int64)), dtype=np.int64)
+            cap.zone_counts(self.n, counts)
             return counts
-        first = _level(self.dim, np.array([self.n])).first
+        first = level_of(self.dim, np.array([self.n])).first
         return np.concatenate([first[:1], first[1:] - first[:-1], self.n - first[-1:]])
 
     @cached_property
@@ -121,7 +116,7 @@ class EqualMeasurePartition:
 
         It is a covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4.
         """
-        return _radius(self.dim, self.n)
+        return largest(self.dim, self.n)
 
     def centers(self, start: int = 0, stop: int | None = None) -> Floats:
         """Return the centres of cells ``start``, ..., ``stop - 1``.
@@ -146,7 +141,7 @@ class EqualMeasurePartition:
         start, stop = self._range(start, stop, 8 * (self.dim + 1))
         out = np.zeros((stop - start, self.dim + 1))
         if self.dim == 1:
-            descent.arc_centers(start, self.n, out)
+            circle.centers(start, self.n, out)
             return out
         for low in range(start, stop, _ROWS):
             self._write_centers(low, out[low - start : low - start + _ROWS])
@@ -201,9 +196,9 @@ class EqualMeasurePartition:
         for low in range(start, stop, _ROWS):
             part = out[low - start : low - start + _ROWS]
             zones, count, local = self._zones(low, len(part))
-            descent.cap_cell_radii(count, local, part)
+            radii.of_cells(count, local, part)
             for lower, upper in reversed(zones):
-                descent.fold(lower, upper, part)
+                radii.fold(lower, upper, part)
         return out
 
     def cell(self, i: int) -> Floats:
@@ -240,7 +235,7 @@ class EqualMeasurePartition:
         box[-1, 1] = 2.0 * np.pi
         for level, (lower, upper) in enumerate(zones):
             box[level] = lower[0], upper[0]
-        descent.cap_intervals(count, local, box[None, -2:])
+        cap.intervals(count, local, box[None, -2:])
         return box
 
     def _range(self, start: int, stop: int | None, row_bytes: int) -> tuple[int, int]:
@@ -255,176 +250,35 @@ class EqualMeasurePartition:
         """Write the centres of consecutive cells, dim >= 2."""
         local, scale = np.arange(start, start + len(out)), np.ones(len(out))
 
-        def step(m: int, level: _Level, table: Integers, slot: Integers) -> None:
+        def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
             descent.search_index(table, level.offsets, level.first, local, slot)
             descent.place(slot, level.cosine, level.sine, scale, out[:, m])
 
-        count = _descend(self.dim, self.n, len(out), step)
-        descent.cap_centers(count, local, scale, out)
+        count = descend(self.dim, self.n, len(out), step)
+        cap.centers(count, local, scale, out)
 
     def _write_indices(self, x: Floats, index: Integers) -> None:
         """Add to `index` the numbers of the cells that hold the points."""
         if self.dim == 1:
-            descent.arc_indices(x, self.n, index)
+            circle.indices(x, self.n, index)
             return
         below = np.cumsum(x * x, axis=1) if self.dim > 2 else x
 
-        def step(m: int, level: _Level, table: Integers, slot: Integers) -> None:
+        def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
             tables = level.offsets, level.first, level.angle
             descent.search_point(table, tables, x[:, m], below[:, m - 1], index, slot)
 
-        count = _descend(self.dim, self.n, len(x), step)
-        descent.cap_indices(count, x, index)
+        count = descend(self.dim, self.n, len(x), step)
+        cap.indices(count, x, index)
 
     def _zones(self, start: int, rows: int) -> tuple[list[tuple[Floats, Floats]], Integers, Integers]:
         """Return the colatitudes of consecutive cells from the top to S^3, then count and number in the S^2 below."""
         local, zones = np.arange(start, start + rows), []
 
-        def step(m: int, level: _Level, table: Integers, slot: Integers) -> None:
+        def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
             descent.search_index(table, level.offsets, level.first, local, slot)
             lower, upper = np.empty(rows), np.empty(rows)
             descent.intervals(table, level.offsets, level.angle, slot, lower, upper)
             zones.append((lower, upper))
 
-        return zones, _descend(self.dim, self.n, rows, step), local
-
-
-class _Level(NamedTuple):
-    """Tables of partitions of one sphere, end to end: boundaries ``offsets[t] : offsets[t + 1]`` are table t's."""
-
-    offsets: Integers
-    first: Integers  # cells north of each boundary
-    angle: Floats  # its colatitude
-    cosine: Floats  # of the middle of the collar south of it
-    sine: Floats
-
-
-def _descend(dim: int, n: int, rows: int, step: Callable[[int, _Level, Integers, Integers], None]) -> Integers:
-    """Lead rows down to S^2 and return in how many cells each one's S^2 is cut, 0 for rows that ended above.
-
-    `step` gets the sphere's dimension, its tables and each row's table, and writes the slot of the zone it goes into.
-    """
-    if dim == 2:
-        return np.full(rows, n)
-    counts, table = np.array([n]), np.zeros(rows, dtype=np.int64)
-    for m in range(dim, 2, -1):
-        level, slot = _level(m, counts), np.empty(rows, dtype=np.int64)
-        step(m, level, table, slot)
-        used = np.zeros(len(level.first), dtype=bool)
-        used[slot[slot >= 0]] = True
-        counts, table_of_slot = _inside(level, np.flatnonzero(used))
-        table = np.where(slot >= 0, table_of_slot[np.maximum(slot, 0)], -1)
-        if not counts.size:
-            return np.zeros(rows, dtype=np.int64)
-    return np.where(table >= 0, counts[np.maximum(table, 0)], 0)
-
-
-def _inside(level: _Level, collars: Integers) -> tuple[Integers, Integers]:
-    """Return the distinct counts of cells in these collars, and for each boundary which of them is south of it."""
-    counts, inverse = np.unique(level.first[collars + 1] - level.first[collars], return_inverse=True)
-    table_of_slot = np.full(len(level.first), -1)
-    table_of_slot[collars] = inverse
-    return counts, table_of_slot
-
-
-def _radius(dim: int, n: int) -> float:
-    """Return the largest cell radius: down through the distinct counts of each sphere, then up through their maxima.
-
-    A cell's radius grows with that of the cell of S^(m-1) inside it, so a collar needs only the largest of those.
-    """
-    if dim == 1 or n == 1:
-        return np.pi / n
-    levels, counts = [], np.array([n])
-    for m in range(dim, 2, -1):
-        level = _level(m, counts)
-        is_collar = np.ones(len(level.first), dtype=bool)
-        is_collar[level.offsets[1:] - 1] = False
-        counts, table_of_slot = _inside(level, np.flatnonzero(is_collar))
-        levels.append((level, table_of_slot))
-        if not counts.size:
-            break
-    radius = np.empty(len(counts))
-    descent.cap_radii(counts, radius)
-    for level, table_of_slot in reversed(levels):
-        inner = np.append(radius, np.nan)[table_of_slot]
-        radius = np.empty(len(level.offsets) - 1)
-        descent.table_radii(level.offsets, level.angle, inner, radius)
-    return float(radius[0])
-
-
-_cache: OrderedDict[tuple[int, int], tuple[Integers, Floats]] = OrderedDict()
-_cache_lock = threading.Lock()
-
-
-def _level(dim: int, counts: Integers) -> _Level:
-    """Return the tables of S^dim for these counts, from the cache where it holds them; the rest are made together."""
-    keys = [(dim, count) for count in counts.tolist()]
-    with _cache_lock:
-        found = {key: _cache[key] for key in keys if key in _cache}
-        for key in found:
-            _cache.move_to_end(key)
-    missing = [key for key in keys if key not in found]
-    if missing:
-        made = _make_level(dim, np.array([count for _, count in missing]))
-        if len(made.first) > _CACHED_BOUNDARIES // 4:
-            return made if not found else _make_level(dim, counts)
-        trigonometry = np.stack([made.angle, made.cosine, made.sine])
-        for t, key in enumerate(missing):
-            part = slice(made.offsets[t], made.offsets[t + 1])
-            found[key] = made.first[part].copy(), trigonometry[:, part].copy()
-        _remember({key: found[key] for key in missing})
-    tables = [found[key] for key in keys]
-    first = np.concatenate([table[0] for table in tables])
-    offsets = np.cumsum([0] + [len(table[0]) for table in tables])
-    return _Level(offsets, first, *np.concatenate([table[1] for table in tables], axis=1))
-
-
-def _remember(tables: dict[tuple[int, int], tuple[Integers, Floats]]) -> None:
-    """Put tables into the cache and drop the least recently used ones beyond its limit."""
-    with _cache_lock:
-        _cache.update(tables)
-        size = sum(len(first) for first, _ in _cache.values())
-        while size > _CACHED_BOUNDARIES:
-            size -= len(_cache.popitem(last=False)[1][0])
-
-
-def _make_level(dim: int, counts: Integers) -> _Level:
-    """Make the tables of S^dim, dim >= 3, for these counts."""
-    cap = np.where(counts == 1, np.pi, np.pi / 2)
-    many = counts >= 3
-    cap[many] = special.cap_angle(dim, -np.log(counts[many]))
-    # the angle of a cube of measure 1/n, and how many of it fit between the caps
-    ideal = np.exp((special.log_surface_area(dim) - np.log(counts)) / dim)
-    collars = np.where(many, np.maximum(1, np.floor((np.pi - 2.0 * cap) / ideal + 0.5)), 0).astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(collars + 1)])
-    table = np.repeat(np.arange(len(counts)), collars + 1)
-    j = np.arange(offsets[-1]) - offsets[table]
-    first = _first(dim, counts[table], cap[table], collars[table], j)
-    angle = np.where(first == 1, cap[table], _boundary(dim, counts[table], first))
-    middle = 0.5 * (angle + np.append(angle[1:], np.pi))
-    return _Level(offsets, first, angle, np.cos(middle), np.sin(middle))
-
-
-def _first(dim: int, n: Integers, cap: Floats, collars: Integers, j: Integers) -> Integers:
-    """Return the number of cells north of boundary j: n times the measure there, rounded half up.
-
-    This is Leopardi's rounding with the remainder carried along, summed. Measures are taken from the nearer pole.
-    """
-    nearer = np.minimum(j, collars - j)
-    angle = np.minimum(cap + nearer * ((np.pi - 2.0 * cap) / np.maximum(collars, 1)), np.pi / 2)
-    ideal = n * np.exp(special.log_cap_measure(dim, angle))
-    first: Integers = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
-    first[2 * j == collars] = (n[2 * j == collars] + 1) // 2
-    first[j == collars] = n[j == collars] - 1
-    first[j == 0] = 1
-    return first
-
-
-def _boundary(dim: int, n: Integers, first: Integers) -> Floats:
-    """Return the colatitude of the cap that holds `first` of n cells, from the nearer pole."""
-    nearer = np.minimum(first, n - first)
-    angle = np.full(len(n), np.pi / 2)
-    inner = 2 * nearer < n
-    inner &= nearer > 0
-    angle[inner] = special.cap_angle(dim, np.log(nearer[inner]) - np.log(n[inner]))
-    return np.where(2 * first <= n, angle, np.pi - angle)
+        return zones, descend(self.dim, self.n, rows, step), local

@@ -1,0 +1,168 @@
+"""The recursive zonal partition of S^2: sigma(C(t)) = sin^2(t/2) puts every boundary into closed form."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import circle
+from .jit import njit
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_RESTART = 16
+"""Rows along an arc between two evaluations of sine and cosine; a rotation makes those in between."""
+
+
+@njit
+def layout(n: int) -> Any:
+    """Return the polar caps' colatitude, the fitting angle and the number of collars of S^2 in n >= 3 cells."""
+    cap = 2.0 * math.asin(math.sqrt(1 / n))
+    span = math.pi - 2.0 * cap
+    count = max(1, math.floor(span / math.sqrt(4.0 * math.pi / n) + 0.5))
+    return cap, span / count, count
+
+
+@njit
+def first_of(n: int, cap: float, fitting: float, count: int, j: int) -> int:
+    """Return the number of cells north of boundary j: n sigma(C) rounded half up, from the nearer pole."""
+    if j == 0:
+        return 1
+    if j == count:
+        return n - 1
+    if 2 * j == count:
+        return (n + 1) // 2
+    half = math.sin(0.5 * (cap + min(j, count - j) * fitting))
+    ideal = n * half * half
+    if 2 * j < count:
+        return math.floor(ideal + 0.5)
+    return n - math.ceil(ideal - 0.5)
+
+
+@njit
+def boundary(n: int, first: int) -> float:
+    """Return the colatitude of the cap of S^2 that holds `first` of n cells."""
+    if 2 * first == n:
+        return 0.5 * math.pi
+    if 2 * first < n:
+        return 2.0 * math.asin(math.sqrt(first / n))
+    return math.pi - 2.0 * math.asin(math.sqrt((n - first) / n))
+
+
+@njit
+def collar_of_index(n: int, k: int) -> Any:
+    """Return number and size of the collar that holds cell k, 0 < k < n - 1: (cells north of it, north of its end)."""
+    cap, fitting, count = layout(n)
+    j = int((boundary(n, k) - cap) / fitting)
+    j = min(max(j, 0), count - 1)
+    while first_of(n, cap, fitting, count, j) > k:
+        j -= 1
+    while first_of(n, cap, fitting, count, j + 1) <= k:
+        j += 1
+    return first_of(n, cap, fitting, count, j), first_of(n, cap, fitting, count, j + 1)
+
+
+@njit
+def zone_of_index(n: int, k: int) -> Any:
+    """Return (cells north of the zone, north of its end) of the zone of S^2 that holds cell k."""
+    if k == 0:
+        return 0, 1
+    if k == n - 1:
+        return n - 1, n
+    return collar_of_index(n, k)
+
+
+@njit
+def zone_counts(n: int, counts: Integers) -> int:
+    """Write the numbers of cells in the zones of S^2 from north to south, and return how many zones there are."""
+    zone, k = 0, 0
+    while k < n:
+        north, south = zone_of_index(n, k)
+        if zone < len(counts):
+            counts[zone] = south - north
+        zone, k = zone + 1, south
+    return zone
+
+
+@njit
+def centers(count: Integers, local: Integers, scale: Floats, out: Floats) -> None:
+    """Write the first three coordinates of the centres of cells `local` of S^2 in `count` cells (0: nothing left)."""
+    north, south, n = 0, 0, 0
+    c, s, cos_step, sin_step, cos_theta, sin_theta = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(count)):
+        k = local[i]
+        if count[i] == 0 or k == 0 or k == count[i] - 1:
+            out[i, 0] = out[i, 1] = 0.0
+            out[i, 2] = 0.0 if count[i] == 0 else (scale[i] if k == 0 else -scale[i])
+            n = 0
+            continue
+        if count[i] != n or k < north or k >= south:
+            n = count[i]
+            north, south = collar_of_index(n, k)
+            theta = 0.5 * (boundary(n, north) + boundary(n, south))
+            cos_theta, sin_theta = math.cos(theta), math.sin(theta)
+            step = 2.0 * math.pi / (south - north)
+            cos_step, sin_step = math.cos(step), math.sin(step)
+            fresh = True
+        else:
+            fresh = local[i - 1] != k - 1
+        arc = k - north
+        turns = arc % _RESTART
+        if fresh or turns == 0:
+            c, s = circle.center(arc - turns, south - north)
+        else:
+            turns = 1
+        for _ in range(turns):
+            c, s = c * cos_step - s * sin_step, s * cos_step + c * sin_step
+        out[i, 0], out[i, 1], out[i, 2] = scale[i] * sin_theta * c, scale[i] * sin_theta * s, scale[i] * cos_theta
+
+
+@njit
+def indices(count: Integers, x: Floats, index: Integers) -> None:
+    """Add the cell of S^2 in `count` cells (0: nothing left) that holds each point's first three coordinates."""
+    n, cap, fitting, collars = 0, 0.0, 0.0, 0
+    for i in range(len(count)):
+        if count[i] <= 1:
+            continue
+        colatitude = math.atan2(math.hypot(x[i, 0], x[i, 1]), x[i, 2])
+        if count[i] == 2:
+            index[i] += 1 if colatitude >= 0.5 * math.pi else 0
+            continue
+        if count[i] != n:
+            n = count[i]
+            cap, fitting, collars = layout(n)
+        if colatitude < boundary(n, 1):
+            continue
+        if colatitude >= boundary(n, n - 1):
+            index[i] += n - 1
+            continue
+        j = min(max(int((colatitude - cap) / fitting), 0), collars - 1)
+        while colatitude < boundary(n, first_of(n, cap, fitting, collars, j)):
+            j -= 1
+        while colatitude >= boundary(n, first_of(n, cap, fitting, collars, j + 1)):
+            j += 1
+        north = first_of(n, cap, fitting, collars, j)
+        south = first_of(n, cap, fitting, collars, j + 1)
+        index[i] += north + circle.index_of(x[i, 0], x[i, 1], south - north)
+
+
+@njit
+def intervals(count: Integers, local: Integers, box: Floats) -> None:
+    """Write (colatitudes, azimuths) of cells `local` of S^2 in `count` cells (0: all of it), shape (n, 2, 2)."""
+    for i in range(len(count)):
+        n, k = count[i], local[i]
+        box[i, 0, 0], box[i, 0, 1], box[i, 1, 0], box[i, 1, 1] = 0.0, math.pi, 0.0, 2.0 * math.pi
+        if n < 2:
+            continue
+        north, south = zone_of_index(n, k)
+        if north > 0:
+            box[i, 0, 0] = boundary(n, north)
+        if south < n:
+            box[i, 0, 1] = boundary(n, south)
+        arcs = south - north
+        box[i, 1, 0] = 2.0 * math.pi * ((k - north) / arcs)
+        box[i, 1, 1] = 2.0 * math.pi * ((k - north + 1) / arcs)

@@ -1,0 +1,61 @@
+"""The partition of S^1 into equal arcs, in eighths of a turn: exact up to n = 2^53."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import njit
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@njit
+def center(k: int, n: int) -> Any:
+    """Return cosine and sine of the azimuth (2k + 1) pi / n; a single arc has its centre at the pole, like S^m."""
+    if n == 1:
+        return 0.0, 1.0
+    octant, rest = divmod(4 * (2 * k + 1), n)
+    if octant % 2:
+        rest = n - rest
+    angle = (rest / n) * (math.pi / 4.0)
+    c, s = math.cos(angle), math.sin(angle)
+    if octant in (1, 2, 5, 6):
+        c, s = s, c
+    return (-c if octant in (2, 3, 4, 5) else c), (-s if octant >= 4 else s)
+
+
+@njit
+def index_of(x: float, y: float, n: int) -> int:
+    """Return the arc [2 pi k/n, 2 pi (k+1)/n) that holds the direction of (x, y)."""
+    u, v = abs(x), abs(y)
+    if u == 0.0 and v == 0.0:
+        return 0
+    quadrant = (0 if x > 0.0 else 1) if y > 0.0 else (2 if x < 0.0 else 3)
+    if y == 0.0:
+        quadrant = 0 if x > 0.0 else 2
+    near_y = v > u
+    octant = 2 * quadrant + (1 if near_y != (quadrant % 2 == 1) else 0)
+    share = math.atan2(min(u, v), max(u, v)) * (4.0 / math.pi) * n
+    base = (octant + octant % 2) * n
+    rest = base % 8 + (-share if octant % 2 else share)
+    k = base // 8 + math.floor(rest / 8.0)
+    return min(max(k, 0), n - 1)
+
+
+@njit
+def centers(start: int, n: int, out: Floats) -> None:
+    """Write the centres of consecutive arcs of S^1."""
+    for i in range(len(out)):
+        out[i, 0], out[i, 1] = center(start + i, n)
+
+
+@njit
+def indices(x: Floats, n: int, index: Integers) -> None:
+    """Write the arc of S^1 that holds each point."""
+    for i in range(len(index)):
+        index[i] = index_of(x[i, 0], x[i, 1], n)

@@ -1,0 +1,135 @@
+"""Tables of the recursive zonal partition, made on demand, and the descent of rows of cells or points through them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import special
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_CACHED_BOUNDARIES = 2**20
+"""Boundaries that the cache of tables may hold (32 bytes each)."""
+
+
+class Level(NamedTuple):
+    """Tables of partitions of one sphere, end to end: boundaries ``offsets[t] : offsets[t + 1]`` are table t's."""
+
+    offsets: Integers
+    first: Integers  # cells north of each boundary
+    angle: Floats  # its colatitude
+    cosine: Floats  # of the middle of the collar south of it
+    sine: Floats
+
+
+def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Integers, Integers], None]) -> Integers:
+    """Lead rows down to S^2 and return in how many cells each one's S^2 is cut, 0 for rows that ended above.
+
+    `step` gets the sphere's dimension, its tables and each row's table, and writes the slot of the zone it goes into.
+    """
+    if dim == 2:
+        return np.full(rows, n)
+    counts, table = np.array([n]), np.zeros(rows, dtype=np.int64)
+    for m in range(dim, 2, -1):
+        level, slot = level_of(m, counts), np.empty(rows, dtype=np.int64)
+        step(m, level, table, slot)
+        used = np.zeros(len(level.first), dtype=bool)
+        used[slot[slot >= 0]] = True
+        counts, table_of_slot = inside(level, np.flatnonzero(used))
+        table = np.where(slot >= 0, table_of_slot[np.maximum(slot, 0)], -1)
+        if not counts.size:
+            return np.zeros(rows, dtype=np.int64)
+    return np.where(table >= 0, counts[np.maximum(table, 0)], 0)
+
+
+def inside(level: Level, collars: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct counts of cells in these collars, and for each boundary which of them is south of it."""
+    counts, inverse = np.unique(level.first[collars + 1] - level.first[collars], return_inverse=True)
+    table_of_slot = np.full(len(level.first), -1)
+    table_of_slot[collars] = inverse
+    return counts, table_of_slot
+
+
+_cache: OrderedDict[tuple[int, int], tuple[Integers, Floats]] = OrderedDict()
+_cache_lock = threading.Lock()
+
+
+def level_of(dim: int, counts: Integers) -> Level:
+    """Return the tables of S^dim for these counts, from the cache where it holds them; the rest are made together."""
+    keys = [(dim, count) for count in counts.tolist()]
+    with _cache_lock:
+        found = {key: _cache[key] for key in keys if key in _cache}
+        for key in found:
+            _cache.move_to_end(key)
+    missing = [key for key in keys if key not in found]
+    if missing:
+        made = _makelevel_of(dim, np.array([count for _, count in missing]))
+        if len(made.first) > _CACHED_BOUNDARIES // 4:
+            return made if not found else _makelevel_of(dim, counts)
+        trigonometry = np.stack([made.angle, made.cosine, made.sine])
+        for t, key in enumerate(missing):
+            part = slice(made.offsets[t], made.offsets[t + 1])
+            found[key] = made.first[part].copy(), trigonometry[:, part].copy()
+        _remember({key: found[key] for key in missing})
+    tables = [found[key] for key in keys]
+    first = np.concatenate([table[0] for table in tables])
+    offsets = np.cumsum([0] + [len(table[0]) for table in tables])
+    return Level(offsets, first, *np.concatenate([table[1] for table in tables], axis=1))
+
+
+def _remember(tables: dict[tuple[int, int], tuple[Integers, Floats]]) -> None:
+    """Put tables into the cache and drop the least recently used ones beyond its limit."""
+    with _cache_lock:
+        _cache.update(tables)
+        size = sum(len(first) for first, _ in _cache.values())
+        while size > _CACHED_BOUNDARIES:
+            size -= len(_cache.popitem(last=False)[1][0])
+
+
+def _makelevel_of(dim: int, counts: Integers) -> Level:
+    """Make the tables of S^dim, dim >= 3, for these counts."""
+    cap = np.where(counts == 1, np.pi, np.pi / 2)
+    many = counts >= 3
+    cap[many] = special.cap_angle(dim, -np.log(counts[many]))
+    # the angle of a cube of measure 1/n, and how many of it fit between the caps
+    ideal = np.exp((special.log_surface_area(dim) - np.log(counts)) / dim)
+    collars = np.where(many, np.maximum(1, np.floor((np.pi - 2.0 * cap) / ideal + 0.5)), 0).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(collars + 1)])
+    table = np.repeat(np.arange(len(counts)), collars + 1)
+    j = np.arange(offsets[-1]) - offsets[table]
+    first = _first(dim, counts[table], cap[table], collars[table], j)
+    angle = np.where(first == 1, cap[table], _boundary(dim, counts[table], first))
+    middle = 0.5 * (angle + np.append(angle[1:], np.pi))
+    return Level(offsets, first, angle, np.cos(middle), np.sin(middle))
+
+
+def _first(dim: int, n: Integers, cap: Floats, collars: Integers, j: Integers) -> Integers:
+    """Return the number of cells north of boundary j: n times the measure there, rounded half up.
+
+    This is Leopardi's rounding with the remainder carried along, summed. Measures are taken from the nearer pole.
+    """
+    nearer = np.minimum(j, collars - j)
+    angle = np.minimum(cap + nearer * ((np.pi - 2.0 * cap) / np.maximum(collars, 1)), np.pi / 2)
+    ideal = n * np.exp(special.log_cap_measure(dim, angle))
+    first: Integers = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
+    first[2 * j == collars] = (n[2 * j == collars] + 1) // 2
+    first[j == collars] = n[j == collars] - 1
+    first[j == 0] = 1
+    return first
+
+
+def _boundary(dim: int, n: Integers, first: Integers) -> Floats:
+    """Return the colatitude of the cap that holds `first` of n cells, from the nearer pole."""
+    nearer = np.minimum(first, n - first)
+    angle = np.full(len(n), np.pi / 2)
+    inner = 2 * nearer < n
+    inner &= nearer > 0
+    angle[inner] = special.cap_angle(dim, np.log(nearer[inner]) - np.log(n[inner]))
+    return np.where(2 * first <= n, angle, np.pi - angle)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _checks
 from ._checks import Floats
-from .points import require_equal
+from .points.pointset import require_equal
 from .vmf import VonMisesFisher
 
 __all__ = ["RULES", "core_values", "split_values"]

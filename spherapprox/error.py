@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _checks, special, sphere
 from .partition import EqualMeasurePartition
-from .points import Points, nodes, require_equal
+from .points import nodes
+from .points.pointset import Points, require_equal
 from .summation import angle_mean
 
 __all__ = ["ErrorInterval", "sup_error", "worst_case_error"]

@@ -13,7 +13,8 @@ from . import _checks
 from ._checks import Floats
 from .coefficients import core_values, split_values
 from .partition import EqualMeasurePartition
-from .points import Points, PointSet, nodes
+from .points import PointSet, nodes
+from .points.pointset import Points
 from .summation import evaluate
 
 __all__ = ["CoreHead", "SplitHead"]

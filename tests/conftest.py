@@ -1,7 +1,5 @@
 """Settings for all tests."""
 
-# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
-
 import os
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # tests run side by side already

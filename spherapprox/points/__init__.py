@@ -1,7 +1,7 @@
 """Control points on S^m: the record `PointSet`, makers of point sets, and their refinement."""
 
 from .gauss import gauss_product
-from .pointset import Points, PointSet, nodes, require_equal
+from .pointset import PointSet, nodes
 from .sequences import fibonacci, sobol, uniform
 
-__all__ = ["PointSet", "Points", "fibonacci", "gauss_product", "nodes", "require_equal", "sobol", "uniform"]
+__all__ = ["PointSet", "fibonacci", "gauss_product", "nodes", "sobol", "uniform"]

@@ -1,1 +1,1 @@
-"""How good control points are: covering radius, separation, quadrature error and cap discrepancy of rows and weights."""
+"""How good control points are: covering radius, separation, quadrature error and cap discrepancy."""

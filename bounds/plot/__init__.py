@@ -2,5 +2,15 @@
 
 from .errors import error_figure, error_grid, maps_figure, slope
 from .ladder import concentration_figure, ladder_figure
+from .points import covering_figure, partition_figure
 
-__all__ = ["concentration_figure", "error_figure", "error_grid", "ladder_figure", "maps_figure", "slope"]
+__all__ = [
+    "concentration_figure",
+    "covering_figure",
+    "error_figure",
+    "error_grid",
+    "ladder_figure",
+    "maps_figure",
+    "partition_figure",
+    "slope",
+]

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
-from spherapprox import sphere, special
+from spherapprox import special, sphere
 from spherapprox.partition import EqualMeasurePartition
 
-from .style import grid
+from .style import BLUE, GREEN, ORANGE, PINK, RED, SKY, grid
 
 if TYPE_CHECKING:
     from ..makers import Comparison
@@ -76,8 +76,8 @@ def _edges(box: Floats) -> list[Floats]:
     """Return the sides of a cell of S^2, a point for each 2 degrees and nan after each."""
     (low, high), (west, east) = box
     azimuth, height = (
-        np.linspace(*ends, max(2, math.ceil((ends[1] - ends[0]) / math.radians(2.0))))
-        for ends in ((west, east), box[0])
+        np.linspace(start, end, max(2, math.ceil((end - start) / math.radians(2.0))))
+        for start, end in ((west, east), (low, high))
     )
     sides = [np.column_stack([np.full_like(azimuth, t), azimuth]) for t in (low, high) if 0.0 < t < math.pi]
     if east - west < 2.0 * math.pi:
@@ -110,3 +110,50 @@ def _draw_globe(
     axes.set(xlim=(-1.05, 1.05), ylim=(-1.02, 1.02), aspect="equal")
     axes.set_title(f"from {abs(view[0]):g}° {'north' if view[0] > 0 else 'south'}", fontsize=9, color="0.3")
     axes.axis("off")
+
+
+_STYLES = {
+    "partition": (BLUE, "o"),
+    "partition, smallest-cap": (SKY, "s"),
+    "partition, centroid": (GREEN, "^"),
+    "partition, relaxed": ("0.1", "*"),
+    "fibonacci": (ORANGE, "D"),
+    "gauss_product": (PINK, "v"),
+    "sobol": (RED, "P"),
+    "uniform": ("0.5", "X"),
+}
+
+
+def covering_figure(comparison: Comparison) -> Figure:
+    """Draw covering radius against N for each maker, and its ratio to the least that N caps of any kind need.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result of `bounds.makers.compare`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A bar joins the two ends of a covering radius that is not known exactly.
+    """
+    figure = Figure(figsize=(11.0, 4.9), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for maker in dict.fromkeys(row.maker for row in comparison.rows):
+        rows = comparison.series(maker)
+        n, low, high, floor = np.array([(row.n, row.lower, row.upper, row.floor) for row in rows]).T
+        colour, marker = _STYLES[maker]
+        style = {"color": colour, "marker": marker, "ms": 5, "lw": 1.2, "mfc": "white", "capsize": 2}
+        for axes, scale in ((left, np.ones_like(floor)), (right, floor)):
+            axes.errorbar(n, high / scale, yerr=[(high - low) / scale, 0.0 * low], label=maker, **style)
+    n, floor = np.array(sorted({(row.n, row.floor) for row in comparison.rows})).T
+    for axes, value in ((left, floor), (right, np.ones_like(floor))):
+        axes.plot(n, value, color="0.35", ls=":", lw=2, label="volume bound: $N$ caps of measure $1/N$")
+        axes.set(xscale="log", xlabel="control points $N$")
+        grid(axes)
+    left.set(yscale="log", ylabel="covering radius (radians)")
+    right.set(ylabel="covering radius / volume bound", ylim=(0.95, None))
+    left.set_title(f"Covering radius on $S^{{{comparison.dim}}}$", fontsize=11)
+    right.set_title("How far from the bound", fontsize=11)
+    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    return figure

@@ -51,6 +51,14 @@ def radius(lower: float, upper: float, center: float, across: float) -> float:
 
 
 @njit
+def diameter(lower: float, upper: float, across: float) -> float:
+    """Return the cell's diameter, `across` being that of the cell of the orthogonal sphere: docs/theorems.md, 5.5."""
+    if lower <= 0.0 or upper >= math.pi:
+        return min(math.pi, 2.0 * (upper if lower <= 0.0 else math.pi - lower))
+    return max(radius(lower, upper, lower, across), radius(lower, upper, upper, across))
+
+
+@njit
 def midpoint(lower: float, upper: float) -> float:
     """Return the middle colatitude, or the pole for a cap."""
     if lower <= 0.0:

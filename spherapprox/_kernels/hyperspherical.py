@@ -31,7 +31,9 @@ def coefficient(n: int, order: float) -> float:
 
 
 @njit
-def extend(k: int, x: Floats, squares: Floats, offsets: Integers, sizes: Integers, scale: Floats, table: Floats) -> None:
+def extend(
+    k: int, x: Floats, squares: Floats, offsets: Integers, sizes: Integers, scale: Floats, table: Floats
+) -> None:
     """Add to solid harmonics of k coordinates those that also take coordinate x; `squares` are the norms' squares.
 
     Rows offsets[l], ..., offsets[l] + sizes[l] - 1 of the table hold those of degree l, over scale[l]; sizes go up.

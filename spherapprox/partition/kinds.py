@@ -20,7 +20,9 @@ Zone = tuple[int, Floats, Floats]
 KINDS = ("midpoint", "smallest-cap", "centroid")
 
 
-def centers(kind: str, dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers, out: Floats) -> None:
+def centers(
+    kind: str, dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers, out: Floats
+) -> None:
     """Write centres that are not midpoints, dim >= 2.
 
     `zones` are the colatitudes from the top down to where each row has ended or S^3, `count` and `local` the number of

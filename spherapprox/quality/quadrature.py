@@ -75,7 +75,9 @@ def harmonics_of_degrees(dim: int, degree: int) -> Integers:
     """Return the number of independent harmonics on S^m of each degree up to a degree, shape (degree+1,)."""
     if dim == 1:
         return np.array([1] + degree * [2])
-    return np.array([math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0) for k in range(degree + 1)])
+    return np.array(
+        [math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0) for k in range(degree + 1)]
+    )
 
 
 def _log_harmonics(dim: int, degree: int) -> float:

@@ -26,7 +26,7 @@ def test_degree_is_kept():
         rule.degree = 7
     with pytest.raises(ValueError, match="'degree' must be at least 0, got -1"):
         PointSet(np.eye(3), degree=-1)
-    with pytest.raises(ValueError, match="'degree' must be an integer, got 2.5"):
+    with pytest.raises(ValueError, match=r"'degree' must be an integer, got 2\.5"):
         PointSet(np.eye(3), degree=2.5)
     with pytest.raises(TypeError, match="'degree' must be an integer, got True"):
         PointSet(np.eye(3), degree=True)

@@ -8,15 +8,14 @@ one colatitude share that function, and their harmonics of S^(m-1) are summed fi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _checks
 from .._kernels import hyperspherical
+from .blocks import in_order, slices
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -106,7 +105,7 @@ def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
         sums = _powers(z[some], degree) @ weights[some]
         return np.concatenate([sums.real, sums.imag])
 
-    sums = _sum(part, _slices(len(z), max(1, _BLOCK // (2 * degree + 2))), workers)
+    sums = _sum(part, slices(len(z), max(1, _BLOCK // (2 * degree + 2))), workers)
     return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
 
 
@@ -126,14 +125,14 @@ def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     def part(some: slice) -> Floats:
         first, last = starts[some][0], ends[some][-1]
         sums = np.zeros((int(offsets[-1]), some.stop - some.start))
-        for chunk in _slices(last - first, step):
+        for chunk in slices(last - first, step):
             rows = slice(first + chunk.start, first + chunk.stop)
             table = _solid_harmonics(x[rows].T, weights[rows], offsets, constants)
             _add_up(table, rows, starts[some], sums)
         t, s = cosine[starts[some]], sine[starts[some]]
         return _against_colatitude(dim, t, s, offsets, constants[-1], sums)
 
-    parallels = _slices(len(starts), min(step, -(-len(starts) // 16)))
+    parallels = slices(len(starts), min(step, -(-len(starts) // 16)))
     sums = _sum(part, parallels, workers)
     squares, first = np.zeros(degree + 1), 0
     for low, count in enumerate(inner):
@@ -217,29 +216,13 @@ def _against_colatitude(dim: int, t: Floats, s: Floats, offsets: Integers, scale
     return np.concatenate(blocks)
 
 
-def _slices(n: int, step: int) -> list[slice]:
-    """Return slices of a length that cover 0, ..., n - 1."""
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
-
-
 def _sum(function: Callable[[slice], Floats], tasks: list[slice], workers: int) -> Floats:
     """Return the sum of what a function makes of the tasks, in their order and compensated."""
     total = function(tasks[0])
     carry = np.zeros_like(total)
-    for part in _map(function, tasks[1:], workers):
+    for part in in_order(function, tasks[1:], workers):
         ahead = total + part
         given = ahead - total
         carry += (total - (ahead - given)) + (part - given)
         total = ahead
     return total + carry
-
-
-def _map(function: Callable[[slice], Floats], tasks: list[slice], workers: int) -> Iterable[Floats]:
-    """Yield results in the tasks' order, by threads that are never more than one round ahead."""
-    if workers == 1:
-        yield from map(function, tasks)
-        return
-    queue = iter(tasks)
-    with ThreadPoolExecutor(workers) as pool:
-        while some := list(islice(queue, workers)):
-            yield from list(pool.map(function, some))

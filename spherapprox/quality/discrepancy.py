@@ -135,13 +135,13 @@ def sup(x: Floats, weights: Floats, *, cells: int, workers: int = 1) -> Interval
 
 
 def _kuiper(x: Floats, weights: Floats) -> Interval:
-    """Return the largest difference over the arcs of S^1: max (F - u) - min (F - u) for the share F up to azimuth u."""
+    """Return the largest difference over the arcs of S^1: max - min of F - u for the weight F up to azimuth u."""
     turns, which = np.unique(np.arctan2(x[:, 1], x[:, 0]) / (2.0 * np.pi), return_inverse=True)
     share = np.bincount(which.ravel(), weights)
     after = np.cumsum(share) - turns
-    before = after - share
-    last, first = int(np.argmax(after)), int(np.argmin(before))
-    value = float(after[last] - before[first])
+    high, low = np.maximum(after, after - share), np.minimum(after, after - share)
+    last, first = int(np.argmax(high)), int(np.argmin(low))
+    value = float(high[last] - low[first])
     middle = np.pi * (2.0 * turns[first] + (turns[last] - turns[first]) % 1.0)
     return Interval(value, value, np.array([math.cos(middle), math.sin(middle)]))
 

@@ -46,9 +46,10 @@ def extend(
         source = offsets[low]
         for high in range(low + 1, degree + 1):
             b = coefficient(high - low, low + 0.5 * (k - 1))
+            inverse = 1.0 / b
             ratio = scale[low] / scale[high]
             for j in range(count):
-                ahead = (x[j] * value[j] - last * squares[j] * before[j]) / b
+                ahead = (x[j] * value[j] - last * squares[j] * before[j]) * inverse
                 before[j], value[j], factor[j] = value[j], ahead, ratio * ahead
             last = b
             target = offsets[high] + sizes[high]
@@ -87,9 +88,9 @@ def of_colatitude(dim: int, low: int, scale: float, cosine: Floats, sine: Floats
         tiny[j] = exponent < _TINY and fraction > 0.0
         out[0, j] = 0.0 if tiny[j] else scale * math.ldexp(fraction, exponent)
     for n in range(1, steps):
+        inverse, last, before = 1.0 / b[n], b[n - 1], out[max(n - 2, 0)]
         for j in range(count):
-            before = b[n - 1] * out[n - 2, j] if n > 1 else 0.0
-            out[n, j] = (cosine[j] * out[n - 1, j] - before) / b[n]
+            out[n, j] = (cosine[j] * out[n - 1, j] - last * before[j]) * inverse
     for j in range(count):
         if tiny[j]:
             _carry_exponent(low, scale, cosine[j], sine[j], b, out[:, j])

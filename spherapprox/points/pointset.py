@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _checks, sphere
 from ..partition import EqualMeasurePartition
 from . import operations
+from .measured import Measured
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ _SUM_TOLERANCE = 1e-6
 """How far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy."""
 
 
-class PointSet:
+class PointSet(Measured):
     """Points of S^m with quadrature weights and, where it is known, their covering radius. Immutable.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
 from .._kernels import cap, circle, descent, radii
+from .blocks import each_block
 from .levels import Level, descend, level_of
 from .radius import largest
+from .tree import tree_of_range
 
 __all__ = ["EqualMeasurePartition"]
 
@@ -23,6 +26,12 @@ _MAX_DIM = 10**6
 
 _ROWS = 2**15
 """Rows that one descent takes together: its scratch stays in the processor's cache."""
+
+_BLOCK = 2**17
+"""Coordinates of centres that one thread writes at a time."""
+
+_AT_HAND = 512
+"""Cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above."""
 
 _SCRATCH = 2**22
 """Numbers in the scratch of one descent of given points."""
@@ -118,7 +127,9 @@ class EqualMeasurePartition:
         """
         return largest(self.dim, self.n)
 
-    def centers(self, start: int = 0, stop: int | None = None) -> Floats:
+    def centers(
+        self, start: int = 0, stop: int | None = None, *, workers: int = 1, out: Floats | None = None
+    ) -> Floats:
         """Return the centres of cells ``start``, ..., ``stop - 1``.
 
         Parameters
@@ -127,25 +138,31 @@ class EqualMeasurePartition:
             The first cell.
         stop : int, optional
             One past the last cell; None means `n`.
+        workers : int, default 1
+            Number of threads; -1 means all cores.
+        out : ndarray, optional
+            Where to write the centres; C-contiguous, of float64 and the result's shape. Fresh memory takes longer to
+            get than to fill.
 
         Returns
         -------
         ndarray, shape (stop - start, dim+1)
-            Points of unit length to a few 1e-16; a centre is the same to the bit whichever range it comes in.
+            Points of unit length, exact to 1e-15; a centre is the same to the bit whichever range it comes in and
+            whatever `workers` is.
 
         Raises
         ------
         ValueError
-            Unless ``0 <= start <= stop <= n``, or if the result would not fit into memory.
+            Unless ``0 <= start <= stop <= n``, if `out` does not fit, or if the result would not fit into memory.
         """
-        start, stop = self._range(start, stop, 8 * (self.dim + 1))
-        out = np.zeros((stop - start, self.dim + 1))
-        if self.dim == 1:
-            circle.centers(start, self.n, out)
-            return out
-        for low in range(start, stop, _ROWS):
-            self._write_centers(low, out[low - start : low - start + _ROWS])
-        return out
+        start, stop = self._range(start, stop, 8 * (self.dim + 1) if out is None else 0)
+        workers = _checks.workers(workers)
+        shape = stop - start, self.dim + 1
+        rows = np.empty(shape) if out is None else _checks.destination(out, shape)
+        write = self._center_writer(start, stop)
+        step = max(1, _BLOCK // shape[1])
+        each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
+        return rows
 
     def locate(self, x: ArrayLike) -> Integers:
         """Return the number of the cell that holds each point.
@@ -246,16 +263,17 @@ class EqualMeasurePartition:
         _checks.memory(float(stop - start) * row_bytes, f"a result for {stop - start} cells", remedy)
         return start, stop
 
-    def _write_centers(self, start: int, out: Floats) -> None:
-        """Write the centres of consecutive cells, dim >= 2."""
-        local, scale = np.arange(start, start + len(out)), np.ones(len(out))
-
-        def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
-            descent.search_index(table, level.offsets, level.first, local, slot)
-            descent.place(slot, level.cosine, level.sine, scale, out[:, m])
-
-        count = descend(self.dim, self.n, len(out), step)
-        cap.centers(count, local, scale, out)
+    def _center_writer(self, start: int, stop: int) -> Callable[[int, Floats], None]:
+        """Return what writes the centres of consecutive cells between start and stop, from one on, into rows."""
+        if self.dim == 1:
+            return lambda low, out: circle.centers(low, self.n, out)
+        level, below, counts = tree_of_range(self.dim, self.n, start, stop)
+        small = np.where(counts <= _AT_HAND, counts, 0)
+        at_hand = np.where(small > 0, np.cumsum(small) - small, -1)
+        rows = np.empty((int(small.sum()), 3))
+        descent.centers_of_counts(counts, at_hand, rows)
+        tree = level.offsets, level.first, level.cosine, level.sine, below, at_hand, rows
+        return lambda low, out: descent.centers(self.dim, self.n, tree, low, out)
 
     def _write_indices(self, x: Floats, index: Integers) -> None:
         """Add to `index` the numbers of the cells that hold the points."""

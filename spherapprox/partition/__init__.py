@@ -27,7 +27,7 @@ _MAX_DIM = 10**6
 _ROWS = 2**15
 """Rows that one descent takes together: its scratch stays in the processor's cache."""
 
-_BLOCK = 2**17
+_BLOCK = 2**18
 """Coordinates of centres that one thread writes at a time."""
 
 _AT_HAND = 512

@@ -7,8 +7,21 @@ zone that reaches a pole is a cap, with its centre there. docs/theorems.md, sect
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from . import beta
 from .jit import njit
+from .quadrature import gauss_legendre
+
+_nodes, _weights = gauss_legendre(32)
+_NODES, _WEIGHTS = tuple(_nodes.tolist()), tuple(_weights.tolist())
+# In the units of the weight's standard deviation, 1/sqrt(m), collars are a few wide and lie within 7 of the equator:
+# the weight is a Gauss function there, or an exponential, whose rounding error the rule reaches.
+
+_NO_LENGTH = 1e-14
+"""A mean vector this short is rounding: that of an annulus about the equator."""
+
+_rim_mean = njit(beta.rim_mean)
 
 
 @njit
@@ -38,6 +51,14 @@ def radius(lower: float, upper: float, center: float, across: float) -> float:
 
 
 @njit
+def diameter(lower: float, upper: float, across: float) -> float:
+    """Return the cell's diameter, `across` being that of the cell of the orthogonal sphere: docs/theorems.md, 5.5."""
+    if lower <= 0.0 or upper >= math.pi:
+        return min(math.pi, 2.0 * (upper if lower <= 0.0 else math.pi - lower))
+    return max(radius(lower, upper, lower, across), radius(lower, upper, upper, across))
+
+
+@njit
 def midpoint(lower: float, upper: float) -> float:
     """Return the middle colatitude, or the pole for a cap."""
     if lower <= 0.0:
@@ -45,3 +66,64 @@ def midpoint(lower: float, upper: float) -> float:
     if upper >= math.pi:
         return math.pi
     return 0.5 * (lower + upper)
+
+
+@njit
+def smallest_cap(lower: float, upper: float, across: float) -> float:
+    """Return the colatitude of the centre of the smallest cap that holds the cell: docs/theorems.md, 5.3."""
+    if lower <= 0.0:
+        return 0.0
+    if upper >= math.pi:
+        return math.pi
+    if across > 0.5 * math.pi:
+        if across < min(upper, math.pi - lower):
+            return 0.5 * math.pi
+        return 0.0 if upper <= math.pi - lower else math.pi
+    middle, south = 0.5 * (lower + upper), lower + upper > math.pi
+    end = upper
+    if south:
+        middle, end = math.pi - middle, math.pi - lower
+    cosine = math.cos(across)
+    nearest = math.atan2(math.sin(end) * cosine, math.cos(end))
+    equal = math.atan2(math.sin(middle), math.cos(middle) * cosine)
+    center = min(nearest, equal)
+    return math.pi - center if south else center
+
+
+@njit
+def means(dim: int, lower: float, upper: float) -> Any:
+    """Return the means of the sine and the cosine of colatitude over a zone of S^dim that reaches no pole."""
+    middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
+    sine, cosine = math.sin(middle), math.cos(middle)
+    # at colatitude middle + t the weight is exp((dim - 1) g(t)), up to a factor, with sin(middle + t)/sin(middle) = e^g
+    cot = cosine / sine
+    mode = min(max(0.5 * math.pi - middle, -half), half)
+    top = math.log1p(cot * math.sin(mode) - 2.0 * math.sin(0.5 * mode) ** 2)
+    total, along, versine = 0.0, 0.0, 0.0
+    for i in range(len(_NODES)):
+        t = half * _NODES[i]
+        sin_t, bend = math.sin(t), 2.0 * math.sin(0.5 * t) ** 2
+        weight = _WEIGHTS[i] * math.exp((dim - 1.0) * (math.log1p(cot * sin_t - bend) - top))
+        total += weight
+        along += weight * sin_t
+        versine += weight * bend
+    along, straight = along / total, 1.0 - versine / total
+    return sine * straight + cosine * along, cosine * straight - sine * along
+
+
+@njit
+def centroid(dim: int, lower: float, upper: float, length: float) -> Any:
+    """Return colatitude and length of the cell's mean vector in S^dim, dim >= 2: docs/theorems.md, 5.4.
+
+    A mean vector of length 0 leaves the direction open: then it is the middle.
+    """
+    if lower <= 0.0 or upper >= math.pi:
+        if lower <= 0.0 and upper >= math.pi:
+            return 0.0, 0.0
+        angle = upper if lower <= 0.0 else math.pi - lower
+        return (0.0 if lower <= 0.0 else math.pi), math.sin(angle) / (dim * angle * _rim_mean(dim, angle))
+    sine, cosine = means(dim, lower, upper)
+    mean = math.hypot(sine * length, cosine)
+    if mean <= _NO_LENGTH:
+        return 0.5 * (lower + upper), 0.0
+    return math.atan2(sine * length, cosine), mean

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
 from .._kernels import cap, circle, descent, radii
+from . import cells, kinds
 from .blocks import each_block
+from .diameter import largest_diameter
 from .levels import Level, descend, level_of
 from .radius import largest
 from .tree import tree_of_range
@@ -37,7 +39,7 @@ _SCRATCH = 2**22
 """Numbers in the scratch of one descent of given points."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class EqualMeasurePartition:
     """Partition of S^m into n cells of measure 1/n each.
 
@@ -50,18 +52,35 @@ class EqualMeasurePartition:
         The manifold's dimension m of the sphere S^m in R^(m+1), 1 to 1e6.
     n : int
         The number of cells, at least 1; at most 2^53 for dim 1 and 2, 1e12 beyond.
+    centers : {"midpoint", "smallest-cap", "centroid"}, default "midpoint"
+        The kind of a cell's centre; the cells are the same.
+
+        - "midpoint": the middle of its intervals, the pole for a cap.
+        - "smallest-cap": the centre of the smallest cap that holds the cell. No other kind has smaller radii.
+        - "centroid": the direction of the cell's mean vector. A sum over the centroids of a function with bounded
+          second derivatives differs from its mean only in the order of the radius squared.
+
+    Attributes
+    ----------
+    dim, n : int
+    center : str
+        The kind of the centres, as given by `centers`.
 
     Raises
     ------
     TypeError, ValueError
-        If `dim` or `n` is not such an integer.
+        If `dim` or `n` is not such an integer, or there is no such kind.
 
     Notes
     -----
     The pole is the last axis. Cells are numbered from north to south and inside a collar as the partition of S^(m-1)
-    is; on S^1 cell i is the arc [2 pi i/n, 2 pi (i+1)/n) of azimuth from the first axis. A cell's centre is the middle
-    of its intervals, a cap's centre is the pole; one cell alone has the pole as centre and radius pi. Cells are
-    half-open, so that every point lies in exactly one.
+    is; on S^1 cell i is the arc [2 pi i/n, 2 pi (i+1)/n) of azimuth from the first axis. Cells are half-open, so that
+    every point lies in exactly one. One cell alone has the pole as centre and radius pi, whatever the kind.
+
+    Midpoints lie in their cells. Centres of smallest caps and centroids of wide, flat cells beside the axis may lie
+    outside, nearer to the pole; their radii bound the covering radius all the same. A mean vector of length 0, that of
+    an annulus about the equator, leaves the centroid open: there it is the midpoint. Colatitudes of these centres are
+    right to 1e-15 of the angle (docs/theorems.md, 5.3 and 5.4).
 
     Counts of cells in the collars are those of Leopardi's algorithm; where an ideal count is a tie, it is rounded up
     going south. Colatitudes are those of caps of measure k/n, accurate to 1e-15 of the angle.
@@ -88,19 +107,25 @@ class EqualMeasurePartition:
 
     dim: int
     n: int
+    center: str
 
-    def __post_init__(self) -> None:
-        dim = _checks.dimension(self.dim, maximum=_MAX_DIM)
+    def __init__(self, dim: int, n: int, centers: str = "midpoint") -> None:
+        dim = _checks.dimension(dim, maximum=_MAX_DIM)
         limit = 2**53 if dim <= 2 else 10**12
-        n = _checks.integer(self.n, "n", minimum=1, maximum=limit, why=f"cells of S^{dim} are numbered up to {limit:g}")
+        n = _checks.integer(n, "n", minimum=1, maximum=limit, why=f"cells of S^{dim} are numbered up to {limit:g}")
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "n", n)
+        object.__setattr__(self, "center", _checks.choice(centers, "centers", kinds.KINDS))
 
     def __len__(self) -> int:
         return self.n
 
-    def __reduce__(self) -> tuple[type[EqualMeasurePartition], tuple[int, int]]:
-        return type(self), (self.dim, self.n)
+    def __repr__(self) -> str:
+        kind = "" if self.center == "midpoint" else f", centers={self.center!r}"
+        return f"{type(self).__name__}(dim={self.dim}, n={self.n}{kind})"
+
+    def __reduce__(self) -> tuple[type[EqualMeasurePartition], tuple[int, int, str]]:
+        return type(self), (self.dim, self.n, self.center)
 
     @property
     def measure(self) -> float:
@@ -126,6 +151,16 @@ class EqualMeasurePartition:
         It is a covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4.
         """
         return largest(self.dim, self.n)
+
+    @cached_property
+    def diameter_bound(self) -> float:
+        """Upper bound of the cells' diameters, whatever the kind of centres; computed once.
+
+        It is the largest diameter itself where the recursion goes through no more than 2e5 zones of each sphere (n up
+        to 1e10 on S^2, 1e8 on S^8), to 1e-15; beyond, it is twice the radius, or pi where that is less.
+        """
+        exact = largest_diameter(self.dim, self.n)
+        return min(np.pi, 2.0 * self.radius) if exact is None else exact
 
     def centers(
         self, start: int = 0, stop: int | None = None, *, workers: int = 1, out: Floats | None = None
@@ -213,6 +248,9 @@ class EqualMeasurePartition:
         for low in range(start, stop, _ROWS):
             part = out[low - start : low - start + _ROWS]
             zones, count, local = self._zones(low, len(part))
+            if self.center != "midpoint":
+                part[:] = kinds.radii(self.center, self.dim, zones, count, local)
+                continue
             radii.of_cells(count, local, part)
             for lower, upper in reversed(zones):
                 radii.fold(lower, upper, part)
@@ -255,6 +293,42 @@ class EqualMeasurePartition:
         cap.intervals(count, local, box[None, -2:])
         return box
 
+    def sample(self, i: int, rng: np.random.Generator | int | None = None, size: int | None = None) -> Floats:
+        """Draw independent uniform points of cell `i`.
+
+        Parameters
+        ----------
+        i : int
+            The cell's number, 0 <= i < n.
+        rng : None, int or numpy.random.Generator
+            Source of randomness; an int is a seed.
+        size : int, optional
+            The number of points, at least 1; None means one point without the axis of points.
+
+        Returns
+        -------
+        ndarray, shape (size, dim+1) or (dim+1,)
+            Points that `locate` finds in cell `i`, but for rounding at its faces. Colatitudes are drawn by the inverse
+            of the measure of caps, in logarithms.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no such cell, `size` is not such an integer, or the points would not fit into memory.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> partition = EqualMeasurePartition(8, 1000)
+        >>> partition.locate(partition.sample(17, rng=0, size=3))
+        array([17, 17, 17])
+        """
+        box = self.cell(i)
+        rows = 1 if size is None else _checks.integer(size, "size", minimum=1)
+        _checks.memory(16.0 * rows * (self.dim + 1), f"{rows} points of S^{self.dim}", "draw fewer points at a time")
+        x = cells.sample(box, rows, _checks.generator(rng))
+        return x[0] if size is None else x
+
     def _range(self, start: int, stop: int | None, row_bytes: int) -> tuple[int, int]:
         """Check a range of cells and the memory that its result takes."""
         stop = self.n if stop is None else _checks.integer(stop, "stop", minimum=0, maximum=self.n)
@@ -267,6 +341,8 @@ class EqualMeasurePartition:
         """Return what writes the centres of consecutive cells between start and stop, from one on, into rows."""
         if self.dim == 1:
             return lambda low, out: circle.centers(low, self.n, out)
+        if self.center != "midpoint":
+            return lambda low, out: kinds.centers(self.center, self.dim, *self._zones(low, len(out)), out)
         level, below, counts = tree_of_range(self.dim, self.n, start, stop)
         small = np.where(counts <= _AT_HAND, counts, 0)
         at_hand = np.where(small > 0, np.cumsum(small) - small, -1)

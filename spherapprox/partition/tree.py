@@ -11,8 +11,14 @@ from .levels import Level, inside, level_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Part = tuple[int, int, int]
-"""A table and its cells low, ..., high - 1."""
+
+
+class _Part(NamedTuple):
+    """Cells low, ..., high - 1 of a table, or, on the way to it, of the partition inside a collar."""
+
+    table: int
+    low: int
+    high: int
 
 
 class Tree(NamedTuple):
@@ -29,7 +35,7 @@ def tree_of_range(dim: int, n: int, start: int, stop: int) -> Tree:
     At each level these are whole tables, but for one that the range enters and one that it leaves midway; r cells pass
     through O(sqrt(r)) tables of a level, as their counts are distinct.
     """
-    return _grow(dim, n, [(0, start, stop)], None)  # type: ignore[return-value]
+    return _grow(dim, n, [_Part(0, start, stop)], None)  # type: ignore[return-value]
 
 
 def whole_tree(dim: int, n: int, limit: int) -> Tree | None:
@@ -37,7 +43,7 @@ def whole_tree(dim: int, n: int, limit: int) -> Tree | None:
     return _grow(dim, n, [], limit)
 
 
-def _grow(dim: int, n: int, parts: list[Part], limit: int | None) -> Tree | None:
+def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | None:
     """Go down level by level with the counts that are needed, the tables needed whole, and parts of others."""
     counts, whole, tables, boundaries = np.array([n]), np.array([not parts]), 0, 0
     levels: list[Level] = []
@@ -53,7 +59,7 @@ def _grow(dim: int, n: int, parts: list[Part], limit: int | None) -> Tree | None
         counts, child = inside(level, np.flatnonzero(used))
         whole = np.zeros(len(counts), dtype=bool)
         whole[child[full]] = True
-        parts = [(int(child[j]), low, high) for j, low, high in parts]
+        parts = [_Part(int(child[j]), low, high) for j, low, high in parts]
         levels.append(level)
         below.append(np.where(child >= 0, child + tables, -1))
         if limit is not None and boundaries + len(counts) > limit:
@@ -61,16 +67,16 @@ def _grow(dim: int, n: int, parts: list[Part], limit: int | None) -> Tree | None
     return Tree(_joined(levels), np.concatenate([*below, np.empty(0, dtype=np.int64)]), counts)
 
 
-def _collars(level: Level, whole: NDArray[np.bool_], parts: list[Part]) -> tuple[NDArray[np.bool_], list[Part]]:
+def _collars(level: Level, whole: NDArray[np.bool_], parts: list[_Part]) -> tuple[NDArray[np.bool_], list[_Part]]:
     """Return which collars are passed through from end to end, and the others with the cells inside that are."""
     full = np.repeat(whole, np.diff(level.offsets))
     full[level.offsets[1:] - 1] = False
-    midway: list[Part] = []
-    for table, low, high in parts:
-        begin, last = int(level.offsets[table]), int(level.offsets[table + 1]) - 1
+    midway: list[_Part] = []
+    for part in parts:
+        begin, last = int(level.offsets[part.table]), int(level.offsets[part.table + 1]) - 1
         first = level.first[begin : last + 1]
-        low, high = max(low, int(first[0])), min(high, int(first[-1]))  # without the polar caps
-        if low >= high or whole[table]:
+        low, high = max(part.low, int(first[0])), min(part.high, int(first[-1]))  # without the polar caps
+        if low >= high or whole[part.table]:
             continue
         one, other = (begin + np.searchsorted(first, [low, high - 1], side="right") - 1).tolist()
         full[one + 1 : other] = True
@@ -79,7 +85,7 @@ def _collars(level: Level, whole: NDArray[np.bool_], parts: list[Part]) -> tuple
             if low <= north and south <= high:
                 full[j] = True
             else:
-                midway.append((j, max(low, north) - north, min(high, south) - north))
+                midway.append(_Part(j, max(low, north) - north, min(high, south) - north))
     return full, midway
 
 

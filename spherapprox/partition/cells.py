@@ -1,0 +1,46 @@
+"""Uniform points of one cell, a product of intervals of the angles."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import special, sphere
+
+__all__ = ["sample"]
+
+Floats = NDArray[np.float64]
+
+
+def sample(box: Floats, size: int, rng: np.random.Generator) -> Floats:
+    """Draw independent uniform points of the cell whose angles lie in the intervals `box`, shape (dim, 2)."""
+    dim = len(box)
+    free = np.append(np.full(dim - 1, np.pi), 2.0 * np.pi)
+    bound = np.flatnonzero((box[:, 0] > 0.0) | (box[:, 1] < free))
+    depth = int(bound[-1]) + 1 if bound.size else 0  # angles from here on are free: a whole sphere
+    x = np.empty((size, dim + 1))
+    if depth < dim:
+        x[:, : dim - depth + 1] = sphere.uniform(dim - depth, size, rng)
+    else:
+        azimuth = box[-1, 0] + (box[-1, 1] - box[-1, 0]) * rng.random(size)
+        x[:, 0], x[:, 1] = np.cos(azimuth), np.sin(azimuth)
+    for level in reversed(range(min(depth, dim - 1))):
+        m = dim - level
+        angle = _colatitudes(m, box[level, 0], box[level, 1], 1.0 - rng.random(size))
+        x[:, :m] *= np.sin(angle)[:, None]
+        x[:, m] = np.cos(angle)
+    return x
+
+
+def _colatitudes(dim: int, lower: float, upper: float, share: Floats) -> Floats:
+    """Return the colatitudes of S^dim, lower <= t < upper, north of which lie these shares, in (0, 1], of the zone.
+
+    Measures are taken from the nearer pole, in logarithms.
+    """
+    south = lower + upper > np.pi
+    near, far = (np.pi - upper, np.pi - lower) if south else (lower, upper)
+    total = special.log_cap_measure(dim, far)
+    inner = np.exp(special.log_cap_measure(dim, near) - total)
+    angle = special.cap_angle(dim, np.minimum(0.0, total + np.log(inner + (1.0 - inner) * share)))
+    result: Floats = np.clip(np.pi - angle if south else angle, lower, np.nextafter(upper, 0.0))
+    return result

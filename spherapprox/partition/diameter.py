@@ -1,0 +1,49 @@
+"""The largest diameter of a partition's cells, where there are not too many different ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import special
+from .._kernels import diameters
+from .levels import inside, level_of
+
+__all__ = ["largest_diameter"]
+
+_ZONES = 2e5
+"""Zones of all the different partitions of one sphere that are gone through: about a second."""
+
+
+def largest_diameter(dim: int, n: int) -> float | None:
+    """Return the largest cell diameter, or None where there are too many zones: docs/theorems.md, 5.5.
+
+    A cell's diameter grows with that of the cell of S^(m-1) inside it, so a collar needs only the largest of those.
+    """
+    if dim == 1 or n <= 2:
+        return min(np.pi, 2.0 * np.pi / n)
+    levels, counts = [], np.array([n])
+    for m in range(dim, 2, -1):
+        if _zones(m, counts) > _ZONES:
+            return None
+        level = level_of(m, counts)
+        is_collar = np.ones(len(level.first), dtype=bool)
+        is_collar[level.offsets[1:] - 1] = False
+        counts, table_of_slot = inside(level, np.flatnonzero(is_collar))
+        levels.append((level, table_of_slot))
+        if not counts.size:
+            break
+    if _zones(2, counts) > _ZONES:
+        return None
+    diameter = np.empty(len(counts))
+    diameters.of_counts(counts, diameter)
+    for level, table_of_slot in reversed(levels):
+        inner = np.append(diameter, np.nan)[table_of_slot]
+        diameter = np.empty(len(level.offsets) - 1)
+        diameters.of_tables(level.offsets, level.angle, inner, diameter)
+    return float(diameter[0])
+
+
+def _zones(dim: int, counts: NDArray[np.int64]) -> float:
+    """Return about how many collars the partitions of S^dim into these counts have together, at most."""
+    return float(np.sum(np.pi * np.exp((np.log(counts) - special.log_surface_area(dim)) / dim)))

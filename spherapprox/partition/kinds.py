@@ -1,0 +1,65 @@
+"""The kinds of a cell's centre: the middle of its intervals, the centre of its smallest cap, or its centroid.
+
+The last two depend on the size of the cell of S^(m-1) inside the zone, so that they are found from S^1 upwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels import ascent
+
+__all__ = ["KINDS", "centers", "radii"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Zone = tuple[int, Floats, Floats]
+"""A sphere's dimension, and the colatitudes there between which each row's cell lies."""
+
+KINDS = ("midpoint", "smallest-cap", "centroid")
+
+
+def centers(kind: str, dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers, out: Floats) -> None:
+    """Write centres that are not midpoints, dim >= 2.
+
+    `zones` are the colatitudes from the top down to where each row has ended or S^3, `count` and `local` the number of
+    cells in the S^2 below and the row's own.
+    """
+    spheres, arc = _spheres(dim, zones, count, local)
+    angles, _ = _ascend(kind, spheres, arc)
+    scale = np.ones(len(out))
+    out[:, 3 : dim + 1 - len(zones)] = 0.0
+    for (m, _, _), center in zip(spheres, angles, strict=True):
+        ascent.place(center, scale, out[:, m])
+    ascent.place_arcs(arc, scale, out)
+
+
+def radii(kind: str, dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers) -> Floats:
+    """Return the radii of cells about centres that are not midpoints; the arguments are those of `centers`."""
+    return _ascend(kind, *_spheres(dim, zones, count, local))[1]
+
+
+def _spheres(
+    dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers
+) -> tuple[list[Zone], Integers]:
+    """Return the zones on each sphere from the top to S^2, and each row's arc on S^1: (number, of how many)."""
+    lower, upper, arc = np.empty(len(count)), np.empty(len(count)), np.empty((len(count), 2), dtype=np.int64)
+    ascent.base(count, local, lower, upper, arc)
+    return [(dim - k, *zone) for k, zone in enumerate(zones)] + [(2, lower, upper)], arc
+
+
+def _ascend(kind: str, spheres: list[Zone], arc: Integers) -> tuple[list[Floats], Floats]:
+    """Return the centres' colatitudes on each sphere from the top to S^2, and the cells' radii about the centres."""
+    radius, length = np.empty(len(arc)), np.empty(len(arc))
+    ascent.arcs(arc, radius, length)
+    angles = []
+    for m, lower, upper in reversed(spheres):
+        center = np.empty(len(arc))
+        if kind == "smallest-cap":
+            ascent.smallest_caps(lower, upper, radius, center)
+        else:
+            ascent.centroids(m, lower, upper, length, center)
+        ascent.fold(lower, upper, center, radius)
+        angles.append(center)
+    return angles[::-1], radius

@@ -118,32 +118,40 @@ def centers(n: int, k: int, scale: float, tail: Floats, out: Floats) -> None:
 
 
 @njit
-def indices(count: Integers, x: Floats, index: Integers) -> None:
-    """Add the cell of S^2 in `count` cells (0: nothing left) that holds each point's first three coordinates."""
-    n, cap, fitting, collars = 0, 0.0, 0.0, 0
-    for i in range(len(count)):
-        if count[i] <= 1:
-            continue
-        colatitude = math.atan2(math.hypot(x[i, 0], x[i, 1]), x[i, 2])
-        if count[i] == 2:
-            index[i] += 1 if colatitude >= 0.5 * math.pi else 0
-            continue
-        if count[i] != n:
-            n = count[i]
-            cap, fitting, collars = layout(n)
-        if colatitude < boundary(n, 1):
-            continue
-        if colatitude >= boundary(n, n - 1):
-            index[i] += n - 1
-            continue
-        j = min(max(int((colatitude - cap) / fitting), 0), collars - 1)
-        while colatitude < boundary(n, first_of(n, cap, fitting, collars, j)):
-            j -= 1
-        while colatitude >= boundary(n, first_of(n, cap, fitting, collars, j + 1)):
-            j += 1
-        north = first_of(n, cap, fitting, collars, j)
-        south = first_of(n, cap, fitting, collars, j + 1)
-        index[i] += north + circle.index_of(x[i, 0], x[i, 1], south - north)
+def zone_of_colatitude(n: int, shape: Any, colatitude: float) -> Any:
+    """Return (cells north of the zone, north of its end) of the zone of S^2 in n >= 3 cells; `shape` is its layout."""
+    cap, fitting, count = shape
+    j = min(max(int((colatitude - cap) / fitting), 0), count - 1)
+    north, south = first_of(n, cap, fitting, count, j), first_of(n, cap, fitting, count, j + 1)
+    while colatitude < boundary(n, north):
+        if j == 0:
+            return 0, 1
+        j -= 1
+        north, south = first_of(n, cap, fitting, count, j), north
+    while colatitude >= boundary(n, south):
+        if j == count - 1:
+            return n - 1, n
+        j += 1
+        north, south = south, first_of(n, cap, fitting, count, j + 1)
+    return north, south
+
+
+@njit
+def table_sizes(counts: Integers, sizes: Integers) -> None:
+    """Write the numbers of boundaries of S^2 in these counts of cells."""
+    for i in range(len(counts)):
+        sizes[i] = 1 if counts[i] < 3 else layout(counts[i])[2] + 1
+
+
+@njit
+def tables(counts: Integers, offsets: Integers, first: Integers, angle: Floats) -> None:
+    """Write the cells north of each boundary of S^2, and its colatitude, table after table; pi for a single cell."""
+    for i in range(len(counts)):
+        n, begin, end = counts[i], offsets[i], offsets[i + 1]
+        cap, fitting, count = layout(max(n, 3))
+        for j in range(end - begin):
+            first[begin + j] = first_of(n, cap, fitting, count, j)
+            angle[begin + j] = boundary(n, first[begin + j])
 
 
 @njit

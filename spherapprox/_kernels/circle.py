@@ -49,11 +49,14 @@ def index_of(x: float, y: float, n: int) -> int:
         quadrant = 0 if x > 0.0 else 2
     near_y = v > u
     octant = 2 * quadrant + (1 if near_y != (quadrant % 2 == 1) else 0)
-    share = math.atan2(min(u, v), max(u, v)) * (4.0 / math.pi) * n
     base = (octant + octant % 2) * n
-    rest = base % 8 + (-share if octant % 2 else share)
-    k = base // 8 + math.floor(rest / 8.0)
-    return min(max(k, 0), n - 1)
+    share = math.atan(min(u, v) / max(u, v)) * (4.0 / math.pi) * n
+    arcs = (base % 8 + (-share if octant % 2 else share)) / 8.0
+    whole = math.floor(arcs)
+    if min(arcs - whole, whole + 1 - arcs) < 1e-15 * n:  # the quotient's rounding might matter
+        share = math.atan2(min(u, v), max(u, v)) * (4.0 / math.pi) * n
+        whole = math.floor((base % 8 + (-share if octant % 2 else share)) / 8.0)
+    return min(max(base // 8 + whole, 0), n - 1)
 
 
 @njit

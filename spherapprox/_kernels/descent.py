@@ -1,4 +1,4 @@
-"""One level of the descent through the recursive zonal partition: from a cell's number or a point to its zone.
+"""The descent through the recursive zonal partition from a cell's number to its zones and its centre.
 
 A level S^m, m >= 3, is a set of tables laid end to end: table t has the boundaries ``offsets[t] : offsets[t + 1]``,
 with ``first`` the number of cells north of each boundary and ``angle`` its colatitude. On S^2 both have a closed form,
@@ -47,36 +47,6 @@ def search_index(table: Integers, offsets: Integers, first: Integers, local: Int
         slot[i] = DONE if t < 0 else _zone_of_index(offsets[t], offsets[t + 1] - 1, first, local[i])
         if slot[i] >= 0:
             local[i] -= first[slot[i]]
-
-
-@njit
-def search_point(table: Integers, level: Any, height: Floats, below: Floats, index: Integers, slot: Integers) -> None:
-    """Find the zone that holds each point and count the cells north of it.
-
-    `level` is (offsets, first, angle), `height` the coordinate along the axis, `below` the sum of squares of the rest.
-    """
-    offsets, first, angle = level
-    for i in range(len(table)):
-        t = table[i]
-        if t < 0:
-            slot[i] = DONE
-            continue
-        colatitude = math.atan2(math.sqrt(below[i]), height[i])
-        low, high = offsets[t], offsets[t + 1] - 1
-        if colatitude < angle[low] or angle[low] >= math.pi:  # a boundary at pi: one cell holds all of S^m
-            slot[i] = NORTH
-        elif colatitude >= angle[high]:
-            slot[i] = SOUTH
-            index[i] += first[high]
-        else:
-            while high - low > 1:
-                middle = (low + high) // 2
-                if angle[middle] <= colatitude:
-                    low = middle
-                else:
-                    high = middle
-            slot[i] = low
-            index[i] += first[low]
 
 
 @njit

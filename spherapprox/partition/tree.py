@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .levels import Level, inside, level_of
+from .._kernels import cap
+from .levels import Level, edge_of, inside, level_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -38,9 +39,23 @@ def tree_of_range(dim: int, n: int, start: int, stop: int) -> Tree:
     return _grow(dim, n, [_Part(0, start, stop)], None)  # type: ignore[return-value]
 
 
-def whole_tree(dim: int, n: int, limit: int) -> Tree | None:
-    """Return all tables, dim >= 2, unless they have more than `limit` boundaries."""
-    return _grow(dim, n, [], limit)
+def tree_of_points(dim: int, n: int, limit: int) -> Tree | None:
+    """Return the tables of all cells, S^2 included, dim >= 2, unless they have more than `limit` boundaries.
+
+    `below` is the number of arcs in the collars of S^2.
+    """
+    tree = _grow(dim, n, [], limit)
+    if tree is None:
+        return None
+    sizes = np.empty(len(tree.counts), dtype=np.int64)
+    cap.table_sizes(tree.counts, sizes)
+    if len(tree.below) + sizes.sum() > limit:
+        return None
+    offsets = np.cumsum(np.append(0, sizes))
+    first, angle = np.empty(offsets[-1], dtype=np.int64), np.empty(offsets[-1])
+    cap.tables(tree.counts, offsets, first, angle)
+    level = _joined([tree.level, Level(offsets, first, angle, angle, angle, edge_of(angle))])
+    return Tree(level, np.concatenate([tree.below, np.diff(first, append=0)]), tree.counts)
 
 
 def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | None:

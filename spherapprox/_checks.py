@@ -264,6 +264,19 @@ def memory(n_bytes: float, what: str, remedy: str) -> None:
         )
 
 
+def destination(out: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array that a result of this shape can be written into as it is."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"'out' must be a NumPy array, got {show(out)} of type {type(out).__name__}")
+    flags = out.flags
+    if out.shape != shape or out.dtype != np.float64 or not (flags.writeable and flags.c_contiguous and flags.aligned):
+        raise ValueError(
+            f"'out' must be a writeable, C-contiguous array of shape {shape} and float64, got shape {out.shape} and "
+            f"{out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; np.empty(shape) makes one"
+        )
+    return out
+
+
 def operations(count: float, what: str, remedy: str) -> None:
     """Refuse work of more than `OPERATION_LIMIT` operations before any of it is done."""
     if count > OPERATION_LIMIT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .._kernels import cap, circle, descent, radii
+from .._kernels import cap, circle, descent
 from . import cells, kinds
 from .diameter import largest_diameter
 from .levels import Level, descend, level_of
@@ -147,8 +148,9 @@ class EqualMeasurePartition:
     def diameter_bound(self) -> float:
         """Upper bound of the cells' diameters, whatever the kind of centres; computed once.
 
-        It is the largest diameter itself where the recursion goes through no more than 2e5 zones of each sphere (n up
-        to 1e10 on S^2, 1e8 on S^8), to 1e-15; beyond, it is twice the radius, or pi where that is less.
+        It is the largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
+        (n up to 1e10 on S^2, 1e7 on S^8); beyond, it is twice the radius, or pi where that is less (docs/theorems.md,
+        5.5).
         """
         exact = largest_diameter(self.dim, self.n)
         return min(np.pi, 2.0 * self.radius) if exact is None else exact
@@ -228,15 +230,8 @@ class EqualMeasurePartition:
         if self.dim == 1:
             return np.full(stop - start, np.pi / self.n)
         out = np.empty(stop - start)
-        for low in range(start, stop, _ROWS):
-            part = out[low - start : low - start + _ROWS]
-            zones, count, local = self._zones(low, len(part))
-            if self.center != "midpoint":
-                part[:] = kinds.radii(self.center, self.dim, zones, count, local)
-                continue
-            radii.of_cells(count, local, part)
-            for lower, upper in reversed(zones):
-                radii.fold(lower, upper, part)
+        for low, part in self._blocks(start, out):
+            part[:] = kinds.radii(self.center, self.dim, *self._zones(low, len(part)))
         return out
 
     def cell(self, i: int) -> Floats:
@@ -320,10 +315,17 @@ class EqualMeasurePartition:
         _checks.memory(float(stop - start) * row_bytes, f"a result for {stop - start} cells", remedy)
         return start, stop
 
+    def _blocks(self, start: int, out: Floats) -> Iterator[tuple[int, Floats]]:
+        """Yield the rows of `out`, whose first is cell `start`, in blocks of bounded scratch: (first cell, rows)."""
+        step = min(_ROWS, max(1, _SCRATCH // (self.dim + 1)))
+        for low in range(0, len(out), step):
+            yield start + low, out[low : low + step]
+
     def _write_centers(self, start: int, out: Floats) -> None:
         """Write the centres of consecutive cells, dim >= 2."""
         if self.center != "midpoint":
-            kinds.centers(self.center, self.dim, *self._zones(start, len(out)), out)
+            for low, part in self._blocks(start, out):
+                kinds.centers(self.center, self.dim, *self._zones(low, len(part)), part)
             return
         local, scale = np.arange(start, start + len(out)), np.ones(len(out))
 

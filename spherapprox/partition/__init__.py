@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .._kernels import cap, circle, descent, location, radii
+from .._kernels import cap, circle, descent, location
 from . import cells, kinds
 from .blocks import each_block
 from .diameter import largest_diameter
@@ -159,8 +159,9 @@ class EqualMeasurePartition:
     def diameter_bound(self) -> float:
         """Upper bound of the cells' diameters, whatever the kind of centres; computed once.
 
-        It is the largest diameter itself where the recursion goes through no more than 2e5 zones of each sphere (n up
-        to 1e10 on S^2, 1e8 on S^8), to 1e-15; beyond, it is twice the radius, or pi where that is less.
+        It is the largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
+        (n up to 1e10 on S^2, 1e7 on S^8); beyond, it is twice the radius, or pi where that is less (docs/theorems.md,
+        5.5).
         """
         exact = largest_diameter(self.dim, self.n)
         return min(np.pi, 2.0 * self.radius) if exact is None else exact
@@ -253,15 +254,13 @@ class EqualMeasurePartition:
         if self.dim == 1:
             return np.full(stop - start, np.pi / self.n)
         out = np.empty(stop - start)
-        for low in range(start, stop, _ROWS):
-            part = out[low - start : low - start + _ROWS]
-            zones, count, local = self._zones(low, len(part))
-            if self.center != "midpoint":
-                part[:] = kinds.radii(self.center, self.dim, zones, count, local)
-                continue
-            radii.of_cells(count, local, part)
-            for lower, upper in reversed(zones):
-                radii.fold(lower, upper, part)
+        step = min(_ROWS, max(1, _SCRATCH // (self.dim + 1)))
+
+        def task(block: slice) -> None:
+            part = out[block]
+            part[:] = kinds.radii(self.center, self.dim, *self._zones(start + block.start, len(part)))
+
+        each_block(task, len(out), step, 1)
         return out
 
     def cell(self, i: int) -> Floats:

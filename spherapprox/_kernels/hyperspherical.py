@@ -1,4 +1,4 @@
-"""Hyperspherical harmonics level by level: solid ones of one more coordinate, and the functions of the last colatitude.
+"""Hyperspherical harmonics level by level: solid ones of one more coordinate, and functions of the last colatitude.
 
 Both are orthonormal Gegenbauer polynomials by b_{n+1} p_{n+1} = t p_n - b_n p_{n-1}, which is stable upwards on [-1, 1].
 Inner loops run over points, side by side in memory.
@@ -31,7 +31,9 @@ def coefficient(n: int, order: float) -> float:
 
 
 @njit
-def extend(k: int, x: Floats, squares: Floats, offsets: Integers, sizes: Integers, scale: Floats, table: Floats) -> None:
+def extend(
+    k: int, x: Floats, squares: Floats, offsets: Integers, sizes: Integers, scale: Floats, table: Floats
+) -> None:
     """Add to solid harmonics of k coordinates those that also take coordinate x; `squares` are the norms' squares.
 
     Rows offsets[l], ..., offsets[l] + sizes[l] - 1 of the table hold those of degree l, over scale[l]; sizes go up.

@@ -70,8 +70,8 @@ class Measured:
         >>> octahedron = PointSet(np.vstack([np.eye(3), -np.eye(3)]))
         >>> octahedron.quadrature_error(3) < 1e-15
         True
-        >>> octahedron.quadrature_error(6, by_degree=True).round(6)
-        array([0.      , 0.      , 0.      , 0.      , 1.75    , 0.      , 1.274755])
+        >>> octahedron.quadrature_error(4, by_degree=True).round(6)
+        array([0.      , 0.      , 0.      , 0.      , 2.291288])
         """
         from ..quality import quadrature
 
@@ -98,7 +98,8 @@ class Measured:
             weights over their sum.
         cells : int, default 4096
             For "sup" on S^m, m > 1: how many cells of an equal-measure partition the search for the cap's centre goes
-            down to. The enclosure is wider than the truth by about half their radius, or less.
+            down to. `upper` exceeds the supremum by at most ``sqrt(m / (2 pi))`` times their radius: it says much in
+            low dimensions only.
         workers : int, default 1
             Number of threads; -1 means all cores. The result does not depend on it.
 

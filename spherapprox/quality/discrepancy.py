@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _checks
-from .._kernels import chords
+from .._kernels import caps, chords
 from ..partition import EqualMeasurePartition
 from .blocks import in_order, slices
 from .interval import Interval
@@ -20,6 +20,9 @@ _BLOCK = 2**18
 
 _FIRST = 2**9
 """Cells of the coarsest partition that is searched; each finer one has four times as many."""
+
+_STARTS = 3
+"""Centres of each partition from which a better one is searched nearby."""
 
 
 def mean_chord(dim: int) -> float:
@@ -156,10 +159,12 @@ def _search(x: Floats, weights: Floats, cells: int, workers: int) -> Interval:
         if left is not None:
             near = _within(centers, left, reach + float(radii.max()))
             centers, radii = centers[near], radii[near]
+        if not len(centers):
+            upper = best.lower
+            break
         lower, above = _of_centers(centers, radii, x, weights, workers)
-        k = int(np.argmax(lower))
-        best = max(best, Interval(float(lower[k]), 1.0, centers[k]), key=lambda found: found.lower)
-        best = _climb(best, float(radii[k]), x, weights)
+        starts = [best, *(Interval(float(lower[k]), 1.0, centers[k]) for k in np.argsort(-lower)[:_STARTS])]
+        best = max((_climb(start, float(radii.max()), x, weights) for start in starts), key=lambda found: found.lower)
         upper = min(upper, max(float(above.max()), best.lower))
         left, reach = centers[above > best.lower], float(radii.max())
         if not len(left):
@@ -187,15 +192,16 @@ def _within(points: Floats, left: Floats, distance: float) -> NDArray[np.bool_]:
     from scipy.spatial import cKDTree
 
     chord = 2.0 * math.sin(0.5 * min(distance, math.pi)) + 1e-12
-    return np.isfinite(cKDTree(left).query(points, distance_upper_bound=chord)[0])
+    distance_to_left, _ = cKDTree(left).query(points, distance_upper_bound=chord)
+    return np.asarray(np.isfinite(distance_to_left))
 
 
 def _climb(start: Interval, step: float, x: Floats, weights: Floats) -> Interval:
     """Return a better centre nearby, if one is found: random steps of falling length."""
     rng = np.random.default_rng(0)
     best = start
-    for _ in range(12):
-        tries = best.at + step / math.sqrt(len(best.at)) * rng.standard_normal((24, len(best.at)))
+    for _ in range(24):
+        tries = best.at + step / math.sqrt(len(best.at)) * rng.standard_normal((16, len(best.at)))
         tries /= np.linalg.norm(tries, axis=1, keepdims=True)
         lower, _ = _of_centers(tries, np.zeros(len(tries)), x, weights, 1)
         k = int(np.argmax(lower))
@@ -207,52 +213,28 @@ def _climb(start: Interval, step: float, x: Floats, weights: Floats) -> Interval
 
 
 def _of_centers(centers: Floats, radii: Floats, x: Floats, weights: Floats, workers: int) -> tuple[Floats, Floats]:
-    """Return for each cell the largest difference over the caps about its centre, and a bound of it for all of the cell.
+    """Return each cell's largest difference over the caps about its centre, and a bound of it for the whole cell.
 
     A cap about any point of the cell lies between the caps about the centre that are smaller and larger by the radius.
     """
     n, dim = len(x), x.shape[1] - 1
-    slack = 4.0 * math.sqrt((dim + 3) * np.finfo(float).eps)  # what rounded cosines move angles by, twice
+    # what rounded cosines move angles by, twice
+    radii = np.minimum(radii + 4.0 * math.sqrt((dim + 3) * np.finfo(float).eps), np.pi)
+    columns = np.ascontiguousarray(x.T)
     equal = bool(np.ptp(weights) == 0.0)
+    lower, upper = np.empty(len(centers)), np.empty(len(centers))
 
-    def part(some: slice) -> tuple[Floats, Floats]:
-        t = centers[some] @ -x.T  # falling cosines are rising here
+    def part(some: slice) -> None:
+        t = np.empty((some.stop - some.start, n))
+        caps.cosines(centers[some], columns, t)
         if equal:
             t.sort(axis=1)
-            after, before = np.arange(1.0, n + 1.0) / n, np.arange(n) / n
+            share = np.full(t.shape, 1.0 / n)
         else:
             order = np.argsort(t, axis=1)
             t, share = np.take_along_axis(t, order, 1), weights[order]
-            after = np.cumsum(share, axis=1)
-            before = after - share
-        t = np.clip(-t, -1.0, 1.0)
-        sine, wide = np.sqrt((1.0 - t) * (1.0 + t)), np.minimum(radii[some, None] + slack, np.pi)
-        c, s = np.cos(wide), np.sin(wide)
-        measure = cap_measure(dim, t)
-        smaller = cap_measure(dim, np.where(t > c, 1.0, t * c + sine * s))
-        larger = cap_measure(dim, np.where(t < -c, -1.0, t * c - sine * s))
-        lower = np.maximum((after - measure).max(1), (measure - before).max(1))
-        return lower, np.maximum((after - smaller).max(1), (larger - before).max(1)) + n * np.finfo(float).eps
+        caps.differences(dim, t, share, radii[some], lower[some], upper[some])
 
-    parts = list(in_order(part, slices(len(centers), max(1, _BLOCK // n)), workers))
-    return np.concatenate([lower for lower, _ in parts]), np.concatenate([upper for _, upper in parts])
-
-
-def cap_measure(dim: int, t: Floats) -> Floats:
-    """Return the measure of the caps {<c, x> >= t} of S^m to 1e-15 sqrt(m), from those of S^1 or S^0 upwards.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox.quality.discrepancy import cap_measure
-    >>> cap_measure(2, np.array([1.0, 0.5, -1.0]))
-    array([0.  , 0.25, 1.  ])
-    """
-    squares = (1.0 - t) * (1.0 + t)
-    measure = np.arccos(t) / np.pi if dim % 2 else np.full(t.shape, 0.5)
-    factor, power = (1.0 / np.pi, t * np.sqrt(squares)) if dim % 2 else (0.5, t)
-    for k in range(3 if dim % 2 else 2, dim + 1, 2):
-        measure = measure - factor * power
-        factor *= (k - 1.0) / k
-        power = power * squares
-    return measure
+    for _ in in_order(part, slices(len(centers), max(1, _BLOCK // n)), workers):
+        pass
+    return lower, upper + n * np.finfo(float).eps

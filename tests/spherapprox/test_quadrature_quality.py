@@ -27,7 +27,9 @@ def double_sum(rule, degree):
     """Return the errors by the addition theorem: to 1e-8 or the relative accuracy of sums."""
     cosine = np.clip(rule.points @ rule.points.T, -1.0, 1.0)
     size = quadrature.harmonics_of_degrees(rule.dim, degree)
-    squares = [size[k] * (rule.weights @ special.gegenbauer(k, rule.dim, cosine) @ rule.weights) for k in range(degree + 1)]
+    squares = [
+        size[k] * (rule.weights @ special.gegenbauer(k, rule.dim, cosine) @ rule.weights) for k in range(degree + 1)
+    ]
     return np.sqrt([0.0, *squares[1:]])
 
 
@@ -85,8 +87,27 @@ def test_exact_rule_against_forty_digits(dim, degree):
 
 @pytest.mark.parametrize(
     ("dim", "degree"),
-    [(1, 0), (1, 1), (1, 200), (2, 0), (2, 1), (2, 2), (2, 63), (2, 100), (3, 1), (3, 7), (3, 24), (4, 2), (4, 13)]
-    + [(5, 3), (5, 8), (6, 1), (6, 4), (6, 7), (50, 1)],
+    [
+        (1, 0),
+        (1, 1),
+        (1, 200),
+        (2, 0),
+        (2, 1),
+        (2, 2),
+        (2, 63),
+        (2, 100),
+        (3, 1),
+        (3, 7),
+        (3, 24),
+        (4, 2),
+        (4, 13),
+        (5, 3),
+        (5, 8),
+        (6, 1),
+        (6, 4),
+        (6, 7),
+        (50, 1),
+    ],
 )
 def test_gauss_product_is_exact_to_its_degree_and_no_further(dim, degree):
     rule = points.gauss_product(dim, degree)
@@ -205,7 +226,9 @@ def test_bad_input(call, error, message):
 def test_long_work_is_refused():
     with pytest.raises(ValueError, match=r"'degree' = 60 of 6 points of S\^40 would take .*GiB.*lower 'degree'"):
         points.uniform(40, 6, 0).quadrature_error(60)
-    with pytest.raises(ValueError, match=r"100000 points of S\^2 would take .* operations, above .* 1e.13: lower 'degree'"):
+    with pytest.raises(
+        ValueError, match=r"100000 points of S\^2 would take .* operations, above .* 1e.13: lower 'degree'"
+    ):
         quadrature.errors_by_degree(np.broadcast_to([0.0, 1.0, 0.0], (10**5, 3)), np.ones(10**5), 12000)
     with pytest.raises(ValueError, match="operations, above the limit"):
         quadrature.errors_by_degree(np.broadcast_to([0.0, 1.0], (3 * 10**7, 2)), np.ones(1), 10**6)

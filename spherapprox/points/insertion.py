@@ -20,6 +20,9 @@ _SAME = 1e-9
 _EQUAL = 1e-12
 """Inner products that differ by less count as equal in the ascent."""
 
+_CLIMBS = 4
+"""Candidates that are moved uphill in each round. Tuned."""
+
 _FLAT = 1e-9
 """Rate of ascent, per angle, that counts as none."""
 
@@ -53,9 +56,10 @@ def on_sphere(x: Floats, n: int) -> tuple[Floats, float | None]:
     first = filled = len(x)
     x, radius = np.concatenate([x, np.empty((n - first, 3))]), None
     while filled < n:
-        surface = _triangulation(x[:filled])
+        inner = _shortest(x[:filled])
+        surface = None if np.linalg.norm(inner) > _FLAT else _triangulation(x[:filled])
         if surface is None:
-            x[filled] = _farthest(x[:filled])
+            x[filled] = _farthest(x[:filled], inner)
             filled += 1
         else:
             filled, radius = _split(x, filled, *surface)
@@ -105,34 +109,50 @@ def _neighbours(corners: Integers, n: int) -> Integers | None:
     return np.asarray(order[at] // 3, dtype=np.int64).reshape(-1, 3)
 
 
-def _farthest(x: Floats) -> Floats:
-    """Return a point of S^2 farthest from x, which may be few points or lie on one circle."""
+def _farthest(x: Floats, inner: Floats) -> Floats:
+    """Return a point of S^2 farthest from x, `inner` being the point of the convex hull that is nearest to the origin.
+
+    If that is not the origin, all points lie in a hemisphere and it points to the centre of the smallest cap that holds
+    them; else the largest empty cap rests on a facet, unless all points lie on a great circle.
+    """
     from scipy.spatial import ConvexHull, QhullError
 
+    length = float(np.linalg.norm(inner))
+    if length > _FLAT:
+        return ascend(-inner / length, x)
     try:
         hull = ConvexHull(x)
-        centers, near = hull.equations[:, :3], x[hull.simplices[:, 0]]
-        distance = sphere.distance(centers, near)
     except QhullError:
-        middle, normal = x.mean(axis=0), np.linalg.svd(x - x.mean(axis=0))[2][-1]
-        length = float(np.linalg.norm(middle))
-        centers = np.stack([normal, -normal, -middle / length if length > 0.0 else normal])
-        distance = sphere.distance(centers[:, None], x).min(axis=1)
-    return np.asarray(centers[np.argmax(distance)])
+        return np.asarray(np.linalg.svd(x)[2][-1])
+    centers = hull.equations[:, :3]
+    return np.asarray(centers[np.argmax(sphere.distance(centers, x[hull.simplices[:, 0]]))])
 
 
 def from_pool(x: Floats, pool: Floats, rounds: Iterable[int]) -> Floats:
-    """Return one point for each round: the candidate farthest from all points before, moved up to a local maximum."""
-    added: list[Floats] = []
-    closest = np.full(len(pool), -np.inf)
+    """Return one point for each round: the farthest of the holes found so far, local maxima of the distance.
+
+    In each round some more of the candidates are moved up to such maxima, those first that are farthest themselves; a
+    maximum holds until a point is added nearby.
+    """
+    holes, climbed, added = pool.copy(), np.zeros(len(pool), dtype=bool), []
+    closest = np.full(len(pool), -np.inf)  # the largest inner products of candidates with points, and those of holes
     step = max(1, _BLOCK // len(pool))
     for i in range(0, len(x), step):
         np.maximum(closest, (pool @ x[i : i + step].T).max(axis=1), out=closest)
+    height = closest.copy()
     for _ in rounds:
-        new = ascend(pool[np.argmin(closest)], x)
+        left = np.flatnonzero(~climbed)
+        if len(left) > _CLIMBS:
+            left = left[np.argpartition(closest[left], _CLIMBS)[:_CLIMBS]]
+        for i in left:
+            holes[i], climbed[i] = ascend(pool[i], x), True
+            height[i] = (x @ holes[i]).max()
+        new = holes[np.argmin(height)].copy()
         x = np.concatenate([x, new[None]])
         added.append(new)
         np.maximum(closest, pool @ new, out=closest)
+        spoilt = holes @ new > height
+        holes[spoilt], height[spoilt], climbed[spoilt] = pool[spoilt], closest[spoilt], False
     return np.stack(added)
 
 

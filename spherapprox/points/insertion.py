@@ -14,8 +14,11 @@ from .. import sphere
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_SAME = 1e-9
+_SAME = 1e-8
 """Points of S^2 that are closer count as one in a triangulation."""
+
+_SLACK = 5e-7
+"""How far a triangle's cap may reach over a point, and a point lie from its vertices: pairs of this size lose digits."""
 
 _EQUAL = 1e-12
 """Inner products that differ by less count as equal in the ascent."""
@@ -92,10 +95,14 @@ def _triangulation(x: Floats) -> tuple[Integers, Integers] | None:
         return None
     corners = kept[hull.simplices].astype(np.int64)
     a, b, c = x[corners].transpose(1, 0, 2)
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
-    corners[inward] = corners[inward, ::-1]
-    beside = _neighbours(corners, len(x))
-    return None if beside is None else (corners, beside)
+    normal = np.cross(b - a, c - a)
+    inward = np.einsum("ij,ij->i", normal, hull.equations[:, :3]) < 0.0
+    corners[inward], normal[inward] = corners[inward, ::-1], -normal[inward]
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    reach = np.linalg.norm(x[corners] - normal[:, None], axis=2).max(axis=1)
+    tree, beside = cKDTree(x[kept[hull.vertices]]), _neighbours(corners, len(x))
+    left_out = (tree.query(x[kept])[0] > _SLACK).any() or (tree.query(normal)[0] < reach - _SLACK).any()
+    return None if beside is None or left_out else (corners, beside)  # both happen where the hull is nearly flat
 
 
 def _neighbours(corners: Integers, n: int) -> Integers | None:
@@ -115,17 +122,18 @@ def _farthest(x: Floats, inner: Floats) -> Floats:
     If that is not the origin, all points lie in a hemisphere and it points to the centre of the smallest cap that holds
     them; else the largest empty cap rests on a facet, unless all points lie on a great circle.
     """
-    from scipy.spatial import ConvexHull, QhullError
+    from scipy.spatial import ConvexHull, QhullError, cKDTree
 
     length = float(np.linalg.norm(inner))
     if length > _FLAT:
         return ascend(-inner / length, x)
+    normal = np.linalg.svd(x, full_matrices=len(x) < 3)[2][-1]
+    centers = np.stack([ascend(normal, x), ascend(-normal, x)])
     try:
-        hull = ConvexHull(x)
+        centers = np.concatenate([centers, ConvexHull(x).equations[:, :3]])
     except QhullError:
-        return np.asarray(np.linalg.svd(x)[2][-1])
-    centers = hull.equations[:, :3]
-    return np.asarray(centers[np.argmax(sphere.distance(centers, x[hull.simplices[:, 0]]))])
+        pass
+    return ascend(centers[np.argmax(cKDTree(x).query(centers)[0])], x)
 
 
 def from_pool(x: Floats, pool: Floats, rounds: Iterable[int]) -> Floats:

@@ -1,8 +1,8 @@
 """Farthest-point insertion on S^2: a Delaunay triangulation whose largest empty cap is split again and again.
 
-Triangle f has the vertices ``corners[f]``, counterclockwise seen from outside, and beyond the edge opposite corner k
-lies the triangle ``beside[f, k]``. Its cap has the centre ``centers[f]``; the squared chord from there to its corners is
-leaf f of ``tree``, a binary tree whose nodes hold the maxima of what is below them.
+Triangle f has the vertices ``corners[f]``, counterclockwise seen from outside; beyond the edge opposite its corner k
+lies triangle ``beside[f, k]``. Its cap has the centre ``centers[f]``, and the squared chord from there to its corners
+is leaf f of ``tree``, a binary tree whose nodes hold the maxima of what is below them.
 """
 
 from __future__ import annotations

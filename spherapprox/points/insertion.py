@@ -14,11 +14,17 @@ from .. import sphere
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_SAME = 1e-9
+_SAME = 1e-8
 """Points of S^2 that are closer count as one in a triangulation."""
+
+_SLACK = 5e-7
+"""How far a triangle's cap may reach over a point, and a point lie from its vertices: pairs of this size lose digits."""
 
 _EQUAL = 1e-12
 """Inner products that differ by less count as equal in the ascent."""
+
+_CLIMBS = 4
+"""Candidates that are moved uphill in each round. Tuned."""
 
 _FLAT = 1e-9
 """Rate of ascent, per angle, that counts as none."""
@@ -53,9 +59,10 @@ def on_sphere(x: Floats, n: int) -> tuple[Floats, float | None]:
     first = filled = len(x)
     x, radius = np.concatenate([x, np.empty((n - first, 3))]), None
     while filled < n:
-        surface = _triangulation(x[:filled])
+        inner = _shortest(x[:filled])
+        surface = None if np.linalg.norm(inner) > _FLAT else _triangulation(x[:filled])
         if surface is None:
-            x[filled] = _farthest(x[:filled])
+            x[filled] = _farthest(x[:filled], inner)
             filled += 1
         else:
             filled, radius = _split(x, filled, *surface)
@@ -88,10 +95,14 @@ def _triangulation(x: Floats) -> tuple[Integers, Integers] | None:
         return None
     corners = kept[hull.simplices].astype(np.int64)
     a, b, c = x[corners].transpose(1, 0, 2)
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
-    corners[inward] = corners[inward, ::-1]
-    beside = _neighbours(corners, len(x))
-    return None if beside is None else (corners, beside)
+    normal = np.cross(b - a, c - a)
+    inward = np.einsum("ij,ij->i", normal, hull.equations[:, :3]) < 0.0
+    corners[inward], normal[inward] = corners[inward, ::-1], -normal[inward]
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    reach = np.linalg.norm(x[corners] - normal[:, None], axis=2).max(axis=1)
+    tree, beside = cKDTree(x[kept[hull.vertices]]), _neighbours(corners, len(x))
+    left_out = (tree.query(x[kept])[0] > _SLACK).any() or (tree.query(normal)[0] < reach - _SLACK).any()
+    return None if beside is None or left_out else (corners, beside)  # both happen where the hull is nearly flat
 
 
 def _neighbours(corners: Integers, n: int) -> Integers | None:
@@ -105,34 +116,51 @@ def _neighbours(corners: Integers, n: int) -> Integers | None:
     return np.asarray(order[at] // 3, dtype=np.int64).reshape(-1, 3)
 
 
-def _farthest(x: Floats) -> Floats:
-    """Return a point of S^2 farthest from x, which may be few points or lie on one circle."""
-    from scipy.spatial import ConvexHull, QhullError
+def _farthest(x: Floats, inner: Floats) -> Floats:
+    """Return a point of S^2 farthest from x, `inner` being the point of the convex hull that is nearest to the origin.
 
+    If that is not the origin, all points lie in a hemisphere and it points to the centre of the smallest cap that holds
+    them; else the largest empty cap rests on a facet, unless all points lie on a great circle.
+    """
+    from scipy.spatial import ConvexHull, QhullError, cKDTree
+
+    length = float(np.linalg.norm(inner))
+    if length > _FLAT:
+        return ascend(-inner / length, x)
+    normal = np.linalg.svd(x, full_matrices=len(x) < 3)[2][-1]
+    centers = np.stack([ascend(normal, x), ascend(-normal, x)])
     try:
-        hull = ConvexHull(x)
-        centers, near = hull.equations[:, :3], x[hull.simplices[:, 0]]
-        distance = sphere.distance(centers, near)
+        centers = np.concatenate([centers, ConvexHull(x).equations[:, :3]])
     except QhullError:
-        middle, normal = x.mean(axis=0), np.linalg.svd(x - x.mean(axis=0))[2][-1]
-        length = float(np.linalg.norm(middle))
-        centers = np.stack([normal, -normal, -middle / length if length > 0.0 else normal])
-        distance = sphere.distance(centers[:, None], x).min(axis=1)
-    return np.asarray(centers[np.argmax(distance)])
+        pass
+    return ascend(centers[np.argmax(cKDTree(x).query(centers)[0])], x)
 
 
 def from_pool(x: Floats, pool: Floats, rounds: Iterable[int]) -> Floats:
-    """Return one point for each round: the candidate farthest from all points before, moved up to a local maximum."""
-    added: list[Floats] = []
-    closest = np.full(len(pool), -np.inf)
+    """Return one point for each round: the farthest of the holes found so far, local maxima of the distance.
+
+    In each round some more of the candidates are moved up to such maxima, those first that are farthest themselves; a
+    maximum holds until a point is added nearby.
+    """
+    holes, climbed, added = pool.copy(), np.zeros(len(pool), dtype=bool), []
+    closest = np.full(len(pool), -np.inf)  # the largest inner products of candidates with points, and those of holes
     step = max(1, _BLOCK // len(pool))
     for i in range(0, len(x), step):
         np.maximum(closest, (pool @ x[i : i + step].T).max(axis=1), out=closest)
+    height = closest.copy()
     for _ in rounds:
-        new = ascend(pool[np.argmin(closest)], x)
+        left = np.flatnonzero(~climbed)
+        if len(left) > _CLIMBS:
+            left = left[np.argpartition(closest[left], _CLIMBS)[:_CLIMBS]]
+        for i in left:
+            holes[i], climbed[i] = ascend(pool[i], x), True
+            height[i] = (x @ holes[i]).max()
+        new = holes[np.argmin(height)].copy()
         x = np.concatenate([x, new[None]])
         added.append(new)
         np.maximum(closest, pool @ new, out=closest)
+        spoilt = holes @ new > height
+        holes[spoilt], height[spoilt], climbed[spoilt] = pool[spoilt], closest[spoilt], False
     return np.stack(added)
 
 

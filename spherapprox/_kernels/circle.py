@@ -44,18 +44,18 @@ def index_of(x: float, y: float, n: int) -> int:
     u, v = abs(x), abs(y)
     if u == 0.0 and v == 0.0:
         return 0
-    quadrant = (0 if x > 0.0 else 1) if y > 0.0 else (2 if x < 0.0 else 3)
-    if y == 0.0:
-        quadrant = 0 if x > 0.0 else 2
-    near_y = v > u
-    octant = 2 * quadrant + (1 if near_y != (quadrant % 2 == 1) else 0)
+    # no branches: they would be taken at random
+    lower = int(y < 0.0) | (int(y == 0.0) & int(x <= 0.0))
+    odd = int(x >= 0.0) if lower else int(x <= 0.0)
+    octant = 2 * (2 * lower + odd) + (int(v > u) ^ odd)
+    sign = 1 - 2 * (octant % 2)
     base = (octant + octant % 2) * n
     share = math.atan(min(u, v) / max(u, v)) * (4.0 / math.pi) * n
-    arcs = (base % 8 + (-share if octant % 2 else share)) / 8.0
+    arcs = (base % 8 + sign * share) / 8.0
     whole = math.floor(arcs)
     if min(arcs - whole, whole + 1 - arcs) < 1e-15 * n:  # the quotient's rounding might matter
         share = math.atan2(min(u, v), max(u, v)) * (4.0 / math.pi) * n
-        whole = math.floor((base % 8 + (-share if octant % 2 else share)) / 8.0)
+        whole = math.floor((base % 8 + sign * share) / 8.0)
     return min(max(base // 8 + whole, 0), n - 1)
 
 

@@ -24,18 +24,28 @@ _DOUBT = 1e-14
 
 
 @njit
+def _rough_colatitude(height: float, total: float) -> float:
+    """Return the colatitude to 7e-5 (Abramowitz and Stegun 4.4.45): collars are nearly as wide as each other."""
+    z = min(abs(height) / math.sqrt(total + 1e-300), 1.0)
+    angle = math.sqrt(1.0 - z) * (1.5707288 + z * (-0.2121144 + z * (0.0742610 - z * 0.0187293)))
+    return math.pi - angle if height < 0.0 else angle
+
+
+@njit
 def _zone(low: int, high: int, angle: Floats, edge: Floats, height: float, below: float) -> int:
     """Return the slot, among boundaries low, ..., high, of the point at `height` with squares of the rest `below`.
 
     `edge` is cos |cos| of the boundaries' angles, -2 for a boundary at pi, which has nothing south of it.
     """
     square, total = height * abs(height), below + height * height
-    place, size = low, high - low + 1
-    while size > 1:
-        half = size // 2
-        place = place + half if square <= total * edge[place + half - 1] else place
-        size -= half
-    place += 1 if square <= total * edge[place] else 0
+    place = low  # of the first boundary that is south of the point
+    if high > low:
+        share = (_rough_colatitude(height, total) - angle[low]) / (angle[high] - angle[low])
+        place += min(max(int(share * (high - low)), 0), high - low)
+    while place > low and square > total * edge[place - 1]:
+        place -= 1
+    while place <= high and square <= total * edge[place]:
+        place += 1
     doubt = _DOUBT * total + 1e-300
     clear = place == low or total * edge[place - 1] - square > doubt
     if not (clear and (place > high or square - total * edge[place] > doubt)):

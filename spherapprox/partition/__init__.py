@@ -59,9 +59,12 @@ class EqualMeasurePartition:
         The kind of a cell's centre; the cells are the same.
 
         - "midpoint": the middle of its intervals, the pole for a cap.
-        - "smallest-cap": the centre of the smallest cap that holds the cell. No other kind has smaller radii.
-        - "centroid": the direction of the cell's mean vector. A sum over the centroids of a function with bounded
-          second derivatives differs from its mean only in the order of the radius squared.
+        - "smallest-cap": the centre of the smallest cap that holds the cell, so that no kind has smaller radii. The
+          largest is 1 to 10 % below that of midpoints (dim 2 to 8); Riemann sums of smooth functions are twice as
+          wrong as theirs.
+        - "centroid": the direction of the cell's mean vector. Riemann sums of smooth functions err in the order of the
+          radius squared: on S^2 10 to 90 times less than those of midpoints at n = 1e3 to 1e4, on S^5 4 times at 1e4.
+          The largest radius is between 4 % below and 1 % above that of midpoints.
 
     Attributes
     ----------
@@ -160,7 +163,7 @@ class EqualMeasurePartition:
         """Upper bound of the cells' diameters, whatever the kind of centres; computed once.
 
         It is the largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
-        (n up to 1e10 on S^2, 1e7 on S^8); beyond, it is twice the radius, or pi where that is less (docs/theorems.md,
+        (n up to 1e10 on S^2, 1e8 on S^8); beyond, it is twice the radius, or pi where that is less (docs/theorems.md,
         5.5).
         """
         exact = largest_diameter(self.dim, self.n)

@@ -2,6 +2,7 @@
 
 from .gauss import gauss_product
 from .pointset import PointSet, nodes
+from .refine import greedy, relax
 from .sequences import fibonacci, sobol, uniform
 
-__all__ = ["PointSet", "fibonacci", "gauss_product", "nodes", "sobol", "uniform"]
+__all__ = ["PointSet", "fibonacci", "gauss_product", "greedy", "nodes", "relax", "sobol", "uniform"]

@@ -55,10 +55,10 @@ def configurations(dim: int) -> list[Configuration]:
 def _bases(d: int) -> Iterator[Configuration]:
     """Yield the designs of mutually unbiased bases of R^d."""
     size = d.bit_length() - 1
-    if d == 2**size and size % 2 == 0 and size >= 4:
+    if d == 2**size and size in (4, 6, 8, 10):
         yield Configuration(d * (d + 2), 5, "Kerdock bases", lambda: kerdock_bases(size))
     p = d // 2
-    if d == 2 * p and p > 2 and all(p % k for k in range(2, math.isqrt(p) + 1)):
+    if d == 2 * p and 2 < p <= 10**6 and all(p % k for k in range(2, math.isqrt(p) + 1)):
         yield Configuration(5 * p * (p + 1), 4, "unbiased bases, 5 phases", lambda: unbiased_bases(p, 5))
         yield Configuration(6 * p * (p + 1), 5, "unbiased bases, 6 phases", lambda: unbiased_bases(p, 6))
 
@@ -94,8 +94,8 @@ def kerdock_bases(size: int) -> Integers:
     """Return the points of d/2 + 1 mutually unbiased orthonormal bases of R^d, d = 2^size, size even, and antipodes.
 
     The axes and (-1)^(Q_a(u) + <b, u>) / sqrt(d) for the quadratic forms of Kerdock's set [1]_: on pairs u = (v, e) of
-    GF(2^(size-1)) x GF(2), Q_a(v, e) = sum_i Tr((a v)^(2^i + 1)) + e Tr(a v), 1 <= i <= (size - 2)/2. Q_a - Q_b has full
-    rank, so products of points in two bases are +-1/sqrt(d).
+    GF(2^(size-1)) x GF(2), Q_a(v, e) = sum_i Tr((a v)^(2^i + 1)) + e Tr(a v), 1 <= i <= (size - 2)/2. The difference of
+    two forms has full rank, so products of points in two bases are +-1/sqrt(d).
 
     References
     ----------
@@ -225,7 +225,7 @@ def layer(shell: NDArray[np.integer], anchors: Integers, products: Integers) -> 
     """Return the rows with given products with the anchors, in coordinates of the anchors' orthogonal complement."""
     shell = shell[(shell @ anchors.T == products).all(axis=1)]
     complement = np.linalg.qr(anchors.T.astype(np.float64), mode="complete")[0][:, len(anchors) :]
-    return shell @ complement
+    return np.asarray(shell @ complement)
 
 
 _ROOT = np.array([[2, 0, 0, 0, 0, 0, 0, 0]])

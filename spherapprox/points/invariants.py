@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from .. import harmonics, sphere
 from .symmetry import Floats, Group
 
-_BLOCK = 2**19
-"""Elements of a work array: 4 MiB."""
+_BLOCK = 2**15
+"""Elements of a work array: a quarter of a MiB, so that the few arrays of a block stay in cache."""
 
 
 def harmonic_dimension(dim: int, degree: int) -> int:
@@ -46,16 +47,20 @@ class SphereInvariants:
             self._bases[k] = math.sqrt(2 * k + 1) * basis.T
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return values, slopes and tangents at the rows."""
         z, s, azimuth = harmonics._polar(x)
-        cos, sin = azimuth.real, azimuth.imag
-        values = [self._bases[k] @ v for k, v in harmonics._values(self._degree, x) if k in self._bases]
-        slopes = [
-            np.stack([self._bases[k] @ south, self._bases[k] @ east], axis=-1)
-            for k, south, east in harmonics._slopes(self._degree, z, s, azimuth)
-            if k in self._bases
-        ]
-        tangents = np.array([[z * cos, z * sin, -s], [-sin, cos, np.zeros_like(s)]])
-        return np.vstack(values), np.vstack(slopes), np.moveaxis(tangents, 2, 0)
+        cos, sin = harmonics._powers(azimuth, self._degree)
+        before, parts = z[:0, None], []
+        for k, row in enumerate(harmonics._legendre_rows(self._degree, z, s)):
+            if k in self._bases:
+                south, east = harmonics._derivative_rows(k, row, before)
+                ordered = harmonics._ordered
+                table = np.stack([ordered(row, cos, sin), ordered(south, cos, sin), ordered(east, -sin, cos)])
+                parts.append(self._bases[k] @ table)  # (3, N_k, q)
+            before = row
+        values, south, east = np.concatenate(parts, axis=1)
+        tangents = np.array([[z * cos[1], z * sin[1], -s], [-sin[1], cos[1], np.zeros_like(s)]])
+        return values, np.stack([south, east], axis=-1), np.moveaxis(tangents, 2, 0)
 
 
 class ZonalInvariants:
@@ -76,28 +81,35 @@ class ZonalInvariants:
         self._basis = (vectors[:, -n:] / np.sqrt(size[-n:])).T  # (N, poles)
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return values, slopes and tangents at the rows."""
         tangents = _tangents(x)
         values = np.empty((len(self._basis), len(x)))
         slopes = np.empty((len(self._basis), len(x), self._dim))
         for rows, kernel, gradient in self._kernel(x):
             values[:, rows] = self._basis @ kernel.T
-            along = np.einsum("qai,qui->aqu", gradient, tangents[rows])
-            slopes[:, rows] = np.tensordot(self._basis, along, 1)
+            along = gradient.transpose(1, 0, 2) @ tangents[rows].transpose(0, 2, 1)  # (q, poles, dim)
+            slopes[:, rows] = np.tensordot(self._basis, along, (1, 1))
         return values, slopes, tangents
 
-    def _kernel(self, x: Floats, slopes: bool = True) -> list[tuple[slice, Floats, Floats]]:
-        """Return orbit means of the kernel at rows of x and all poles, (q, poles), and gradients (q, poles, dim+1)."""
+    def _kernel(self, x: Floats, slopes: bool = True) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield rows, orbit means of the kernel there and at all poles, (q, poles), gradients (poles, q, dim+1)."""
         n_poles, order, width = self._images.shape
         step = max(1, _BLOCK // (n_poles * order))
-        parts = []
         for start in range(0, len(x), step):
             rows = slice(start, start + step)
             t = (x[rows] @ self._images.reshape(-1, width).T).reshape(-1, n_poles, order)
             value, slope = _gegenbauer_sum(t, self._dim, self._factors)
-            # (q, poles, 1, order) @ (poles, order, dim+1)
-            gradient = (slope[:, :, None, :] @ self._images)[:, :, 0] / order if slopes else value[..., :0]
-            parts.append((rows, value.mean(2), gradient))
-        return parts
+            # (poles, q, order) @ (poles, order, dim+1)
+            gradient = slope.transpose(1, 0, 2) @ self._images / order if slopes else value[..., :0]
+            yield rows, value.mean(2), gradient
+
+
+def gegenbauer_values(t: Floats, dim: int, degree: int) -> Iterator[Floats]:
+    """Yield G_1(t), ..., G_degree(t), the zonal polynomials of S^m with value 1 at t = 1."""
+    before, now = np.ones_like(t), t
+    for k in range(1, degree + 1):
+        yield now
+        before, now = now, ((2 * k + dim - 1) * t * now - k * before) / (k + dim - 1)
 
 
 def _gegenbauer_sum(t: Floats, dim: int, factors: list[float]) -> tuple[Floats, Floats]:

@@ -20,14 +20,14 @@ _ROUNDING = 1e-13
 def solve(group: Group, degree: int, n_orbits: int, attempts: int, rng: np.random.Generator) -> Floats | None:
     """Return a design of orbits of the group, (n_orbits * order, dim+1), or None where no start leads to one.
 
-    Starts are orbits that repel each other, relaxed less from one attempt to the next: a minimum of the energy may be
-    too symmetric to be the start to a design.
+    Starts are orbits that repel each other, more or less relaxed: a minimum of the energy may be too symmetric to lead
+    to a design.
     """
     free = not group.invariants(degree)[1:].any()  # every orbit is a design
     functions = None if free else _invariants(group, degree)
-    for attempt in range(attempts):
+    for _ in range(attempts):
         x = sphere.uniform(group.elements.shape[1] - 1, n_orbits, rng)
-        x = _relax(group, x, 60 // (1 + 2 * attempt))
+        x = _relax(group, x, int(rng.integers(61)))
         if functions is not None:
             x, mean, slopes = _levenberg_marquardt(functions, x)
             if np.linalg.norm(mean) > _ROUNDING or not _is_certified(group, degree, slopes):

@@ -37,17 +37,23 @@ class Group:
         of_square = np.einsum("gij,gji->g", self.elements, self.elements)
         return round(float(np.mean(trace**2 - of_square)) / 2.0)
 
+    @functools.cached_property
+    def _characteristic_polynomials(self) -> tuple[Floats, NDArray[np.int64]]:
+        """The different ones, (p, dim+2), highest power first, and how many elements have each."""
+        polynomials = np.array([np.poly(g) for g in self.elements])
+        some, counts = np.unique(polynomials.round(6), axis=0, return_counts=True)
+        return some, counts.astype(np.int64)
+
     def orbits(self, x: Floats) -> Floats:
         """Return the images of the rows, all images of the first row first, shape (n * order, dim+1)."""
-        return np.einsum("gij,nj->ngi", self.elements, x).reshape(-1, x.shape[1])
+        return np.asarray(np.einsum("gij,nj->ngi", self.elements, x).reshape(-1, x.shape[1]))
 
     def invariants(self, degree: int) -> NDArray[np.int64]:
         """Return the number of independent invariant harmonics of the degrees 0, ..., degree (Molien's series).
 
         They are the coefficients of the mean over the group of (1 - s^2) / det(1 - s g).
         """
-        polynomials = np.array([np.poly(g) for g in self.elements])
-        some, counts = np.unique(polynomials.round(6), axis=0, return_counts=True)
+        some, counts = self._characteristic_polynomials
         series = np.zeros((len(some), degree + 1))
         for k in range(degree + 1):
             series[:, k] = (k == 0) - float(k == 2)
@@ -122,7 +128,7 @@ def _rotations(quaternions: Floats) -> Floats:
 
 
 def _signed_translations(rank: int) -> Floats:
-    """Return x_i -> +-(-1)^<c, i> x_(i + s) for all c, s in (Z/2)^rank: the real extraspecial group of 2^(2 rank + 1)."""
+    """Return x_i -> +-(-1)^<c, i> x_(i + s) for all c, s in (Z/2)^rank: a group of 2^(2 rank + 1)."""
     size = 2**rank
     i = np.arange(size)
     signs = 1.0 - 2.0 * (np.bitwise_count(i[:, None] & i) % 2)

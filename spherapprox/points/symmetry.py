@@ -124,7 +124,9 @@ def _rotations(quaternions: Floats) -> Floats:
         [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
         [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
     ]
-    return np.moveaxis(np.array(rows), 2, 0).copy()
+    matrices = np.moveaxis(np.array(rows), 2, 0)
+    halves = np.rint(2.0 * matrices) / 2.0
+    return np.where(np.abs(matrices - halves) < 1e-12, halves, matrices)
 
 
 def _signed_translations(rank: int) -> Floats:

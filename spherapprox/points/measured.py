@@ -2,22 +2,127 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _checks
+from ..quality.covering import BUDGET, covering_interval
 from ..quality.interval import Interval
+from ..quality.separation import separation
 
 Floats = NDArray[np.float64]
 
 
 class Measured:
-    """Points with weights, and how well they serve as a quadrature."""
+    """Points with weights, and how evenly they cover the sphere and how well they serve as a quadrature."""
 
     _points: Floats
     _weights: Floats
+    _covering_radius: float | None
+    _separation: float | None = None
+
+    @property
+    def covering_radius(self) -> float | None:
+        """Largest distance from a point of the sphere to the nearest of the points; None where it is not known.
+
+        What was given, else on S^1 and S^2 the exact value (1e-12 relative), computed once; in more dimensions
+        `covering_interval` encloses it.
+        """
+        if self._covering_radius is None and self._points.shape[1] <= 3:
+            self._covering_radius = covering_interval(self._points).lower
+        return self._covering_radius
+
+    @property
+    def separation(self) -> float:
+        """Smallest distance between two of the points, to 1e-15: 0 if one is repeated, inf for a single point.
+
+        Computed once; `spherapprox.quality.separation.separation` does it in several threads.
+        """
+        if self._separation is None:
+            self._separation = separation(self._points)
+        return self._separation
+
+    @property
+    def mesh_ratio(self) -> float | None:
+        """The covering radius over half the separation, at least 1; None where the covering radius is not known.
+
+        Half the separation is the radius to which caps about the points stay disjoint. A single point, whose cap of
+        radius pi is the sphere, has 1; a repeated point makes it inf.
+        """
+        if len(self._points) == 1:
+            return 1.0
+        covering = self.covering_radius
+        if covering is None:
+            return None
+        return 2.0 * covering / self.separation if self.separation > 0.0 else math.inf
+
+    def covering_interval(
+        self,
+        rtol: float = 0.05,
+        *,
+        budget: int = BUDGET,
+        workers: int = 1,
+        progress: bool = False,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Interval:
+        """Return two numbers between which the covering radius lies, in any dimension.
+
+        Parameters
+        ----------
+        rtol : float, default 0.05
+            The search ends where ``upper <= (1 + rtol) lower``; 0 asks for the exact radius. Without effect on S^1
+            and S^2, where the radius is exact.
+        budget : int, default 200000
+            No convex hull of more facets is made, so that the search ends: 1e5 facets take a second in three
+            dimensions and half a minute in ten. Beyond it the interval stays as wide as it then is.
+        workers : int, default 1
+            Threads; -1 takes all cores.
+        progress : bool, default False
+            Show a progress bar.
+        rng : None, int or numpy.random.Generator, default 0
+            Directions from which holes are looked for where hulls do not settle the radius.
+
+        Returns
+        -------
+        Interval
+            `lower` is the distance from `at`, the centre of the largest hole found, to the nearest of the points;
+            `upper` is proven, rounding included.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an option is out of its range, or memory would not suffice.
+
+        See Also
+        --------
+        EqualMeasurePartition.radius : a proven upper bound for a partition's centres at no cost, as in
+            ``PointSet(partition.centers(), covering_radius=partition.radius)``.
+
+        Notes
+        -----
+        Empty caps rest on facets of the convex hull. Hulls of growing subsets of the points give upper bounds, the
+        distances from their facets' poles to all points lower ones, and each round adds the points deepest in the
+        caps that are still too large; the interval is a point after finitely many rounds. As a rule uniform points
+        are settled up to dim 3 for n = 1e5, dim 5 for 1e3 and dim 7 for 1e2. Where the budget ends first, and above
+        dim 15, moments of the points bound the radius from above, less sharply, and walks along the polar polytope's
+        edges find large holes (docs/theorems.md, 5.6). Points with a free open half-space around them, as all sets of
+        at most dim + 1 points, have their exact radius in any dimension.
+
+        References
+        ----------
+        docs/theorems.md, 5.6.
+
+        Examples
+        --------
+        >>> from spherapprox import points
+        >>> interval = points.uniform(3, 200, rng=0).covering_interval()
+        >>> round(interval.lower, 3), round(interval.upper, 3)
+        (0.61, 0.61)
+        """
+        return covering_interval(self._points, rtol, budget=budget, workers=workers, progress=progress, rng=rng)
 
     @overload
     def quadrature_error(self, degree: int, *, by_degree: Literal[False] = ..., workers: int = ...) -> float: ...

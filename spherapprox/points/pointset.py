@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks, sphere
+from .. import _checks
 from ..partition import EqualMeasurePartition
 from . import operations
 from .measured import Measured
@@ -86,17 +86,6 @@ class PointSet(Measured):
     def dim(self) -> int:
         """The manifold's dimension m of the sphere S^m in R^(m+1)."""
         return int(self._points.shape[1]) - 1
-
-    @property
-    def covering_radius(self) -> float | None:
-        """Largest distance from a point of the sphere to the nearest of the points; None where it is not known.
-
-        What was given, else on S^1 and S^2 the exact value (1e-10 relative; on S^2 from the convex hull, whose
-        facets are the empty caps), computed once.
-        """
-        if self._covering_radius is None and self.dim <= 2:
-            self._covering_radius = (_largest_gap if self.dim == 1 else _largest_empty_cap)(self._points)
-        return self._covering_radius
 
     @property
     def degree(self) -> int | None:
@@ -282,27 +271,3 @@ def _check_weights(weights: Floats) -> None:
     total = math.fsum(weights)
     if abs(total - 1.0) > _SUM_TOLERANCE:
         raise ValueError(f"'weights' must sum to 1, got {total:.9g}: divide them by their sum")
-
-
-def _largest_gap(x: Floats) -> float:
-    """Return half the largest arc of S^1 that holds no point."""
-    azimuth = np.sort(sphere.to_polar(x)[:, 0])
-    return float(np.diff(azimuth, append=azimuth[0] + 2.0 * np.pi).max() / 2.0)
-
-
-def _largest_empty_cap(x: Floats) -> float:
-    """Return the radius of the largest open cap of S^2 that holds no point: it rests on a facet of the convex hull."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    x = np.unique(x, axis=0)
-    if len(x) == 1:
-        return math.pi
-    if len(x) == 2:
-        return math.pi - 0.5 * float(sphere.distance(x[0], x[1]))
-    try:
-        hull = ConvexHull(x)
-    except QhullError:  # all points lie on one circle, or there are three
-        normal = np.linalg.svd(x - x.mean(axis=0))[2][-1]
-        return float(max(sphere.distance(x, normal).max(), sphere.distance(x, -normal).max()))
-    normals = hull.equations[:, :3] / np.linalg.norm(hull.equations[:, :3], axis=1, keepdims=True)
-    return float(sphere.distance(x[hull.simplices], normals[:, None]).max())

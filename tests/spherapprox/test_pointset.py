@@ -115,7 +115,10 @@ def test_rotation_by_scipy_and_of_sloppy_rows():
     [
         (np.eye(4), r"'R' must have shape \(3, 3\) for dim = 2, got \(4, 4\)"),
         (Rotation.random(2, random_state=0), r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 3, 3\)"),
-        (1.001 * np.eye(3), r"'R' must be orthogonal, got entries of R\^T R that are 0.002 off.*qr\(R\).*group.rvs\(3\)"),
+        (
+            1.001 * np.eye(3),
+            r"'R' must be orthogonal, got entries of R\^T R that are 0.002 off.*qr\(R\).*group.rvs\(3\)",
+        ),
         (np.eye(3) + np.outer([0, 0, 1e-9], [1, 0, 0]), r"'R' must be orthogonal"),
         (np.full((3, 3), np.nan), r"'R' must be finite, got nan"),
     ],

@@ -19,7 +19,8 @@ def compared():
 def test_rows_are_what_the_points_have(compared):
     (row,) = (row for row in compared.series("fibonacci") if row.n == 100)
     lattice = points.fibonacci(100)
-    assert row.lower == row.upper == pytest.approx(lattice.covering_radius, rel=1e-12)
+    assert row.lower == pytest.approx(lattice.covering_radius, rel=1e-12)
+    assert row.upper == pytest.approx(row.lower, rel=1e-12)
     assert row.separation == lattice.separation
     assert row.mesh_ratio == pytest.approx(lattice.mesh_ratio)
     assert row.floor == pytest.approx(special.cap_angle(2, -math.log(100)))

@@ -1,6 +1,6 @@
 """Hyperspherical harmonics level by level: solid ones of one more coordinate, and functions of the last colatitude.
 
-Both are orthonormal Gegenbauer polynomials by b_{n+1} p_{n+1} = t p_n - b_n p_{n-1}, which is stable upwards on [-1, 1].
+Both are orthonormal Gegenbauer polynomials, by b_{n+1} p_{n+1} = t p_n - b_n p_{n-1}: stable upwards on [-1, 1].
 Inner loops run over points, side by side in memory.
 """
 

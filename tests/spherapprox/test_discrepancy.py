@@ -180,6 +180,16 @@ def test_sup_improves_with_cells_and_workers_change_nothing():
     assert np.array_equal(again.at, found[2].at)
 
 
+@pytest.mark.parametrize("dim", [1, 2])
+def test_only_the_direction_of_rows_counts(dim):
+    x = sphere.uniform(dim, 30, 0)
+    longer = PointSet(x * (1.0 + 9e-7 * np.random.default_rng(0).random((30, 1))))
+    assert longer.cap_discrepancy() == pytest.approx(PointSet(x).cap_discrepancy(), rel=1e-12)
+    here, there = (rule.cap_discrepancy("sup", cells=300) for rule in (longer, PointSet(x)))
+    assert here[:2] == pytest.approx(there[:2], rel=1e-10)
+    assert PointSet(x.astype(np.float32)).cap_discrepancy("sup", cells=300).lower == pytest.approx(there[0], rel=1e-5)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -54,8 +54,9 @@ def extend(
             last = b
             target = offsets[high] + sizes[high]
             for i in range(given[low]):
+                into, of = table[target + i], table[source + i]
                 for j in range(count):
-                    table[target + i, j] = factor[j] * table[source + i, j]
+                    into[j] = factor[j] * of[j]
             sizes[high] += given[low]
 
 

@@ -98,7 +98,7 @@ def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     z = x[:, 0] + 1j * x[:, 1]
 
     def part(some: slice) -> Floats:
-        sums = _powers(z[some], degree) @ weights[some]
+        sums = (_powers(z[some], degree) * weights[some]).sum(axis=1)
         return np.concatenate([sums.real, sums.imag])
 
     sums = _sum(part, slices(len(z), max(1, _BLOCK // (2 * degree + 2))), workers)

@@ -25,9 +25,10 @@ def sums(x: Floats, weights: Floats, start: int, out: Floats) -> None:
             count = min(_LANES, i - first)
             squares[:] = 0.0
             for axis in range(len(x)):
+                here, some = x[axis, i], x[axis, first : first + count]
                 for lane in range(count):
-                    step = x[axis, first + lane] - x[axis, i]
-                    squares[lane] += step * step
+                    squares[lane] += (some[lane] - here) * (some[lane] - here)
+            shares = weights[first : first + count]
             for lane in range(count):
-                lanes[lane] += weights[first + lane] * math.sqrt(squares[lane])
+                lanes[lane] += shares[lane] * math.sqrt(squares[lane])
         out[i - start] = lanes.sum()

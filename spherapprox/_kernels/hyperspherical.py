@@ -1,6 +1,6 @@
 """Hyperspherical harmonics level by level: solid ones of one more coordinate, and functions of the last colatitude.
 
-Both are orthonormal Gegenbauer polynomials by b_{n+1} p_{n+1} = t p_n - b_n p_{n-1}, which is stable upwards on [-1, 1].
+Both are orthonormal Gegenbauer polynomials, by b_{n+1} p_{n+1} = t p_n - b_n p_{n-1}: stable upwards on [-1, 1].
 Inner loops run over points, side by side in memory.
 """
 
@@ -54,8 +54,9 @@ def extend(
             last = b
             target = offsets[high] + sizes[high]
             for i in range(given[low]):
+                into, of = table[target + i], table[source + i]
                 for j in range(count):
-                    table[target + i, j] = factor[j] * table[source + i, j]
+                    into[j] = factor[j] * of[j]
             sizes[high] += given[low]
 
 

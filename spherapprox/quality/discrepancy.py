@@ -142,9 +142,9 @@ def _kuiper(x: Floats, weights: Floats) -> Interval:
     turns, which = np.unique(np.arctan2(x[:, 1], x[:, 0]) / (2.0 * np.pi), return_inverse=True)
     share = np.bincount(which.ravel(), weights)
     after = np.cumsum(share) - turns
-    high, low = np.maximum(after, after - share), np.minimum(after, after - share)
-    last, first = int(np.argmax(high)), int(np.argmin(low))
-    value = float(high[last] - low[first])
+    before = after - share
+    last, first = int(np.argmax(after)), int(np.argmin(before))
+    value = float(after[last] - before[first])
     middle = np.pi * (2.0 * turns[first] + (turns[last] - turns[first]) % 1.0)
     return Interval(value, value, np.array([math.cos(middle), math.sin(middle)]))
 

@@ -98,7 +98,7 @@ def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     z = x[:, 0] + 1j * x[:, 1]
 
     def part(some: slice) -> Floats:
-        sums = _powers(z[some], degree) @ weights[some]
+        sums = (_powers(z[some], degree) * weights[some]).sum(axis=1)
         return np.concatenate([sums.real, sums.imag])
 
     sums = _sum(part, slices(len(z), max(1, _BLOCK // (2 * degree + 2))), workers)
@@ -113,8 +113,7 @@ def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     constants = _seeds(dim, degree)
     order, starts, cosine, sine = _parallels(x)
     x, weights = x[order, :-1], weights[order]
-    x /= np.where(sine > 0.0, sine, 1.0)[:, None]
-    x[sine == 0.0] = np.eye(dim)[0]  # any direction does at a pole
+    x /= np.where(sine > 0.0, sine, 1.0)[:, None]  # 0 at the poles, where only l' = 0 counts
     ends = np.append(starts[1:], len(x))
     step = max(1, _BLOCK // max(int(offsets[-1]), degree + 1))
 

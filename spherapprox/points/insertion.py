@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ _SAME = 1e-8
 """Points of S^2 that are closer count as one in a triangulation."""
 
 _SLACK = 5e-7
-"""How far a triangle's cap may reach over a point, and a point lie from its vertices: pairs of this size lose digits."""
+"""How far a triangle's cap may reach over a point, and a point lie from all vertices: closer pairs lose digits."""
 
 _EQUAL = 1e-12
 """Inner products that differ by less count as equal in the ascent."""
@@ -129,10 +130,8 @@ def _farthest(x: Floats, inner: Floats) -> Floats:
         return ascend(-inner / length, x)
     normal = np.linalg.svd(x, full_matrices=len(x) < 3)[2][-1]
     centers = np.stack([ascend(normal, x), ascend(-normal, x)])
-    try:
+    with suppress(QhullError):
         centers = np.concatenate([centers, ConvexHull(x).equations[:, :3]])
-    except QhullError:
-        pass
     return ascend(centers[np.argmax(cKDTree(x).query(centers)[0])], x)
 
 
@@ -145,8 +144,8 @@ def from_pool(x: Floats, pool: Floats, rounds: Iterable[int]) -> Floats:
     holes, climbed, added = pool.copy(), np.zeros(len(pool), dtype=bool), []
     closest = np.full(len(pool), -np.inf)  # the largest inner products of candidates with points, and those of holes
     step = max(1, _BLOCK // len(pool))
-    for i in range(0, len(x), step):
-        np.maximum(closest, (pool @ x[i : i + step].T).max(axis=1), out=closest)
+    for low in range(0, len(x), step):
+        np.maximum(closest, (pool @ x[low : low + step].T).max(axis=1), out=closest)
     height = closest.copy()
     for _ in rounds:
         left = np.flatnonzero(~climbed)

@@ -50,7 +50,7 @@ def greedy(
     n : int
         Number of points of the result, at least k.
     candidates : int, optional
-        For m >= 3: the number of points among which the farthest is looked for. None means 8 n, rounded up to a power
+        For m >= 3: the number of points from which the search for holes starts. None means 8 n, rounded up to a power
         of two, at least 2^12 and at most 2^20.
     rng : None, int or numpy.random.Generator, default 0
         For m >= 3: the source of the candidates.
@@ -70,15 +70,22 @@ def greedy(
 
     Notes
     -----
-    On S^1 and S^2 the points are the farthest ones, to 1e-9 relative in their distance: the middles of the largest
-    gaps, and the centres of the largest empty caps, which rest on the triangles of a Delaunay triangulation that grows
-    with the points, in O(log n) for each. Beyond, the candidate farthest from all points is moved uphill to a local
-    maximum of the distance, which need not be the largest; candidates are a scrambled Sobol sequence (random for
-    m > 21201), and each point costs O((candidates + 20 n) m).
+    On S^1 and S^2 the points are exactly the farthest ones: the middles of the largest gaps, and the centres of the
+    largest empty caps, which rest on the triangles of a Delaunay triangulation that grows with the points, in O(log n)
+    for each. Their distances are right to 1e-9, to 1e-6 where given points of S^2 are closer than that.
+
+    Beyond S^2 nothing is exact: in each round four more of the candidates, a scrambled Sobol sequence (random for
+    m > 21201), are moved uphill to local maxima of the distance, and the farthest one found so far is taken, at
+    O((candidates + 50 n) m) for each point and more in many dimensions.
 
     Started from one point and with farthest points, the covering radius is at most twice the smallest that n points
     can have, and no two points are closer than the covering radius before the last insertion [1]_
     (docs/theorems.md, 5.10).
+
+    What it gains, on S^2, in the covering radius: 1000 random points have 0.208 and 0.069 when filled up to 2000 (2000
+    random ones have 0.142); 1000 centres of a partition have 0.080 and 0.067 when filled up to 2000 (a new partition
+    has 0.057); from one point to 1000 it is 0.091. The mesh ratio, covering radius over half the separation, is 2.0
+    for all but the random start, whose close pairs remain.
 
     References
     ----------
@@ -155,6 +162,11 @@ def relax(
     The L-BFGS method on ``log(energy)/s``, so that no power overflows for any s, in coordinates y with x = y/|y|. It
     finds a local minimum near the start; symmetric starts may be critical points, which it cannot leave. An
     interruption leaves no trace.
+
+    What it gains, for 1000 points of S^2: random points go from a covering radius of 0.208 to 0.083 and from a mesh
+    ratio (covering radius over half the separation) of 1500 to 1.6; centres of a partition keep 0.080 and 1.5. For 1000
+    centres on S^3 the separation grows from 0.204 to 0.257 and the mesh ratio falls from 2.3 to 1.8, for 500 on S^7
+    from 3.3 to 2.0.
 
     References
     ----------

@@ -38,11 +38,14 @@ def test_integral_is_the_exact_sum_of_the_rounded_products(n):
     weights = np.append(weights, 1.0 - math.fsum(weights))
     rule = PointSet(sphere.uniform(3, n + 1, rng), weights)
     values = rng.standard_normal((n + 1, 3)) * 10.0 ** rng.integers(-9, 9, (n + 1, 1))
-    exact = [sum(Fraction(float(w)) * Fraction(float(v)) for w, v in zip(weights, column)) for column in values.T]
+    exact = [
+        sum(Fraction(float(w)) * Fraction(float(v)) for w, v in zip(weights, column, strict=True))
+        for column in values.T
+    ]
     size = np.abs(weights[:, None] * values).sum(axis=0)
     result = rule.integrate(values)
     assert result.shape == (3,)
-    assert all(abs(Fraction(float(r)) - e) <= 1.2e-16 * s for r, e, s in zip(result, exact, size))
+    assert all(abs(Fraction(float(r)) - e) <= 1.2e-16 * s for r, e, s in zip(result, exact, size, strict=True))
     assert rule.integrate(values[:, 1]) == result[1]
     assert type(rule.integrate(values[:, 1])) is float
 
@@ -114,7 +117,7 @@ def test_rotation_by_scipy_and_of_sloppy_rows():
     ("R", "message"),
     [
         (np.eye(4), r"'R' must have shape \(3, 3\) for dim = 2, got \(4, 4\)"),
-        (Rotation.random(2, random_state=0), r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 3, 3\)"),
+        (Rotation.from_euler("z", [0.1, 0.2]), r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 3, 3\)"),
         (
             1.001 * np.eye(3),
             r"'R' must be orthogonal, got entries of R\^T R that are 0.002 off.*qr\(R\).*group.rvs\(3\)",

@@ -74,7 +74,7 @@ STARTS = {
     "one": lambda: [[0.6, 0.0, 0.8]],
     "one twice": lambda: [[0.6, 0.0, 0.8], [0.6, 0.0, 0.8]],
     "poles": lambda: [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]],
-    "noisy equator": lambda: _noisy_equator(),
+    "noisy equator": lambda: _noisy_equator(1e-14),
     "single precision": lambda: points.uniform(2, 100, 4).points.astype(np.float32),
 }
 
@@ -85,10 +85,10 @@ def _nearly_doubled(by):
     return np.vstack([x, y / np.linalg.norm(y, axis=1, keepdims=True)])
 
 
-def _noisy_equator():
+def _noisy_equator(by):
     """Return points whose convex hull is so thin that Qhull leaves some of them out."""
     rng = np.random.default_rng(1)
-    x = sphere.from_latitude_longitude(0.0, rng.uniform(0.0, 360.0, 40)) + 1e-14 * rng.standard_normal((40, 3))
+    x = sphere.from_latitude_longitude(0.0, rng.uniform(0.0, 360.0, 40)) + by * rng.standard_normal((40, 3))
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .._kernels import cap, circle, descent, location, radii
+from .._kernels import cap, circle, descent, location
 from . import cells, kinds
 from .blocks import each_block
 from .diameter import largest_diameter
@@ -59,9 +59,12 @@ class EqualMeasurePartition:
         The kind of a cell's centre; the cells are the same.
 
         - "midpoint": the middle of its intervals, the pole for a cap.
-        - "smallest-cap": the centre of the smallest cap that holds the cell. No other kind has smaller radii.
-        - "centroid": the direction of the cell's mean vector. A sum over the centroids of a function with bounded
-          second derivatives differs from its mean only in the order of the radius squared.
+        - "smallest-cap": the centre of the smallest cap that holds the cell, so that no kind has smaller radii. The
+          largest is 1 to 10 % below that of midpoints (dim 2 to 8); Riemann sums of smooth functions are twice as
+          wrong as theirs.
+        - "centroid": the direction of the cell's mean vector. Riemann sums of smooth functions err in the order of the
+          radius squared: on S^2 10 to 90 times less than those of midpoints at n = 1e3 to 1e4, on S^5 4 times at 1e4.
+          The largest radius is between 4 % below and 1 % above that of midpoints.
 
     Attributes
     ----------
@@ -159,8 +162,9 @@ class EqualMeasurePartition:
     def diameter_bound(self) -> float:
         """Upper bound of the cells' diameters, whatever the kind of centres; computed once.
 
-        It is the largest diameter itself where the recursion goes through no more than 2e5 zones of each sphere (n up
-        to 1e10 on S^2, 1e8 on S^8), to 1e-15; beyond, it is twice the radius, or pi where that is less.
+        It is the largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
+        (n up to 1e10 on S^2, 1e8 on S^8); beyond, it is twice the radius, or pi where that is less (docs/theorems.md,
+        5.5).
         """
         exact = largest_diameter(self.dim, self.n)
         return min(np.pi, 2.0 * self.radius) if exact is None else exact
@@ -253,15 +257,13 @@ class EqualMeasurePartition:
         if self.dim == 1:
             return np.full(stop - start, np.pi / self.n)
         out = np.empty(stop - start)
-        for low in range(start, stop, _ROWS):
-            part = out[low - start : low - start + _ROWS]
-            zones, count, local = self._zones(low, len(part))
-            if self.center != "midpoint":
-                part[:] = kinds.radii(self.center, self.dim, zones, count, local)
-                continue
-            radii.of_cells(count, local, part)
-            for lower, upper in reversed(zones):
-                radii.fold(lower, upper, part)
+        step = min(_ROWS, max(1, _SCRATCH // (self.dim + 1)))
+
+        def task(block: slice) -> None:
+            part = out[block]
+            part[:] = kinds.radii(self.center, self.dim, *self._zones(start + block.start, len(part)))
+
+        each_block(task, len(out), step, 1)
         return out
 
     def cell(self, i: int) -> Floats:

@@ -124,7 +124,7 @@ def _first(dim: int, n: Integers, cap: Floats, collars: Integers, j: Integers) -
     """
     nearer = np.minimum(j, collars - j)
     angle = np.minimum(cap + nearer * ((np.pi - 2.0 * cap) / np.maximum(collars, 1)), np.pi / 2)
-    ideal = n * np.exp(special.log_cap_measure(dim, angle))
+    ideal = n * np.exp(_of_distinct(special.log_cap_measure, dim, angle))
     first: Integers = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
     first[2 * j == collars] = (n[2 * j == collars] + 1) // 2
     first[j == collars] = n[j == collars] - 1
@@ -138,5 +138,11 @@ def _boundary(dim: int, n: Integers, first: Integers) -> Floats:
     angle = np.full(len(n), np.pi / 2)
     inner = 2 * nearer < n
     inner &= nearer > 0
-    angle[inner] = special.cap_angle(dim, np.log(nearer[inner]) - np.log(n[inner]))
+    angle[inner] = _of_distinct(special.cap_angle, dim, np.log(nearer[inner]) - np.log(n[inner]))
     return np.where(2 * first <= n, angle, np.pi - angle)
+
+
+def _of_distinct(function: Callable[[int, Floats], Floats], dim: int, values: Floats) -> Floats:
+    """Return the function of each value, called for distinct ones only: north and south mostly mirror each other."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return function(dim, distinct)[inverse]

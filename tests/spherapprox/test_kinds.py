@@ -86,8 +86,8 @@ def test_smallest_caps_are_the_smallest(dim, n):
     for i in some_cells(partition):
         x, center, radius = face_points(partition.cell(i)), partition.centers(i, i + 1)[0], partition.radii(i, i + 1)[0]
         if radius < np.pi / 2 - 1e-6:
-            # no cap about the corners alone is smaller, and this one holds the cell
-            assert smallest_cap_of(np.unique(x, axis=0)) == pytest.approx(radius, abs=1e-7)
+            # the search finds a cap about the corners, which is hardly larger, and never smaller
+            assert radius - 1e-9 <= smallest_cap_of(np.unique(x, axis=0)) <= radius + 1e-4
         assert sphere.distance(face_points(partition.cell(i), 9), center).max() <= radius + 1e-14
 
 

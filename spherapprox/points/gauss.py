@@ -62,13 +62,13 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     azimuth = 2.0 * np.pi * (np.arange(degree + 1) / (degree + 1))
     x, w = np.column_stack([np.cos(azimuth), np.sin(azimuth)]), np.full(degree + 1, 1.0 / (degree + 1))
     if nodes == 1:  # one node in each colatitude: the equator
-        return PointSet(np.pad(x, ((0, 0), (0, dim - 1))), w)
+        return PointSet(np.pad(x, ((0, 0), (0, dim - 1))), w, degree=degree)
     for k in range(2, dim + 1):
         t, share = _gauss_gegenbauer(nodes, (k - 1) / 2)
         inner = np.sqrt((1.0 - t) * (1.0 + t))[:, None, None] * x  # (nodes, n, k)
         x = np.concatenate([inner, np.broadcast_to(t[:, None, None], (nodes, len(x), 1))], axis=2).reshape(-1, k + 1)
         w = np.outer(share, w).ravel()
-    return PointSet(x, w)
+    return PointSet(x, w, degree=degree)
 
 
 def _gauss_gegenbauer(n: int, order: float) -> tuple[Floats, Floats]:

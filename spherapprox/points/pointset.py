@@ -28,6 +28,9 @@ class PointSet:
     covering_radius : float, optional
         An upper bound in [0, pi] of the distance from any point of the sphere to the nearest of the points. None
         means unknown: on S^1 and S^2 it is then computed when it is first asked for.
+    degree : int, optional
+        The largest total degree g >= 0 of polynomials in the m + 1 coordinates that the weights are known to integrate
+        exactly. None means unknown.
 
     Raises
     ------
@@ -46,7 +49,11 @@ class PointSet:
     """
 
     def __init__(
-        self, points: ArrayLike, weights: ArrayLike | None = None, covering_radius: float | None = None
+        self,
+        points: ArrayLike,
+        weights: ArrayLike | None = None,
+        covering_radius: float | None = None,
+        degree: int | None = None,
     ) -> None:
         self._points = np.array(_checks.rows(points, "points"), dtype=np.float64, order="C")
         n = len(self._points)
@@ -58,6 +65,7 @@ class PointSet:
         if covering_radius is not None:
             covering_radius = _checks.real(covering_radius, "covering_radius", minimum=0.0, maximum=np.pi)
         self._covering_radius = covering_radius
+        self._degree = None if degree is None else _checks.integer(degree, "degree", minimum=0)
         self._points.flags.writeable = self._weights.flags.writeable = False
 
     @property
@@ -86,14 +94,19 @@ class PointSet:
             self._covering_radius = (_largest_gap if self.dim == 1 else _largest_empty_cap)(self._points)
         return self._covering_radius
 
+    @property
+    def degree(self) -> int | None:
+        """The largest total degree known to be integrated exactly, up to rounding; None where none is known."""
+        return self._degree
+
     def __len__(self) -> int:
         return len(self._points)
 
     def __repr__(self) -> str:
         return f"PointSet(n={len(self)}, dim={self.dim})"
 
-    def __reduce__(self) -> tuple[type[PointSet], tuple[Floats, Floats, float | None]]:
-        return type(self), (self._points, self._weights, self._covering_radius)
+    def __reduce__(self) -> tuple[type[PointSet], tuple[Floats, Floats, float | None, int | None]]:
+        return type(self), (self._points, self._weights, self._covering_radius, self._degree)
 
 
 Points = EqualMeasurePartition | PointSet | ArrayLike

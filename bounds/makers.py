@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from tabulate import tabulate
 from tqdm import tqdm
 
@@ -52,11 +53,16 @@ def _relaxed(dim: int, n: int, seed: int) -> PointSet | None:
     return points.relax(EqualMeasurePartition(dim, n)) if n <= MOST_RELAXED else None
 
 
+def _greedy(dim: int, n: int, seed: int) -> PointSet:
+    return points.greedy(np.eye(dim + 1)[-1:], n, rng=seed)
+
+
 MAKERS: dict[str, Callable[[int, int, int], PointSet | None]] = {
     "partition": _partition("midpoint"),
     "partition, smallest-cap": _partition("smallest-cap"),
     "partition, centroid": _partition("centroid"),
     "partition, relaxed": _relaxed,
+    "greedy": _greedy,
     "fibonacci": _fibonacci,
     "gauss_product": _gauss,
     "sobol": points.sobol,

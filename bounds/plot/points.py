@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spherapprox import special, sphere
 from spherapprox.partition import EqualMeasurePartition
 
-from .style import BLUE, GREEN, ORANGE, PINK, RED, SKY, grid
+from .style import BLUE, GREEN, ORANGE, PINK, RED, SKY, YELLOW, grid
 
 if TYPE_CHECKING:
     from ..makers import Comparison
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 MOST_CELLS = 20_000
 """Cells that a figure can show apart."""
 
-PIXELS = 900
+PIXELS = 700
 """Across the sphere."""
 
 COLOURS = "YlGnBu"
@@ -67,7 +67,8 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
     )
     bar.set_label("cell radius / angle of a cap of measure $1/N$")
     kind = "" if partition.center == "midpoint" else f" ({partition.center} centres)"
-    title = f"$S^2$ in {partition.n} cells of equal measure{kind}: radius {partition.radius:.4g}"
+    cells = "1 cell" if partition.n == 1 else f"{partition.n} cells"
+    title = f"$S^2$ in {cells} of equal measure{kind}: radius {partition.radius:.4g}"
     figure.suptitle(title, fontsize=12)
     return figure
 
@@ -117,6 +118,7 @@ _STYLES = {
     "partition, smallest-cap": (SKY, "s"),
     "partition, centroid": (GREEN, "^"),
     "partition, relaxed": ("0.1", "*"),
+    "greedy": (YELLOW, "h"),
     "fibonacci": (ORANGE, "D"),
     "gauss_product": (PINK, "v"),
     "sobol": (RED, "P"),
@@ -143,9 +145,10 @@ def covering_figure(comparison: Comparison) -> Figure:
         rows = comparison.series(maker)
         n, low, high, floor = np.array([(row.n, row.lower, row.upper, row.floor) for row in rows]).T
         colour, marker = _STYLES[maker]
-        style = {"color": colour, "marker": marker, "ms": 5, "lw": 1.2, "mfc": "white", "capsize": 2}
+        wide = high > low * (1.0 + 1e-9)
         for axes, scale in ((left, np.ones_like(floor)), (right, floor)):
-            axes.errorbar(n, high / scale, yerr=[(high - low) / scale, 0.0 * low], label=maker, **style)
+            axes.plot(n, high / scale, label=maker, color=colour, marker=marker, ms=5, lw=1.2, mfc="white")
+            axes.vlines(n[wide], (low / scale)[wide], (high / scale)[wide], color=colour, lw=1.2)
     n, floor = np.array(sorted({(row.n, row.floor) for row in comparison.rows})).T
     for axes, value in ((left, floor), (right, np.ones_like(floor))):
         axes.plot(n, value, color="0.35", ls=":", lw=2, label="volume bound: $N$ caps of measure $1/N$")

@@ -1,4 +1,4 @@
-"""Hyperspherical harmonics level by level: solid ones of one more coordinate, and the functions of the last colatitude.
+"""Hyperspherical harmonics level by level: solid ones of one more coordinate, and functions of the last colatitude.
 
 Both are orthonormal Gegenbauer polynomials by b_{n+1} p_{n+1} = t p_n - b_n p_{n-1}, which is stable upwards on [-1, 1].
 Inner loops run over points, side by side in memory.
@@ -31,7 +31,9 @@ def coefficient(n: int, order: float) -> float:
 
 
 @njit
-def extend(k: int, x: Floats, squares: Floats, offsets: Integers, sizes: Integers, scale: Floats, table: Floats) -> None:
+def extend(
+    k: int, x: Floats, squares: Floats, offsets: Integers, sizes: Integers, scale: Floats, table: Floats
+) -> None:
     """Add to solid harmonics of k coordinates those that also take coordinate x; `squares` are the norms' squares.
 
     Rows offsets[l], ..., offsets[l] + sizes[l] - 1 of the table hold those of degree l, over scale[l]; sizes go up.
@@ -44,9 +46,10 @@ def extend(k: int, x: Floats, squares: Floats, offsets: Integers, sizes: Integer
         source = offsets[low]
         for high in range(low + 1, degree + 1):
             b = coefficient(high - low, low + 0.5 * (k - 1))
+            inverse = 1.0 / b
             ratio = scale[low] / scale[high]
             for j in range(count):
-                ahead = (x[j] * value[j] - last * squares[j] * before[j]) / b
+                ahead = (x[j] * value[j] - last * squares[j] * before[j]) * inverse
                 before[j], value[j], factor[j] = value[j], ahead, ratio * ahead
             last = b
             target = offsets[high] + sizes[high]
@@ -85,9 +88,9 @@ def of_colatitude(dim: int, low: int, scale: float, cosine: Floats, sine: Floats
         tiny[j] = exponent < _TINY and fraction > 0.0
         out[0, j] = 0.0 if tiny[j] else scale * math.ldexp(fraction, exponent)
     for n in range(1, steps):
+        inverse, last, before = 1.0 / b[n], b[n - 1], out[max(n - 2, 0)]
         for j in range(count):
-            before = b[n - 1] * out[n - 2, j] if n > 1 else 0.0
-            out[n, j] = (cosine[j] * out[n - 1, j] - before) / b[n]
+            out[n, j] = (cosine[j] * out[n - 1, j] - last * before[j]) * inverse
     for j in range(count):
         if tiny[j]:
             _carry_exponent(low, scale, cosine[j], sine[j], b, out[:, j])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .symmetry import GOLDEN, Floats, binary_icosahedral, binary_octahedral, binary_tetrahedral
+from .symmetry import GOLDEN, Floats, binary_icosahedral, binary_octahedral, binary_tetrahedral, parities
 
 Integers = NDArray[np.int64]
 
@@ -55,7 +55,7 @@ def configurations(dim: int) -> list[Configuration]:
 def _bases(d: int) -> Iterator[Configuration]:
     """Yield the designs of mutually unbiased bases of R^d."""
     size = d.bit_length() - 1
-    if d == 2**size and size in (4, 6, 8, 10):
+    if d == 2**size and size in (4, 6, 8):
         yield Configuration(d * (d + 2), 5, "Kerdock bases", lambda: kerdock_bases(size))
     p = d // 2
     if d == 2 * p and 2 < p <= 10**6 and all(p % k for k in range(2, math.isqrt(p) + 1)):
@@ -111,17 +111,15 @@ def kerdock_bases(size: int) -> Integers:
         for i in range(1, (r - 1) // 2 + 1):
             forms[a, :, 1:] ^= trace[power[exponent * (2**i + 1) % (d // 2 - 1)]]
         forms[a, 1, 1:] ^= trace[power[exponent % (d // 2 - 1)]]
-    u = np.arange(d)
-    linear = np.bitwise_count(u[:, None] & u).astype(np.int64) % 2
-    signs = 1 - 2 * (forms.reshape(-1, 1, d) ^ linear).reshape(-1, d)
+    signs = 1 - 2 * (forms.reshape(-1, 1, d) ^ parities(size)).reshape(-1, d)
     axes = math.isqrt(d) * np.eye(d, dtype=np.int64)
     return np.vstack([axes, signs, -axes, -signs])
 
 
 def _binary_field(r: int) -> tuple[Integers, Integers, Integers]:
     """Return powers of a generator of GF(2^r), logarithms to it, and traces; elements are the bits of their index."""
-    modulus = {1: 0b11, 3: 0b1011, 5: 0b100101, 7: 0b10000011, 9: 0b1000010001}[r]
-    power, log = np.ones(max(2**r - 1, 1), dtype=np.int64), np.zeros(2**r, dtype=np.int64)
+    modulus = {3: 0b1011, 5: 0b100101, 7: 0b10000011}[r]
+    power, log = np.ones(2**r - 1, dtype=np.int64), np.zeros(2**r, dtype=np.int64)
     for i in range(1, 2**r - 1):
         power[i] = power[i - 1] << 1
         power[i] ^= modulus * (power[i] >> r)
@@ -159,9 +157,7 @@ def reed_muller_shell(rank: int) -> Integers:
     .. [1] J. H. Conway, N. J. A. Sloane, "Sphere Packings, Lattices and Groups", Springer, sections 4.8 and 4.10.
     """
     size = 2**rank
-    i = np.arange(size)
-    words = np.bitwise_count(i[1:, None] & i).astype(np.int64) % 2
-    words = np.vstack([words, 1 - words])
+    words = np.vstack([parities(rank)[1:], 1 - parities(rank)[1:]])
     signed = _signed(words, even=rank == 4)
     if rank == 3:
         return np.vstack([signed, 2 * np.eye(8, dtype=np.int64), -2 * np.eye(8, dtype=np.int64)])

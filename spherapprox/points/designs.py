@@ -39,9 +39,9 @@ def spherical_design(
     dim : int
         The manifold's dimension m >= 1.
     degree : int
-        The total degree t >= 1. What is at hand: every degree on S^1; degrees to about 200 on S^2, 40 on S^3, 13 on
-        S^4, 9 on S^5 and S^7, 7 on S^6, 5 to S^11; degree 11 on S^23, 7 on S^15, S^22, 5 on S^21, S^(4^k - 1) and
-        S^(2p - 1) for primes p; degree 3 on every sphere.
+        The total degree t >= 1. At hand are every degree on S^1; degrees to 218 on S^2, 39 on S^3, 15 on S^4, 11 on
+        S^5, 9 on S^6, 11 on S^7, 7 on S^8 and S^9, 5 to S^17, 4 to S^23; degree 7 on S^15 and S^22, 11 on S^23, 5 on
+        S^21, on S^63 and S^255, and on S^(2p-1) for primes p; degree 3 on every sphere.
     n : int, optional
         The number of points. None takes the fewest that are at hand, but a construction in closed form rather than a
         numerical design of more than two thirds of its points.
@@ -70,7 +70,7 @@ def spherical_design(
     S^22 (5, 7), 196560 of S^23 (Leech; 11) [2]_; unbiased bases of R^(4^k) and C^p.
 
     Numerical ones are orbits of a finite group, whose points move until the invariant harmonics' means vanish
-    (docs/theorems.md, 5.9): about t^2/2 points on S^2, as few as in [3]_ to degree 16. Their worst mean of a Schmidt
+    (docs/theorems.md, 5.9): about t^2/2 points on S^2, to degree 12 as few as in [3]_. Their worst mean of a Schmidt
     harmonic is a few times 1e-16: the means of all zonal harmonics about 16 random poles are checked to be below 2e-15,
     and without `n` only solutions are taken that have an exact design near to them for certain (a singular Jacobian,
     which is common below the usual numbers of points, leaves that open).
@@ -122,8 +122,8 @@ def design_bound(dim: int, degree: int) -> int:
     Returns
     -------
     int
-        C(m+e, m) + C(m+e-1, m) for t = 2e, 2 C(m+e, m) for t = 2e + 1 [1]_ (docs/theorems.md, 5.9). Above degree 5 on
-        S^2, and in general for all but few designs, more points are necessary.
+        C(m+e, m) + C(m+e-1, m) for t = 2e, 2 C(m+e, m) for t = 2e + 1 [1]_ (docs/theorems.md, 5.9). All but
+        few designs need more points.
 
     References
     ----------
@@ -170,6 +170,7 @@ def _numerical(
     for size, group, orbits, seed in _candidates(dim, degree, n):
         if size >= limit:
             return None
+        _checks.memory(40.0 * orbits * size, f"the distances of {size} points", "lower 'degree' or 'n'")
         source = np.random.default_rng(seed) if generator is None else generator
         count = int(group.invariants(degree)[1:].sum())
         x = newton.solve(group, degree, orbits, 8 if count <= 20 else 3, source, proven=n is None)
@@ -189,23 +190,21 @@ def _candidates(dim: int, degree: int, n: int | None) -> Iterator[tuple[int, Gro
     if not _is_small(dim, degree):
         return
     if n is None:
-        starts = [
-            (len(groups(dim)[g]) * orbits, g, orbits, seed) for t, g, orbits, seed in STARTS.get(dim, ()) if t >= degree
-        ]
+        starts = [(len(groups(dim)[g]) * q, g, q, seed) for t, g, q, seed in STARTS.get(dim, ()) if t >= degree]
         for size, g, orbits, seed in sorted(starts)[:1]:
             yield size, groups(dim)[g], orbits, seed
-    within_reach = [(group, count) for group in groups(dim) if (count := _conditions(group, degree)) <= MAX_CONDITIONS]
-    fewest = min((count for _, count in within_reach), default=0)
-    some = []
-    for group, count in within_reach:
-        least = max(1, -(-(count + group.freedom) // dim))
-        if n is not None:
-            if n % len(group) == 0 and n // len(group) >= least:
-                some.append((count, n, group, n // len(group)))
-        elif count <= max(_FEW, fewest):
-            for orbits in range(least, least + 2 + least // 8):
-                some.append((orbits * len(group), orbits * len(group), group, orbits))
-    for _, size, group, orbits in sorted(some, key=lambda entry: entry[:2]):
+    counts = {group: _conditions(group, degree) for group in groups(dim)}
+    few = max(_FEW, min(counts.values()))
+    some: list[tuple[int, int, Group, int]] = []
+    for group, count in counts.items():
+        least = max(1, -(-(count + group.freedom) // dim))  # as many unknowns as equations
+        if count > (MAX_CONDITIONS if n is not None else min(few, MAX_CONDITIONS)):
+            continue
+        if n is None:
+            some += [(q * len(group), len(some) + q, group, q) for q in range(least, least + 2 + least // 8)]
+        elif n % len(group) == 0 and n // len(group) >= least:
+            some.append((n, len(some), group, n // len(group)))
+    for size, _, group, orbits in sorted(some, key=lambda entry: entry[:2]):  # of equals the largest group first
         yield size, group, orbits, 0
 
 

@@ -16,6 +16,9 @@ from .symmetry import Floats, Group
 _ROUNDING = 1e-13
 """More than the residual of any solution here: what docs/theorems.md, 5.9, takes for the size of the residual."""
 
+_PAIRS = 1e9
+"""The most distances that the relaxation of one start computes: some ten seconds."""
+
 
 def solve(
     group: Group, degree: int, n_orbits: int, attempts: int, rng: np.random.Generator, *, proven: bool = True
@@ -29,7 +32,7 @@ def solve(
     functions = None if free else _invariants(group, degree)
     for _ in range(attempts):
         x = sphere.uniform(group.elements.shape[1] - 1, n_orbits, rng)
-        x = _relax(group, x, int(rng.integers(61)))
+        x = _relax(group, x, min(int(rng.integers(61)), int(_PAIRS / (n_orbits**2 * len(group)))))
         if functions is not None:
             x, mean, slopes = _levenberg_marquardt(functions, x)
             if np.linalg.norm(mean) > 0.1 * _ROUNDING or (proven and not _is_certified(group, degree, slopes)):

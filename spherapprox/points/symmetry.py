@@ -108,6 +108,12 @@ def binary_icosahedral() -> Floats:
     return np.vstack([binary_tetrahedral(), *(rows[:, p] for p in even)])
 
 
+def parities(rank: int) -> NDArray[np.int64]:
+    """Return <b, u> modulo 2 for all b, u in (Z/2)^rank, the bits of the indices, shape (2^rank, 2^rank)."""
+    bits = (np.arange(2**rank)[:, None] >> np.arange(rank)) % 2
+    return np.asarray(bits @ bits.T % 2)
+
+
 def _left_products(quaternions: Floats) -> Floats:
     """Return the matrices of the products with quaternions from the left."""
     a, b, c, d = quaternions.T
@@ -133,7 +139,7 @@ def _signed_translations(rank: int) -> Floats:
     """Return x_i -> +-(-1)^<c, i> x_(i + s) for all c, s in (Z/2)^rank: a group of 2^(2 rank + 1)."""
     size = 2**rank
     i = np.arange(size)
-    signs = 1.0 - 2.0 * (np.bitwise_count(i[:, None] & i) % 2)
+    signs = 1.0 - 2.0 * parities(rank)
     elements = np.eye(size)[i[:, None] ^ i][:, None] * signs[:, None, :]  # (s, c, i, j)
     elements = elements.reshape(-1, size, size)
     return np.concatenate([elements, -elements])

@@ -1,33 +1,198 @@
-"""The radius of a partition: the largest distance from a cell's centre to a point of its closure."""
+"""The radius of a partition: the largest distance from a cell's centre to a point of its closure, by search.
+
+Thresholds go down through the recursion, radii come up: docs/theorems.md, 5.6.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
-from .._kernels import radii
-from .levels import inside, level_of
+from .._kernels import collars, ranges, search
+from .._kernels import largest as kernel
+from .levels import level_of
+
+__all__ = ["largest"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+KINDS = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
+
+_PLAIN = 10**5
+"""Collars up to which a search without bounds is tried first: some 0.1 s."""
+
+_VISITS = 10**7
+"""Collars of a search, all passes together."""
+
+_CELLS = 2**21
+"""Cells with their centroids that one sphere may keep."""
+
+_DEPTH = 64
+"""Spheres for which bounds are made, from the highest."""
+
+_STEP = 0.985
+"""Ratio of the thresholds of consecutive passes."""
+
+_ROWS = 2**17
+"""Collars that a kernel opens at a time, at least."""
 
 
-def largest(dim: int, n: int) -> float:
-    """Return the largest cell radius: down through the distinct counts of each sphere, then up through their maxima.
+class Rows(NamedTuple):
+    """Collars that may exceed the threshold: the partition of S^m each belongs to, its ends, what is inside."""
 
-    A cell's radius grows with that of the cell of S^(m-1) inside it, so a collar needs only the largest of those.
-    """
-    if dim == 1 or n == 1:
-        return np.pi / n
-    levels, counts = [], np.array([n])
-    for m in range(dim, 2, -1):
-        level = level_of(m, counts)
-        is_collar = np.ones(len(level.first), dtype=bool)
-        is_collar[level.offsets[1:] - 1] = False
-        counts, table_of_slot = inside(level, np.flatnonzero(is_collar))
-        levels.append((level, table_of_slot))
-        if not counts.size:
+    parent: Integers
+    lower: Floats
+    upper: Floats
+    inner: Integers  # its count, then the number of that count among the distinct ones
+    need: Floats
+
+
+def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
+    """Return the largest radius of the cells about their centres, and whether it is exact or just a bound above."""
+    if dim == 1 or n <= 2:
+        return math.pi / n, True
+    if dim == 2:
+        return kernel.of_count(KINDS[center], n), True
+    search_ = Search(dim, n, KINDS[center])
+    if center != "centroid":
+        radius = search_.sweep(0.0, _PLAIN)
+        if radius is not None:
+            return radius, True
+    search_.bounds, upper = bounds_of(search_.kind, dim, n)
+    while search_.visits < _VISITS:
+        below = upper * _STEP
+        radius = search_.sweep(below, _VISITS - search_.visits)
+        if radius is None:
             break
-    radius = np.empty(len(counts))
-    radii.of_counts(counts, radius)
-    for level, table_of_slot in reversed(levels):
-        inner = np.append(radius, np.nan)[table_of_slot]
-        radius = np.empty(len(level.offsets) - 1)
-        radii.of_tables(level.offsets, level.angle, inner, radius)
-    return float(radius[0])
+        if radius > below:
+            return radius, True
+        upper = below
+    return upper, False
+
+
+def bounds_of(kind: int, dim: int, n: int) -> tuple[dict[int, Floats], float]:
+    """Return bounds of the radii of the spheres below S^dim for all cells of counts, and one for S^dim in n cells."""
+    most = {dim: n}
+    for m in range(dim, 2, -1):
+        # the broadest collar at the equator, and no collar is broader than 3/2 of the ideal angle
+        top = most[m] * math.exp(collars.log_density(m)) * 1.5 * collars.ideal_angle(m, float(most[m]))
+        most[m - 1] = min(most[m], 3 + int(top))
+        if dim - m == _DEPTH:
+            break
+    low = min(most)
+    if low == 2:
+        most[1], low = 2, 1
+    bounds = {low: np.full(search.cell_of(most[low]) + 2, math.pi)}
+    for m in range(low + 1, dim):
+        bounds[m] = np.empty(search.cell_of(most[m]) + 2)
+        ranges.of_level(kind, m, _with_growth(m - 1, bounds[m - 1]), bounds[m])
+    upper = ranges.of_range(kind, dim, float(n), float(n), _with_growth(dim - 1, bounds[dim - 1]))
+    return bounds, min(math.pi, upper * (1.0 + kernel.ROUNDING))
+
+
+def _with_growth(m: int, bounds: Floats) -> tuple[Floats, Floats]:
+    growth = np.full(len(bounds), np.inf)
+    ranges.growths(m, bounds, growth)
+    return bounds, growth
+
+
+@dataclass
+class Search:
+    """Passes through the recursion for one partition, and what they have in common."""
+
+    dim: int
+    n: int
+    kind: int
+
+    def __post_init__(self) -> None:
+        self.bounds: dict[int, Floats] = {}
+        self.memo = np.zeros(search.MEMO)
+        self.visits = 0
+
+    def sweep(self, threshold: float, limit: int) -> float | None:
+        """Return the largest radius if it exceeds the threshold, else a smaller number; None beyond the limit."""
+        counts, thresholds, levels, before = np.array([self.n]), np.array([threshold]), [], self.visits
+        for m in range(self.dim, 2, -1):
+            opened = self._open(m, counts, thresholds, before + limit)
+            if opened is None:
+                return None
+            known, rows = opened
+            counts_below, back = np.unique(rows.inner, return_inverse=True)
+            levels.append((m, counts, thresholds, known, rows._replace(inner=back)))
+            counts, thresholds = counts_below, np.full(len(counts_below), np.inf)
+            np.minimum.at(thresholds, back, rows.need)
+            if not len(counts):
+                break
+        if self.kind == kernel.CENTROID:
+            return self._raise_cells(levels, counts, thresholds)
+        radius = np.empty(0)
+        for m, _, _, known, rows in reversed(levels):
+            if len(rows.parent):
+                search.raise_all(self.kind, m, rows[:3], radius[rows.inner], known)
+            radius = known
+        return float(radius[0])
+
+    def _open(self, m: int, counts: Integers, thresholds: Floats, last: int) -> tuple[Floats, Rows] | None:
+        """Open partitions of S^m: the largest radius known of each, and the collars that may exceed its threshold.
+
+        None if that takes more than `last` visits.
+        """
+        known, parts, start = np.empty(len(counts)), [], 0
+        tables = self.bounds.get(m - 1, np.empty(0)), self.memo
+        space = max(_ROWS, collars.room(m, int(counts.max())))
+        while start < len(counts):
+            rows = Rows(*(np.empty(space, np.int64 if i in (0, 3) else np.float64) for i in range(5)))
+            some = counts[start:], thresholds[start:], tables, known[start:], rows
+            done, size, seen = search.open_all(self.kind, m, *some)
+            parts.append(Rows(rows.parent[:size] + start, *(column[:size].copy() for column in rows[1:])))
+            start, self.visits = start + done, self.visits + seen
+            if self.visits > last:
+                return None
+        for e in np.flatnonzero(np.isnan(known)):
+            parts.append(self._open_closely(m, counts, thresholds, known, e))
+        return known, Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _open_closely(self, m: int, counts: Integers, thresholds: Floats, known: Floats, e: int) -> Rows:
+        """Open a partition some of whose counts are near a tie: rounded as the cells themselves are."""
+        level = level_of(m, counts[e : e + 1])
+        inner = np.diff(level.first)
+        need = np.empty(len(inner))
+        boxes, tables = (level.angle[:-1], level.angle[1:], inner), (self.bounds.get(m - 1, np.empty(0)), self.memo)
+        known[e] = max(level.angle[0], search.judge_all(self.kind, m, boxes, thresholds[e], tables, need))
+        self.visits += len(inner)
+        keep = np.flatnonzero(need < np.inf)
+        return Rows(np.full(len(keep), e), *(column[keep] for column in (*boxes, need)))
+
+    def _raise_cells(self, levels: list, counts: Integers, thresholds: Floats) -> float | None:
+        """Take the cells that may matter up from S^2, each with its centroid."""
+        m = levels[-1][0] - 1
+        cells = [self._cells(m, int(n), t) for n, t in zip(counts, thresholds, strict=True)]
+        for m, counts, thresholds, known, rows in reversed(levels):
+            new = [[(np.array([known[e]]), np.array([search.cap_length(m, known[e])]))] for e in range(len(counts))]
+            size = 0
+            for parent, lower, upper, inner, _ in zip(*rows, strict=True):
+                radius, length = (column.copy() for column in cells[inner])
+                kept = search.raise_cells(m, (lower, upper), thresholds[parent], radius, length)
+                new[parent].append((radius[:kept], length[:kept]))
+                size += kept
+                if size > _CELLS:
+                    return None
+            cells = [tuple(np.concatenate(column) for column in zip(*some)) for some in new]
+        return float(cells[0][0].max())
+
+    def _cells(self, m: int, n: int, threshold: float) -> tuple[Floats, Floats]:
+        """Return radius and mean vector's length of the cells of S^m at the end of the recursion."""
+        if m > 2 or n <= 2:
+            return np.array([math.pi / n]), np.array([search.cap_length(m, math.pi / n)])
+        size = -1
+        space = 64
+        while size < 0:
+            space *= 4
+            radius, length = np.empty(space), np.empty(space)
+            size = kernel.cells_of(n, threshold, radius, length)
+        return radius[:size], length[:size]

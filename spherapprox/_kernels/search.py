@@ -1,0 +1,166 @@
+"""One level of the search for a partition's largest cell radius: its collars, those that may matter, and back up.
+
+docs/theorems.md, 5.6.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import collars, largest, zone
+from .jit import njit
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MEMO = 2**20
+EXACT = 128
+"""Counts below it have a bound each, larger ones share theirs with those of the same cell."""
+CELLS = 16
+"""Cells per octave of counts from EXACT on."""
+HALVINGS = 24
+
+
+@njit
+def cell_of(count: int) -> int:
+    """Return the cell of a count."""
+    return count if count < EXACT else EXACT + int(CELLS * math.log2(count / EXACT))
+
+
+@njit
+def on_circle_or_sphere(kind: int, count: int, memo: Floats) -> float:
+    """Return the largest radius of S^2 in `count` cells, kept in `memo` where there is room."""
+    if count >= len(memo):
+        return largest.of_count(kind, count)
+    if memo[count] == 0.0:
+        memo[count] = largest.of_count(kind, count)
+    return memo[count]
+
+
+@njit
+def needed(kind: int, m: int, lower: float, upper: float, threshold: float, enough: float) -> float:
+    """Return a radius of the cell inside with which that of the zone is at most `threshold`; `enough` is too large."""
+    low, high = 0.0, enough
+    if largest.about(kind, m, lower, upper, low) > threshold:
+        return low
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if largest.about(kind, m, lower, upper, middle) > threshold:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+@njit
+def judge(kind: int, m: int, box: Any, threshold: float, bounds: Floats, memo: Floats) -> Any:
+    """Return the radius of a collar (lower, upper, count) of S^m if known or -1, and otherwise what it needs inside.
+
+    The second number is inf where the collar's radius is at most `threshold`.
+    """
+    lower, upper, count = box
+    if kind != largest.CENTROID and (count <= 2 or m == 3):
+        inside = on_circle_or_sphere(kind, count, memo)
+        return largest.about(kind, m, lower, upper, inside), math.inf
+    cell = cell_of(count)
+    inside = bounds[cell] if cell < len(bounds) else math.pi
+    if kind == largest.CENTROID and count <= 2:
+        inside = math.pi / count
+    if largest.about(kind, m, lower, upper, inside) * (1.0 + largest.ROUNDING) <= threshold:
+        return -1.0, math.inf
+    return -1.0, needed(kind, m, lower, upper, threshold, inside)
+
+
+@njit
+def judge_all(kind: int, m: int, boxes: Any, threshold: float, tables: Any, need: Floats) -> float:
+    """Judge collars in turn and return the largest known radius."""
+    lower, upper, count = boxes
+    known = 0.0
+    for i in range(len(count)):
+        value, need[i] = judge(kind, m, (lower[i], upper[i], count[i]), threshold, *tables)
+        known = max(known, value)
+    return known
+
+
+@njit
+def open_all(kind: int, m: int, counts: Integers, threshold: Floats, tables: Any, known: Floats, rows: Any) -> Any:
+    """Open partitions of S^m until `rows` is full.
+
+    Writes the largest radius known of each, nan where a count is close to a tie, and the collars that may exceed the
+    threshold: (partition, lower, upper, count, need). Returns the partitions opened, the rows and the collars seen.
+    """
+    parent, lower, upper, inner, need = rows
+    size, seen = 0, 0
+    for e in range(len(counts)):
+        n = counts[e]
+        known[e] = math.pi / n
+        if n <= 2:
+            continue
+        space = collars.room(m, n)
+        if size + space > len(need):
+            return e, size, seen
+        first, angle = np.empty(space, np.int64), np.empty(space)
+        total, close = collars.north(m, n, first, angle)
+        seen += total
+        if close:
+            known[e] = math.nan
+            continue
+        known[e] = angle[0]
+        half = total // 2
+        for i in range(half + 2):
+            if i < half:
+                box = angle[i], angle[i + 1], first[i + 1] - first[i]
+            elif i == half and total % 2 == 1:
+                box = angle[half], math.pi - angle[half], n - 2 * first[half]
+            elif i == half + 1 and total % 2 == 0 and n % 2 == 1:  # the mirror image has one cell less
+                box = angle[half - 1], math.pi - angle[half], n - first[half] - first[half - 1]
+            else:
+                continue
+            if box[2] <= 0:
+                continue
+            value, needs = judge(kind, m, box, threshold[e], *tables)
+            known[e] = max(known[e], value)
+            if needs < math.inf:
+                parent[size], lower[size], upper[size], inner[size], need[size] = e, box[0], box[1], box[2], needs
+                size += 1
+    return len(counts), size, seen
+
+
+@njit
+def raise_all(kind: int, m: int, rows: Any, inside: Floats, known: Floats) -> None:
+    """Take the radii inside the collars up to the partitions of S^m they belong to."""
+    parent, lower, upper = rows
+    for i in range(len(parent)):
+        known[parent[i]] = max(known[parent[i]], largest.about(kind, m, lower[i], upper[i], inside[i]))
+
+
+@njit
+def raise_cells(m: int, row: Any, threshold: float, radius: Floats, length: Floats) -> int:
+    """Turn radii and lengths of cells into those of the cells of a collar of S^m, and keep those beyond the threshold.
+
+    docs/theorems.md, 5.4. Returns how many.
+    """
+    lower, upper = row
+    size = 0
+    sine, cosine = zone.means(m, lower, upper)
+    for i in range(len(radius)):
+        mean = math.hypot(sine * length[i], cosine)
+        center = math.atan2(sine * length[i], cosine)
+        if mean <= zone._NO_LENGTH:
+            mean, center = 0.0, 0.5 * (lower + upper)
+        across = zone.radius(lower, upper, center, radius[i])
+        if across > threshold:
+            radius[size], length[size] = across, mean
+            size += 1
+    return size
+
+
+@njit
+def cap_length(m: int, angle: float) -> float:
+    """Return the length of the mean vector of a polar cap of S^m."""
+    length: float = zone.centroid(m, 0.0, angle, 0.0)[1]
+    return length

@@ -43,26 +43,36 @@ STARTS: dict[int, tuple[tuple[int, int, int, int], ...]] = {
         (46, 1, 47, 0),
         (47, 1, 48, 0),
         (48, 1, 51, 2),
-        (49, 1, 52, 1),
-        (50, 1, 54, 0),
+        (49, 1, 52, 7),
+        (50, 1, 54, 4),
         (51, 1, 56, 2),
         (52, 1, 59, 1),
         (53, 0, 24, 8),
-        (54, 1, 63, 4),
-        (55, 1, 65, 1),
+        (54, 1, 63, 6),
         (56, 0, 28, 2),
         (57, 0, 29, 5),
         (59, 0, 30, 6),
         (60, 0, 32, 0),
         (61, 0, 33, 0),
+        (62, 0, 34, 4),
+        (63, 0, 35, 0),
+        (64, 0, 36, 1),
+        (65, 0, 37, 2),
+        (66, 0, 38, 3),
+        (67, 0, 39, 4),
+        (69, 0, 41, 1),
+        (70, 0, 43, 3),
+        (71, 0, 44, 5),
+        (72, 0, 46, 0),
+        (73, 0, 47, 2),
+        (74, 0, 48, 0),
     ),
     3: (
         (13, 4, 39, 0),
         (15, 1, 9, 0),
-        (17, 2, 26, 0),
+        (17, 1, 14, 0),
         (19, 0, 6, 0),
-        (23, 1, 28, 0),
-        (29, 0, 21, 0),
+        (23, 0, 13, 0),
     ),
     4: (
         (4, 3, 29, 0),
@@ -96,4 +106,7 @@ STARTS: dict[int, tuple[tuple[int, int, int, int], ...]] = {
     ),
     11: ((5, 0, 11, 0),),
 }
-"""For each dimension: degree, index of the group in `symmetry.groups`, number of orbits, seed."""
+"""For each dimension: degree, index of the group in `symmetry.groups`, number of orbits, seed.
+
+Each leads to its design from starts that are moved by 1e-9, too, so that rounding does not matter.
+"""

@@ -73,7 +73,8 @@ def spherical_design(
     (docs/theorems.md, 5.9): about t^2/2 points on S^2, to degree 12 as few as in [3]_. Their worst mean of a Schmidt
     harmonic is a few times 1e-16: the means of all zonal harmonics about 16 random poles are checked to be below 2e-15,
     and without `n` only solutions are taken that have an exact design near to them for certain (a singular Jacobian,
-    which is common below the usual numbers of points, leaves that open).
+    which is common below the usual numbers of points, leaves that open). On S^2 degree 20 takes 0.1 s, degree 50 a
+    second, degree 100 half a minute; degree 9 on S^5 2 s.
 
     References
     ----------

@@ -302,8 +302,16 @@ def test_starts_are_reproducible_and_seeded():
 def test_constructions_are_preferred_unless_they_are_much_larger():
     assert len(points.spherical_design(3, 9)) == 120  # numerical ones of 100 points would do
     assert len(points.spherical_design(5, 5)) == 72
+    assert len(points.spherical_design(9, 4)) == 150  # 110
     assert len(points.spherical_design(7, 5)) == 112
     assert len(points.spherical_design(7, 7)) == 240
+
+
+def test_degree_is_the_largest_known():
+    design = points.spherical_design(2, 6)
+    assert design.degree == 7
+    assert worst_monomial(design.points, 7) < 1e-15
+    assert points.spherical_design(3, 10, 240).degree == 11  # two copies of the 600-cell
 
 
 def test_starts_lead_to_designs_of_their_size():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +15,7 @@ from .blocks import each_block
 from .diameter import largest_diameter
 from .levels import Level, descend, level_of
 from .radius import largest
-from .tree import tree_of_points, tree_of_range
+from .writers import BLOCK, index_writer, midpoint_writer
 
 __all__ = ["EqualMeasurePartition"]
 
@@ -29,17 +28,8 @@ _MAX_DIM = 10**6
 _ROWS = 2**15
 """Rows that one descent takes together: its scratch stays in the processor's cache."""
 
-_BLOCK = 2**18
-"""Coordinates of centres or points that one thread takes at a time."""
-
-_AT_HAND = 512
-"""Cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above."""
-
 _SCRATCH = 2**22
-"""Coordinates of points that go down together, a level at a time."""
-
-_TABLED = 2**16
-"""Boundaries in tables of a whole partition, to locate points, at most: they stay in the processor's cache."""
+"""Numbers in the scratch of one descent of cells."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -202,8 +192,9 @@ class EqualMeasurePartition:
         workers = _checks.workers(workers)
         shape = stop - start, self.dim + 1
         rows = np.empty(shape) if out is None else _checks.destination(out, shape)
-        write = self._center_writer(start, stop)
-        step = max(1, _BLOCK // shape[1]) if self.center == "midpoint" else self._scratch_rows
+        midpoints = self.dim == 1 or self.center == "midpoint"
+        write = midpoint_writer(self.dim, self.n, start, stop) if midpoints else self._write_ascended
+        step = max(1, BLOCK // shape[1]) if midpoints else self._scratch_rows
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows
 
@@ -228,7 +219,7 @@ class EqualMeasurePartition:
         """
         rows, workers = _checks.rows(x, dim=self.dim), _checks.workers(workers)
         index = np.zeros(len(rows), dtype=np.int64)
-        write, numbers = self._index_writer(len(rows))
+        write, numbers = index_writer(self.dim, self.n, len(rows))
         step = max(1, numbers // (self.dim + 1))
 
         def task(block: slice) -> None:
@@ -352,43 +343,9 @@ class EqualMeasurePartition:
         """Rows that go down to S^2 and up again together: their scratch is of this size on each sphere."""
         return min(_ROWS, max(1, _SCRATCH // (self.dim + 1)))
 
-    def _center_writer(self, start: int, stop: int) -> Callable[[int, Floats], None]:
-        """Return what writes the centres of consecutive cells between start and stop, from one on, into rows."""
-        if self.dim == 1:
-            return lambda low, out: circle.centers(low, self.n, out)
-        if self.center != "midpoint":
-            return lambda low, out: kinds.centers(self.center, self.dim, *self._zones(low, len(out)), out)
-        level, below, counts = tree_of_range(self.dim, self.n, start, stop)
-        small = np.where(counts <= _AT_HAND, counts, 0)
-        at_hand = np.where(small > 0, np.cumsum(small) - small, -1)
-        rows = np.empty((int(small.sum()), 3))
-        descent.centers_of_counts(counts, at_hand, rows)
-        tree = level.offsets, level.first, level.cosine, level.sine, below, at_hand, rows
-        return lambda low, out: descent.centers(self.dim, self.n, tree, low, out)
-
-    def _index_writer(self, rows: int) -> tuple[Callable[[Floats, Integers], None], int]:
-        """Return what writes the cells of points, and for how many coordinates at a time.
-
-        Where there are points enough, tables of the whole partition serve them all.
-        """
-        if self.dim == 1:
-            return lambda x, index: circle.indices(x, self.n, index), _BLOCK
-        tree = tree_of_points(self.dim, self.n, min(_TABLED, rows // 4))
-        if tree is None:
-            return self._add_indices, _SCRATCH
-        level = tree.level
-        tables = level.offsets, level.first, level.angle, level.edge, tree.below
-        return lambda x, index: location.indices(self.dim, tables, x, index), _BLOCK
-
-    def _add_indices(self, x: Floats, index: Integers) -> None:
-        """Add to `index` the cells of the points, going down a level with all of them together, dim >= 2."""
-        below = np.cumsum(x * x, axis=1) if self.dim > 2 else x
-
-        def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
-            tables = level.offsets, level.first, level.angle, level.edge
-            location.search(table, tables, x[:, m], below[:, m - 1], index, slot)
-
-        location.indices_below(descend(self.dim, self.n, len(x), step), x, index)
+    def _write_ascended(self, start: int, out: Floats) -> None:
+        """Write centres of another kind of consecutive cells, dim >= 2."""
+        kinds.centers(self.center, self.dim, *self._zones(start, len(out)), out)
 
     def _zones(self, start: int, rows: int) -> tuple[list[tuple[Floats, Floats]], Integers, Integers]:
         """Return the colatitudes of consecutive cells from the top to S^3, then count and number in the S^2 below."""

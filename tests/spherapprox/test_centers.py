@@ -150,6 +150,13 @@ def test_centres_lie_in_their_cells_at_any_size(dim, size, where, rows):
         assert np.array_equal(partition.locate(centers), np.arange(start, stop))
 
 
+@pytest.mark.parametrize(("dim", "n"), [(1, 2**41), (1, 2**53), (2, 2**53), (3, 10**12), (5, 10**12), (16, 10**12)])
+def test_centres_lie_in_their_cells_in_the_largest_partitions(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    for start in np.random.default_rng(dim).integers(0, n - 4000, 5).tolist():
+        assert np.array_equal(partition.locate(partition.centers(start, start + 4000)), np.arange(start, start + 4000))
+
+
 @pytest.mark.parametrize(("dim", "n"), [(2, 10**6), (3, 10**5), (4, 5000), (8, 10**5), (16, 10**4), (60, 3000)])
 def test_few_points_and_many_are_located_alike(dim, n):
     """Many go through tables of the whole partition, few go down a level at a time."""

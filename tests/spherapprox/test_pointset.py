@@ -117,7 +117,10 @@ def test_rotation_by_scipy_and_of_sloppy_rows():
     ("R", "message"),
     [
         (np.eye(4), r"'R' must have shape \(3, 3\) for dim = 2, got \(4, 4\)"),
-        (Rotation.from_euler("z", [0.1, 0.2]), r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 3, 3\)"),
+        (
+            Rotation.from_rotvec([[0.1, 0.0, 0.0], [0.0, 0.2, 0.0]]),
+            r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 3, 3\)",
+        ),
         (
             1.001 * np.eye(3),
             r"'R' must be orthogonal, got entries of R\^T R that are 0.002 off.*qr\(R\).*group.rvs\(3\)",

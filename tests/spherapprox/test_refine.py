@@ -75,6 +75,7 @@ STARTS = {
     "one twice": lambda: [[0.6, 0.0, 0.8], [0.6, 0.0, 0.8]],
     "poles": lambda: [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]],
     "noisy equator": lambda: _noisy_equator(1e-14),
+    "noisy octahedron": lambda: _noisy_octahedron(1e-13),
     "single precision": lambda: points.uniform(2, 100, 4).points.astype(np.float32),
 }
 
@@ -89,6 +90,13 @@ def _noisy_equator(by):
     """Return points whose convex hull is so thin that Qhull leaves some of them out."""
     rng = np.random.default_rng(1)
     x = sphere.from_latitude_longitude(0.0, rng.uniform(0.0, 360.0, 40)) + by * rng.standard_normal((40, 3))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def _noisy_octahedron(by):
+    """Return the octahedron with many copies of its vertices, all a little off."""
+    rng = np.random.default_rng(0)
+    x = np.vstack([np.eye(3), -np.eye(3)])[rng.integers(0, 6, 75)] + by * rng.standard_normal((75, 3))
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
@@ -180,6 +188,16 @@ def test_insertion_beyond_s2_finds_large_holes(dim, n):
     assert largest <= 1.1 * at[-1]  # no hole found from elsewhere is much larger
     assert separation(finer.points) >= 0.9 * at[-1]
     assert (np.diff(at) < 0.15).all()
+
+
+@pytest.mark.parametrize("dim", [3, 9])
+def test_insertion_takes_no_point_nearer_than_the_best_candidate(dim):
+    x, pool = sphere.uniform(dim, 10, 0), sphere.uniform(dim, 300, 1)
+    added = insertion.from_pool(x, pool, range(60))
+    for i in range(60):
+        before = np.vstack([x, added[:i]])
+        best = sphere.distance(pool[:, None], before).min(axis=1).max()
+        assert sphere.distance(before, added[i]).min() >= best - 1e-9
 
 
 def test_insertion_completes_the_simplex_in_many_dimensions():
@@ -323,7 +341,7 @@ def test_points_that_cannot_move_come_back():
     assert np.array_equal(points.relax([[0.6, 0.8]]).points, [[0.6, 0.8]])
     lattice = points.fibonacci(30)
     assert np.array_equal(points.relax(lattice, steps=0).points, lattice.points)
-    poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    poles = np.array([[0.0, 0.0, 1.0 + 1e-8], [0.0, 0.0, -1.0]])
     assert np.array_equal(points.relax(poles).points, poles)
 
 

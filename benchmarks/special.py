@@ -19,14 +19,11 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +35,7 @@ import scipy.special
 import scipy.stats
 from numpy.typing import NDArray
 from tabulate import tabulate
+from timing import HEADER, Row, Timed, measure
 from tqdm import tqdm
 
 from spherapprox import VonMisesFisher, special
@@ -46,32 +44,6 @@ Array = NDArray[np.float64]
 
 IMPORT_COST = 1.3
 """What `import spherapprox` may cost, in imports of NumPy."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One comparison: two calls that return their seconds, and what to say of their results."""
-
-    what: str
-    ours: Callable[[], float]
-    peer: Callable[[], float]
-    agreement: Callable[[], str]
-    target: float | None = None
-    peer_rounds: int = 10**9
-
-
-class Timed:
-    """A call that returns its seconds and keeps its last result."""
-
-    def __init__(self, function: Callable[[], Any]) -> None:
-        self.function = function
-        self.result: Any = None
-
-    def __call__(self) -> float:
-        """Call it once."""
-        start = time.perf_counter()
-        self.result = self.function()
-        return time.perf_counter() - start
 
 
 def options() -> argparse.Namespace:
@@ -255,21 +227,6 @@ def import_rows() -> Iterator[Row]:
         yield Row(f"{ours} / {peer}", importing(ours), importing(peer), lambda: "", target)
 
 
-def measure(row: Row, rounds: int) -> list[str]:
-    """Time a row in interleaved rounds, after one call of ours that loads what is compiled."""
-    row.ours()
-    ours, peer = [], []
-    for i in range(rounds):
-        ours.append(row.ours())
-        if i < row.peer_rounds:
-            peer.append(row.peer())
-    mine, theirs = statistics.median(ours), statistics.median(peer)
-    target = kept = ""
-    if row.target is not None:
-        target, kept = f">= {row.target:.3g}", "yes" if theirs >= row.target * mine else "NO"
-    return [row.what, f"{mine:.3g}", f"{theirs:.3g}", f"{theirs / mine:.3g}", target, kept, row.agreement()]
-
-
 def main() -> None:
     """Measure every row and print one table."""
     chosen = options()
@@ -288,8 +245,7 @@ def main() -> None:
             for row in rows:
                 table.append(measure(row, times))
                 bar.update()
-    header = ["what / peer", "ours (s)", "peer (s)", "peer/ours", "target", "kept", "worst disagreement"]
-    print(tabulate(table, header, disable_numparse=True))
+    print(tabulate(table, HEADER, disable_numparse=True))
 
 
 if __name__ == "__main__":

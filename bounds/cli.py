@@ -1,4 +1,4 @@
-"""The command `spherapprox`: run a study, or print the ladder of prefix lengths."""
+"""The command `spherapprox`: run a study, print the ladder of prefix lengths, or compare control points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from spherapprox import __version__, targets
 from spherapprox.target import Target
 
-from . import rungs
+from . import makers, rungs
 from . import study as studies
 from ._bound import Bound
 from .api import ladder, prefix_length
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_study(commands.add_parser("study", help="approximate a target with growing prefixes and check every bound"))
     _add_bounds(commands.add_parser("bounds", help="print every theorem's concentration and prefix length"))
+    _add_points(commands.add_parser("points", help="compare makers of control points by their covering radius"))
     return parser
 
 
@@ -91,6 +92,14 @@ def _add_bounds(parser: argparse.ArgumentParser) -> None:
     add("--out", type=_folder, metavar="DIR", help="also write the table and figures over eps and dim to this folder")
 
 
+def _add_points(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--dim", type=_count, default=2, help="the manifold's dimension m of S^m (default: %(default)s)")
+    add("--n", type=_count, nargs="+", default=list(makers.COUNTS), help="numbers of points")
+    add("--seed", type=_count, default=0, help="default: %(default)s")
+    add("--out", type=_folder, metavar="DIR", help="also write the table and figures to this folder")
+
+
 def _study(options: argparse.Namespace) -> None:
     extra = {} if options.year is None else {"year": options.year}
     target = targets.make(options.target, dim=options.dim, **extra)
@@ -119,6 +128,13 @@ def _bounds(options: argparse.Namespace) -> None:
     print(text, said, *(f"wrote {path}" for path in written), sep="\n")
 
 
+def _points(options: argparse.Namespace) -> None:
+    found = makers.compare(options.dim, options.n, rng=options.seed, progress=None)
+    written = () if options.out is None else makers.save(found, options.out)
+    note = "floor    the least covering radius that N points can have: that of N caps of measure 1/N"
+    print(found.table(), note, *(f"wrote {path}" for path in written), sep="\n")
+
+
 def _ladders_for(eps: float, target: Target) -> list[str]:
     """Return the ladder for the target's own constants, and beside it the one that the thesis prints, L = F = 1."""
     constants = {(target.lipschitz or 1.0, target.sup_norm or 1.0), (1.0, 1.0)}
@@ -141,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     plain, warnings.formatwarning = warnings.formatwarning, _one_line
     try:
-        {"study": _study, "bounds": _bounds}[options.command](options)
+        {"study": _study, "bounds": _bounds, "points": _points}[options.command](options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has seen enough; files are written before anything is printed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -25,6 +25,10 @@ ROUNDING = 1e-12
 """Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
 
 
+CORE = ("sharp-core", "sharp-core-centroid", "sharp-core-quadrature", "thesis-core")
+SPLIT = ("sharp-split-mean", "sharp-split-equal", "sharp-split")
+
+
 @dataclass(frozen=True)
 class Check:
     """One theorem held against one measured number.
@@ -89,16 +93,18 @@ def validate(
 ) -> Validation:
     """Hold a head's achieved error against every theorem that applies to it.
 
-    Upper bounds (sharp-core and thesis-core for a core head; sharp-split-mean, sharp-split-equal and sharp-split for a
-    split head) are compared with the measured sup error on this target. The lower bound speaks of the worst target of
+    Upper bounds (sharp-core, sharp-core-centroid, sharp-core-quadrature and thesis-core for a core head;
+    sharp-split-mean, sharp-split-equal and sharp-split for a split head) are compared with the measured sup error on
+    this target. The lower bound speaks of the worst target of
     this Lipschitz constant, so it is compared with the worst-case error W of the point set, never with the error on one
     target.
 
     Parameters
     ----------
     head : CoreHead or SplitHead
-        The head; its `.points` tell which theorems apply (an `EqualMeasurePartition` has cells of equal measure and an
-        exact radius, a `PointSet` may have a covering radius, of bare rows nothing is known).
+        The head; its `.points` tell which theorems apply (an `EqualMeasurePartition` has cells of equal measure and a
+        radius, a `PointSet` may have a covering radius and a degree of exactness and has a separation, of bare rows
+        nothing is known).
     target : Target
         What it approximates, with the Lipschitz constant (and sup norm) that theory asks for.
     error : ErrorInterval, optional
@@ -126,7 +132,7 @@ def validate(
 
     References
     ----------
-    docs/theorems.md, 4.3 - 4.5, 4.B.
+    docs/theorems.md, 4.3 - 4.5 and 4.A - 4.D.
 
     Examples
     --------
@@ -148,10 +154,9 @@ def validate(
     if error is None:
         error = sup_error(head, target, n=n, workers=workers, rng=rng)
     if isinstance(head, CoreHead):
-        checks = [_upper(name, head, target, error) for name in ("sharp-core", "thesis-core")]
+        checks = [_upper(name, head, target, error) for name in CORE]
     else:
-        names = ("sharp-split-mean", "sharp-split-equal", "sharp-split")
-        checks = [_upper(name, head, target, error) for name in names]
+        checks = [_upper(name, head, target, error) for name in SPLIT]
         if worst_case:
             checks.append(_lower(head, target, n, workers, rng))
     return Validation(error, tuple(checks))
@@ -165,19 +170,34 @@ def known_radius(head: CoreHead | SplitHead) -> float | None:
     return points.covering_radius if isinstance(points, PointSet) else None
 
 
+def known_separation(head: CoreHead | SplitHead) -> float | None:
+    """Return the least distance between two of a head's control points, None where it is not known or there is none."""
+    distance = head.points.separation if isinstance(head.points, PointSet) else 0.0
+    return distance if 0.0 < distance <= np.pi else None
+
+
 def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target) -> str:
     """Say why a theorem does not speak of this head and target; empty when it does."""
     if target.lipschitz is None:
         return "needs the target's Lipschitz constant (lipschitz=)"
     if not np.array_equal(nodes(head.control_points if head.points is None else head.points)[0], head.control_points):
         return "needs control points that are what head.points says"
-    if theorem != "sharp-split" and not isinstance(head.points, EqualMeasurePartition):
-        return "needs an equal-measure partition"
-    if known_radius(head) is None:
-        return "needs the covering radius of the points"
-    if theorem.endswith("core") and target.sup_norm is None:
+    if "core" in theorem and target.sup_norm is None:
         return "needs the target's sup norm (sup_norm=)"
-    return ""
+    return _lack(theorem, head)
+
+
+def _lack(theorem: str, head: CoreHead | SplitHead) -> str:
+    """Say what a theorem needs of the control points that is not known of them; empty when nothing is."""
+    points = head.points
+    if theorem == "sharp-core-quadrature":
+        exact = isinstance(points, PointSet) and points.degree is not None and bool((points.weights > 0.0).all())
+        return "" if exact else "needs positive weights and the degree of exactness (PointSet's degree=)"
+    if theorem != "sharp-split" and not isinstance(points, EqualMeasurePartition):
+        return "needs an equal-measure partition"
+    if theorem == "sharp-core-centroid" and getattr(points, "center", "") != "centroid":
+        return "needs the cells' centroids (centers='centroid')"
+    return "" if known_radius(head) is not None else "needs the covering radius of the points"
 
 
 def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: ErrorInterval) -> Check:
@@ -191,8 +211,10 @@ def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: Erro
         lipschitz=max(target.lipschitz, SMALLEST),  # 0 is a constant
         exponent=target.exponent,
         concentration=head.concentration,
-        radius=known_radius(head),
+        radius=None if theorem == "sharp-core-quadrature" else known_radius(head),
         n=len(head.control_points),
+        separation=known_separation(head),
+        degree=head.points.degree if isinstance(head.points, PointSet) else None,
         sup_norm=None if target.sup_norm is None else max(target.sup_norm, SMALLEST),
     )
     if bound.failed:

@@ -23,6 +23,9 @@ UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 MEMORY_LIMIT = 8 * 2**30
 """Bytes that one result may take before a function refuses to make it."""
 
+OPERATION_LIMIT = 1e13
+"""Operations that one call may take before a function refuses to begin: some hours."""
+
 
 def show(value: object) -> str:
     """Print a value briefly enough for an error message."""
@@ -258,6 +261,27 @@ def memory(n_bytes: float, what: str, remedy: str) -> None:
     if n_bytes > MEMORY_LIMIT:
         raise ValueError(
             f"{what} would take {n_bytes / 2**30:.3g} GiB, above the limit of {MEMORY_LIMIT / 2**30:.3g} GiB: {remedy}"
+        )
+
+
+def destination(out: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array that a result of this shape can be written into as it is."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"'out' must be a NumPy array, got {show(out)} of type {type(out).__name__}")
+    flags = out.flags
+    if out.shape != shape or out.dtype != np.float64 or not (flags.writeable and flags.c_contiguous and flags.aligned):
+        raise ValueError(
+            f"'out' must be a writeable, C-contiguous array of shape {shape} and float64, got shape {out.shape} and "
+            f"{out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; np.empty(shape) makes one"
+        )
+    return out
+
+
+def operations(count: float, what: str, remedy: str) -> None:
+    """Refuse work of more than `OPERATION_LIMIT` operations before any of it is done."""
+    if count > OPERATION_LIMIT:
+        raise ValueError(
+            f"{what} would take {count:.3g} operations, above the limit of {OPERATION_LIMIT:.3g}: {remedy}"
         )
 
 

@@ -1,6 +1,7 @@
-"""The way back up through the recursive zonal partition, from arcs of S^1 through S^2 to S^m: centres that depend on the
-size of the cell inside. Consecutive rows mostly share their zones and what is inside, and then a row copies the last.
-docs/theorems.md, 5.3 and 5.4.
+"""The way back up through the recursive zonal partition, from arcs of S^1 to cells of S^m, for centres' colatitudes.
+
+They depend on the size of the cell inside. Consecutive rows mostly share their zones and what is inside; then a row
+copies the one before. docs/theorems.md, 5.3 and 5.4.
 """
 
 from __future__ import annotations
@@ -46,6 +47,13 @@ def arcs(arc: Integers, radius: Floats, length: Floats) -> None:
 
 
 @njit
+def midpoints(lower: Floats, upper: Floats, center: Floats) -> None:
+    """Write the colatitudes of the middles, the poles for caps."""
+    for i in range(len(center)):
+        center[i] = zone.midpoint(lower[i], upper[i])
+
+
+@njit
 def smallest_caps(lower: Floats, upper: Floats, radius: Floats, center: Floats) -> None:
     """Write the colatitudes of the smallest caps' centres; `radius` is that of the cell inside the zone."""
     for i in range(len(center)):
@@ -58,13 +66,12 @@ def smallest_caps(lower: Floats, upper: Floats, radius: Floats, center: Floats) 
 @njit
 def centroids(dim: int, lower: Floats, upper: Floats, length: Floats, center: Floats) -> None:
     """Write the colatitudes of the mean vectors, and turn the lengths of those inside the zones into theirs."""
-    inside = 0.0
+    low, high, sine, cosine = -1.0, -1.0, 0.0, 0.0
     for i in range(len(center)):
-        before, inside = inside, length[i]
-        if i > 0 and lower[i] == lower[i - 1] and upper[i] == upper[i - 1] and inside == before:
-            center[i], length[i] = center[i - 1], length[i - 1]
-        else:
-            center[i], length[i] = zone.centroid(dim, lower[i], upper[i], inside)
+        if lower[i] != low or upper[i] != high:
+            low, high = lower[i], upper[i]
+            sine, cosine = zone.means(dim, low, high)
+        center[i], length[i] = zone.toward(low, high, sine, cosine, length[i])
 
 
 @njit

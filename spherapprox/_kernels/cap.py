@@ -14,9 +14,6 @@ from .jit import njit
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_RESTART = 16
-"""Rows along an arc between two evaluations of sine and cosine; a rotation makes those in between."""
-
 
 @njit
 def layout(n: int) -> Any:
@@ -89,65 +86,72 @@ def zone_counts(n: int, counts: Integers) -> int:
 
 
 @njit
-def centers(count: Integers, local: Integers, scale: Floats, out: Floats) -> None:
-    """Write the first three coordinates of the centres of cells `local` of S^2 in `count` cells (0: nothing left)."""
-    north, south, n = 0, 0, 0
-    c, s, cos_step, sin_step, cos_theta, sin_theta = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(len(count)):
-        k = local[i]
-        if count[i] == 0 or k == 0 or k == count[i] - 1:
-            out[i, 0] = out[i, 1] = 0.0
-            out[i, 2] = 0.0 if count[i] == 0 else (scale[i] if k == 0 else -scale[i])
-            n = 0
-            continue
-        if count[i] != n or k < north or k >= south:
-            n = count[i]
-            north, south = collar_of_index(n, k)
-            theta = 0.5 * (boundary(n, north) + boundary(n, south))
-            cos_theta, sin_theta = math.cos(theta), math.sin(theta)
-            step = 2.0 * math.pi / (south - north)
-            cos_step, sin_step = math.cos(step), math.sin(step)
-            fresh = True
+def centers(n: int, k: int, scale: float, tail: Floats, out: Floats) -> None:
+    """Write `scale` times the centres of cells k, k + 1, ... of S^2 in n cells, and `tail` behind each."""
+    cos_turn, sin_turn = np.empty(circle.TURNS), np.empty(circle.TURNS)
+    cosine, sine = np.empty(circle.STRIP), np.empty(circle.STRIP)
+    north, south, turn = 0, 0, (0, cos_turn, sin_turn)
+    cos_theta, sin_theta = 0.0, 0.0
+    row = 0
+    while row < len(out):
+        cell = k + row
+        end = row + 1
+        if cell == 0 or cell == n - 1:
+            out[row, 0], out[row, 1], out[row, 2] = 0.0, 0.0, scale if cell == 0 else -scale
         else:
-            fresh = local[i - 1] != k - 1
-        arc = k - north
-        turns = arc % _RESTART
-        if fresh or turns == 0:
-            c, s = circle.center(arc - turns, south - north)
-        else:
-            turns = 1
-        for _ in range(turns):
-            c, s = c * cos_step - s * sin_step, s * cos_step + c * sin_step
-        out[i, 0], out[i, 1], out[i, 2] = scale[i] * sin_theta * c, scale[i] * sin_theta * s, scale[i] * cos_theta
+            if cell >= south:
+                north, south = collar_of_index(n, cell)
+                theta = 0.5 * (boundary(n, north) + boundary(n, south))
+                cos_theta, sin_theta = math.cos(theta), math.sin(theta)
+                turn = circle.turns(south - north, cos_turn, sin_turn), cos_turn, sin_turn
+            end = min(row + circle.STRIP, row + south - cell, len(out))
+            circle.directions(cell - north, south - north, turn, cosine[: end - row], sine[: end - row])
+            for i in range(end - row):
+                out[row + i, 0] = scale * (sin_theta * cosine[i])
+                out[row + i, 1] = scale * (sin_theta * sine[i])
+                out[row + i, 2] = scale * cos_theta
+        if len(tail):
+            for i in range(row, end):
+                for column in range(len(tail)):
+                    out[i, 3 + column] = tail[column]
+        row = end
 
 
 @njit
-def indices(count: Integers, x: Floats, index: Integers) -> None:
-    """Add the cell of S^2 in `count` cells (0: nothing left) that holds each point's first three coordinates."""
-    n, cap, fitting, collars = 0, 0.0, 0.0, 0
-    for i in range(len(count)):
-        if count[i] <= 1:
-            continue
-        colatitude = math.atan2(math.hypot(x[i, 0], x[i, 1]), x[i, 2])
-        if count[i] == 2:
-            index[i] += 1 if colatitude >= 0.5 * math.pi else 0
-            continue
-        if count[i] != n:
-            n = count[i]
-            cap, fitting, collars = layout(n)
-        if colatitude < boundary(n, 1):
-            continue
-        if colatitude >= boundary(n, n - 1):
-            index[i] += n - 1
-            continue
-        j = min(max(int((colatitude - cap) / fitting), 0), collars - 1)
-        while colatitude < boundary(n, first_of(n, cap, fitting, collars, j)):
-            j -= 1
-        while colatitude >= boundary(n, first_of(n, cap, fitting, collars, j + 1)):
-            j += 1
-        north = first_of(n, cap, fitting, collars, j)
-        south = first_of(n, cap, fitting, collars, j + 1)
-        index[i] += north + circle.index_of(x[i, 0], x[i, 1], south - north)
+def zone_of_colatitude(n: int, shape: Any, colatitude: float) -> Any:
+    """Return (cells north of the zone, north of its end) of the zone of S^2 in n >= 3 cells; `shape` is its layout."""
+    cap, fitting, count = shape
+    j = min(max(int((colatitude - cap) / fitting), 0), count - 1)
+    north, south = first_of(n, cap, fitting, count, j), first_of(n, cap, fitting, count, j + 1)
+    while colatitude < boundary(n, north):
+        if j == 0:
+            return 0, 1
+        j -= 1
+        north, south = first_of(n, cap, fitting, count, j), north
+    while colatitude >= boundary(n, south):
+        if j == count - 1:
+            return n - 1, n
+        j += 1
+        north, south = south, first_of(n, cap, fitting, count, j + 1)
+    return north, south
+
+
+@njit
+def table_sizes(counts: Integers, sizes: Integers) -> None:
+    """Write the numbers of boundaries of S^2 in these counts of cells."""
+    for i in range(len(counts)):
+        sizes[i] = 1 if counts[i] < 3 else layout(counts[i])[2] + 1
+
+
+@njit
+def tables(counts: Integers, offsets: Integers, first: Integers, angle: Floats) -> None:
+    """Write the cells north of each boundary of S^2, and its colatitude, table after table; pi for a single cell."""
+    for i in range(len(counts)):
+        n, begin, end = counts[i], offsets[i], offsets[i + 1]
+        cap, fitting, count = layout(max(n, 3))
+        for j in range(end - begin):
+            first[begin + j] = first_of(n, cap, fitting, count, j)
+            angle[begin + j] = boundary(n, first[begin + j])
 
 
 @njit

@@ -1,4 +1,4 @@
-"""One level of the descent through the recursive zonal partition: from a cell's number or a point to its zone.
+"""The descent through the recursive zonal partition from a cell's number to its zones and its centre.
 
 A level S^m, m >= 3, is a set of tables laid end to end: table t has the boundaries ``offsets[t] : offsets[t + 1]``,
 with ``first`` the number of cells north of each boundary and ``angle`` its colatitude. On S^2 both have a closed form,
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import cap
 from .jit import njit
 
 Floats = NDArray[np.float64]
@@ -23,70 +24,85 @@ NORTH, SOUTH, DONE = -1, -2, -3
 
 
 @njit
+def _zone_of_index(low: int, high: int, first: Integers, k: int) -> int:
+    """Return the slot of cell k in the table of boundaries low, ..., high."""
+    if k == 0:
+        return NORTH
+    if k >= first[high]:
+        return SOUTH
+    while high - low > 1:
+        middle = (low + high) // 2
+        if first[middle] <= k:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit
 def search_index(table: Integers, offsets: Integers, first: Integers, local: Integers, slot: Integers) -> None:
     """Find the zone that holds cell `local` of each row's table, and make `local` the number inside it."""
     for i in range(len(table)):
         t = table[i]
-        if t < 0:
-            slot[i] = DONE
-            continue
-        low, high, k = offsets[t], offsets[t + 1] - 1, local[i]
-        if k == 0:
-            slot[i] = NORTH
-        elif k >= first[high]:
-            slot[i] = SOUTH
-        else:
-            while high - low > 1:
-                middle = (low + high) // 2
-                if first[middle] <= k:
-                    low = middle
-                else:
-                    high = middle
-            slot[i] = low
-            local[i] = k - first[low]
+        slot[i] = DONE if t < 0 else _zone_of_index(offsets[t], offsets[t + 1] - 1, first, local[i])
+        if slot[i] >= 0:
+            local[i] -= first[slot[i]]
 
 
 @njit
-def search_point(table: Integers, level: Any, height: Floats, below: Floats, index: Integers, slot: Integers) -> None:
-    """Find the zone that holds each point and count the cells north of it.
+def centers(dim: int, n: int, tree: Any, start: int, out: Floats) -> None:
+    """Write the centres of consecutive cells, dim >= 2: down to a run of cells of one S^2, and up as far as it ends.
 
-    `level` is (offsets, first, angle), `height` the coordinate along the axis, `below` the sum of squares of the rest.
+    `tree` is (offsets, first, cosine, sine, below) of all levels and (offsets, rows) of the centres of whole S^2, where
+    they are at hand.
     """
-    offsets, first, angle = level
-    for i in range(len(table)):
-        t = table[i]
-        if t < 0:
-            slot[i] = DONE
-            continue
-        colatitude = math.atan2(math.sqrt(below[i]), height[i])
-        low, high = offsets[t], offsets[t + 1] - 1
-        if colatitude < angle[low] or angle[low] >= math.pi:  # a boundary at pi: one cell holds all of S^m
-            slot[i] = NORTH
-        elif colatitude >= angle[high]:
-            slot[i] = SOUTH
-            index[i] += first[high]
+    offsets, first, cosine, sine, below, at_hand, rows = tree
+    table, scale, axis = np.zeros(dim + 1, dtype=np.int64), np.ones(dim + 1), np.zeros(dim + 1)
+    north, south = np.empty(dim + 1, dtype=np.int64), np.empty(dim + 1, dtype=np.int64)  # rows of each table's cells
+    north[dim], south[dim] = -start, n - start
+    row, m = 0, dim
+    while row < len(out):
+        j = 0
+        while m > 2 and j >= 0:
+            t = table[m]
+            j = _zone_of_index(offsets[t], offsets[t + 1] - 1, first, row - north[m])
+            if j >= 0:
+                axis[m], scale[m - 1] = scale[m] * cosine[j], scale[m] * sine[j]
+                north[m - 1], south[m - 1] = north[m] + first[j], north[m] + first[j + 1]
+                table[m - 1] = below[j]
+                m -= 1
+        if j < 0:
+            end = row + 1
+            out[row, :m] = 0.0
+            out[row, m] = scale[m] if j == NORTH else -scale[m]
+            out[row, m + 1 :] = axis[m + 1 :]
         else:
-            while high - low > 1:
-                middle = (low + high) // 2
-                if angle[middle] <= colatitude:
-                    low = middle
-                else:
-                    high = middle
-            slot[i] = low
-            index[i] += first[low]
+            end = min(south[2], len(out))
+            place = at_hand[table[2] - (len(offsets) - 1)]
+            if place < 0:
+                cap.centers(south[2] - north[2], row - north[2], scale[2], axis[3:], out[row:end])
+            else:
+                _copy(rows[place + row - north[2] :], scale[2], axis[3:], out[row:end])
+        row = end
+        while m < dim and south[m] <= row:
+            m += 1
 
 
 @njit
-def place(slot: Integers, cosine: Floats, sine: Floats, scale: Floats, column: Floats) -> None:
-    """Write the centres' coordinate along this level's axis, and leave in `scale` the length of the rest."""
-    for i in range(len(slot)):
-        j = slot[i]
-        if j >= 0:
-            column[i] = scale[i] * cosine[j]
-            scale[i] *= sine[j]
-        else:
-            column[i] = scale[i] if j == NORTH else (-scale[i] if j == SOUTH else 0.0)
-            scale[i] = 0.0
+def _copy(source: Floats, scale: float, tail: Floats, out: Floats) -> None:
+    """Write `scale` times the source's rows, and `tail` behind each."""
+    for i in range(len(out)):
+        out[i, 0], out[i, 1], out[i, 2] = scale * source[i, 0], scale * source[i, 1], scale * source[i, 2]
+        for column in range(len(tail)):
+            out[i, 3 + column] = tail[column]
+
+
+@njit
+def centers_of_counts(counts: Integers, offsets: Integers, rows: Floats) -> None:
+    """Write the centres of S^2 in as many cells as `counts` says, from row ``offsets`` on (-1: not wanted)."""
+    for i in range(len(counts)):
+        if offsets[i] >= 0:
+            cap.centers(counts[i], 0, 1.0, rows[0, 3:], rows[offsets[i] : offsets[i] + counts[i]])
 
 
 @njit

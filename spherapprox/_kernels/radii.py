@@ -21,13 +21,6 @@ def _about_midpoint(lower: float, upper: float, across: float) -> float:
 
 
 @njit
-def fold(lower: Floats, upper: Floats, radius: Floats) -> None:
-    """Turn the radii of cells of S^(m-1) into those of the zones of S^m above them, in place."""
-    for i in range(len(radius)):
-        radius[i] = _about_midpoint(lower[i], upper[i], radius[i])
-
-
-@njit
 def of_counts(counts: Integers, radius: Floats) -> None:
     """Write the largest cell radius of S^2 in n cells, for each n of `counts`."""
     for i in range(len(counts)):
@@ -43,20 +36,6 @@ def of_counts(counts: Integers, radius: Floats) -> None:
             upper = cap.boundary(n, south)
             radius[i] = max(radius[i], _about_midpoint(lower, upper, math.pi / (south - north)))
             north, lower = south, upper
-
-
-@njit
-def of_cells(count: Integers, local: Integers, radius: Floats) -> None:
-    """Write the radius of cell `local` of S^2 in `count` cells (0: all of it)."""
-    for i in range(len(count)):
-        n = count[i]
-        if n < 2:
-            radius[i] = math.pi
-            continue
-        north, south = cap.zone_of_index(n, local[i])
-        lower = cap.boundary(n, north) if north > 0 else 0.0
-        upper = cap.boundary(n, south) if south < n else math.pi
-        radius[i] = _about_midpoint(lower, upper, math.pi / (south - north))
 
 
 @njit

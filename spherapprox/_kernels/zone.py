@@ -92,10 +92,16 @@ def smallest_cap(lower: float, upper: float, across: float) -> float:
 
 @njit
 def means(dim: int, lower: float, upper: float) -> Any:
-    """Return the means of the sine and the cosine of colatitude over a zone of S^dim that reaches no pole."""
+    """Return the means of the sine and the cosine of colatitude over a zone of S^dim; a cap has no sine."""
+    if lower <= 0.0 and upper >= math.pi:
+        return 0.0, 0.0
+    if lower <= 0.0 or upper >= math.pi:
+        angle = upper if lower <= 0.0 else math.pi - lower
+        mean = math.sin(angle) / (dim * angle * _rim_mean(dim, angle))
+        return 0.0, (mean if lower <= 0.0 else -mean)
     middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
     sine, cosine = math.sin(middle), math.cos(middle)
-    # at colatitude middle + t the weight is exp((dim - 1) g(t)), up to a factor, with sin(middle + t)/sin(middle) = e^g
+    # at colatitude middle + t the weight is e^((dim - 1) g(t)), up to a factor, with e^g = sin(middle + t)/sin(middle)
     cot = cosine / sine
     mode = min(max(0.5 * math.pi - middle, -half), half)
     top = math.log1p(cot * math.sin(mode) - 2.0 * math.sin(0.5 * mode) ** 2)
@@ -112,18 +118,19 @@ def means(dim: int, lower: float, upper: float) -> Any:
 
 
 @njit
-def centroid(dim: int, lower: float, upper: float, length: float) -> Any:
-    """Return colatitude and length of the cell's mean vector in S^dim, dim >= 2: docs/theorems.md, 5.4.
+def toward(lower: float, upper: float, sine: float, cosine: float, length: float) -> Any:
+    """Return colatitude and length of the cell's mean vector, from the zone's means: docs/theorems.md, 5.4.
 
     A mean vector of length 0 leaves the direction open: then it is the middle.
     """
-    if lower <= 0.0 or upper >= math.pi:
-        if lower <= 0.0 and upper >= math.pi:
-            return 0.0, 0.0
-        angle = upper if lower <= 0.0 else math.pi - lower
-        return (0.0 if lower <= 0.0 else math.pi), math.sin(angle) / (dim * angle * _rim_mean(dim, angle))
-    sine, cosine = means(dim, lower, upper)
     mean = math.hypot(sine * length, cosine)
     if mean <= _NO_LENGTH:
-        return 0.5 * (lower + upper), 0.0
+        return midpoint(lower, upper), 0.0
     return math.atan2(sine * length, cosine), mean
+
+
+@njit
+def centroid(dim: int, lower: float, upper: float, length: float) -> Any:
+    """Return colatitude and length of the cell's mean vector in S^dim, dim >= 2."""
+    sine, cosine = means(dim, lower, upper)
+    return toward(lower, upper, sine, cosine, length)

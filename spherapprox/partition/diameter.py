@@ -12,7 +12,7 @@ from .levels import inside, level_of
 __all__ = ["largest_diameter"]
 
 _ZONES = 2e5
-"""Zones of all the different partitions of one sphere that are gone through: about a second."""
+"""Zones, of all the different partitions of lower spheres together, that are gone through: about a second."""
 
 
 def largest_diameter(dim: int, n: int) -> float | None:
@@ -22,9 +22,10 @@ def largest_diameter(dim: int, n: int) -> float | None:
     """
     if dim == 1 or n <= 2:
         return min(np.pi, 2.0 * np.pi / n)
-    levels, counts = [], np.array([n])
+    levels, counts, zones = [], np.array([n]), 0.0
     for m in range(dim, 2, -1):
-        if _zones(m, counts) > _ZONES:
+        zones += _zones(m, counts)
+        if zones > _ZONES:
             return None
         level = level_of(m, counts)
         is_collar = np.ones(len(level.first), dtype=bool)
@@ -33,7 +34,7 @@ def largest_diameter(dim: int, n: int) -> float | None:
         levels.append((level, table_of_slot))
         if not counts.size:
             break
-    if _zones(2, counts) > _ZONES:
+    if zones + _zones(2, counts) > _ZONES:
         return None
     diameter = np.empty(len(counts))
     diameters.of_counts(counts, diameter)

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _CACHED_BOUNDARIES = 2**20
-"""Boundaries that the cache of tables may hold (32 bytes each)."""
+"""Boundaries that the cache of tables may hold (40 bytes each)."""
 
 
 class Level(NamedTuple):
@@ -27,6 +27,7 @@ class Level(NamedTuple):
     angle: Floats  # its colatitude
     cosine: Floats  # of the middle of the collar south of it
     sine: Floats
+    edge: Floats  # cos |cos| of the boundary's colatitude; -2 for one at pi, which has nothing south of it
 
 
 def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Integers, Integers], None]) -> Integers:
@@ -73,7 +74,7 @@ def level_of(dim: int, counts: Integers) -> Level:
         made = _makelevel_of(dim, np.array([count for _, count in missing]))
         if len(made.first) > _CACHED_BOUNDARIES // 4:
             return made if not found else _makelevel_of(dim, counts)
-        trigonometry = np.stack([made.angle, made.cosine, made.sine])
+        trigonometry = np.stack(made[2:])
         for t, key in enumerate(missing):
             part = slice(made.offsets[t], made.offsets[t + 1])
             found[key] = made.first[part].copy(), trigonometry[:, part].copy()
@@ -107,7 +108,13 @@ def _makelevel_of(dim: int, counts: Integers) -> Level:
     first = _first(dim, counts[table], cap[table], collars[table], j)
     angle = np.where(first == 1, cap[table], _boundary(dim, counts[table], first))
     middle = 0.5 * (angle + np.append(angle[1:], np.pi))
-    return Level(offsets, first, angle, np.cos(middle), np.sin(middle))
+    return Level(offsets, first, angle, np.cos(middle), np.sin(middle), edge_of(angle))
+
+
+def edge_of(angle: Floats) -> Floats:
+    """Return cos |cos| of boundaries, -2 for those at pi."""
+    cosine = np.cos(angle)
+    return np.where(angle >= np.pi, -2.0, cosine * np.abs(cosine))
 
 
 def _first(dim: int, n: Integers, cap: Floats, collars: Integers, j: Integers) -> Integers:
@@ -117,7 +124,7 @@ def _first(dim: int, n: Integers, cap: Floats, collars: Integers, j: Integers) -
     """
     nearer = np.minimum(j, collars - j)
     angle = np.minimum(cap + nearer * ((np.pi - 2.0 * cap) / np.maximum(collars, 1)), np.pi / 2)
-    ideal = n * np.exp(special.log_cap_measure(dim, angle))
+    ideal = n * np.exp(_of_distinct(special.log_cap_measure, dim, angle))
     first: Integers = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
     first[2 * j == collars] = (n[2 * j == collars] + 1) // 2
     first[j == collars] = n[j == collars] - 1
@@ -131,5 +138,11 @@ def _boundary(dim: int, n: Integers, first: Integers) -> Floats:
     angle = np.full(len(n), np.pi / 2)
     inner = 2 * nearer < n
     inner &= nearer > 0
-    angle[inner] = special.cap_angle(dim, np.log(nearer[inner]) - np.log(n[inner]))
+    angle[inner] = _of_distinct(special.cap_angle, dim, np.log(nearer[inner]) - np.log(n[inner]))
     return np.where(2 * first <= n, angle, np.pi - angle)
+
+
+def _of_distinct(function: Callable[[int, Floats], Floats], dim: int, values: Floats) -> Floats:
+    """Return the function of each value, called for distinct ones only: north and south mostly mirror each other."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return function(dim, distinct)[inverse]

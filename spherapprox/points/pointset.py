@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks, sphere
+from .. import _checks
 from ..partition import EqualMeasurePartition
+from . import operations
+from .measured import Measured
 
 Floats = NDArray[np.float64]
 
@@ -16,7 +20,7 @@ _SUM_TOLERANCE = 1e-6
 """How far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy."""
 
 
-class PointSet:
+class PointSet(Measured):
     """Points of S^m with quadrature weights and, where it is known, their covering radius. Immutable.
 
     Parameters
@@ -28,6 +32,9 @@ class PointSet:
     covering_radius : float, optional
         An upper bound in [0, pi] of the distance from any point of the sphere to the nearest of the points. None
         means unknown: on S^1 and S^2 it is then computed when it is first asked for.
+    degree : int, optional
+        The largest total degree g >= 0 of polynomials in the m + 1 coordinates that the weights are known to integrate
+        exactly. None means unknown.
 
     Raises
     ------
@@ -46,7 +53,11 @@ class PointSet:
     """
 
     def __init__(
-        self, points: ArrayLike, weights: ArrayLike | None = None, covering_radius: float | None = None
+        self,
+        points: ArrayLike,
+        weights: ArrayLike | None = None,
+        covering_radius: float | None = None,
+        degree: int | None = None,
     ) -> None:
         self._points = np.array(_checks.rows(points, "points"), dtype=np.float64, order="C")
         n = len(self._points)
@@ -58,6 +69,7 @@ class PointSet:
         if covering_radius is not None:
             covering_radius = _checks.real(covering_radius, "covering_radius", minimum=0.0, maximum=np.pi)
         self._covering_radius = covering_radius
+        self._degree = None if degree is None else _checks.integer(degree, "degree", minimum=0)
         self._points.flags.writeable = self._weights.flags.writeable = False
 
     @property
@@ -76,15 +88,113 @@ class PointSet:
         return int(self._points.shape[1]) - 1
 
     @property
-    def covering_radius(self) -> float | None:
-        """Largest distance from a point of the sphere to the nearest of the points; None where it is not known.
+    def degree(self) -> int | None:
+        """The largest total degree known to be integrated exactly, up to rounding; None where none is known."""
+        return self._degree
 
-        What was given, else on S^1 and S^2 the exact value (1e-10 relative; on S^2 from the convex hull, whose
-        facets are the empty caps), computed once.
+    def integrate(self, f: Callable[[Any], ArrayLike] | ArrayLike) -> float | Floats:
+        """Return ``sum_k w_k f(b_k)``, the rule's value for the mean of f over the sphere.
+
+        Parameters
+        ----------
+        f : callable or array_like
+            Maps points (n, dim+1) to real values (n,) or (n, p), as a `Target` or a head does; it is called once, with
+            all points. Or these values themselves.
+
+        Returns
+        -------
+        float, or ndarray of shape (p,)
+            Exact but for the rounding of each product and of the result: to 2^-53 times ``sum_k |w_k f(b_k)|``, and
+            half a unit in the last place.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the values are not real and finite, one row for each point.
+
+        Examples
+        --------
+        >>> from spherapprox import points
+        >>> rule = points.gauss_product(2, 5)
+        >>> round(rule.integrate(lambda x: x[:, 2] ** 4), 15)  # 1/5
+        0.2
+        >>> rule.integrate(rule.points**2).round(15)
+        array([0.33333333, 0.33333333, 0.33333333])
         """
-        if self._covering_radius is None and self.dim <= 2:
-            self._covering_radius = (_largest_gap if self.dim == 1 else _largest_empty_cap)(self._points)
-        return self._covering_radius
+        name = "f(points)" if callable(f) else "f"
+        values = _checks.values_for(f(self._points) if callable(f) else f, name, len(self), "the points")
+        total = operations.weighted_sum(self._weights, values.reshape(len(self), -1).astype(np.float64))
+        return total if values.ndim == 2 else float(total[0])
+
+    def rotate(self, R: Any) -> PointSet:
+        """Return the points ``R b_k`` with the same weights, covering radius and degree.
+
+        Parameters
+        ----------
+        R : array_like, shape (dim+1, dim+1), or scipy.spatial.transform.Rotation
+            An orthogonal matrix to 1e-10, reflections included, such as ``scipy.stats.special_ortho_group.rvs(dim+1)``
+            draws; for dim = 2 also a single `Rotation`.
+
+        Returns
+        -------
+        PointSet
+            Its rows are of unit length to rounding.
+
+        Raises
+        ------
+        ValueError
+            If R is of another shape or not orthogonal.
+
+        Examples
+        --------
+        >>> from scipy.spatial.transform import Rotation
+        >>> from spherapprox import PointSet
+        >>> PointSet([[1.0, 0.0, 0.0]]).rotate(Rotation.from_euler("z", 30, degrees=True)).points.round(6)
+        array([[0.866025, 0.5     , 0.      ]])
+        """
+        x = self._points @ operations.isometry(R, self.dim).T
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        return PointSet(x, self._weights, self._covering_radius, self._degree)
+
+    def merge(self, other: Points, share: float | None = None) -> PointSet:
+        """Return the union of two sets, as the mixture of their rules.
+
+        Parameters
+        ----------
+        other : EqualMeasurePartition, PointSet or array_like, shape (k, dim+1)
+            Its points follow those of this set; points that both have are repeated.
+        share : float, optional
+            In [0, 1]; the weights are `share` times those of this set and ``1 - share`` times those of `other`. None
+            means n/(n + k), which keeps equal weights equal.
+
+        Returns
+        -------
+        PointSet
+            Its degree is the smaller of the two, if both are known. Its covering radius is computed when it is asked
+            for on S^1 and S^2, and beyond is the smaller of those that are known, an upper bound.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `other` is no set of points of the same sphere, or `share` is out of its range.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition, points
+        >>> both = points.fibonacci(30).merge(EqualMeasurePartition(2, 10))
+        >>> both, round(float(both.weights[0]), 6)
+        (PointSet(n=40, dim=2), 0.025)
+        """
+        second = _as_set(other, "other", self.dim)
+        n, k = len(self), len(second)
+        share = n / (n + k) if share is None else _checks.real(share, "share", minimum=0.0, maximum=1.0)
+        radii = (self._covering_radius, second._covering_radius) if self.dim > 2 else ()
+        return PointSet(
+            np.concatenate([self._points, second._points]),
+            np.concatenate([share * self._weights, (1.0 - share) * second._weights]),
+            min((radius for radius in radii if radius is not None), default=None),
+            None if self._degree is None or second._degree is None else min(self._degree, second._degree),
+        )
 
     def __len__(self) -> int:
         return len(self._points)
@@ -92,8 +202,8 @@ class PointSet:
     def __repr__(self) -> str:
         return f"PointSet(n={len(self)}, dim={self.dim})"
 
-    def __reduce__(self) -> tuple[type[PointSet], tuple[Floats, Floats, float | None]]:
-        return type(self), (self._points, self._weights, self._covering_radius)
+    def __reduce__(self) -> tuple[type[PointSet], tuple[Floats, Floats, float | None, int | None]]:
+        return type(self), (self._points, self._weights, self._covering_radius, self._degree)
 
 
 Points = EqualMeasurePartition | PointSet | ArrayLike
@@ -134,6 +244,17 @@ def nodes(points: Points) -> tuple[_checks.Floats, Floats | None]:
     return _checks.rows(points, "points"), None
 
 
+def _as_set(points: Points, name: str, dim: int) -> PointSet:
+    """Return points of S^dim as a point set; of a partition with its radius, where none is computed when asked for."""
+    if not isinstance(points, EqualMeasurePartition | PointSet):
+        return PointSet(_checks.rows(points, name, dim=dim))
+    if points.dim != dim:
+        raise ValueError(f"'{name}' must have dim = {dim} as this set has, got {points.dim}")
+    if isinstance(points, PointSet):
+        return points
+    return PointSet(points.centers(), covering_radius=points.radius if dim > 2 else None)
+
+
 def require_equal(weights: Floats | None) -> None:
     """Raise unless all weights are equal, as the split head needs them; None means that they are."""
     if weights is not None and np.ptp(weights) > 1e-12 * np.abs(weights).max():
@@ -150,27 +271,3 @@ def _check_weights(weights: Floats) -> None:
     total = math.fsum(weights)
     if abs(total - 1.0) > _SUM_TOLERANCE:
         raise ValueError(f"'weights' must sum to 1, got {total:.9g}: divide them by their sum")
-
-
-def _largest_gap(x: Floats) -> float:
-    """Return half the largest arc of S^1 that holds no point."""
-    azimuth = np.sort(sphere.to_polar(x)[:, 0])
-    return float(np.diff(azimuth, append=azimuth[0] + 2.0 * np.pi).max() / 2.0)
-
-
-def _largest_empty_cap(x: Floats) -> float:
-    """Return the radius of the largest open cap of S^2 that holds no point: it rests on a facet of the convex hull."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    x = np.unique(x, axis=0)
-    if len(x) == 1:
-        return math.pi
-    if len(x) == 2:
-        return math.pi - 0.5 * float(sphere.distance(x[0], x[1]))
-    try:
-        hull = ConvexHull(x)
-    except QhullError:  # all points lie on one circle, or there are three
-        normal = np.linalg.svd(x - x.mean(axis=0))[2][-1]
-        return float(max(sphere.distance(x, normal).max(), sphere.distance(x, -normal).max()))
-    normals = hull.equations[:, :3] / np.linalg.norm(hull.equations[:, :3], axis=1, keepdims=True)
-    return float(sphere.distance(x[hull.simplices], normals[:, None]).max())

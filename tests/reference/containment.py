@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from bounds import Bound, error_bound
 from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere, worst_case_error
@@ -84,19 +83,12 @@ class Finding:
 
 
 def control_points(dim: int, rng: np.random.Generator) -> EqualMeasurePartition | PointSet:
-    """A partition, or on S^1 and S^2 random points too (whose covering radius is known there)."""
+    """A partition with some kind of centres, or on S^1 and S^2 random points (whose covering radius is known there)."""
     count = int(10.0 ** rng.uniform(0.0, 3.3))
     if dim <= 2 and rng.random() < 0.4:
         return points.uniform(dim, max(count, 4), rng=rng)
-    return EqualMeasurePartition(dim, count)
-
-
-def separation(rows: Array) -> float:
-    """Return the least distance of two rows, pi for one row."""
-    if len(rows) == 1:
-        return math.pi
-    chord = cKDTree(rows).query(rows, k=2)[0][:, 1].min()
-    return 2.0 * math.asin(min(0.5 * float(chord), 1.0))
+    kind = ("midpoint", "smallest-cap", "centroid")[int(rng.integers(3))]
+    return EqualMeasurePartition(dim, count, centers=kind)
 
 
 def probes(dim: int, rows: Array, rng: np.random.Generator) -> Array:
@@ -116,21 +108,22 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
     radius = made.radius if isinstance(made, EqualMeasurePartition) else made.covering_radius
     x = probes(dim, rows, rng)
     known = {"dim": dim, "lipschitz": target.lipschitz, "sup_norm": target.sup_norm, "concentration": lam}
-    cells = isinstance(made, EqualMeasurePartition)
 
     def found(theorem: str, measured: float, **more: float) -> Finding:
         bound = error_bound(theorem=theorem, **known, **more)
         return Finding(dim, len(rows), lam, theorem, bound, measured, target.sup_norm or 0.0)
 
     split = float(np.abs(SplitHead.from_target(target, rows, lam)(x) - target(x)).max())
-    apart = separation(rows)
+    apart = min(PointSet(rows).separation, math.pi)
     yield found("sharp-split-nearest", split, radius=radius, n=len(rows))
     if apart > 1e-6:
         yield found("sharp-split-pack", split, radius=radius, separation=apart)
         yield found("sharp-split", split, radius=radius, n=len(rows), separation=apart)
-    if cells:
+    if isinstance(made, EqualMeasurePartition):
         core = float(np.abs(CoreHead.from_target(target, made, lam)(x) - target(x)).max())
         yield found("sharp-core", core, radius=radius)
+        if made.center == "centroid":
+            yield found("sharp-core-centroid", core, radius=radius)
         yield found("thesis-core", core, radius=radius)
         yield found("sharp-split-mean", split, radius=radius)
         yield found("sharp-split-equal", split, radius=radius)

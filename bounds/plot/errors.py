@@ -1,4 +1,4 @@
-"""The figures: errors and bounds against prefix length, the ladder, and maps of a target on S^2."""
+"""Figures of a study: errors and bounds against prefix length, and maps of a target on S^2."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from spherapprox import sphere
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.target import Target
 
-if TYPE_CHECKING:
-    from .rungs import Curves
-    from .study import Row, Study
+from .style import BLUE, RED, grid
 
-# colour-blind safe (Okabe and Ito): one colour a kind of head
-_COLOUR = {"core": "#0072B2", "split": "#D55E00"}
+if TYPE_CHECKING:
+    from ..study import Row, Study
+
+_COLOUR = {"core": BLUE, "split": RED}
 _MARKER = {"theory": "o", "best": "D", "fixed": "s"}
 _WAY = {"theory": "of least bound", "best": "of least error", "fixed": "fixed"}
 
@@ -70,15 +70,15 @@ def error_grid(studies: Sequence[Study]) -> Figure:
     names = list(dict.fromkeys(study.target.name for study in studies))
     dims = sorted({study.target.dim for study in studies})
     figure = Figure(figsize=(3.4 * len(dims), 2.9 * len(names) + 1.0), layout="constrained")
-    grid = figure.subplots(len(names), len(dims), squeeze=False, sharey="row")
-    for axes in grid.flat:
+    panels = figure.subplots(len(names), len(dims), squeeze=False, sharey="row")
+    for axes in panels.flat:
         axes.set_visible(False)
     for study in studies:
-        axes = grid[names.index(study.target.name), dims.index(study.target.dim)]
+        axes = panels[names.index(study.target.name), dims.index(study.target.dim)]
         axes.set_visible(True)
         _draw_errors(axes, study, slopes=False)
         axes.label_outer()
-    curves, labels = grid[0, 0].get_legend_handles_labels()
+    curves, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(curves, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
 
@@ -100,8 +100,7 @@ def _draw_errors(axes: Any, study: Study, *, slopes: bool) -> None:
     axes.set(xscale="log", yscale="log", xlabel="control points $N$ (prefix tokens)")
     axes.set_ylabel("sup error" + (f"  [{study.target.unit}]" if study.target.unit else ""))
     axes.set_title(f"{_title(study.target)} on $S^{{{study.target.dim}}}$", fontsize=11)
-    axes.grid(which="major", color="0.88")
-    axes.set_axisbelow(True)
+    grid(axes)
 
 
 def _title(target: Target) -> str:
@@ -180,93 +179,3 @@ def _map(
     axes.tick_params(axis="x", labelsize=7, colors="0.25")
     axes.tick_params(axis="y", labelsize=8)
     figure.colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=unit)
-
-
-_FAMILY = {
-    "thesis": ("#CC79A7", "-."),
-    "sharp-core": ("#0072B2", "--"),
-    "sharp-split": ("#D55E00", "-"),
-    "lower": ("0.35", ":"),
-}
-_SHAPES = "osD^vP*X"
-
-
-def ladder_figure(curves: Curves) -> Figure:
-    """Draw log10 N of every theorem against eps or dim, with the gap between split heads and their floor shaded.
-
-    Parameters
-    ----------
-    curves : Curves
-        The result of `bounds.rungs.curves`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Above the thesis's theorems, which need hundreds of digits; below this library's.
-    """
-    figure = Figure(figsize=(9.5, 7.6), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.0, 2.4))
-    below.fill_between(curves.axis, *curves.gap(), color="0.87", label="between split heads and 4.5", zorder=0)
-    for axes, thesis in ((above, True), (below, False)):
-        for name in curves.log10:
-            if name.startswith("thesis") == thesis:
-                _rung(axes, curves, name)
-        axes.set_ylabel("$\\log_{10} N$")
-        axes.grid(which="major", color="0.88")
-        axes.set_axisbelow(True)
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
-    if curves.over == "eps":
-        above.set_title(f"Prefix length on $S^{{{curves.fixed:g}}}$")
-        below.set(xscale="log", xlabel="sup error $\\epsilon$", ylim=(0.0, None))
-    else:
-        above.set_title(f"Prefix length for the sup error $\\epsilon$ = {curves.fixed:g}")
-        above.set_yscale("log")
-        below.set(xscale="log", xlabel="dimension $m$ of $S^m$", yscale="log", ylim=(1.0, None))
-        below.set_xticks(curves.axis, [f"{dim:g}" for dim in curves.axis])
-        below.minorticks_off()
-    return figure
-
-
-def _rung(axes: Any, curves: Curves, name: str) -> None:
-    """Draw one theorem's curve; theorems of a family share a colour and differ in their markers."""
-    family = next(f for f in _FAMILY if name.startswith(f))
-    colour, line = _FAMILY[family]
-    mates = [other for other in curves.log10 if other.startswith(family)]
-    every = max(1, len(curves.axis) // 8)
-    marker = _SHAPES[mates.index(name)]
-    style = {"color": colour, "ls": line, "marker": marker, "ms": 5, "markevery": every, "mfc": "white", "lw": 1.3}
-    axes.plot(curves.axis, curves.log10[name], label=name, **style)
-
-
-def concentration_figure(
-    eps: NDArray[Any], printed: NDArray[Any], proven: NDArray[Any], sharp: NDArray[Any], dim: int
-) -> Figure:
-    """Draw Lambda(eps) of the thesis, with C_R = 1 and with a proven C_R, beside the sharp threshold of 4.1.
-
-    Parameters
-    ----------
-    eps, printed, proven, sharp : ndarray, shape (n,)
-        The axis, and the concentrations.
-    dim : int
-        For the title.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
-    axes = figure.add_subplot()
-    labels = ("thesis (4.6), $C_R = C_H = 1$", "thesis (4.6), proven $C_R$, $C_H = 1$", "sharp (4.1)")
-    colours = (_FAMILY["thesis"][0], "#882255", _COLOUR["core"])
-    for values, label, colour in zip((printed, proven, sharp), labels, colours, strict=True):
-        shown = np.where(values > 0.0, values, np.nan)
-        if np.isnan(shown).all():  # every concentration will do
-            continue
-        axes.plot(eps, shown, label=label, color=colour, lw=1.6)
-    axes.set(xscale="log", yscale="log", xlabel="convolution error $\\epsilon$")
-    axes.set_ylabel("concentration $\\Lambda(\\epsilon)$")
-    axes.set_title(f"The concentration from which the kernel itself is accurate, on $S^{{{dim}}}$", fontsize=11)
-    axes.grid(which="major", color="0.88")
-    axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize=9)
-    return figure

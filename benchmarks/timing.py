@@ -1,0 +1,53 @@
+"""Timing of one call beside a named peer's, in interleaved rounds; imports nothing that reads the limits on threads."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+HEADER = ["what / peer", "ours (s)", "peer (s)", "peer/ours", "target", "kept", "worst disagreement"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: two calls that return their seconds, and what to say of their results."""
+
+    what: str
+    ours: Callable[[], float]
+    peer: Callable[[], float]
+    agreement: Callable[[], str]
+    target: float | None = None
+    peer_rounds: int = 10**9
+
+
+class Timed:
+    """A call that returns its seconds and keeps its last result."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+        self.result: Any = None
+
+    def __call__(self) -> float:
+        """Call it once; an earlier result is let go before."""
+        self.result = None
+        start = time.perf_counter()
+        self.result = self.function()
+        return time.perf_counter() - start
+
+
+def measure(row: Row, rounds: int) -> list[str]:
+    """Time a row in interleaved rounds, after one call of ours that loads what is compiled."""
+    row.ours()
+    ours, peer = [], []
+    for i in range(rounds):
+        ours.append(row.ours())
+        if i < row.peer_rounds:
+            peer.append(row.peer())
+    mine, theirs = statistics.median(ours), statistics.median(peer)
+    target = kept = ""
+    if row.target is not None:
+        target, kept = f">= {row.target:.3g}", "yes" if theirs >= row.target * mine else "NO"
+    return [row.what, f"{mine:.3g}", f"{theirs:.3g}", f"{theirs / mine:.3g}", target, kept, row.agreement()]

@@ -1,0 +1,16 @@
+"""The figures: of studies, of the ladder, of partitions and of control points."""
+
+from .errors import error_figure, error_grid, maps_figure, slope
+from .ladder import concentration_figure, ladder_figure
+from .points import covering_figure, partition_figure
+
+__all__ = [
+    "concentration_figure",
+    "covering_figure",
+    "error_figure",
+    "error_grid",
+    "ladder_figure",
+    "maps_figure",
+    "partition_figure",
+    "slope",
+]

@@ -1,0 +1,162 @@
+"""Figures of control points: a partition of S^2 with its cells, and covering radius against N for each maker."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+from numpy.typing import NDArray
+
+from spherapprox import special, sphere
+from spherapprox.partition import EqualMeasurePartition
+
+from .style import BLUE, GREEN, ORANGE, PINK, RED, SKY, YELLOW, grid
+
+if TYPE_CHECKING:
+    from ..makers import Comparison
+
+Floats = NDArray[np.float64]
+
+MOST_CELLS = 20_000
+"""Cells that a figure can show apart."""
+
+PIXELS = 700
+"""Across the sphere."""
+
+COLOURS = "YlGnBu"
+
+_VIEWS = ((25.0, 30.0), (-25.0, 210.0))
+"""Latitude and longitude in degrees from which the two halves of the sphere are seen."""
+
+
+def partition_figure(partition: EqualMeasurePartition) -> Figure:
+    """Draw the cells of a partition of S^2 and their centres, from two opposite sides.
+
+    Parameters
+    ----------
+    partition : EqualMeasurePartition
+        With dim 2 and at most 20000 cells.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A cell's colour is its radius over the angle of a cap of the same measure, which no cell can undercut.
+
+    Raises
+    ------
+    ValueError
+        When the partition is not on S^2 or has too many cells to be drawn.
+    """
+    if partition.dim != 2:
+        raise ValueError(f"'partition' must have dim = 2 to be drawn, got {partition.dim}")
+    if partition.n > MOST_CELLS:
+        raise ValueError(f"'partition' must have at most {MOST_CELLS} cells to be drawn, got {partition.n}")
+    share = partition.radii() / special.cap_angle(2, -math.log(partition.n))
+    norm = Normalize(1.0, max(1.5, float(share.max())))
+    figure = Figure(figsize=(9.6, 5.3), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for axes, view in zip(panels, _VIEWS, strict=True):
+        _draw_globe(axes, partition, share, view, norm)
+    bar = figure.colorbar(
+        ScalarMappable(norm, COLOURS), ax=panels, orientation="horizontal", shrink=0.5, aspect=40, pad=0.02
+    )
+    bar.set_label("cell radius / angle of a cap of measure $1/N$")
+    kind = "" if partition.center == "midpoint" else f" ({partition.center} centres)"
+    cells = "1 cell" if partition.n == 1 else f"{partition.n} cells"
+    title = f"$S^2$ in {cells} of equal measure{kind}: radius {partition.radius:.4g}"
+    figure.suptitle(title, fontsize=12)
+    return figure
+
+
+def _edges(box: Floats) -> list[Floats]:
+    """Return the sides of a cell of S^2, a point for each 2 degrees and nan after each."""
+    (low, high), (west, east) = box
+    azimuth, height = (
+        np.linspace(start, end, max(2, math.ceil((end - start) / math.radians(2.0))))
+        for start, end in ((west, east), (low, high))
+    )
+    sides = [np.column_stack([np.full_like(azimuth, t), azimuth]) for t in (low, high) if 0.0 < t < math.pi]
+    if east - west < 2.0 * math.pi:
+        sides.append(np.column_stack([height, np.full_like(height, west)]))
+    return [np.vstack([sphere.from_polar(side), np.full((1, 3), np.nan)]) for side in sides]
+
+
+def _draw_globe(
+    axes: Any, partition: EqualMeasurePartition, values: Floats, view: tuple[float, float], norm: Any
+) -> None:
+    """Draw what of the sphere is seen from afar: a colour for each pixel's cell, the sides, and the centres."""
+    toward = sphere.from_latitude_longitude(*view)
+    right = np.array([-toward[1], toward[0], 0.0]) / math.hypot(toward[0], toward[1])
+    frame = np.stack([right, np.cross(toward, right), toward], axis=1)
+    u, v = np.meshgrid(np.linspace(-1.0, 1.0, PIXELS), np.linspace(-1.0, 1.0, PIXELS))
+    inside = u * u + v * v < 1.0
+    pixels = np.column_stack([u[inside], v[inside], np.sqrt(1.0 - u[inside] ** 2 - v[inside] ** 2)])
+    image = np.full(u.shape, np.nan)
+    image[inside] = values[partition.locate(pixels @ frame.T)]
+    axes.imshow(image, extent=(-1.0, 1.0, -1.0, 1.0), origin="lower", cmap=COLOURS, norm=norm, interpolation="none")
+    sides = [side for i in range(partition.n) for side in _edges(partition.cell(i))]
+    if sides:
+        seen = np.concatenate(sides) @ frame
+        seen[seen[:, 2] < 0.0] = np.nan
+        axes.plot(seen[:, 0], seen[:, 1], color="0.15", lw=min(0.7, 20.0 / math.sqrt(partition.n)))
+    front = partition.centers() @ frame
+    front = front[front[:, 2] >= 0.0]
+    axes.plot(front[:, 0], front[:, 1], ".", color="#D55E00", ms=min(5.0, 60.0 / math.sqrt(partition.n)), zorder=3)
+    axes.add_patch(Circle((0.0, 0.0), 1.0, fill=False, color="0.3", lw=0.8, zorder=4))
+    axes.set(xlim=(-1.05, 1.05), ylim=(-1.02, 1.02), aspect="equal")
+    axes.set_title(f"from {abs(view[0]):g}° {'north' if view[0] > 0 else 'south'}", fontsize=9, color="0.3")
+    axes.axis("off")
+
+
+_STYLES = {
+    "partition": (BLUE, "o"),
+    "partition, smallest-cap": (SKY, "s"),
+    "partition, centroid": (GREEN, "^"),
+    "partition, relaxed": ("0.1", "*"),
+    "greedy": (YELLOW, "h"),
+    "fibonacci": (ORANGE, "D"),
+    "gauss_product": (PINK, "v"),
+    "sobol": (RED, "P"),
+    "uniform": ("0.5", "X"),
+}
+
+
+def covering_figure(comparison: Comparison) -> Figure:
+    """Draw covering radius against N for each maker, and its ratio to the least that N caps of any kind need.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result of `bounds.makers.compare`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A bar joins the two ends of a covering radius that is not known exactly.
+    """
+    figure = Figure(figsize=(11.0, 4.9), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for maker in dict.fromkeys(row.maker for row in comparison.rows):
+        rows = comparison.series(maker)
+        n, low, high, floor = np.array([(row.n, row.lower, row.upper, row.floor) for row in rows]).T
+        colour, marker = _STYLES[maker]
+        wide = high > low * (1.0 + 1e-9)
+        for axes, scale in ((left, np.ones_like(floor)), (right, floor)):
+            axes.plot(n, high / scale, label=maker, color=colour, marker=marker, ms=5, lw=1.2, mfc="white")
+            axes.vlines(n[wide], (low / scale)[wide], (high / scale)[wide], color=colour, lw=1.2)
+    n, floor = np.array(sorted({(row.n, row.floor) for row in comparison.rows})).T
+    for axes, value in ((left, floor), (right, np.ones_like(floor))):
+        axes.plot(n, value, color="0.35", ls=":", lw=2, label="volume bound: $N$ caps of measure $1/N$")
+        axes.set(xscale="log", xlabel="control points $N$")
+        grid(axes)
+    left.set(yscale="log", ylabel="covering radius (radians)")
+    right.set(ylabel="covering radius / volume bound", ylim=(0.95, None))
+    left.set_title(f"Covering radius on $S^{{{comparison.dim}}}$", fontsize=11)
+    right.set_title("How far from the bound", fontsize=11)
+    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    return figure

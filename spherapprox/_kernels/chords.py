@@ -1,0 +1,33 @@
+"""Weighted sums of the chords |x_i - x_j| between points."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import njit
+
+Floats = NDArray[np.float64]
+
+_LANES = 256
+"""Points side by side, each lane with a sum of its own: that vectorises, and keeps the rounding of short sums."""
+
+
+@njit
+def sums(x: Floats, weights: Floats, start: int, out: Floats) -> None:
+    """Write sum_{j<i} w_j |x_i - x_j| for i = start, ...; x holds a coordinate in each row."""
+    squares, lanes = np.empty(_LANES), np.empty(_LANES)
+    for i in range(start, start + len(out)):
+        lanes[:] = 0.0
+        for first in range(0, i, _LANES):
+            count = min(_LANES, i - first)
+            squares[:] = 0.0
+            for axis in range(len(x)):
+                for lane in range(count):
+                    step = x[axis, first + lane] - x[axis, i]
+                    squares[lane] += step * step
+            for lane in range(count):
+                lanes[lane] += weights[first + lane] * math.sqrt(squares[lane])
+        out[i - start] = lanes.sum()

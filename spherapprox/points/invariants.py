@@ -1,0 +1,138 @@
+"""An orthonormal basis of the harmonics on S^m up to a degree that a finite group leaves fixed, and its slopes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from .. import harmonics, sphere
+from .symmetry import Floats, Group
+
+_BLOCK = 2**15
+"""Elements of a work array: a quarter of a MiB, so that the few arrays of a block stay in cache."""
+
+
+def harmonic_dimension(dim: int, degree: int) -> int:
+    """Return the number of independent harmonics of one degree on S^m."""
+    below = math.comb(degree + dim - 2, dim) if degree >= 2 else 0
+    return math.comb(degree + dim, dim) - below
+
+
+def invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants:
+    """Return the invariant harmonics of the degrees 1, ..., degree; on S^2 from the table of spherical harmonics."""
+    return (SphereInvariants if group.elements.shape[1] == 3 else ZonalInvariants)(group, degree)
+
+
+class SphereInvariants:
+    """Invariant harmonics on S^2: in each degree the left singular vectors of orbit sums at random points.
+
+    Calling it with x of shape (q, 3) returns the values (N, q), the slopes (N, q, 2) and the tangents (q, 2, 3) that
+    the slopes belong to, orthonormal for the normalised measure.
+    """
+
+    def __init__(self, group: Group, degree: int) -> None:
+        counts = group.invariants(degree)
+        self._degree, self._bases = degree, dict[int, Floats]()
+        n = int(counts.max()) + 8
+        images = group.orbits(sphere.uniform(2, n, 0)) if len(group) > 1 else np.eye(3)
+        for k, values in harmonics._values(degree, images):
+            if k == 0 or not counts[k]:
+                continue
+            if len(group) == 1:
+                basis = np.eye(2 * k + 1)
+            else:
+                basis = np.linalg.svd(values.reshape(2 * k + 1, n, -1).mean(2))[0][:, : counts[k]]
+            self._bases[k] = math.sqrt(2 * k + 1) * basis.T
+
+    def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return values, slopes and tangents at the rows."""
+        z, s, azimuth = harmonics._polar(x)
+        cos, sin = harmonics._powers(azimuth, self._degree)
+        before, parts = z[:0, None], []
+        for k, row in enumerate(harmonics._legendre_rows(self._degree, z, s)):
+            if k in self._bases:
+                south, east = harmonics._derivative_rows(k, row, before)
+                ordered = harmonics._ordered
+                table = np.stack([ordered(row, cos, sin), ordered(south, cos, sin), ordered(east, -sin, cos)])
+                parts.append(self._bases[k] @ table)  # (3, N_k, q)
+            before = row
+        values, south, east = np.concatenate(parts, axis=1)
+        tangents = np.array([[z * cos[1], z * sin[1], -s], [-sin[1], cos[1], np.zeros_like(s)]])
+        return values, np.stack([south, east], axis=-1), np.moveaxis(tangents, 2, 0)
+
+
+class ZonalInvariants:
+    """Invariant harmonics on S^m, any m: orbit means of the reproducing kernel at random poles, made orthonormal.
+
+    Twice as many poles as there are harmonics keep the Gram matrix's condition near 100. Calls as `SphereInvariants`.
+    """
+
+    def __init__(self, group: Group, degree: int) -> None:
+        self._dim = group.elements.shape[1] - 1
+        counts = group.invariants(degree)
+        self._factors = [harmonic_dimension(self._dim, k) * float(n > 0) for k, n in enumerate(counts)]
+        n = int(counts[1:].sum())
+        poles = sphere.uniform(self._dim, 2 * n + 8, 0)
+        self._images = group.orbits(poles).reshape(len(poles), len(group), -1)  # (poles, order, dim+1)
+        gram = np.concatenate([part for _, part, _ in self._kernel(poles, slopes=False)])
+        size, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
+        self._basis = (vectors[:, -n:] / np.sqrt(size[-n:])).T  # (N, poles)
+
+    def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return values, slopes and tangents at the rows."""
+        tangents = _tangents(x)
+        values = np.empty((len(self._basis), len(x)))
+        slopes = np.empty((len(self._basis), len(x), self._dim))
+        for rows, kernel, gradient in self._kernel(x):
+            values[:, rows] = self._basis @ kernel.T
+            along = gradient.transpose(1, 0, 2) @ tangents[rows].transpose(0, 2, 1)  # (q, poles, dim)
+            slopes[:, rows] = np.tensordot(self._basis, along, (1, 1))
+        return values, slopes, tangents
+
+    def _kernel(self, x: Floats, slopes: bool = True) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield rows, orbit means of the kernel there and at all poles, (q, poles), gradients (poles, q, dim+1)."""
+        n_poles, order, width = self._images.shape
+        step = max(1, _BLOCK // (n_poles * order))
+        for start in range(0, len(x), step):
+            rows = slice(start, start + step)
+            t = (x[rows] @ self._images.reshape(-1, width).T).reshape(-1, n_poles, order)
+            value, slope = _gegenbauer_sum(t, self._dim, self._factors)
+            # (poles, q, order) @ (poles, order, dim+1)
+            gradient = slope.transpose(1, 0, 2) @ self._images / order if slopes else value[..., :0]
+            yield rows, value.mean(2), gradient
+
+
+def gegenbauer_values(t: Floats, dim: int, degree: int) -> Iterator[Floats]:
+    """Yield G_1(t), ..., G_degree(t), the zonal polynomials of S^m with value 1 at t = 1."""
+    before, now = np.ones_like(t), t
+    for k in range(1, degree + 1):
+        yield now
+        before, now = now, ((2 * k + dim - 1) * t * now - k * before) / (k + dim - 1)
+
+
+def _gegenbauer_sum(t: Floats, dim: int, factors: list[float]) -> tuple[Floats, Floats]:
+    """Return sum_k factors[k] G_k(t) over k >= 1 and its derivative, G_k the Gegenbauer polynomial with G_k(1) = 1."""
+    before, now, slope_before, slope = np.ones_like(t), t, np.zeros_like(t), np.ones_like(t)
+    value, derivative = np.zeros_like(t), np.zeros_like(t)
+    for k in range(1, len(factors)):
+        if factors[k]:
+            value += factors[k] * now
+            derivative += factors[k] * slope
+        a, b = (2 * k + dim - 1) / (k + dim - 1), k / (k + dim - 1)
+        before, now, slope_before, slope = (
+            now,
+            a * t * now - b * before,
+            slope,
+            a * (now + t * slope) - b * slope_before,
+        )
+    return value, derivative
+
+
+def _tangents(x: Floats) -> Floats:
+    """Return orthonormal tangents at the rows, (q, dim, dim+1): Householder's reflection that moves x to an axis."""
+    normal = x.copy()
+    normal[:, -1] += np.where(x[:, -1] >= 0.0, 1.0, -1.0)
+    scaled = normal[:, :-1] / (1.0 + np.abs(x[:, -1:]))
+    return np.asarray(np.eye(x.shape[1])[None, :-1] - scaled[:, :, None] * normal[:, None, :])

@@ -1,0 +1,248 @@
+"""What is measured of control points and weights: the base of `PointSet`."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _checks
+from ..quality.covering import BUDGET, covering_interval
+from ..quality.interval import Interval
+from ..quality.separation import separation
+
+Floats = NDArray[np.float64]
+
+
+class Measured:
+    """Points with weights, and how evenly they cover the sphere and how well they serve as a quadrature."""
+
+    _points: Floats
+    _weights: Floats
+    _covering_radius: float | None
+    _separation: float | None = None
+
+    @property
+    def covering_radius(self) -> float | None:
+        """Largest distance from a point of the sphere to the nearest of the points; None where it is not known.
+
+        What was given, else on S^1 and S^2 the exact value (1e-12 relative), computed once; in more dimensions
+        `covering_interval` encloses it.
+        """
+        if self._covering_radius is None and self._points.shape[1] <= 3:
+            self._covering_radius = covering_interval(self._points).lower
+        return self._covering_radius
+
+    @property
+    def separation(self) -> float:
+        """Smallest distance between two of the points, to 1e-15: 0 if one is repeated, inf for a single point.
+
+        Computed once; `spherapprox.quality.separation.separation` does it in several threads.
+        """
+        if self._separation is None:
+            self._separation = separation(self._points)
+        return self._separation
+
+    @property
+    def mesh_ratio(self) -> float | None:
+        """The covering radius over half the separation, at least 1; None where the covering radius is not known.
+
+        Half the separation is the radius to which caps about the points stay disjoint. A single point, whose cap of
+        radius pi is the sphere, has 1; a repeated point makes it inf.
+        """
+        if len(self._points) == 1:
+            return 1.0
+        covering = self.covering_radius
+        if covering is None:
+            return None
+        return 2.0 * covering / self.separation if self.separation > 0.0 else math.inf
+
+    def covering_interval(
+        self,
+        rtol: float = 0.05,
+        *,
+        budget: int = BUDGET,
+        workers: int = 1,
+        progress: bool = False,
+        rng: np.random.Generator | int | None = 0,
+    ) -> Interval:
+        """Return two numbers between which the covering radius lies, in any dimension.
+
+        Parameters
+        ----------
+        rtol : float, default 0.05
+            The search ends where ``upper <= (1 + rtol) lower``; 0 asks for the exact radius. Without effect on S^1
+            and S^2, where the radius is exact.
+        budget : int, default 200000
+            No convex hull of more facets is made, so that the search ends: 1e5 facets take a second in three
+            dimensions and half a minute in ten. Beyond it the interval stays as wide as it then is.
+        workers : int, default 1
+            Threads; -1 takes all cores.
+        progress : bool, default False
+            Show a progress bar.
+        rng : None, int or numpy.random.Generator, default 0
+            Directions from which holes are looked for where hulls do not settle the radius.
+
+        Returns
+        -------
+        Interval
+            `lower` is the distance from `at`, the centre of the largest hole found, to the nearest of the points;
+            `upper` is proven, rounding included.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an option is out of its range, or memory would not suffice.
+
+        See Also
+        --------
+        EqualMeasurePartition.radius : a proven upper bound for a partition's centres at no cost, as in
+            ``PointSet(partition.centers(), covering_radius=partition.radius)``.
+
+        Notes
+        -----
+        Empty caps rest on facets of the convex hull. Hulls of growing subsets of the points give upper bounds, the
+        distances from their facets' poles to all points lower ones, and each round adds the points deepest in the
+        caps that are still too large; the interval is a point after finitely many rounds. As a rule uniform points
+        are settled up to dim 3 for n = 1e5, dim 5 for 1e3 and dim 7 for 1e2. Where the budget ends first, and above
+        dim 15, moments of the points bound the radius from above, less sharply, and walks along the polar polytope's
+        edges find large holes (docs/theorems.md, 5.6). Points with a free open half-space around them, as all sets of
+        at most dim + 1 points, have their exact radius in any dimension.
+
+        References
+        ----------
+        docs/theorems.md, 5.6.
+
+        Examples
+        --------
+        >>> from spherapprox import points
+        >>> interval = points.uniform(3, 200, rng=0).covering_interval()
+        >>> round(interval.lower, 3), round(interval.upper, 3)
+        (0.61, 0.61)
+        """
+        return covering_interval(self._points, rtol, budget=budget, workers=workers, progress=progress, rng=rng)
+
+    @overload
+    def quadrature_error(self, degree: int, *, by_degree: Literal[False] = ..., workers: int = ...) -> float: ...
+    @overload
+    def quadrature_error(self, degree: int, *, by_degree: Literal[True], workers: int = ...) -> Floats: ...
+    def quadrature_error(self, degree: int, *, by_degree: bool = False, workers: int = 1) -> float | Floats:
+        """Return the largest error of the weighted mean over spherical polynomials of L2 norm 1.
+
+        Parameters
+        ----------
+        degree : int
+            The largest total degree L of the polynomials, 0 to 1e6, as far as memory and time allow.
+        by_degree : bool, default False
+            Whether to tell the errors over the harmonics of each degree alone.
+        workers : int, default 1
+            Number of threads; -1 means all cores. The result does not depend on it.
+
+        Returns
+        -------
+        float or ndarray, shape (L+1,)
+            The maximum of ``|sum_k w_k p(b_k) - mean of p|`` over p of degree at most L whose square has mean 1 over
+            the sphere; by degree, over homogeneous harmonic p of degree l = 0, ..., L, and the other is the root of
+            the sum of squares. Where a rule with positive weights is exact, rounding leaves some 1e-15, less than
+            ``(L + 1) 2e-16`` for each degree as a rule: that is how far its points are rounded themselves. Where it is
+            not, the relative error is of the same size.
+
+        Raises
+        ------
+        ValueError
+            If that would take more than 8 GiB or 1e13 operations.
+
+        Notes
+        -----
+        The root of ``sum_lj |sum_k w_k Y_lj(b_k)|^2`` over an orthonormal basis of harmonics, which is set up level by
+        level and never stored (docs/theorems.md, 5.7). The double sum over pairs of points that reproducing kernels
+        give in its place loses half of the digits. With P harmonics up to degree L on S^m, P' on S^(m-1), n points
+        take ``n P' + n' P`` operations, n' the number of different last coordinates, and memory ``O(P)``.
+
+        References
+        ----------
+        .. [1] I. H. Sloan and R. S. Womersley, "Extremal systems of points and numerical integration on the sphere",
+           Advances in Computational Mathematics 21 (2004), 107-125.
+
+        Examples
+        --------
+        The octahedron is a design of strength 3:
+
+        >>> import numpy as np
+        >>> from spherapprox import PointSet
+        >>> octahedron = PointSet(np.vstack([np.eye(3), -np.eye(3)]))
+        >>> octahedron.quadrature_error(3) < 1e-15
+        True
+        >>> octahedron.quadrature_error(4, by_degree=True).round(6)
+        array([0.      , 0.      , 0.      , 0.      , 2.291288])
+        """
+        from ..quality import quadrature
+
+        degree = _checks.integer(degree, "degree", minimum=0, maximum=10**6)
+        by_degree = _checks.flag(by_degree, "by_degree")
+        workers = _checks.workers(workers)
+        errors = quadrature.errors_by_degree(self._points, self._weights, degree, workers=workers)
+        return errors if by_degree else float(np.linalg.norm(errors))
+
+    @overload
+    def cap_discrepancy(self, norm: Literal["l2"] = ..., *, cells: int = ..., workers: int = ...) -> float: ...
+    @overload
+    def cap_discrepancy(self, norm: Literal["sup"], *, cells: int = ..., workers: int = ...) -> Interval: ...
+    def cap_discrepancy(
+        self, norm: Literal["l2", "sup"] = "l2", *, cells: int = 2**12, workers: int = 1
+    ) -> float | Interval:
+        """Return how far the weight in a cap is from the cap's measure: in the mean square, or at most.
+
+        Parameters
+        ----------
+        norm : {"l2", "sup"}
+            "l2": the root of the integral over the caps ``C = {y: <c, y> >= t}`` of ``(weight in C - sigma(C))^2``,
+            dsigma(c) dt with -1 <= t <= 1. "sup": the supremum of ``|weight in C - sigma(C)|`` over all caps, the
+            weights over their sum.
+        cells : int, default 4096
+            For "sup" on S^m, m > 1: how many cells of an equal-measure partition the search for the cap's centre goes
+            down to. `upper` exceeds the supremum by at most ``sqrt(m / (2 pi))`` times their radius: it says much in
+            low dimensions only.
+        workers : int, default 1
+            Number of threads; -1 means all cores. The result does not depend on it.
+
+        Returns
+        -------
+        float or Interval
+            "l2": accurate to 1e-15 in its square, so never below some 1e-8 (docs/theorems.md, 5.8); it takes
+            ``n^2 (m + 3) / 2`` operations.
+            "sup": an `Interval`; `lower` is the difference at a cap with centre `at` (or its limit from inside),
+            `upper` is proven, and both are equal on S^1. Each cell takes some ``n log n`` operations.
+
+        Raises
+        ------
+        ValueError
+            For "sup" on S^m, m > 1, if a weight is negative; if it would take more than 1e13 operations.
+
+        References
+        ----------
+        .. [1] K. B. Stolarsky, "Sums of distances between points on a sphere II", Proceedings of the AMS 41 (1973),
+           575-582.
+        .. [2] J. S. Brauchart and J. Dick, "A simple proof of Stolarsky's invariance principle", Proceedings of the
+           AMS 141 (2013), 2085-2096.
+
+        Examples
+        --------
+        Equal weights on the circle miss an arc's share by 1/n, just as for a single point:
+
+        >>> from spherapprox import points
+        >>> round(points.gauss_product(1, 9).cap_discrepancy("sup").upper, 12)
+        0.1
+        >>> [round(points.fibonacci(n).cap_discrepancy() * n**0.75, 3) for n in (100, 1000)]
+        [0.453, 0.451]
+        """
+        from ..quality import discrepancy
+
+        norm = _checks.choice(norm, "norm", ("l2", "sup"))  # type: ignore[assignment]
+        cells = _checks.integer(cells, "cells", minimum=1)
+        workers = _checks.workers(workers)
+        if norm == "l2":
+            return discrepancy.l2(self._points, self._weights, workers=workers)
+        return discrepancy.sup(self._points, self._weights, cells=cells, workers=workers)

@@ -1,0 +1,118 @@
+"""Spherical designs by Newton's method: orbits of a finite group whose invariant harmonics sum to zero."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from .. import sphere
+from .invariants import SphereInvariants, ZonalInvariants, harmonic_dimension, invariants
+from .symmetry import Floats, Group
+
+_ROUNDING = 1e-13
+"""More than the residual of any solution here: what docs/theorems.md, 5.9, takes for the size of the residual."""
+
+
+def solve(
+    group: Group, degree: int, n_orbits: int, attempts: int, rng: np.random.Generator, *, proven: bool = True
+) -> Floats | None:
+    """Return a design of orbits of the group, (n_orbits * order, dim+1), or None where no start leads to one.
+
+    Starts are orbits that repel each other, more or less relaxed: a minimum of the energy may be too symmetric to lead
+    to a design. With `proven` only solutions count that have an exact design near to them for certain.
+    """
+    free = not group.invariants(degree)[1:].any()  # every orbit is a design
+    functions = None if free else _invariants(group, degree)
+    for _ in range(attempts):
+        x = sphere.uniform(group.elements.shape[1] - 1, n_orbits, rng)
+        x = _relax(group, x, int(rng.integers(61)))
+        if functions is not None:
+            x, mean, slopes = _levenberg_marquardt(functions, x)
+            if np.linalg.norm(mean) > 0.1 * _ROUNDING or (proven and not _is_certified(group, degree, slopes)):
+                continue
+        points = group.orbits(x)
+        return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
+    return None
+
+
+@functools.lru_cache(maxsize=4)
+def _invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants:
+    return invariants(group, degree)
+
+
+def _is_certified(group: Group, degree: int, slopes: Floats) -> bool:
+    """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value (docs/theorems.md, 5.9)."""
+    counts = group.invariants(degree)
+    dim = group.elements.shape[1] - 1
+    size = sum(harmonic_dimension(dim, k) for k in range(1, degree + 1) if counts[k])
+    curvature = degree**2 * math.sqrt(size) * dim / slopes.shape[1]  # n_orbits is the number of columns over dim
+    smallest = np.linalg.eigvalsh(slopes @ slopes.T)[0]
+    return bool(smallest >= 4.0 * curvature * _ROUNDING)
+
+
+def _levenberg_marquardt(
+    functions: SphereInvariants | ZonalInvariants, x: Floats, steps: int = 200
+) -> tuple[Floats, Floats, Floats]:
+    """Return points near x that make the means of all functions vanish, the means, and their slopes (N, n dim).
+
+    Damped minimum-norm Newton steps -J' (J J' + damping)^-1 F. It stops where the norm of F no longer falls, and where
+    it does not halve in 15 steps.
+    """
+
+    def means(x: Floats) -> tuple[Floats, Floats, Floats]:
+        values, slopes, tangents = functions(x)
+        return values.mean(1), slopes.reshape(len(values), -1) / len(x), tangents
+
+    mean, slopes, tangents = means(x)
+    norms = [float(np.linalg.norm(mean))]
+    normal = slopes @ slopes.T
+    unit = float(np.trace(normal)) / len(normal)
+    damping, identity = 1e-3, np.eye(len(normal))
+    for _ in range(steps):
+        try:
+            step = slopes.T @ cho_solve(cho_factor(normal + damping * unit * identity), mean)
+        except LinAlgError:
+            damping *= 10.0
+            continue
+        trial = x - np.einsum("qu,qui->qi", step.reshape(tangents.shape[:2]), tangents)
+        trial /= np.linalg.norm(trial, axis=1, keepdims=True)
+        result = means(trial)
+        norm = float(np.linalg.norm(result[0]))
+        if norm < norms[-1]:
+            x, (mean, slopes, tangents) = trial, result
+            normal, damping = slopes @ slopes.T, max(0.15 * damping, 1e-15)
+        else:
+            damping *= 5.0
+        if norm >= norms[-1] and (norms[-1] < _ROUNDING or damping > 1e8):
+            break
+        norms.append(min(norm, norms[-1]))
+        if len(norms) > 15 and norms[-1] > max(0.5 * norms[-16], _ROUNDING):
+            break
+    return x, mean, slopes
+
+
+def _relax(group: Group, x: Floats, iterations: int) -> Floats:
+    """Return points whose orbits repel each other with energy |x - y|^-m, after some steps of L-BFGS."""
+    q, width = x.shape
+    own = np.zeros((q, q, len(group)), dtype=bool)
+    own[np.arange(q), np.arange(q), 0] = True  # the identity comes first
+
+    def energy(flat: Floats) -> tuple[float, Floats]:
+        y = flat.reshape(q, width)
+        length = np.linalg.norm(y, axis=1, keepdims=True)
+        y = y / length
+        images = group.orbits(y)
+        squares = np.maximum(2.0 - 2.0 * (y @ images.T).reshape(q, q, -1), 1e-12)
+        squares[own] = np.inf
+        terms = squares ** (-0.5 * (width - 1))
+        total = terms.sum()
+        gradient = (2.0 * (width - 1) * terms / squares).reshape(q, -1) @ images
+        gradient -= (gradient * y).sum(1, keepdims=True) * y
+        return math.log(total), (gradient / (length * total)).ravel()
+
+    y = minimize(energy, x.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations}).x.reshape(q, width)
+    return np.asarray(y / np.linalg.norm(y, axis=1, keepdims=True))

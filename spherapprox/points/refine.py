@@ -1,0 +1,232 @@
+"""Refinement of point sets: farthest points added one after another, and relaxation of the Riesz energy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _checks, sphere
+from ..partition import EqualMeasurePartition
+from . import insertion
+from .pointset import Points, PointSet, nodes
+from .relaxation import Energy, descend
+from .sequences import sobol
+
+Floats = NDArray[np.float64]
+
+_MAX_SOBOL = 21201
+"""Largest dimension of SciPy's Sobol sequences."""
+
+MAX_CANDIDATES = 2**20
+"""Largest pool of candidates that is made unless asked for."""
+
+MAX_RELAXED = 2**16
+"""Largest number of points that are relaxed: one step takes the forces between all pairs."""
+
+
+def greedy(
+    points: Points,
+    n: int,
+    *,
+    candidates: int | None = None,
+    rng: np.random.Generator | int | None = 0,
+    progress: bool = False,
+) -> PointSet:
+    """Return n points: the given ones and farthest points, added one after another.
+
+    Each new point is the one of the sphere at the largest distance from all points before it, so that every hole that
+    is filled is the largest. It needs no structure of the given points, and each prefix is such a set itself.
+
+    Parameters
+    ----------
+    points : EqualMeasurePartition, PointSet or array_like, shape (k, dim+1)
+        Where to start, at least one point; of a partition, the centres of its cells. They are kept as they are, and
+        may repeat.
+    n : int
+        Number of points of the result, at least k.
+    candidates : int, optional
+        For m >= 3: the number of points among which the farthest is looked for. None means 8 n, rounded up to a power
+        of two, at least 2^12 and at most 2^20.
+    rng : None, int or numpy.random.Generator, default 0
+        For m >= 3: the source of the candidates.
+    progress : bool, default False
+        For m >= 3: show a progress bar.
+
+    Returns
+    -------
+    PointSet
+        Equal weights; the first k rows are the given ones, the others follow in the order of their insertion. On S^1
+        and S^2 with its covering radius, if a point was added.
+
+    Raises
+    ------
+    ValueError
+        If there are more than n points, bare rows are no points of a sphere, or the result would not fit into memory.
+
+    Notes
+    -----
+    On S^1 and S^2 the points are the farthest ones, to 1e-9 relative in their distance: the middles of the largest
+    gaps, and the centres of the largest empty caps, which rest on the triangles of a Delaunay triangulation that grows
+    with the points, in O(log n) for each. Beyond, the candidate farthest from all points is moved uphill to a local
+    maximum of the distance, which need not be the largest; candidates are a scrambled Sobol sequence (random for
+    m > 21201), and each point costs O((candidates + 20 n) m).
+
+    Started from one point and with farthest points, the covering radius is at most twice the smallest that n points
+    can have, and no two points are closer than the covering radius before the last insertion [1]_
+    (docs/theorems.md, 5.10).
+
+    References
+    ----------
+    .. [1] T. F. Gonzalez, "Clustering to minimize the maximum intercluster distance", Theoretical Computer Science 38
+       (1985), 293-306.
+
+    Examples
+    --------
+    >>> from spherapprox import points
+    >>> points.greedy([[0.0, 1.0]], 3).points[1:].round(6) + 0.0
+    array([[ 0., -1.],
+           [-1.,  0.]])
+    >>> random = points.uniform(2, 100, rng=0)
+    >>> finer = points.greedy(random, 200)
+    >>> round(random.covering_radius, 3), round(finer.covering_radius, 3)
+    (0.557, 0.217)
+    """
+    n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS)
+    progress, generator = _checks.flag(progress, "progress"), _checks.generator(rng)
+    given = _rows(points, n, "pass a larger 'n', or fewer points")
+    dim = given.shape[1] - 1
+    _checks.memory(n * (400.0 if dim == 2 else 120.0 + 24.0 * dim), f"{n} points of S^{dim}", "pass a smaller 'n'")
+    x, radius = given / np.linalg.norm(given, axis=1, keepdims=True), None
+    if len(x) == n:
+        return PointSet(given)
+    if dim == 1:
+        added, radius = insertion.on_circle(x, n)
+    elif dim == 2:
+        added, radius = insertion.on_sphere(x, n)
+    else:
+        pool = _pool(dim, n, candidates, generator)
+        added = insertion.from_pool(x, pool, _bar(range(n - len(x)), "insertion") if progress else range(n - len(x)))
+    return PointSet(np.concatenate([given, added]), covering_radius=radius)
+
+
+def relax(
+    points: Points,
+    *,
+    exponent: float | None = None,
+    steps: int = 100,
+    workers: int = 1,
+    progress: bool = False,
+) -> PointSet:
+    """Return as many points, moved apart until the energy of their repulsion is (nearly) at a local minimum.
+
+    Parameters
+    ----------
+    points : EqualMeasurePartition, PointSet or array_like, shape (n, dim+1)
+        Where to start, at most 65536 points, no two the same; of a partition, the centres of its cells. Weights are
+        ignored.
+    exponent : float, optional
+        s >= 0 of the Riesz energy, the sum of ``|x_i - x_j|**-s`` over all pairs; 0 is the logarithmic energy, the sum
+        of ``-log |x_i - x_j|``, and s = 1 on S^2 Thomson's problem. None means m + 1: for s > m, points of least
+        energy are quasi-uniform, with separation and covering radius both of the order n^(-1/m) [1]_.
+    steps : int, default 100
+        Largest number of steps, each of which takes the forces between all pairs once or twice.
+    workers : int, default 1
+        Threads; -1 takes all cores. The result is the same for any number.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    PointSet
+        Equal weights; its energy is at most that of `points`, which come back where no step lowers it.
+
+    Raises
+    ------
+    ValueError
+        If two points coincide, there are more than 65536 of them, or bare rows are no points of a sphere.
+
+    Notes
+    -----
+    The L-BFGS method on ``log(energy)/s``, so that no power overflows for any s, in coordinates y with x = y/|y|. It
+    finds a local minimum near the start; symmetric starts may be critical points, which it cannot leave. An
+    interruption leaves no trace.
+
+    References
+    ----------
+    .. [1] D. P. Hardin, E. B. Saff and J. T. Whitehouse, "Quasi-uniformity of minimal weighted energy points on compact
+       metric spaces", Journal of Complexity 28 (2012), 177-191.
+
+    Examples
+    --------
+    >>> from scipy.spatial.distance import pdist
+    >>> from spherapprox import points
+    >>> icosahedron = points.relax(points.uniform(2, 12, rng=0), exponent=1.0)
+    >>> round(float((1.0 / pdist(icosahedron.points)).sum()), 6)
+    49.165253
+    >>> round(icosahedron.covering_radius, 6)
+    0.652358
+    """
+    workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")
+    steps = _checks.integer(steps, "steps", minimum=0)
+    given = _rows(points, MAX_RELAXED, "every step takes all pairs; relax fewer points, or refine these by 'greedy'")
+    s = float(given.shape[1]) if exponent is None else _checks.real(exponent, "exponent", minimum=0.0)
+    x = given / np.linalg.norm(given, axis=1, keepdims=True)
+    if len(x) == 1 or steps == 0:
+        return PointSet(given)
+    bar = _bar(None, "relaxation", total=steps) if progress else None
+    pool = ThreadPoolExecutor(workers) if workers > 1 else None
+    try:
+        energy = Energy(x, s, pool)
+        before = energy(x.ravel())[0]
+        _check_apart(x, before)
+        descend(energy, steps, None if bar is None else lambda _: bar.update())
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+        if bar is not None:
+            bar.close()
+    return PointSet(energy.best if energy.least < before else given)
+
+
+def _rows(points: Points, maximum: int, remedy: str) -> Floats:
+    """Return the points as float64 rows, shape (n, dim+1), after checking their number."""
+    count = len(points) if isinstance(points, EqualMeasurePartition | PointSet) else 0
+    given = np.empty((0, 2)) if count > maximum else nodes(points)[0].astype(np.float64)
+    count = max(count, len(given))
+    if count > maximum:
+        raise ValueError(f"'points' must be at most {maximum}, got {count}: {remedy}")
+    return given
+
+
+def _pool(dim: int, n: int, candidates: int | None, rng: np.random.Generator) -> Floats:
+    """Return candidates on S^dim."""
+    if candidates is None:
+        count = min(max(2**12, 1 << (8 * n - 1).bit_length()), MAX_CANDIDATES)
+    else:
+        count = _checks.integer(candidates, "candidates", minimum=1, maximum=2**30)
+    _checks.memory(48.0 * count * (dim + 1), f"{count} candidates on S^{dim}", "pass fewer 'candidates'")
+    return sobol(dim, count, rng).points if dim <= _MAX_SOBOL else sphere.uniform(dim, count, rng)
+
+
+def _check_apart(x: Floats, energy: float) -> None:
+    """Raise if two points coincide, which makes their energy infinite."""
+    if energy < math.inf:
+        return
+    from scipy.spatial import cKDTree
+
+    distance, index = cKDTree(x).query(x, 2)
+    i = int(np.argmin(distance[:, 1]))
+    j = int(index[i][index[i] != i][0])
+    raise ValueError(f"'points' must be distinct, got rows {i} and {j} alike: drop one by np.unique(..., axis=0)")
+
+
+def _bar(items: Iterable[int] | None, name: str, **options: Any) -> Any:
+    """Show a progress bar."""
+    from tqdm.auto import tqdm
+
+    return tqdm(items, desc=name, leave=False, **options)

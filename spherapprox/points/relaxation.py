@@ -1,0 +1,98 @@
+"""The Riesz energy of points of S^m and its descent by the L-BFGS method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_FLAT = 1e-9
+"""Largest component of the gradient at which the descent stops; a close pair's is 1 over its distance."""
+
+_GAIN = 1e-14
+"""Relative gain of a step at which the descent stops."""
+
+_LEAST_TOTAL = 1e-200
+"""A sum of powers below it may have lost terms to underflow."""
+
+
+class Energy:
+    """The function ``n/s log(sum_{i<j} |x_i - x_j|^-s)`` of y, with x = y/|y|, and its gradient.
+
+    For s = 0 it is n times the mean of ``-log |x_i - x_j|``. The x of the least value is remembered.
+    """
+
+    def __init__(self, x: Floats, exponent: float, pool: ThreadPoolExecutor | None) -> None:
+        self.best, self.least = x, math.inf
+        self._exponent, self._pool, self._scale = exponent, pool, np.ones(len(x))
+
+    def __call__(self, y: Floats) -> tuple[float, Floats]:
+        """Return the value and the gradient at y; both are vectors."""
+        rows = y.reshape(self.best.shape)
+        length = np.linalg.norm(rows, axis=1, keepdims=True)
+        x = rows / length
+        scale, nearest, total, force = self._sums(x)
+        if nearest.min() == 0.0:
+            return math.inf, np.zeros_like(y)
+        value, share = (_power_law if self._exponent > 0.0 else _logarithm)(scale, total, self._exponent)
+        if value < self.least:
+            self.best, self.least = x, value
+        gradient = -share[:, None] * force
+        gradient -= np.einsum("ij,ij->i", gradient, x)[:, None] * x
+        return value, (gradient / length).ravel()
+
+    def _sums(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the kernel's scale and sums; the scale is the last sums' `nearest`, or if that fails these sums'."""
+        for _ in range(2):
+            scale = self._scale
+            nearest, total, force = self._repulsion(x, scale)
+            self._scale = nearest
+            if np.isfinite(total).all() and (self._exponent == 0.0 or total.min() > _LEAST_TOTAL):
+                break
+        return scale, nearest, total, force
+
+    def _repulsion(self, x: Floats, scale: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return nearest (n,), total (n,) and force (n, dim+1) of `repulsion`, in blocks of rows."""
+        from .._kernels.riesz import ROWS, repulsion
+
+        n, d = x.shape
+        by_axis, nearest, total, force = np.ascontiguousarray(x.T), np.empty(n), np.empty(n), np.empty((n, d))
+
+        def task(start: int) -> None:
+            part = slice(start, start + ROWS)
+            pull = np.empty((d, len(scale[part])))
+            repulsion(by_axis, start, self._exponent, scale[part], nearest[part], total[part], pull)
+            force[part] = pull.T
+
+        for _ in (self._pool.map if self._pool else map)(task, range(0, n, ROWS)):
+            pass
+        return nearest, total, force
+
+
+def _power_law(scale: Floats, total: Floats, exponent: float) -> tuple[float, Floats]:
+    """Return the value of `Energy` for s > 0, and what the forces are to be multiplied by."""
+    unit = -0.5 * exponent * np.log(scale)
+    rows = np.log(total) + unit
+    top = float(rows.max())
+    both = float(np.exp(rows - top).sum())  # twice the energy, over exp(top)
+    n = len(total)
+    return n / exponent * (top + math.log(0.5 * both)), 2.0 * n * np.exp(unit - top) / (both * scale)
+
+
+def _logarithm(scale: Floats, total: Floats, exponent: float) -> tuple[float, Floats]:
+    """Return the same for s = 0."""
+    others = len(total) - 1
+    return 0.5 * float((total / others - np.log(scale)).sum()), 2.0 / (others * scale)
+
+
+def descend(energy: Energy, steps: int, after_step: Callable[[object], object] | None) -> None:
+    """Lower the energy in at most so many steps."""
+    from scipy.optimize import minimize
+
+    options = {"maxiter": steps, "maxfun": 20 * steps, "maxcor": 20, "ftol": _GAIN, "gtol": _FLAT}
+    minimize(energy, energy.best.ravel(), jac=True, method="L-BFGS-B", callback=after_step, options=options)

@@ -1,0 +1,92 @@
+"""Local maxima of the distance to the nearest point of a set: vertices of the polar polytope, by pivots.
+
+With the origin inside the hull of the b_k, the largest empty cap is 1/|x| at the longest x with <x, b_k> <= 1 for all
+k. From a vertex the walk goes along edges on which |x| grows; where there is none, x lies in the cone over its facet
+and is a local maximum of the distance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .nearest import unit
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_JITTER = 1e-10
+"""Relative shift of the constraints that makes every vertex simple; the final centre is found without it."""
+_SMALL = 1e-12
+
+
+def climb(x: Floats, direction: Floats, most: int, rng: np.random.Generator) -> Floats:
+    """Return a local maximum of the distance to the nearest of the unit rows of `x`, walking from `direction`.
+
+    After `most` pivots, or where the points leave a half-space free, it returns where it is.
+    """
+    bound = 1.0 + _JITTER * rng.random(len(x))
+    at, active, ray = _reach_vertex(x, bound, direction, rng)
+    if ray is not None:
+        return ray
+    inverse = np.linalg.pinv(x[active])
+    for pivot in range(most):
+        if pivot % 50 == 49:
+            inverse = np.linalg.pinv(x[active])
+            at = inverse @ bound[active]
+        share = at @ inverse  # at = share @ x[active]
+        leaving = int(np.argmin(share))
+        if share[leaving] >= -_SMALL * np.abs(share).max():
+            break
+        edge = -inverse[:, leaving]
+        new, length = _first_met(x, bound, at, edge, active)
+        if new < 0:
+            return np.asarray(unit(edge[None])[0])
+        at = at + length * edge
+        row = x[new] @ inverse
+        inverse[:, leaving] /= row[leaving]
+        row[leaving] = 0.0
+        inverse -= np.outer(inverse[:, leaving], row)
+        active[leaving] = new
+    exact = np.linalg.pinv(x[active]).sum(axis=1)
+    return np.asarray(unit((exact if float(exact @ exact) > 0.0 else at)[None])[0])
+
+
+def _reach_vertex(
+    x: Floats, bound: Floats, direction: Floats, rng: np.random.Generator
+) -> tuple[Floats, Integers, Floats | None]:
+    """Go from the origin to a vertex: in the direction, then on along every face that is met; or return a free ray."""
+    d = x.shape[1]
+    at, active, basis = np.zeros(d), np.empty(0, dtype=np.int64), np.empty((0, d))
+    for _ in range(d):
+        step = direction
+        for _ in range(3):
+            step = step - basis.T @ (basis @ step)
+            length = float(np.sqrt(step @ step))
+            if length < 1e-6:
+                step = rng.standard_normal(d)
+                continue
+            step = step / length
+        new, length = _first_met(x, bound, at, step, active)
+        if new < 0:
+            return at, active, step
+        at = at + length * step
+        active = np.append(active, new)
+        rest = x[new] - basis.T @ (basis @ x[new])
+        rest -= basis.T @ (basis @ rest)
+        basis = np.vstack([basis, rest / np.sqrt(rest @ rest)])
+        direction = at
+    return at, active, None
+
+
+def _first_met(x: Floats, bound: Floats, at: Floats, step: Floats, active: Integers) -> tuple[int, float]:
+    """Return the first constraint met on the way and how far it is; -1 if the way is free."""
+    speed = x @ step
+    speed[active] = 0.0
+    meets = speed > _SMALL * np.sqrt(step @ step)
+    if not meets.any():
+        return -1, 0.0
+    room = np.full(len(x), np.inf)
+    room[meets] = np.maximum(bound[meets] - x[meets] @ at, 0.0) / speed[meets]
+    new = int(np.argmin(room))
+    return new, float(room[new])

@@ -1,0 +1,154 @@
+"""The covering radius of points of S^m: the largest distance from a point of the sphere to the nearest of them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks, sphere
+from .climb import climb
+from .interval import Interval
+from .least_norm import least_norm
+from .moments import least_support
+from .nearest import Nearest, angles, distinct, unit
+from .refine import Hole, refine
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+BUDGET = 200_000
+"""Facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten."""
+HULL_DIM = 16
+"""Columns beyond which no hull is made."""
+_CLIMBS = 64
+"""At most so many walks to local maxima, where hulls do not settle the radius."""
+_WORK = 2e10
+"""Multiplications that the walks may take together, about."""
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def covering_interval(
+    points: ArrayLike,
+    rtol: float = 0.05,
+    *,
+    budget: int = BUDGET,
+    workers: int = 1,
+    progress: bool = False,
+    rng: np.random.Generator | int | None = 0,
+) -> Interval:
+    """Return two numbers between which the covering radius lies; see `spherapprox.PointSet.covering_interval`.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, dim+1)
+        Points of unit length.
+    rtol, budget, workers, progress, rng
+        As there.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.quality.covering import covering_interval
+    >>> cross = np.vstack([np.eye(5), -np.eye(5)])
+    >>> interval = covering_interval(cross)
+    >>> round(interval.lower, 6), round(interval.upper, 6)  # arccos(1 / sqrt(5))
+    (1.107149, 1.107149)
+    """
+    rows = _checks.rows(points, "points").astype(np.float64)
+    rtol = _checks.real(rtol, "rtol", minimum=0.0)
+    budget = _checks.integer(budget, "budget", minimum=0)
+    workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")
+    generator = _checks.generator(rng)
+    _checks.memory(48.0 * rows.size, f"the covering radius of {len(rows)} points", "take fewer points")
+    if rows.shape[1] == 2:
+        return _largest_gap(rows)
+    if rows.shape[1] == 3:
+        rtol, budget = 0.0, 2 * max(len(rows), 2)
+    _checks.memory(_hull_bytes(budget, rows.shape[1]), f"hulls of {budget} facets", "lower 'budget'")
+    x = distinct(unit(rows))
+    hole = _half_space(x)
+    if not hole.is_known(rtol):
+        _search(x, hole, (rtol, budget), workers, progress, generator)
+    upper = hole.upper * (1.0 + (x.shape[1] + 16) * _EPS) + 8.0 * _EPS
+    return Interval(hole.lower, min(upper, math.pi), hole.at)
+
+
+def _hull_bytes(facets: int, columns: int) -> float:
+    """Return about how much memory hulls take; none are made in many dimensions."""
+    return 0.0 if columns > HULL_DIM else float(facets) * (200.0 + 60.0 * columns)
+
+
+def _largest_gap(x: Floats) -> Interval:
+    """Return half the largest arc of S^1 that holds no point."""
+    azimuth = np.sort(sphere.to_polar(x)[:, 0])
+    gaps = np.diff(azimuth, append=azimuth[0] + 2.0 * np.pi)
+    widest = int(np.argmax(gaps))
+    half = float(gaps[widest]) / 2.0
+    middle = azimuth[widest] + half
+    upper = min(math.pi, half + 8.0 * _EPS)
+    return Interval(half, upper, np.array([math.cos(middle), math.sin(middle)]))
+
+
+def _half_space(x: Floats) -> Hole:
+    """Return both sides as the hull's point of least norm knows them: exact where a half-space holds no point inside.
+
+    The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems.md, 5.6); beyond pi/2 it is that for
+    the p of least norm.
+    """
+    p, _ = least_norm(x)
+    length = float(np.linalg.norm(p))
+    hole = Hole(-x[0], _distance(x, -x[0]), 0.5 * math.pi + math.asin(min(1.0, length)))
+    if length > 0.0:
+        _try(x, hole, -p / length)
+    n, d = x.shape
+    if not hole.is_known(0.0) and float(n) * d * d <= _WORK:
+        normal = np.linalg.svd(np.linalg.qr(x, mode="r"))[2][-1]  # all points may lie on a great subsphere
+        _try(x, hole, normal)
+        _try(x, hole, -normal)
+    return hole
+
+
+def _distance(x: Floats, at: Floats) -> float:
+    """Return the distance from one point to the nearest."""
+    return float(angles(x, at).min())
+
+
+def _try(x: Floats, hole: Hole, center: Floats) -> None:
+    """Move the hole to this centre if it is better."""
+    center = unit(center[None])
+    hole.try_centers(center, np.array([_distance(x, center[0])]))
+
+
+def _search(
+    x: Floats, hole: Hole, limits: tuple[float, float], workers: int, progress: bool, rng: np.random.Generator
+) -> None:
+    """Narrow both sides by hulls, and where these are too large by moments from above and walks from below."""
+    from tqdm.auto import tqdm
+
+    d = x.shape[1]
+    with tqdm(unit="facet", desc="covering radius", leave=False, disable=not progress) as bar:
+        if d <= HULL_DIM and len(x) > d:
+            refine(x, Nearest(x, workers), hole, limits, bar)
+        if hole.is_known(limits[0]):
+            return
+        hole.upper = min(hole.upper, max(hole.lower, math.acos(min(1.0, least_support(x)))))
+        _walk(x, hole, limits[0], rng, bar)
+    hole.upper = max(hole.upper, hole.lower)
+
+
+def _walk(x: Floats, hole: Hole, rtol: float, rng: np.random.Generator, bar: object) -> None:
+    """Raise the lower side by walks to local maxima, from the best centre so far and from random directions."""
+    n, d = x.shape
+    pivots = min(20 * d + 100, int(_WORK / (n * d)))
+    walks = int(min(_CLIMBS, _WORK / (3.0 * d * (n * d + 50.0 * d * d))))
+    for i in range(walks):
+        start = hole.at if i == 0 else rng.standard_normal(d)
+        _try(x, hole, climb(x, unit(start[None])[0], pivots, rng))
+        if hole.is_known(rtol):
+            return

@@ -1,0 +1,84 @@
+"""A lower bound of the inner product with the nearest point, from moments of the points up to the third.
+
+docs/theorems.md, 5.6.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+_WORK = 1e11
+"""Multiplications that a moment may take; without the third, the bound is weaker, with none there is no bound."""
+_BLOCK = 2**22
+
+
+def least_support(x: Floats) -> float:
+    """Return a lower bound of min over unit u of max_k <u, x_k>, 0 if none is found; for unit rows around the origin."""
+    n, d = x.shape
+    if n <= d or 10.0 * n * d * d > _WORK or 10.0 * d**3 > _WORK:
+        return 0.0
+    weights = _centering_weights(x)
+    mean = float(np.linalg.norm(weights @ x))
+    slack = _EPS * (n + 64.0 * d)
+    values = np.linalg.eigvalsh((x.T * weights) @ x)
+    low, mean = float(values[0]) - slack, mean + slack
+    if low <= mean:
+        return 0.0
+    second = (low - mean) / (1.0 - mean)
+    return max(second, _from_third(low, mean, _third_moment(x, weights) + d * slack))
+
+
+def _from_third(low: float, mean: float, third: float) -> float:
+    """Return the largest over s of (2 s low - third - s^2 mean) / (low + s^2 + 2 s mean)."""
+    best, span = 2.0 * math.sqrt(low), 8.0
+    for _ in range(4):  # the largest of a grid, then of a finer one about it
+        s = best * np.geomspace(1.0 / span, span, 129)
+        value = (2.0 * s * low - third - s * s * mean) / (low + s * s + 2.0 * s * mean)
+        best, span = float(s[np.argmax(value)]), span ** (1.0 / 32.0)
+    return float(value.max())
+
+
+def _centering_weights(x: Floats) -> Floats:
+    """Return weights proportional to exp(<y, x_k>) with mean nearly 0, by Newton's method for log sum exp(<y, x_k>)."""
+    y, value = np.zeros(x.shape[1]), math.log(len(x))
+    weights = np.full(len(x), 1.0 / len(x))
+    for _ in range(60):
+        mean = weights @ x
+        if float(mean @ mean) < 1e-30:
+            break
+        covariance = (x.T * weights) @ x - np.outer(mean, mean)
+        step = np.linalg.lstsq(covariance, -mean, rcond=1e-12)[0]
+        for _ in range(30):
+            score = x @ (y + step)
+            top = float(score.max())
+            terms = np.exp(score - top)
+            total = float(terms.sum())
+            new = top + math.log(total)
+            if new <= value + 1e-4 * float(mean @ step) + 4.0 * _EPS * abs(value):
+                break
+            step = 0.5 * step
+        else:
+            break
+        y, value, weights = y + step, new, terms / total
+    return weights
+
+
+def _third_moment(x: Floats, weights: Floats) -> float:
+    """Return an upper bound of max over unit u of sum_k w_k <u, x_k>^3: the norm of its unfolding (d, d (d+1)/2)."""
+    n, d = x.shape
+    if 0.5 * n * float(d) ** 3 > _WORK:
+        return 1.0
+    i, j = np.triu_indices(d)
+    scale = np.where(i == j, 1.0, math.sqrt(2.0))
+    unfolded = np.zeros((d, len(i)))
+    step = max(1, _BLOCK // len(i))
+    for start in range(0, n, step):
+        part = x[start : start + step]
+        unfolded += (part.T * weights[start : start + step]) @ (part[:, i] * part[:, j] * scale)
+    return math.sqrt(max(float(np.linalg.eigvalsh(unfolded @ unfolded.T)[-1]), 0.0))

@@ -1,0 +1,73 @@
+"""The nearest of given points of S^m, for many queries: by a k-d tree in low dimension, by matrix products beyond."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+TREE_DIM = 8
+"""Up to this many columns a k-d tree is faster than matrix products (measured with uniform points)."""
+BLOCK = 2**22
+"""Elements of one block of a table of inner products."""
+
+
+def unit(x: Floats) -> Floats:
+    """Divide rows by their length: each direction moves by at most a unit in the last place."""
+    return np.asarray(x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None])
+
+
+def projection(x: Floats) -> Floats:
+    """Return one number for each row, the same to the bit for equal rows: a coordinate along a fixed direction."""
+    direction = np.random.default_rng(0).standard_normal(x.shape[1])
+    value = np.zeros(len(x))
+    for j in range(x.shape[1]):  # a matrix product may round equal rows differently
+        value += direction[j] * x[:, j]
+    return value
+
+
+def distinct(x: Floats) -> Floats:
+    """Return the rows without repetitions."""
+    value = np.sort(projection(x))
+    return np.unique(x, axis=0) if (value[1:] == value[:-1]).any() else x
+
+
+def angles(x: Floats, y: Floats) -> Floats:
+    """Return the angle between unit rows, broadcast: 2 atan2(|x - y|, |x + y|)."""
+    shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+    minus, plus = np.zeros(shape), np.zeros(shape)
+    for j in range(x.shape[-1]):
+        a, b = x[..., j], y[..., j]
+        minus += (a - b) ** 2
+        plus += (a + b) ** 2
+    return np.asarray(2.0 * np.arctan2(np.sqrt(minus), np.sqrt(plus)))
+
+
+class Nearest:
+    """Finds the nearest row of `x` (n, d), unit rows, in `workers` threads."""
+
+    def __init__(self, x: Floats, workers: int) -> None:
+        self._x, self._workers = x, workers
+        self._tree = None
+        if x.shape[1] <= TREE_DIM:
+            from scipy.spatial import cKDTree
+
+            self._tree = cKDTree(x)
+
+    def __call__(self, c: Floats) -> tuple[Integers, Floats]:
+        """Return index of and angle to the nearest row, for unit rows `c`."""
+        if self._tree is not None:
+            index = self._tree.query(c, workers=self._workers)[1].astype(np.int64)
+        else:
+            rows = max(1, BLOCK // len(self._x))
+            with ThreadPoolExecutor(self._workers) as pool:
+                parts = list(pool.map(self._dense, [c[i : i + rows] for i in range(0, len(c), rows)]))
+            index = np.concatenate(parts)
+        return index, angles(c, self._x[index])
+
+    def _dense(self, c: Floats) -> Integers:
+        return np.asarray(np.argmax(c @ self._x.T, axis=1))

@@ -1,0 +1,224 @@
+"""Errors of a quadrature rule of S^m over the harmonics of each degree, by an orthonormal basis and without its table.
+
+docs/theorems.md, 5.7. With colatitudes from the last axis a harmonic of degree l on S^m is one of degree l' <= l on
+S^(m-1) times a function of the colatitude, so the sums over all points are matrix products, one for each l'. Points of
+one colatitude share that function, and their harmonics of S^(m-1) are summed first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _checks
+from .._kernels import hyperspherical
+from .blocks import in_order, slices
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_BLOCK = 2**20
+"""Elements of one work array: 8 MiB."""
+
+_SAME = 46
+"""Colatitudes that agree in so many binary digits count as one: more than rounding separates."""
+
+
+def errors_by_degree(x: Floats, weights: Floats, degree: int, *, workers: int = 1) -> Floats:
+    """Return the worst error over the harmonics of each degree with norm 1.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n, dim+1)
+        Points by their direction.
+    weights : ndarray, shape (n,)
+        Any weights.
+    degree : int
+        The largest degree L >= 0.
+    workers : int
+        Number of threads, at least 1; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray, shape (L+1,)
+        ``sqrt(sum_j |sum_k weights_k Y_lj(x_k)|^2)`` over an orthonormal basis (normalised measure) of degree
+        l = 1, ..., L; for l = 0 the size of ``sum_k weights_k - 1``.
+
+    Raises
+    ------
+    ValueError
+        If it would take more than the limits of memory or of operations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.quality.quadrature import errors_by_degree
+    >>> errors_by_degree(np.vstack([np.eye(3), -np.eye(3)]), np.full(6, 1 / 6), 4).round(6)
+    array([0.      , 0.      , 0.      , 0.      , 2.291288])
+    """
+    dim = x.shape[1] - 1
+    _require_affordable(len(x), dim, degree, workers)
+    x = x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
+    squares = (_on_circle if dim == 1 else _on_sphere)(x, weights, degree, workers)
+    squares[0] = math.fsum([*weights.tolist(), -1.0]) ** 2
+    return np.sqrt(squares)
+
+
+def harmonics_of_degrees(dim: int, degree: int) -> Integers:
+    """Return the number of independent harmonics on S^m of each degree up to a degree, shape (degree+1,)."""
+    if dim == 1:
+        return np.array([1] + degree * [2])
+    return np.array(
+        [math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0) for k in range(degree + 1)]
+    )
+
+
+def _log_harmonics(dim: int, degree: int) -> float:
+    """Return the logarithm of the number of harmonics up to a degree, (2L + m) (L + m - 1)! / (L! m!)."""
+    if dim == 1:
+        return math.log(2.0 * degree + 1.0)
+    log_binomial = math.lgamma(degree + dim) - math.lgamma(degree + 1.0) - math.lgamma(dim + 1.0)
+    return math.log(2.0 * degree + dim) + log_binomial
+
+
+def _require_affordable(n: int, dim: int, degree: int, workers: int) -> None:
+    """Refuse what would take too much memory or time."""
+    basis, inner = (math.exp(min(_log_harmonics(k, degree), 500.0)) if k else 1.0 for k in (dim, dim - 1))
+    what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
+    arrays = basis * (3.0 + workers) + workers * (2.0 * max(inner, _BLOCK) + _BLOCK) + 3.0 * n * (dim + 1)
+    _checks.memory(8.0 * arrays, what, "lower 'degree'")
+    _checks.operations(n * (inner + basis), what, "lower 'degree' or take fewer points")
+
+
+def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
+    """Return the squared errors of each degree on S^1, |sum_k w_k sqrt(2) exp(i l phi_k)|^2."""
+    z = x[:, 0] + 1j * x[:, 1]
+
+    def part(some: slice) -> Floats:
+        sums = _powers(z[some], degree) @ weights[some]
+        return np.concatenate([sums.real, sums.imag])
+
+    sums = _sum(part, slices(len(z), max(1, _BLOCK // (2 * degree + 2))), workers)
+    return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
+
+
+def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
+    """Return the squared errors of each degree on S^m, m >= 2."""
+    dim = x.shape[1] - 1
+    inner = harmonics_of_degrees(dim - 1, degree)
+    offsets = np.concatenate([[0], np.cumsum(inner)])
+    constants = _seeds(dim, degree)
+    order, starts, cosine, sine = _parallels(x)
+    x, weights = x[order, :-1], weights[order]
+    x /= np.where(sine > 0.0, sine, 1.0)[:, None]
+    x[sine == 0.0] = np.eye(dim)[0]  # any direction does at a pole
+    ends = np.append(starts[1:], len(x))
+    step = max(1, _BLOCK // max(int(offsets[-1]), degree + 1))
+
+    def part(some: slice) -> Floats:
+        first, last = starts[some][0], ends[some][-1]
+        sums = np.zeros((int(offsets[-1]), some.stop - some.start))
+        for chunk in slices(last - first, step):
+            rows = slice(first + chunk.start, first + chunk.stop)
+            table = _solid_harmonics(x[rows].T, weights[rows], offsets, constants)
+            _add_up(table, rows, starts[some], sums)
+        t, s = cosine[starts[some]], sine[starts[some]]
+        return _against_colatitude(dim, t, s, offsets, constants[-1], sums)
+
+    parallels = slices(len(starts), min(step, max(16, -(-len(starts) // 16))))
+    sums = _sum(part, parallels, workers)
+    squares, first = np.zeros(degree + 1), 0
+    for low, count in enumerate(inner):
+        block = sums[first : first + (degree - low + 1) * count].reshape(-1, count)
+        squares[low:] += np.einsum("ij,ij->i", block, block)
+        first += block.size
+    return squares
+
+
+def _seeds(dim: int, degree: int) -> Floats:
+    """Return for S^k, k = 1, ..., m, the constants that make sin^l of each colatitude orthonormal, shape (m, L+1).
+
+    Row k - 1 holds the product over k' <= k of p_0 = sqrt(B(k'/2, 1/2) / B(l + k'/2, 1/2)), sqrt(2) for k' = 1, l > 0.
+    """
+    j = np.arange(degree)
+    constants = np.ones((dim, degree + 1))
+    for k in range(2, dim + 1):
+        constants[k - 1, 1:] = constants[k - 2, 1:] * np.sqrt(np.cumprod((j + 0.5 * (k + 1)) / (j + 0.5 * k)))
+    return constants
+
+
+def _parallels(x: Floats) -> tuple[Integers, Integers, Floats, Floats]:
+    """Return the order by colatitude, where parallels begin in it, and cosine and sine in that order."""
+    t, s = x[:, -1], np.sqrt(np.einsum("ij,ij->i", x[:, :-1], x[:, :-1]))
+    s[s < 1e-140] = 0.0  # its square is no longer a normal number
+    fraction, exponent = np.frexp(np.arctan2(s, np.abs(t)))
+    angle = np.ldexp(np.rint(np.ldexp(fraction, _SAME)), exponent - _SAME)
+    order = np.lexsort((angle, t < 0.0))
+    angle, t, s = angle[order], t[order], s[order]
+    new = (np.diff(angle) != 0.0) | (np.diff(t < 0.0))
+    return order, np.concatenate([[0], np.flatnonzero(new) + 1]), t, s
+
+
+def _solid_harmonics(x: Floats, weights: Floats, offsets: Integers, constants: Floats) -> Floats:
+    """Return the table of weighted harmonics of S^(m-1), a column for each point, over constants[-2] of their degree.
+
+    x has a coordinate in each row. In each degree the order is that in which the coordinates bring harmonics in.
+    """
+    degree = len(offsets) - 2
+    table = np.empty((int(offsets[-1]), x.shape[1]))
+    powers = (math.sqrt(2.0) * weights) * _powers(x[0] + 1j * x[1], degree)
+    table[0] = weights
+    table[offsets[1:-1]] = powers[1:].real
+    table[offsets[1:-1] + 1] = powers[1:].imag
+    sizes = np.array([1] + degree * [2])
+    squares = x[0] * x[0] + x[1] * x[1]
+    for k in range(2, len(x)):
+        squares += x[k] * x[k]
+        hyperspherical.extend(k, np.ascontiguousarray(x[k]), squares, offsets, sizes, constants[k - 1], table)
+    return table
+
+
+def _powers(z: NDArray[np.complex128], degree: int) -> NDArray[np.complex128]:
+    """Return the powers 0, ..., degree of complex numbers, a row for each, by doubling."""
+    table = np.ones((degree + 1, len(z)), dtype=np.complex128)
+    table[1:2] = z
+    done = 1
+    while done < degree:
+        more = min(done, degree - done)
+        np.multiply(table[1 : more + 1], table[done], out=table[done + 1 : done + more + 1])
+        done += more
+    return table
+
+
+def _add_up(table: Floats, rows: slice, starts: Integers, sums: Floats) -> None:
+    """Add the columns of each parallel to its column of the sums."""
+    first = int(np.searchsorted(starts, rows.start, side="right")) - 1
+    last = int(np.searchsorted(starts, rows.stop, side="left"))
+    cuts = np.maximum(starts[first:last] - rows.start, 0)
+    sums[:, first:last] += table if len(cuts) == table.shape[1] else np.add.reduceat(table, cuts, axis=1)
+
+
+def _against_colatitude(dim: int, t: Floats, s: Floats, offsets: Integers, scale: Floats, sums: Floats) -> Floats:
+    """Return the sums over parallels times functions of the colatitude: for each l' a block of all l >= l'."""
+    degree = len(scale) - 1
+    functions, blocks = np.empty((degree + 1, len(t))), []
+    for low in range(degree + 1):
+        some = functions[: degree + 1 - low]
+        hyperspherical.of_colatitude(dim, low, scale[low], t, s, some)
+        blocks.append((some @ sums[offsets[low] : offsets[low + 1]].T).ravel())
+    return np.concatenate(blocks)
+
+
+def _sum(function: Callable[[slice], Floats], tasks: list[slice], workers: int) -> Floats:
+    """Return the sum of what a function makes of the tasks, in their order and compensated."""
+    total = function(tasks[0])
+    carry = np.zeros_like(total)
+    for part in in_order(function, tasks[1:], workers):
+        ahead = total + part
+        given = ahead - total
+        carry += (total - (ahead - given)) + (part - given)
+        total = ahead
+    return total + carry

@@ -1,0 +1,143 @@
+"""The separation of points of S^m: the smallest distance between two of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks, sphere
+from .nearest import TREE_DIM, angles, projection, unit
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_BLOCK = 2048
+"""Rows and columns of a block of inner products."""
+_CHUNK = 2**17
+"""Queries of the tree, and candidate pairs, that are taken together."""
+
+
+def separation(points: ArrayLike, *, workers: int = 1, progress: bool = False) -> float:
+    """Return the smallest geodesic distance between two of the points.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, dim+1)
+        Points of unit length.
+    workers : int, default 1
+        Threads; -1 takes all cores.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    float
+        In [0, pi], to 1e-15; 0 if a point is repeated, inf for a single point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are not of unit length, or an option is out of its range.
+
+    Notes
+    -----
+    Up to dimension 7 a k-d tree; beyond it all inner products in single precision, of which those that rounding may
+    have kept from being the largest are computed again, from the differences of the rows. Memory grows with n only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.quality.separation import separation
+    >>> round(separation(np.vstack([np.eye(4), -np.eye(4)])), 6)
+    1.570796
+    """
+    rows = _checks.rows(points, "points").astype(np.float64)
+    workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")
+    _checks.memory(32.0 * rows.size, f"the separation of {len(rows)} points", "take fewer points")
+    if len(rows) == 1:
+        return math.inf
+    x = unit(rows)
+    pair, chord = _neighbours(x)
+    if chord > 0.0:
+        search = _by_tree if x.shape[1] <= TREE_DIM else _by_products
+        pair = search(x, pair, chord, workers, progress)
+    return float(sphere.distance(rows[pair[0]], rows[pair[1]])) if chord > 0.0 else 0.0
+
+
+def _neighbours(x: Floats) -> tuple[tuple[int, int], float]:
+    """Return the closest pair, and its chord, among rows that are neighbours along one direction: equal rows are."""
+    order = np.argsort(projection(x), kind="stable")
+    best, pair = math.inf, (0, 1)
+    for i in range(0, len(x) - 1, _CHUNK):
+        some = order[i : i + _CHUNK + 1]
+        difference = x[some[1:]] - x[some[:-1]]
+        square = np.einsum("ij,ij->i", difference, difference)
+        k = int(np.argmin(square))
+        if square[k] < best:
+            best, pair = float(square[k]), (int(some[k]), int(some[k + 1]))
+    return pair, math.sqrt(best)
+
+
+def _by_tree(x: Floats, pair: tuple[int, int], chord: float, workers: int, progress: bool) -> tuple[int, int]:
+    """Return the closest pair, asking for each row's nearest other row closer than the best so far."""
+    from scipy.spatial import cKDTree
+    from tqdm.auto import tqdm
+
+    tree = cKDTree(x)
+    for i in tqdm(range(0, len(x), _CHUNK), desc="separation", leave=False, disable=not progress):
+        length, index = tree.query(x[i : i + _CHUNK], k=2, distance_upper_bound=chord, workers=workers)
+        k = int(np.argmin(length[:, 1]))
+        if length[k, 1] < chord:
+            chord, pair = float(length[k, 1]), (i + k, int(index[k, 1]))
+            if pair[0] == pair[1]:
+                pair = i + k, int(index[k, 0])
+    return pair
+
+
+def _by_products(x: Floats, pair: tuple[int, int], chord: float, workers: int, progress: bool) -> tuple[int, int]:
+    """Return the closest pair, by inner products in single precision and the angles of those that may be largest."""
+    from tqdm.auto import tqdm
+
+    single = x.astype(np.float32)
+    # of an inner product of rows that were rounded to single precision: 2^-24 for each factor and each addition
+    error = 1.01 * (x.shape[1] + 8) * 2.0**-24
+    best = [(2.0 * math.asin(min(1.0, 0.5 * chord)), *pair)]
+
+    def search(block: tuple[int, int]) -> tuple[float, int, int]:
+        known = best[0]
+        for angle, i, j in _candidates(x, single, block, math.cos(known[0]) - error):
+            known = min(known, (angle, i, j))
+        return known
+
+    blocks = [(i, j) for i in range(0, len(x), _BLOCK) for j in range(i, len(x), _BLOCK)]
+    with (
+        ThreadPoolExecutor(workers) as pool,
+        tqdm(total=len(blocks), desc="separation", leave=False, disable=not progress) as bar,
+    ):
+        for start in range(0, len(blocks), 8 * workers):
+            group = blocks[start : start + 8 * workers]
+            best[0] = min(best[0], *pool.map(search, group))
+            bar.update(len(group))
+    return best[0][1:]
+
+
+def _candidates(
+    x: Floats, single: NDArray[np.float32], block: tuple[int, int], cut: float
+) -> Iterator[tuple[float, int, int]]:
+    """Yield the closest of each chunk of pairs of a block whose inner product is at least `cut`."""
+    i, j = block
+    table = single[i : i + _BLOCK] @ single[j : j + _BLOCK].T
+    if i == j:
+        table[np.tril_indices(len(table))] = -2.0
+    if float(table.max()) < cut:
+        return
+    flat = np.flatnonzero(table.ravel() >= cut)
+    for start in range(0, len(flat), _CHUNK):
+        first, second = np.divmod(flat[start : start + _CHUNK], table.shape[1])
+        angle = angles(x[i + first], x[j + second])
+        k = int(np.argmin(angle))
+        yield float(angle[k]), i + int(first[k]), j + int(second[k])

@@ -1,0 +1,95 @@
+"""Makers of control points side by side: what is measured of them, the table, the files and the command."""
+
+import csv
+import math
+
+import numpy as np
+import pytest
+
+from bounds import covering_radius, makers, plot
+from bounds.cli import main
+from spherapprox import EqualMeasurePartition, PointSet, points, special
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return makers.compare(2, [30, 100])
+
+
+def test_rows_are_what_the_points_have(compared):
+    (row,) = (row for row in compared.series("fibonacci") if row.n == 100)
+    lattice = points.fibonacci(100)
+    assert row.lower == pytest.approx(lattice.covering_radius, rel=1e-12)
+    assert row.upper == pytest.approx(row.lower, rel=1e-12)
+    assert row.separation == lattice.separation
+    assert row.mesh_ratio == pytest.approx(lattice.mesh_ratio)
+    assert row.floor == pytest.approx(special.cap_angle(2, -math.log(100)))
+    assert row.floor == covering_radius(100, dim=2, method="lower").value
+
+
+def test_every_maker_is_compared_on_the_sphere(compared):
+    assert {row.maker for row in compared.rows} == set(makers.MAKERS)
+    for row in compared.rows:
+        assert row.floor <= row.lower <= row.upper * (1 + 1e-12)
+        assert row.mesh_ratio >= 1.0
+    rule = compared.series("gauss_product")
+    assert [row.n for row in rule] == [28, 98]
+    assert compared.table().count("\n") == 1 + len(compared.rows)
+
+
+def test_covering_radii_of_other_spheres_are_enclosed():
+    found = makers.compare(4, [40], makers=["partition", "sobol", "fibonacci"])
+    assert [row.maker for row in found.rows] == ["partition", "sobol"]
+    x = np.concatenate([points.uniform(4, 2000, 0).points, EqualMeasurePartition(4, 500).centers()])
+    for row in found.rows:
+        made = EqualMeasurePartition(4, 40).centers() if row.maker == "partition" else points.sobol(4, 40, 0).points
+        assert np.arccos((x @ made.T).max(axis=1)).max() <= row.upper
+        assert row.lower == PointSet(made).covering_interval().lower
+
+
+def test_files_come_together(tmp_path, compared):
+    written = makers.save(compared, tmp_path / "out")
+    assert [path.name for path in written] == ["covering.png", "partition.png", "points.csv"]
+    with (tmp_path / "out" / "points.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["maker"], int(line["n"]), float(line["covering_upper"])) for line in lines] == [
+        (row.maker, row.n, row.upper) for row in compared.rows
+    ]
+    assert {line["dim"] for line in lines} == {"2"}
+
+
+def test_partition_figure_shows_every_centre_once():
+    figure = plot.partition_figure(EqualMeasurePartition(2, 50, centers="centroid"))
+    globes = figure.axes[:2]
+    assert sum(len(line.get_xdata()) for axes in globes for line in axes.lines if line.get_marker() == ".") >= 50
+    image = globes[0].images[0].get_array()
+    shown = image[np.isfinite(image)]
+    radii = EqualMeasurePartition(2, 50, centers="centroid").radii() / special.cap_angle(2, -math.log(50))
+    assert shown.min() == pytest.approx(radii.min())
+    assert np.isin(np.unique(shown), radii).all()
+    assert "50 cells" in figure.get_suptitle()
+    assert "centroid" in figure.get_suptitle()
+    assert "1 cell of" in plot.partition_figure(EqualMeasurePartition(2, 1)).get_suptitle()
+
+
+def test_command(capsys, tmp_path):
+    assert main(["points", "--dim", "1", "--n", "7", "--out", str(tmp_path / "p")]) == 0
+    printed = capsys.readouterr().out
+    assert "partition, centroid" in printed
+    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == ["covering.png", "points.csv"]
+    assert main(["points", "--dim", "0"]) == 2
+    assert "'dim' must be at least 1, got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: makers.compare(2, [10], makers=["sobel"]), r"'makers' must be one of 'partition'.*got 'sobel'"),
+        (lambda: makers.compare(2, [0]), r"'n' must be at least 1, got 0"),
+        (lambda: plot.partition_figure(EqualMeasurePartition(3, 10)), r"'partition' must have dim = 2 .* got 3"),
+        (lambda: plot.partition_figure(EqualMeasurePartition(2, 10**6)), r"'partition' must have at most 20000 cells"),
+    ],
+)
+def test_bad_input_names_argument_value_and_remedy(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

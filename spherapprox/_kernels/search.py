@@ -87,8 +87,10 @@ def judge_all(kind: int, m: int, boxes: Any, threshold: float, tables: Any, need
 
 
 @njit
-def open_all(kind: int, m: int, counts: Integers, threshold: Floats, tables: Any, known: Floats, rows: Any) -> Any:
-    """Open partitions of S^m until `rows` is full.
+def open_all(
+    kind: int, m: int, counts: Integers, threshold: Floats, tables: Any, known: Floats, rows: Any, visits: int
+) -> Any:
+    """Open partitions of S^m until `rows` is full or more than `visits` collars were seen.
 
     Writes the largest radius known of each, nan where a count is close to a tie, and the collars that may exceed the
     threshold: (partition, lower, upper, count, need). Returns the partitions opened, the rows and the collars seen.
@@ -101,7 +103,7 @@ def open_all(kind: int, m: int, counts: Integers, threshold: Floats, tables: Any
         if n <= 2:
             continue
         space = collars.room(m, n)
-        if size + space > len(need):
+        if size + space > len(need) or seen > visits:
             return e, size, seen
         first, angle = np.empty(space, np.int64), np.empty(space)
         total, close = collars.north(m, n, first, angle)

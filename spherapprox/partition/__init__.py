@@ -141,13 +141,23 @@ class EqualMeasurePartition:
         first = level_of(self.dim, np.array([self.n])).first
         return np.concatenate([first[:1], first[1:] - first[:-1], self.n - first[-1:]])
 
-    @cached_property
+    @property
     def radius(self) -> float:
-        """Largest distance from a cell's centre to a point of its closure, exact; computed once.
+        """Largest distance from a cell's centre to a point of its closure; computed once.
 
-        It is a covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4.
+        It is a covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4. Exact to 1e-14 if
+        `radius_exact`, otherwise a proven upper bound.
         """
-        return largest(self.dim, self.n)
+        return self._largest[0]
+
+    @property
+    def radius_exact(self) -> bool:
+        """Whether `radius` is attained by a cell; if not, the search would have gone through too many collars."""
+        return self._largest[1]
+
+    @cached_property
+    def _largest(self) -> tuple[float, bool]:
+        return largest(self.dim, self.n, self.center)
 
     @cached_property
     def diameter_bound(self) -> float:

@@ -23,11 +23,11 @@ Integers = NDArray[np.int64]
 
 KINDS = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
 
-_PLAIN = 10**5
-"""Collars up to which a search without bounds is tried first: some 0.1 s."""
+_PLAIN = 3 * 10**5
+"""Collars up to which a search without bounds is tried first: some 0.3 s."""
 
-_VISITS = 10**7
-"""Collars of a search, all passes together."""
+_VISITS = 3 * 10**6
+"""Collars of a search, all passes together: some seconds."""
 
 _CELLS = 2**21
 """Cells with their centroids that one sphere may keep."""
@@ -35,8 +35,8 @@ _CELLS = 2**21
 _DEPTH = 64
 """Spheres for which bounds are made, from the highest."""
 
-_STEP = 0.985
-"""Ratio of the thresholds of consecutive passes."""
+_STEP, _LONG_STEP, _CHEAP = 0.985, 0.96, 2000
+"""Ratio of the thresholds of consecutive passes, and that after a pass through fewer collars than the last number."""
 
 _ROWS = 2**17
 """Collars that a kernel opens at a time, at least."""
@@ -52,26 +52,34 @@ class Rows(NamedTuple):
     need: Floats
 
 
+_Opened = tuple[int, Integers, Floats, Floats, Rows]
+"""A sphere's dimension, the counts opened there, their thresholds, the largest radius known of each, and the rows."""
+
+
 def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
     """Return the largest radius of the cells about their centres, and whether it is exact or just a bound above."""
     if dim == 1 or n <= 2:
         return math.pi / n, True
     if dim == 2:
         return kernel.of_count(KINDS[center], n), True
-    search_ = Search(dim, n, KINDS[center])
+    passes = Search(dim, n, KINDS[center])
     if center != "centroid":
-        radius = search_.sweep(0.0, _PLAIN)
+        radius = passes.sweep(0.0, _PLAIN)
         if radius is not None:
             return radius, True
-    search_.bounds, upper = bounds_of(search_.kind, dim, n)
-    while search_.visits < _VISITS:
-        below = upper * _STEP
-        radius = search_.sweep(below, _VISITS - search_.visits)
+    passes.bounds, upper = bounds_of(passes.kind, dim, n)
+    below, last = upper * _STEP, 0.0
+    while passes.visits < _VISITS:
+        before = passes.visits
+        radius = passes.sweep(below, _VISITS - before)
         if radius is None:
             break
         if radius > below:
             return radius, True
-        upper = below
+        upper, step = below, _STEP if passes.visits - before > _CHEAP else _LONG_STEP
+        # what some cell has twice is likely the radius: then one more pass proves it
+        below = radius * (1.0 - kernel.ROUNDING) if radius == last > 0.5 * upper else upper * step
+        last = radius
     return upper, False
 
 
@@ -116,7 +124,8 @@ class Search:
 
     def sweep(self, threshold: float, limit: int) -> float | None:
         """Return the largest radius if it exceeds the threshold, else a smaller number; None beyond the limit."""
-        counts, thresholds, levels, before = np.array([self.n]), np.array([threshold]), [], self.visits
+        counts, thresholds, before = np.array([self.n]), np.array([threshold]), self.visits
+        levels: list[_Opened] = []
         for m in range(self.dim, 2, -1):
             opened = self._open(m, counts, thresholds, before + limit)
             if opened is None:
@@ -147,7 +156,7 @@ class Search:
         space = max(_ROWS, collars.room(m, int(counts.max())))
         while start < len(counts):
             rows = Rows(*(np.empty(space, np.int64 if i in (0, 3) else np.float64) for i in range(5)))
-            some = counts[start:], thresholds[start:], tables, known[start:], rows
+            some = counts[start:], thresholds[start:], tables, known[start:], rows, last - self.visits
             done, size, seen = search.open_all(self.kind, m, *some)
             parts.append(Rows(rows.parent[:size] + start, *(column[:size].copy() for column in rows[1:])))
             start, self.visits = start + done, self.visits + seen
@@ -168,7 +177,7 @@ class Search:
         keep = np.flatnonzero(need < np.inf)
         return Rows(np.full(len(keep), e), *(column[keep] for column in (*boxes, need)))
 
-    def _raise_cells(self, levels: list, counts: Integers, thresholds: Floats) -> float | None:
+    def _raise_cells(self, levels: list[_Opened], counts: Integers, thresholds: Floats) -> float | None:
         """Take the cells that may matter up from S^2, each with its centroid."""
         m = levels[-1][0] - 1
         cells = [self._cells(m, int(n), t) for n, t in zip(counts, thresholds, strict=True)]

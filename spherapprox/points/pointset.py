@@ -60,7 +60,8 @@ class PointSet:
             _check_weights(self._weights)
         if covering_radius is not None:
             covering_radius = _checks.real(covering_radius, "covering_radius", minimum=0.0, maximum=np.pi)
-        self._covering_radius, self._separation = covering_radius, None
+        self._covering_radius = covering_radius
+        self._separation: float | None = None
         self._points.flags.writeable = self._weights.flags.writeable = False
 
     @property
@@ -82,7 +83,7 @@ class PointSet:
     def covering_radius(self) -> float | None:
         """Largest distance from a point of the sphere to the nearest of the points; None where it is not known.
 
-        What was given, else on S^1 and S^2 the exact value (1e-12 relative), computed once; in more dimensions
+        What was given, else on S^1 and S^2 the exact value (1e-10 relative), computed once; in more dimensions
         `covering_interval` encloses it.
         """
         if self._covering_radius is None and self.dim <= 2:

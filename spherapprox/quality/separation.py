@@ -114,9 +114,10 @@ def _by_products(x: Floats, pair: tuple[int, int], chord: float, workers: int, p
         return known
 
     blocks = [(i, j) for i in range(0, len(x), _BLOCK) for j in range(i, len(x), _BLOCK)]
-    with ThreadPoolExecutor(workers) as pool, tqdm(
-        total=len(blocks), desc="separation", leave=False, disable=not progress
-    ) as bar:
+    with (
+        ThreadPoolExecutor(workers) as pool,
+        tqdm(total=len(blocks), desc="separation", leave=False, disable=not progress) as bar,
+    ):
         for start in range(0, len(blocks), 8 * workers):
             group = blocks[start : start + 8 * workers]
             best[0] = min(best[0], *pool.map(search, group))

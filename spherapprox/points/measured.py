@@ -28,7 +28,7 @@ class Measured:
     def covering_radius(self) -> float | None:
         """Largest distance from a point of the sphere to the nearest of the points; None where it is not known.
 
-        What was given, else on S^1 and S^2 the exact value (1e-12 relative), computed once; in more dimensions
+        What was given, else on S^1 and S^2 the exact value (1e-10 relative), computed once; in more dimensions
         `covering_interval` encloses it.
         """
         if self._covering_radius is None and self._points.shape[1] <= 3:
@@ -108,12 +108,12 @@ class Measured:
         caps that are still too large; the interval is a point after finitely many rounds. As a rule uniform points
         are settled up to dim 3 for n = 1e5, dim 5 for 1e3 and dim 7 for 1e2. Where the budget ends first, and above
         dim 15, moments of the points bound the radius from above, less sharply, and walks along the polar polytope's
-        edges find large holes (docs/theorems.md, 5.6). Points with a free open half-space around them, as all sets of
+        edges find large holes (docs/theorems.md, 5.11). Points with a free open half-space around them, as all sets of
         at most dim + 1 points, have their exact radius in any dimension.
 
         References
         ----------
-        docs/theorems.md, 5.6.
+        docs/theorems.md, 5.11.
 
         Examples
         --------

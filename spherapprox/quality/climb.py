@@ -29,16 +29,16 @@ def climb(x: Floats, direction: Floats, most: int, rng: np.random.Generator) -> 
     at, active, ray = _reach_vertex(x, bound, direction, rng)
     if ray is not None:
         return ray
-    inverse = np.linalg.pinv(x[active])
+    inverse = _inverse(x[active])
     for pivot in range(most):
         if pivot % 50 == 49:
-            inverse = np.linalg.pinv(x[active])
+            inverse = _inverse(x[active])
             at = inverse @ bound[active]
         share = at @ inverse  # at = share @ x[active]
         leaving = int(np.argmin(share))
         if share[leaving] >= -_SMALL * np.abs(share).max():
             break
-        edge = -inverse[:, leaving]
+        edge: Floats = -inverse[:, leaving]
         new, length = _first_met(x, bound, at, edge, active)
         if new < 0:
             return np.asarray(unit(edge[None])[0])
@@ -48,8 +48,13 @@ def climb(x: Floats, direction: Floats, most: int, rng: np.random.Generator) -> 
         row[leaving] = 0.0
         inverse -= np.outer(inverse[:, leaving], row)
         active[leaving] = new
-    exact = np.linalg.pinv(x[active]).sum(axis=1)
+    exact = _inverse(x[active]).sum(axis=1)
     return np.asarray(unit((exact if float(exact @ exact) > 0.0 else at)[None])[0])
+
+
+def _inverse(rows: Floats) -> Floats:
+    """Return the inverse of the active rows, in the sense of least squares where they depend on each other."""
+    return np.asarray(np.linalg.pinv(rows), dtype=np.float64)
 
 
 def _reach_vertex(
@@ -59,14 +64,10 @@ def _reach_vertex(
     d = x.shape[1]
     at, active, basis = np.zeros(d), np.empty(0, dtype=np.int64), np.empty((0, d))
     for _ in range(d):
-        step = direction
-        for _ in range(3):
-            step = step - basis.T @ (basis @ step)
-            length = float(np.sqrt(step @ step))
-            if length < 1e-6:
-                step = rng.standard_normal(d)
-                continue
-            step = step / length
+        step = _along(basis, direction)
+        if step is None:  # nothing more to gain in the direction itself
+            step = _along(basis, np.asarray(rng.standard_normal(d)))
+        assert step is not None
         new, length = _first_met(x, bound, at, step, active)
         if new < 0:
             return at, active, step
@@ -77,6 +78,17 @@ def _reach_vertex(
         basis = np.vstack([basis, rest / np.sqrt(rest @ rest)])
         direction = at
     return at, active, None
+
+
+def _along(basis: Floats, direction: Floats) -> Floats | None:
+    """Return the unit part of a direction orthogonal to the basis, by two projections; None where there is none."""
+    for _ in range(2):
+        direction = direction - basis.T @ (basis @ direction)
+        length = float(np.sqrt(direction @ direction))
+        if length < 1e-6:
+            return None
+        direction = direction / length
+    return direction
 
 
 def _first_met(x: Floats, bound: Floats, at: Floats, step: Floats, active: Integers) -> tuple[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,7 +76,7 @@ def covering_interval(
     hole = _half_space(x)
     if not hole.is_known(rtol):
         _search(x, hole, (rtol, budget), workers, progress, generator)
-    upper = hole.upper * (1.0 + (x.shape[1] + 16) * _EPS) + 8.0 * _EPS
+    upper = max(hole.lower, hole.upper) * (1.0 + (x.shape[1] + 16) * _EPS) + 8.0 * _EPS
     return Interval(hole.lower, min(upper, math.pi), hole.at)
 
 
@@ -98,12 +99,14 @@ def _largest_gap(x: Floats) -> Interval:
 def _half_space(x: Floats) -> Hole:
     """Return both sides as the hull's point of least norm knows them: exact where a half-space holds no point inside.
 
-    The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems.md, 5.6); beyond pi/2 it is that for
+    The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems.md, 5.11); beyond pi/2 it is that for
     the p of least norm.
     """
-    p, _ = least_norm(x)
+    p, index, weights = least_norm(x)
     length = float(np.linalg.norm(p))
-    hole = Hole(-x[0], _distance(x, -x[0]), 0.5 * math.pi + math.asin(min(1.0, length)))
+    # arcsin |p| by the variance of the weights, 1 - |p|^2, which keeps its digits where the points are close together
+    spread = math.sqrt(float(weights @ np.square(x[index] - p).sum(axis=1)))
+    hole = Hole(-x[0], _distance(x, -x[0]), 0.5 * math.pi + math.atan2(length, spread))
     if length > 0.0:
         _try(x, hole, -p / length)
     n, d = x.shape
@@ -137,18 +140,20 @@ def _search(
             refine(x, Nearest(x, workers), hole, limits, bar)
         if hole.is_known(limits[0]):
             return
-        hole.upper = min(hole.upper, max(hole.lower, math.acos(min(1.0, least_support(x)))))
+        support = least_support(x)
+        if support > 0.0:  # 0 says nothing, not even that the radius is at most pi/2
+            hole.upper = min(hole.upper, math.acos(min(1.0, support)))
         _walk(x, hole, limits[0], rng, bar)
-    hole.upper = max(hole.upper, hole.lower)
 
 
-def _walk(x: Floats, hole: Hole, rtol: float, rng: np.random.Generator, bar: object) -> None:
+def _walk(x: Floats, hole: Hole, rtol: float, rng: np.random.Generator, bar: Any) -> None:
     """Raise the lower side by walks to local maxima, from the best centre so far and from random directions."""
     n, d = x.shape
     pivots = min(20 * d + 100, int(_WORK / (n * d)))
     walks = int(min(_CLIMBS, _WORK / (3.0 * d * (n * d + 50.0 * d * d))))
     for i in range(walks):
-        start = hole.at if i == 0 else rng.standard_normal(d)
-        _try(x, hole, climb(x, unit(start[None])[0], pivots, rng))
+        start = hole.at[None] if i == 0 else rng.standard_normal((1, d))
+        _try(x, hole, climb(x, unit(start)[0], pivots, rng))
+        bar.set_postfix(lower=hole.lower, upper=hole.upper)
         if hole.is_known(rtol):
             return

@@ -1,4 +1,4 @@
-"""Empty caps of a set of points of S^m: they rest on the facets of its convex hull. docs/theorems.md, 5.6."""
+"""Empty caps of a set of points of S^m: they rest on the facets of its convex hull. docs/theorems.md, 5.11."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def covers(x: Floats, facets: Facets) -> bool:
     """Tell whether the cones over the simplices are known to cover the space, all caps being below pi/2.
 
     Every ridge must belong to an even number of simplices, and some direction well inside a cone to an odd number of
-    cones (docs/theorems.md, 5.6). Ridges are told apart by sums of random 64-bit words of their vertices.
+    cones (docs/theorems.md, 5.11). Ridges are told apart by sums of random 64-bit words of their vertices.
     """
     if not len(facets.radii) or float(facets.radii.max()) >= 0.5 * math.pi * (1.0 - 1e-12):
         return False

@@ -13,8 +13,8 @@ _WORK = 2e11
 """Multiplications after which the search stops where it is: the hull's point found so far is still one of the hull."""
 
 
-def least_norm(x: Floats) -> tuple[Floats, Integers]:
-    """Return the hull's point of least norm and the rows that span it, by Wolfe's algorithm.
+def least_norm(x: Floats) -> tuple[Floats, Integers, Floats]:
+    """Return the hull's point of least norm, the rows that span it and their weights, by Wolfe's algorithm.
 
     The point is a convex combination of the rows whatever rounding does: where the search ends early its norm is too
     large, never too small.
@@ -34,16 +34,15 @@ def least_norm(x: Floats) -> tuple[Floats, Integers]:
             break
         if not corral.append(x[new]):
             break
-        index, weights = np.append(index, new), np.append(weights, 0.0)
-        index, weights = _shrink(x, index, weights, corral)
-        trial = weights @ x[index]
-        if float(trial @ trial) >= norm2:  # rounding: no more to gain
+        trial, shares = _shrink(np.append(index, new), np.append(weights, 0.0), corral)
+        moved = shares @ x[trial]
+        if float(moved @ moved) >= norm2:  # rounding: no more to gain
             break
-        point = trial
-    return point, index
+        point, index, weights = moved, trial, shares
+    return point, index, weights
 
 
-def _shrink(x: Floats, index: Integers, weights: Floats, corral: _Corral) -> tuple[Integers, Floats]:
+def _shrink(index: Integers, weights: Floats, corral: _Corral) -> tuple[Integers, Floats]:
     """Walk towards the affine hull's point of least norm, dropping rows whose weight would become negative."""
     while True:
         target = corral.solve()
@@ -55,18 +54,24 @@ def _shrink(x: Floats, index: Integers, weights: Floats, corral: _Corral) -> tup
         weights = np.maximum(weights + step * (target - weights), 0.0)
         weights[np.flatnonzero(falls)[int(np.argmin(share))]] = 0.0
         keep = weights > 0.0
+        corral.remove(np.flatnonzero(~keep))
         index, weights = index[keep], weights[keep] / weights[keep].sum()
-        corral.reset(x[index])
 
 
 class _Corral:
     """QR factors of the columns (1, x_k) of the rows in use."""
 
     def __init__(self, x: Floats) -> None:
-        self.reset(x)
-
-    def reset(self, x: Floats) -> None:
         self._q, self._r = np.linalg.qr(np.vstack([np.ones(len(x)), x.T]))
+
+    def remove(self, places: Integers) -> None:
+        """Take columns out, by rotations."""
+        from scipy.linalg import qr_delete
+
+        for k in places[::-1]:
+            self._q, self._r = qr_delete(self._q, self._r, int(k), which="col", check_finite=False)
+            width = self._r.shape[1]  # square factors stay square
+            self._q, self._r = self._q[:, :width], self._r[:width]
 
     def append(self, row: Floats) -> bool:
         """Add a column by Gram-Schmidt, done twice; False if it depends on the others."""

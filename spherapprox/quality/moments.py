@@ -1,6 +1,6 @@
 """A lower bound of the inner product with the nearest point, from moments of the points up to the third.
 
-docs/theorems.md, 5.6.
+docs/theorems.md, 5.11.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BLOCK = 2**22
 
 
 def least_support(x: Floats) -> float:
-    """Return a lower bound of min over unit u of max_k <u, x_k>, 0 if none is found; for unit rows around the origin."""
+    """Return a lower bound of min over unit u of max_k <u, x_k>, 0 if none is found; for unit rows about 0."""
     n, d = x.shape
     if n <= d or 10.0 * n * d * d > _WORK or 10.0 * d**3 > _WORK:
         return 0.0
@@ -31,7 +31,7 @@ def least_support(x: Floats) -> float:
     if low <= mean:
         return 0.0
     second = (low - mean) / (1.0 - mean)
-    return max(second, _from_third(low, mean, _third_moment(x, weights) + d * slack))
+    return max(float(second), _from_third(low, mean, _third_moment(x, weights) + d * slack))
 
 
 def _from_third(low: float, mean: float, third: float) -> float:

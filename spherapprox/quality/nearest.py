@@ -23,10 +23,9 @@ def unit(x: Floats) -> Floats:
 
 def projection(x: Floats) -> Floats:
     """Return one number for each row, the same to the bit for equal rows: a coordinate along a fixed direction."""
-    direction = np.random.default_rng(0).standard_normal(x.shape[1])
     value = np.zeros(len(x))
-    for j in range(x.shape[1]):  # a matrix product may round equal rows differently
-        value += direction[j] * x[:, j]
+    for j, factor in enumerate(np.asarray(np.random.default_rng(0).standard_normal(x.shape[1]))):
+        value += factor * x[:, j]  # a matrix product may round equal rows differently
     return value
 
 

@@ -165,7 +165,7 @@ def test_growing_hulls_agree_with_the_hull_of_all(dim, n, rtol):
 
 
 def test_many_points_in_dim_2_against_the_hull_of_all():
-    for x in (sphere.uniform(2, 20_000, 1), points.fibonacci(5000).points):
+    for x in (sphere.uniform(2, 6000, 1), points.fibonacci(1500).points):
         truth = hulls.facets_of(x, np.arange(len(x))).radii.max()
         point_set = PointSet(x)
         assert point_set.covering_radius == pytest.approx(truth, rel=1e-11)
@@ -182,6 +182,15 @@ def test_clustered_points():
         truth = by_circumcentres(np.vstack([rows[:1], rows[-10:]]))
         assert interval.lower == pytest.approx(truth, abs=1e-6)
         assert interval.upper - interval.lower < 1e-9
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-7, 1e-12])
+def test_all_points_in_one_tiny_cap(size):
+    x = unit(np.column_stack([size * np.vstack([cross(3), 0.5 * cube(3)]), np.ones(14)]))
+    interval = covering_interval(x, 0.0)
+    truth = math.pi - math.atan(size)
+    assert truth - 1e-8 <= interval.lower <= truth + 4e-16
+    assert truth - 4e-16 <= interval.upper <= truth + 1e-8
 
 
 def test_points_on_a_great_subsphere_and_in_half_spaces():
@@ -205,9 +214,9 @@ def test_points_on_a_great_subsphere_and_in_half_spaces():
 
 
 def test_radius_in_many_dimensions_is_below_a_right_angle_and_proven():
-    x = sphere.uniform(30, 600, 0)
+    x = sphere.uniform(20, 400, 0)
     interval = covering_interval(x)
-    assert farthest(sphere.uniform(30, 500, 1), x) < interval.lower < interval.upper < math.pi / 2 - 0.02
+    assert farthest(sphere.uniform(20, 500, 1), x) < interval.lower < interval.upper < math.pi / 2 - 0.02
 
 
 def test_repeated_points_single_precision_and_lengths():
@@ -223,17 +232,17 @@ def test_repeated_points_single_precision_and_lengths():
 
 
 def test_deterministic_and_threads_change_nothing():
-    for dim, n in ((4, 300), (9, 300), (20, 100)):
+    for dim, n in ((4, 300), (9, 60), (20, 60)):
         x = sphere.uniform(dim, n, 0)
-        a, b = covering_interval(x, budget=3000), covering_interval(x, budget=3000, workers=2)
+        a, b = covering_interval(x, budget=500), covering_interval(x, budget=500, workers=2)
         assert a[:2] == b[:2]
         assert np.array_equal(a.at, b.at)
         assert separation(x) == separation(x, workers=2)
 
 
 def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():
-    x = sphere.uniform(5, 3000, 0)
-    few, more = covering_interval(x, budget=2000), covering_interval(x, budget=40_000)
+    x = sphere.uniform(5, 1000, 0)
+    few, more = covering_interval(x, budget=2000), covering_interval(x, budget=15_000)
     assert more.upper - more.lower < few.upper - few.lower
     assert max(few.lower, more.lower) <= min(few.upper, more.upper)
 
@@ -264,15 +273,17 @@ def test_moments_bound_the_support_function(d, extra, seed):
     x = sphere.uniform(d - 1, 2 * d + extra, seed)
     x = unit(np.vstack([x, -x[: len(x) // 2]]))
     bound = moments.least_support(x)
-    at = covering_interval(x, budget=20_000).at
+    rng = np.random.default_rng(seed)
+    at = climb(x, unit(rng.standard_normal((1, d)))[0], 1000, rng)
     assert bound <= (x @ at).max() + 1e-12
+    assert bound <= (sphere.uniform(d - 1, 200, seed) @ x.T).max(axis=1).min()
     assert bound > 0 or np.linalg.norm(least_norm(x)[0]) > 0 or len(x) < 3 * d
 
 
 def test_moments_are_sharp_for_simplex_and_cross_polytope():
     for d in (3, 10, 60):
         assert moments.least_support(simplex(d)) == pytest.approx(1 / d, rel=1e-9)
-        assert moments.least_support(cross(d)) == pytest.approx(d**-0.5, rel=1e-9)
+        assert moments.least_support(cross(d)) == pytest.approx(d**-0.5, rel=1e-7)
 
 
 @fixed
@@ -281,12 +292,12 @@ def test_least_norm_is_optimal(d, n, seed, shift):
     x = sphere.uniform(d - 1, n, seed)
     x[:, -1] += shift
     x = unit(x)
-    p, index = least_norm(x)
+    p, index, weights = least_norm(x)
     length = np.linalg.norm(p)
     assert (x @ p).min() >= length**2 - 1e-14  # p separates the hull from the origin, or is the origin
-    weights = np.linalg.lstsq(np.vstack([x[index].T, np.ones(len(index))]), np.append(p, 1.0), rcond=None)[0]
-    assert weights.min() > -1e-7  # and it is a point of the hull
-    assert weights @ x[index] == pytest.approx(p, abs=1e-9)
+    assert weights.min() >= 0.0  # and it is a point of the hull
+    assert weights.sum() == pytest.approx(1.0, abs=1e-15)
+    assert weights @ x[index] == pytest.approx(p, abs=1e-15)
 
 
 @fixed

@@ -73,9 +73,11 @@ def centers(dim: int, n: int, tree: Any, start: int, out: Floats) -> None:
                 m -= 1
         if j < 0:
             end = row + 1
-            out[row, :m] = 0.0
+            for column in range(m):
+                out[row, column] = 0.0
             out[row, m] = scale[m] if j == NORTH else -scale[m]
-            out[row, m + 1 :] = axis[m + 1 :]
+            for column in range(m + 1, dim + 1):
+                out[row, column] = axis[column]
         else:
             end = min(south[2], len(out))
             place = at_hand[table[2] - (len(offsets) - 1)]

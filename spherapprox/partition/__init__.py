@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .._kernels import cap, circle, descent, location
+from .._kernels import cap, descent
 from . import cells, kinds
 from .blocks import each_block
 from .diameter import largest_diameter

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import beta, scalars  # noqa: F401
+from . import beta, gamma, scalars  # noqa: F401
 from .jit import njit
 from .quadrature import gauss_legendre
 
@@ -32,7 +32,7 @@ _SHORT_WEIGHTS = tuple((0.5 * _short_weights).tolist())
 @njit
 def log_density(m: int) -> float:
     """Return log kappa, where kappa sin^(m-1) is the density of the colatitude."""
-    result: float = beta.log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)
+    result: float = gamma.log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)
     return result
 
 
@@ -51,7 +51,7 @@ def power(x: float, exponent: int) -> float:
 @njit
 def cap_of(m: int, n: float) -> float:
     """Return the polar caps' colatitude in n >= 2 cells."""
-    return beta.half_cap_angle(float(m), -math.log(n)) if n > 2.0 else HALF_PI  # type: ignore[no-any-return]
+    return beta.half_cap_angle(float(m), -math.log(n)) if n > 2.0 else HALF_PI
 
 
 @njit

@@ -31,7 +31,7 @@ def counts_of(cell: int) -> Any:
 @njit
 def measure(m: int, angle: float) -> float:
     """Return the measure of the cap of colatitude 0 < angle <= pi/2."""
-    return math.exp(beta.log_half_cap(float(m), angle))  # type: ignore[no-any-return]
+    return math.exp(beta.log_half_cap(float(m), angle))
 
 
 @njit
@@ -74,12 +74,11 @@ def in_the_middle(kind: int, m: int, lower: float, off: float, inside: float) ->
     """Return a bound for the collar about the equator, whose middle is off it by at most `off`."""
     if kind == largest.SMALLEST_CAP:
         return largest.about(kind, m, lower - off, math.pi - lower + off, inside)
-    if kind == largest.CENTROID:
-        if off > 0.0:
-            if inside >= HALF_PI:
-                return math.pi
-            sine, cosine = zone.means(m, lower, math.pi - lower - 2.0 * off)
-            off = abs(HALF_PI - math.atan2(sine * math.cos(inside), cosine))
+    if kind == largest.CENTROID and off > 0.0:
+        if inside >= HALF_PI:
+            return math.pi
+        sine, cosine = zone.means(m, lower, math.pi - lower - 2.0 * off)
+        off = abs(HALF_PI - math.atan2(sine * math.cos(inside), cosine))
     return zone.radius(lower - off, math.pi - lower + off, HALF_PI, inside) + off
 
 

@@ -162,7 +162,9 @@ def raise_cells(m: int, row: Any, threshold: float, radius: Floats, length: Floa
 
 
 @njit
-def cap_length(m: int, angle: float) -> float:
-    """Return the length of the mean vector of a polar cap of S^m."""
-    length: float = zone.centroid(m, 0.0, angle, 0.0)[1]
-    return length
+def cap_lengths(m: int, angles: Floats) -> Floats:
+    """Return the lengths of the mean vectors of polar caps of S^m."""
+    lengths = np.empty(len(angles))
+    for i in range(len(angles)):
+        lengths[i] = zone.centroid(m, 0.0, angles[i], 0.0)[1]
+    return lengths

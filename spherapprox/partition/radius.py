@@ -155,16 +155,16 @@ class Search:
         tables = self.bounds.get(m - 1, np.empty(0)), self.memo
         space = max(_ROWS, collars.room(m, int(counts.max())))
         while start < len(counts):
-            rows = Rows(*(np.empty(space, np.int64 if i in (0, 3) else np.float64) for i in range(5)))
+            rows = _room(space)
             some = counts[start:], thresholds[start:], tables, known[start:], rows, last - self.visits
             done, size, seen = search.open_all(self.kind, m, *some)
-            parts.append(Rows(rows.parent[:size] + start, *(column[:size].copy() for column in rows[1:])))
+            parts.append(_shortened(rows, size, start))
             start, self.visits = start + done, self.visits + seen
             if self.visits > last:
                 return None
-        for e in np.flatnonzero(np.isnan(known)):
+        for e in np.flatnonzero(np.isnan(known)).tolist():
             parts.append(self._open_closely(m, counts, thresholds, known, e))
-        return known, Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return known, _joined(parts)
 
     def _open_closely(self, m: int, counts: Integers, thresholds: Floats, known: Floats, e: int) -> Rows:
         """Open a partition some of whose counts are near a tie: rounded as the cells themselves are."""
@@ -175,33 +175,51 @@ class Search:
         known[e] = max(level.angle[0], search.judge_all(self.kind, m, boxes, thresholds[e], tables, need))
         self.visits += len(inner)
         keep = np.flatnonzero(need < np.inf)
-        return Rows(np.full(len(keep), e), *(column[keep] for column in (*boxes, need)))
+        return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], inner[keep], need[keep])
 
-    def _raise_cells(self, levels: list[_Opened], counts: Integers, thresholds: Floats) -> float | None:
+    def _raise_cells(self, levels: list[_Opened], deepest: Integers, needed: Floats) -> float | None:
         """Take the cells that may matter up from S^2, each with its centroid."""
         m = levels[-1][0] - 1
-        cells = [self._cells(m, int(n), t) for n, t in zip(counts, thresholds, strict=True)]
-        for m, counts, thresholds, known, rows in reversed(levels):
-            new = [[(np.array([known[e]]), np.array([search.cap_length(m, known[e])]))] for e in range(len(counts))]
+        cells = [_cells(m, n, t) for n, t in zip(deepest.tolist(), needed.tolist(), strict=True)]
+        for m, _, thresholds, known, rows in reversed(levels):
+            new = [[(known[e : e + 1], search.cap_lengths(m, known[e : e + 1]))] for e in range(len(known))]
             size = 0
             for parent, lower, upper, inner, _ in zip(*rows, strict=True):
-                radius, length = (column.copy() for column in cells[inner])
+                radius, length = cells[inner][0].copy(), cells[inner][1].copy()
                 kept = search.raise_cells(m, (lower, upper), thresholds[parent], radius, length)
                 new[parent].append((radius[:kept], length[:kept]))
                 size += kept
                 if size > _CELLS:
                     return None
-            cells = [tuple(np.concatenate(column) for column in zip(*some)) for some in new]
+            cells = [(np.concatenate([c[0] for c in some]), np.concatenate([c[1] for c in some])) for some in new]
         return float(cells[0][0].max())
 
-    def _cells(self, m: int, n: int, threshold: float) -> tuple[Floats, Floats]:
-        """Return radius and mean vector's length of the cells of S^m at the end of the recursion."""
-        if m > 2 or n <= 2:
-            return np.array([math.pi / n]), np.array([search.cap_length(m, math.pi / n)])
-        size = -1
-        space = 64
-        while size < 0:
-            space *= 4
-            radius, length = np.empty(space), np.empty(space)
-            size = kernel.cells_of(n, threshold, radius, length)
-        return radius[:size], length[:size]
+
+def _room(rows: int) -> Rows:
+    whole, real = np.empty((2, rows), np.int64), np.empty((3, rows))
+    return Rows(whole[0], real[0], real[1], whole[1], real[2])
+
+
+def _shortened(rows: Rows, size: int, start: int) -> Rows:
+    parent, inner = rows.parent[:size] + start, rows.inner[:size].copy()
+    return Rows(parent, rows.lower[:size].copy(), rows.upper[:size].copy(), inner, rows.need[:size].copy())
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    lower, upper, need = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("lower", "upper", "need")
+    )
+    parent, inner = (np.concatenate([getattr(part, name) for part in parts]) for name in ("parent", "inner"))
+    return Rows(parent, lower, upper, inner, need)
+
+
+def _cells(m: int, n: int, threshold: float) -> tuple[Floats, Floats]:
+    """Return radius and mean vector's length of cells of S^2 that may matter, or of S^m in one or two cells."""
+    if m > 2 or n <= 2:
+        return np.full(1, math.pi / n), search.cap_lengths(m, np.full(1, math.pi / n))
+    size, room = -1, 64
+    while size < 0:
+        room *= 4
+        radius, length = np.empty(room), np.empty(room)
+        size = kernel.cells_of(n, threshold, radius, length)
+    return radius[:size], length[:size]

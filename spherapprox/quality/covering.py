@@ -25,7 +25,7 @@ HULL_DIM = 16
 """Columns beyond which no hull is made."""
 _CLIMBS = 64
 """At most so many walks to local maxima, where hulls do not settle the radius."""
-_WORK = 2e10
+_WORK = 5e9
 """Multiplications that the walks may take together, about."""
 _HULL_ACCURACY = 1e-9
 """Relative gap that rounding may leave between the sides where the hull is that of all points."""

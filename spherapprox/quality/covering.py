@@ -25,8 +25,10 @@ HULL_DIM = 16
 """Columns beyond which no hull is made."""
 _CLIMBS = 64
 """At most so many walks to local maxima, where hulls do not settle the radius."""
-_WORK = 2e10
+_WORK = 5e9
 """Multiplications that the walks may take together, about."""
+_HULL_ACCURACY = 1e-9
+"""Relative gap that rounding may leave between the sides where the hull is that of all points."""
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -138,7 +140,7 @@ def _search(
     with tqdm(unit="facet", desc="covering radius", leave=False, disable=not progress) as bar:
         if d <= HULL_DIM and len(x) > d:
             refine(x, Nearest(x, workers), hole, limits, bar)
-        if hole.is_known(limits[0]):
+        if hole.is_known(max(limits[0], _HULL_ACCURACY)):
             return
         support = least_support(x)
         if support > 0.0:  # 0 says nothing, not even that the radius is at most pi/2

@@ -193,6 +193,17 @@ def test_all_points_in_one_tiny_cap(size):
     assert truth - 4e-16 <= interval.upper <= truth + 1e-8
 
 
+def test_upper_value_holds_where_the_search_for_a_half_space_ends_early(monkeypatch):
+    x = sphere.uniform(24, 60, 0)
+    x = unit(x + 0.4 * np.eye(25)[0])
+    exact = covering_interval(x, 0.0)
+    assert math.pi / 2 < exact.lower <= exact.upper < exact.lower + 1e-12
+    monkeypatch.setattr("spherapprox.quality.least_norm._WORK", 0.0)
+    early = covering_interval(x, 0.0)
+    assert early.lower <= exact.upper
+    assert exact.lower + 1e-6 < early.upper
+
+
 def test_points_on_a_great_subsphere_and_in_half_spaces():
     great = np.pad(sphere.uniform(3, 200, 0), ((0, 0), (0, 2)))
     tilt = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 6)))[0]

@@ -150,7 +150,7 @@ def compare(
     --------
     >>> found = compare(2, [100], makers=["partition", "fibonacci"])
     >>> [(row.maker, round(row.upper / row.floor, 2)) for row in found.rows]
-    [('partition', 1.32), ('fibonacci', 1.34)]
+    [('partition', 1.28), ('fibonacci', 1.36)]
     """
     dim = _checks.dimension(dim)
     counts = [_checks.integer(count, "n", minimum=1) for count in n]

@@ -162,7 +162,7 @@ def test_covering_radius_of_a_union():
     lattice, random = points.fibonacci(50), points.uniform(2, 50, 0)
     both = PointSet(lattice.points, covering_radius=3.0).merge(random)
     table = sphere.distance(sphere.uniform(2, 4000, 0)[:, None], both.points).min(axis=1)
-    assert 0.8 * both.covering_radius < table.max() <= both.covering_radius < lattice.covering_radius
+    assert 0.8 * both.covering_radius < table.max() <= both.covering_radius <= lattice.covering_radius
     x, y = sphere.uniform(4, 9, 0), sphere.uniform(4, 7, 0)
     assert PointSet(x).merge(y).covering_radius is None
     assert PointSet(x, covering_radius=1.5).merge(y).covering_radius == 1.5

@@ -29,9 +29,15 @@ def about(kind: int, m: int, lower: float, upper: float, across: float) -> float
         return zone.radius(lower, upper, zone.smallest_cap(lower, upper, across), across)
     if across > 0.5 * math.pi:
         return math.pi
+    sine, cosine = zone.means(m, lower, upper)
+    return about_extremes(lower, upper, across, sine, cosine)
+
+
+@njit
+def about_extremes(lower: float, upper: float, across: float, sine: float, cosine: float) -> float:
+    """Return a bound of the radius about the centroid, across <= pi/2, from the means of sine and cosine."""
     # the mean vector of the cell inside is at least cos(across) long
-    outer, _ = zone.centroid(m, lower, upper, 1.0)
-    inner, _ = zone.centroid(m, lower, upper, math.cos(across))
+    outer, inner = math.atan2(sine, cosine), math.atan2(sine * math.cos(across), cosine)
     return max(zone.radius(lower, upper, outer, across), zone.radius(lower, upper, inner, across))
 
 

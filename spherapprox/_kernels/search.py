@@ -44,12 +44,19 @@ def on_circle_or_sphere(kind: int, count: int, memo: Floats) -> float:
 @njit
 def needed(kind: int, m: int, lower: float, upper: float, threshold: float, enough: float) -> float:
     """Return a radius of the cell inside with which that of the zone is at most `threshold`; `enough` is too large."""
-    low, high = 0.0, enough
-    if largest.about(kind, m, lower, upper, low) > threshold:
-        return low
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if largest.about(kind, m, lower, upper, middle) > threshold:
+    low, high, sine, cosine = 0.0, enough, 0.0, 0.0
+    if kind == largest.CENTROID:
+        high = min(high, 0.5 * math.pi)
+        sine, cosine = zone.means(m, lower, upper)
+    for i in range(HALVINGS):
+        middle = 0.5 * (low + high) if i > 0 else low
+        if kind == largest.CENTROID:
+            across = largest.about_extremes(lower, upper, middle, sine, cosine)
+        else:
+            across = largest.about(kind, m, lower, upper, middle)
+        if across > threshold and i == 0:
+            break
+        if across > threshold:
             high = middle
         else:
             low = middle
@@ -68,8 +75,8 @@ def judge(kind: int, m: int, box: Any, threshold: float, bounds: Floats, memo: F
         return largest.about(kind, m, lower, upper, inside), math.inf
     cell = cell_of(count)
     inside = bounds[cell] if cell < len(bounds) else math.pi
-    if kind == largest.CENTROID and count <= 2:
-        inside = math.pi / count
+    if kind == largest.CENTROID and (count <= 2 or m == 3):
+        inside = math.pi / count if count <= 2 else on_circle_or_sphere(kind, count, memo)
     if largest.about(kind, m, lower, upper, inside) * (1.0 + largest.ROUNDING) <= threshold:
         return -1.0, math.inf
     return -1.0, needed(kind, m, lower, upper, threshold, inside)

@@ -68,7 +68,7 @@ def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
         if radius is not None:
             return radius, True
     passes.bounds, upper = bounds_of(passes.kind, dim, n)
-    below, last = upper * _STEP, 0.0
+    below, last, polar = upper * _STEP, 0.0, collars.cap_of(dim, float(n))
     while passes.visits < _VISITS:
         before = passes.visits
         radius = passes.sweep(below, _VISITS - before)
@@ -76,9 +76,12 @@ def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
             break
         if radius > below:
             return radius, True
-        upper, step = below, _STEP if passes.visits - before > _CHEAP else _LONG_STEP
-        # what some cell has twice is likely the radius: then one more pass proves it
-        below = radius * (1.0 - kernel.ROUNDING) if radius == last > 0.5 * upper else upper * step
+        # below a centroid's radius a pass meets many cells, so that its threshold comes near slowly
+        cheap = passes.visits - before < _CHEAP and center != "centroid"
+        upper = below
+        below = upper * (_LONG_STEP if cheap else _STEP)
+        if radius == last > max(0.5 * upper, 1.001 * polar) and center != "centroid":
+            below = radius * (1.0 - kernel.ROUNDING)  # attained twice, it is likely the radius
         last = radius
     return upper, False
 

@@ -131,7 +131,7 @@ def _bounds(options: argparse.Namespace) -> None:
 def _points(options: argparse.Namespace) -> None:
     found = makers.compare(options.dim, options.n, rng=options.seed, progress=None)
     written = () if options.out is None else makers.save(found, options.out)
-    note = "floor    the least covering radius that N points can have: that of N caps of measure 1/N"
+    note = "floor    no N points have a smaller covering radius: the angle of a cap of measure 1/N"
     print(found.table(), note, *(f"wrote {path}" for path in written), sep="\n")
 
 

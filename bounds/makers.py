@@ -84,7 +84,9 @@ class Made:
 
     @property
     def mesh_ratio(self) -> float:
-        """Covering radius over half the separation, at least 1; inf for a repeated point."""
+        """Covering radius over half the separation, at least 1; inf for a repeated point, 1 for a single one."""
+        if self.n == 1:
+            return 1.0
         return 2.0 * self.upper / self.separation if self.separation > 0.0 else math.inf
 
 

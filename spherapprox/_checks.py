@@ -42,8 +42,13 @@ def digits(number: float) -> str:
     return short if float(short) == number or math.isnan(number) else repr(float(number))
 
 
-def integer(value: object, name: str, *, minimum: int | None = None, maximum: int | None = None, why: str = "") -> int:
-    """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not."""
+def integer(
+    value: object, name: str, *, minimum: int | None = None, maximum: int | None = None, why: str = "", limit: str = ""
+) -> int:
+    """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not.
+
+    `why` explains both ends of the range, `limit` the upper one alone.
+    """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if type(value) is int and (minimum is None or value >= minimum) and (maximum is None or value <= maximum):
@@ -56,7 +61,8 @@ def integer(value: object, name: str, *, minimum: int | None = None, maximum: in
     if minimum is not None and result < minimum:
         raise ValueError(f"'{name}' must be at least {minimum}, got {show(result)}" + (f": {why}" if why else ""))
     if maximum is not None and result > maximum:
-        raise ValueError(f"'{name}' must be at most {maximum}, got {show(result)}" + (f": {why}" if why else ""))
+        reason = why or limit
+        raise ValueError(f"'{name}' must be at most {maximum}, got {show(result)}" + (f": {reason}" if reason else ""))
     return result
 
 

@@ -322,7 +322,7 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> A
     (5, 9)
     """
     dim = _checks.dimension(dim, maximum=MAX_POINTS)
-    n = _checks.integer(n, "n", minimum=1, maximum=MAX_POINTS, why="draw fewer points at a time")
+    n = _checks.integer(n, "n", minimum=1, maximum=MAX_POINTS, limit="draw fewer points at a time")
     _checks.memory(16.0 * n * (dim + 1), f"{n} points of S^{dim}", "draw fewer points at a time")
     x = _checks.generator(rng).standard_normal((n, dim + 1))
     x /= np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]

@@ -109,7 +109,7 @@ class EqualMeasurePartition:
     def __init__(self, dim: int, n: int, centers: str = "midpoint") -> None:
         dim = _checks.dimension(dim, maximum=_MAX_DIM)
         limit = 2**53 if dim <= 2 else 10**12
-        n = _checks.integer(n, "n", minimum=1, maximum=limit, why=f"cells of S^{dim} are numbered up to {limit:g}")
+        n = _checks.integer(n, "n", minimum=1, maximum=limit, limit=f"cells of S^{dim} are numbered up to {limit:g}")
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "n", n)
         object.__setattr__(self, "center", _checks.choice(centers, "centers", kinds.KINDS))

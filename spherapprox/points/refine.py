@@ -104,6 +104,8 @@ def greedy(
     (0.557, 0.217)
     """
     n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS)
+    if candidates is not None:
+        candidates = _checks.integer(candidates, "candidates", minimum=1, maximum=2**30)
     progress, generator = _checks.flag(progress, "progress"), _checks.generator(rng)
     given = _rows(points, n, "pass a larger 'n', or fewer points")
     dim = given.shape[1] - 1
@@ -208,19 +210,18 @@ def relax(
 def _rows(points: Points, maximum: int, remedy: str) -> Floats:
     """Return the points as float64 rows, shape (n, dim+1), after checking their number."""
     count = len(points) if isinstance(points, EqualMeasurePartition | PointSet) else 0
+    columns = points.dim + 1 if isinstance(points, EqualMeasurePartition | PointSet) else 0
+    _checks.memory(8.0 * min(count, maximum) * columns, f"{count} points", remedy)
     given = np.empty((0, 2)) if count > maximum else nodes(points)[0].astype(np.float64)
     count = max(count, len(given))
     if count > maximum:
-        raise ValueError(f"'points' must be at most {maximum}, got {count}: {remedy}")
+        raise ValueError(f"'points' must have at most {maximum} rows, got {count}: {remedy}")
     return given
 
 
 def _pool(dim: int, n: int, candidates: int | None, rng: np.random.Generator) -> Floats:
     """Return candidates on S^dim."""
-    if candidates is None:
-        count = min(max(2**12, 1 << (8 * n - 1).bit_length()), MAX_CANDIDATES)
-    else:
-        count = _checks.integer(candidates, "candidates", minimum=1, maximum=2**30)
+    count = candidates or min(max(2**12, 1 << (8 * n - 1).bit_length()), MAX_CANDIDATES)
     _checks.memory(48.0 * count * (dim + 1), f"{count} candidates on S^{dim}", "pass fewer 'candidates'")
     return sobol(dim, count, rng).points if dim <= _MAX_SOBOL else sphere.uniform(dim, count, rng)
 
@@ -234,7 +235,7 @@ def _check_apart(x: Floats, energy: float) -> None:
     distance, index = cKDTree(x).query(x, 2)
     i = int(np.argmin(distance[:, 1]))
     j = int(index[i][index[i] != i][0])
-    raise ValueError(f"'points' must be distinct, got rows {i} and {j} alike: drop one by np.unique(..., axis=0)")
+    raise ValueError(f"'points' must be distinct, got rows {i} and {j} alike: drop one of them")
 
 
 def _bar(items: Iterable[int] | None, name: str, **options: Any) -> Any:

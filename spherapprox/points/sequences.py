@@ -36,7 +36,7 @@ def fibonacci(n: int) -> PointSet:
     >>> points.fibonacci(1000).points[0].round(4)
     array([0.0447, 0.    , 0.999 ])
     """
-    n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, why="make fewer points")
+    n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="make fewer points")
     _checks.memory(64.0 * n, f"{n} points of S^2", "make fewer points")
     odd = 2.0 * np.arange(n) + 1.0
     # i/phi modulo 1 as 64-bit integers, exact to 2^-64 i

@@ -365,7 +365,11 @@ def test_an_interruption_passes_through(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: points.greedy(np.eye(3), 2), ValueError, r"'points' must be at most 2, got 3: pass a larger 'n'"),
+        (
+            lambda: points.greedy(np.eye(3), 2),
+            ValueError,
+            r"'points' must have at most 2 rows, got 3: pass a larger 'n'",
+        ),
         (lambda: points.greedy(EqualMeasurePartition(2, 10**12), 5), ValueError, r"'points' must .* got 1000000000000"),
         (lambda: points.greedy(np.eye(3), 0), ValueError, r"'n' must be at least 1, got 0"),
         (lambda: points.greedy(np.eye(3), 10**12), ValueError, r"GiB.*pass a smaller 'n'"),
@@ -381,12 +385,12 @@ def test_an_interruption_passes_through(monkeypatch):
         (
             lambda: points.relax(EqualMeasurePartition(2, 10**6)),
             ValueError,
-            r"'points' must be at most 65536, got 1000000: every step takes all pairs",
+            r"'points' must have at most 65536 rows, got 1000000: every step takes all pairs",
         ),
         (
             lambda: points.relax(np.vstack([np.eye(3), np.eye(3)[1:2]])),
             ValueError,
-            r"'points' must be distinct, got rows 1 and 3 alike: drop one by np.unique",
+            r"'points' must be distinct, got rows 1 and 3 alike: drop one of them",
         ),
     ],
 )

@@ -62,9 +62,10 @@ def ideal_angle(m: int, n: float) -> float:
 
 @njit
 def collars_of(m: int, n: int) -> Any:
-    """Return the polar caps' colatitude and the number of collars of S^m in n >= 3 cells."""
+    """Return the polar caps' colatitude, the number of collars of S^m in n >= 3 cells, and if it is too near a tie."""
     cap = cap_of(m, float(n))
-    return cap, max(1, math.floor((math.pi - 2.0 * cap) / ideal_angle(m, float(n)) + 0.5))
+    fit = (math.pi - 2.0 * cap) / ideal_angle(m, float(n)) + 0.5
+    return cap, max(1, math.floor(fit)), abs(fit - math.floor(fit + 0.5)) < 1e-11 * fit
 
 
 @njit
@@ -95,12 +96,12 @@ def shifted(m: int, angle: float, measure: float) -> float:
 def north(m: int, n: int, first: Integers, angle: Floats) -> Any:
     """Fill the boundaries of S^m in n >= 3 cells from the northern cap to the equator at most.
 
-    Returns the number of collars and whether some rounding of a count is too near a tie to be trusted.
+    Returns the number of collars and whether it or some rounding of a count is too near a tie to be trusted.
     """
-    cap, collars = collars_of(m, n)
+    cap, collars, close = collars_of(m, n)
     step = (math.pi - 2.0 * cap) / collars
     scale = n * math.exp(log_density(m))
-    first[0], angle[0], ideal, close = 1, cap, 1.0, False
+    first[0], angle[0], ideal = 1, cap, 1.0
     for j in range(1, collars // 2 + 1):
         at = cap + j * step
         if 2 * j == collars:

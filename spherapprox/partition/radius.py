@@ -68,6 +68,10 @@ def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
         if radius is not None:
             return radius, True
     passes.bounds, upper = bounds_of(passes.kind, dim, n)
+    if center == "centroid":
+        cap = largest(dim, n, "smallest-cap")[0] * (1.0 + kernel.ROUNDING)
+        if cap <= 0.5 * math.pi:  # then a cell's cap holds its centroid too
+            upper = min(upper, 2.0 * cap)
     below, last, polar = upper * _STEP, 0.0, collars.cap_of(dim, float(n))
     while passes.visits < _VISITS:
         before = passes.visits
@@ -141,7 +145,7 @@ class Search:
             if not len(counts):
                 break
         if self.kind == kernel.CENTROID:
-            return self._raise_cells(levels, counts, thresholds)
+            return self._raise_cells(levels, counts, thresholds, before + limit)
         radius = np.empty(0)
         for m, _, _, known, rows in reversed(levels):
             if len(rows.parent):
@@ -180,8 +184,8 @@ class Search:
         keep = np.flatnonzero(need < np.inf)
         return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], inner[keep], need[keep])
 
-    def _raise_cells(self, levels: list[_Opened], deepest: Integers, needed: Floats) -> float | None:
-        """Take the cells that may matter up from S^2, each with its centroid."""
+    def _raise_cells(self, levels: list[_Opened], deepest: Integers, needed: Floats, last: int) -> float | None:
+        """Take the cells that may matter up from S^2, each with its centroid; None if that takes too many."""
         m = levels[-1][0] - 1
         cells = [_cells(m, n, t) for n, t in zip(deepest.tolist(), needed.tolist(), strict=True)]
         for m, _, thresholds, known, rows in reversed(levels):
@@ -192,7 +196,8 @@ class Search:
                 kept = search.raise_cells(m, (lower, upper), thresholds[parent], radius, length)
                 new[parent].append((radius[:kept], length[:kept]))
                 size += kept
-                if size > _CELLS:
+                self.visits += 1 + len(radius)
+                if size > _CELLS or self.visits > last:
                     return None
             cells = [(np.concatenate([c[0] for c in some]), np.concatenate([c[1] for c in some])) for some in new]
         return float(cells[0][0].max())

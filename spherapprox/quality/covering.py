@@ -21,6 +21,7 @@ Integers = NDArray[np.int64]
 
 BUDGET = 200_000
 """Facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten."""
+_MOST_BUDGET = 10**9
 HULL_DIM = 16
 """Columns beyond which no hull is made."""
 _CLIMBS = 64
@@ -65,7 +66,7 @@ def covering_interval(
     """
     rows = _checks.rows(points, "points").astype(np.float64)
     rtol = _checks.real(rtol, "rtol", minimum=0.0)
-    budget = _checks.integer(budget, "budget", minimum=0)
+    budget = _checks.integer(budget, "budget", minimum=0, maximum=_MOST_BUDGET, why="no machine makes larger hulls")
     workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")
     generator = _checks.generator(rng)
     _checks.memory(48.0 * rows.size, f"the covering radius of {len(rows)} points", "take fewer points")

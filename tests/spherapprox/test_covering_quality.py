@@ -360,7 +360,7 @@ def test_point_set_members():
     assert circle.mesh_ratio == pytest.approx(1.0, rel=1e-13)
     assert PointSet(np.eye(3)[:1]).separation == math.inf
     assert PointSet(np.eye(3)[:1]).mesh_ratio == 1.0
-    assert PointSet(np.eye(4)[[0, 0, 1]], covering_radius=1.0).mesh_ratio == math.inf
+    assert PointSet(np.eye(4)[[0, 0, 1]], covering_radius=2.5).mesh_ratio == math.inf
     assert PointSet(np.eye(4)).mesh_ratio is None
     partition = EqualMeasurePartition(3, 500)
     centres = PointSet(partition.centers(), covering_radius=partition.radius)
@@ -402,6 +402,7 @@ def test_progress_is_shown_when_asked(capsys):
         (lambda x: x.covering_interval(-1.0), r"'rtol' must be at least 0.0, got -1"),
         (lambda x: x.covering_interval(math.nan), r"'rtol' must be a number"),
         (lambda x: x.covering_interval(budget=-1), r"'budget' must be at least 0, got -1"),
+        (lambda x: x.covering_interval(budget=10**400), r"'budget' must be at most 1000000000, got 10000"),
         (lambda x: x.covering_interval(budget=10**9), r"hulls of 1000000000 facets .*GiB.*lower 'budget'"),
         (lambda x: x.covering_interval(workers=0), r"'workers' must be at least 1, or -1"),
         (lambda x: x.covering_interval(rng=-1), r"'rng' must be at least 0"),

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
-_WORK = 1e11
-"""Multiplications that a moment may take; without the third, the bound is weaker, with none there is no bound."""
 _BLOCK = 2**22
 
 
-def least_support(x: Floats) -> float:
-    """Return a lower bound of min over unit u of max_k <u, x_k>, 0 if none is found; for unit rows about 0."""
+def least_support(x: Floats, work: float = 2e10) -> float:
+    """Return a lower bound of min over unit u of max_k <u, x_k>, 0 if none is found; for unit rows about 0.
+
+    Moments take at most `work` multiplications each; without the third the bound is weaker.
+    """
     n, d = x.shape
-    if n <= d or 10.0 * n * d * d > _WORK or 10.0 * d**3 > _WORK:
+    if n <= d or 10.0 * n * d * d > work or 10.0 * d**3 > work:
         return 0.0
     weights = _centering_weights(x)
     mean = float(np.linalg.norm(weights @ x))
@@ -31,7 +32,7 @@ def least_support(x: Floats) -> float:
     if low <= mean:
         return 0.0
     second = (low - mean) / (1.0 - mean)
-    return max(float(second), _from_third(low, mean, _third_moment(x, weights) + d * slack))
+    return max(float(second), _from_third(low, mean, _third_moment(x, weights, work) + d * slack))
 
 
 def _from_third(low: float, mean: float, third: float) -> float:
@@ -69,10 +70,10 @@ def _centering_weights(x: Floats) -> Floats:
     return weights
 
 
-def _third_moment(x: Floats, weights: Floats) -> float:
+def _third_moment(x: Floats, weights: Floats, work: float) -> float:
     """Return an upper bound of max over unit u of sum_k w_k <u, x_k>^3: the norm of its unfolding (d, d (d+1)/2)."""
     n, d = x.shape
-    if 0.5 * n * float(d) ** 3 > _WORK:
+    if 0.5 * n * float(d) ** 3 > work:
         return 1.0
     i, j = np.triu_indices(d)
     scale = np.where(i == j, 1.0, math.sqrt(2.0))

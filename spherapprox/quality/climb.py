@@ -99,12 +99,12 @@ def _along(basis: Floats, direction: Floats) -> Floats | None:
 
 def _first_met(x: Floats, bound: Floats, at: Floats, step: Floats, active: Integers) -> tuple[int, float]:
     """Return the first constraint met on the way and how far it is; -1 if the way is free."""
-    speed = x @ step
+    speed, reached = np.ascontiguousarray((x @ np.column_stack([step, at])).T)
     speed[active] = 0.0
     meets = speed > _SMALL * np.sqrt(step @ step)
     if not meets.any():
         return -1, 0.0
     room = np.full(len(x), np.inf)
-    room[meets] = np.maximum(bound[meets] - x[meets] @ at, 0.0) / speed[meets]
+    room[meets] = np.maximum(bound[meets] - reached[meets], 0.0) / speed[meets]
     new = int(np.argmin(room))
     return new, float(room[new])

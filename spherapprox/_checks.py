@@ -283,12 +283,10 @@ def destination(out: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
     return out
 
 
-def operations(count: float, what: str, remedy: str) -> None:
-    """Refuse work of more than `OPERATION_LIMIT` operations before any of it is done."""
-    if count > OPERATION_LIMIT:
-        raise ValueError(
-            f"{what} would take {count:.3g} operations, above the limit of {OPERATION_LIMIT:.3g}: {remedy}"
-        )
+def operations(count: float, what: str, remedy: str, limit: float = OPERATION_LIMIT) -> None:
+    """Refuse work of more operations than the limit before any of it is done."""
+    if count > limit:
+        raise ValueError(f"{what} would take {count:.3g} operations, above the limit of {limit:.3g}: {remedy}")
 
 
 def workers(value: object) -> int:

@@ -76,8 +76,9 @@ class Measured:
             The search ends where ``upper <= (1 + rtol) lower``; 0 asks for the exact radius. Without effect on S^1
             and S^2, where the radius is exact.
         budget : int, default 200000
-            No convex hull of more facets is made, so that the search ends: 1e5 facets take a second in three
-            dimensions and half a minute in ten. Beyond it the interval stays as wide as it then is.
+            At most 1e9. No convex hull of more facets is made, so that the search ends: 1e5 facets take a second in
+            three dimensions and half a minute in ten. What is done beyond, and above dim 15, takes time in proportion
+            to it too, a few seconds for the default. Then the interval stays as wide as it is.
         workers : int, default 1
             Threads; -1 takes all cores.
         progress : bool, default False
@@ -108,8 +109,10 @@ class Measured:
         caps that are still too large; the interval is a point after finitely many rounds. As a rule uniform points
         are settled up to dim 3 for n = 1e5, dim 5 for 1e3 and dim 7 for 1e2. Where the budget ends first, and above
         dim 15, moments of the points bound the radius from above, less sharply, and walks along the polar polytope's
-        edges find large holes (docs/theorems.md, 5.11). Points with a free open half-space around them, as all sets of
-        at most dim + 1 points, have their exact radius in any dimension.
+        edges find large holes (docs/theorems.md, 5.11). A facet with more than dim + 1 vertices counts, and takes time,
+        as the simplices it is cut into, hundreds each from dim 7 on: sets with large facets, such as the roots and
+        minimal vectors of lattices, are settled later than uniform ones. Points with a free open half-space around
+        them, as all sets of at most dim + 1 points, have their exact radius in any dimension.
 
         References
         ----------
@@ -204,7 +207,8 @@ class Measured:
         cells : int, default 4096
             For "sup" on S^m, m > 1: how many cells of an equal-measure partition the search for the cap's centre goes
             down to. `upper` exceeds the supremum by at most ``sqrt(m / (2 pi))`` times their radius: it says much in
-            low dimensions only.
+            low dimensions only. ``cells (n + 200) (m + 100)`` may be up to 3e11, which takes minutes at most: 1e7 cells
+            for a few points of S^2.
         workers : int, default 1
             Number of threads; -1 means all cores. The result does not depend on it.
 
@@ -213,13 +217,16 @@ class Measured:
         float or Interval
             "l2": accurate to 1e-15 in its square, so never below some 1e-8 (docs/theorems.md, 5.8); it takes
             ``n^2 (m + 3) / 2`` operations.
-            "sup": an `Interval`; `lower` is the difference at a cap with centre `at` (or its limit from inside),
-            `upper` is proven, and both are equal on S^1. Each cell takes some ``n log n`` operations.
+            "sup": an `Interval`; `lower` is the difference at a cap with centre `at` (or its limit from inside), as it
+            is computed, and `upper` is proven, with an allowance for rounding of ``(n + 16 + 8 sqrt(m)) 2.2e-16``:
+            ``lower <= upper <= 1``. On S^1 only such an allowance is between them (times the sum of the weights' sizes,
+            and beyond 1 where some are negative). Each cell takes some ``n log n`` operations.
 
         Raises
         ------
         ValueError
-            For "sup" on S^m, m > 1, if a weight is negative; if it would take more than 1e13 operations.
+            For "sup" on S^m, m > 1, if a weight is negative, or 'cells' is too large; for "l2" if it would take more
+            than 1e13 operations.
 
         References
         ----------
@@ -241,7 +248,7 @@ class Measured:
         from ..quality import discrepancy
 
         norm = _checks.choice(norm, "norm", ("l2", "sup"))  # type: ignore[assignment]
-        cells = _checks.integer(cells, "cells", minimum=1)
+        cells = _checks.integer(cells, "cells", minimum=1, maximum=10**12)
         workers = _checks.workers(workers)
         if norm == "l2":
             return discrepancy.l2(self._points, self._weights, workers=workers)

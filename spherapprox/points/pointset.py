@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks
+from .. import _checks, special
 from ..partition import EqualMeasurePartition
 from . import operations
 from .measured import Measured
@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 
 _SUM_TOLERANCE = 1e-6
 """How far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy."""
+
+_LARGEST_WEIGHT = 1e100
+"""Sizes of weights up to which their products with each other and with sums of values cannot overflow."""
 
 
 class PointSet(Measured):
@@ -28,10 +31,11 @@ class PointSet(Measured):
     points : array_like, shape (n, dim+1)
         Points of unit length; they are copied, and float32 becomes float64.
     weights : array_like, shape (n,), optional
-        Weights of any sign that sum to 1; None means 1/n each.
+        Weights of any sign, up to 1e100 in size, that sum to 1; None means 1/n each.
     covering_radius : float, optional
-        An upper bound in [0, pi] of the distance from any point of the sphere to the nearest of the points. None
-        means unknown: on S^1 and S^2 it is then computed when it is first asked for.
+        An upper bound of the distance from any point of the sphere to the nearest of the points: at most pi, and at
+        least the radius of a cap of measure 1/n, which no n points go below. None means unknown: on S^1 and S^2 it is
+        then computed when it is first asked for.
     degree : int, optional
         The largest total degree g >= 0 of polynomials in the m + 1 coordinates that the weights are known to integrate
         exactly. None means unknown.
@@ -39,7 +43,7 @@ class PointSet(Measured):
     Raises
     ------
     TypeError, ValueError
-        If the rows are not of unit length, or the weights do not fit or do not sum to 1.
+        If the rows are not of unit length, the weights do not fit or do not sum to 1, or no n points have the radius.
 
     Examples
     --------
@@ -59,15 +63,17 @@ class PointSet(Measured):
         covering_radius: float | None = None,
         degree: int | None = None,
     ) -> None:
+        _refuse_sets(points)
         self._points = np.array(_checks.rows(points, "points"), dtype=np.float64, order="C")
         n = len(self._points)
         if weights is None:
             self._weights = np.full(n, 1.0 / n)
         else:
-            self._weights = np.array(_checks.values_for(weights, "weights", n, "'points'"), dtype=np.float64)
-            _check_weights(self._weights)
+            self._weights = np.array(_checks.floating(weights, "weights"), dtype=np.float64)
+            _check_weights(self._weights, n)
         if covering_radius is not None:
             covering_radius = _checks.real(covering_radius, "covering_radius", minimum=0.0, maximum=np.pi)
+            _check_radius(covering_radius, n, self.dim)
         self._covering_radius = covering_radius
         self._degree = None if degree is None else _checks.integer(degree, "degree", minimum=0)
         self._points.flags.writeable = self._weights.flags.writeable = False
@@ -264,10 +270,30 @@ def require_equal(weights: Floats | None) -> None:
         )
 
 
-def _check_weights(weights: Floats) -> None:
-    """Check the shape and the sum of weights."""
-    if weights.ndim != 1:
-        raise ValueError(f"'weights' must have shape ({len(weights)},), one for each point, got {weights.shape}")
+def _refuse_sets(points: object) -> None:
+    """Raise where sets of points are given instead of their rows: their weights and radius would be lost."""
+    for kind, rows in ((EqualMeasurePartition, ".centers()"), (PointSet, ".points")):
+        if isinstance(points, kind):
+            raise TypeError(f"'points' must be an array of rows, got {points!r}: pass its {rows}")
+
+
+def _check_weights(weights: Floats, n: int) -> None:
+    """Check the shape, the sizes and the sum of weights."""
+    if weights.shape != (n,):
+        raise ValueError(f"'weights' must have shape ({n},), one for each of 'points', got {weights.shape}")
+    largest = weights[np.argmax(np.abs(weights))]
+    if abs(largest) > _LARGEST_WEIGHT:
+        raise ValueError(f"'weights' must be at most {_LARGEST_WEIGHT:g} in size, got {largest:g}: use smaller ones")
     total = math.fsum(weights)
     if abs(total - 1.0) > _SUM_TOLERANCE:
         raise ValueError(f"'weights' must sum to 1, got {total:.9g}: divide them by their sum")
+
+
+def _check_radius(radius: float, n: int, dim: int) -> None:
+    """Raise where n caps of a radius have less than the sphere's measure, and so cannot cover it."""
+    least = float(special.cap_angle(dim, -math.log(n)))
+    if radius < least * (1.0 - 1e-9):
+        raise ValueError(
+            f"'covering_radius' must be at least {least:.6g}, the radius of a cap of measure 1/{n}, for {n} points of "
+            f"S^{dim}, got {radius:.6g}: give an upper bound, or None where none is known"
+        )

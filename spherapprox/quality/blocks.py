@@ -17,7 +17,8 @@ def slices(n: int, step: int) -> list[slice]:
 
 def in_order(function: Callable[[slice], Result], blocks: list[slice], workers: int) -> Iterator[Result]:
     """Yield a function's results in the order of the blocks; threads are never more than one round ahead."""
-    if workers == 1:
+    workers = min(workers, len(blocks))
+    if workers <= 1:
         yield from map(function, blocks)
         return
     queue = iter(blocks)

@@ -21,12 +21,15 @@ Integers = NDArray[np.int64]
 
 BUDGET = 200_000
 """Facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten."""
+_MOST_BUDGET = 10**9
 HULL_DIM = 16
 """Columns beyond which no hull is made."""
 _CLIMBS = 64
 """At most so many walks to local maxima, where hulls do not settle the radius."""
-_WORK = 5e9
-"""Multiplications that the walks may take together, about."""
+_WORK = 25_000.0
+"""Multiplications for each facet of the budget that the walks may take together, about: seconds for the default."""
+_LEAST = 20_000
+"""The walks and moments take no less than they would for a budget of so many facets."""
 _HULL_ACCURACY = 1e-9
 """Relative gap that rounding may leave between the sides where the hull is that of all points."""
 _EPS = float(np.finfo(np.float64).eps)
@@ -65,7 +68,7 @@ def covering_interval(
     """
     rows = _checks.rows(points, "points").astype(np.float64)
     rtol = _checks.real(rtol, "rtol", minimum=0.0)
-    budget = _checks.integer(budget, "budget", minimum=0)
+    budget = _checks.integer(budget, "budget", minimum=0, maximum=_MOST_BUDGET, why="no machine makes larger hulls")
     workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")
     generator = _checks.generator(rng)
     _checks.memory(48.0 * rows.size, f"the covering radius of {len(rows)} points", "take fewer points")
@@ -112,7 +115,7 @@ def _half_space(x: Floats) -> Hole:
     if length > 0.0:
         _try(x, hole, -p / length)
     n, d = x.shape
-    if not hole.is_known(0.0) and float(n) * d * d <= _WORK:
+    if not hole.is_known(0.0) and float(n) * d * d <= _WORK * BUDGET:
         normal = np.linalg.svd(np.linalg.qr(x, mode="r"))[2][-1]  # all points may lie on a great subsphere
         _try(x, hole, normal)
         _try(x, hole, -normal)
@@ -142,18 +145,24 @@ def _search(
             refine(x, Nearest(x, workers), hole, limits, bar)
         if hole.is_known(max(limits[0], _HULL_ACCURACY)):
             return
-        support = least_support(x)
+        work = _WORK * max(limits[1], _LEAST)
+        support = least_support(x, 4.0 * work)  # matrix products are faster than the walks
         if support > 0.0:  # 0 says nothing, not even that the radius is at most pi/2
             hole.upper = min(hole.upper, math.acos(min(1.0, support)))
-        _walk(x, hole, limits[0], rng, bar)
+        _walk(x, hole, (limits[0], work), rng, bar)
 
 
-def _walk(x: Floats, hole: Hole, rtol: float, rng: np.random.Generator, bar: Any) -> None:
-    """Raise the lower side by walks to local maxima, from the best centre so far and from random directions."""
+def _walk(x: Floats, hole: Hole, limits: tuple[float, float], rng: np.random.Generator, bar: Any) -> None:
+    """Raise the lower side by walks to local maxima, from the best centre so far and from random directions.
+
+    `limits` is (rtol, work): where the work does not suffice for a walk it ends on its way.
+    """
     n, d = x.shape
-    pivots = min(20 * d + 100, int(_WORK / (n * d)))
-    walks = int(min(_CLIMBS, _WORK / (3.0 * d * (n * d + 50.0 * d * d))))
-    for i in range(walks):
+    rtol, work = limits
+    arrival, pivot = 3.0 * d * d * (n + d), 3.0 * d * (n + 3.0 * d)
+    pivots = int(max(0.0, min(20.0 * d + 100.0, (work - arrival) / pivot)))
+    # as measured, 2 d pivots lead to a local maximum
+    for i in range(int(min(_CLIMBS, max(1.0, work / (arrival + 2.0 * d * pivot))))):
         start = hole.at[None] if i == 0 else rng.standard_normal((1, d))
         _try(x, hole, climb(x, unit(start)[0], pivots, rng))
         bar.set_postfix(lower=hole.lower, upper=hole.upper)

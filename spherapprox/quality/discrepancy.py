@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,17 @@ _BLOCK = 2**18
 
 _FIRST = 2**9
 """Cells of the coarsest partition that is searched; each finer one has four times as many."""
+
+_RANGE = 2**18
+"""Coordinates of centres that are made together."""
+
+_CELL = 200.0
+"""Points whose share of the time a cell's own centre and radius take."""
+
+_LIMIT = 3e11
+"""Operations that a search may take: minutes."""
+
+_EPS = float(np.finfo(np.float64).eps)
 
 _STARTS = 3
 """Centres of each partition from which a better one is searched nearby."""
@@ -116,7 +128,9 @@ def sup(x: Floats, weights: Floats, *, cells: int, workers: int = 1) -> Interval
     Returns
     -------
     Interval
-        Exact on S^1. Elsewhere `at` is the centre of a cap, closed or open, with the difference `lower`.
+        `at` is the centre of a cap, closed or open, with the difference `lower`. Both sides allow for rounding: `upper`
+        by ``(n + 16 + 8 sqrt(m)) eps`` (on S^1 ``(n + 16) eps`` times the sum of the weights' sizes, all that is
+        between them there), eps = 2.2e-16; without negative weights neither is above 1.
 
     Raises
     ------
@@ -133,8 +147,11 @@ def sup(x: Floats, weights: Floats, *, cells: int, workers: int = 1) -> Interval
             f"'weights' must not be negative for norm='sup' on S^{dim}, got {weights.min():g}: norm='l2' takes any sign"
         )
     what = f"the cap discrepancy of {n} points of S^{dim} with 'cells' = {cells}"
-    _checks.operations(float(cells) * n * (dim + 100.0), what, "lower 'cells' or take fewer points")
-    return _search(x, weights, cells, workers)
+    _checks.operations(float(cells) * (n + _CELL) * (dim + 100.0), what, "lower 'cells' or take fewer points", _LIMIT)
+    _checks.memory(4.0 * cells * (dim + 3.0), what, "lower 'cells'")  # the last but one partition's half, and a tree
+    found = _search(x, weights, cells, workers)
+    upper = max(found.lower, found.upper) + (n + 16.0 + 8.0 * math.sqrt(dim)) * _EPS
+    return Interval(min(found.lower, 1.0), min(upper, 1.0), found.at)
 
 
 def _kuiper(x: Floats, weights: Floats) -> Interval:
@@ -146,30 +163,85 @@ def _kuiper(x: Floats, weights: Floats) -> Interval:
     last, first = int(np.argmax(after)), int(np.argmin(before))
     value = float(after[last] - before[first])
     middle = np.pi * (2.0 * turns[first] + (turns[last] - turns[first]) % 1.0)
-    return Interval(value, value, np.array([math.cos(middle), math.sin(middle)]))
+    at = np.array([math.cos(middle), math.sin(middle)])
+    upper = value + (len(x) + 16.0) * _EPS * max(1.0, math.fsum(np.abs(weights)))
+    return Interval(value, upper, at) if weights.min() < 0.0 else Interval(min(value, 1.0), min(upper, 1.0), at)
 
 
 def _search(x: Floats, weights: Floats, cells: int, workers: int) -> Interval:
     """Search partitions of more and more cells, each only where the one before left room for a larger difference."""
-    dim = x.shape[1] - 1
-    best, upper = Interval(0.0, 1.0, x[0]), 1.0
-    left, reach = None, 0.0
+    best, upper, left = Interval(0.0, 1.0, x[0]), 1.0, None
     for n in _ladder(cells):
-        centers, radii = _half(EqualMeasurePartition(dim, n))
-        if left is not None:
-            near = _within(centers, left, reach + float(radii.max()))
-            centers, radii = centers[near], radii[near]
-        if not len(centers):
+        level = _Level(best)
+        for centers, radii in _cells(EqualMeasurePartition(x.shape[1] - 1, n), left, workers):
+            level.add(centers, radii, *_of_centers(centers, radii, x, weights, workers), keep=n < cells)
+        if not level.starts:
             upper = best.lower
             break
-        lower, above = _of_centers(centers, radii, x, weights, workers)
-        starts = [best, *(Interval(float(lower[k]), 1.0, centers[k]) for k in np.argsort(-lower)[:_STARTS])]
-        best = max((_climb(start, float(radii.max()), x, weights) for start in starts), key=lambda found: found.lower)
-        upper = min(upper, max(float(above.max()), best.lower))
-        left, reach = centers[above > best.lower], float(radii.max())
-        if not len(left):
+        starts = [best, *level.starts]
+        best = max((_climb(start, level.radius, x, weights) for start in starts), key=lambda found: found.lower)
+        upper = min(upper, max(level.above, best.lower))
+        if level.above <= best.lower:
             break
+        left = _Left(*level.left(best.lower)) if n < cells else None
     return Interval(best.lower, upper, best.at)
+
+
+class _Left:
+    """Cells of a partition that may hold a centre of a cap with a larger difference."""
+
+    def __init__(self, centers: Floats, radii: Floats) -> None:
+        from scipy.spatial import cKDTree
+
+        self._tree, self._radius = cKDTree(centers), float(radii.max())
+
+    def near(self, centers: Floats, radii: Floats) -> NDArray[np.bool_]:
+        """Tell which cells may meet them."""
+        distance = self._radius + float(radii.max())
+        chord = 2.0 * math.sin(0.5 * min(distance, math.pi)) + 1e-12
+        return np.asarray(np.isfinite(self._tree.query(centers, distance_upper_bound=chord)[0]))
+
+
+class _Level:
+    """What is known of a partition's cells: the best centres, the largest bound, and the cells to be cut further."""
+
+    def __init__(self, best: Interval) -> None:
+        self.starts: list[Interval] = []
+        self.above = self.radius = 0.0
+        self._least = best.lower
+        self._kept: list[tuple[Floats, Floats, Floats]] = []
+
+    def add(self, centers: Floats, radii: Floats, lower: Floats, above: Floats, *, keep: bool) -> None:
+        """Take in cells with the largest differences at their centres and the bounds."""
+        top = np.argsort(-lower, kind="stable")[:_STARTS]
+        found = [*self.starts, *(Interval(float(lower[k]), 1.0, centers[k].copy()) for k in top)]
+        self.starts = sorted(found, key=lambda one: -one.lower)[:_STARTS]
+        self.above, self.radius = max(self.above, float(above.max())), max(self.radius, float(radii.max()))
+        self._least = max(self._least, self.starts[0].lower)
+        if keep:
+            some = above > self._least
+            self._kept.append((centers[some], radii[some], above[some]))
+
+    def left(self, least: float) -> tuple[Floats, Floats]:
+        """Return centres and radii of the cells with a bound above the least."""
+        some = [above > least for *_, above in self._kept]
+        kept = [(c[k], r[k]) for (c, r, _), k in zip(self._kept, some, strict=True)]
+        return np.concatenate([c for c, _ in kept]), np.concatenate([r for _, r in kept])
+
+
+def _cells(partition: EqualMeasurePartition, left: _Left | None, workers: int) -> Iterator[tuple[Floats, Floats]]:
+    """Yield centres and radii, range by range, of the cells that meet the northern half and those that are left.
+
+    The northern half suffices: where a cap's centre is south, its complement's is north.
+    """
+    for some in slices(partition.n, max(64, _RANGE // (partition.dim + 1))):
+        centers = partition.centers(some.start, some.stop, workers=workers)
+        radii = partition.radii(some.start, some.stop)
+        take = centers[:, -1] >= -np.sin(np.minimum(radii, 0.5 * np.pi)) - 1e-12
+        if left is not None and take.any():
+            take[take] = left.near(centers[take], radii[take])
+        if take.any():
+            yield centers[take], radii[take]
 
 
 def _ladder(cells: int) -> list[int]:
@@ -178,22 +250,6 @@ def _ladder(cells: int) -> list[int]:
     while counts[-1] >= 4 * _FIRST:
         counts.append(counts[-1] // 4)
     return counts[::-1]
-
-
-def _half(partition: EqualMeasurePartition) -> tuple[Floats, Floats]:
-    """Return centres and radii of the cells that meet the northern half: a cap's complement has its centre there."""
-    centers, radii = partition.centers(), partition.radii()
-    north = centers[:, -1] >= -np.sin(np.minimum(radii, 0.5 * np.pi)) - 1e-12
-    return centers[north], radii[north]
-
-
-def _within(points: Floats, left: Floats, distance: float) -> NDArray[np.bool_]:
-    """Tell which points are within a distance of one of those that are left."""
-    from scipy.spatial import cKDTree
-
-    chord = 2.0 * math.sin(0.5 * min(distance, math.pi)) + 1e-12
-    distance_to_left, _ = cKDTree(left).query(points, distance_upper_bound=chord)
-    return np.asarray(np.isfinite(distance_to_left))
 
 
 def _climb(start: Interval, step: float, x: Floats, weights: Floats) -> Interval:

@@ -8,13 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .nearest import angles, unit
+from .nearest import angles, projection, unit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _BLOCK = 2**20
 """Vertices whose angles are taken together."""
+
+_LIFT = 1e-7
 
 
 class Facets(NamedTuple):
@@ -25,19 +27,34 @@ class Facets(NamedTuple):
     radii: Floats  # (f,), the largest angle from the centre to a vertex
 
 
-def facets_of(x: Floats, chosen: Integers, options: str | None = None) -> Facets | None:
-    """Return the facets of the convex hull of the chosen rows, cut into simplices; None if the hull is flat."""
+def facets_of(x: Floats, chosen: Integers, lift: Floats | None = None) -> Facets | None:
+    """Return the facets of the convex hull of the chosen rows, cut into simplices; None if the hull is flat.
+
+    With a `lift`, shape (n, 1), it is the hull of the rows times these factors, whose simplices fit together: rows that
+    lie in a hyperplane through 0 stay there, so factors near 1 cut facets into simplices that are not flat.
+    """
     from scipy.spatial import ConvexHull, QhullError
 
     if len(chosen) <= x.shape[1]:
         return None
     try:
-        hull = ConvexHull(x[chosen], qhull_options=options)
+        hull = ConvexHull(x[chosen] if lift is None else x[chosen] * lift[chosen])
     except QhullError:
         return None
     vertices = chosen[hull.simplices]
     centers = unit(hull.equations[:, :-1])
     return Facets(vertices, centers, cap_radii(x, vertices, centers))
+
+
+def lift_of(x: Floats) -> Floats:
+    """Return random factors near 1 for the rows, by which no facet keeps more than d vertices, shape (n, 1)."""
+    return 1.0 + _LIFT * np.random.default_rng(0).random((len(x), 1))
+
+
+def have_pieces(facets: Facets) -> bool:
+    """Tell whether facets had to be cut: their pieces have one normal."""
+    normals = np.sort(projection(facets.centers))
+    return bool((normals[1:] == normals[:-1]).any())
 
 
 def cap_radii(x: Floats, vertices: Integers, centers: Floats) -> Floats:

@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _EPS = float(np.finfo(np.float64).eps)
-_WORK = 2e11
+_WORK = 2e10
 """Multiplications after which the search stops where it is: the hull's point found so far is still one of the hull."""
 
 

@@ -88,9 +88,17 @@ def _require_affordable(n: int, dim: int, degree: int, workers: int) -> None:
     """Refuse what would take too much memory or time."""
     basis, inner = (math.exp(min(_log_harmonics(k, degree), 500.0)) if k else 1.0 for k in (dim, dim - 1))
     what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
+    workers = min(workers, _most_blocks(n, dim, degree, inner))
     arrays = basis * (3.0 + workers) + workers * (2.0 * max(inner, _BLOCK) + _BLOCK) + 3.0 * n * (dim + 1)
     _checks.memory(8.0 * arrays, what, "lower 'degree'")
     _checks.operations(n * (inner + basis), what, "lower 'degree' or take fewer points")
+
+
+def _most_blocks(n: int, dim: int, degree: int, inner: float) -> int:
+    """Return the most blocks that the points are cut into, and so the most threads that have work at a time."""
+    if dim == 1:
+        return -(-n // max(1, _BLOCK // (2 * degree + 2)))
+    return max(-(-n // max(1, int(_BLOCK / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
 
 
 def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .hull import Facets, cap_radii, circumcenters, covers, facets_of
+from .hull import Facets, cap_radii, circumcenters, covers, facets_of, have_pieces, lift_of
 from .nearest import Nearest
 
 Floats = NDArray[np.float64]
@@ -24,6 +24,8 @@ ROUNDING = 1e-14
 """Relative difference of radii below which they count as one."""
 _POLISHED = 2**16
 """At most so many caps of a last round get their centre from a linear system."""
+_MANY = 4
+"""Columns beyond which it costs Qhull much time to cut facets of more than d vertices."""
 _START = 64
 """Points of the first hull, where the budget allows them."""
 
@@ -59,9 +61,9 @@ def refine(x: Floats, nearest: Nearest, hole: Hole, limits: tuple[float, float],
     `limits` is (rtol, budget).
     """
     rtol, budget = limits
-    chosen, before = _first(x, budget), (0, 0)
+    chosen, before, lift = _first(x, budget), (0, 0), None
     while True:
-        facets = facets_of(x, chosen)
+        facets = facets_of(x, chosen, lift)
         if facets is None:  # flat
             grown = _grow(len(x), chosen, np.setdiff1d(np.arange(len(x)), chosen)[: len(chosen)], len(x))
         else:
@@ -71,6 +73,8 @@ def refine(x: Floats, nearest: Nearest, hole: Hole, limits: tuple[float, float],
             now = len(chosen), len(facets.radii)
             grown = _grow(len(x), chosen, fresh, _affordable(before, now, x.shape[1], budget))
             before = now
+            if lift is None and x.shape[1] > _MANY and have_pieces(facets):
+                lift = lift_of(x)
         if grown is None:
             break
         chosen = grown
@@ -155,14 +159,14 @@ def _grow(n: int, chosen: Integers, fresh: Integers, most: float) -> Integers | 
 def _certify(x: Floats, nearest: Nearest, chosen: Integers, facets: Facets, hole: Hole) -> None:
     """Lower the upper side to the largest cap's radius if the facets' cones are known to cover the space.
 
-    Where facets have more than d vertices their pieces may not fit together; a joggled hull's simplices do, and the
-    caps about them are measured at the points themselves.
+    Where facets have more than d vertices their pieces may not fit together; those of lifted points do, and the caps
+    about them are measured at the points themselves.
     """
     if not covers(x, facets):
-        joggled = facets_of(x, chosen, "QJ")
-        if joggled is None or not covers(x, joggled):
+        lifted = facets_of(x, chosen, lift_of(x))
+        if lifted is None or not covers(x, lifted):
             return
-        facets = joggled
+        facets = lifted
         wide = np.flatnonzero(facets.radii > hole.lower)[:_POLISHED]
         _polish(x, nearest, facets, wide, hole)
     hole.upper = min(hole.upper, max(hole.lower, float(facets.radii.max())))

@@ -172,6 +172,53 @@ def test_many_points_in_dim_2_against_the_hull_of_all():
         assert point_set.covering_interval().upper - point_set.covering_radius < 1e-14
 
 
+def test_large_facets_are_cut_into_few_simplices_that_fit_together():
+    # 6-orthoplex, rectified: 64 simplices, rectified, of 26 units of volume (Eulerian), and 12 cross-polytopes of 16
+    x = minimal_vectors_d(6)
+    facets = hulls.facets_of(x, np.arange(60), hulls.lift_of(x))
+    assert len(facets.radii) <= 64 * 26 + 12 * 16
+    assert hulls.covers(x, facets)
+    assert hulls.have_pieces(hulls.facets_of(x, np.arange(60)))
+    assert not hulls.have_pieces(facets)
+    interval = covering_interval(x)
+    assert interval.lower == pytest.approx(math.acos(3**-0.5), abs=1e-14)
+    assert interval.upper < interval.lower + 1e-6
+
+
+def test_work_beyond_hulls_is_in_proportion_to_the_budget(monkeypatch):
+    x, seen = sphere.uniform(80, 1000, 0), []
+
+    def counted(x, direction, most, rng):
+        seen.append(most)
+        return direction
+
+    monkeypatch.setattr("spherapprox.quality.covering.climb", counted)
+    works = []
+    monkeypatch.setattr("spherapprox.quality.covering.least_support", lambda x, work: works.append(work) or 0.0)
+    counts = []
+    for budget in (0, 40_000, 80_000):
+        seen.clear()
+        covering_interval(x, budget=budget)
+        counts.append(len(seen))
+    assert 1 <= counts[0] < counts[1] < counts[2] < 64
+    assert works == [2e9, 4e9, 8e9]
+    assert counts[2] * 3 * 81**2 * 1000 < 25_000 * 80_000
+    seen.clear()
+    covering_interval(sphere.uniform(150, 2000, 0), budget=0)
+    assert len(seen) == 1
+    assert seen[0] < 1000
+
+
+@pytest.mark.parametrize(("d", "n"), [(3, 40), (12, 200)])
+def test_third_moment_by_inner_products(d, n):
+    x = sphere.uniform(d - 1, n, 0)
+    weights = np.random.default_rng(0).random(n)
+    weights /= weights.sum()
+    unfolded = np.einsum("k,ki,kj,kl->ijl", weights, x, x, x).reshape(d, -1)
+    for way in (moments._squared_unfolding, moments._squared_products):
+        assert np.abs(way(x, weights) - unfolded @ unfolded.T).max() < 1e-15
+
+
 def test_clustered_points():
     x = sphere.uniform(2, 3000, 5)
     x[:2990] = unit(1e-7 * x[:2990] + [0.0, 0.0, 1.0])
@@ -360,7 +407,7 @@ def test_point_set_members():
     assert circle.mesh_ratio == pytest.approx(1.0, rel=1e-13)
     assert PointSet(np.eye(3)[:1]).separation == math.inf
     assert PointSet(np.eye(3)[:1]).mesh_ratio == 1.0
-    assert PointSet(np.eye(4)[[0, 0, 1]], covering_radius=1.0).mesh_ratio == math.inf
+    assert PointSet(np.eye(4)[[0, 0, 1]], covering_radius=2.5).mesh_ratio == math.inf
     assert PointSet(np.eye(4)).mesh_ratio is None
     partition = EqualMeasurePartition(3, 500)
     centres = PointSet(partition.centers(), covering_radius=partition.radius)
@@ -402,6 +449,7 @@ def test_progress_is_shown_when_asked(capsys):
         (lambda x: x.covering_interval(-1.0), r"'rtol' must be at least 0.0, got -1"),
         (lambda x: x.covering_interval(math.nan), r"'rtol' must be a number"),
         (lambda x: x.covering_interval(budget=-1), r"'budget' must be at least 0, got -1"),
+        (lambda x: x.covering_interval(budget=10**400), r"'budget' must be at most 1000000000, got 10000"),
         (lambda x: x.covering_interval(budget=10**9), r"hulls of 1000000000 facets .*GiB.*lower 'budget'"),
         (lambda x: x.covering_interval(workers=0), r"'workers' must be at least 1, or -1"),
         (lambda x: x.covering_interval(rng=-1), r"'rng' must be at least 0"),

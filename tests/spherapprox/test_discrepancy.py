@@ -118,8 +118,45 @@ def test_sup_on_the_circle_is_that_of_all_arcs(n, signed, seed):
                 inside = (turns - u - before) % 1.0 <= length - before + after
                 best = max(best, abs(weights[inside].sum() - length) if length <= 1.0 else 0.0)
     found = rule.cap_discrepancy("sup")
-    assert found.lower == found.upper == pytest.approx(best, abs=1e-7 * np.abs(weights).sum())
+    assert found.lower == pytest.approx(best, abs=1e-7 * np.abs(weights).sum())
+    assert found.lower <= found.upper <= found.lower + 1e-14 * np.abs(weights).sum()
     assert np.linalg.norm(found.at) == pytest.approx(1.0)
+
+
+def kuiper(rule):
+    """Return the largest difference over the arcs of the rounded points and weights in forty digits."""
+    with mpmath.workdps(40):
+        turns = [mpmath.atan2(y, x) / (2 * mpmath.pi) for x, y in rule.points.tolist()]
+        total = mpmath.fsum(rule.weights.tolist())
+        share, top, bottom = mpmath.mpf(0), -mpmath.inf, mpmath.inf
+        for turn, weight in sorted(zip(turns, rule.weights.tolist(), strict=True)):
+            bottom = min(bottom, share - turn)
+            share += weight / total
+            top = max(top, share - turn)
+        return top - bottom
+
+
+@fixed
+@given(st.integers(1, 200), st.booleans(), st.integers(0, 2**32 - 1))
+def test_upper_value_on_the_circle_allows_for_rounding(n, signed, seed):
+    rule = signed_rule(1, n, seed) if signed else points.uniform(1, n, seed)
+    found = rule.cap_discrepancy("sup")
+    truth = kuiper(rule)
+    slack = (n + 16) * 2.3e-16 * max(1.0, np.abs(rule.weights).sum())
+    assert truth - slack <= found.lower <= truth + slack
+    assert truth <= found.upper <= truth + 2 * slack
+    assert signed or found.lower <= found.upper <= 1.0
+
+
+@pytest.mark.parametrize("dim", [2, 3, 8])
+def test_upper_value_is_not_below_the_lower_one_nor_above_one(dim):
+    for seed in (51, *range(5)):
+        rng = np.random.default_rng(seed)
+        x = np.eye(dim + 1)[dim] + 1e-9 * rng.standard_normal((40, dim + 1))
+        weights = rng.random(40)
+        rule = PointSet(x / np.linalg.norm(x, axis=1, keepdims=True), weights / weights.sum())
+        found = rule.cap_discrepancy("sup", cells=256)
+        assert 0.99 < found.lower <= found.upper <= 1.0
 
 
 def largest_about(rule, center):
@@ -170,6 +207,15 @@ def test_sup_of_known_sets():
     assert octagon.upper == pytest.approx(0.125, rel=1e-14)
 
 
+def test_ranges_of_cells_change_nothing(monkeypatch):
+    rule = points.uniform(2, 30, 1)
+    found = rule.cap_discrepancy("sup", cells=5000)
+    monkeypatch.setattr(discrepancy, "_RANGE", 3 * 71)
+    again = rule.cap_discrepancy("sup", cells=5000)
+    assert (again.lower, again.upper) == (found.lower, found.upper)
+    assert np.array_equal(again.at, found.at)
+
+
 def test_sup_improves_with_cells_and_workers_change_nothing():
     rule = points.sobol(2, 128, 0)
     found = [rule.cap_discrepancy("sup", cells=cells) for cells in (50, 400, 3000)]
@@ -196,6 +242,11 @@ def test_only_the_direction_of_rows_counts(dim):
         (lambda rule: rule.cap_discrepancy("l1"), "'norm' must be one of 'l2', 'sup', got 'l1'"),
         (lambda rule: rule.cap_discrepancy("sup", cells=0), "'cells' must be at least 1, got 0"),
         (lambda rule: rule.cap_discrepancy("sup", cells=10**12), r"'cells' = 10{12} .*operations.*lower 'cells'"),
+        (
+            lambda rule: rule.cap_discrepancy("sup", cells=10**10),
+            r"'cells' = 10{10} .* 2.45e\+14 op.* 3e\+11: lower 'cel",
+        ),
+        (lambda rule: rule.cap_discrepancy("sup", cells=10**400), "'cells' must be at most 1000000000000, got 10000"),
         (lambda rule: rule.cap_discrepancy(workers=0), "'workers' must be at least 1"),
         (
             lambda rule: PointSet(rule.points[:2], [1.5, -0.5]).cap_discrepancy("sup"),

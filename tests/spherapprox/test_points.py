@@ -199,11 +199,26 @@ def test_record():
     [
         (lambda: PointSet([[1.0, 1.0]]), r"'points' must have rows of unit length.*divide by"),
         (lambda: PointSet([1.0, 0.0]), r"'points' must have shape \(n, dim\+1\).*\[None, :\]"),
-        (lambda: PointSet(np.eye(3), [0.5, 0.5]), r"'weights' must have shape \(3,\)"),
+        (
+            lambda: PointSet(np.eye(3), [0.5, 0.5]),
+            r"'weights' must have shape \(3,\), one for each of 'points', got \(2,\)",
+        ),
         (lambda: PointSet(np.eye(3), np.ones((3, 2))), r"'weights' must have shape \(3,\).*got \(3, 2\)"),
         (lambda: PointSet(np.eye(3), [1, 1, 1]), r"'weights' must sum to 1, got 3: divide them by their sum"),
         (lambda: PointSet(np.eye(3), [1, np.nan, 0]), r"'weights' must be finite, got nan"),
+        (
+            lambda: PointSet(np.eye(3), [1e308, -1e308, 1.0]),
+            r"'weights' must be at most 1e\+100 in size, got 1e\+308: ",
+        ),
+        (
+            lambda: PointSet(np.eye(3), [1.0, 1e100, -1.1e100]),
+            r"'weights' must be at most .* got -1.1e\+100: use smaller",
+        ),
         (lambda: PointSet(np.eye(3), covering_radius=4.0), r"'covering_radius' must be at most 3.14.*, got 4"),
+        (
+            lambda: PointSet(points.fibonacci(10).points, None, 0.01),
+            r"'covering_radius' must be at least 0.643501, .* measure 1/10, .* S\^2, got 0.01: give an upper bound",
+        ),
         (lambda: points.fibonacci(0), r"'n' must be at least 1, got 0"),
         (lambda: points.fibonacci(10**12), r"GiB.*make fewer points"),
         (lambda: points.uniform(0, 5), r"'dim' must be at least 1, got 0"),

@@ -31,6 +31,28 @@ def test_degree_is_kept():
         rule.degree = 7
 
 
+@pytest.mark.parametrize(
+    ("given", "remedy"), [(points.fibonacci(5), r"\.points"), (EqualMeasurePartition(2, 5), r"\.centers\(\)")]
+)
+def test_sets_are_not_taken_for_rows(given, remedy):
+    with pytest.raises(TypeError, match=rf"'points' must be an array of rows, got .*n=5.*: pass its {remedy}"):
+        PointSet(given)
+
+
+def test_largest_weights_and_smallest_radius():
+    weights = [1e100, -1e100, 1.0]
+    rule = PointSet(np.eye(3), weights)
+    assert rule.integrate([1.0, 2.0, 3.0]) == -1e100
+    assert rule.quadrature_error(1, by_degree=True)[1] == pytest.approx(math.sqrt(6.0) * 1e100, rel=1e-14)
+    assert rule.cap_discrepancy() == pytest.approx(math.sqrt(0.5 * math.sqrt(2.0)) * 1e100, rel=1e-14)
+    angle = 2.0 * np.pi * np.arange(7) / 7.0
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    assert PointSet(circle, covering_radius=math.pi / 7.0 * (1.0 - 1e-10)).mesh_ratio == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="'covering_radius' must be at least"):
+        PointSet(circle, covering_radius=math.pi / 7.0 * (1.0 - 1e-8))
+    assert PointSet(circle[:1], covering_radius=math.pi).mesh_ratio == 1.0
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 1000, 4095])
 def test_integral_is_the_exact_sum_of_the_rounded_products(n):
     rng = np.random.default_rng(n)

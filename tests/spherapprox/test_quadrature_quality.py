@@ -208,6 +208,12 @@ def test_covering_radius_of_gauss_product(dim, degree):
     assert max(climb(start, rule.points) for start in starts) == pytest.approx(radius, rel=1e-6)
 
 
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_more_threads_than_blocks(dim):
+    rule = points.uniform(dim, 3, 0)
+    assert rule.quadrature_error(3, workers=10**6) == rule.quadrature_error(3)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

@@ -81,7 +81,9 @@ def _simplex(d: int) -> Floats:
 
 def _cross(d: int) -> Floats:
     """Return the ends of all axes."""
-    return np.vstack([np.eye(d), -np.eye(d)])
+    x = np.zeros((2 * d, d))  # pages of zeros are not written
+    x[np.arange(d), np.arange(d)], x[np.arange(d, 2 * d), np.arange(d)] = 1.0, -1.0
+    return x
 
 
 def icosahedron() -> Floats:
@@ -224,14 +226,14 @@ def layer(shell: NDArray[np.integer], anchors: Integers, products: Integers) -> 
     return np.asarray(shell @ complement)
 
 
-_ROOT = np.array([[2, 0, 0, 0, 0, 0, 0, 0]])
-_ROOTS = np.vstack([_ROOT, reed_muller_shell(3)[reed_muller_shell(3)[:, 0] == -1][:1]])  # at 120 degrees
 _LONG = np.array([[5] + 23 * [1]])  # of the Leech lattice's third shell, length sqrt(48)
 
 
 def _root_layer(*products: int) -> Floats:
-    """Return the roots of E8 with given products with one root or two."""
-    return layer(reed_muller_shell(3), _ROOTS[: len(products)], np.array(products))
+    """Return the roots of E8 with given products with one root or two, at 120 degrees."""
+    shell = reed_muller_shell(3)
+    roots = np.vstack([2 * np.eye(1, 8, dtype=np.int64), shell[shell[:, 0] == -1][:1]])
+    return layer(shell, roots[: len(products)], np.array(products))
 
 
 def _leech_layer(first: Integers, products: tuple[int, ...]) -> Floats:

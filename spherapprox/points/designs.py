@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 from collections.abc import Iterator
 
@@ -158,7 +159,9 @@ def _constructed(dim: int, known: Configuration) -> PointSet:
     """Return a design in closed form."""
     _checks.memory(32.0 * known.n * (dim + 1), f"{known.n} points of S^{dim}", "lower 'degree'")
     x = np.asarray(known.points(), dtype=np.float64)
-    x = x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
+    norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
+    if (norms != 1.0).any():
+        x = x / norms
     return PointSet(x, None, known.covering_radius, degree=known.degree)
 
 
@@ -173,10 +176,11 @@ def _numerical(
             return None
         _checks.memory(40.0 * orbits * size, f"the distances of {size} points", "lower 'degree' or 'n'")
         source = np.random.default_rng(seed) if generator is None else generator
-        count = int(group.invariants(degree)[1:].sum())
-        x = newton.solve(group, degree, orbits, 8 if count <= 20 else 3, source, proven=n is None)
+        needed = group.sufficient_degree(degree)
+        count = int(group.invariants(needed)[1:].sum())
+        x = newton.solve(group, needed, orbits, 8 if count <= 20 else 3, source, proven=n is None)
         if x is not None:
-            return _checked(x, _exact_degree(group, degree))
+            return _checked(x, _exact_degree(group, needed))
         tried = size
     if tried and not known:
         raise RuntimeError(
@@ -217,6 +221,7 @@ def _is_small(dim: int, degree: int) -> bool:
 def _conditions(group: Group, degree: int) -> int:
     """Return the number of equations, or a number above `MAX_CONDITIONS` where they are too much work."""
     dim = group.elements.shape[1] - 1
+    degree = group.sufficient_degree(degree)
     if math.comb(degree + dim, dim) > MAX_CONDITIONS * len(group):  # about half of all harmonics
         return MAX_CONDITIONS + 1
     count = int(group.invariants(degree)[1:].sum())
@@ -226,7 +231,9 @@ def _conditions(group: Group, degree: int) -> int:
 
 def _exact_degree(group: Group, degree: int) -> int:
     """Return the degree below the next one that has an invariant harmonic."""
-    more = group.invariants(degree + 2 * len(group) + 2)[degree + 1 :]
+    further = 2
+    while not (more := group.invariants(degree + further)[degree + 1 :]).any():  # high ones would overflow
+        further *= 2
     return degree + int(np.argmax(more > 0))
 
 
@@ -261,5 +268,8 @@ def _largest_degree(dim: int) -> int:
     """Return the largest degree of Newton's method."""
     if not _is_small(dim, 4):
         return 0
-    group = groups(dim)[0]
-    return bisect.bisect_right(range(10**4), MAX_CONDITIONS, key=lambda degree: _conditions(group, degree)) - 1
+    most = (
+        bisect.bisect_right(range(10**4), MAX_CONDITIONS, key=functools.partial(_conditions, group)) - 1
+        for group in groups(dim)
+    )
+    return max(most)

@@ -75,7 +75,8 @@ class ZonalInvariants:
         self._factors = [harmonic_dimension(self._dim, k) * float(n > 0) for k, n in enumerate(counts)]
         n = int(counts[1:].sum())
         poles = sphere.uniform(self._dim, 2 * n + 8, 0)
-        self._images = group.orbits(poles).reshape(len(poles), len(group), -1)  # (poles, order, dim+1)
+        images = np.einsum("gij,nj->ngi", group.up_to_sign, poles)  # odd harmonics have no part where -1 is an element
+        self._images = np.ascontiguousarray(images)  # (poles, order, dim+1)
         gram = np.concatenate([part for _, part, _ in self._kernel(poles, slopes=False)])
         size, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
         self._basis = (vectors[:, -n:] / np.sqrt(size[-n:])).T  # (N, poles)
@@ -83,13 +84,14 @@ class ZonalInvariants:
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Return values, slopes and tangents at the rows."""
         tangents = _tangents(x)
-        values = np.empty((len(self._basis), len(x)))
-        slopes = np.empty((len(self._basis), len(x), self._dim))
+        n_poles = len(self._images)
+        kernels = np.empty((n_poles, len(x)))
+        along = np.empty((n_poles, len(x), self._dim))
         for rows, kernel, gradient in self._kernel(x):
-            values[:, rows] = self._basis @ kernel.T
-            along = gradient.transpose(1, 0, 2) @ tangents[rows].transpose(0, 2, 1)  # (q, poles, dim)
-            slopes[:, rows] = np.tensordot(self._basis, along, (1, 1))
-        return values, slopes, tangents
+            kernels[:, rows] = kernel.T
+            along[:, rows] = (gradient.transpose(1, 0, 2) @ tangents[rows].transpose(0, 2, 1)).transpose(1, 0, 2)
+        slopes = self._basis @ along.reshape(n_poles, -1)
+        return self._basis @ kernels, slopes.reshape(-1, len(x), self._dim), tangents
 
     def _kernel(self, x: Floats, slopes: bool = True) -> Iterator[tuple[slice, Floats, Floats]]:
         """Yield rows, orbit means of the kernel there and at all poles, (q, poles), gradients (poles, q, dim+1)."""
@@ -98,10 +100,13 @@ class ZonalInvariants:
         for start in range(0, len(x), step):
             rows = slice(start, start + step)
             t = (x[rows] @ self._images.reshape(-1, width).T).reshape(-1, n_poles, order)
+            if not slopes:
+                terms = zip(self._factors[1:], gegenbauer_values(t, self._dim, len(self._factors) - 1), strict=True)
+                yield rows, sum(factor * values.mean(2) for factor, values in terms if factor), t[..., :0]
+                continue
             value, slope = _gegenbauer_sum(t, self._dim, self._factors)
             # (poles, q, order) @ (poles, order, dim+1)
-            gradient = slope.transpose(1, 0, 2) @ self._images / order if slopes else value[..., :0]
-            yield rows, value.mean(2), gradient
+            yield rows, value.mean(2), slope.transpose(1, 0, 2) @ self._images / order
 
 
 def gegenbauer_values(t: Floats, dim: int, degree: int) -> Iterator[Floats]:

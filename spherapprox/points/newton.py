@@ -6,7 +6,6 @@ import functools
 import math
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
 from .. import sphere
@@ -15,6 +14,9 @@ from .symmetry import Floats, Group
 
 _ROUNDING = 1e-13
 """More than the residual of any solution here: what docs/theorems.md, 5.9, takes for the size of the residual."""
+
+_SEPARATION = 1e-6
+"""Points nearer than this count as one. It is above what a certified design moves by, so that points stay distinct."""
 
 _PAIRS = 1e9
 """The most distances that the relaxation of one start computes: some ten seconds."""
@@ -38,7 +40,9 @@ def solve(
             if np.linalg.norm(mean) > 0.1 * _ROUNDING or (proven and not _is_certified(group, degree, slopes)):
                 continue
         points = group.orbits(x)
-        return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+        if _are_distinct(points, len(group)):
+            return points
     return None
 
 
@@ -48,13 +52,23 @@ def _invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants
 
 
 def _is_certified(group: Group, degree: int, slopes: Floats) -> bool:
-    """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value (docs/theorems.md, 5.9)."""
+    """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value (docs/theorems.md, 5.9).
+
+    As s is at least its least value here, that is below 4e-7 over the root of the curvature.
+    """
     counts = group.invariants(degree)
     dim = group.elements.shape[1] - 1
     size = sum(harmonic_dimension(dim, k) for k in range(1, degree + 1) if counts[k])
     curvature = degree**2 * math.sqrt(size) * dim / slopes.shape[1]  # n_orbits is the number of columns over dim
     smallest = np.linalg.eigvalsh(slopes @ slopes.T)[0]
     return bool(smallest >= 4.0 * curvature * _ROUNDING)
+
+
+def _are_distinct(points: Floats, order: int) -> bool:
+    """Tell whether orbits, one after the other, have no points within `_SEPARATION`."""
+    squares = 2.0 - 2.0 * (points[::order] @ points.T)
+    squares[np.arange(len(squares)), order * np.arange(len(squares))] = np.inf  # the identity comes first
+    return bool(squares.min() > _SEPARATION**2)
 
 
 def _levenberg_marquardt(
@@ -77,8 +91,8 @@ def _levenberg_marquardt(
     damping, identity = 1e-3, np.eye(len(normal))
     for _ in range(steps):
         try:
-            step = slopes.T @ cho_solve(cho_factor(normal + damping * unit * identity), mean)
-        except LinAlgError:
+            step = slopes.T @ np.linalg.solve(normal + damping * unit * identity, mean)
+        except np.linalg.LinAlgError:
             damping *= 10.0
             continue
         trial = x - np.einsum("qu,qui->qi", step.reshape(tangents.shape[:2]), tangents)

@@ -38,6 +38,19 @@ class Group:
         return round(float(np.mean(trace**2 - of_square)) / 2.0)
 
     @functools.cached_property
+    def up_to_sign(self) -> Floats:
+        """One of each pair g, -g where -1 is an element, else all: on them even functions have the same means."""
+        if len(self) == 1 or np.trace(self.elements, axis1=1, axis2=2).min() > 0.5 - self.elements.shape[1]:
+            return self.elements
+        row = self.elements[:, 0]
+        first = np.argmax(np.abs(row) > 1e-9, axis=1)
+        return self.elements[row[np.arange(len(row)), first] > 0.0]
+
+    def sufficient_degree(self, degree: int) -> int:
+        """Return the even degree below an odd one if -1 is an element: odd harmonics then have mean 0 on orbits."""
+        return degree - degree % 2 if len(self.up_to_sign) < len(self) else degree
+
+    @functools.cached_property
     def _characteristic_polynomials(self) -> tuple[Floats, NDArray[np.int64]]:
         """The different ones, (p, dim+2), highest power first, and how many elements have each."""
         polynomials = np.array([np.poly(g) for g in self.elements])

@@ -309,7 +309,8 @@ def test_diameter_bound_of_huge_partitions():
         x = partition.sample(n // 2, rng=0, size=60)
         seen = sphere.distance(x[:, None], x[None]).max()
         assert seen <= partition.diameter_bound <= min(np.pi, 2 * partition.radius)
-    assert partition.diameter_bound == 2 * partition.radius
+    assert partition.diameter_bound == 2 * EqualMeasurePartition(2, 10**11, centers="smallest-cap").radius
+    assert EqualMeasurePartition(2, 10**11, centers="centroid").diameter_bound == partition.diameter_bound
     assert EqualMeasurePartition(5, 1).diameter_bound == np.pi
 
 

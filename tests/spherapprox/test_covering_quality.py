@@ -81,9 +81,9 @@ KNOWN = {
     "octahedron": (cross(3), math.acos(3**-0.5), math.pi / 2),
     "cross-polytope 4": (cross(4), math.pi / 3, math.pi / 2),
     "cross-polytope 12": (cross(12), math.acos(12**-0.5), math.pi / 2),
-    "cross-polytope 40": (cross(40), math.acos(40**-0.5), math.pi / 2),
+    "cross-polytope 30": (cross(30), math.acos(30**-0.5), math.pi / 2),
     "simplex 5": (simplex(5), math.acos(1 / 5), math.acos(-1 / 5)),
-    "simplex 30": (simplex(30), math.acos(1 / 30), math.acos(-1 / 30)),
+    "simplex 20": (simplex(20), math.acos(1 / 20), math.acos(-1 / 20)),
     "cube 3": (cube(3), math.acos(3**-0.5), math.acos(1 / 3)),
     "cube 6": (cube(6), math.acos(6**-0.5), math.acos(2 / 3)),
     "icosahedron": (icosahedron(), math.acos(((5 + 2 * 5**0.5) / 15) ** 0.5), math.acos(5**-0.5)),
@@ -193,6 +193,7 @@ def test_work_beyond_hulls_is_in_proportion_to_the_budget(monkeypatch):
         return direction
 
     monkeypatch.setattr("spherapprox.quality.covering.climb", counted)
+    monkeypatch.setattr("spherapprox.quality.covering._half_space", lambda x: refine.Hole(x[0], 0.1, math.pi))
     works = []
     monkeypatch.setattr("spherapprox.quality.covering.least_support", lambda x, work: works.append(work) or 0.0)
     counts = []
@@ -262,7 +263,7 @@ def test_points_on_a_great_subsphere_and_in_half_spaces():
     interval = covering_interval(cap, 0.0)
     assert interval.lower == pytest.approx(math.pi - math.atan(0.3), abs=1e-12)
     assert interval.upper - interval.lower < 1e-12
-    for n, dim in ((40, 400), (100, 100), (2, 100_000)):  # no more points than columns
+    for n, dim in ((40, 400), (100, 100), (2, 20_000)):  # no more points than columns
         x = sphere.uniform(dim, n, 0)
         interval = covering_interval(x, 0.0)
         mean = np.linalg.solve(x @ x.T, np.ones(n)) if n <= dim else None
@@ -273,7 +274,7 @@ def test_points_on_a_great_subsphere_and_in_half_spaces():
 
 def test_radius_in_many_dimensions_is_below_a_right_angle_and_proven():
     x = sphere.uniform(20, 400, 0)
-    interval = covering_interval(x)
+    interval = covering_interval(x, budget=0)
     assert farthest(sphere.uniform(20, 500, 1), x) < interval.lower < interval.upper < math.pi / 2 - 0.02
 
 
@@ -432,7 +433,7 @@ def test_circle_interval():
 
 
 def test_progress_is_shown_when_asked(capsys):
-    x = sphere.uniform(9, 100, 0)
+    x = sphere.uniform(9, 50, 0)
     covering_interval(x, budget=1000)
     separation(x)
     assert capsys.readouterr().err == ""

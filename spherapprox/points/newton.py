@@ -16,7 +16,7 @@ _ROUNDING = 1e-13
 """More than the residual of any solution here: what docs/theorems.md, 5.9, takes for the size of the residual."""
 
 _SEPARATION = 1e-6
-"""Points nearer than this count as one. It is above what a certified design moves by, so that points stay distinct."""
+"""Points nearer to each other than this count as one."""
 
 _PAIRS = 1e9
 """The most distances that the relaxation of one start computes: some ten seconds."""
@@ -37,7 +37,7 @@ def solve(
         x = _relax(group, x, min(int(rng.integers(61)), int(_PAIRS / (n_orbits**2 * len(group)))))
         if functions is not None:
             x, mean, slopes = _levenberg_marquardt(functions, x)
-            if np.linalg.norm(mean) > 0.1 * _ROUNDING or (proven and not _is_certified(group, degree, slopes)):
+            if np.linalg.norm(mean) > 0.3 * _ROUNDING or (proven and not _is_certified(group, degree, slopes)):
                 continue
         points = group.orbits(x)
         points /= np.linalg.norm(points, axis=1, keepdims=True)
@@ -54,14 +54,14 @@ def _invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants
 def _is_certified(group: Group, degree: int, slopes: Floats) -> bool:
     """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value (docs/theorems.md, 5.9).
 
-    As s is at least its least value here, that is below 4e-7 over the root of the curvature.
+    Points farther than `_SEPARATION` from each other stay distinct: twice that is at most half of it.
     """
     counts = group.invariants(degree)
     dim = group.elements.shape[1] - 1
     size = sum(harmonic_dimension(dim, k) for k in range(1, degree + 1) if counts[k])
     curvature = degree**2 * math.sqrt(size) * dim / slopes.shape[1]  # n_orbits is the number of columns over dim
     smallest = np.linalg.eigvalsh(slopes @ slopes.T)[0]
-    return bool(smallest >= 4.0 * curvature * _ROUNDING)
+    return bool(smallest > max(4.0 * curvature * _ROUNDING, (8.0 * _ROUNDING / _SEPARATION) ** 2))
 
 
 def _are_distinct(points: Floats, order: int) -> bool:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import math
+import sys
+import tracemalloc
 from fractions import Fraction
 
 import mpmath
@@ -288,6 +291,77 @@ def test_any_feasible_number_of_points(dim, degree, n):
     assert design.degree >= degree
     for k in range(1, degree + 1):
         assert worst_monomial(design.points, k) < 1e-15
+
+
+@pytest.mark.parametrize("dim", [9, 18, 23])
+def test_odd_degrees_cost_what_the_even_ones_below_do(dim):
+    # orbits that contain antipodes integrate odd polynomials anyway
+    top = designs._largest_degree(dim)
+    assert top % 2 == 1
+    promised = [next(designs._candidates(dim, degree, None))[0] for degree in (top - 1, top)]
+    assert promised[0] == promised[1] < 2000
+    assert not list(designs._candidates(dim, top + 1, None))
+
+
+def test_odd_degree_at_the_limit_is_found(monkeypatch):
+    monkeypatch.setattr(designs, "MAX_CONDITIONS", 60)  # degree 4 takes 54 equations
+    design = points.spherical_design(8, 5, n=162)
+    assert (len(design), design.degree) == (162, 5)
+    for k in (1, 2, 3, 4):
+        assert worst_monomial(design.points, k) < 1e-15
+    with pytest.raises(ValueError, match=r"'degree' must be at most 5 on S\^8"):
+        points.spherical_design(8, 6)
+
+
+def test_exact_degree_of_large_groups_without_overflow():
+    # Molien's series of S^23 passes 2^63 long before its degree 98
+    assert designs._exact_degree(symmetry.groups(23)[0], 4) == 5
+    assert designs._exact_degree(symmetry.groups(2)[0], 12) == 14  # the icosahedron's invariants: 6, 10, 12, 15
+    assert designs._exact_degree(symmetry.groups(3)[0], 0) == 11
+
+
+def test_points_that_coincide_are_no_design(monkeypatch):
+    axis = np.eye(3)[2:]
+    icosahedral = symmetry.groups(2)[0]
+    images = icosahedral.orbits(axis).round(9) + 0.0
+    assert len(np.unique(images, axis=0)) == 30  # an edge's midpoint: every point twice
+    monkeypatch.setattr(newton.sphere, "uniform", lambda *_: axis.copy())
+    monkeypatch.setattr(newton, "_relax", lambda _group, x, _steps: x)
+    assert newton.solve(icosahedral, 5, 1, 2, np.random.default_rng(0)) is None
+
+
+@pytest.mark.parametrize("dim", [2, 3, 5, 7])
+def test_elements_up_to_sign(dim):
+    for group in symmetry.groups(dim):
+        has_antipodes = (np.abs(group.elements + np.eye(dim + 1)).max((1, 2)) < 1e-12).any()
+        half = group.up_to_sign
+        assert len(half) == len(group) // (2 if has_antipodes else 1)
+        both = np.concatenate([half, -half]) if has_antipodes else half
+        keys = {tuple(row) for row in both.reshape(len(group), -1).round(6) + 0.0}
+        assert keys == {tuple(row) for row in group.elements.reshape(len(group), -1).round(6) + 0.0}
+        assert group.sufficient_degree(5) == (4 if has_antipodes else 5)
+        assert group.sufficient_degree(4) == 4
+
+
+def test_cross_polytope_is_written_once():
+    tracemalloc.start()
+    try:
+        x = configurations._cross(500)
+        assert tracemalloc.get_traced_memory()[1] < 1.1 * x.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_import_makes_no_configuration(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("made at import")
+
+    monkeypatch.setattr(symmetry, "parities", refuse)
+    spec = importlib.util.spec_from_file_location("spherapprox.points._fresh", configurations.__file__)
+    fresh = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, fresh)
+    spec.loader.exec_module(fresh)
+    assert fresh.configurations(5)[-1].n == 72
 
 
 def test_starts_are_reproducible_and_seeded():

@@ -78,9 +78,10 @@ def spherical_design(
     harmonic is a few times 1e-16: the means of all zonal harmonics about 16 random poles are checked to be below 2e-15,
     and without `n` only solutions are taken that have an exact design near to them for certain (a singular Jacobian,
     which is common below the usual numbers of points, leaves that open). On S^2 degree 20 takes 0.1 s, degree 50 a
-    second, degree 100 ten seconds, degree 120 half a minute of one core; degree 9 on S^5 and degree 5 on S^17 a second, degree 5 on S^23 and
-    degree 7 on S^10 ten, degree 15 on S^4 half a minute. The matrices are small: on a busy machine threads of the
-    linear algebra library get in each other's way, which can take ten times longer (OPENBLAS_NUM_THREADS=1 helps).
+    second, degree 100 ten seconds, degree 120 half a minute of one core; degree 9 on S^5 and degree 5 on S^17 a second,
+    degree 5 on S^23, 7 on S^10 and 15 on S^4 ten seconds, degree 35 on S^3 half a minute. The matrices are small: on a
+    busy machine threads of the linear algebra library get in each other's way, which can take ten times longer
+    (OPENBLAS_NUM_THREADS=1 helps).
 
     References
     ----------

@@ -20,8 +20,11 @@ from .symmetry import Floats, Group, groups
 MAX_CONDITIONS = 800
 """The most equations that Newton's method is asked to solve."""
 
-MAX_WORK = 1e8
-"""The most steps of recurrences for one step of Newton's method: a second or two."""
+MAX_WORK = 4.2e7
+"""The most steps of recurrences for one step of Newton's method, for m > 2: half a second."""
+
+MAX_SPHERE_DEGREE = 120
+"""The largest degree on S^2: half a minute."""
 
 _FEW = 128
 """Numbers of equations up to this are solved in less than a second; above it only the largest group is tried."""
@@ -40,9 +43,9 @@ def spherical_design(
     dim : int
         The manifold's dimension m >= 1.
     degree : int
-        The total degree t >= 1. At hand are every degree on S^1; degrees to 218 on S^2, 39 on S^3, 15 on S^4, 11 on
-        S^5, 9 on S^6, 11 on S^7, 7 on S^8 and S^9, 5 to S^17, 4 to S^23; degree 7 on S^15 and S^22, 11 on S^23, 5 on
-        S^21, on S^63 and S^255, and on S^(2p-1) for primes p; degree 3 on every sphere.
+        The total degree t >= 1. At hand are every degree on S^1; degrees to 120 on S^2, 35 on S^3, 15 on S^4, 11 on
+        S^5, 9 on S^6, 11 on S^7, 7 on S^8 to S^10, 5 to S^23; degree 7 on S^15 and S^22, 11 on S^23, 5 on
+        S^63 and S^255, and on S^(2p-1) for primes p; degree 3 on every sphere.
     n : int, optional
         The number of points. None takes the fewest that are at hand, but a construction in closed form rather than a
         numerical design of more than two thirds of its points.
@@ -75,7 +78,10 @@ def spherical_design(
     harmonic is a few times 1e-16: the means of all zonal harmonics about 16 random poles are checked to be below 2e-15,
     and without `n` only solutions are taken that have an exact design near to them for certain (a singular Jacobian,
     which is common below the usual numbers of points, leaves that open). On S^2 degree 20 takes 0.1 s, degree 50 a
-    second, degree 100 half a minute; degree 9 on S^5 2 s.
+    second, degree 100 ten seconds, degree 120 half a minute of one core; degree 9 on S^5 and degree 5 on S^17 a second,
+    degree 5 on S^23, 7 on S^10 and 15 on S^4 ten seconds, degree 35 on S^3 half a minute. The matrices are small: on a
+    busy machine threads of the linear algebra library get in each other's way, which can take ten times longer
+    (OPENBLAS_NUM_THREADS=1 helps).
 
     References
     ----------
@@ -226,7 +232,8 @@ def _conditions(group: Group, degree: int) -> int:
         return MAX_CONDITIONS + 1
     count = int(group.invariants(degree)[1:].sum())
     work = 2.0 * count**2 / dim * len(group) * degree  # of one step; S^2 has its own way to the harmonics
-    return count if dim == 2 or work <= MAX_WORK else MAX_CONDITIONS + 1
+    is_quick = degree <= MAX_SPHERE_DEGREE if dim == 2 else work <= MAX_WORK
+    return count if is_quick else MAX_CONDITIONS + 1
 
 
 def _exact_degree(group: Group, degree: int) -> int:

@@ -44,7 +44,7 @@ class Group:
             return self.elements
         row = self.elements[:, 0]
         first = np.argmax(np.abs(row) > 1e-9, axis=1)
-        return self.elements[row[np.arange(len(row)), first] > 0.0]
+        return np.asarray(self.elements[row[np.arange(len(row)), first] > 0.0])
 
     def sufficient_degree(self, degree: int) -> int:
         """Return the even degree below an odd one if -1 is an element: odd harmonics then have mean 0 on orbits."""

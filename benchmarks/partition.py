@@ -47,7 +47,7 @@ def options() -> argparse.Namespace:
 
 
 def speed_rows() -> Iterator[Row]:
-    """Compare the centres of a million cells with pyeqsp's, which are columns."""
+    """Compare the centres of a million cells with pyeqsp's: by heights, as it turns the collars against each other."""
     for dim, target in ((2, 20.0), (8, 5.0)):
         partition = EqualMeasurePartition(dim, CELLS)
         peer = Timed(lambda dim=dim: eqsp.eq_point_set(dim, CELLS))  # type: ignore[misc]
@@ -55,7 +55,7 @@ def speed_rows() -> Iterator[Row]:
             ours = Timed(call)
 
             def agreement(ours: Timed = ours, peer: Timed = peer) -> str:
-                return f"{np.abs(ours.result - peer.result.T).max():.1e}"
+                return f"{np.abs(np.sort(ours.result[:, -1]) - np.sort(peer.result[-1])).max():.1e}"
 
             yield Row(f"{CELLS} centres, dim {dim}, {what} / pyeqsp", ours, peer, agreement, target)
 

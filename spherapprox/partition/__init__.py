@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
 from .._kernels import cap, descent
+from .._threads import each_block
 from . import cells, kinds
-from .blocks import each_block
 from .diameter import largest_diameter
 from .levels import Level, descend, level_of
 from .radius import largest

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .. import _checks
 from .._kernels import caps, chords
+from .._threads import in_order, slices
 from ..partition import EqualMeasurePartition
-from .blocks import in_order, slices
 from .interval import Interval
 
 Floats = NDArray[np.float64]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import NDArray
+
+from .._threads import in_order, slices
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -62,10 +62,8 @@ class Nearest:
         if self._tree is not None:
             index = self._tree.query(c, workers=self._workers)[1].astype(np.int64)
         else:
-            rows = max(1, BLOCK // len(self._x))
-            with ThreadPoolExecutor(self._workers) as pool:
-                parts = list(pool.map(self._dense, [c[i : i + rows] for i in range(0, len(c), rows)]))
-            index = np.concatenate(parts)
+            blocks = slices(len(c), max(1, BLOCK // len(self._x)))
+            index = np.concatenate(list(in_order(lambda block: self._dense(c[block]), blocks, self._workers)))
         return index, angles(c, self._x[index])
 
     def _dense(self, c: Floats) -> Integers:

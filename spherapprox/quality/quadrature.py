@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import _checks
 from .._kernels import hyperspherical
-from .blocks import in_order, slices
+from .._threads import in_order, slices
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, sphere
-from spherapprox.partition.blocks import each_block
+from spherapprox._threads import each_block
 from spherapprox.partition.tree import tree_of_points, tree_of_range
 
 few = settings(derandomize=True, deadline=None, max_examples=20)

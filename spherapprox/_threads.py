@@ -1,9 +1,9 @@
-"""Work cut into blocks and done by threads, with results in the blocks' order, so that no number of threads shows."""
+"""Work cut into blocks of rows and done one after another or by threads; no result depends on their number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from typing import TypeVar
 
@@ -25,3 +25,18 @@ def in_order(function: Callable[[slice], Result], blocks: list[slice], workers: 
     with ThreadPoolExecutor(workers) as pool:
         while some := list(islice(queue, workers)):
             yield from list(pool.map(function, some))
+
+
+def each_block(task: Callable[[slice], None], rows: int, size: int, workers: int) -> None:
+    """Call the task for each block of `size` rows; an interruption waits for the blocks that run and drops the rest."""
+    blocks = slices(rows, size)
+    if workers == 1 or len(blocks) <= 1:
+        for block in blocks:
+            task(block)
+        return
+    pool = ThreadPoolExecutor(min(workers, len(blocks)))
+    try:
+        for future in as_completed([pool.submit(task, block) for block in blocks]):
+            future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -98,13 +98,6 @@ def of_count(kind: int, n: int) -> float:
 
 
 @njit
-def of_counts(kind: int, counts: Integers, radius: Floats) -> None:
-    """Write the largest cell radius of S^2 in n cells, for each n of `counts`."""
-    for i in range(len(counts)):
-        radius[i] = of_count(kind, counts[i])
-
-
-@njit
 def cells_of(n: int, threshold: float, radius: Floats, length: Floats) -> int:
     """Write radius about the centroid and mean vector's length of the cells of S^2 in n cells that exceed `threshold`.
 

@@ -1,5 +1,6 @@
 """How a head's sum over control points is evaluated."""
 
-from .plan import Plan, angle_mean, evaluate
+from .evaluation import angle_mean, evaluate
+from .plan import Plan
 
 __all__ = ["Plan", "angle_mean", "evaluate"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import evaluate
-from spherapprox.summation import Plan, angle_mean, dense
+from spherapprox.summation import Plan, angle_mean, dense, partial, tiles
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
@@ -239,8 +239,8 @@ def partials(seed, parts, rate, m=5, n=40):
     w = np.random.default_rng(seed).random((n, 2))
     cuts = np.sort(np.random.default_rng(seed + 2).choice(np.arange(1, n), parts - 1, replace=False))
     return [
-        dense._numpy_tile(x, b[part], np.zeros(len(part)), w[part], rate) for part in np.split(np.arange(n), cuts)
-    ], dense._numpy_tile(x, b, np.zeros(n), w, rate)
+        tiles.tile_sums(x, b[part], np.zeros(len(part)), w[part], rate) for part in np.split(np.arange(n), cuts)
+    ], tiles.tile_sums(x, b, np.zeros(n), w, rate)
 
 
 @property_test
@@ -249,11 +249,11 @@ def test_merge_is_associative_and_commutative(seed, log_rate):
     (a, b, c), whole = partials(seed, 3, 10.0**log_rate)
     rate = 10.0**log_rate
     for other in (
-        dense.merge(dense.merge(a, b, rate), c, rate),
-        dense.merge(a, dense.merge(b, c, rate), rate),
-        dense.merge(dense.merge(c, a, rate), b, rate),
+        partial.merge(partial.merge(a, b, rate), c, rate),
+        partial.merge(a, partial.merge(b, c, rate), rate),
+        partial.merge(partial.merge(c, a, rate), b, rate),
     ):
-        np.testing.assert_array_equal(other.nearest, whole.nearest)
+        np.testing.assert_array_equal(other.shift, whole.shift)
         np.testing.assert_allclose(other.numerators, whole.numerators, rtol=1e-13, atol=1e-300)
         np.testing.assert_allclose(other.denominator, whole.denominator, rtol=1e-13)
 

@@ -1,0 +1,103 @@
+"""The sums over a part of the control points, and how two parts become one: the same for blocks, threads and machines.
+
+The state of a sum is a triple for each evaluation point, and `merge` makes the triples of two parts of the control
+points into the triple of their union: an associative operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Floats
+
+Float64 = NDArray[np.float64]
+Controls = tuple[Floats, Float64, Float64]
+"""Control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The sums that are wanted: at x (m, d), over b (n, d), rate = lambda/2, computed in `dtype`.
+
+    `w` gives the weights (n, p) of a slice of the control points; None stands for the angles between x and b_k (p = 1).
+    `normalize` says whether the sum without weights is wanted too. `offset` (n,) adds to the squared distances.
+    """
+
+    x: Floats
+    b: Floats
+    rate: float
+    dtype: np.dtype[Any]
+    w: Callable[[slice], Float64] | None
+    p: int = 1
+    normalize: bool = True
+    offset: Float64 | None = None
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the sphere."""
+        return int(self.x.shape[1]) - 1
+
+    def controls(self, part: slice) -> Controls:
+        """Return a part of the control points, their offsets and weights."""
+        b = self.b[part]
+        offset = np.zeros(len(b)) if self.offset is None else self.offset[part]
+        return b, offset, np.empty((len(b), 0)) if self.w is None else self.w(part)
+
+    def at_rows(self, rows: Any) -> Problem:
+        """Return the problem at some of the evaluation points."""
+        return replace(self, x=self.x[rows])
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The sums over a part of the control points, relative to ``exp(-rate shift)``.
+
+    With ``t_k = offset_k + |x - b_k|^2``: `numerators`, shape (m, p), are the sums of ``w_k exp(-rate (t_k - shift))``,
+    `denominator`, (m,), the sum without w_k; `shift`, (m,), is at most min t_k, so that no term overflows, and 0 or so
+    near min t_k that what underflows is nothing beside the rest.
+    """
+
+    shift: Float64
+    numerators: Float64
+    denominator: Float64
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What a method returns: the sums, how far they may be off on the method's own scale, and what computed them.
+
+    `error` bounds ``|error| / sum_k |w_k| exp(...)``, row by row for "dense" and "truncated", over its largest row for
+    the others. `doubtful` lists rows whose denominator is too small for such an error: they are to be done densely.
+    """
+
+    partial: Partial
+    error: float
+    path: str
+    doubtful: NDArray[np.intp] | None = None
+
+
+def merge(a: Partial, b: Partial, rate: float) -> Partial:
+    """Return the triple of the union of two disjoint sets of control points."""
+    shift = np.minimum(a.shift, b.shift)
+    by_a, by_b = np.exp(-rate * (a.shift - shift)), np.exp(-rate * (b.shift - shift))
+    return Partial(
+        shift,
+        a.numerators * by_a[:, None] + b.numerators * by_b[:, None],
+        a.denominator * by_a + b.denominator * by_b,
+    )
+
+
+def put(state: Partial, rows: Any, part: Partial) -> None:
+    """Write a part's triple into some rows of the state."""
+    state.shift[rows], state.numerators[rows], state.denominator[rows] = part.shift, part.numerators, part.denominator
+
+
+def merge_into(state: Partial, rows: slice, part: Partial, rate: float, first: bool) -> None:
+    """Merge a part's triple for some rows into the state."""
+    before = Partial(state.shift[rows], state.numerators[rows], state.denominator[rows])
+    put(state, rows, part if first else merge(before, part, rate))

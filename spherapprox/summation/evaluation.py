@@ -21,6 +21,8 @@ LARGEST_CONCENTRATION = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 1e30
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+_LIFTED = 30
+"""Binary order of values from which on exponentials matter that underflow alone."""
 _NO_UNDERFLOW = 300.0
 """While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
 
@@ -296,7 +298,9 @@ class _Sums:
         def w(part: slice) -> Float64:
             return np.asarray(np.ldexp(table[part].astype(np.float64), -octaves))
 
-        sums, taken = self._run(Problem(self.x, self.b, self.rate, self.dtype, w, len(octaves), normalize), row_by_row)
+        lifted = row_by_row or octaves.max() > _LIFTED
+        problem = Problem(self.x, self.b, self.rate, self.dtype, w, len(octaves), normalize, lifted)
+        sums, taken = self._run(problem, row_by_row)
         return sums, octaves, taken
 
     def _log_column(self, column: Floats) -> tuple[Float64, Plan]:
@@ -310,7 +314,7 @@ class _Sums:
         def no_weights(part: slice) -> Float64:
             return np.zeros((part.stop - part.start, 1))
 
-        problem = Problem(self.x, self.b[used], self.rate, self.dtype, no_weights, 1, True, offset)
+        problem = Problem(self.x, self.b[used], self.rate, self.dtype, no_weights, offset=offset)
         sums, taken = self._run(problem, True)
         return np.log(sums.denominator) + (logs.max() - self.rate * sums.shift), taken
 

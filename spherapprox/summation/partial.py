@@ -25,7 +25,8 @@ class Problem:
     """The sums that are wanted: at x (m, d), over b (n, d), rate = lambda/2, computed in `dtype`.
 
     `w` gives the weights (n, p) of a slice of the control points; None stands for the angles between x and b_k (p = 1).
-    `normalize` says whether the sum without weights is wanted too. `offset` (n,) adds to the squared distances.
+    `normalize` says whether the sum without weights is wanted too; `lifted`, that sums are multiplied by huge numbers
+    later, so that tiny ones matter. `offset` (n,) adds to the squared distances.
     """
 
     x: Floats
@@ -35,6 +36,7 @@ class Problem:
     w: Callable[[slice], Float64] | None
     p: int = 1
     normalize: bool = True
+    lifted: bool = False
     offset: Float64 | None = None
 
     @property

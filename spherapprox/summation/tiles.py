@@ -16,8 +16,8 @@ TILE = (128, 512)
 """Evaluation and control points of a tile: its two buffers are 1 MiB. Tuned."""
 
 
-def numpy_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
-    """Yield the NumPy path's task for each block of control points, and the ranges of rows to call it for."""
+def numpy_parts(problem: Problem, state: Partial) -> Iterator[tuple[Task, list[slice]]]:
+    """Yield the task for each block of control points, and the ranges of rows to call it for."""
     for part in slices(len(problem.b), TILE[1]):
         controls = problem.controls(part)
 

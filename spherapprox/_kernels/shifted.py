@@ -1,4 +1,4 @@
-"""Sums over all control points, tile by tile: the compiled kernel of the dense method.
+"""Sums over all control points that are right at every rate, tile by tile: the careful kernel of the dense method.
 
 For each evaluation point x it computes the triple ``(t, numerators, denominator)`` with t the smallest of
 ``t_k = offset_k + |x - b_k|^2``, numerators the sums of ``w_k exp(-rate (t_k - t))`` and denominator the sum of
@@ -187,7 +187,7 @@ def _fold(block, old, near, constants, total, rest):
 
 
 @njit
-def dense_partial(x, b, offset, w, constants, nearest, numerators, denominator):
+def shifted_sums(x, b, offset, w, constants, nearest, numerators, denominator):
     """Write the triple of each row of x. Arrays are contiguous and of one dtype.
 
     ``x`` (m, d), ``b`` (n, d), ``offset`` (n,), ``w`` (n, q), n a multiple of GROUP, q one or a multiple of GROUP,

@@ -1,0 +1,193 @@
+"""Sums over control points in one pass: squared distances, exponentials and products stay in registers.
+
+For each evaluation point x and each column r of weights it is ``sum_k w_kr exp(-rate t_k)``, ``t_k = |x - b_k|^2``.
+Squaring the differences takes two operations for each coordinate. In higher dimensions
+``t_k = 2 - 2 (<x, b_k> - (|x|^2 - 1)/2 - (|b_k|^2 - 1)/2)`` takes one, and is as accurate relative to t_k unless t_k is
+small: where one of a block is, the block is computed again by differences (docs/theorems.md, 4.8).
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import twofold
+from .jit import njit
+from .registers import (
+    add_both,
+    add_products,
+    add_squares,
+    add_weighted,
+    block_zeros,
+    decay_block,
+    lanes,
+    load_like,
+    minus,
+    plus,
+    row_zeros,
+    shape,
+    smallest,
+    squares_from_products,
+    store_block,
+)
+
+VECTORS, GROUP = shape()[1:]
+"""Vectors of evaluation points, and control points, that are in registers together."""
+BLOCK = 64
+"""Control points in a block, the longest plain running sum: a multiple of GROUP."""
+CHAIN = 24
+"""Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
+NEAR = 0.5
+"""Where a t_k is below it, products are replaced by differences."""
+
+two_sum, two_product = njit(twofold.two_sum), njit(twofold.two_product)
+
+
+@njit
+def half_defects(rows, out):
+    """Write ``(1 - |row|^2)/2`` of each row, rounded once from twice the precision."""
+    for i in range(rows.shape[0]):
+        high, low = 1.0, 0.0
+        for j in range(rows.shape[1]):
+            p, e = two_product(np.float64(rows[i, j]), np.float64(rows[i, j]))
+            high, rest = two_sum(high, -p)
+            low += rest - e
+        out[i] = 0.5 * (high + low)
+
+
+@njit
+def aligned(rows, columns, like):
+    """Return zeros that begin at a multiple of 64 bytes, where no vector lies across two cache lines."""
+    extra = 64 // like.itemsize
+    room = np.zeros(rows * columns + extra, like.dtype)
+    skip = (-(room.ctypes.data // like.itemsize)) % extra
+    return room[skip : skip + rows * columns].reshape(rows, columns)
+
+
+@njit
+def add_exactly(at, block, total, rest):
+    """Add vectors to those of `total` from a flat index on; `rest` keeps the rounding errors (Knuth)."""
+    a = load_like(total, at, block)
+    s = plus(a, block)
+    v = minus(s, a)
+    error = plus(minus(a, minus(s, v)), minus(block, v))
+    store_block(total, at, s)
+    store_block(rest, at, plus(load_like(rest, at, block), error))
+
+
+@njit(inline="always")
+def _products(t, tile, b, at, d):
+    """Return ``t + <x, b_k>``, summed over at most CHAIN coordinates at a time."""
+    size = tile.shape[1]
+    for j in range(min(d, CHAIN)):
+        t = add_products(t, tile, j * size, b, at + j * GROUP, 1)
+    for first in range(CHAIN, d, CHAIN):
+        s = block_zeros(tile)
+        for j in range(first, min(first + CHAIN, d)):
+            s = add_products(s, tile, j * size, b, at + j * GROUP, 1)
+        t = plus(t, s)
+    return t
+
+
+@njit(inline="always")
+def _squares(tile, b, at, d):
+    """Return ``|x - b_k|^2``, summed over at most CHAIN coordinates at a time."""
+    size = tile.shape[1]
+    t = block_zeros(tile)
+    for first in range(0, d, CHAIN):
+        s = block_zeros(tile)
+        for j in range(first, min(first + CHAIN, d)):
+            s = add_squares(s, tile, j * size, b, at + j * GROUP, 1)
+        t = plus(t, s)
+    return t
+
+
+@njit
+def _add_columns(buffer, w, first, last, total, rest):
+    """Add the products of the exponentials in the buffer with all columns of weights."""
+    size = buffer.shape[1]
+    for r in range(w.shape[0]):
+        s = block_zeros(buffer)
+        at = (r * w.shape[1] + first) * GROUP
+        for i in range(last - first):
+            s = add_products(s, buffer, i * size, w, at + i * GROUP, 1)
+        add_exactly(r * GROUP * size, s, total, rest)
+
+
+@njit
+def add_block(tile, b, w, first, last, by_products, constants, buffer, total, rest):
+    """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to `total`, `rest`.
+
+    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then their half defects, ``b`` (n / GROUP, d+1, GROUP)
+    those of the control points, ``w`` (q, n, c), where q c columns of weights are one, two (c = 1) or more (c = GROUP);
+    ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many groups were computed by differences.
+    """
+    size, d, n = tile.shape[1], b.shape[1] - 1, w.shape[1]
+    sum_0 = sum_1 = row_zeros(tile)
+    again = 0
+    for k in range(first, last, GROUP):
+        at = k * (d + 1)  # of the group's first number
+        t = block_zeros(tile)
+        near = not by_products
+        if by_products:
+            t = add_both(t, tile, d * size, b, at + d * GROUP, 1)
+            t = squares_from_products(_products(t, tile, b, at, d))
+            near = smallest(t) < constants[2]
+        if near:
+            t = _squares(tile, b, at, d)
+            again += 1
+        e = decay_block(t, constants)
+        if w.shape[2] > 1:
+            store_block(buffer, (k - first) * size, e)
+        else:
+            sum_0 = add_weighted(sum_0, e, w, k, 1)
+            if w.shape[0] == 2:
+                sum_1 = add_weighted(sum_1, e, w, n + k, 1)
+    if w.shape[2] > 1:
+        _add_columns(buffer, w, first, last, total, rest)
+    else:
+        add_exactly(0, sum_0, total, rest)
+        if w.shape[0] == 2:
+            add_exactly(size, sum_1, total, rest)
+    return again
+
+
+@njit
+def fill(tile, x, start, defects):
+    """Copy a tile's evaluation points; the last tile repeats the last row. Returns how many rows it has."""
+    count = min(tile.shape[1], x.shape[0] - start)
+    for i in range(tile.shape[1]):
+        row = start + min(i, count - 1)
+        for j in range(x.shape[1]):
+            tile[j, i] = x[row, j]
+        tile[x.shape[1], i] = defects[row]
+    return count
+
+
+@njit
+def fused_sums(x, b, w, by_products, constants, out):
+    """Write the sums at each row of x (m, d) into ``out`` (m, p), p <= q; arrays as in `add_block`, of one dtype.
+
+    ``constants`` are the first two of `decay_constants` and the t below which differences are taken. Where most of a
+    block's groups needed them, the next block begins with them.
+    """
+    size = VECTORS * lanes(x)
+    q = w.shape[0] * w.shape[2]
+    tile, buffer = aligned(x.shape[1] + 1, size, x), aligned(BLOCK, size, x)
+    total, rest = aligned(q, size, x), aligned(q, size, x)
+    defects = np.zeros(x.shape[0], x.dtype)
+    if by_products:
+        half_defects(x, defects)
+    for start in range(0, x.shape[0], size):
+        count = fill(tile, x, start, defects)
+        total[:] = 0.0
+        rest[:] = 0.0
+        again = 0
+        for k in range(0, w.shape[1], BLOCK):
+            last = min(k + BLOCK, w.shape[1])
+            products = by_products and (2 * GROUP * again <= BLOCK or k % (16 * BLOCK) == 0)
+            again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
+        for i in range(count):
+            for r in range(out.shape[1]):
+                out[start + i, r] = total[r, i] + rest[r, i]

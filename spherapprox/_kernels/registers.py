@@ -1,0 +1,340 @@
+"""Blocks of registers inside compiled code: what a kernel holds of several evaluation and several control points.
+
+A `Block` of `rows` x `columns` vectors belongs to as many vectors of evaluation points and as many control points.
+LLVM keeps it in registers where there are enough of them, so `shape` fits it to the machine that is compiled for: with
+AVX-512, 3 x 4 vectors of 64 bytes (8 float64), elsewhere 2 x 4 of 32 bytes, which NEON has as pairs.
+
+`decay_block` is ``exp(-rate t)``, reduced to ``2^n 2^f``. With AVX-512 n is a multiple of 1/16 (float32: 1/32): a table
+in two registers gives the fraction's power and one instruction scales by the integer's, with gradual underflow;
+elsewhere n is an integer, added to the exponent's bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core.datamodel.models import PrimitiveModel
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic, register_model
+
+from .exp import _MANTISSA_BITS, _POWER, _broadcast, _call, _constant, _element, _fused, _polynomial
+
+_intrinsic: Any = intrinsic
+
+# 2^f on |f| <= 1/32 (float32: 1/64), made as those of `exp`.
+_SHORT_POWER = {
+    types.float64: (
+        1.0, 0.6931471805599457, 0.24022650695910075, 0.0555041086566393, 0.009618129106919537, 0.0013333781576784268,
+        0.00015403723980749256,
+    ),
+    types.float32: (1.0, 0.6931471805599453, 0.2402265069591007, 0.05550410866482158),
+}  # fmt: skip
+_TABLE_BITS = {types.float64: 4, types.float32: 5}
+_SUFFIX = {types.float64: "pd", types.float32: "ps"}
+
+
+LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
+"""By the size of a number: up to here n, in steps of 1/16 or 1/32, is exact."""
+
+
+def has_avx512() -> bool:
+    """Say whether code is compiled for AVX-512."""
+    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+    return "+avx512f" in features and "+avx512dq" in features
+
+
+def shape() -> tuple[int, int, int]:
+    """Return the bytes of a vector, and the vectors of evaluation points and the control points in a block."""
+    return (64, 3, 4) if has_avx512() else (32, 2, 4)
+
+
+class Block(types.Type):
+    """The numba type of a block of vectors."""
+
+    def __init__(self, scalar: Any, rows: int, columns: int) -> None:
+        self.scalar, self.rows, self.columns = scalar, rows, columns
+        self.lanes = shape()[0] * 8 // scalar.bitwidth
+        super().__init__(name=f"Block({scalar}, {self.lanes}, {rows}, {columns})")
+
+
+@register_model(Block)
+class _BlockModel(PrimitiveModel):
+    """A `Block` is an array of LLVM vectors, of which LLVM makes separate values."""
+
+    def __init__(self, manager: Any, block: Block) -> None:
+        element = manager.lookup(block.scalar).get_value_type()
+        vector = ir.VectorType(element, block.lanes)  # type: ignore[no-untyped-call]
+        super().__init__(manager, block, ir.ArrayType(vector, block.rows * block.columns))
+
+
+def _full(scalar: Any) -> Block:
+    return Block(scalar, *shape()[1:])
+
+
+def _rows(scalar: Any) -> Block:
+    return Block(scalar, shape()[1], 1)
+
+
+def _vectors(builder: Any, block: Any) -> list[Any]:
+    return [builder.extract_value(block, i) for i in range(block.type.count)]
+
+
+def _pack(builder: Any, block_type: Any, vectors: list[Any]) -> Any:
+    value = ir.Constant(block_type, ir.Undefined)
+    for i, vector in enumerate(vectors):
+        value = builder.insert_value(value, vector, i)
+    return value
+
+
+@_intrinsic
+def lanes(typing_context: Any, array: Any) -> Any:
+    """Return how many numbers of the array's type a vector holds."""
+    count = _full(array.dtype).lanes
+    return types.intp(array), lambda context, builder, signature, arguments: ir.Constant(ir.IntType(64), count)
+
+
+@_intrinsic
+def block_zeros(typing_context: Any, array: Any) -> Any:
+    """Return a block of zeros."""
+    block = _full(array.dtype)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(block)
+        return _pack(builder, kind, [_constant(kind.element, 0.0)] * kind.count)
+
+    return block(array), generate
+
+
+@_intrinsic
+def row_zeros(typing_context: Any, array: Any) -> Any:
+    """Return one vector of zeros for each vector of evaluation points."""
+    block = _rows(array.dtype)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(block)
+        return _pack(builder, kind, [_constant(kind.element, 0.0)] * kind.count)
+
+    return block(array), generate
+
+
+def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any, array: Any, index: Any) -> list[Any]:
+    kind = context.get_value_type(block).element
+    address = builder.bitcast(_element(context, builder, array_type, array, index), kind.as_pointer())
+    here = (builder.gep(address, [ir.Constant(ir.IntType(64), u)]) for u in range(count))
+    return [builder.load(pointer, align=block.scalar.bitwidth // 8) for pointer in here]
+
+
+def _spread(context: Any, builder: Any, kind: Any, array_type: Any, array: Any, index: Any) -> Any:
+    return _broadcast(builder, builder.load(_element(context, builder, array_type, array, index)), kind)
+
+
+@_intrinsic
+def load_like(typing_context: Any, array: Any, index: Any, like: Any) -> Any:
+    """Read the vectors of a block of the form of another, from a flat index on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        loaded = _load(context, builder, like, like.rows * like.columns, array, *arguments[:2])
+        return _pack(builder, context.get_value_type(like), loaded)
+
+    return like(array, types.intp, like), generate
+
+
+@_intrinsic
+def store_block(typing_context: Any, array: Any, index: Any, block: Any) -> Any:
+    """Write all vectors of a block, one after the other from a flat index on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(block).element
+        address = builder.bitcast(_element(context, builder, array, *arguments[:2]), kind.as_pointer())
+        for u, vector in enumerate(_vectors(builder, arguments[2])):
+            pointer = builder.gep(address, [ir.Constant(ir.IntType(64), u)])
+            builder.store(vector, pointer, align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, block), generate
+
+
+def _step(combine: Any) -> Any:
+    """Make a function (block, points, at, controls, at_control, stride) that updates each of the block's vectors.
+
+    The vector of points u and control point k becomes combine(builder, it, x_u, b_k).
+    """
+
+    def typed(typing_context: Any, block: Any, tile: Any, at: Any, b: Any, at_b: Any, stride: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            value, tile_value, at_value, b_value, index, step = arguments
+            kind = context.get_value_type(block)
+            x = _load(context, builder, block, block.rows, tile, tile_value, at_value)
+            out = []
+            for k in range(block.columns):
+                number = _spread(context, builder, kind.element, b, b_value, index)
+                index = builder.add(index, step)
+                for u in range(block.rows):
+                    out.append(combine(builder, builder.extract_value(value, len(out)), x[u], number))
+            return _pack(builder, kind, out)
+
+        return block(block, tile, types.intp, b, types.intp, types.intp), generate
+
+    return _intrinsic(typed)
+
+
+def _square(builder: Any, t: Any, x: Any, b: Any) -> Any:
+    difference = builder.fsub(x, b)
+    return _fused(builder, difference, difference, t)
+
+
+add_squares = _step(_square)
+"""add_squares(t, tile, at, b, at_b, stride): t + (x - b)^2"""
+add_products = _step(lambda builder, t, x, b: _fused(builder, x, b, t))
+"""add_products(t, tile, at, b, at_b, stride): t + x b"""
+add_both = _step(lambda builder, t, x, b: builder.fadd(t, builder.fadd(x, b)))
+"""add_both(t, tile, at, b, at_b, stride): t + (x + b)"""
+
+
+def _elementwise(combine: Any) -> Any:
+    """Make a function of two blocks, combine(builder, a, b) for each pair of vectors."""
+
+    def typed(typing_context: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pairs = zip(*(_vectors(builder, value) for value in arguments), strict=True)
+            return _pack(builder, arguments[0].type, [combine(builder, x, y) for x, y in pairs])
+
+        return a(a, b), generate
+
+    return _intrinsic(typed)
+
+
+plus = _elementwise(lambda builder, a, b: builder.fadd(a, b))
+minus = _elementwise(lambda builder, a, b: builder.fsub(a, b))
+
+
+@_intrinsic
+def squares_from_products(typing_context: Any, products: Any) -> Any:
+    """Return 2 - 2 products, in one rounding."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(products).element
+        two, minus_two = _constant(kind, 2.0), _constant(kind, -2.0)
+        out = [_fused(builder, v, minus_two, two) for v in _vectors(builder, arguments[0])]
+        return _pack(builder, context.get_value_type(products), out)
+
+    return products(products), generate
+
+
+@_intrinsic
+def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any, stride: Any) -> Any:
+    """Return ``sums + sum_k e_k w_k`` over the block's control points, for each vector of evaluation points."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        total, block, w_value, index, step = arguments
+        kind = context.get_value_type(sums)
+        out = _vectors(builder, total)
+        for k in range(e.columns):
+            number = _spread(context, builder, kind.element, w, w_value, index)
+            index = builder.add(index, step)
+            for u in range(e.rows):
+                out[u] = _fused(builder, builder.extract_value(block, k * e.rows + u), number, out[u])
+        return _pack(builder, kind, out)
+
+    return sums(sums, e, w, types.intp, types.intp), generate
+
+
+@_intrinsic
+def smallest(typing_context: Any, block: Any) -> Any:
+    """Return the smallest number in a block."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vectors = _vectors(builder, arguments[0])
+        while len(vectors) > 1:
+            vectors = [
+                builder.select(builder.fcmp_ordered("<", a, b), a, b)
+                for a, b in zip(vectors[::2], vectors[1::2], strict=False)
+            ] + vectors[len(vectors) // 2 * 2 :]
+        vector = vectors[0]
+        width = block.lanes
+        while width > 1:
+            width //= 2
+            mask = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width)))
+            upper = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width, 2 * width)))
+            a = builder.shuffle_vector(vector, vector, mask)
+            b = builder.shuffle_vector(vector, vector, upper)
+            vector = builder.select(builder.fcmp_ordered("<", a, b), a, b)
+        return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+
+    return block.scalar(block), generate
+
+
+@_intrinsic
+def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
+    """Compute ``exp(-rate t)``, rate t at most `LARGEST_EXPONENT`; constants: `decay_constants`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(t).element
+        high, low = (
+            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(2)
+        )
+        form = _by_table if has_avx512() else _by_bits
+        vectors = _vectors(builder, arguments[0])
+        out = []
+        for k in range(0, len(vectors), t.rows):
+            out += form(builder, t, vectors[k : k + t.rows], high, low)
+        return _pack(builder, context.get_value_type(t), out)
+
+    return t(t, constants), generate
+
+
+def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits: int) -> tuple[list[Any], ...]:
+    """Return the shifted sums with n in their low bits, n itself (to 1/2^bits) and f."""
+    kind = vectors[0].type
+    shifter = _constant(kind, 1.5 * 2.0 ** (_MANTISSA_BITS[t.scalar] - bits))
+    shifted = [_fused(builder, v, high, shifter) for v in vectors]
+    n = [builder.fsub(s, shifter) for s in shifted]
+    f = [_fused(builder, v, high, builder.fneg(m)) for v, m in zip(vectors, n, strict=True)]
+    return shifted, n, [_fused(builder, v, low, r) for v, r in zip(vectors, f, strict=True)]
+
+
+def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+    """AVX-512: a table of fractional powers in two registers, and scaling by an integer power with underflow."""
+    kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
+    word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
+    shifted, n, f = _reduced(builder, t, vectors, high, low, bits)
+    powers = [2.0 ** (j / 2**bits) for j in range(2**bits)]
+    lower, upper = (ir.Constant(kind, powers[i * t.lanes : (i + 1) * t.lanes]) for i in range(2))
+    permute = _declare(builder, f"llvm.x86.avx512.vpermi2var.{suffix}.512", kind, [kind, word, kind])
+    mask, whole = ir.IntType(t.lanes), ir.IntType(32)
+    scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, whole])
+    zero, all_lanes, rounding = _constant(kind, 0.0), ir.Constant(mask, -1), ir.Constant(whole, 4)
+    coefficients = _SHORT_POWER[t.scalar]
+    power = [_constant(kind, coefficients[-1])] * len(f)
+    for c in reversed(coefficients[:-1]):
+        power = [_fused(builder, p, r, _constant(kind, c)) for p, r in zip(power, f, strict=True)]
+    entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
+    scaled = [builder.call(scale, [e, m, zero, all_lanes, rounding]) for e, m in zip(entry, n, strict=True)]
+    return [builder.fmul(p, s) for p, s in zip(power, scaled, strict=True)]
+
+
+def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
+    from numba.core.cgutils import get_or_insert_function
+
+    return get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)  # type: ignore[no-untyped-call]
+
+
+def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+    """Any machine: a longer polynomial, and the integer power added to the exponent's bits."""
+    kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
+    word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
+    least = _constant(kind, -float(2 ** (t.scalar.bitwidth - bits - 2) - 2))
+    shifter = _constant(kind, 1.5 * 2.0**bits)
+    out = []
+    for v in vectors:
+        x = builder.fmul(v, high)
+        shifted = builder.fadd(x, shifter)
+        n = builder.fsub(shifted, shifter)
+        f = _fused(builder, v, low, _fused(builder, v, high, builder.fneg(n)))
+        power = _polynomial(builder, _POWER[t.scalar], f)
+        exponent = builder.shl(builder.bitcast(shifted, word), _constant(word, bits))
+        scaled = builder.bitcast(builder.add(builder.bitcast(power, word), exponent), kind)
+        out.append(builder.select(builder.fcmp_ordered(">", x, least), scaled, _constant(kind, 0.0)))
+    return out

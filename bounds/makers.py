@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from tqdm import tqdm
 from spherapprox import PointSet, _checks, points
 from spherapprox.partition import EqualMeasurePartition
 
-from ._files import together
+from ._files import together, write_csv
 from .covering import covering_radius
 
 COUNTS = (10, 30, 100, 300, 1000, 3000)
@@ -199,8 +198,6 @@ def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...
 
 
 def _write(comparison: Comparison, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(("maker", "dim", "n", "covering_lower", "covering_upper", "separation", "mesh_ratio", "floor"))
-        for r in comparison.rows:
-            writer.writerow((r.maker, comparison.dim, r.n, r.lower, r.upper, r.separation, r.mesh_ratio, r.floor))
+    names = ("maker", "dim", "n", "covering_lower", "covering_upper", "separation", "mesh_ratio", "floor")
+    dim, rows = comparison.dim, comparison.rows
+    write_csv(path, names, ((r.maker, dim, r.n, r.lower, r.upper, r.separation, r.mesh_ratio, r.floor) for r in rows))

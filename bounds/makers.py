@@ -145,7 +145,7 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        For an unknown maker and for numbers that are none.
+        For an unknown maker, for numbers that are none, and where no maker makes points of any number.
 
     Examples
     --------
@@ -163,6 +163,8 @@ def compare(
         made = MAKERS[name](dim, count, seed)
         if made is not None:
             rows.append(_measure(name, made))
+    if not rows:
+        raise ValueError(f"'makers' = {names} make no points of S^{dim} with 'n' = {counts}: name others")
     return Comparison(dim, tuple(dict.fromkeys(rows)))
 
 

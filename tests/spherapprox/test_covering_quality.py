@@ -299,6 +299,15 @@ def test_deterministic_and_threads_change_nothing():
         assert separation(x) == separation(x, workers=2)
 
 
+def test_separation_over_several_blocks_of_products():
+    x = sphere.uniform(9, 4200, 3)  # six blocks; the closest pair is put in the fourth and in the last
+    for i, j, near in ((2050, 4000, 1e-3), (4150, 4199, 1e-4)):
+        x[i] = x[j] + near * x[i]
+        x[i] /= np.linalg.norm(x[i])
+        found = [separation(x, workers=workers) for workers in (1, 2, 3)]
+        assert found == [float(sphere.distance(x[i], x[j]))] * 3
+
+
 def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():
     x = sphere.uniform(5, 1000, 0)
     few, more = covering_interval(x, budget=2000), covering_interval(x, budget=15_000)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial import cKDTree
 
 from spherapprox import EqualMeasurePartition, PointSet, points, sphere
 from spherapprox.quality import hull as hulls
@@ -300,12 +301,14 @@ def test_deterministic_and_threads_change_nothing():
 
 
 def test_separation_over_several_blocks_of_products():
-    x = sphere.uniform(9, 4200, 3)  # six blocks; the closest pair is put in the fourth and in the last
-    for i, j, near in ((2050, 4000, 1e-3), (4150, 4199, 1e-4)):
-        x[i] = x[j] + near * x[i]
-        x[i] /= np.linalg.norm(x[i])
-        found = [separation(x, workers=workers) for workers in (1, 2, 3)]
-        assert found == [float(sphere.distance(x[i], x[j]))] * 3
+    x = sphere.uniform(9, 4200, 3)
+    nearest, index = cKDTree(x).query(x, 2)
+    i = int(np.argmin(nearest[:, 1]))
+    j = int(index[i][index[i] != i][0])
+    y = np.vstack([x[[i, j]], np.delete(x, [i, j], axis=0)])
+    for shift in (0, 2047, 4198):  # the closest pair lies in the first block, across two, in the last
+        found = [separation(np.roll(y, shift, axis=0), workers=workers) for workers in (1, 3)]
+        assert found == [float(sphere.distance(x[i], x[j]))] * 2
 
 
 def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():

@@ -301,12 +301,12 @@ def test_deterministic_and_threads_change_nothing():
 
 
 def test_separation_over_several_blocks_of_products():
-    x = sphere.uniform(9, 4200, 3)
+    x = sphere.uniform(9, 2100, 3)
     nearest, index = cKDTree(x).query(x, 2)
     i = int(np.argmin(nearest[:, 1]))
     j = int(index[i][index[i] != i][0])
     y = np.vstack([x[[i, j]], np.delete(x, [i, j], axis=0)])
-    for shift in (0, 2047, 4198):  # the closest pair lies in the first block, across two, in the last
+    for shift in (0, 2047, 2098):  # the closest pair lies in the first block, across two, in the last
         found = [separation(np.roll(y, shift, axis=0), workers=workers) for workers in (1, 3)]
         assert found == [float(sphere.distance(x[i], x[j]))] * 2
 

@@ -109,6 +109,7 @@ STARTS: dict[int, tuple[tuple[int, int, int, int], ...]] = {
         (5, 0, 10, 0),
     ),
     11: ((5, 0, 11, 0),),
+    14: ((5, 0, 16, 0),),
 }
 """For each dimension: degree, index of the group in `symmetry.groups`, number of orbits, seed.
 

@@ -119,9 +119,10 @@ def _add_columns(buffer, w, first, last, total, rest):
 def add_block(tile, b, w, first, last, by_products, constants, buffer, total, rest):
     """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to `total`, `rest`.
 
-    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then their half defects, ``b`` (n / GROUP, d+1, GROUP)
-    those of the control points, ``w`` (q, n, c), where q c columns of weights are one, two (c = 1) or more (c = GROUP);
-    ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many groups were computed by differences.
+    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then their half defects,
+    ``b`` (n / GROUP, d+1, GROUP) those of the control points, ``w`` (q, n, c) the q c columns of their weights, c = 1
+    for one or two and GROUP for more; ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many
+    groups were computed by differences.
     """
     size, d, n = tile.shape[1], b.shape[1] - 1, w.shape[1]
     sum_0 = sum_1 = row_zeros(tile)
@@ -133,7 +134,7 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         if by_products:
             t = add_both(t, tile, d * size, b, at + d * GROUP, 1)
             t = squares_from_products(_products(t, tile, b, at, d))
-            near = smallest(t) < constants[2]
+            near = smallest(t) < constants[3]
         if near:
             t = _squares(tile, b, at, d)
             again += 1
@@ -169,8 +170,8 @@ def fill(tile, x, start, defects):
 def fused_sums(x, b, w, by_products, constants, out):
     """Write the sums at each row of x (m, d) into ``out`` (m, p), p <= q; arrays as in `add_block`, of one dtype.
 
-    ``constants`` are the first two of `decay_constants` and the t below which differences are taken. Where most of a
-    block's groups needed them, the next block begins with them.
+    ``constants`` are those of `decay_constants` and the t below which differences are taken. Where most of a block's
+    groups needed them, the next block begins with them.
     """
     size = VECTORS * lanes(x)
     q = w.shape[0] * w.shape[2]

@@ -19,7 +19,7 @@ from numba.core.datamodel.models import PrimitiveModel
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, register_model
 
-from .exp import _MANTISSA_BITS, _POWER, _broadcast, _call, _constant, _element, _fused, _polynomial
+from .exp import _MANTISSA_BITS, _POWER, _broadcast, _constant, _element, _fused
 
 _intrinsic: Any = intrinsic
 
@@ -65,8 +65,8 @@ class _BlockModel(PrimitiveModel):
 
     def __init__(self, manager: Any, block: Block) -> None:
         element = manager.lookup(block.scalar).get_value_type()
-        vector = ir.VectorType(element, block.lanes)  # type: ignore[no-untyped-call]
-        super().__init__(manager, block, ir.ArrayType(vector, block.rows * block.columns))
+        vector = ir.VectorType(element, block.lanes)
+        super().__init__(manager, block, ir.ArrayType(vector, block.rows * block.columns))  # type: ignore[no-untyped-call]
 
 
 def _full(scalar: Any) -> Block:
@@ -167,8 +167,8 @@ def _step(combine: Any) -> Any:
             value, tile_value, at_value, b_value, index, step = arguments
             kind = context.get_value_type(block)
             x = _load(context, builder, block, block.rows, tile, tile_value, at_value)
-            out = []
-            for k in range(block.columns):
+            out: list[Any] = []
+            for _ in range(block.columns):
                 number = _spread(context, builder, kind.element, b, b_value, index)
                 index = builder.add(index, step)
                 for u in range(block.rows):
@@ -272,14 +272,14 @@ def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(t).element
-        high, low = (
-            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(2)
+        high, low, cut = (
+            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(3)
         )
         form = _by_table if has_avx512() else _by_bits
         vectors = _vectors(builder, arguments[0])
-        out = []
+        out: list[Any] = []
         for k in range(0, len(vectors), t.rows):
-            out += form(builder, t, vectors[k : k + t.rows], high, low)
+            out += form(builder, t, vectors[k : k + t.rows], high, low, cut)
         return _pack(builder, context.get_value_type(t), out)
 
     return t(t, constants), generate
@@ -295,7 +295,7 @@ def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits
     return shifted, n, [_fused(builder, v, low, r) for v, r in zip(vectors, f, strict=True)]
 
 
-def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, cut: Any) -> list[Any]:
     """AVX-512: a table of fractional powers in two registers, and scaling by an integer power with underflow."""
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
@@ -306,10 +306,7 @@ def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> 
     mask, whole = ir.IntType(t.lanes), ir.IntType(32)
     scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, whole])
     zero, all_lanes, rounding = _constant(kind, 0.0), ir.Constant(mask, -1), ir.Constant(whole, 4)
-    coefficients = _SHORT_POWER[t.scalar]
-    power = [_constant(kind, coefficients[-1])] * len(f)
-    for c in reversed(coefficients[:-1]):
-        power = [_fused(builder, p, r, _constant(kind, c)) for p, r in zip(power, f, strict=True)]
+    power = _powers(builder, _SHORT_POWER[t.scalar], f)
     entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
     scaled = [builder.call(scale, [e, m, zero, all_lanes, rounding]) for e, m in zip(entry, n, strict=True)]
     return [builder.fmul(p, s) for p, s in zip(power, scaled, strict=True)]
@@ -321,20 +318,22 @@ def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     return get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)  # type: ignore[no-untyped-call]
 
 
-def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
-    """Any machine: a longer polynomial, and the integer power added to the exponent's bits."""
+def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, cut: Any) -> list[Any]:
+    """Any machine: a longer polynomial, and the integer power added to the exponent's bits; at least 2^-1022 or so."""
     kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
-    least = _constant(kind, -float(2 ** (t.scalar.bitwidth - bits - 2) - 2))
-    shifter = _constant(kind, 1.5 * 2.0**bits)
-    out = []
-    for v in vectors:
-        x = builder.fmul(v, high)
-        shifted = builder.fadd(x, shifter)
-        n = builder.fsub(shifted, shifter)
-        f = _fused(builder, v, low, _fused(builder, v, high, builder.fneg(n)))
-        power = _polynomial(builder, _POWER[t.scalar], f)
-        exponent = builder.shl(builder.bitcast(shifted, word), _constant(word, bits))
-        scaled = builder.bitcast(builder.add(builder.bitcast(power, word), exponent), kind)
-        out.append(builder.select(builder.fcmp_ordered(">", x, least), scaled, _constant(kind, 0.0)))
-    return out
+    vectors = [builder.select(builder.fcmp_ordered("<", v, cut), v, cut) for v in vectors]
+    shifted, _, f = _reduced(builder, t, vectors, high, low, 0)
+    power = _powers(builder, _POWER[t.scalar], f)
+    exponent = [builder.shl(builder.bitcast(s, word), _constant(word, bits)) for s in shifted]
+    pairs = zip(power, exponent, strict=True)
+    return [builder.bitcast(builder.add(builder.bitcast(p, word), e), kind) for p, e in pairs]
+
+
+def _powers(builder: Any, coefficients: tuple[float, ...], arguments: list[Any]) -> list[Any]:
+    """Horner's rule, fused, for several vectors side by side."""
+    kind = arguments[0].type
+    results = [_constant(kind, coefficients[-1])] * len(arguments)
+    for coefficient in reversed(coefficients[:-1]):
+        results = [_fused(builder, p, f, _constant(kind, coefficient)) for p, f in zip(results, arguments, strict=True)]
+    return results

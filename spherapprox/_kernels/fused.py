@@ -35,7 +35,9 @@ from .registers import (
 VECTORS, GROUP = shape()[1:]
 """Vectors of evaluation points, and control points, that are in registers together."""
 BLOCK = 64
-"""Control points in a block, the longest plain running sum: a multiple of GROUP."""
+"""Control points in a block, whose sums are added with their rounding errors: a multiple of CHUNK."""
+CHUNK = 16
+"""Control points in a plain running sum where weights have more than two columns: a multiple of GROUP."""
 CHAIN = 24
 """Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
 NEAR = 0.5
@@ -81,11 +83,11 @@ def _products(t, tile, b, at, d):
     """Return ``t + <x, b_k>``, summed over at most CHAIN coordinates at a time."""
     size = tile.shape[1]
     for j in range(min(d, CHAIN)):
-        t = add_products(t, tile, j * size, b, at + j * GROUP, 1)
+        t = add_products(t, tile, j * size, b, at + j * GROUP)
     for first in range(CHAIN, d, CHAIN):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
-            s = add_products(s, tile, j * size, b, at + j * GROUP, 1)
+            s = add_products(s, tile, j * size, b, at + j * GROUP)
         t = plus(t, s)
     return t
 
@@ -98,7 +100,7 @@ def _squares(tile, b, at, d):
     for first in range(0, d, CHAIN):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
-            s = add_squares(s, tile, j * size, b, at + j * GROUP, 1)
+            s = add_squares(s, tile, j * size, b, at + j * GROUP)
         t = plus(t, s)
     return t
 
@@ -108,10 +110,13 @@ def _add_columns(buffer, w, first, last, total, rest):
     """Add the products of the exponentials in the buffer with all columns of weights."""
     size = buffer.shape[1]
     for r in range(w.shape[0]):
-        s = block_zeros(buffer)
         at = (r * w.shape[1] + first) * GROUP
-        for i in range(last - first):
-            s = add_products(s, buffer, i * size, w, at + i * GROUP, 1)
+        s = block_zeros(buffer)
+        for chunk in range(0, last - first, CHUNK):
+            part = block_zeros(buffer)
+            for i in range(chunk, min(chunk + CHUNK, last - first)):
+                part = add_products(part, buffer, i * size, w, at + i * GROUP)
+            s = plus(s, part)
         add_exactly(r * GROUP * size, s, total, rest)
 
 
@@ -132,7 +137,7 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         t = block_zeros(tile)
         near = not by_products
         if by_products:
-            t = add_both(t, tile, d * size, b, at + d * GROUP, 1)
+            t = add_both(t, tile, d * size, b, at + d * GROUP)
             t = squares_from_products(_products(t, tile, b, at, d))
             near = smallest(t) < constants[3]
         if near:
@@ -142,9 +147,9 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         if w.shape[2] > 1:
             store_block(buffer, (k - first) * size, e)
         else:
-            sum_0 = add_weighted(sum_0, e, w, k, 1)
+            sum_0 = add_weighted(sum_0, e, w, k)
             if w.shape[0] == 2:
-                sum_1 = add_weighted(sum_1, e, w, n + k, 1)
+                sum_1 = add_weighted(sum_1, e, w, n + k)
     if w.shape[2] > 1:
         _add_columns(buffer, w, first, last, total, rest)
     else:

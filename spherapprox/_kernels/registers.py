@@ -156,26 +156,30 @@ def store_block(typing_context: Any, array: Any, index: Any, block: Any) -> Any:
     return types.void(array, types.intp, block), generate
 
 
-def _step(combine: Any) -> Any:
-    """Make a function (block, points, at, controls, at_control, stride) that updates each of the block's vectors.
+def _beyond(builder: Any, index: Any, offset: int) -> Any:
+    return builder.add(index, ir.Constant(index.type, offset))
 
-    The vector of points u and control point k becomes combine(builder, it, x_u, b_k).
+
+def _step(combine: Any) -> Any:
+    """Make a function (block, tile, at, b, at_b) that updates each of the block's vectors.
+
+    The vector of evaluation points u, read from `tile`, and of control point k, a number of `b`, each from a flat index
+    on, becomes combine(builder, it, x_u, b_k).
     """
 
-    def typed(typing_context: Any, block: Any, tile: Any, at: Any, b: Any, at_b: Any, stride: Any) -> Any:
+    def typed(typing_context: Any, block: Any, tile: Any, at: Any, b: Any, at_b: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            value, tile_value, at_value, b_value, index, step = arguments
+            value, tile_value, at_value, b_value, index = arguments
             kind = context.get_value_type(block)
             x = _load(context, builder, block, block.rows, tile, tile_value, at_value)
             out: list[Any] = []
-            for _ in range(block.columns):
-                number = _spread(context, builder, kind.element, b, b_value, index)
-                index = builder.add(index, step)
+            for k in range(block.columns):
+                number = _spread(context, builder, kind.element, b, b_value, _beyond(builder, index, k))
                 for u in range(block.rows):
                     out.append(combine(builder, builder.extract_value(value, len(out)), x[u], number))
             return _pack(builder, kind, out)
 
-        return block(block, tile, types.intp, b, types.intp, types.intp), generate
+        return block(block, tile, types.intp, b, types.intp), generate
 
     return _intrinsic(typed)
 
@@ -186,11 +190,11 @@ def _square(builder: Any, t: Any, x: Any, b: Any) -> Any:
 
 
 add_squares = _step(_square)
-"""add_squares(t, tile, at, b, at_b, stride): t + (x - b)^2"""
+"""add_squares(t, tile, at, b, at_b): t + (x - b)^2"""
 add_products = _step(lambda builder, t, x, b: _fused(builder, x, b, t))
-"""add_products(t, tile, at, b, at_b, stride): t + x b"""
+"""add_products(t, tile, at, b, at_b): t + x b"""
 add_both = _step(lambda builder, t, x, b: builder.fadd(t, builder.fadd(x, b)))
-"""add_both(t, tile, at, b, at_b, stride): t + (x + b)"""
+"""add_both(t, tile, at, b, at_b): t + (x + b)"""
 
 
 def _elementwise(combine: Any) -> Any:
@@ -224,21 +228,21 @@ def squares_from_products(typing_context: Any, products: Any) -> Any:
 
 
 @_intrinsic
-def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any, stride: Any) -> Any:
-    """Return ``sums + sum_k e_k w_k`` over the block's control points, for each vector of evaluation points."""
+def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any) -> Any:
+    """Return ``sums + (sum_k e_k w_k)`` over the block's control points, for each vector of evaluation points."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        total, block, w_value, index, step = arguments
+        total, block, w_value, index = arguments
         kind = context.get_value_type(sums)
-        out = _vectors(builder, total)
+        part = [_constant(kind.element, -0.0)] * e.rows
         for k in range(e.columns):
-            number = _spread(context, builder, kind.element, w, w_value, index)
-            index = builder.add(index, step)
-            for u in range(e.rows):
-                out[u] = _fused(builder, builder.extract_value(block, k * e.rows + u), number, out[u])
-        return _pack(builder, kind, out)
+            number = _spread(context, builder, kind.element, w, w_value, _beyond(builder, index, k))
+            here = [builder.extract_value(block, k * e.rows + u) for u in range(e.rows)]
+            part = [_fused(builder, v, number, s) for v, s in zip(here, part, strict=True)]
+        pairs = zip(_vectors(builder, total), part, strict=True)
+        return _pack(builder, kind, [builder.fadd(t, s) for t, s in pairs])
 
-    return sums(sums, e, w, types.intp, types.intp), generate
+    return sums(sums, e, w, types.intp), generate
 
 
 @_intrinsic

@@ -18,4 +18,4 @@ COMPILED = {
     if inspect.isfunction(function) and function.__module__ == module.__name__
 }
 for _function, _compiled in COMPILED.items():
-    infer_global(_function, types.Dispatcher(_compiled))
+    infer_global(_function, types.Dispatcher(_compiled))  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ def verdicts(validation):
 
 
 @pytest.mark.parametrize("name", ["distance", "bump", "zonal_harmonic"])
-@pytest.mark.parametrize("dim", [1, 2, 8])
+@pytest.mark.parametrize("dim", [1, 2, 3, 8])
 def test_true_heads_are_not_violated(name, dim):
     target = targets.make(name, dim=dim)
     for n, lam in ((1, 5.0), (2, 300.0), (30, 0.0), (400, 20.0), (400, 1e5)):

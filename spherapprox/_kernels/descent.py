@@ -104,7 +104,7 @@ def centers_of_counts(counts: Integers, offsets: Integers, rows: Floats) -> None
     """Write the centres of S^2 in as many cells as `counts` says, from row ``offsets`` on (-1: not wanted)."""
     for i in range(len(counts)):
         if offsets[i] >= 0:
-            cap.centers(counts[i], 0, 1.0, rows[0, 3:], rows[offsets[i] : offsets[i] + counts[i]])
+            cap.centers(counts[i], np.int64(0), 1.0, rows[0, 3:], rows[offsets[i] : offsets[i] + counts[i]])
 
 
 @njit

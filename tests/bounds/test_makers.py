@@ -10,6 +10,8 @@ from bounds import covering_radius, makers, plot
 from bounds.cli import main
 from spherapprox import EqualMeasurePartition, PointSet, points, special
 
+pytestmark = pytest.mark.usefixtures("coarse_figures")
+
 
 @pytest.fixture(scope="module")
 def compared():

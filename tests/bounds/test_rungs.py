@@ -8,6 +8,8 @@ import pytest
 
 from bounds import ladder, plot, prefix_length, rungs
 
+pytestmark = pytest.mark.usefixtures("coarse_figures")
+
 
 def test_table_says_what_fails():
     text = rungs.table(ladder(0.1, dim=2, ragozin=1.0))

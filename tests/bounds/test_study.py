@@ -10,6 +10,8 @@ import pytest
 from bounds import error_bound, plot, study
 from spherapprox import EqualMeasurePartition, SplitHead, Target, sup_error, targets
 
+pytestmark = pytest.mark.usefixtures("coarse_figures")
+
 
 @pytest.fixture(scope="module")
 def small():

@@ -400,7 +400,7 @@ class TestBandlimitedMaximum:
         assert math.cos(degree * found.covering_radius) >= 1 - slack
         assert found.degree == degree
 
-    @pytest.mark.parametrize("seed", [0, 1, 2])
+    @pytest.mark.parametrize("seed", [0, 1])
     def test_is_close_to_the_maxima_found_by_local_search(self, seed):
         coefficients = np.random.default_rng(seed).normal(size=64)
         found = harmonics.bandlimited_maximum(coefficients)

@@ -8,9 +8,12 @@ from pathlib import Path
 import spherapprox
 
 CODE = """
+import math
 import numpy as np
-from spherapprox import EqualMeasurePartition
-assert EqualMeasurePartition(2, 10).centers().shape == (10, 3)
+from spherapprox._kernels.loops import LOOPS, beta
+areas = np.empty(2)
+LOOPS[beta.log_surface_area](np.array([1.0, 2.0]), areas)
+np.testing.assert_allclose(areas, np.log([2.0 * math.pi, 4.0 * math.pi]))
 """
 
 
@@ -31,7 +34,8 @@ def test_the_cache_is_the_users_and_never_the_packages(tmp_path):
 
 def test_numbas_own_setting_is_followed(tmp_path):
     run(NUMBA_CACHE_DIR=str(tmp_path))
-    assert compiled_files(tmp_path)
+    kernels = {path.name.split("-")[0] for path in compiled_files(tmp_path)}
+    assert {"beta.log_surface_area", "gamma.log_gamma"} <= kernels  # called from the compiled loop, yet on their own
 
 
 def test_nothing_writable_is_no_error(tmp_path):

@@ -292,7 +292,7 @@ def test_radius_in_high_dimension():
     assert EqualMeasurePartition(1, 2**53).radius == np.pi / 2**53
     for dim, n in ((8, 10**6), (16, 10**5), (400, 10**6)):
         partition = EqualMeasurePartition(dim, n)
-        x = sphere.uniform(dim, 200, 0)
+        x = sphere.uniform(dim, 60, 0)
         home = partition.locate(x).tolist()
         centers = np.concatenate([partition.centers(i, i + 1) for i in home])
         assert sphere.distance(x, centers).max() <= partition.radius < np.pi

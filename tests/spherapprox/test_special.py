@@ -283,7 +283,7 @@ def true_log_cap(dim, angle):
 def test_cap_measure_and_its_inverse_against_mpmath():
     rng = np.random.default_rng(11)
     with mp.workdps(40):
-        for i in range(150):
+        for i in range(90):
             dim = int(rng.choice([1, 2, 3, 8, 16, 64, 128, 1000, 10**5, 10**6, rng.integers(1, 200)]))
             spread = rng.normal(0.0, 2.0) / math.sqrt(dim)
             angle = (rng.uniform(0.0, math.pi), 10 ** rng.uniform(-150, 0), math.pi / 2 + spread)[i % 3]
@@ -462,7 +462,7 @@ def all_of_them(v, x, m, phi):
         special.gegenbauer_lipschitz(5, m), special.gegenbauer_max_zero(5, m), special.gegenbauer_max_zero_angle(5, m),
     )
 
-for arguments in ((2.5, 7.0, 8, 0.25), (0, 1e9, 1, 1.0), (3, float("nan"), 2, float("nan"))):
+for arguments in ((2.5, 7.0, 8, 0.25), (0.0, 1e9, 1, 1.0), (3.0, float("nan"), 2, float("nan"))):
     got, expected = all_of_them(*arguments), all_of_them.py_func(*arguments)
     assert np.array_equal(got, expected, equal_nan=True), (got, expected)
 """
@@ -485,6 +485,7 @@ def inverse(order, ratio):
 def value(degree, dim, t):
     return special.gegenbauer(degree, dim, t)
 
+assert log_iv(2, 3) == special.log_iv(2, 3)
 REFUSED = [
     (mean, (0, 1.0), "'dim'"), (mean, (2.5, 1.0), "'dim'"), (mean, (2, 4.0), "'angle'"), (mean, (2, -1.0), "'angle'"),
     (log_iv, (-1.0, 1.0), "'order'"), (log_iv, (1.1e12, 1.0), "'order'"), (log_iv, (1.0, -1.0), "'x'"),

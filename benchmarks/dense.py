@@ -1,7 +1,6 @@
 """Dense sums over control points beside NumPy, PyTorch and others, and beside the machine's own limits, in one run.
 
-Every peer evaluates the same sums, ours by differences of points (right at every concentration), theirs by the products
-that their users would write. The script starts itself again for each number of threads, without settings that tie
+Every peer evaluates the same sums; ours are right at every concentration, theirs are what their users would write. The script starts itself again for each number of threads, without settings that tie
 OpenBLAS to another machine's kernels, and prints what threadpoolctl reports. Medians of interleaved rounds of wall time;
 it takes some minutes::
 
@@ -203,8 +202,8 @@ def child(threads: int, dims: list[int], rounds: int) -> None:
             print({key: pool.get(key) for key in ("internal_api", "version", "architecture", "num_threads")})
     machine = roofline.measure()
     print(
-        f"\n{threads} thread(s); each, in a second, {machine.multiply_adds / 1e9:.2f} G multiply-adds of {machine.lanes} "
-        f"float64, {machine.with_additions / 1e9:.2f} G with additions beside them"
+        f"\n{threads} thread(s); each, in a second, {machine.multiply_adds / 1e9:.2f} G multiply-adds "
+        f"of {machine.lanes} float64, {machine.with_additions / 1e9:.2f} G with additions beside them"
     )
     rows, shares = [], []
     for d in dims:

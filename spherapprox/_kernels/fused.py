@@ -2,7 +2,7 @@
 
 For each evaluation point x and each column r of weights it is ``sum_k w_kr exp(-rate t_k)``, ``t_k = |x - b_k|^2``.
 Squaring the differences takes two operations for each coordinate. In higher dimensions
-``t_k = 2 - 2 (<x, b_k> - (|x|^2 - 1)/2 - (|b_k|^2 - 1)/2)`` takes one, and is as accurate relative to t_k unless t_k is
+``t_k = 2 - 2 (<x, b_k> + (1 - |x|^2)/2 + (1 - |b_k|^2)/2)`` takes one, and is as accurate relative to t_k unless t_k is
 small: where one of a block is, the block is computed again by differences (docs/theorems.md, 4.8).
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import twofold
 from .jit import njit
 from .registers import (
     add_both,
@@ -40,22 +39,6 @@ CHUNK = 16
 """Control points in a plain running sum where weights have more than two columns: a multiple of GROUP."""
 CHAIN = 24
 """Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
-NEAR = 0.5
-"""Where a t_k is below it, products are replaced by differences."""
-
-two_sum, two_product = njit(twofold.two_sum), njit(twofold.two_product)
-
-
-@njit
-def half_defects(rows, out):
-    """Write ``(1 - |row|^2)/2`` of each row, rounded once from twice the precision."""
-    for i in range(rows.shape[0]):
-        high, low = 1.0, 0.0
-        for j in range(rows.shape[1]):
-            p, e = two_product(np.float64(rows[i, j]), np.float64(rows[i, j]))
-            high, rest = two_sum(high, -p)
-            low += rest - e
-        out[i] = 0.5 * (high + low)
 
 
 @njit
@@ -124,10 +107,10 @@ def _add_columns(buffer, w, first, last, total, rest):
 def add_block(tile, b, w, first, last, by_products, constants, buffer, total, rest):
     """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to `total`, `rest`.
 
-    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then their half defects,
-    ``b`` (n / GROUP, d+1, GROUP) those of the control points, ``w`` (q, n, c) the q c columns of their weights, c = 1
-    for one or two and GROUP for more; ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many
-    groups were computed by differences.
+    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then ``(1 - |x|^2)/2``, ``b``
+    (n / GROUP, d+1, GROUP) the same of the control points, ``w`` (q, n, c) the q c columns of their weights, c = 1 for
+    one or two and GROUP for more; ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many groups
+    were computed by differences.
     """
     size, d, n = tile.shape[1], b.shape[1] - 1, w.shape[1]
     sum_0 = sum_1 = row_zeros(tile)
@@ -172,9 +155,10 @@ def fill(tile, x, start, defects):
 
 
 @njit
-def fused_sums(x, b, w, by_products, constants, out):
+def fused_sums(x, defects, b, w, by_products, constants, out):
     """Write the sums at each row of x (m, d) into ``out`` (m, p), p <= q; arrays as in `add_block`, of one dtype.
 
+    ``defects`` (m,) are the ``(1 - |x|^2)/2``.
     ``constants`` are those of `decay_constants` and the t below which differences are taken. Where most of a block's
     groups needed them, the next block begins with them.
     """
@@ -182,9 +166,6 @@ def fused_sums(x, b, w, by_products, constants, out):
     q = w.shape[0] * w.shape[2]
     tile, buffer = aligned(x.shape[1] + 1, size, x), aligned(BLOCK, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
-    defects = np.zeros(x.shape[0], x.dtype)
-    if by_products:
-        half_defects(x, defects)
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, defects)
         total[:] = 0.0

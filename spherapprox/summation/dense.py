@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .._checks import Floats
 from .._threads import slices
 from .partial import Float64, Partial, Problem, Sums, merge_into, put
-from .tiles import Task, numpy_parts
+from .tiles import NEAR, Task, by_products, half_defects, numpy_parts
 
 COMPILE_WORTH = 1e9
 """Work (see `_work`) from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
@@ -68,15 +68,10 @@ def rounding_bound(problem: Problem, shift: Float64) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows."""
     unit = float(np.finfo(problem.dtype).eps) / 2.0
     chain = min(problem.dim, 24) + problem.dim / 24 + 9.0  # roundings that one exponent passes
-    if by_products(problem):
+    if by_products(problem.dim):
         chain *= 8.0
     exponent = min(4.0 * problem.rate, problem.rate * float(shift.max()) + 709.0)
     return unit * (chain * exponent + 80.0) * (2.0 if problem.normalize else 1.0)
-
-
-def by_products(problem: Problem) -> bool:
-    """Say whether squared distances are taken from products, where they are not small."""
-    return problem.dim >= 11
 
 
 def _plain(problem: Problem) -> bool:
@@ -132,22 +127,23 @@ def _run(task: Task, rows: list[slice], workers: int) -> Generator[int, None, No
 def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the fused kernel's task for each part of the control points that is packed, and the ranges of rows."""
     from .._kernels.exp import decay_constants
-    from .._kernels.fused import BLOCK, GROUP, NEAR, VECTORS, fused_sums
+    from .._kernels.fused import BLOCK, GROUP, VECTORS, fused_sums
     from .._kernels.registers import shape
 
     columns = problem.p + problem.normalize
     near = NEAR if problem.rate > 0.5 else -1.0
     constants = np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
     tile = VECTORS * shape()[0] // problem.dtype.itemsize
-    products = by_products(problem)
+    products = by_products(problem.dim)
     for part in slices(len(problem.b), _packed_size(problem, BLOCK)):
         n = part.stop - part.start
         b, w = _pack_groups(problem, part, GROUP, products)
 
         def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
             x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
+            defects = half_defects(x) if products else np.zeros(len(x))
             out = np.empty((len(x), columns), problem.dtype)
-            fused_sums(x, b, w, products, constants, out)
+            fused_sums(x, -defects.astype(problem.dtype), b, w, products, constants, out)
             _add_plain(problem, state, rows, out, first)
             return len(x) * n
 
@@ -169,8 +165,6 @@ def _pack_groups(problem: Problem, part: slice, group: int, products: bool) -> t
 
     (n / group, d+1, group) and (q / c, n, c) with c = 1 for one or two columns, else `group`; what fills weighs 0.
     """
-    from .._kernels.fused import half_defects
-
     b, _, w = problem.controls(part)
     (n, d), p = b.shape, problem.p
     n_filled = -(-n // group) * group
@@ -179,7 +173,7 @@ def _pack_groups(problem: Problem, part: slice, group: int, products: bool) -> t
     points = np.zeros((n_filled, d + 1), problem.dtype)
     points[:n, :d] = b
     if products:
-        half_defects(points[:n, :d], points[:n, d])
+        points[:n, d] = -half_defects(points[:n, :d])
     weights = np.zeros((n_filled, -(-columns // c) * c), problem.dtype)
     weights[:n, :p] = w
     weights[:n, p:columns] = 1.0

@@ -1,8 +1,8 @@
 """Dense sums over control points beside NumPy, PyTorch and others, and beside the machine's own limits, in one run.
 
-Every peer evaluates the same sums; ours are right at every concentration, theirs are what their users would write. The script starts itself again for each number of threads, without settings that tie
-OpenBLAS to another machine's kernels, and prints what threadpoolctl reports. Medians of interleaved rounds of wall time;
-it takes some minutes::
+Every peer evaluates the same sums; ours are right at every concentration, theirs are what their users would write. The
+script starts itself again for each number of threads, without settings that tie OpenBLAS to another machine's kernels,
+and prints what threadpoolctl reports. Medians of interleaved rounds of wall time; it takes some minutes::
 
     python benchmarks/dense.py
     python benchmarks/dense.py --threads 1 --dims 3 65 --rounds 9

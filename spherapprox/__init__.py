@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import harmonics, points, special, sphere, targets
+    from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
     from .heads import CoreHead, SplitHead
     from .partition import EqualMeasurePartition
@@ -31,6 +32,7 @@ _HOME = {
     "ErrorInterval": "error",
     "sup_error": "error",
     "worst_case_error": "error",
+    "show_config": "config",
 }
 _MODULES = ("harmonics", "points", "special", "sphere", "targets")
 
@@ -45,6 +47,7 @@ __all__ = [
     "evaluate",
     "harmonics",
     "points",
+    "show_config",
     "special",
     "sphere",
     "sup_error",

@@ -39,10 +39,16 @@ LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
 """By the size of a number: up to here n, in steps of 1/16 or 1/32, is exact."""
 
 
+def host() -> tuple[str, bool]:
+    """Return the name of the processor that code is compiled for, and whether it is compiled for AVX-512."""
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    found = features.split(",")
+    return name, "+avx512f" in found and "+avx512dq" in found
+
+
 def has_avx512() -> bool:
     """Say whether code is compiled for AVX-512."""
-    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
-    return "+avx512f" in features and "+avx512dq" in features
+    return host()[1]
 
 
 def shape() -> tuple[int, int, int]:

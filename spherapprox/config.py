@@ -1,0 +1,86 @@
+"""What this installation runs with: versions, cores, instruction set, compiled code and extras."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, overload
+
+from . import _checks
+
+__all__ = ["show_config"]
+
+REQUIRED = ("spherapprox", "numpy", "scipy", "numba", "llvmlite")
+OPTIONAL = ("finufft", "ducc0", "dask", "distributed", "python-flint", "torch", "scikit-learn")
+
+
+@overload
+def show_config(mode: Literal["print"] = ...) -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
+def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | None:
+    """Show what this installation runs with.
+
+    Parameters
+    ----------
+    mode : {"print", "dicts"}, default "print"
+        Print it, or return it.
+
+    Returns
+    -------
+    dict
+        Only for "dicts". "versions": of Python and the packages that are required; "threads": the cores that
+        ``workers=-1`` takes; "instructions": the processor that code is compiled for, whether AVX-512 is used, the
+        bytes of a vector and the block of evaluation and control points in registers; "compiled code": the folder that
+        keeps it, None where none can be written; "extras": versions of optional packages, None where not installed.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is another.
+
+    Examples
+    --------
+    >>> from spherapprox import show_config
+    >>> show_config("dicts")["threads"] >= 1
+    True
+    """
+    _checks.choice(mode, "mode", ("print", "dicts"))
+    found = _collect()
+    if mode == "dicts":
+        return found
+    for title, entries in found.items():
+        lines = entries.items() if isinstance(entries, dict) else [("", entries)]
+        print(f"{title}:")
+        for name, entry in lines:
+            print(f"  {name + ': ' if name else ''}{'none' if entry is None else entry}")
+    return None
+
+
+def _collect() -> dict[str, Any]:
+    from ._kernels.jit import cache_folder
+    from ._kernels.registers import host, shape
+
+    size, vectors, group = shape()
+    name, avx512 = host()
+    folder = cache_folder()
+    return {
+        "versions": {"python": platform.python_version()} | {package: _version(package) for package in REQUIRED},
+        "threads": _checks.workers(-1),
+        "instructions": {
+            "processor": name,
+            "AVX-512": avx512,
+            "vector bytes": size,
+            "block": f"{vectors} vectors of evaluation points x {group} control points",
+        },
+        "compiled code": None if folder is None else os.fspath(folder),
+        "extras": {package: _version(package) for package in OPTIONAL},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

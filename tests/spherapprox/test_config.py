@@ -1,0 +1,36 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from spherapprox import show_config
+
+
+def test_config_tells_what_is_there(capsys):
+    found = show_config("dicts")
+    assert capsys.readouterr().out == ""
+    assert found["threads"] >= 1
+    assert found["versions"]["numpy"].count(".") >= 1
+    assert found["instructions"]["vector bytes"] == (64 if found["instructions"]["AVX-512"] else 32)
+    assert os.path.isdir(found["compiled code"])
+    assert found["extras"]["python-flint"] is not None
+    show_config()
+    printed = capsys.readouterr().out
+    for title in found:
+        assert f"{title}:" in printed
+    assert found["versions"]["numba"] in printed
+
+
+def test_config_of_a_folder_that_cannot_be_made(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    code = "from spherapprox import show_config; print(show_config('dicts')['compiled code'])"
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(blocked / "cache")}
+    run = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "None"
+
+
+def test_bad_mode():
+    with pytest.raises(ValueError, match="'mode'"):
+        show_config("yaml")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -80,10 +79,15 @@ def _choose(
         return wish, "asked for", {}
     if rtol is None:
         return "dense", "rtol=None allows nothing to be left out", {}
-    costs = {}
-    for name, module in _METHODS.items():
-        if (name in ROW_BY_ROW or not row_by_row) and not module.obstacle(problem, rtol):
-            costs[name] = module.cost(problem, rtol, workers)
+    costs = expected(problem, rtol, workers, row_by_row)
     best = min(costs, key=lambda name: costs[name])
     others = ", ".join(f"{name} {cost:.2g} s" for name, cost in sorted(costs.items(), key=lambda item: item[1]))
-    return best, f"expected: {others}", {name: cost for name, cost in costs.items() if math.isfinite(cost)}
+    return best, f"expected: {others}", costs
+
+
+def expected(problem: Problem, rtol: float, workers: int, row_by_row: bool) -> dict[str, float]:
+    """Return the seconds that each method is expected to take, of those that can evaluate the problem."""
+    able = (name for name in _METHODS if (name in ROW_BY_ROW or not row_by_row))
+    return {
+        name: _METHODS[name].cost(problem, rtol, workers) for name in able if not _METHODS[name].obstacle(problem, rtol)
+    }

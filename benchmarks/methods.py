@@ -1,0 +1,227 @@
+"""The methods of `evaluate` beside each other: what the fast ones gain, whether "auto" finds the best, and growth.
+
+Four tables, all of one run: the fast methods beside this library's own dense sums and, for truncated sums, beside what
+a user of SciPy's cKDTree would write; "auto" beside the best single method over dimensions, sizes and concentrations;
+the time of dense sums over five decades of points and control points, with memory; one thread beside two. Where all
+pairs would take minutes, the dense time is that of some of the rows, times their share. It takes about half an hour::
+
+    python benchmarks/methods.py
+    python benchmarks/methods.py --tables fast growth
+    python benchmarks/methods.py --tables auto --dims 3 5 --largest 100000
+
+"harmonic" needs finufft (``pip install finufft``).
+"""
+
+# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from tabulate import tabulate
+from tqdm import tqdm
+
+from spherapprox import evaluate, sphere
+from spherapprox.summation import plan
+from spherapprox.summation.partial import Problem
+
+Array = NDArray[np.float64]
+
+TABLES = ("fast", "auto", "growth", "threads")
+RTOL = 1e-12
+PATIENCE = 4.0
+"""Seconds beyond which a call is not made whole, or not at all, in the table of "auto"."""
+
+
+def options() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--tables", nargs="+", choices=TABLES, default=list(TABLES))
+    add("--rounds", type=int, default=3, help="how often each call is timed")
+    add("--dims", type=int, nargs="+", default=[2, 3, 5, 9, 65], help='columns of the points in the table of "auto"')
+    add("--largest", type=int, default=10**6, help='points and control points in the table of "auto", at most')
+    return parser.parse_args()
+
+
+def problem(n: int, d: int) -> tuple[Array, Array, Array]:
+    """Return as many points as control points, uniform, and their values."""
+    return sphere.uniform(d - 1, n, 0), sphere.uniform(d - 1, n, 1), np.random.default_rng(2).standard_normal(n)
+
+
+def seconds(call: Callable[[], Any], rounds: int) -> float:
+    """Return the median wall time after a call that is not timed, unless that one is long."""
+    times = []
+    for i in range(rounds + 1):
+        start = time.perf_counter()
+        call()
+        took = time.perf_counter() - start
+        if i > 0 or took > PATIENCE:
+            times.append(took)
+        if took > PATIENCE:
+            break
+    return statistics.median(times)
+
+
+def dense_seconds(x: Array, b: Array, w: Array, concentration: float, rounds: int) -> float:
+    """Return the time of dense sums on one thread: of some of the rows where all would take long, times their share."""
+    rows = max(min(len(x), 960), min(len(x), int(2e9 / len(b) / x.shape[1])))
+    return seconds(lambda: evaluate(x[:rows], b, w, concentration, method="dense"), rounds) * len(x) / rows
+
+
+def by_tree(x: Array, b: Array, w: Array, concentration: float) -> Array:
+    """Sum over the control points within reach by a tree of SciPy's, vectorised over their flat list."""
+    tree = cKDTree(b)
+    out = np.empty(len(x))
+    reach = np.sqrt(2.0 * 37.0 / concentration)
+    for i in range(0, len(x), 2000):
+        rows = x[i : i + 2000]
+        found = tree.query_ball_point(rows, reach, return_sorted=False)
+        counts = np.array([len(some) for some in found])
+        if not counts.sum():
+            out[i : i + 2000] = 0.0
+            continue
+        flat = np.concatenate([some for some in found if some]).astype(np.intp)
+        owner = np.repeat(np.arange(len(rows)), counts)
+        t = ((rows[owner] - b[flat]) ** 2).sum(axis=1)
+        out[i : i + 2000] = np.bincount(owner, w[flat] * np.exp(-concentration / 2.0 * t), len(rows))
+    return out
+
+
+def fast_rows(rounds: int) -> Iterator[list[str]]:
+    """Compare the fast methods with dense sums and with the tree, on one thread."""
+    for d, target, concentrations in ((3, 500.0, (10.0, 100.0, 1e3, 1e4)), (2, 1000.0, (10.0, 1e3, 1e4, 1e6))):
+        sums = problem(10**6, d)
+        for concentration in concentrations:
+            fast = seconds(partial(evaluate, *sums, concentration, method="harmonic", rtol=RTOL), rounds)
+            slow = dense_seconds(*sums, concentration, rounds)
+            yield _row(f"harmonic d={d} N=M=1e6 lambda={concentration:g}", "dense", fast, slow, target)
+    for n, d, targets in ((10**5, 3, (20.0, 40.0)), (10**6, 3, (None, None)), (10**5, 5, (None, None))):
+        sums = problem(n, d)
+        for concentration in (1e4, 1e5, 1e6):
+            fast = seconds(partial(evaluate, *sums, concentration, method="truncated", rtol=1e-14), rounds)
+            what = f"truncated d={d} N=M={n:.0e} lambda={concentration:g}"
+            yield _row(what, "dense", fast, dense_seconds(*sums, concentration, rounds), targets[0])
+            if n <= 10**5:
+                yield _row(what, "cKDTree", fast, seconds(partial(by_tree, *sums, concentration), 1), targets[1])
+    for n, d, concentration, rtol in ((10**5, 3, 1.0, 1e-12), (10**5, 5, 1.0, 1e-6), (10**5, 9, 1.0, 1e-6)):
+        sums = problem(n, d)
+        fast = seconds(partial(evaluate, *sums, concentration, method="lowrank", rtol=rtol), rounds)
+        slow = dense_seconds(*sums, concentration, rounds)
+        yield _row(f"lowrank d={d} N=M={n:.0e} lambda={concentration:g} rtol={rtol:g}", "dense", fast, slow, None)
+
+
+def _row(what: str, peer: str, fast: float, slow: float, target: float | None) -> list[str]:
+    kept = "" if target is None else "yes" if slow >= target * fast else "NO"
+    wanted = "" if target is None else f">= {target:g}"
+    return [what, peer, f"{fast:.3g}", f"{slow:.3g}", f"{slow / fast:.3g}", wanted, kept]
+
+
+def auto_rows(dims: list[int], largest: int, rounds: int) -> Iterator[list[str]]:
+    """Time every method that can do a problem in time, and see which "auto" takes; its own time counts the choice."""
+    sizes = [n for n in (10**2, 10**3, 10**4, 10**5, 10**6) if n <= largest]
+    cases = [(d, n, concentration) for d in dims for n in sizes for concentration in (1.0, 10.0, 100.0, 1e3, 1e4, 1e6)]
+    for d, n, concentration in tqdm(cases, desc="auto", unit="problem"):
+        x, b, w = problem(n, d)
+        sums = Problem(
+            x, b, concentration / 2.0, np.dtype(np.float64), lambda part, w=w: w[part, None], normalize=False
+        )  # type: ignore[misc]
+        expected = plan.expected(sums, RTOL, 1, False)
+        choosing = seconds(partial(plan.expected, sums, RTOL, 1, False), rounds)
+        chosen = min(expected, key=expected.__getitem__)
+        times = {"dense": dense_seconds(x, b, w, concentration, rounds)}
+        for method, cost in expected.items():
+            if method != "dense" and (method == chosen or cost < min(PATIENCE, 3.0 * min(times.values()))):
+                call = partial(evaluate, x, b, w, concentration, method=method, rtol=RTOL)
+                times[method] = seconds(call, rounds)
+        best = min(times, key=times.__getitem__)
+        mine = times[chosen] + choosing
+        numbers = (f"{times[best]:.3g}", f"{mine:.3g}", f"{mine / times[best]:.2f}")
+        kept = "yes" if mine <= 1.3 * times[best] else "NO"
+        others = ", ".join(f"{name} {took:.2g} (expected {expected[name]:.2g})" for name, took in times.items())
+        yield [str(d), f"{n:.0e}", f"{concentration:g}", chosen, best, *numbers, kept, others]
+
+
+def growth_rows(rounds: int) -> Iterator[list[str]]:
+    """Time dense sums over five decades of points, and of control points, and see what memory they add."""
+    concentration = 20.0
+    for what in ("points", "control points"):
+        for n in (10**2, 10**3, 10**4, 10**5, 10**6, 10**7):
+            sizes = (n, 1000) if what == "points" else (1000, n)
+            x, b = sphere.uniform(2, sizes[0], 0), sphere.uniform(2, sizes[1], 1)
+            w = np.ones(len(b))
+            before = _resident()
+            took = seconds(partial(evaluate, x, b, w, concentration, method="dense"), rounds)
+            pairs = float(len(x)) * len(b)
+            inputs = (x.nbytes + b.nbytes + w.nbytes) / 2**20
+            added = _resident() - before
+            yield [what, f"{n:.0e}", f"{took:.3g}", f"{pairs / took / 1e9:.3g}", f"{inputs:.1f}", f"{added:.1f}"]
+
+
+def thread_rows(rounds: int) -> Iterator[list[str]]:
+    """Time dense sums on one thread and on two, in turn."""
+    for d, p in ((3, 1), (65, 1), (3, 3), (65, 65)):
+        n = 12_288 if d == 3 else 6144
+        x, b, _ = problem(n, d)
+        w = np.random.default_rng(3).random((n, p))
+        times: dict[int, list[float]] = {1: [], 2: []}
+        for _ in range(rounds + 3):
+            for workers, taken in times.items():
+                start = time.perf_counter()
+                evaluate(x, b, w, 20.0, normalize=p > 1, method="dense", workers=workers)
+                taken.append(time.perf_counter() - start)
+        one, two = (statistics.median(taken[1:]) for taken in times.values())
+        kept = "yes" if one >= 1.8 * two else "NO"
+        yield [
+            f"d={d} p={p}{' split' if p > 1 else ''}",
+            f"{one:.3g}",
+            f"{two:.3g}",
+            f"{one / two:.2f}",
+            ">= 1.8",
+            kept,
+        ]
+
+
+def _resident() -> float:
+    """Return the largest resident memory so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def main() -> None:
+    """Print the tables that are asked for."""
+    chosen = options()
+    tables: dict[str, tuple[list[str], Callable[[], Iterator[list[str]]]]] = {
+        "fast": (["what", "peer", "ours (s)", "peer (s)", "ratio", "target", "kept"], lambda: fast_rows(chosen.rounds)),
+        "auto": (
+            ["d", "N = M", "lambda", "auto takes", "best", "best (s)", "auto (s)", "ratio", "<= 1.3", "all (s)"],
+            lambda: auto_rows(chosen.dims, chosen.largest, chosen.rounds),
+        ),
+        "growth": (
+            ["growing", "number", "s", "G pairs/s", "input (MiB)", "memory added (MiB)"],
+            lambda: growth_rows(chosen.rounds),
+        ),
+        "threads": (
+            ["what", "1 thread (s)", "2 threads (s)", "ratio", "target", "kept"],
+            lambda: thread_rows(chosen.rounds),
+        ),
+    }
+    for name in chosen.tables:
+        header, rows = tables[name]
+        print(f"\n{name}\n" + tabulate(list(rows()), header, disable_numparse=True), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -67,11 +67,13 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
 def rounding_bound(problem: Problem, shift: Float64) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows."""
     unit = float(np.finfo(problem.dtype).eps) / 2.0
-    chain = min(problem.dim, 24) + problem.dim / 24 + 9.0  # roundings that one exponent passes
+    d = problem.dim + 1
+    chain = min(d, 24) + d / 24 + 8.0  # roundings that one exponent passes
     if by_products(problem.dim):
-        chain *= 8.0
+        chain *= 4.0
     exponent = min(4.0 * problem.rate, problem.rate * float(shift.max()) + 709.0)
-    return unit * (chain * exponent + 80.0) * (2.0 if problem.normalize else 1.0)
+    parts = len(problem.b) / _packed_size(problem, 64)
+    return unit * (chain * exponent + 80.0 + 8.0 * parts) * (2.0 if problem.normalize else 1.0)
 
 
 def _plain(problem: Problem) -> bool:

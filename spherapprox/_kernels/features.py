@@ -29,8 +29,12 @@ LANES = 8
 """Numbers in a vector of float64."""
 CHUNK = 2 * LANES
 """Points whose monomials are computed together."""
-SPAN = 16
-"""Chunks whose moments are in a running sum."""
+SPAN = 4
+"""Chunks whose moments are one running sum; their values of a row take 512 bytes, and should fit the second cache."""
+RUN = 32
+"""Spans whose moments are the next running sum."""
+PANEL = 64
+"""Rows of the second part whose values in a span stay in the first cache: 32 KiB. Tuned."""
 FEW, MANY = 4, 8
 """Rows of a part that are in registers together, for moments and for evaluation: pad each part to a multiple."""
 
@@ -123,6 +127,7 @@ def moments(points, weights, segments_many, segments_few, counts, n_few, total):
     plain = np.zeros((SPAN, FEW * counts.size * CHUNK))
     many = plain if p == 1 else np.empty_like(plain)
     few = np.zeros((SPAN, n_few * CHUNK))
+    some = np.zeros_like(total)
     for start in range(0, n, SPAN * CHUNK):
         chunks = (min(n - start, SPAN * CHUNK) + CHUNK - 1) // CHUNK
         for c in range(chunks):
@@ -137,11 +142,17 @@ def moments(points, weights, segments_many, segments_few, counts, n_few, total):
         for r in range(p):
             if p > 1:
                 _weigh(plain, weights[r], start, min(n - start, SPAN * CHUNK), many)
-            at = r * total.shape[1]
-            for group in range(counts.size):
-                for j in range(0, counts[group], FEW):
-                    _tile(many, group * FEW * CHUNK, few, j * CHUNK, chunks, total, at)
-                    at += FEW * FEW
+            for panel in range(0, n_few, PANEL):
+                at = r * total.shape[1] + panel * FEW
+                for group in range(counts.size):
+                    for j in range(panel, min(panel + PANEL, counts[group]), FEW):
+                        _tile(many, group * FEW * CHUNK, few, j * CHUNK, chunks, some, at + (j - panel) * FEW)
+                    at += counts[group] * FEW
+        if start // (SPAN * CHUNK) % RUN == RUN - 1 or start + SPAN * CHUNK >= n:
+            for r in range(p):
+                for i in range(total.shape[1]):
+                    total[r, i] += some[r, i]
+                    some[r, i] = 0.0
 
 
 @njit

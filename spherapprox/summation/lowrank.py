@@ -30,8 +30,9 @@ BLOCK_WORK = 4e8
 """Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
 ROUNDING = 4e-16
 """What roundings amount to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
-PER_MONOMIAL, PER_ROW, LOADING = 1.1e-10, 6e-10, 0.4
-"""Seconds for a monomial at a point, for a row of a part at a point, and to load the kernels. Measured."""
+PER_MONOMIAL, PER_ROW, ROWS, LOADING = 7e-11, 3e-10, 5000.0, 0.4
+"""Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, then in proportion
+to their number (they leave the cache); and to load the kernels. Measured."""
 
 _UNIT = 2.0**-53
 _ready: list[bool] = []
@@ -81,11 +82,11 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     """Estimate the seconds that `sums` takes."""
     kernel, d = _Kernel.of(problem), problem.dim + 1
     degree = kernel.degree(rtol or _UNIT, kernel.expected_need(problem))
-    monomials = (problem.p + problem.normalize) * rank(d, degree)
+    columns, monomials = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
-    points = len(problem.x) + len(problem.b)
-    once = (0.0 if _ready else LOADING) + 1e-7 * monomials
-    return once + points * (PER_MONOMIAL * monomials + PER_ROW * rows) / workers
+    each = PER_MONOMIAL * columns * monomials + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
+    once = (0.0 if _ready else LOADING) + 1e-7 * columns * monomials + 5e-4
+    return once + each * (len(problem.x) + len(problem.b)) / workers
 
 
 @dataclass(frozen=True)
@@ -132,16 +133,15 @@ class _Kernel:
 @lru_cache(maxsize=64)
 def _log_mean(dim: int, concentration: float) -> float:
     """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere (docs/theorems.md, 1.1)."""
-    order = 0.5 * (dim - 1)
     if concentration < 1e-3:
         return 0.0
-    return (
-        math.lgamma(order + 1.0) + order * math.log(2.0 / concentration) + float(special.log_iv(order, concentration))
-    )
+    order = 0.5 * (dim - 1)
+    power = order * math.log(2.0 / concentration) + math.lgamma(order + 1.0)
+    return power + float(special.log_iv(order, concentration))
 
 
 def _need(problem: Problem, exponent: float, mean: float) -> float:
-    """Return what errors by 1 amount to if the sums of weights 1 are from exp(-exponent) to exp(mean - exponent) each."""
+    """Return what errors by 1 amount to if the mean of all terms is above ``exp(-exponent)``, `mean` more at most."""
     quotient = 1.0 + math.exp(min(mean, 300.0)) if problem.normalize else 1.0
     return math.exp(min(exponent, 300.0)) * quotient
 
@@ -158,9 +158,9 @@ def _degree(z: float, largest_log_tail: float, largest_log_size: float) -> int:
 
 def _moments(problem: Problem, plan: Layout, workers: int, report: Callable[[int], object]) -> tuple[Float64, float]:
     """Return the moments (q, ...) of all columns, the last for weights 1, and how many roundings a sum passes."""
-    from .._kernels.features import CHUNK, SPAN, moments
+    from .._kernels.features import CHUNK, LANES, RUN, SPAN, moments
 
-    span, columns = SPAN * CHUNK, problem.p + problem.normalize
+    run, columns = RUN * SPAN * CHUNK, problem.p + problem.normalize
 
     def part_moments(part: slice) -> tuple[Float64, int]:
         b, _, w = problem.controls(part)
@@ -172,16 +172,16 @@ def _moments(problem: Problem, plan: Layout, workers: int, report: Callable[[int
         moments(b, weights, plan.first.segments, plan.second.segments, plan.met, plan.n_second, total)
         return total, len(b)
 
-    spans = max(1, int(_points_per_task(plan, columns) / span))
+    runs = max(1, int(_points_per_task(plan, columns) / run))
     total, rest = np.zeros((2, columns, plan.moments))
-    for part, n in in_order(part_moments, slices(len(problem.b), spans * span), workers):
+    for part, n in in_order(part_moments, slices(len(problem.b), runs * run), workers):
         added = total + part
         grown = added - total
         rest += (total - (added - grown)) + (part - grown)
         total = added
         report(n)
     _ready.append(True)
-    return total + rest, min(spans, -(-len(problem.b) // span)) + span // 8 + 8.0
+    return total + rest, float(SPAN * CHUNK // LANES + RUN + min(runs, -(-len(problem.b) // run)) + 7)
 
 
 def _polynomials(

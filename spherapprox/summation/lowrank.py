@@ -23,16 +23,19 @@ from .monomials import Layout, layout, rank
 from .partial import Float64, Partial, Problem, Sums
 from .scales import Scales
 
-LARGEST_RANK = 2**24
-"""Moments of all columns; each takes some 60 bytes, and 8 more for each thread."""
+LARGEST_RANK = 2**22
+"""Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
 LARGEST_DEGREE = 150
 BLOCK_WORK = 4e8
 """Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
 ROUNDING = 4e-16
 """What roundings amount to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
-PER_MONOMIAL, PER_ROW, ROWS, LOADING = 7e-11, 3e-10, 5000.0, 0.4
+PER_MONOMIAL, PER_ROW, ROWS, LOADING = 7e-11, 3e-10, 5000.0, 0.6
 """Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, then in proportion
 to their number (they leave the cache); and to load the kernels. Measured."""
+
+SLACK = 1.001
+"""Room in the error's bound for products of roundings, and for those of the bound itself."""
 
 _UNIT = 2.0**-53
 _ready: list[bool] = []
@@ -40,7 +43,10 @@ _ready: list[bool] = []
 
 
 def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
-    """Return the sums with a polynomial that leaves out less than `rtol`; `report` hears of finished pairs."""
+    """Return the sums with a polynomial that leaves out less than `rtol`; `report` hears of finished pairs.
+
+    Without `problem.normalize` the denominators are not computed: they are nan.
+    """
     kernel, scales = _Kernel.of(problem), Scales.of(problem)
     plan = layout(problem.dim + 1, kernel.degree(rtol or _UNIT, scales.need(problem.normalize)))
     half = len(problem.x) * len(problem.b) // 2
@@ -53,7 +59,7 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     denominator = answer[:, problem.p].copy() if problem.normalize else np.full(len(answer), np.nan)
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
     rounding = _UNIT * float(sizes @ _roundings(plan, chain)) + uncertain
-    each = kernel.weight * (math.exp(log_tail(kernel.z, plan.degree)) + rounding)
+    each = SLACK * kernel.weight * (math.exp(log_tail(kernel.z, plan.degree)) + rounding)
     error = each * scales.sharpened(state, each, problem.normalize).need(problem.normalize) + _factors(problem)
     return Sums(state, error, "numba")
 
@@ -85,7 +91,7 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     columns, monomials = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
     each = PER_MONOMIAL * columns * monomials + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
-    once = (0.0 if _ready else LOADING) + 1e-7 * columns * monomials + 5e-4
+    once = (0.0 if _ready else LOADING) + 1e-7 * columns * monomials + 1e-3
     return once + each * (len(problem.x) + len(problem.b)) / workers
 
 
@@ -172,7 +178,7 @@ def _moments(problem: Problem, plan: Layout, workers: int, report: Callable[[int
         moments(b, weights, plan.first.segments, plan.second.segments, plan.met, plan.n_second, total)
         return total, len(b)
 
-    runs = max(1, int(_points_per_task(plan, columns) / run))
+    runs = max(1, int(_points_per_task(plan, columns, len(problem.b)) / run))
     total, rest = np.zeros((2, columns, plan.moments))
     for part, n in in_order(part_moments, slices(len(problem.b), runs * run), workers):
         added = total + part
@@ -201,15 +207,15 @@ def _polynomials(
         out *= _factor(x, problem.rate)[:, None]
         return len(x)
 
-    step = CHUNK * max(1, int(_points_per_task(plan, len(table)) / CHUNK))
+    step = CHUNK * max(1, int(_points_per_task(plan, len(table), len(problem.x)) / CHUNK))
     for n in in_order(some, slices(len(problem.x), step), workers):
         report(n)
     return answer
 
 
-def _points_per_task(plan: Layout, columns: int) -> float:
-    """Return how many points a task takes: the same for any number of workers."""
-    return min(BLOCK_WORK / (columns * plan.moments), 2.0**16)
+def _points_per_task(plan: Layout, columns: int, n: int) -> float:
+    """Return how many of n points a task takes: a sixteenth of them, if that is not little, whatever the workers."""
+    return min(BLOCK_WORK / (columns * plan.moments), max(n / 16.0, 2048.0), 2.0**16)
 
 
 def _factor(rows: Floats, rate: float) -> Float64:
@@ -221,7 +227,7 @@ def _roundings(plan: Layout, chain: float) -> Float64:
     """Bound the roundings that a term of each degree passes, products and sums (docs/theorems.md, 4.10)."""
     degrees = np.arange(plan.degree + 1)
     rows = [np.searchsorted(part.degrees, degrees, side="right") for part in (plan.first, plan.second)]
-    return np.asarray(5.0 * degrees + chain + 24.0 + rows[0] + rows[1])
+    return np.asarray(6.0 * degrees + chain + 20.0 + rows[0] + rows[1])
 
 
 def _factors(problem: Problem) -> float:

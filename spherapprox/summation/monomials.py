@@ -47,7 +47,7 @@ class Layout:
     used: Ints
     source: Ints
     scale: Float64
-    power: Ints
+    power: NDArray[np.int16]
 
     @property
     def n_second(self) -> int:
@@ -93,7 +93,7 @@ def part(columns: range, degree: int) -> Part:
     return Part(np.array(segments, np.intp).reshape(-1, 4), np.concatenate(degrees), np.concatenate(multinomials))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def layout(d: int, degree: int) -> Layout:
     """Lay out all monomials in d variables up to a degree."""
     middle = -(-d // 2)
@@ -115,7 +115,7 @@ def layout(d: int, degree: int) -> Layout:
         source.append(np.where(fits, place, 0).ravel())
         weight = choose[i_degree, j_degree] * first.multinomials[i] * second.multinomials[j]
         scale.append(np.where(fits, weight, 0.0).ravel())
-        power.append(np.minimum(i_degree + j_degree, degree).ravel())
+        power.append(np.minimum(i_degree + j_degree, degree).ravel().astype(np.int16))
     return Layout(
         degree, first, second, met, used, np.concatenate(source), np.concatenate(scale), np.concatenate(power)
     )

@@ -121,6 +121,23 @@ def test_error_is_bounded(dim, concentration, rtol, normalize):
 
 
 @wide
+@pytest.mark.parametrize(("dim", "concentration"), [(2, 0.1), (2, 6.0), (4, 1.0), (5, 2.0)])
+def test_rounding_is_bounded(dim, concentration):
+    """With a degree so high that nothing else is left."""
+    x, b = sphere(200, dim), sphere(3000, dim, 1)
+    weights = np.random.default_rng(8).random((3000, 2))
+    wish = Problem(x, b, concentration / 2.0, np.dtype(np.float64), lambda part: weights[part], 2, True)
+    sums = lowrank.sums(wish, 1e-19, 1, lambda pairs: None)
+    wanted, scale = truth(x, b, weights, concentration)
+    off = distance(sums.partial.numerators, wanted, scale)
+    assert 1e-17 < off < 4.0 * lowrank.ROUNDING * math.exp(concentration - lowrank._log_mean(dim, concentration))
+    assert off < sums.error < 1e-11
+    np.testing.assert_allclose(
+        sums.partial.denominator, truth(x, b, np.ones((3000, 1)), concentration)[0][:, 0], rtol=sums.error
+    )
+
+
+@wide
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_as_given(dtype):
     """Lengths that are off by as much as is allowed count as they are."""
@@ -186,6 +203,8 @@ def test_any_number_of_workers_gives_the_same_bits(monkeypatch):
         np.testing.assert_array_equal(
             evaluate(x, b, values, 1.0, method="lowrank", normalize=True, workers=workers), one
         )
+    dense = evaluate(x, b, values, 1.0, method="dense", normalize=True)
+    np.testing.assert_allclose(one, dense, atol=1e-14)
     monkeypatch.setattr(lowrank, "BLOCK_WORK", 1e8)
     np.testing.assert_allclose(evaluate(x, b, values, 1.0, method="lowrank", normalize=True), one, atol=1e-14)
 

@@ -138,6 +138,29 @@ def test_rounding_is_bounded(dim, concentration):
 
 
 @wide
+def test_rounding_is_bounded_where_terms_cancel():
+    concentration = 6.0
+    b = sphere(300, 2, 6) * 0.2 + [0.6, 0.0, 0.8]
+    b /= np.linalg.norm(b, axis=1, keepdims=True)
+    wish = problem(-b[:50], b, concentration, 2)
+    sums = lowrank.sums(wish, 1e-22, 1, lambda pairs: None)
+    wanted, scale = truth(wish.x, b, wish.w(slice(None)), concentration)
+    off = distance(sums.partial.numerators, wanted, scale)
+    assert 2.0**-53 * (6.0 * concentration + 12.0) < off < sums.error < 3e-14 * math.exp(2.0 * concentration)
+
+
+def test_tasks_are_added_with_compensation(monkeypatch):
+    n = 64 * 2048
+    monkeypatch.setattr(lowrank, "BLOCK_WORK", 16.0 * 2048)
+    weights = np.zeros((n, 1))
+    weights[::2048] = 2.0**-54
+    weights[0] = 1.0
+    b = np.tile([[1.0, 0.0]], (n, 1))
+    wish = Problem(b[:1], b, 0.0, np.dtype(np.float64), lambda part: weights[part], 1, False)
+    assert abs(lowrank.sums(wish, 1e-14, 1, lambda pairs: None).partial.numerators - (1.0 + 2.0**-48)) < 2.5e-16
+
+
+@wide
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_as_given(dtype):
     """Lengths that are off by as much as is allowed count as they are."""

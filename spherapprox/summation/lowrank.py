@@ -171,7 +171,7 @@ def _moments(problem: Problem, plan: Layout, workers: int, report: Callable[[int
 
     def part_moments(part: slice) -> tuple[Float64, int]:
         b, _, w = problem.controls(part)
-        b = np.ascontiguousarray(b, dtype=np.float64)
+        b = np.array(b, np.float64, order="C")  # a copy: kernels are compiled for writeable arrays
         weights = np.empty((columns, len(b)))
         weights[: problem.p], weights[problem.p :] = w.T, 1.0
         weights *= _factor(b, problem.rate)
@@ -202,7 +202,7 @@ def _polynomials(
     answer = np.empty((len(problem.x), len(table)))
 
     def some(rows: slice) -> int:
-        x = np.ascontiguousarray(problem.x[rows], dtype=np.float64)
+        x = np.array(problem.x[rows], np.float64, order="C")
         out = answer[rows]
         polynomials(x, table, plan.first.segments, plan.second.segments, plan.used, plan.n_second, out)
         out *= _factor(x, problem.rate)[:, None]

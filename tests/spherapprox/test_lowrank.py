@@ -218,6 +218,17 @@ def test_columns_of_different_size_do_not_disturb_each_other():
     np.testing.assert_allclose(got[:, 2] * 1e-290, got[:, 1], rtol=1e-14)
 
 
+def test_any_layout_of_input():
+    x, b, values = sphere(40, 2, 32), sphere(60, 2, 33), np.random.default_rng(34).standard_normal((60, 2))
+    plain = evaluate(x, b, values, 1.0, method="lowrank")
+    before = len(features.moments.signatures), len(features.polynomials.signatures)
+    x.flags.writeable = b.flags.writeable = False
+    np.testing.assert_array_equal(evaluate(x, b, np.asfortranarray(values), 1.0, method="lowrank"), plain)
+    turned = evaluate(np.asfortranarray(x)[::-1], np.repeat(b, 2, axis=0)[::2], values, 1.0, method="lowrank")
+    np.testing.assert_array_equal(turned[::-1], plain)
+    assert (len(features.moments.signatures), len(features.polynomials.signatures)) == before  # nothing compiled again
+
+
 def test_any_number_of_workers_gives_the_same_bits(monkeypatch):
     x, b, values = sphere(3001, 3, 26), sphere(5000, 3, 27), np.random.default_rng(28).standard_normal((5000, 2))
     monkeypatch.setattr(lowrank, "BLOCK_WORK", 3e5)

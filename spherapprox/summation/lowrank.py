@@ -1,0 +1,250 @@
+"""The lowrank method: a polynomial of <x, b> in place of the exponential, by moments of the control points.
+
+``exp(-rate |x - b|^2)`` is ``e^-lambda f(x) f(b) exp(lambda <x, b>)`` with ``lambda = 2 rate`` and
+``f(y) = exp(-rate (|y|^2 - 1))``, on rows of any length. A polynomial of <x, b> is a sum over monomials of x times the
+same of b, so that one pass over the control points (their moments) and one over the evaluation points do:
+docs/theorems.md, 4.10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from .. import _checks, special
+from .._checks import Floats
+from .._threads import in_order, slices
+from .chebyshev import coefficients, log_size, log_tail
+from .monomials import Layout, layout, rank
+from .partial import Float64, Partial, Problem, Sums
+from .scales import Scales
+
+LARGEST_RANK = 2**22
+"""Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
+LARGEST_DEGREE = 150
+BLOCK_WORK = 4e8
+"""Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
+ROUNDING = 4e-16
+"""What roundings amount to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
+PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, LOADING = 7e-11, 3e-10, 5000.0, 2e-8, 0.6
+"""Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, and more
+when they leave the cache; for a coordinate of a point; and to load the kernels. Measured."""
+
+SLACK = 1.001
+"""Room in the error's bound for products of roundings, and for those of the bound itself."""
+
+_UNIT = 2.0**-53
+_ready: list[bool] = []
+"""Not empty once the kernels are loaded in this process."""
+
+
+def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
+    """Return the sums with a polynomial that leaves out less than `rtol`; `report` hears of finished pairs.
+
+    Without `problem.normalize` the denominators are not computed: they are nan.
+    """
+    kernel, scales = _Kernel.of(problem), Scales.of(problem)
+    plan = layout(problem.dim + 1, kernel.degree(rtol or _UNIT, scales.need(problem.normalize)))
+    half = len(problem.x) * len(problem.b) // 2
+    moments, chain = _moments(problem, plan, workers, _shares(half, len(problem.b), report))
+    values, sizes, uncertain = coefficients(kernel.z, plan.degree)
+    answer = _polynomials(
+        problem, plan, moments, kernel.scaled(values, problem.rate), workers,
+        _shares(len(problem.x) * len(problem.b) - half, len(problem.x), report),
+    )  # fmt: skip
+    denominator = answer[:, problem.p].copy() if problem.normalize else np.full(len(answer), np.nan)
+    state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
+    rounding = _UNIT * float(sizes @ _roundings(plan, chain)) + uncertain
+    each = SLACK * kernel.weight * (math.exp(log_tail(kernel.z, plan.degree)) + rounding)
+    error = each * scales.sharpened(state, each, problem.normalize).need(problem.normalize) + _factors(problem)
+    return Sums(state, error, "numba")
+
+
+def obstacle(problem: Problem, rtol: float | None) -> str:
+    """Say why the method cannot be used."""
+    if problem.w is None or problem.offset is not None:
+        return "it takes no angles and no offsets"
+    if rtol is None:
+        return "it leaves something out, which rtol=None forbids"
+    kernel = _Kernel.of(problem)
+    if kernel.z > LARGEST_DEGREE:
+        return f"concentration {2.0 * problem.rate:g} is too large for polynomials"
+    spread = 2.0 * problem.rate - _log_mean(problem.dim, 2.0 * problem.rate)
+    roundings = ROUNDING * math.exp(spread) * (1.0 + problem.normalize)
+    if roundings > rtol:
+        return f"its rounding errors are near {roundings:.1g} at concentration {2.0 * problem.rate:g}"
+    degree = kernel.degree(rtol, kernel.largest_need(problem))
+    moments = (problem.p + problem.normalize) * rank(problem.dim + 1, degree)
+    if degree > LARGEST_DEGREE or moments > LARGEST_RANK:
+        return f"a polynomial of {problem.dim + 1} variables and degree {degree} has too many coefficients"
+    return ""
+
+
+def cost(problem: Problem, rtol: float | None, workers: int) -> float:
+    """Estimate the seconds that `sums` takes."""
+    kernel, d = _Kernel.of(problem), problem.dim + 1
+    degree = kernel.degree(rtol or _UNIT, kernel.expected_need(problem))
+    columns, monomials = problem.p + problem.normalize, rank(d, degree)
+    rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
+    each = PER_MONOMIAL * columns * monomials + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
+    each += PER_COORDINATE * d
+    once = (0.0 if _ready else LOADING) + 1e-7 * columns * monomials + 1e-3
+    return once + each * (len(problem.x) + len(problem.b)) / workers
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """The exponential, ``exp(z s)`` with ``s = <x, b> / reach`` in [-1, 1], and the polynomials that stand for it.
+
+    A term of weight 1 is at most `weight` times it: ``e^-lambda f(x) f(b)``.
+    """
+
+    z: float
+    reach: float
+    weight: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Kernel:
+        """Allow for rows as long and as short as they may be."""
+        off = [1.001 * _checks.UNIT_TOLERANCE[rows.dtype] for rows in (problem.x, problem.b)]
+        reach = (1.0 + off[0]) * (1.0 + off[1])
+        weight = math.exp(max(problem.rate * (2.0 * sum(off) - 2.0), -700.0))
+        return cls(2.0 * problem.rate * reach, reach, weight)
+
+    def degree(self, rtol: float, need: float) -> int:
+        """Return the least degree that leaves out at most 0.9 rtol, and rounds little beside rtol where that can be.
+
+        `need` is what errors by 1 of all terms amount to, relative to the result.
+        """
+        log = math.log(rtol) - math.log(need) - math.log(self.weight)
+        return _degree(self.z, log + math.log(0.9), log - math.log(ROUNDING))
+
+    def scaled(self, values: Float64, rate: float) -> Float64:
+        """Return the coefficients of powers of <x, b> from those of s, times e^-lambda."""
+        return np.asarray(math.exp(-2.0 * rate) * values / self.reach ** np.arange(len(values)))
+
+    def expected_need(self, problem: Problem) -> float:
+        """Estimate `need` for control points all over the sphere."""
+        return _need(problem, 2.0 * problem.rate, _log_mean(problem.dim, 2.0 * problem.rate))
+
+    def largest_need(self, problem: Problem) -> float:
+        """Bound `need` for any points: no exponent is above ``rate (|x| + |b|)^2``."""
+        exponent = problem.rate * (1.0 + self.reach) ** 2
+        return _need(problem, exponent, exponent)
+
+
+@lru_cache(maxsize=64)
+def _log_mean(dim: int, concentration: float) -> float:
+    """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere (docs/theorems.md, 1.1)."""
+    if concentration < 1e-3:
+        return 0.0
+    order = 0.5 * (dim - 1)
+    power = order * math.log(2.0 / concentration) + math.lgamma(order + 1.0)
+    return power + float(special.log_iv(order, concentration))
+
+
+def _need(problem: Problem, exponent: float, mean: float) -> float:
+    """Return what errors by 1 amount to if the mean of all terms is above ``exp(-exponent)``, `mean` more at most."""
+    quotient = 1.0 + math.exp(min(mean, 300.0)) if problem.normalize else 1.0
+    return math.exp(min(exponent, 300.0)) * quotient
+
+
+@lru_cache(maxsize=64)
+def _degree(z: float, largest_log_tail: float, largest_log_size: float) -> int:
+    """Return the least degree with a tail and with coefficients as small as wanted; LARGEST_DEGREE + 1 if none has."""
+    size = max(largest_log_size, z + 0.1)
+    for degree in range(LARGEST_DEGREE + 1):
+        if log_tail(z, degree) <= largest_log_tail and log_size(z, degree) <= size:
+            return degree
+    return LARGEST_DEGREE + 1
+
+
+def _moments(problem: Problem, plan: Layout, workers: int, report: Callable[[int], object]) -> tuple[Float64, float]:
+    """Return the moments (q, ...) of all columns, the last for weights 1, and how many roundings a sum passes."""
+    from .._kernels.features import CHUNK, LANES, RUN, SPAN, moments
+
+    run, columns = RUN * SPAN * CHUNK, problem.p + problem.normalize
+
+    def part_moments(part: slice) -> tuple[Float64, int]:
+        b, _, w = problem.controls(part)
+        b = np.array(b, np.float64, order="C")  # a copy: kernels are compiled for writeable arrays
+        weights = np.empty((columns, len(b)))
+        weights[: problem.p], weights[problem.p :] = w.T, 1.0
+        weights *= _factor(b, problem.rate)
+        total = np.zeros((columns, plan.moments))
+        moments(b, weights, plan.first.segments, plan.second.segments, plan.met, plan.n_second, total)
+        return total, len(b)
+
+    runs = max(1, int(_points_per_task(plan, columns, len(problem.b)) / run))
+    total, rest = np.zeros((2, columns, plan.moments))
+    for part, n in in_order(part_moments, slices(len(problem.b), runs * run), workers):
+        added = total + part
+        grown = added - total
+        rest += (total - (added - grown)) + (part - grown)
+        total = added
+        report(n)
+    _ready.append(True)
+    return total + rest, float(SPAN * CHUNK // LANES + RUN + min(runs, -(-len(problem.b) // run)) + 7)
+
+
+def _polynomials(
+    problem: Problem, plan: Layout, moments: Float64, values: Float64, workers: int, report: Callable[[int], object]
+) -> Float64:
+    """Return the sums (m, q) from the moments and the polynomial's coefficients."""
+    from .._kernels.features import CHUNK, polynomials
+
+    table = np.take(moments, plan.source, axis=1)
+    table *= plan.scale * values[plan.power]
+    answer = np.empty((len(problem.x), len(table)))
+
+    def some(rows: slice) -> int:
+        x = np.array(problem.x[rows], np.float64, order="C")
+        out = answer[rows]
+        polynomials(x, table, plan.first.segments, plan.second.segments, plan.used, plan.n_second, out)
+        out *= _factor(x, problem.rate)[:, None]
+        return len(x)
+
+    step = CHUNK * max(1, int(_points_per_task(plan, len(table), len(problem.x)) / CHUNK))
+    for n in in_order(some, slices(len(problem.x), step), workers):
+        report(n)
+    return answer
+
+
+def _points_per_task(plan: Layout, columns: int, n: int) -> float:
+    """Return how many of n points a task takes: a sixteenth of them, if that is not little, whatever the workers."""
+    return min(BLOCK_WORK / (columns * plan.moments), max(n / 16.0, 2048.0), 2.0**16)
+
+
+def _factor(rows: Floats, rate: float) -> Float64:
+    """Return f: 1 for rows of length 1."""
+    return np.asarray(np.exp(-rate * (np.einsum("ij,ij->i", rows, rows) - 1.0)))
+
+
+def _roundings(plan: Layout, chain: float) -> Float64:
+    """Bound the roundings that a term of each degree passes, products and sums (docs/theorems.md, 4.10)."""
+    degrees = np.arange(plan.degree + 1)
+    rows = [np.searchsorted(part.degrees, degrees, side="right") for part in (plan.first, plan.second)]
+    return np.asarray(6.0 * degrees + chain + 20.0 + rows[0] + rows[1])
+
+
+def _factors(problem: Problem) -> float:
+    """Bound the relative errors of e^-lambda, f(x), f(b) and of the last rounding to the result's type."""
+    each = _UNIT * (2.002 * problem.rate * (problem.dim + 4.0) + 12.0)
+    return each * (2.0 if problem.normalize else 1.0) + float(np.finfo(problem.dtype).eps) / 2.0
+
+
+def _shares(pairs: int, steps: int, report: Callable[[int], object]) -> Callable[[int], object]:
+    """Return what hears of steps and reports as large a share of the pairs."""
+    done = [0, 0]
+
+    def heard(count: int) -> None:
+        done[0] += count
+        now = pairs * done[0] // steps
+        report(now - done[1])
+        done[1] = now
+
+    return heard

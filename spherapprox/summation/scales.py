@@ -1,0 +1,108 @@
+"""How large the sums are at least, from two looks at the points: what an absolute error is beside them.
+
+By Jensen's inequality ``sum_k |w_k| exp(-rate |x - b_k|^2) >= W exp(-rate mean |x - b_k|^2)``, the mean taken with
+weights |w_k| of sum W: it is ``|x|^2 - 2 <x, c> + mean |b|^2``, c the centroid (docs/theorems.md, 4.10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._threads import slices
+from .partial import Float64, Partial, Problem
+from .tiles import numpy_parts
+
+_BLOCK = 4096
+_SAMPLES = 2
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Of each column of weights that is not all 0: their absolute sum, and a lower bound of the result's largest row.
+
+    `total` (q,) and `largest` (q,); for a quotient, `count` control points and `least` below every denominator.
+    """
+
+    total: Float64
+    largest: Float64
+    count: float
+    least: float
+    used: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Scales:
+        """Bound the scales of the problem's result before it is computed."""
+        total, centre, square = _centroids(problem)
+        nearest, farthest = _exponents(problem, centre, square)
+        largest = total * np.exp(-nearest)
+        least = float(len(problem.b)) * float(np.exp(-farthest[-1]))
+        if problem.normalize:
+            largest = _quotients(problem, total, centre, square)
+        used = np.flatnonzero(total[:-1])
+        return cls(total[used], largest[used], float(len(problem.b)), least, used)
+
+    def need(self, normalize: bool) -> float:
+        """Return what errors by 1 of all terms of weight 1 amount to, relative to the largest row."""
+        share = float(np.max(self.total / self.largest, initial=0.0))
+        return (share + self.count) / self.least if normalize else max(share, 1.0)
+
+    def sharpened(self, state: Partial, each: float, normalize: bool) -> Scales:
+        """Return the scales that are seen from a result whose terms of weight 1 err by at most `each`."""
+        largest, least = self.largest, self.least
+        below = np.abs(state.numerators[:, self.used])
+        if normalize:
+            least = max(least, float(state.denominator.min()) - each * self.count)
+            above = state.denominator + each * self.count
+            seen = ((below - each * self.total) / above[:, None]).max(axis=0)
+        else:
+            seen = below.max(axis=0) - each * self.total
+        return replace(self, largest=np.maximum(largest, seen), least=least)
+
+
+def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
+    """Return the sum, the centroid and the mean square of b under each column of |w|, and under equal weights."""
+    columns = problem.p + 1
+    total, centre, square = np.zeros(columns), np.zeros((columns, problem.dim + 1)), np.zeros(columns)
+    for part in slices(len(problem.b), _BLOCK):
+        b, _, w = problem.controls(part)
+        b = b.astype(np.float64, copy=False)
+        w = np.concatenate([np.abs(w), np.ones((len(b), 1))], axis=1)
+        total += w.sum(axis=0)
+        centre += w.T @ b
+        square += w.T @ np.einsum("ij,ij->i", b, b)
+    share = np.where(total > 0.0, total, 1.0)
+    return total, centre / share[:, None], square / share
+
+
+def _exponents(problem: Problem, centre: Float64, square: Float64) -> tuple[Float64, Float64]:
+    """Return, of each column, the least and the largest of Jensen's exponents over the evaluation points."""
+    nearest, farthest = np.full(len(square), np.inf), np.full(len(square), -np.inf)
+    for part in slices(len(problem.x), _BLOCK):
+        exponent = _jensen(problem, part, centre, square)
+        nearest = np.minimum(nearest, exponent.min(axis=0))
+        farthest = np.maximum(farthest, exponent.max(axis=0))
+    return nearest, farthest
+
+
+def _jensen(problem: Problem, rows: slice, centre: Float64, square: Float64) -> Float64:
+    """Return Jensen's exponents at some evaluation points, (rows, columns)."""
+    x = problem.x[rows].astype(np.float64, copy=False)
+    mean = np.einsum("ij,ij->i", x, x)[:, None] + square - 2.0 * (x @ centre.T)
+    return np.asarray(problem.rate * np.maximum(mean, 0.0))
+
+
+def _quotients(problem: Problem, total: Float64, centre: Float64, square: Float64) -> Float64:
+    """Bound the largest row of the quotients from below, by some rows whose denominators are computed."""
+    rows = slice(0, None, -(-len(problem.x) // _SAMPLES))
+    few = replace(problem.at_rows(rows), w=lambda part: np.zeros((part.stop - part.start, 1)), p=1)
+    m = len(few.x)
+    state = Partial(np.empty(m), np.empty((m, 1)), np.empty(m))
+    for task, parts in numpy_parts(few, state, 1):
+        for part in parts:
+            task(part)
+    log_denominator = np.log(state.denominator) - problem.rate * state.shift
+    exponent = _jensen(problem, rows, centre, square)
+    return np.asarray(total * np.exp(-(exponent + log_denominator[:, None])).max(axis=0))

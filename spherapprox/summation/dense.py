@@ -21,6 +21,10 @@ from .tiles import NEAR, Task, by_products, half_defects, numpy_parts
 
 COMPILE_WORTH = 1e9
 """Work (see `_work`) from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
+LOADING = 0.4
+"""Seconds that it takes to load a kernel that has been compiled. Measured."""
+RATE, NUMPY_RATE = 3.2e10, 5e9
+"""Work in float64 per second, of the kernels on each thread and of NumPy. Measured."""
 TASK_WORK = 1e9
 """Work of one call of a kernel, between which the sum can be interrupted: some 20 ms. Tuned."""
 PACKED = 2**18
@@ -38,7 +42,7 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     """Return the sums over all control points, whatever `rtol`; `report` hears of finished pairs."""
     m = len(problem.x)
     state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))
-    kernel = "fused" if _plain(problem) else "shifted"
+    kernel = _kernel(problem)
     if not _compiled(kernel, problem):
         _carry_out(numpy_parts(problem, state), 1, report)
         return Sums(state, rounding_bound(problem, state.shift), "numpy")
@@ -60,8 +64,12 @@ def obstacle(problem: Problem, rtol: float | None) -> str:
 
 
 def cost(problem: Problem, rtol: float | None, workers: int) -> float:
-    """Estimate the seconds that `sums` takes."""
-    return 5e-11 * _work(problem) / workers
+    """Estimate the seconds that `sums` takes: from counts of vector operations, and their rates on an Ice Lake Xeon."""
+    work = _work(problem)
+    if (_kernel(problem), problem.dtype) not in _ready and _spent[0] + work <= COMPILE_WORTH:
+        return 1e-4 + work / NUMPY_RATE
+    loading = 0.0 if (_kernel(problem), problem.dtype) in _ready else LOADING
+    return loading + 5e-5 + work / (RATE * 8.0 / problem.dtype.itemsize * workers)
 
 
 def rounding_bound(problem: Problem, shift: Float64) -> float:
@@ -76,10 +84,11 @@ def rounding_bound(problem: Problem, shift: Float64) -> float:
     return unit * (chain * exponent + 80.0 + 8.0 * parts) * (2.0 if problem.normalize else 1.0)
 
 
-def _plain(problem: Problem) -> bool:
-    """Say whether the fused kernel can do the problem."""
+def _kernel(problem: Problem) -> str:
+    """Return the kernel that does the problem first: "fused" where it can."""
     largest = {8: 1e13, 4: 9e4}[problem.dtype.itemsize]
-    return problem.w is not None and problem.offset is None and 4.0 * problem.rate <= largest
+    plain = problem.w is not None and problem.offset is None and 4.0 * problem.rate <= largest
+    return "fused" if plain else "shifted"
 
 
 def _lost(problem: Problem, state: Partial) -> NDArray[np.intp]:
@@ -93,8 +102,10 @@ def _lost(problem: Problem, state: Partial) -> NDArray[np.intp]:
 
 
 def _work(problem: Problem) -> float:
-    """Count the arithmetic of all pairs, in vector operations."""
-    return float(len(problem.x)) * len(problem.b) * (3 * problem.dim + problem.p + 28)
+    """Count the arithmetic of all pairs, in operations of a vector's lane."""
+    d, columns = problem.dim + 1, problem.p + problem.normalize
+    distance = d + 3 if by_products(problem.dim) else 2 * d
+    return float(len(problem.x)) * len(problem.b) * (distance + 14 + columns)
 
 
 def _compiled(kernel: str, problem: Problem) -> bool:

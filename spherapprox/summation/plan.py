@@ -16,6 +16,8 @@ why it cannot, or nothing; `cost(problem, rtol, workers)`, the seconds that it w
 ROW_BY_ROW = ("dense", "truncated")
 """Methods whose error is relative to each row's own sum of absolute values."""
 METHODS = ("auto", *_METHODS)
+CHEAP = 1e-3
+"""Seconds below which dense sums are not compared with other methods."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,9 @@ def _choose(
         return wish, "asked for", {}
     if rtol is None:
         return "dense", "rtol=None allows nothing to be left out", {}
+    price = dense.cost(problem, rtol, workers)
+    if price < CHEAP:
+        return "dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}
     costs = expected(problem, rtol, workers, row_by_row)
     best = min(costs, key=lambda name: costs[name])
     others = ", ".join(f"{name} {cost:.2g} s" for name, cost in sorted(costs.items(), key=lambda item: item[1]))

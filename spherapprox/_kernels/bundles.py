@@ -99,19 +99,23 @@ def of_spheres(counts: Integers, thresholds: Floats, most: int, offsets: Integer
 def raise_all(m: int, rows: Any, bounds: Any, inside: Any, most: int, offsets: Integers, out: Floats, start: int) -> Any:
     """Write the bundles of partitions of S^m from `start` on, `most` each at most, from those inside their collars.
 
-    `rows` are the collars (first row of each partition, lower, upper, inner), `bounds` the partitions' thresholds and
+    `rows` are the collars (first row of each partition, lower, upper, inner, need), `bounds` the partitions' thresholds and
     caps' bundles, `inside` the offsets and bundles of the partitions inside. Writes where each one's bundles end, and
     returns up to which partition `out` had room, and how many bundles were lifted.
     """
-    (begin, lower, upper, inner), (thresholds, caps), (first, below) = rows, bounds, inside
+    (begin, lower, upper, inner, need), (thresholds, caps), (first, below) = rows, bounds, inside
     room = 64
     scratch, filled, lifted = np.empty((room, 5)), 0, 0
     for e in range(start, len(thresholds)):
         size = 1
         scratch[0] = caps[e]
         for i in range(begin[e], begin[e + 1]):
-            sine, cosine = zone.means(m, lower[i], upper[i])
+            sine, cosine = -1.0, 0.0
             for g in range(first[inner[i]], first[inner[i] + 1]):
+                if below[g, 0] <= need[i]:
+                    continue
+                if sine < 0.0:
+                    sine, cosine = zone.means(m, lower[i], upper[i])
                 if size == room:
                     larger = np.empty((4 * room, 5))
                     larger[:room] = scratch

@@ -59,6 +59,21 @@ def about_between(lower: float, upper: float, across: float, one: float, other: 
 
 
 @njit
+def allowed(lower: float, upper: float, one: float, other: float, threshold: float) -> float:
+    """Return up to which radius inside, pi/2 at most, `about_between` is at most the threshold; 0 if it never is."""
+    square, result = math.sin(0.5 * min(threshold, math.pi)) ** 2, 1.0
+    for t in (lower, upper):
+        for center in (one, other):
+            left = square - math.sin(0.5 * (t - center)) ** 2
+            product = math.sin(t) * math.sin(center)
+            if left < result * product:
+                result = left / product
+    if result <= 0.0:
+        return 0.0
+    return 2.0 * math.asin(min(math.sqrt(result), math.sqrt(0.5)))
+
+
+@njit
 def of_arcs(kind: int, lower: float, upper: float, arcs: int) -> float:
     """Return the radius of the cells of a collar of S^2."""
     half = math.pi / arcs

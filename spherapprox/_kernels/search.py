@@ -42,21 +42,41 @@ def on_circle_or_sphere(kind: int, count: int, memo: Floats) -> float:
 
 
 @njit
-def needed(kind: int, m: int, zone_of: Any, threshold: float, enough: float, spread: float) -> float:
-    """Return a radius of the cell inside with which that of the zone is at most `threshold`; `enough` is too large."""
-    lower, upper = zone_of
-    low, high, sine, cosine = 0.0, enough, 0.0, 0.0
-    if kind == largest.CENTROID:
-        sine, cosine = zone.means(m, lower, upper)
-    for i in range(HALVINGS if kind != largest.CENTROID else HALVINGS // 2):
+def needed(kind: int, m: int, lower: float, upper: float, threshold: float, enough: float) -> float:
+    """Return a radius of the cell inside with which that of the zone is at most `threshold`; `enough` is too large.
+
+    Not for centroids.
+    """
+    low, high = 0.0, enough
+    for i in range(HALVINGS):
         middle = 0.5 * (low + high) if i > 0 else low
-        if kind == largest.CENTROID:
-            across = largest.about_extremes(lower, upper, middle, spread, sine, cosine) * (1.0 + largest.ROUNDING)
-        else:
-            across = largest.about(kind, m, lower, upper, middle, spread)
+        across = largest.about(kind, m, lower, upper, middle, 1.0)
         if across > threshold and i == 0:
             break
         if across > threshold:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+@njit
+def needed_of_centroids(m: int, lower: float, upper: float, threshold: float, inside: float, spread: float) -> float:
+    """Return what `needed` does, inf where the radius is at most `threshold` with `inside`, too."""
+    sine, cosine = zone.means(m, lower, upper)
+    inner, outer = math.atan2(sine * largest.least_length(inside, spread), cosine), math.atan2(sine, cosine)
+    threshold *= 1.0 - largest.ROUNDING
+    low, high = largest.allowed(lower, upper, inner, outer, threshold), inside
+    if low >= inside:
+        return math.inf
+    if low < 0.5 * math.pi - 1e-9:
+        return low
+    low = 0.5 * math.pi - 1e-9
+    if largest.about_between(lower, upper, high, inner, outer) <= threshold:
+        return math.inf
+    for _ in range(HALVINGS // 2):
+        middle = 0.5 * (low + high)
+        if largest.about_between(lower, upper, middle, inner, outer) > threshold:
             high = middle
         else:
             low = middle
@@ -71,17 +91,21 @@ def judge(kind: int, m: int, box: Any, threshold: float, tables: Any) -> Any:
     and the memo.
     """
     (lower, upper, count), (bounds, spreads, memo) = box, tables
-    if kind != largest.CENTROID and (count <= 2 or m == 3):
-        inside = on_circle_or_sphere(kind, count, memo)
-        return largest.about(kind, m, lower, upper, inside, 1.0), math.inf
+    known = count <= 2 or m == 3
+    if kind != largest.CENTROID and known:
+        return largest.about(kind, m, lower, upper, on_circle_or_sphere(kind, count, memo), 1.0), math.inf
+    if threshold <= 0.0:
+        return -1.0, 0.0
     cell = cell_of(count)
     inside = bounds[cell] if cell < len(bounds) else math.pi
-    spread = spreads[cell] if cell < len(spreads) else 1.0
-    if kind == largest.CENTROID and (count <= 2 or m == 3):
-        inside = math.pi / count if count <= 2 else on_circle_or_sphere(kind, count, memo)
-    if largest.about(kind, m, lower, upper, inside, spread) * (1.0 + largest.ROUNDING) <= threshold:
+    if kind == largest.CENTROID:
+        spread = spreads[cell] if cell < len(spreads) else 1.0
+        if known:
+            inside = math.pi / count if count <= 2 else on_circle_or_sphere(kind, count, memo)
+        return -1.0, needed_of_centroids(m, lower, upper, threshold, inside, spread)
+    if largest.about(kind, m, lower, upper, inside, 1.0) * (1.0 + largest.ROUNDING) <= threshold:
         return -1.0, math.inf
-    return -1.0, needed(kind, m, (lower, upper), threshold, inside, spread)
+    return -1.0, needed(kind, m, lower, upper, threshold, inside)
 
 
 @njit

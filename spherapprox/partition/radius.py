@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,11 +31,20 @@ _PLAIN = 3 * 10**5
 _VISITS = 3 * 10**6
 """Collars of a search, all passes together: some seconds."""
 
-_BUNDLES, _LEAST = 2**22, 16
-"""Bundles of cells that a pass lifts, about, and that one partition keeps whatever it takes."""
+_BUNDLES, _LEAST, _FINER = 2**22, 16, 8
+"""Bundles of cells that a pass lifts, about; that one partition keeps whatever it takes; and times as many if few."""
 
 _DEPTH = 64
 """Spheres for which bounds are made, from the highest."""
+
+_LIFTS = 10
+"""Bundles that take as long as a collar."""
+
+_GUESS = 0.985
+"""The first threshold for centroids over the radius about midpoints, below which radii about centroids seldom are."""
+
+_CLOSE = 1.001
+"""Ratio of the bounds for centroids at which a pass that takes as long as those before is not worth it."""
 
 _LIFTS = 10
 """Bundles that take as long as a collar."""
@@ -110,29 +120,34 @@ def enclosed(dim: int, n: int, center: str = "midpoint") -> tuple[float, float]:
 
 def _between(passes: Search) -> tuple[float, float]:
     """Return what `enclosed` does, for centroids."""
-    found = passes.sweep(0.0, _PLAIN)
-    if found is None:
-        passes.prepare()
-        cap = largest(passes.dim, passes.n, "smallest-cap")[0] * (1.0 + kernel.ROUNDING)
-        # a cell's cap of at most pi/2 holds its centroid too
-        found = passes.polar, min(passes.upper, 2.0 * cap if cap <= 0.5 * math.pi else math.pi)
-    (lower, upper), visits = found, passes.visits
-    passes.visits = 0 if visits < _PLAIN else passes.visits
+    found = passes.sweep(0.0, _PLAIN // 10)
+    if found is not None and found[0] == found[1]:
+        return found
+    passes.prepare()
+    lower, upper = passes.polar, passes.upper
+    below = _GUESS * enclosed(passes.dim, passes.n)[0]
+    if found is not None:
+        below, upper = found[0], min(upper, found[1])
+    bracketed = False
     while lower < upper and passes.visits < _VISITS:
-        below = max(lower, upper * _STEP)
-        found = passes.sweep(below, _VISITS - passes.visits)
-        if found is None:
+        before, found = (lower, upper), passes.sweep(below, _VISITS - passes.visits)
+        if found is not None:
+            lower, upper = max(lower, found[0]), min(upper, max(below, found[1]))
+        if lower < below and not bracketed:
+            least, most = _by_caps(passes.dim, passes.n)
+            lower, upper, bracketed = max(lower, least), min(upper, most), True
+        elif (lower, upper) == before or (upper < lower * _CLOSE and 2 * passes.visits > _VISITS):
             break
-        if DEBUG:
-            print("   tau", below, "found", found, "visits", passes.visits)
-        before = lower, upper
-        lower, upper = max(lower, found[0]), min(upper, max(below, found[1]))
-        if (lower, upper) == before:
-            break
+        below = lower if lower >= below else math.sqrt(lower * upper)
     return lower, upper
 
 
-DEBUG = False
+def _by_caps(dim: int, n: int) -> tuple[float, float]:
+    """Return bounds of the largest radius about centroids from that about smallest caps, which no other is below."""
+    lower, upper = enclosed(dim, n, "smallest-cap")
+    # a cap of at most pi/2 that holds a cell holds its centroid too
+    upper = 2.0 * upper * (1.0 + kernel.ROUNDING) if upper < 0.5 * math.pi else math.pi
+    return lower * (1.0 - kernel.ROUNDING), upper
 
 
 def bounds_of(kind: int, dim: int, n: int) -> tuple[dict[int, Tables], tuple[float, float]]:
@@ -200,7 +215,7 @@ class Search:
             if not len(counts):
                 break
         if self.kind == kernel.CENTROID:
-            return self._raise_bundles(levels, counts, thresholds)
+            return self._raise_finely(levels, counts, thresholds)
         radius = np.empty(0)
         for m, _, _, known, rows in reversed(levels):
             if len(rows.parent):
@@ -239,9 +254,21 @@ class Search:
         keep = np.flatnonzero(need < np.inf)
         return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], inner[keep], need[keep])
 
-    def _raise_bundles(self, levels: list[_Opened], deepest: Integers, needed: Floats) -> tuple[float, float]:
-        """Take the cells that may matter up from S^2, each with the length of its mean vector."""
-        most = max(_LEAST, _BUNDLES // (1 + sum(len(rows.parent) for *_, rows in levels)))
+    def _raise_finely(self, levels: list[_Opened], deepest: Integers, needed: Floats) -> tuple[float, float]:
+        """Take the cells that may matter up from S^2, in bundles as small as time permits."""
+        most, lower, upper = max(_LEAST, _BUNDLES // (1 + sum(len(rows.parent) for *_, rows in levels))), 0.0, math.pi
+        while True:
+            before = self.visits
+            found = self._raise_bundles(levels, deepest, needed, most)
+            lower, upper = max(lower, found[0]), min(upper, found[1])
+            if lower >= upper or _FINER * _LIFTS * (self.visits - before) > _BUNDLES:
+                return lower, upper
+            most *= _FINER
+
+    def _raise_bundles(
+        self, levels: list[_Opened], deepest: Integers, needed: Floats, most: int
+    ) -> tuple[float, float]:
+        """Take the cells that may matter up from S^2, in at most `most` bundles of each partition."""
 
         def spheres(*room: Any) -> tuple[int, int]:
             return bundles.of_spheres(deepest, needed, most, *room), 0
@@ -250,14 +277,11 @@ class Search:
         for m, _, thresholds, known, rows in reversed(levels):
             order = np.argsort(rows.parent, kind="stable")
             begin = np.searchsorted(rows.parent[order], np.arange(len(known) + 1))
-            some = begin, rows.lower[order], rows.upper[order], rows.inner[order]
+            some = begin, rows.lower[order], rows.upper[order], rows.inner[order], rows.need[order]
             caps = np.empty((len(known), 5))
             bundles.of_caps(m, known, caps)
-
-            def spheres(*room: Any, m=m, some=some, thresholds=thresholds, caps=caps, inside=inside) -> tuple[int, int]:
-                return bundles.raise_all(m, some, (thresholds, caps), inside, most, *room)
-
-            inside = self._written(spheres, len(known), most)
+            task = partial(bundles.raise_all, m, some, (thresholds, caps), inside, most)
+            inside = self._written(task, len(known), most)
         return float(inside[1][:, 3].max()), float(inside[1][:, 0].max())
 
     def _written(self, write: Callable[..., tuple[int, int]], number: int, most: int) -> tuple[Integers, Floats]:

@@ -55,7 +55,7 @@ def rounded_up(m: int, n: float, angle: float) -> float:
 @njit
 def inside_range(m: int, low: float, high: float, tables: Any) -> Any:
     """Return bounds of the radii and the spreads of S^m in `low` to `high` cells."""
-    bounds, spreads, _ = tables
+    bounds, spreads, _, _ = tables
     slack = 1e-6 + SLACK * high
     first, last = max(1, math.ceil(low - slack)), math.floor(high + slack)
     if last < first:
@@ -191,19 +191,18 @@ def between(m: int, north: Any, step: Any, counts: Any) -> Any:
 
 
 @njit
-def growths(m: int, bounds: Floats, out: Floats) -> None:
-    """Write for each cell the largest of n^(1/m) times the bound over it and all larger counts."""
+def growths(power: float, bounds: Floats, out: Floats) -> None:
+    """Write for each cell the largest of n^power times the bound over it and all larger counts."""
     largest_yet = 0.0
     for i in range(len(bounds) - 1, 0, -1):
-        largest_yet = max(largest_yet, bounds[i] * counts_of(i)[1] ** (1.0 / m))
+        largest_yet = max(largest_yet, bounds[i] * counts_of(i)[1] ** power)
         out[i] = largest_yet
 
 
 @njit
-def rest(kind: int, m: int, n: float, angle: float, step: Any, growth: Floats) -> Any:
+def rest(kind: int, m: int, n: float, angle: float, step: Any, tables: Any) -> Any:
     """Return bounds for all collars between colatitudes `angle` and pi - `angle`: docs/theorems.md, 5.6."""
-    if kind == largest.CENTROID and m > 2:
-        return math.pi, 1.0
+    growth, growth_of_spreads = tables[2], tables[3]
     density = math.exp(collars.log_density(m))
     sine = math.sin(angle)
     there = density * sine ** (m - 1.0)
@@ -222,13 +221,36 @@ def rest(kind: int, m: int, n: float, angle: float, step: Any, growth: Floats) -
         return math.pi, 1.0
     across = size * (n * density * narrow) ** (-1.0 / (m - 1.0))
     square = math.sin(0.25 * wide) ** 2 + 0.25 * across * across * (1.0 + 0.5 * wide * math.cos(angle) / sine)
+    if kind == largest.CENTROID:
+        here = angle, narrow, wide, across, growth_of_spreads[search.cell_of(int(fewest))] / size**2
+        return rest_of_centroids(m, here, size * fewest ** (-1.0 / (m - 1.0)))
     return (2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi), 1.0
+
+
+@njit
+def rest_of_centroids(m: int, here: Any, largest_across: float) -> Any:
+    """Return what `rest` does, for centroids and m > 2.
+
+    Radii inside are at most across / sqrt(sin a sin b) and `largest_across`, spreads at most `ratio` times their squares.
+    """
+    angle, narrow, wide, across, ratio = here
+    cot, middle, half = math.cos(angle) / math.sin(angle), angle + 0.5 * narrow, 0.5 * wide
+    spread, most = ratio * across * across, ratio * largest_across**2
+    if middle <= half or half > 0.5 or most > 0.75:
+        return math.pi, 1.0
+    beyond = zone.centroid(m, middle - half, middle + half, 1.0)[0] - middle + 1e-15
+    before, after = 1.0 + half * cot, 1.0 + beyond * cot
+    length = math.sqrt(1.0 - most)
+    back = math.atan(spread * cot * before * after / (math.cos(half) * length * (1.0 + length)))
+    square = math.sin(min(HALF_PI, 0.5 * (half + max(beyond, back)))) ** 2 + 0.25 * across * across * before * after
+    radius = 2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi
+    return radius, wide * wide / 12.0 + spread * before * after**2 / math.cos(half)
 
 
 @njit
 def with_collars(kind: int, m: int, total: int, step: Any, counts: Any, tables: Any) -> Any:
     """Return bounds for all n in the interval `counts` with `total` collars of an angle in `step`."""
-    half, growth = total // 2, tables[2]
+    half = total // 2
     # boundary j lies at pi/2 - (total/2 - j) step before rounding
     before = HALF_PI - 0.5 * total * step[1], HALF_PI - 0.5 * total * step[0]
     north, cells, moves = before, (1.0, 1.0), (0.0, 0.0)
@@ -242,7 +264,7 @@ def with_collars(kind: int, m: int, total: int, step: Any, counts: Any, tables: 
         radius, spread = max(radius, here[0]), max(spread, here[1])
         before, north, cells, moves = ideal, south, more, other
         if j >= 3 and half > j + 2:
-            others = rest(kind, m, counts[0], min(before[0], north[0]), step, growth)
+            others = rest(kind, m, counts[0], min(before[0], north[0]), step, tables)
             if others[0] <= radius:
                 return radius, max(spread, others[1])
     if total % 2 == 1:

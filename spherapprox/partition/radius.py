@@ -127,7 +127,8 @@ def _between(passes: Search) -> tuple[float, float]:
     lower, upper = passes.polar, passes.upper
     below = _GUESS * enclosed(passes.dim, passes.n)[0]
     if found is not None:
-        below, upper = found[0], min(upper, found[1])
+        below = lower = found[0]
+        upper = min(upper, found[1])
     bracketed = False
     while lower < upper and passes.visits < _VISITS:
         before, found = (lower, upper), passes.sweep(below, _VISITS - passes.visits)
@@ -172,10 +173,11 @@ def bounds_of(kind: int, dim: int, n: int) -> tuple[dict[int, Tables], tuple[flo
     return bounds, (min(math.pi, radius * (1.0 + kernel.ROUNDING)), spread)
 
 
-def _with_growth(m: int, tables: Tables) -> tuple[Floats, Floats, Floats]:
-    growth = np.full(len(tables.radius), np.inf)
-    ranges.growths(m, tables.radius, growth)
-    return *tables, growth
+def _with_growth(m: int, tables: Tables) -> tuple[Floats, Floats, Floats, Floats]:
+    growth = np.full((2, len(tables.radius)), np.inf)
+    ranges.growths(1.0 / m, tables.radius, growth[0])
+    ranges.growths(2.0 / m, tables.spread, growth[1])
+    return *tables, *growth
 
 
 @dataclass
@@ -262,7 +264,7 @@ class Search:
             found = self._raise_bundles(levels, deepest, needed, most)
             lower, upper = max(lower, found[0]), min(upper, found[1])
             if lower >= upper or _FINER * _LIFTS * (self.visits - before) > _BUNDLES:
-                return lower, upper
+                return lower, max(lower, upper)
             most *= _FINER
 
     def _raise_bundles(

@@ -1,4 +1,4 @@
-"""Cells of a partition in bundles, from S^2 up: an interval of their radii about their centroids, docs/theorems.md, 5.6.
+"""Cells of a partition in bundles, from S^2 up, to bound their radii about their centroids: docs/theorems.md, 5.6.
 
 A bundle is a row (upper, least, most, radius, length): the cells' radii are at most `upper`, the lengths of their mean
 vectors between `least` and `most`, and one of them has this `radius` and `length`.
@@ -6,7 +6,6 @@ vectors between `least` and `most`, and one of them has this `radius` and `lengt
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -72,9 +71,9 @@ def of_caps(m: int, radii: Floats, out: Floats) -> None:
 
 @njit
 def of_spheres(counts: Integers, thresholds: Floats, most: int, offsets: Integers, out: Floats, start: int) -> int:
-    """Write the bundles of cells of S^2 with radii above the thresholds, from partition `start` on, `most` each at most.
+    """Write the bundles of cells of S^2 with radii above the thresholds, at most `most` for a partition.
 
-    Writes where each one's bundles end, and returns up to which partition `out` had room.
+    Begins with partition `start`, writes where each one's bundles end, and returns up to which `out` had room.
     """
     room, filled = 64, 0
     radius, length = np.empty(room), np.empty(room)
@@ -96,12 +95,14 @@ def of_spheres(counts: Integers, thresholds: Floats, most: int, offsets: Integer
 
 
 @njit
-def raise_all(m: int, rows: Any, bounds: Any, inside: Any, most: int, offsets: Integers, out: Floats, start: int) -> Any:
-    """Write the bundles of partitions of S^m from `start` on, `most` each at most, from those inside their collars.
+def raise_all(
+    m: int, rows: Any, bounds: Any, inside: Any, most: int, offsets: Integers, out: Floats, start: int
+) -> Any:
+    """Write the bundles of partitions of S^m from those inside their collars, at most `most` for a partition.
 
-    `rows` are the collars (first row of each partition, lower, upper, inner, need), `bounds` the partitions' thresholds and
-    caps' bundles, `inside` the offsets and bundles of the partitions inside. Writes where each one's bundles end, and
-    returns up to which partition `out` had room, and how many bundles were lifted.
+    `rows` are the collars (first row of each partition, lower, upper, inner, need), `bounds` the partitions' thresholds
+    and caps' bundles, `inside` the offsets and bundles of the partitions inside. Begins with partition `start`, writes
+    where each one's bundles end, and returns up to which `out` had room, and how many bundles were lifted.
     """
     (begin, lower, upper, inner, need), (thresholds, caps), (first, below) = rows, bounds, inside
     room = 64

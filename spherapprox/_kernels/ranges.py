@@ -1,4 +1,7 @@
-"""Bounds of the largest cell radius of S^m in n cells for all n of a range together: docs/theorems.md, 5.6."""
+"""Bounds of the largest cell radius of S^m in n cells for all n of a range together: docs/theorems.md, 5.6.
+
+For centroids also of the spread, 1 - l^2, l the length of a cell's mean vector.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import beta, collars, largest, search, zone
+from . import beta, centroids, collars, largest, search, zone
 from .jit import njit
 
 Floats = NDArray[np.float64]
@@ -61,7 +64,7 @@ def inside_range(m: int, low: float, high: float, tables: Any) -> Any:
     if last < first:
         return 0.0, 0.0
     if m == 1:
-        return math.pi / first, 1.0 - circle_length(first) ** 2
+        return math.pi / first, 1.0 - centroids.circle_length(first) ** 2
     if search.cell_of(last) >= len(bounds):
         return math.pi, 1.0
     radius, spread = 0.0, 0.0
@@ -71,46 +74,23 @@ def inside_range(m: int, low: float, high: float, tables: Any) -> Any:
 
 
 @njit
-def circle_length(n: int) -> float:
-    """Return the length of the mean vector of an arc of S^1 in n arcs."""
-    half = math.pi / n
-    return math.sin(half) / half if n > 1 else 0.0
-
-
-@njit
-def cap_spread(m: int, angle: float) -> float:
-    """Return 1 - l^2 for a polar cap."""
-    return 1.0 - zone.centroid(m, 0.0, angle, 0.0)[1] ** 2
-
-
-@njit
-def variance(m: int, width: float) -> float:
-    """Return a bound of the variance of the colatitude in a zone of that width."""
-    return min(width * width / 12.0, 1.0 / (m - 1.0))
-
-
-@njit
 def in_the_middle(kind: int, m: int, lower: float, off: float, fewest: float, inside: Any) -> Any:
     """Return bounds for the collar about the equator, whose middle is off it by at most `off`.
 
     `fewest` cells are in it at least.
     """
-    across, spread = inside
+    if kind == largest.CENTROID:
+        return centroids.about_equator(m, lower, off, fewest, inside)
+    across, _ = inside
     if kind == largest.SMALLEST_CAP:
         return largest.about(kind, m, lower - off, math.pi - lower + off, across, 1.0), 1.0
-    if kind == largest.MIDPOINT:
-        return zone.radius(lower - off, math.pi - lower + off, HALF_PI, across) + off, 1.0
-    sine, _ = zone.means(m, lower, math.pi - lower)
-    if off > 0.0:
-        off = math.atan2(math.cos(lower), max(1.0, fewest) * largest.least_length(across, spread) * sine)
-    wide = variance(m, math.pi - 2.0 * lower)
-    return zone.radius(lower, math.pi - lower, HALF_PI, across) + off, wide + spread
+    return zone.radius(lower - off, math.pi - lower + off, HALF_PI, across) + off, 1.0
 
 
 @njit
 def in_a_collar(kind: int, m: int, north: Any, south: Any, width: float, inside: Any) -> Any:
     """Return bounds for collars that begin in the interval `north` and end in `south`, no wider than `width`."""
-    across, spread = inside
+    across, _ = inside
     wide = min(width, south[1] - north[0])
     middle = 0.5 * (north[1] + south[1])
     top = 1.0 if south[1] > HALF_PI else math.sin(south[1])
@@ -118,7 +98,7 @@ def in_a_collar(kind: int, m: int, north: Any, south: Any, width: float, inside:
     if south[1] >= math.pi:
         return math.pi, 1.0
     if kind == largest.CENTROID:
-        return about_centroids(m, north, south, wide, inside)
+        return centroids.about_centroids(m, north, south, wide, inside)
     square = math.sin(0.25 * wide) ** 2 + top * sine * math.sin(0.5 * across) ** 2
     result = 2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi
     if kind == largest.SMALLEST_CAP:
@@ -126,35 +106,6 @@ def in_a_collar(kind: int, m: int, north: Any, south: Any, width: float, inside:
     elif north[0] == north[1] and south[0] == south[1]:
         result = min(result, largest.about(kind, m, north[0], south[0], across, 1.0))
     return result, 1.0
-
-
-@njit
-def about_centroids(m: int, north: Any, south: Any, wide: float, inside: Any) -> Any:
-    """Return what `in_a_collar` does for centroids."""
-    across, spread = inside
-    single = north[0] == north[1] and south[0] == south[1]
-    least = largest.least_length(across, spread)
-    sine, cosine = zone.means(m, north[0], south[0])
-    last_sine, last_cosine = (sine, cosine) if single else zone.means(m, north[1], south[1])
-    inner = min(math.atan2(sine, cosine), math.atan2(sine * least, cosine))
-    last = math.atan2(last_sine, last_cosine)
-    outer = max(last, math.atan2(last_sine * least, last_cosine))
-    result = largest.about_between(north[0], south[1], across, inner, outer)
-    if single:
-        return result, 1.0 - sine * sine - cosine * cosine + sine * sine * spread + 1e-15
-    top = 1.0 if south[1] > HALF_PI else last_sine
-    middle = 0.5 * (north[0] + south[0])
-    if south[1] <= HALF_PI and middle > 0.5 * wide and across <= HALF_PI:
-        # by the width: a centroid lies this far south of the middle at most, and that far north of it
-        beyond, _ = zone.centroid(m, middle - 0.5 * wide, middle + 0.5 * wide, 1.0)
-        back = last - math.atan2(least * math.sin(last), math.cos(last)) if math.tan(last) ** 2 * least < 1.0 else math.pi
-        shift = max(beyond - middle, back)
-        largest_sine = math.sin(min(HALF_PI, 0.5 * (north[1] + south[1]) + max(0.0, beyond - middle)))
-        square = math.sin(min(HALF_PI, 0.25 * wide + 0.5 * shift)) ** 2
-        square += math.sin(south[1]) * largest_sine * math.sin(0.5 * across) ** 2
-        if square < 1.0:
-            result = min(result, 2.0 * math.asin(math.sqrt(square)))
-    return result, variance(m, wide) + top * top * spread
 
 
 @njit
@@ -223,28 +174,8 @@ def rest(kind: int, m: int, n: float, angle: float, step: Any, tables: Any) -> A
     square = math.sin(0.25 * wide) ** 2 + 0.25 * across * across * (1.0 + 0.5 * wide * math.cos(angle) / sine)
     if kind == largest.CENTROID:
         here = angle, narrow, wide, across, growth_of_spreads[search.cell_of(int(fewest))] / size**2
-        return rest_of_centroids(m, here, size * fewest ** (-1.0 / (m - 1.0)))
+        return centroids.rest_of_centroids(m, here, size * fewest ** (-1.0 / (m - 1.0)))
     return (2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi), 1.0
-
-
-@njit
-def rest_of_centroids(m: int, here: Any, largest_across: float) -> Any:
-    """Return what `rest` does, for centroids and m > 2.
-
-    Radii inside are at most across / sqrt(sin a sin b) and `largest_across`, spreads at most `ratio` times their squares.
-    """
-    angle, narrow, wide, across, ratio = here
-    cot, middle, half = math.cos(angle) / math.sin(angle), angle + 0.5 * narrow, 0.5 * wide
-    spread, most = ratio * across * across, ratio * largest_across**2
-    if middle <= half or half > 0.5 or most > 0.75:
-        return math.pi, 1.0
-    beyond = zone.centroid(m, middle - half, middle + half, 1.0)[0] - middle + 1e-15
-    before, after = 1.0 + half * cot, 1.0 + beyond * cot
-    length = math.sqrt(1.0 - most)
-    back = math.atan(spread * cot * before * after / (math.cos(half) * length * (1.0 + length)))
-    square = math.sin(min(HALF_PI, 0.5 * (half + max(beyond, back)))) ** 2 + 0.25 * across * across * before * after
-    radius = 2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi
-    return radius, wide * wide / 12.0 + spread * before * after**2 / math.cos(half)
 
 
 @njit
@@ -254,7 +185,7 @@ def with_collars(kind: int, m: int, total: int, step: Any, counts: Any, tables: 
     # boundary j lies at pi/2 - (total/2 - j) step before rounding
     before = HALF_PI - 0.5 * total * step[1], HALF_PI - 0.5 * total * step[0]
     north, cells, moves = before, (1.0, 1.0), (0.0, 0.0)
-    radius, spread = before[1], cap_spread(m, before[1]) if kind == largest.CENTROID else 1.0
+    radius, spread = before[1], centroids.cap_spread(m, before[1]) if kind == largest.CENTROID else 1.0
     for j in range(1, half + 1):
         ideal = HALF_PI - (0.5 * total - j) * step[1], HALF_PI - (0.5 * total - j) * step[0]
         south, more, other = about_half(m, total, j, ideal, counts)
@@ -280,9 +211,9 @@ def with_collars(kind: int, m: int, total: int, step: Any, counts: Any, tables: 
 
 @njit
 def of_range(kind: int, m: int, n1: float, n2: float, tables: Any) -> Any:
-    """Return bounds of the radii and spreads of S^m in n cells, n1 <= n <= n2, n1 = n2 or n1 > 2, from S^(m-1)'s."""
+    """Return bounds of the radii and spreads of S^m in n cells, n1 <= n <= n2: n1 = n2 or n1 > 2."""
     if n1 <= 2.0:
-        return math.pi / n1, 1.0 if n1 <= 1.0 else cap_spread(m, HALF_PI)
+        return math.pi / n1, 1.0 if n1 <= 1.0 else centroids.cap_spread(m, HALF_PI)
     cap1, cap2 = collars.cap_of(m, n1) * (1.0 + SLACK), collars.cap_of(m, n2) * (1.0 - SLACK)
     angle1, angle2 = collars.ideal_angle(m, n1) * (1.0 + SLACK), collars.ideal_angle(m, n2) * (1.0 - SLACK)
     least = max(1, math.floor((math.pi - 2.0 * cap1) / angle1 + 0.5 - SLACK))

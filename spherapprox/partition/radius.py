@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import bundles, collars, ranges, search
+from .._kernels import bundles, collars, search
 from .._kernels import largest as kernel
+from .bounds import Tables, bounds_of
 from .levels import level_of
 
 __all__ = ["largest"]
@@ -33,12 +34,6 @@ _VISITS = 3 * 10**6
 
 _BUNDLES, _LEAST, _FINER = 2**22, 16, 8
 """Bundles of cells that a pass lifts, about; that one partition keeps whatever it takes; and times as many if few."""
-
-_DEPTH = 64
-"""Spheres for which bounds are made, from the highest."""
-
-_LIFTS = 10
-"""Bundles that take as long as a collar."""
 
 _GUESS = 0.985
 """The first threshold for centroids over the radius about midpoints, below which radii about centroids seldom are."""
@@ -66,13 +61,6 @@ class Rows(NamedTuple):
     need: Floats
 
 
-class Tables(NamedTuple):
-    """Bounds for each cell of counts: of radii, and of 1 - l^2, l the length of a cell's mean vector."""
-
-    radius: Floats
-    spread: Floats
-
-
 _NOTHING = Tables(np.empty(0), np.empty(0))
 
 _Opened = tuple[int, Integers, Floats, Floats, Rows]
@@ -82,11 +70,11 @@ _Opened = tuple[int, Integers, Floats, Floats, Rows]
 def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
     """Return the largest radius of the cells about their centres, and whether it is exact or just a bound above."""
     lower, upper = enclosed(dim, n, center)
-    return upper, lower == upper
+    return max(lower, upper), lower >= upper
 
 
 def enclosed(dim: int, n: int, center: str = "midpoint") -> tuple[float, float]:
-    """Return the radius of some cell about its centre and a bound of the largest; they are equal where this is exact."""
+    """Return a lower and an upper bound of the largest radius of the cells about their centres, equal if exact."""
     if dim == 1 or n <= 2:
         return math.pi / n, math.pi / n
     if dim == 2:
@@ -149,35 +137,6 @@ def _by_caps(dim: int, n: int) -> tuple[float, float]:
     # a cap of at most pi/2 that holds a cell holds its centroid too
     upper = 2.0 * upper * (1.0 + kernel.ROUNDING) if upper < 0.5 * math.pi else math.pi
     return lower * (1.0 - kernel.ROUNDING), upper
-
-
-def bounds_of(kind: int, dim: int, n: int) -> tuple[dict[int, Tables], tuple[float, float]]:
-    """Return bounds of radii and spreads of the spheres below S^dim for all cells of counts, and for S^dim in n cells."""
-    most = {dim: n}
-    for m in range(dim, 2, -1):
-        # the broadest collar at the equator, and no collar is broader than 3/2 of the ideal angle
-        top = most[m] * math.exp(collars.log_density(m)) * 1.5 * collars.ideal_angle(m, float(most[m]))
-        most[m - 1] = min(most[m], 3 + int(top))
-        if dim - m == _DEPTH:
-            break
-    low = min(most)
-    if low == 2:
-        most[1], low = 2, 1
-    size = search.cell_of(most[low]) + 2
-    bounds = {low: Tables(np.full(size, math.pi), np.ones(size))}
-    for m in range(low + 1, dim):
-        size = search.cell_of(most[m]) + 2
-        bounds[m] = Tables(np.empty(size), np.empty(size))
-        ranges.of_level(kind, m, _with_growth(m - 1, bounds[m - 1]), *bounds[m])
-    radius, spread = ranges.of_range(kind, dim, float(n), float(n), _with_growth(dim - 1, bounds[dim - 1]))
-    return bounds, (min(math.pi, radius * (1.0 + kernel.ROUNDING)), spread)
-
-
-def _with_growth(m: int, tables: Tables) -> tuple[Floats, Floats, Floats, Floats]:
-    growth = np.full((2, len(tables.radius)), np.inf)
-    ranges.growths(1.0 / m, tables.radius, growth[0])
-    ranges.growths(2.0 / m, tables.spread, growth[1])
-    return *tables, *growth
 
 
 @dataclass

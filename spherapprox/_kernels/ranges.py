@@ -115,11 +115,11 @@ def about_half(m: int, total: int, j: int, ideal: Any, counts: Any) -> Any:
     `ideal` is the interval of the colatitude before rounding, and the moves are from there to the north and the south.
     """
     n1, n2 = counts
-    if 2 * j == total:  # at the equator, or just beyond for odd n
+    if 2 * j == total:  # at the equator; for odd n just beyond, and its image just before
         last = HALF_PI
         if n1 < n2 or n1 % 2.0 == 1.0:
             last = math.pi - beta.half_cap_angle(float(m), math.log(0.5 * (n1 - 1.0) / n1))
-        return (HALF_PI, last), (math.floor(0.5 * n1), math.floor(0.5 * (n2 + 1.0))), (0.0, last - HALF_PI)
+        return (math.pi - last, last), (math.floor(0.5 * n1), math.floor(0.5 * (n2 + 1.0))), (0.0, last - HALF_PI)
     fewest = math.floor(n1 * measure(m, ideal[0]) * (1.0 - SLACK) + 0.5 - 1e-9)
     most = math.floor(n2 * measure(m, ideal[1]) * (1.0 + SLACK) + 0.5 + 1e-9)
     first, last = rounded_down(m, n1, ideal[0]), rounded_up(m, n1, ideal[1])

@@ -260,7 +260,9 @@ def test_bundles_hold_their_cells():
 
 
 @pytest.mark.parametrize("plain", [0, 3 * 10**5])
-@pytest.mark.parametrize(("dim", "n"), [(3, 10**5), (4, 3 * 10**4), (5, 10**5), (8, 10**5), (16, 3 * 10**4), (30, 10**4)])
+@pytest.mark.parametrize(
+    ("dim", "n"), [(3, 10**5), (4, 3 * 10**4), (5, 10**5), (8, 10**5), (16, 3 * 10**4), (30, 10**4)]
+)
 def test_centroids_in_few_bundles(monkeypatch, dim, n, plain):
     true = EqualMeasurePartition(dim, n, "centroid").radii().max()
     monkeypatch.setattr(radius, "_PLAIN", plain)

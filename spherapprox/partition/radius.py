@@ -39,7 +39,7 @@ _GUESS = 0.985
 """The first threshold for centroids over the radius about midpoints, below which radii about centroids seldom are."""
 
 _CLOSE = 1.001
-"""Ratio of the bounds for centroids at which a pass that takes as long as those before is not worth it."""
+"""Ratio of the bounds for centroids at which one more pass is not worth a third of all collars."""
 
 _LIFTS = 10
 """Bundles that take as long as a collar."""
@@ -125,7 +125,7 @@ def _between(passes: Search) -> tuple[float, float]:
         if lower < below and not bracketed:
             least, most = _by_caps(passes.dim, passes.n)
             lower, upper, bracketed = max(lower, least), min(upper, most), True
-        elif (lower, upper) == before or (upper < lower * _CLOSE and 2 * passes.visits > _VISITS):
+        elif (lower, upper) == before or (upper < lower * _CLOSE and 3 * passes.visits > _VISITS):
             break
         below = lower if lower >= below else math.sqrt(lower * upper)
     return lower, upper

@@ -207,13 +207,13 @@ class Search:
     def _open_closely(self, m: int, counts: Integers, thresholds: Floats, known: Floats, e: int) -> Rows:
         """Open a partition some of whose counts are near a tie: rounded as the cells themselves are."""
         level = level_of(m, counts[e : e + 1])
-        inner = np.diff(level.first)
-        need = np.empty(len(inner))
-        boxes, tables = (level.angle[:-1], level.angle[1:], inner), (*self.bounds.get(m - 1, _NOTHING), self.memo)
+        full = np.flatnonzero(np.diff(level.first))
+        boxes = level.angle[full], level.angle[full + 1], np.diff(level.first)[full]
+        need, tables = np.empty(len(full)), (*self.bounds.get(m - 1, _NOTHING), self.memo)
         known[e] = max(level.angle[0], search.judge_all(self.kind, m, boxes, thresholds[e], tables, need))
-        self.visits += len(inner)
+        self.visits += len(full)
         keep = np.flatnonzero(need < np.inf)
-        return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], inner[keep], need[keep])
+        return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], boxes[2][keep], need[keep])
 
     def _raise_finely(self, levels: list[_Opened], deepest: Integers, needed: Floats) -> tuple[float, float]:
         """Take the cells that may matter up from S^2, in bundles as small as time permits."""

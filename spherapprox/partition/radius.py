@@ -38,6 +38,9 @@ _BUNDLES, _LEAST, _FINER = 2**22, 16, 8
 _GUESS = 0.985
 """The first threshold for centroids over the radius about midpoints, below which radii about centroids seldom are."""
 
+_NEAR = 1.03
+"""The first threshold where those are above pi/2, over the radius about smallest caps."""
+
 _CLOSE = 1.001
 """Ratio of the bounds for centroids at which one more pass is not worth a third of all collars."""
 
@@ -114,10 +117,14 @@ def _between(passes: Search) -> tuple[float, float]:
     passes.prepare()
     lower, upper = passes.polar, passes.upper
     below = _GUESS * enclosed(passes.dim, passes.n)[0]
+    bracketed = below > 0.5 * math.pi  # then midpoints are no guide
+    if bracketed:
+        least, most = _by_caps(passes.dim, passes.n)
+        lower, upper = max(lower, least), min(upper, most)
+        below = min(_NEAR * lower, math.sqrt(lower * upper))
     if found is not None:
-        below = lower = found[0]
+        below = lower = max(lower, found[0])
         upper = min(upper, found[1])
-    bracketed = False
     while lower < upper and passes.visits < _VISITS:
         before, found = (lower, upper), passes.sweep(below, _VISITS - passes.visits)
         if found is not None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spherapprox import EqualMeasurePartition, special, sphere
 from spherapprox._kernels import ascent, bundles, centroids, ranges, search, zone
 from spherapprox._kernels import largest as kernel
-from spherapprox.partition import kinds, radius
+from spherapprox.partition import kinds, levels, radius
 from spherapprox.partition.bounds import _with_growth
 from spherapprox.partition.radius import bounds_of, enclosed, largest
 
@@ -162,8 +162,7 @@ def test_where_the_search_gives_up_the_radius_is_bounded(monkeypatch):
 
 def lengths(dim, n):
     """Return the lengths of the mean vectors of all cells."""
-    partition = EqualMeasurePartition(dim, n, "centroid")
-    spheres, arc = kinds._spheres(dim, *partition._zones(0, n))
+    spheres, arc = kinds._spheres(dim, *levels.zones(dim, n, 0, n))
     across, length = np.empty(n), np.empty(n)
     ascent.arcs(arc, across, length)
     for m, lower, upper in reversed(spheres):

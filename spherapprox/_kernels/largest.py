@@ -21,24 +21,56 @@ ROUNDING = 1e-14
 
 
 @njit
-def about(kind: int, m: int, lower: float, upper: float, across: float) -> float:
-    """Return the radius of a cell of S^m about its centre; for centroids, which depend on more, a bound of it."""
+def about(kind: int, m: int, lower: float, upper: float, across: float, spread: float) -> float:
+    """Return the radius of a cell of S^m about its centre; for centroids, which depend on more, a bound of it.
+
+    `spread` is at least 1 - l^2, l the length of the mean vector of the cell inside.
+    """
     if kind == MIDPOINT:
         return zone.radius(lower, upper, zone.midpoint(lower, upper), across)
     if kind == SMALLEST_CAP:
         return zone.radius(lower, upper, zone.smallest_cap(lower, upper, across), across)
-    if across > 0.5 * math.pi:
-        return math.pi
     sine, cosine = zone.means(m, lower, upper)
-    return about_extremes(lower, upper, across, sine, cosine)
+    return about_extremes(lower, upper, across, spread, sine, cosine)
 
 
 @njit
-def about_extremes(lower: float, upper: float, across: float, sine: float, cosine: float) -> float:
-    """Return a bound of the radius about the centroid, across <= pi/2, from the means of sine and cosine."""
-    # the mean vector of the cell inside is at least cos(across) long
-    outer, inner = math.atan2(sine, cosine), math.atan2(sine * math.cos(across), cosine)
-    return max(zone.radius(lower, upper, outer, across), zone.radius(lower, upper, inner, across))
+def about_extremes(lower: float, upper: float, across: float, spread: float, sine: float, cosine: float) -> float:
+    """Return a bound of the radius about the centroid from the means of sine and cosine."""
+    inner = math.atan2(sine * least_length(across, spread), cosine)
+    return about_between(lower, upper, across, inner, math.atan2(sine, cosine))
+
+
+@njit
+def least_length(across: float, spread: float) -> float:
+    """Return a lower bound of the length of the mean vector of a cell of radius `across`."""
+    return max(0.0, math.cos(across), math.sqrt(max(0.0, 1.0 - spread)))
+
+
+@njit
+def about_between(lower: float, upper: float, across: float, one: float, other: float) -> float:
+    """Return the largest radius about a centre between the colatitudes `one` and `other`."""
+    result = max(zone.radius(lower, upper, one, across), zone.radius(lower, upper, other, across))
+    if across > 0.5 * math.pi:
+        # the farthest centre from an end of the zone may lie inside
+        first, last = min(one, other), max(one, other)
+        result = max(result, zone.radius(first, last, lower, across), zone.radius(first, last, upper, across))
+    return result
+
+
+@njit
+def allowed(lower: float, upper: float, one: float, other: float, threshold: float) -> float:
+    """Return up to which radius inside, pi/2 at most, `about_between` is at most the threshold; 0 if it never is."""
+    square, result = math.sin(0.5 * min(threshold, math.pi)) ** 2, 1.0
+    for t in (lower, upper):
+        for center in (one, other):
+            left = square - math.sin(0.5 * (t - center)) ** 2
+            product = math.sin(t) * math.sin(center)
+            if left < result * product:
+                result = left / product
+    if result <= 0.0:
+        return 0.0
+    return 2.0 * math.asin(min(math.sqrt(result), math.sqrt(0.5)))
 
 
 @njit
@@ -46,7 +78,7 @@ def of_arcs(kind: int, lower: float, upper: float, arcs: int) -> float:
     """Return the radius of the cells of a collar of S^2."""
     half = math.pi / arcs
     if kind != CENTROID:
-        return about(kind, 2, lower, upper, half)
+        return about(kind, 2, lower, upper, half, 1.0)
     center, _ = zone.centroid(2, lower, upper, math.sin(half) / half if arcs > 1 else 0.0)
     return zone.radius(lower, upper, center, half)
 

@@ -1,4 +1,7 @@
-"""Bounds of the largest cell radius of S^m in n cells for all n of a range together: docs/theorems.md, 5.6."""
+"""Bounds of the largest cell radius of S^m in n cells for all n of a range together: docs/theorems.md, 5.6.
+
+For centroids also of the spread, 1 - l^2, l the length of a cell's mean vector.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import beta, collars, largest, search, zone
+from . import beta, centroids, collars, largest, search, zone
 from .jit import njit
 
 Floats = NDArray[np.float64]
@@ -53,58 +56,56 @@ def rounded_up(m: int, n: float, angle: float) -> float:
 
 
 @njit
-def inside_range(m: int, low: float, high: float, bounds: Floats) -> float:
-    """Return a bound of the radii of S^m in `low` to `high` cells."""
+def inside_range(m: int, low: float, high: float, tables: Any) -> Any:
+    """Return bounds of the radii and the spreads of S^m in `low` to `high` cells."""
+    bounds, spreads, _, _ = tables
     slack = 1e-6 + SLACK * high
     first, last = max(1, math.ceil(low - slack)), math.floor(high + slack)
     if last < first:
-        return 0.0
+        return 0.0, 0.0
     if m == 1:
-        return math.pi / first
-    result = 0.0
+        return math.pi / first, 1.0 - centroids.circle_length(first) ** 2
     if search.cell_of(last) >= len(bounds):
-        return math.pi
+        return math.pi, 1.0
+    radius, spread = 0.0, 0.0
     for i in range(search.cell_of(first), search.cell_of(last) + 1):
-        result = max(result, bounds[i])
-    return result
+        radius, spread = max(radius, bounds[i]), max(spread, spreads[i])
+    return radius, spread
 
 
 @njit
-def in_the_middle(kind: int, m: int, lower: float, off: float, inside: float) -> float:
-    """Return a bound for the collar about the equator, whose middle is off it by at most `off`."""
+def in_the_middle(kind: int, m: int, lower: float, off: float, fewest: float, inside: Any) -> Any:
+    """Return bounds for the collar about the equator, whose middle is off it by at most `off`.
+
+    `fewest` cells are in it at least.
+    """
+    if kind == largest.CENTROID:
+        return centroids.about_equator(m, lower, off, fewest, inside)
+    across, _ = inside
     if kind == largest.SMALLEST_CAP:
-        return largest.about(kind, m, lower - off, math.pi - lower + off, inside)
-    if kind == largest.CENTROID and off > 0.0:
-        if inside >= HALF_PI:
-            return math.pi
-        sine, cosine = zone.means(m, lower, math.pi - lower - 2.0 * off)
-        off = abs(HALF_PI - math.atan2(sine * math.cos(inside), cosine))
-    return zone.radius(lower - off, math.pi - lower + off, HALF_PI, inside) + off
+        return largest.about(kind, m, lower - off, math.pi - lower + off, across, 1.0), 1.0
+    return zone.radius(lower - off, math.pi - lower + off, HALF_PI, across) + off, 1.0
 
 
 @njit
-def in_a_collar(kind: int, m: int, north: Any, south: Any, width: float, inside: float) -> float:
-    """Return a bound for collars that begin in the interval `north` and end in `south`, no wider than `width`."""
+def in_a_collar(kind: int, m: int, north: Any, south: Any, width: float, inside: Any) -> Any:
+    """Return bounds for collars that begin in the interval `north` and end in `south`, no wider than `width`."""
+    across, _ = inside
     wide = min(width, south[1] - north[0])
     middle = 0.5 * (north[1] + south[1])
     top = 1.0 if south[1] > HALF_PI else math.sin(south[1])
     sine = 1.0 if middle > HALF_PI else math.sin(middle)
     if south[1] >= math.pi:
-        return math.pi
+        return math.pi, 1.0
     if kind == largest.CENTROID:
-        if inside > HALF_PI:
-            return math.pi
-        inner, _ = zone.centroid(m, north[0], south[0], math.cos(inside))
-        outer, _ = zone.centroid(m, north[1], south[1], 1.0)
-        extremes = zone.radius(north[0], south[1], inner, inside), zone.radius(north[0], south[1], outer, inside)
-        return max(extremes[0], extremes[1])
-    square = math.sin(0.25 * wide) ** 2 + top * sine * math.sin(0.5 * inside) ** 2
+        return centroids.about_centroids(m, north, south, wide, inside)
+    square = math.sin(0.25 * wide) ** 2 + top * sine * math.sin(0.5 * across) ** 2
     result = 2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi
     if kind == largest.SMALLEST_CAP:
-        result = min(result, largest.about(kind, m, north[0], south[1], inside))
+        result = min(result, largest.about(kind, m, north[0], south[1], across, 1.0))
     elif north[0] == north[1] and south[0] == south[1]:
-        result = min(result, largest.about(kind, m, north[0], south[0], inside))
-    return result
+        result = min(result, largest.about(kind, m, north[0], south[0], across, 1.0))
+    return result, 1.0
 
 
 @njit
@@ -114,11 +115,11 @@ def about_half(m: int, total: int, j: int, ideal: Any, counts: Any) -> Any:
     `ideal` is the interval of the colatitude before rounding, and the moves are from there to the north and the south.
     """
     n1, n2 = counts
-    if 2 * j == total:  # at the equator, or just beyond for odd n
+    if 2 * j == total:  # at the equator; for odd n just beyond, and its image just before
         last = HALF_PI
         if n1 < n2 or n1 % 2.0 == 1.0:
             last = math.pi - beta.half_cap_angle(float(m), math.log(0.5 * (n1 - 1.0) / n1))
-        return (HALF_PI, last), (math.floor(0.5 * n1), math.floor(0.5 * (n2 + 1.0))), (0.0, last - HALF_PI)
+        return (math.pi - last, last), (math.floor(0.5 * n1), math.floor(0.5 * (n2 + 1.0))), (0.0, last - HALF_PI)
     fewest = math.floor(n1 * measure(m, ideal[0]) * (1.0 - SLACK) + 0.5 - 1e-9)
     most = math.floor(n2 * measure(m, ideal[1]) * (1.0 + SLACK) + 0.5 + 1e-9)
     first, last = rounded_down(m, n1, ideal[0]), rounded_up(m, n1, ideal[1])
@@ -141,77 +142,83 @@ def between(m: int, north: Any, step: Any, counts: Any) -> Any:
 
 
 @njit
-def growths(m: int, bounds: Floats, out: Floats) -> None:
-    """Write for each cell the largest of n^(1/m) times the bound over it and all larger counts."""
+def growths(power: float, bounds: Floats, out: Floats) -> None:
+    """Write for each cell the largest of n^power times the bound over it and all larger counts."""
     largest_yet = 0.0
     for i in range(len(bounds) - 1, 0, -1):
-        largest_yet = max(largest_yet, bounds[i] * counts_of(i)[1] ** (1.0 / m))
+        largest_yet = max(largest_yet, bounds[i] * counts_of(i)[1] ** power)
         out[i] = largest_yet
 
 
 @njit
-def rest(kind: int, m: int, n: float, angle: float, step: Any, growth: Floats) -> float:
-    """Return a bound for all collars between colatitudes `angle` and pi - `angle`: docs/theorems.md, 5.6."""
-    if m == 2:
-        return largest.rest(kind, n, angle, step)
-    if kind == largest.CENTROID:
-        return math.pi
+def rest(kind: int, m: int, n: float, angle: float, step: Any, tables: Any) -> Any:
+    """Return bounds for all collars between colatitudes `angle` and pi - `angle`: docs/theorems.md, 5.6."""
+    growth, growth_of_spreads = tables[2], tables[3]
     density = math.exp(collars.log_density(m))
     sine = math.sin(angle)
     there = density * sine ** (m - 1.0)
     moved = (0.5 / n + 1e-15) / there
     narrow, wide = step[0] - 2.0 * moved, step[1] + 2.0 * moved
     if narrow <= 0.0 or wide >= math.pi:
-        return math.pi
+        return math.pi, 1.0
+    if m == 2:
+        around = math.pi / (n * math.sin(0.5 * narrow)) * (1.0 + math.cos(angle) / sine * math.sin(0.5 * wide))
+        return largest.rest(kind, n, angle, step), wide * wide / 12.0 + around * around / 3.0
     fewest = max(1.0, math.floor(n * there * narrow * (1.0 - SLACK)))
     if search.cell_of(int(fewest)) >= len(growth):
-        return math.pi
+        return math.pi, 1.0
     size = growth[search.cell_of(int(fewest))]
     if size > HALF_PI * fewest ** (1.0 / (m - 1.0)):
-        return math.pi
+        return math.pi, 1.0
     across = size * (n * density * narrow) ** (-1.0 / (m - 1.0))
     square = math.sin(0.25 * wide) ** 2 + 0.25 * across * across * (1.0 + 0.5 * wide * math.cos(angle) / sine)
-    return 2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi
+    if kind == largest.CENTROID:
+        here = angle, narrow, wide, across, growth_of_spreads[search.cell_of(int(fewest))] / size**2
+        return centroids.rest_of_centroids(m, here, size * fewest ** (-1.0 / (m - 1.0)))
+    return (2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi), 1.0
 
 
 @njit
-def with_collars(kind: int, m: int, total: int, step: Any, counts: Any, tables: Any) -> float:
-    """Return a bound for all n in the interval `counts` with `total` collars of an angle in `step`."""
-    half, (bounds, growth) = total // 2, tables
+def with_collars(kind: int, m: int, total: int, step: Any, counts: Any, tables: Any) -> Any:
+    """Return bounds for all n in the interval `counts` with `total` collars of an angle in `step`."""
+    half = total // 2
     # boundary j lies at pi/2 - (total/2 - j) step before rounding
     before = HALF_PI - 0.5 * total * step[1], HALF_PI - 0.5 * total * step[0]
     north, cells, moves = before, (1.0, 1.0), (0.0, 0.0)
-    result = before[1]
+    radius, spread = before[1], centroids.cap_spread(m, before[1]) if kind == largest.CENTROID else 1.0
     for j in range(1, half + 1):
         ideal = HALF_PI - (0.5 * total - j) * step[1], HALF_PI - (0.5 * total - j) * step[0]
         south, more, other = about_half(m, total, j, ideal, counts)
         fewest, most = between(m, before, step, counts)
-        inside = inside_range(m - 1, max(fewest - 1.0, more[0] - cells[1]), min(most + 1.0, more[1] - cells[0]), bounds)
-        result = max(result, in_a_collar(kind, m, north, south, step[1] + moves[0] + other[1], inside))
+        inside = inside_range(m - 1, max(fewest - 1.0, more[0] - cells[1]), min(most + 1.0, more[1] - cells[0]), tables)
+        here = in_a_collar(kind, m, north, south, step[1] + moves[0] + other[1], inside)
+        radius, spread = max(radius, here[0]), max(spread, here[1])
         before, north, cells, moves = ideal, south, more, other
-        if j >= 3 and half > j + 2 and rest(kind, m, counts[0], min(before[0], north[0]), step, growth) <= result:
-            return result
+        if j >= 3 and half > j + 2:
+            others = rest(kind, m, counts[0], min(before[0], north[0]), step, tables)
+            if others[0] <= radius:
+                return radius, max(spread, others[1])
     if total % 2 == 1:
         off = 0.0
         if cells[0] < cells[1]:  # where a count is a tie, the collar is not symmetric
             off = 0.5 / (counts[0] * math.exp(collars.log_density(m) + (m - 1.0) * beta.log_sin(north[0])))
         fewest = max(counts[0] * (1.0 - 2.0 * measure(m, before[1])) - 1.0, counts[0] - 2.0 * cells[1])
         most = min(counts[1] * (1.0 - 2.0 * measure(m, before[0])) + 1.0, counts[1] - 2.0 * cells[0])
-        inside = inside_range(m - 1, fewest, most, bounds)
-        result = max(result, in_the_middle(kind, m, north[0], off, inside))
-    return result
+        here = in_the_middle(kind, m, north[0], off, fewest, inside_range(m - 1, fewest, most, tables))
+        radius, spread = max(radius, here[0]), max(spread, here[1])
+    return radius, spread
 
 
 @njit
-def of_range(kind: int, m: int, n1: float, n2: float, tables: Any) -> float:
-    """Return a bound of the radii of S^m in n cells, n1 <= n <= n2, from those of S^(m-1)."""
+def of_range(kind: int, m: int, n1: float, n2: float, tables: Any) -> Any:
+    """Return bounds of the radii and spreads of S^m in n cells, n1 <= n <= n2: n1 = n2 or n1 > 2."""
     if n1 <= 2.0:
-        return math.pi if n1 <= 1.0 else HALF_PI if n2 <= 2.0 else max(HALF_PI, of_range(kind, m, 3.0, n2, tables))
+        return math.pi / n1, 1.0 if n1 <= 1.0 else centroids.cap_spread(m, HALF_PI)
     cap1, cap2 = collars.cap_of(m, n1) * (1.0 + SLACK), collars.cap_of(m, n2) * (1.0 - SLACK)
     angle1, angle2 = collars.ideal_angle(m, n1) * (1.0 + SLACK), collars.ideal_angle(m, n2) * (1.0 - SLACK)
     least = max(1, math.floor((math.pi - 2.0 * cap1) / angle1 + 0.5 - SLACK))
     most = max(1, math.floor((math.pi - 2.0 * cap2) / angle2 + 0.5 + SLACK))
-    result = 0.0
+    radius, spread = 0.0, 0.0
     for total in range(least, most + 1):
         narrow, broad = (math.pi - 2.0 * cap1) / total, (math.pi - 2.0 * cap2) / total
         if total > 1:
@@ -224,14 +231,17 @@ def of_range(kind: int, m: int, n1: float, n2: float, tables: Any) -> float:
             low = max(n1, math.ceil((1.0 - SLACK) / measure(m, HALF_PI - 0.5 * total * narrow)))
             high = min(n2, math.floor((1.0 + SLACK) / measure(m, HALF_PI - 0.5 * total * broad)))
         if low <= high:
-            result = max(result, with_collars(kind, m, total, (narrow, broad), (low, high), tables))
-    return result
+            here = with_collars(kind, m, total, (narrow, broad), (low, high), tables)
+            radius, spread = max(radius, here[0]), max(spread, here[1])
+    return radius, spread
 
 
 @njit
-def of_level(kind: int, m: int, tables: Any, out: Floats) -> None:
-    """Write bounds of the radii of S^m for each cell of counts, from those of S^(m-1) and their growths."""
-    out[0] = 0.0
-    for i in range(1, len(out)):
+def of_level(kind: int, m: int, tables: Any, bounds: Floats, spreads: Floats) -> None:
+    """Write bounds of the radii and spreads of S^m for each cell of counts, from those of S^(m-1)."""
+    bounds[0] = spreads[0] = 0.0
+    for i in range(1, len(bounds)):
         n1, n2 = counts_of(i)
-        out[i] = min(math.pi, of_range(kind, m, n1, n2, tables) * (1.0 + 10.0 * SLACK))
+        radius, spread = of_range(kind, m, n1, n2, tables)
+        bounds[i] = min(math.pi, radius * (1.0 + 10.0 * SLACK))
+        spreads[i] = min(1.0, spread * (1.0 + 10.0 * SLACK) + 1e-15)

@@ -43,17 +43,14 @@ def on_circle_or_sphere(kind: int, count: int, memo: Floats) -> float:
 
 @njit
 def needed(kind: int, m: int, lower: float, upper: float, threshold: float, enough: float) -> float:
-    """Return a radius of the cell inside with which that of the zone is at most `threshold`; `enough` is too large."""
-    low, high, sine, cosine = 0.0, enough, 0.0, 0.0
-    if kind == largest.CENTROID:
-        high = min(high, 0.5 * math.pi)
-        sine, cosine = zone.means(m, lower, upper)
+    """Return a radius of the cell inside with which that of the zone is at most `threshold`; `enough` is too large.
+
+    Not for centroids.
+    """
+    low, high = 0.0, enough
     for i in range(HALVINGS):
         middle = 0.5 * (low + high) if i > 0 else low
-        if kind == largest.CENTROID:
-            across = largest.about_extremes(lower, upper, middle, sine, cosine)
-        else:
-            across = largest.about(kind, m, lower, upper, middle)
+        across = largest.about(kind, m, lower, upper, middle, 1.0)
         if across > threshold and i == 0:
             break
         if across > threshold:
@@ -64,20 +61,49 @@ def needed(kind: int, m: int, lower: float, upper: float, threshold: float, enou
 
 
 @njit
-def judge(kind: int, m: int, box: Any, threshold: float, bounds: Floats, memo: Floats) -> Any:
+def needed_of_centroids(m: int, lower: float, upper: float, threshold: float, inside: float, spread: float) -> float:
+    """Return what `needed` does, inf where the radius is at most `threshold` with `inside`, too."""
+    sine, cosine = zone.means(m, lower, upper)
+    inner, outer = math.atan2(sine * largest.least_length(inside, spread), cosine), math.atan2(sine, cosine)
+    threshold *= 1.0 - largest.ROUNDING
+    low, high = largest.allowed(lower, upper, inner, outer, threshold), inside
+    if low >= inside:
+        return math.inf
+    if low < 0.5 * math.pi - 1e-9:
+        return low
+    low = 0.5 * math.pi - 1e-9
+    if largest.about_between(lower, upper, high, inner, outer) <= threshold:
+        return math.inf
+    for _ in range(HALVINGS // 2):
+        middle = 0.5 * (low + high)
+        if largest.about_between(lower, upper, middle, inner, outer) > threshold:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+@njit
+def judge(kind: int, m: int, box: Any, threshold: float, tables: Any) -> Any:
     """Return the radius of a collar (lower, upper, count) of S^m if known or -1, and otherwise what it needs inside.
 
-    The second number is inf where the collar's radius is at most `threshold`.
+    The second number is inf where the collar's radius is at most `threshold`. `tables` are bounds of radii and spreads,
+    and the memo.
     """
-    lower, upper, count = box
-    if kind != largest.CENTROID and (count <= 2 or m == 3):
-        inside = on_circle_or_sphere(kind, count, memo)
-        return largest.about(kind, m, lower, upper, inside), math.inf
+    (lower, upper, count), (bounds, spreads, memo) = box, tables
+    known = count <= 2 or m == 3
+    if kind != largest.CENTROID and known:
+        return largest.about(kind, m, lower, upper, on_circle_or_sphere(kind, count, memo), 1.0), math.inf
+    if threshold <= 0.0:
+        return -1.0, 0.0
     cell = cell_of(count)
     inside = bounds[cell] if cell < len(bounds) else math.pi
-    if kind == largest.CENTROID and (count <= 2 or m == 3):
-        inside = math.pi / count if count <= 2 else on_circle_or_sphere(kind, count, memo)
-    if largest.about(kind, m, lower, upper, inside) * (1.0 + largest.ROUNDING) <= threshold:
+    if kind == largest.CENTROID:
+        spread = spreads[cell] if cell < len(spreads) else 1.0
+        if known:
+            inside = math.pi / count if count <= 2 else on_circle_or_sphere(kind, count, memo)
+        return -1.0, needed_of_centroids(m, lower, upper, threshold, inside, spread)
+    if largest.about(kind, m, lower, upper, inside, 1.0) * (1.0 + largest.ROUNDING) <= threshold:
         return -1.0, math.inf
     return -1.0, needed(kind, m, lower, upper, threshold, inside)
 
@@ -88,7 +114,7 @@ def judge_all(kind: int, m: int, boxes: Any, threshold: float, tables: Any, need
     lower, upper, count = boxes
     known = 0.0
     for i in range(len(count)):
-        value, need[i] = judge(kind, m, (lower[i], upper[i], count[i]), threshold, *tables)
+        value, need[i] = judge(kind, m, (lower[i], upper[i], count[i]), threshold, tables)
         known = max(known, value)
     return known
 
@@ -131,7 +157,7 @@ def open_all(
                 continue
             if box[2] <= 0:
                 continue
-            value, needs = judge(kind, m, box, threshold[e], *tables)
+            value, needs = judge(kind, m, box, threshold[e], tables)
             known[e] = max(known[e], value)
             if needs < math.inf:
                 parent[size], lower[size], upper[size], inner[size], need[size] = e, box[0], box[1], box[2], needs
@@ -144,34 +170,4 @@ def raise_all(kind: int, m: int, rows: Any, inside: Floats, known: Floats) -> No
     """Take the radii inside the collars up to the partitions of S^m they belong to."""
     parent, lower, upper = rows
     for i in range(len(parent)):
-        known[parent[i]] = max(known[parent[i]], largest.about(kind, m, lower[i], upper[i], inside[i]))
-
-
-@njit
-def raise_cells(m: int, row: Any, threshold: float, radius: Floats, length: Floats) -> int:
-    """Turn radii and lengths of cells into those of the cells of a collar of S^m, and keep those beyond the threshold.
-
-    docs/theorems.md, 5.4. Returns how many.
-    """
-    lower, upper = row
-    size = 0
-    sine, cosine = zone.means(m, lower, upper)
-    for i in range(len(radius)):
-        mean = math.hypot(sine * length[i], cosine)
-        center = math.atan2(sine * length[i], cosine)
-        if mean <= zone._NO_LENGTH:
-            mean, center = 0.0, 0.5 * (lower + upper)
-        across = zone.radius(lower, upper, center, radius[i])
-        if across > threshold:
-            radius[size], length[size] = across, mean
-            size += 1
-    return size
-
-
-@njit
-def cap_lengths(m: int, angles: Floats) -> Floats:
-    """Return the lengths of the mean vectors of polar caps of S^m."""
-    lengths = np.empty(len(angles))
-    for i in range(len(angles)):
-        lengths[i] = zone.centroid(m, 0.0, angles[i], 0.0)[1]
-    return lengths
+        known[parent[i]] = max(known[parent[i]], largest.about(kind, m, lower[i], upper[i], inside[i], 1.0))

@@ -6,14 +6,17 @@ Thresholds go down through the recursion, radii come up: docs/theorems.md, 5.6.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import collars, ranges, search
+from .._kernels import bundles, collars, search
 from .._kernels import largest as kernel
+from .bounds import Tables, bounds_of
 from .levels import level_of
 
 __all__ = ["largest"]
@@ -29,11 +32,20 @@ _PLAIN = 3 * 10**5
 _VISITS = 3 * 10**6
 """Collars of a search, all passes together: some seconds."""
 
-_CELLS = 2**21
-"""Cells with their centroids that one sphere may keep."""
+_BUNDLES, _LEAST, _FINER = 2**22, 16, 8
+"""Bundles of cells that a pass lifts, about; that one partition keeps whatever it takes; and times as many if few."""
 
-_DEPTH = 64
-"""Spheres for which bounds are made, from the highest."""
+_GUESS = 0.985
+"""The first threshold for centroids over the radius about midpoints, below which radii about centroids seldom are."""
+
+_NEAR = 1.03
+"""The first threshold where those are above pi/2, over the radius about smallest caps."""
+
+_CLOSE = 1.001
+"""Ratio of the bounds for centroids at which one more pass is not worth a third of all collars."""
+
+_LIFTS = 10
+"""Bundles that take as long as a collar."""
 
 _STEP, _LONG_STEP, _CHEAP = 0.985, 0.96, 2000
 """Ratio of the thresholds of consecutive passes, and that after a pass through fewer collars than the last number."""
@@ -52,68 +64,86 @@ class Rows(NamedTuple):
     need: Floats
 
 
+_NOTHING = Tables(np.empty(0), np.empty(0))
+
 _Opened = tuple[int, Integers, Floats, Floats, Rows]
 """A sphere's dimension, the counts opened there, their thresholds, the largest radius known of each, and the rows."""
 
 
 def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
     """Return the largest radius of the cells about their centres, and whether it is exact or just a bound above."""
+    lower, upper = enclosed(dim, n, center)
+    return max(lower, upper), lower >= upper
+
+
+def enclosed(dim: int, n: int, center: str = "midpoint") -> tuple[float, float]:
+    """Return a lower and an upper bound of the largest radius of the cells about their centres, equal if exact."""
     if dim == 1 or n <= 2:
-        return math.pi / n, True
+        return math.pi / n, math.pi / n
     if dim == 2:
-        return kernel.of_count(KINDS[center], n), True
+        radius = kernel.of_count(KINDS[center], n)
+        return radius, radius
     passes = Search(dim, n, KINDS[center])
-    if center != "centroid":
-        radius = passes.sweep(0.0, _PLAIN)
-        if radius is not None:
-            return radius, True
-    passes.bounds, upper = bounds_of(passes.kind, dim, n)
     if center == "centroid":
-        cap = largest(dim, n, "smallest-cap")[0] * (1.0 + kernel.ROUNDING)
-        if cap <= 0.5 * math.pi:  # then a cell's cap holds its centroid too
-            upper = min(upper, 2.0 * cap)
-    below, last, polar = upper * _STEP, 0.0, collars.cap_of(dim, float(n))
+        return _between(passes)
+    found = passes.sweep(0.0, _PLAIN)
+    if found is not None:
+        return found
+    passes.prepare()
+    lower, upper = 0.0, passes.upper
+    below, last = upper * _STEP, 0.0
     while passes.visits < _VISITS:
         before = passes.visits
-        radius = passes.sweep(below, _VISITS - before)
-        if radius is None:
+        found = passes.sweep(below, _VISITS - before)
+        if found is None:
             break
+        radius = found[0]
         if radius > below:
-            return radius, True
-        # below a centroid's radius a pass meets many cells, so that its threshold comes near slowly
-        cheap = passes.visits - before < _CHEAP and center != "centroid"
-        upper = below
+            return found
+        cheap = passes.visits - before < _CHEAP
+        lower, upper = max(lower, radius), below
         below = upper * (_LONG_STEP if cheap else _STEP)
-        if radius == last > max(0.5 * upper, 1.001 * polar) and center != "centroid":
+        if radius == last > max(0.5 * upper, 1.001 * passes.polar):
             below = radius * (1.0 - kernel.ROUNDING)  # attained twice, it is likely the radius
         last = radius
-    return upper, False
+    return lower, upper
 
 
-def bounds_of(kind: int, dim: int, n: int) -> tuple[dict[int, Floats], float]:
-    """Return bounds of the radii of the spheres below S^dim for all cells of counts, and one for S^dim in n cells."""
-    most = {dim: n}
-    for m in range(dim, 2, -1):
-        # the broadest collar at the equator, and no collar is broader than 3/2 of the ideal angle
-        top = most[m] * math.exp(collars.log_density(m)) * 1.5 * collars.ideal_angle(m, float(most[m]))
-        most[m - 1] = min(most[m], 3 + int(top))
-        if dim - m == _DEPTH:
+def _between(passes: Search) -> tuple[float, float]:
+    """Return what `enclosed` does, for centroids."""
+    found = passes.sweep(0.0, _PLAIN // 10)
+    if found is not None and found[0] == found[1]:
+        return found
+    passes.prepare()
+    lower, upper = passes.polar, passes.upper
+    below = _GUESS * enclosed(passes.dim, passes.n)[0]
+    bracketed = below > 0.5 * math.pi  # then midpoints are no guide
+    if bracketed:
+        least, most = _by_caps(passes.dim, passes.n)
+        lower, upper = max(lower, least), min(upper, most)
+        below = min(_NEAR * lower, math.sqrt(lower * upper))
+    if found is not None:
+        below = lower = max(lower, found[0])
+        upper = min(upper, found[1])
+    while lower < upper and passes.visits < _VISITS:
+        before, found = (lower, upper), passes.sweep(below, _VISITS - passes.visits)
+        if found is not None:
+            lower, upper = max(lower, found[0]), min(upper, max(below, found[1]))
+        if lower < below and not bracketed:
+            least, most = _by_caps(passes.dim, passes.n)
+            lower, upper, bracketed = max(lower, least), min(upper, most), True
+        elif (lower, upper) == before or (upper < lower * _CLOSE and 3 * passes.visits > _VISITS):
             break
-    low = min(most)
-    if low == 2:
-        most[1], low = 2, 1
-    bounds = {low: np.full(search.cell_of(most[low]) + 2, math.pi)}
-    for m in range(low + 1, dim):
-        bounds[m] = np.empty(search.cell_of(most[m]) + 2)
-        ranges.of_level(kind, m, _with_growth(m - 1, bounds[m - 1]), bounds[m])
-    upper = ranges.of_range(kind, dim, float(n), float(n), _with_growth(dim - 1, bounds[dim - 1]))
-    return bounds, min(math.pi, upper * (1.0 + kernel.ROUNDING))
+        below = lower if lower >= below else math.sqrt(lower * upper)
+    return lower, upper
 
 
-def _with_growth(m: int, bounds: Floats) -> tuple[Floats, Floats]:
-    growth = np.full(len(bounds), np.inf)
-    ranges.growths(m, bounds, growth)
-    return bounds, growth
+def _by_caps(dim: int, n: int) -> tuple[float, float]:
+    """Return bounds of the largest radius about centroids from that about smallest caps, which no other is below."""
+    lower, upper = enclosed(dim, n, "smallest-cap")
+    # a cap of at most pi/2 that holds a cell holds its centroid too
+    upper = 2.0 * upper * (1.0 + kernel.ROUNDING) if upper < 0.5 * math.pi else math.pi
+    return lower * (1.0 - kernel.ROUNDING), upper
 
 
 @dataclass
@@ -125,12 +155,20 @@ class Search:
     kind: int
 
     def __post_init__(self) -> None:
-        self.bounds: dict[int, Floats] = {}
+        self.bounds: dict[int, Tables] = {}
+        self.upper, self.polar = math.pi, collars.cap_of(self.dim, float(self.n))
         self.memo = np.zeros(search.MEMO)
         self.visits = 0
 
-    def sweep(self, threshold: float, limit: int) -> float | None:
-        """Return the largest radius if it exceeds the threshold, else a smaller number; None beyond the limit."""
+    def prepare(self) -> None:
+        """Make the bounds."""
+        self.bounds, (self.upper, _) = bounds_of(self.kind, self.dim, self.n)
+
+    def sweep(self, threshold: float, limit: int) -> tuple[float, float] | None:
+        """Return a cell's radius and a bound of the radii above the threshold; None beyond the limit of visits.
+
+        The two are one unless cells had to be bundled.
+        """
         counts, thresholds, before = np.array([self.n]), np.array([threshold]), self.visits
         levels: list[_Opened] = []
         for m in range(self.dim, 2, -1):
@@ -145,13 +183,13 @@ class Search:
             if not len(counts):
                 break
         if self.kind == kernel.CENTROID:
-            return self._raise_cells(levels, counts, thresholds, before + limit)
+            return self._raise_finely(levels, counts, thresholds)
         radius = np.empty(0)
         for m, _, _, known, rows in reversed(levels):
             if len(rows.parent):
                 search.raise_all(self.kind, m, rows[:3], radius[rows.inner], known)
             radius = known
-        return float(radius[0])
+        return float(radius[0]), float(radius[0])
 
     def _open(self, m: int, counts: Integers, thresholds: Floats, last: int) -> tuple[Floats, Rows] | None:
         """Open partitions of S^m: the largest radius known of each, and the collars that may exceed its threshold.
@@ -159,7 +197,7 @@ class Search:
         None if that takes more than `last` visits.
         """
         known, parts, start = np.empty(len(counts)), [], 0
-        tables = self.bounds.get(m - 1, np.empty(0)), self.memo
+        tables = *self.bounds.get(m - 1, _NOTHING), self.memo
         space = max(_ROWS, collars.room(m, int(counts.max())))
         while start < len(counts):
             rows = _room(space)
@@ -176,31 +214,55 @@ class Search:
     def _open_closely(self, m: int, counts: Integers, thresholds: Floats, known: Floats, e: int) -> Rows:
         """Open a partition some of whose counts are near a tie: rounded as the cells themselves are."""
         level = level_of(m, counts[e : e + 1])
-        inner = np.diff(level.first)
-        need = np.empty(len(inner))
-        boxes, tables = (level.angle[:-1], level.angle[1:], inner), (self.bounds.get(m - 1, np.empty(0)), self.memo)
+        full = np.flatnonzero(np.diff(level.first))
+        boxes = level.angle[full], level.angle[full + 1], np.diff(level.first)[full]
+        need, tables = np.empty(len(full)), (*self.bounds.get(m - 1, _NOTHING), self.memo)
         known[e] = max(level.angle[0], search.judge_all(self.kind, m, boxes, thresholds[e], tables, need))
-        self.visits += len(inner)
+        self.visits += len(full)
         keep = np.flatnonzero(need < np.inf)
-        return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], inner[keep], need[keep])
+        return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], boxes[2][keep], need[keep])
 
-    def _raise_cells(self, levels: list[_Opened], deepest: Integers, needed: Floats, last: int) -> float | None:
-        """Take the cells that may matter up from S^2, each with its centroid; None if that takes too many."""
-        m = levels[-1][0] - 1
-        cells = [_cells(m, n, t) for n, t in zip(deepest.tolist(), needed.tolist(), strict=True)]
+    def _raise_finely(self, levels: list[_Opened], deepest: Integers, needed: Floats) -> tuple[float, float]:
+        """Take the cells that may matter up from S^2, in bundles as small as time permits."""
+        most, lower, upper = max(_LEAST, _BUNDLES // (1 + sum(len(rows.parent) for *_, rows in levels))), 0.0, math.pi
+        while True:
+            before = self.visits
+            found = self._raise_bundles(levels, deepest, needed, most)
+            lower, upper = max(lower, found[0]), min(upper, found[1])
+            if lower >= upper or _FINER * _LIFTS * (self.visits - before) > _BUNDLES:
+                return lower, max(lower, upper)
+            most *= _FINER
+
+    def _raise_bundles(
+        self, levels: list[_Opened], deepest: Integers, needed: Floats, most: int
+    ) -> tuple[float, float]:
+        """Take the cells that may matter up from S^2, in at most `most` bundles of each partition."""
+
+        def spheres(*room: Any) -> tuple[int, int]:
+            return bundles.of_spheres(deepest, needed, most, *room), 0
+
+        inside = self._written(spheres, len(deepest), most)
         for m, _, thresholds, known, rows in reversed(levels):
-            new = [[(known[e : e + 1], search.cap_lengths(m, known[e : e + 1]))] for e in range(len(known))]
-            size = 0
-            for parent, lower, upper, inner, _ in zip(*rows, strict=True):
-                radius, length = cells[inner][0].copy(), cells[inner][1].copy()
-                kept = search.raise_cells(m, (lower, upper), thresholds[parent], radius, length)
-                new[parent].append((radius[:kept], length[:kept]))
-                size += kept
-                self.visits += 1 + len(radius)
-                if size > _CELLS or self.visits > last:
-                    return None
-            cells = [(np.concatenate([c[0] for c in some]), np.concatenate([c[1] for c in some])) for some in new]
-        return float(cells[0][0].max())
+            order = np.argsort(rows.parent, kind="stable")
+            begin = np.searchsorted(rows.parent[order], np.arange(len(known) + 1))
+            some = begin, rows.lower[order], rows.upper[order], rows.inner[order], rows.need[order]
+            caps = np.empty((len(known), 5))
+            bundles.of_caps(m, known, caps)
+            task = partial(bundles.raise_all, m, some, (thresholds, caps), inside, most)
+            inside = self._written(task, len(known), most)
+        return float(inside[1][:, 3].max()), float(inside[1][:, 0].max())
+
+    def _written(self, write: Callable[..., tuple[int, int]], number: int, most: int) -> tuple[Integers, Floats]:
+        """Return offsets and bundles of `number` partitions, which `write` writes as far as there is room."""
+        offsets, parts, start = np.zeros(number + 1, np.int64), [np.empty((0, 5))], 0
+        while start < number:
+            out = np.empty((max(_ROWS, most), 5))
+            done, lifted = write(offsets, out, start)
+            parts.append(out[: offsets[done]].copy())
+            offsets[start + 1 : done + 1] += offsets[start]
+            self.visits += lifted // _LIFTS
+            start = done
+        return offsets, np.concatenate(parts)
 
 
 def _room(rows: int) -> Rows:
@@ -219,15 +281,3 @@ def _joined(parts: list[Rows]) -> Rows:
     )
     parent, inner = (np.concatenate([getattr(part, name) for part in parts]) for name in ("parent", "inner"))
     return Rows(parent, lower, upper, inner, need)
-
-
-def _cells(m: int, n: int, threshold: float) -> tuple[Floats, Floats]:
-    """Return radius and mean vector's length of cells of S^2 that may matter, or of S^m in one or two cells."""
-    if m > 2 or n <= 2:
-        return np.full(1, math.pi / n), search.cap_lengths(m, np.full(1, math.pi / n))
-    size, room = -1, 64
-    while size < 0:
-        room *= 4
-        radius, length = np.empty(room), np.empty(room)
-        size = kernel.cells_of(n, threshold, radius, length)
-    return radius[:size], length[:size]

@@ -20,7 +20,6 @@ LARGEST_CONCENTRATION = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 1e30
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
 
 
-
 class _Report(Protocol):
     """Hears of finished pairs, and of more to come."""
 

@@ -31,8 +31,12 @@ class Scaled:
 def join(a: Scaled, b: Scaled, rate: float) -> Scaled:
     """Return the sums over the union of two disjoint sets of control points, on the larger scale of each column."""
     octaves = np.maximum(a.octaves, b.octaves)
-    parts = (replace(s.sums, numerators=np.ldexp(s.sums.numerators, s.octaves - octaves)) for s in (a, b))
-    return Scaled(merge(*parts, rate), octaves)
+    return Scaled(merge(_on(octaves, a), _on(octaves, b), rate), octaves)
+
+
+def _on(octaves: NDArray[np.int32], a: Scaled) -> Partial:
+    """Return the sums on another scale."""
+    return replace(a.sums, numerators=np.asarray(np.ldexp(a.sums.numerators, a.octaves - octaves)))
 
 
 def as_weights(

@@ -41,7 +41,7 @@ class Job:
 
 @dataclass
 class Tree:
-    """States of consecutive parts, united with their neighbours as they come, in an order that depends on `count` alone."""
+    """States of consecutive parts, united with their neighbours as they come, in a way that only `count` decides."""
 
     recipe: Recipe
     count: int
@@ -105,6 +105,11 @@ def _await_one(client: Client) -> None:
         ) from error
 
 
+def threads(client: Client) -> int:
+    """Return how many threads the workers have that are there now."""
+    return sum(client.nthreads().values())
+
+
 @dataclass
 class Run:
     """A job under way: `flight` holds the groups of tasks that are not done, `pairs` what each of their tasks takes."""
@@ -136,7 +141,7 @@ class Run:
     def _room(self) -> int:
         """Return how many groups can be sent, so that all threads have work and little waits."""
         if time.monotonic() > self.counted + 1.0:
-            self.threads, self.counted = sum(self.client.nthreads().values()), time.monotonic()
+            self.threads, self.counted = threads(self.client), time.monotonic()
         fan = self.job.sizes.fan
         wanted = max(2 * fan, 3 * self.threads + fan)
         return max(0, wanted - sum(len(group.leaves) for group in self.flight.values())) // fan
@@ -159,11 +164,15 @@ class Run:
 
     def _leaves(self, recipe: Future, x: Future, pieces: list[Piece]) -> list[Future]:
         """Send the tasks of some ranges of control points; data goes with them, so that it can be sent again."""
-        start, stop, rows, table = zip(*pieces, strict=True)
-        rows, table = ([self.client.compute(a) if is_dask(a) else a for a in column] for column in (rows, table))
+
+        def ready(arrays: list[Any]) -> list[Any]:
+            return [self.client.compute(array) if is_dask(array) else array for array in arrays]
+
+        rows, tables = ready([piece.rows for piece in pieces]), ready([piece.table for piece in pieces])
+        starts, stops = [piece.start for piece in pieces], [piece.stop for piece in pieces]
         k = len(pieces)
         with _large_graphs():
-            return list(self.client.map(state_of, [recipe] * k, [x] * k, rows, table, start, stop, pure=False))
+            return list(self.client.map(state_of, [recipe] * k, [x] * k, rows, tables, starts, stops, pure=False))
 
     def _send(self, function: Callable[..., Any], *arguments: Any, priority: int = 0) -> Future:
         """Send one task."""

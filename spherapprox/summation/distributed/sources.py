@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -81,7 +80,7 @@ def values(given: Any, controls: Points, log: bool) -> Values:
     if callable(given):
         first = values_at(given, controls.first)
         return Values(first.dtype, first.shape[1:], rule=given)
-    if isinstance(given, numbers.Real) and not isinstance(given, bool):
+    if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
         number = _checks.real(given, "values", minimum=0.0 if log else None)
         return Values(controls.dtype, (), rule=number)
     table = _checks.values_for(given, "values", controls.n, "the control points")
@@ -124,5 +123,5 @@ def _made(centers: Callable[[int, int], Any], n: int, dim: int) -> Points:
     """Return control points that tasks make, after making the first."""
     first = _checks.rows(centers(0, 1), "control_points", dim=dim)
     if len(first) != 1:
-        raise ValueError(f"'control_points' must return rows start, ..., stop - 1, got {len(first)} for start=0, stop=1")
+        raise ValueError(f"'control_points' must return rows start, ..., stop - 1, got {len(first)} for 0, 1")
     return Points(n, first.dtype, first, centers=centers)

@@ -35,8 +35,7 @@ NOWHERE = 16.0
 """Shift of an empty sum: above all others, which are at most 4.01 + 745/rate, since rate >= 75 where it is used."""
 
 State = tuple[Scaled, ...]
-"""The sums over a part of the control points: one for all columns, or one for each where values are in the exponents."""
-
+"""The sums over a part of the control points: for all columns, or for each alone where values are in the exponents."""
 
 
 @dataclass(frozen=True)
@@ -127,13 +126,13 @@ def _part(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | None,
     dim, n = x.shape[1] - 1, part.stop - part.start
     first, last = start + part.start, start + part.stop
     try:
-        found = rows[part] if rows is not None else recipe.centers(first, last)
-        b = _checks.rows(found, "control_points", dim=dim)
+        made = recipe.centers(first, last) if recipe.centers is not None else None
+        b = _checks.rows(made if rows is None else rows[part], "control_points", dim=dim)  # type: ignore[arg-type]
         if len(b) != n:
             raise ValueError(f"'control_points' must return {n} rows, got {len(b)}")
         table = values_at(recipe.values, b) if values is None else _checks.values_for(values[part], "values", n, "them")
         if table.shape[1:] != recipe.shape:
-            raise ValueError(f"'values' must have shape {(n, *recipe.shape)}, as for the first point, got {table.shape}")
+            raise ValueError(f"'values' must have shape {(n, *recipe.shape)}, as at the first, got {table.shape}")
         if recipe.log and table.min() < 0.0:
             raise ValueError(f"'values' must be at least 0 for log=True, got {table.min():g}: use log=False")
     except (TypeError, ValueError) as error:

@@ -94,7 +94,7 @@ def evaluate(
 
     which is associative and commutative, and right at every lambda. Up to 16 are united on a worker, their results here
     in a binary tree whose shape depends on `chunks` only. So results do not depend on the order in which tasks end;
-    they agree with `spherapprox.evaluate` to rounding (a relative 1e-15 for values of one sign).
+    they agree with `spherapprox.evaluate` to its accuracy (mostly to a relative 1e-15 for values of one sign).
 
     All data goes with the tasks and not ahead of them: what was on a worker that dies is computed again elsewhere. No
     more tasks are under way than keep the workers busy. An interruption cancels them and ends an own cluster.

@@ -84,7 +84,10 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
             raise TypeError(f"'client' must be a synchronous dask.distributed.Client, got {_checks.show(client)}")
         yield client
         return
-    n = _checks.workers(-1 if n_workers is None else n_workers)
+    wanted = _checks.integer(-1 if n_workers is None else n_workers, "n_workers", minimum=-1)
+    if wanted == 0:
+        raise ValueError("'n_workers' must be at least 1, or -1 for all cores, got 0")
+    n = _checks.workers(wanted)
     options = {"processes": True, "dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     # no workers at first, so that an interruption while they start finds a cluster to close
     cluster = LocalCluster(n_workers=0, threads_per_worker=1, memory_limit=1.0 / n, **options)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, Target, evaluate
 from spherapprox.summation import distributed
-from spherapprox.summation.distributed import tasks
+from spherapprox.summation.distributed import sources, tasks
 
 dask = pytest.importorskip("dask.distributed")
 da = pytest.importorskip("dask.array")
@@ -153,6 +153,10 @@ def test_dask_chunks_are_loaded_whole():
     array = da.from_array(b, chunks=(10, -1)).map_blocks(load, dtype=float, meta=np.empty((0, 3)))
     at_once(b, array, 1.0, 3.0, chunks=(100, 25))
     assert loaded == [10] * 10
+    points = sources.points(array, None, 2)
+    values = sources.values(1.0, points, False)
+    assert sources.edges(points, values, 25) == [0, 20, 40, 60, 80, 100]
+    assert sources.edges(points, values, 3) == [*range(0, 101, 10)]
 
 
 @pytest.mark.parametrize("m", [1, 1000, 10**6])
@@ -231,8 +235,8 @@ def test_what_tasks_find_is_raised_and_the_rest_cancelled(client):
 
     with pytest.raises(ValueError, match="'values' must be finite, got nan") as error:
         distributed.evaluate(x, cells, late, 1.0, client=client, chunks=(2, 3))
-    del error
     assert scheduled(client)
+    assert error.value.__notes__[0].startswith("at control points 2")
 
 
 INTERRUPTED = """

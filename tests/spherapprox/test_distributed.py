@@ -59,7 +59,7 @@ def client():
 
 def scheduled(client):
     """What the scheduler still knows of, once it has forgotten what it can."""
-    deadline = time.monotonic() + 10.0
+    deadline = time.monotonic() + 30.0
     while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
         if time.monotonic() > deadline:
             return False

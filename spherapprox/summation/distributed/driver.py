@@ -26,6 +26,10 @@ START = 60.0
 """Seconds in which a worker of an own cluster has to appear."""
 
 
+DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+"""What workers of an own cluster run first: an interruption from the terminal is for this process to handle."""
+
+
 @dataclass(frozen=True)
 class Job:
     """What is to be done: `pieces` yields the ranges of n control points, `count` in all, anew for each range of x."""
@@ -90,7 +94,7 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
     n = _checks.workers(wanted)
     options = {"processes": True, "dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     # no workers at first, so that an interruption while they start finds a cluster to close
-    cluster = LocalCluster(n_workers=0, threads_per_worker=1, memory_limit=1.0 / n, **options)
+    cluster = LocalCluster(n_workers=0, threads_per_worker=1, memory_limit=1.0 / n, preload=[DEAF], **options)
     with cluster, Client(cluster, set_as_default=False) as own:
         cluster.scale(n)
         _await_one(own)

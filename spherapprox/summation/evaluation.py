@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._checks import Floats
-from . import dense, plan
+from . import dense, plan, scale
 from .partial import Float64, Partial, Problem
 from .plan import Plan
 
 LARGEST_CONCENTRATION = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 1e30}
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
-
-_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-_LIFTED = 30
-"""Binary order of values from which on exponentials matter that underflow alone."""
-_NO_UNDERFLOW = 300.0
-"""While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
 
 
 class _Report(Protocol):
@@ -174,7 +167,7 @@ def evaluate(
 
     compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else np.dtype(np.float64)
     table = numbers.reshape(len(numbers), -1)  # (n, p)
-    with _bar(progress) as bar:
+    with pair_bar(progress) as bar:
         sums = _Sums(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar)
         answer, taken = (sums.logarithm if log else sums.value)(table, normalize)
     result = answer.reshape(shape).astype(dtype, copy=False)
@@ -242,7 +235,7 @@ def _check_out(out: Floats | None, shape: tuple[int, ...], dtype: np.dtype[Any])
 
 
 @contextmanager
-def _bar(progress: bool) -> Iterator[_Report]:
+def pair_bar(progress: bool) -> Iterator[_Report]:
     """Yield what hears of finished pairs: a progress bar, or nothing."""
     if not progress:
         yield lambda pairs, total=0: None
@@ -273,60 +266,36 @@ class _Sums:
 
     def value(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
         """Return the sums (m, p) of values (n, p), and how they were evaluated."""
-        sums, octaves, taken = self._scaled(table, normalize, False)
-        if normalize:
-            return np.ldexp(sums.numerators / sums.denominator[:, None], octaves), taken
-        return _times_exp(sums.numerators, -self.rate * sums.shift, octaves), taken
+        scaled, taken = self._scaled(table, normalize, False)
+        return scale.value(scaled, self.rate, normalize), taken
 
     def logarithm(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
         """Return the logarithms of the sums, where values are not negative."""
-        if 4.0 * self.rate < _NO_UNDERFLOW:
-            sums, octaves, taken = self._scaled(table, normalize, True)
-            below = np.log(sums.denominator) if normalize else self.rate * sums.shift
-            with np.errstate(divide="ignore"):
-                return np.log(sums.numerators) - below[:, None] + octaves * math.log(2.0), taken
+        if 4.0 * self.rate < scale.NO_UNDERFLOW:
+            scaled, taken = self._scaled(table, normalize, True)
+            return scale.logarithm(scaled, self.rate, normalize), taken
         columns = [self._log_column(column) for column in table.T]
         answer = np.stack([column[0] for column in columns], axis=1)
         if normalize:
             answer -= self._log_column(np.ones(len(self.b)))[0][:, None]
         return answer, columns[0][1]
 
-    def _scaled(self, table: Floats, normalize: bool, row_by_row: bool) -> tuple[Partial, NDArray[np.int32], Plan]:
-        """Return the sums of values divided by 2^octaves, so that no partial sum overflows."""
-        octaves = np.frexp(np.abs(table).max(axis=0))[1]  # (p,)
-
-        def w(part: slice) -> Float64:
-            return np.asarray(np.ldexp(table[part].astype(np.float64), -octaves))
-
-        lifted = row_by_row or octaves.max() > _LIFTED
-        problem = Problem(self.x, self.b, self.rate, self.dtype, w, len(octaves), normalize, lifted)
+    def _scaled(self, table: Floats, normalize: bool, row_by_row: bool) -> tuple[scale.Scaled, Plan]:
+        """Return the sums of values divided by powers of 2."""
+        problem, octaves = scale.as_weights(self.x, self.b, self.rate, self.dtype, table, normalize)
         sums, taken = self._run(problem, row_by_row)
-        return sums, octaves, taken
+        return scale.Scaled(sums, octaves), taken
 
     def _log_column(self, column: Floats) -> tuple[Float64, Plan]:
-        """Return the logarithm for one column of values; they enter the exponents, which take any range of them."""
-        (used,) = np.nonzero(column)
-        if not used.size:
+        """Return the logarithm for one column of values."""
+        lifted = scale.in_exponents(self.x, self.b, self.rate, self.dtype, column)
+        if lifted is None:
             return np.full(len(self.x), -np.inf), Plan("dense", "all values are 0", 0.0, "numpy")
-        logs = np.log(column[used].astype(np.float64))
-        offset = (logs.max() - logs) / self.rate
-
-        def no_weights(part: slice) -> Float64:
-            return np.zeros((part.stop - part.start, 1))
-
-        problem = Problem(self.x, self.b[used], self.rate, self.dtype, no_weights, offset=offset)
+        problem, top = lifted
         sums, taken = self._run(problem, True)
-        return np.log(sums.denominator) + (logs.max() - self.rate * sums.shift), taken
+        return np.log(sums.denominator) + (top - self.rate * sums.shift), taken
 
     def _run(self, problem: Problem, row_by_row: bool) -> tuple[Partial, Plan]:
         """Evaluate, by the method wished for or the cheapest."""
         self.report(0, len(problem.x) * len(problem.b))
         return plan.carry_out(problem, self.method, self.rtol, self.workers, self.report, row_by_row)
-
-
-def _times_exp(sums: Float64, exponent: Float64, octaves: NDArray[np.int32]) -> Float64:
-    """Return ``sums exp(exponent) 2^octaves``, (m, p) from (m, p), (m,), (p,): no factor over- or underflows alone."""
-    exponent = np.maximum(exponent, -1e5)  # far below all that 2^octaves can lift
-    n = np.rint(exponent / math.log(2.0))
-    rest = (exponent - n * _LN2_HIGH) - n * _LN2_LOW
-    return np.asarray(np.ldexp(sums * np.exp(rest)[:, None], n.astype(np.int32)[:, None] + octaves))

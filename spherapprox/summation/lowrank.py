@@ -19,9 +19,9 @@ from .. import _checks, special
 from .._checks import Floats
 from .._threads import in_order, slices
 from .chebyshev import coefficients, log_size, log_tail
+from .jensen import Scales
 from .monomials import Layout, layout, rank
 from .partial import Float64, Partial, Problem, Sums
-from .scales import Scales
 
 LARGEST_RANK = 2**22
 """Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""

@@ -100,7 +100,7 @@ def _quotients(problem: Problem, total: Float64, centre: Float64, square: Float6
     few = replace(problem.at_rows(rows), w=lambda part: np.zeros((part.stop - part.start, 1)), p=1)
     m = len(few.x)
     state = Partial(np.empty(m), np.empty((m, 1)), np.empty(m))
-    for task, parts in numpy_parts(few, state, 1):
+    for task, parts in numpy_parts(few, state):
         for part in parts:
             task(part)
     log_denominator = np.log(state.denominator) - problem.rate * state.shift

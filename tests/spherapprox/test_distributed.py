@@ -1,0 +1,330 @@
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import EqualMeasurePartition, Target, evaluate
+from spherapprox.summation import distributed
+from spherapprox.summation.distributed import sources, tasks
+
+dask = pytest.importorskip("dask.distributed")
+da = pytest.importorskip("dask.array")
+driver = pytest.importorskip("spherapprox.summation.distributed.driver")
+
+wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
+CHOICES = [dict(zip(("normalize", "log"), pair, strict=True)) for pair in itertools.product((False, True), repeat=2)]
+
+
+def sphere(n, dim, seed=0):
+    x = np.random.default_rng(seed).standard_normal((n, dim + 1))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def first_plus_two(b):
+    return b[:, 0] + 2.0
+
+
+def at_once(x, *arguments, chunks=(30, 70), **options):
+    """The tasks in this thread, united by the graph of a lazy result."""
+    lazy = distributed.evaluate(da.from_array(x, chunks=(chunks[0], -1)), *arguments, chunks=chunks, **options)
+    result = lazy.compute(scheduler="synchronous")
+    assert (result.shape, result.dtype) == (lazy.shape, lazy.dtype)
+    return result
+
+
+def agree(result, expected, log=False, rtol=2e-15):
+    """The same numbers to rounding, logarithms to that of their largest term."""
+    assert result.dtype == expected.dtype
+    np.testing.assert_allclose(result, expected, rtol=rtol, atol=1e-13 if log else 0.0)
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    with (
+        dask.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **options) as cluster,
+        dask.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def scheduled(client):
+    """What the scheduler still knows of, once it has forgotten what it can."""
+    deadline = time.monotonic() + 30.0
+    while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+# tasks and their union, without a cluster
+
+
+@pytest.mark.parametrize("options", CHOICES)
+@pytest.mark.parametrize("concentration", [0.0, 1.0, 300.0, 1e4, 1e8])
+def test_chunks_of_any_size_give_the_sum(options, concentration):
+    x, b = sphere(70, 2, 1), sphere(400, 2, 2)
+    values = np.random.default_rng(3).random((400, 2)) + 0.1
+    expected = evaluate(x, b, values, concentration, **options)
+    for chunks in ((70, 400), (30, 70), (1, 399)):
+        result = at_once(x, b, values, concentration, chunks=chunks, **options)
+        # exponents far out round, as they do in one piece
+        scale = 1.0 if concentration < 1e4 else concentration
+        agree(result, expected, options["log"], 1e-15 * scale if options["log"] else 2e-15)
+
+
+@wide
+def test_quotient_is_right_where_every_exponential_underflows():
+    x, b = -sphere(5, 3, 4), sphere(200, 3, 4)
+    values = sphere(200, 3, 5)[:, 0] + 2.0
+    t = ((x[:, None].astype(np.longdouble) - b) ** 2).sum(axis=2)
+    e = np.exp(-np.longdouble(5e4) * (t - t.min(axis=1, keepdims=True)))
+    assert evaluate(x, b[:5], values[:5], 1e5).max() == 0.0
+    result = at_once(x, b, values, 1e5, normalize=True, chunks=(5, 7))
+    np.testing.assert_allclose(result, ((e @ values) / e.sum(axis=1)).astype(float), rtol=2e-11)  # 2e5 roundings
+
+
+@pytest.mark.parametrize("concentration", [2.0, 1e3])
+@pytest.mark.parametrize("log", [False, True])
+def test_values_of_any_size_in_different_chunks(concentration, log):
+    x, b = sphere(20, 2, 6), sphere(40, 2, 7)
+    values = np.ones((40, 3))
+    values[:10, 0], values[10:20, 0], values[20:, 0] = 1e300, 0.0, 1e-300
+    values[:, 1], values[30:, 1] = 0.0, 5e-324
+    values[:, 2] = 0.0
+    expected = evaluate(x, b, values, concentration, log=log)
+    result = at_once(x, b, values, concentration, log=log, chunks=(20, 10))
+    assert np.isfinite(expected[:, 0]).all()
+    assert (result[:, 2] == (-np.inf if log else 0.0)).all()
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-11 if log else 0.0)  # exponents of 2000 round
+
+
+@given(st.integers(1, 40), st.permutations(range(40)))
+@settings(max_examples=30)
+def test_order_of_arrival_changes_no_bit(count, order):
+    recipe = tasks.Recipe(1e3, np.dtype(float), (), True, False, "auto", 1e-14, values=1.0)
+    x, b = sphere(3, 2, 8), sphere(40, 2, 9)
+    states = [tasks.state_of(recipe, x, b[i : i + 1], b[i : i + 1, 0], 0, 1) for i in range(count)]
+
+    def united(arrivals):
+        tree = driver.Tree(recipe, count)
+        roots = [tree.add(i, states[i]) for i in arrivals]
+        assert all(root is None for root in roots[:-1])
+        assert not tree.waiting
+        return tasks.answer(recipe, roots[-1])[:, 0]
+
+    result = united(range(count))
+    np.testing.assert_array_equal(united([i for i in order if i < count]), result)
+    np.testing.assert_allclose(result, evaluate(x, b[:count], b[:count, 0], 2e3, normalize=True), atol=1e-15)
+
+
+def test_control_points_and_values_of_every_kind():
+    x, cells = sphere(50, 2, 10), EqualMeasurePartition(2, 300)
+    b = cells.centers()
+    f = Target(first_plus_two, dim=2)
+    expected = evaluate(x, b, f(b), 40.0)
+    for points in (b, da.from_array(b, chunks=(64, 2)), cells, b.tolist()):
+        for values in (f(b), f, first_plus_two, da.from_array(f(b), chunks=50)):
+            agree(at_once(x, points, values, 40.0), expected)
+    agree(at_once(x, cells.centers, f, 40.0, n=300), expected)
+    agree(at_once(x, cells, 3, 40.0), evaluate(x, b, np.full(300, 3.0), 40.0))
+    single = x.astype(np.float32), b.astype(np.float32)
+    agree(at_once(*single, 3, 40.0), evaluate(*single, np.full(300, 3.0, np.float32), 40.0), rtol=1e-6)
+
+
+def test_dask_chunks_are_loaded_whole():
+    loaded = []
+
+    def load(block, block_info=None):
+        loaded.append(len(block))
+        return block
+
+    b = sphere(100, 2, 11)
+    array = da.from_array(b, chunks=(10, -1)).map_blocks(load, dtype=float, meta=np.empty((0, 3)))
+    at_once(b, array, 1.0, 3.0, chunks=(100, 25))
+    assert loaded == [10] * 10
+    points = sources.points(array, None, 2)
+    values = sources.values(1.0, points, False)
+    assert sources.edges(points, values, 25) == [0, 20, 40, 60, 80, 100]
+    assert sources.edges(points, values, 3) == [*range(0, 101, 10)]
+
+
+@pytest.mark.parametrize("m", [1, 1000, 10**6])
+@pytest.mark.parametrize("n", [1, 1000, 10**6, 10**12])
+@pytest.mark.parametrize("dim", [1, 3, 10**4])
+def test_tasks_are_neither_long_nor_large(m, n, dim):
+    for p, threads, sent in itertools.product((1, 100), (0, 2, 1000), (False, True)):
+        rows, controls, fan = tasks.sizes(m, n, dim, p, threads, sent)
+        work = rows * controls * (3 * dim + p + 28)
+        assert 1 <= rows <= m
+        assert 1 <= controls <= n
+        assert work <= max(1.01 * tasks.TASK_WORK, 128 * (3 * dim + p + 28) * min(n, 128))
+        assert rows * (dim + p + 3) <= tasks.NUMBERS
+        assert not sent or fan * controls * (dim + 1 + p) <= 2 * tasks.NUMBERS
+        enough = work * 4 * max(threads, 1) <= 1.01 * m * n * (3 * dim + p + 28)
+        assert enough or work <= 1.01 * tasks.LEAST_WORK or m <= rows + 128
+
+
+# on a cluster of processes
+
+
+def test_a_cluster_gives_the_same_and_forgets_the_rest(client, capsys):
+    x, cells = sphere(300, 2, 12), EqualMeasurePartition(2, 1000)
+    b = cells.centers()
+    sums = {"client": client, "chunks": (100, 130)}
+    expected = evaluate(x, b, b + 2.0, 40.0)
+    for points, values in ((b, b + 2.0), (cells, lambda b: b + 2.0), (da.from_array(b, chunks=300), b + 2.0)):
+        agree(distributed.evaluate(x, points, values, 40.0, **sums), expected)
+    assert capsys.readouterr() == ("", "")
+    result = distributed.evaluate(x, cells, 1.0, 1e5, normalize=True, log=True, progress=True, **sums)
+    assert np.abs(result).max() < 1e-10
+    assert "300k/300k" in capsys.readouterr().err
+    assert scheduled(client)
+    with client.as_current():
+        agree(distributed.evaluate(x, cells, first_of_each, 2.0), evaluate(x, b, b[:, 0] + 2.0, 2.0))
+
+
+first_of_each = lambda b: b[:, 0] + 2.0  # noqa: E731 (sent by value: workers cannot import this file)
+
+
+def test_a_killed_worker_is_survived(client):
+    x, cells = sphere(64, 2, 13), EqualMeasurePartition(2, 4000)
+    before = set(client.run(os.getpid).values())
+
+    def slow(b):
+        time.sleep(0.02)
+        return b[:, 0] + 2.0
+
+    killer = threading.Timer(0.4, os.kill, (min(before), signal.SIGKILL))
+    killer.start()
+    result = distributed.evaluate(x, cells, slow, 40.0, client=client, chunks=(32, 100))
+    killer.join()
+    agree(result, evaluate(x, cells.centers(), cells.centers()[:, 0] + 2.0, 40.0))
+    client.wait_for_workers(2, timeout=30)
+    assert min(before) not in client.run(os.getpid).values()
+
+
+def test_few_tasks_are_under_way(client, monkeypatch):
+    under_way = []
+    take = driver.Run._take
+
+    def count(run, futures):
+        under_way.append(sum(len(group.leaves) for group in run.flight.values()))
+        take(run, futures)
+
+    monkeypatch.setattr(driver.Run, "_take", count)
+    distributed.evaluate(sphere(2, 2, 14), EqualMeasurePartition(2, 120), 1.0, 1.0, client=client, chunks=(2, 3))
+    assert 2 <= max(under_way) <= 7  # 3 for each of 2 threads, and a group
+
+
+def test_what_tasks_find_is_raised_and_the_rest_cancelled(client):
+    x, cells = sphere(2, 2, 15), EqualMeasurePartition(2, 300)
+
+    def late(b):
+        return np.where(b[:, 2] < -0.9, np.nan, 1.0)
+
+    with pytest.raises(ValueError, match="'values' must be finite, got nan") as error:
+        distributed.evaluate(x, cells, late, 1.0, client=client, chunks=(2, 3))
+    assert scheduled(client)
+    assert error.value.__notes__[0].startswith("at control points 2")
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import psutil
+from spherapprox import EqualMeasurePartition, sphere
+from spherapprox.summation import distributed
+
+def workers():
+    every = psutil.Process().children(recursive=True)
+    return [child for child in every if "spawn_main" in " ".join(child.cmdline())]
+
+def interrupt():
+    while not workers():
+        time.sleep(0.05)
+    time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGINT)
+
+if __name__ == "__main__":
+    x, cells = sphere.uniform(2, 10_000, 0), EqualMeasurePartition(2, 10**9)
+    threading.Thread(target=interrupt).start()
+    try:
+        distributed.evaluate(x, cells, 1.0, 1.0, n_workers=1)
+    except KeyboardInterrupt:
+        print("interrupted", workers())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
+def test_an_interruption_leaves_no_process():
+    command = [sys.executable, "-c", INTERRUPTED]
+    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout == "interrupted []\n"
+
+
+# refusals
+
+
+def test_missing_dask_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with pytest.raises(ImportError, match=re.escape("pip install spherapprox[distributed]")):
+        distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0)
+
+
+def test_dask_is_not_loaded_before_it_is_needed():
+    code = "import sys, spherapprox.summation.distributed; assert 'dask' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+E = np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"x": 2 * E}, ValueError, "'x' must have rows of unit length"),
+        ({"x": da.ones((4, 1))}, ValueError, "'x' must have shape"),
+        ({"x": da.from_array(E), "n_workers": 2}, ValueError, "must be left out for a dask array x"),
+        ({"control_points": np.eye(4)}, ValueError, "'control_points' must have shape"),
+        ({"control_points": da.from_array(np.eye(4))}, ValueError, "'control_points' must have shape"),
+        ({"control_points": da.from_array(E)[da.from_array(E)[:, 0] > 0]}, ValueError, "compute_chunk_sizes"),
+        ({"control_points": da.from_array(E.astype(complex))}, TypeError, "'control_points' must hold real"),
+        ({"control_points": lambda start, stop: E[start:stop]}, ValueError, "'n' must be the number"),
+        ({"control_points": lambda start, stop: E, "n": 9}, ValueError, "must return rows start, ..., stop - 1"),
+        ({"n": 4}, ValueError, "'n' must be the number of control points, 3, got 4"),
+        ({"values": np.ones(4)}, ValueError, "'values' must have shape"),
+        ({"values": da.ones(4)}, ValueError, "'values' must have shape"),
+        ({"values": True}, TypeError, "'values' must hold real numbers"),
+        ({"values": -1.0, "log": True}, ValueError, "'values' must be at least 0"),
+        ({"values": [1.0, -2.0, 1.0], "log": True}, ValueError, "'values' must be at least 0"),
+        ({"concentration": -1.0}, ValueError, "'concentration' must be at least 0"),
+        ({"method": "harmonic"}, ValueError, "'method' must be one of"),
+        ({"chunks": 100}, ValueError, "'chunks' must be two integers"),
+        ({"chunks": (0, 1)}, ValueError, "'chunks' must be at least 1"),
+        ({"client": "here"}, TypeError, "'client' must be a synchronous"),
+        ({"n_workers": 0}, ValueError, "'n_workers' must be at least 1"),
+    ],
+)
+def test_bad_input(change, error, match):
+    arguments = {"x": E, "control_points": E, "values": np.ones(3), "concentration": 1.0} | change
+    with pytest.raises(error, match=match):
+        distributed.evaluate(**arguments)
+
+
+def test_bad_rows_in_a_task_are_placed():
+    def bent(start, stop):
+        b = sphere(100, 2, 16)[start:stop]
+        return b * (2.0 if start == 40 else 1.0)
+
+    with pytest.raises(ValueError, match="'control_points' must have rows of unit length") as error:
+        at_once(E, bent, 1.0, 1.0, n=100, chunks=(3, 40))
+    assert error.value.__notes__ == ["at control points 40 to 79"]

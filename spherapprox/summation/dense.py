@@ -12,7 +12,6 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._checks import Floats
 from .._threads import slices
@@ -43,19 +42,17 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     m = len(problem.x)
     state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))
     kernel = _kernel(problem)
-    if not _compiled(kernel, problem):
+    compiled = _compiled(kernel, problem)
+    if not compiled:
         _carry_out(numpy_parts(problem, state), 1, report)
-        return Sums(state, rounding_bound(problem, state.shift), "numpy")
-    if kernel == "shifted":
+    elif kernel == "shifted":
         _carry_out(_shifted_parts(problem, state, workers), workers, report)
     else:
         _carry_out(_fused_parts(problem, state, workers), workers, report)
-        lost = _lost(problem, state)
-        if len(lost):
-            part = Partial(np.empty(len(lost)), np.empty((len(lost), problem.p)), np.empty(len(lost)))
-            _carry_out(_shifted_parts(problem.at_rows(lost), part, workers), workers, lambda pairs: None)
-            put(state, lost, part)
-    return Sums(state, rounding_bound(problem, state.shift), "numba")
+        _repair(problem, state, workers)
+    if not problem.normalize:
+        state.denominator[:] = 0.0
+    return Sums(state, rounding_bound(problem, state.shift), "numba" if compiled else "numpy")
 
 
 def obstacle(problem: Problem, rtol: float | None) -> str:
@@ -91,14 +88,17 @@ def _kernel(problem: Problem) -> str:
     return "fused" if plain else "shifted"
 
 
-def _lost(problem: Problem, state: Partial) -> NDArray[np.intp]:
-    """Return the rows whose plain sums may have lost terms to underflow, and that need them."""
+def _repair(problem: Problem, state: Partial, workers: int) -> None:
+    """Sum again, relative to their nearest control points, rows whose plain sums may have lost terms to underflow."""
     limit = LOST[problem.dtype.itemsize]
-    if 4.0 * problem.rate < -np.log(limit):
-        return np.empty(0, np.intp)
-    if problem.normalize:
-        return np.flatnonzero(state.denominator < limit)
-    return np.flatnonzero((np.abs(state.numerators) < limit).any(axis=1)) if problem.lifted else np.empty(0, np.intp)
+    if 4.0 * problem.rate < -np.log(limit) or not (problem.normalize or problem.lifted):
+        return
+    sizes = state.denominator[:, None] if problem.normalize else np.abs(state.numerators)
+    lost = np.flatnonzero((sizes < limit).any(axis=1))
+    if len(lost):
+        part = Partial(np.empty(len(lost)), np.empty((len(lost), problem.p)), np.empty(len(lost)))
+        _carry_out(_shifted_parts(problem.at_rows(lost), part, workers), workers, lambda pairs: None)
+        put(state, lost, part)
 
 
 def _work(problem: Problem) -> float:
@@ -165,7 +165,7 @@ def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tup
 
 
 def _add_plain(problem: Problem, state: Partial, rows: slice, sums: Floats, first: bool) -> None:
-    """Add plain sums to the state; without `normalize` nobody asks for the denominators."""
+    """Add plain sums to the state; the last column is the denominators, if they are wanted."""
     if first:
         state.numerators[rows], state.denominator[rows] = sums[:, : problem.p], sums[:, -1]
     else:

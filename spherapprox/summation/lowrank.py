@@ -45,7 +45,7 @@ _ready: list[bool] = []
 def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
     """Return the sums with a polynomial that leaves out less than `rtol`; `report` hears of finished pairs.
 
-    Without `problem.normalize` the denominators are not computed: they are nan.
+    Without `problem.normalize` the denominators are not computed: they are 0.
     """
     kernel, scales = _Kernel.of(problem), Scales.of(problem)
     plan = layout(problem.dim + 1, kernel.degree(rtol or _UNIT, scales.need(problem.normalize)))
@@ -56,7 +56,7 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
         problem, plan, moments, kernel.scaled(values, problem.rate), workers,
         _shares(len(problem.x) * len(problem.b) - half, len(problem.x), report),
     )  # fmt: skip
-    denominator = answer[:, problem.p].copy() if problem.normalize else np.full(len(answer), np.nan)
+    denominator = answer[:, problem.p].copy() if problem.normalize else np.zeros(len(answer))
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
     rounding = _UNIT * float(sizes @ _roundings(plan, chain)) + uncertain
     each = SLACK * kernel.weight * (math.exp(log_tail(kernel.z, plan.degree)) + rounding)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from .._checks import Floats
 
 Float64 = NDArray[np.float64]
+_TINY = -300.0
+"""Logarithm below which sums of exponentials relative to their shift are tiny."""
 Controls = tuple[Floats, Float64, Float64]
 """Control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles."""
 
@@ -60,8 +62,8 @@ class Partial:
     """The sums over a part of the control points, relative to ``exp(-rate shift)``.
 
     With ``t_k = offset_k + |x - b_k|^2``: `numerators`, shape (m, p), are the sums of ``w_k exp(-rate (t_k - shift))``,
-    `denominator`, (m,), the sum without w_k; `shift`, (m,), is at most min t_k, so that no term overflows, and 0 or so
-    near min t_k that what underflows is nothing beside the rest.
+    `denominator`, (m,), the sum without w_k, or 0 where it is not wanted; `shift`, (m,), is at most min t_k, so that no
+    term overflows, and 0 or so near min t_k that what underflows is nothing beside the rest.
     """
 
     shift: Float64
@@ -84,13 +86,31 @@ class Sums:
 
 
 def merge(a: Partial, b: Partial, rate: float) -> Partial:
-    """Return the triple of the union of two disjoint sets of control points."""
-    shift = np.minimum(a.shift, b.shift)
-    by_a, by_b = np.exp(-rate * (a.shift - shift)), np.exp(-rate * (b.shift - shift))
+    """Return the triple of the union of two disjoint sets of control points.
+
+    It is relative to the smaller shift, unless the sums there are tiny and the others would be lost beside them.
+    """
+    swap = a.shift > b.shift
+    low, high = _chosen(swap, b, a), _chosen(swap, a, b)
+    distance = rate * (high.shift - low.shift)
+    with np.errstate(divide="ignore"):
+        size = np.log(np.maximum(np.abs(low.numerators).max(axis=1, initial=0.0), low.denominator))
+    up = (size < _TINY) & (size + distance < -_TINY)
+    half = np.exp(np.where(up, 0.5 * distance, 0.0))  # its square may overflow
+    down = np.exp(np.where(up, 0.0, -distance))
     return Partial(
-        shift,
-        a.numerators * by_a[:, None] + b.numerators * by_b[:, None],
-        a.denominator * by_a + b.denominator * by_b,
+        np.where(up, high.shift, low.shift),
+        low.numerators * half[:, None] * half[:, None] + high.numerators * down[:, None],
+        low.denominator * half * half + high.denominator * down,
+    )
+
+
+def _chosen(condition: NDArray[np.bool_], a: Partial, b: Partial) -> Partial:
+    """Return a triple whose rows are of `a` where the condition holds, else of `b`."""
+    return Partial(
+        np.where(condition, a.shift, b.shift),
+        np.where(condition[:, None], a.numerators, b.numerators),
+        np.where(condition, a.denominator, b.denominator),
     )
 
 

@@ -45,7 +45,9 @@ def filter_orders(start, stop, degree, versine, sine, eigenvalues, data):
         if m >= start:
             _filter_order(m, degree, versine, sine, eigenvalues, value, power, data[m].reshape(-1))
     if start == 0:
-        _filter_order(0, degree, versine, sine, eigenvalues, np.ones(size), np.zeros(size, np.int64), data[0].reshape(-1))
+        _filter_order(
+            0, degree, versine, sine, eigenvalues, np.ones(size), np.zeros(size, np.int64), data[0].reshape(-1)
+        )
 
 
 @njit

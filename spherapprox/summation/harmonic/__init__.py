@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._checks import Floats
 from ..partial import Float64, Partial, Problem, Sums
-from .design import (
+from .expansion import (
     SHARE,
     UNIT,
     Design,

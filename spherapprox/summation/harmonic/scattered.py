@@ -115,4 +115,4 @@ def unfold(padded: Float64) -> None:
     """Fill a padded grid's ends (last axis) from its periodic middle."""
     n = padded.shape[-1] - WIDTH
     padded[..., :LEFT] = padded[..., n : n + LEFT]
-    padded[..., LEFT + n :] = padded[..., LEFT : WIDTH]
+    padded[..., LEFT + n :] = padded[..., LEFT:WIDTH]

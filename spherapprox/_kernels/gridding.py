@@ -1,5 +1,4 @@
-"""Spreading weights at scattered points onto a regular grid, and interpolating from it: the two ends of a
-non-uniform Fourier transform.
+"""Weights at scattered points spread onto a grid, and values interpolated from it, for non-uniform Fourier transforms.
 
 The window is the product of two functions of one coordinate, `WIDTH` grid cells wide, each given by polynomials. Points
 are sorted by bands of the first coordinate; bands of the same parity touch disjoint parts of the grid, so that threads

@@ -1,9 +1,9 @@
-"""Zonal filters on the sphere, order by order: sums over degrees of an eigenvalue times a pair of associated Legendre
-functions, from values on parallels to values on the same parallels.
+"""Zonal filters on the sphere, order by order, from values on parallels to values on the same parallels.
 
-With ``P_lm = N_lm sin(theta)^m G_{l-m}(cos theta)``, G the Gegenbauer polynomial of index m + 1/2 with G(1) = 1, degrees
-go up by Reinsch's form of the recurrence, in ``v = 1 - cos theta`` and the differences ``G_k - G_{k-1}``, which keeps
-the digits near the pole. Values below the range of floats carry an exponent.
+Each is a sum over degrees of an eigenvalue times a pair of associated Legendre functions. With ``P_lm = N_lm
+sin(theta)^m G_{l-m}(cos theta)``, G the Gegenbauer polynomial of index m + 1/2 with G(1) = 1, degrees go up by
+Reinsch's form of the recurrence, in ``v = 1 - cos theta`` and the differences ``G_k - G_{k-1}``: it keeps the digits
+near the pole. Values below the range of floats carry an exponent.
 """
 
 # mypy: disable-error-code="no-untyped-def"

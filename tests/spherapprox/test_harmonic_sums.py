@@ -76,7 +76,7 @@ def test_uniform_points_keep_twelve_digits(dim):
         assert error <= 1e-13
     error, bound = check(x, b, values, 1e3, 1e-5, normalize=True)
     assert bound <= 1e-5
-    assert 1e-13 < error  # the degree and the grid are no larger than wanted
+    assert error > 1e-13  # the degree and the grid are no larger than wanted
 
 
 @wide
@@ -220,13 +220,13 @@ def test_truncation_against_many_digits(dim, concentration, rtol):
     degree = len(chosen.eigenvalues) - 1
     with mp.workdps(40):
 
-        def eigenvalue(l):
-            half = mp.besseli(l + mp.mpf(dim - 1) / 2, concentration) * mp.exp(-concentration)
+        def eigenvalue(k):
+            half = mp.besseli(k + mp.mpf(dim - 1) / 2, concentration) * mp.exp(-concentration)
             return half if dim == 1 else half * mp.sqrt(mp.pi / (2 * concentration))
 
-        for l in (0, 1, degree // 2, degree):
-            assert abs(chosen.eigenvalues[l] / eigenvalue(l) - 1) < 2e-14
-        tail = mp.fsum((2 * l + 1 if dim == 2 else 2) * eigenvalue(l) for l in range(degree + 1, 2 * degree + 30))
+        for k in (0, 1, degree // 2, degree):
+            assert abs(chosen.eigenvalues[k] / eigenvalue(k) - 1) < 2e-14
+        tail = mp.fsum((2 * k + 1 if dim == 2 else 2) * eigenvalue(k) for k in range(degree + 1, 2 * degree + 30))
         assert abs(chosen.mean / eigenvalue(0) - 1) < 1e-15
         assert tail <= chosen.omitted <= 2.0 * expansion.SHARE * rtol * chosen.mean
         # the degree is no larger than it has to be
@@ -308,8 +308,8 @@ def _associated(degree, m, theta):
     """P_lm of mean square 1 over the sphere (with its azimuthal factor), by the recurrence in many digits."""
     x = mp.cos(mp.mpf(float(theta)))
     before, now = mp.mpf(0), mp.mpf(1)
-    for l in range(m, degree):
-        before, now = now, ((2 * l + 1) * x * now - (l + m) * before) / (l - m + 1)
+    for k in range(m, degree):
+        before, now = now, ((2 * k + 1) * x * now - (k + m) * before) / (k - m + 1)
     log = m * mp.log(mp.sin(mp.mpf(float(theta)))) + mp.loggamma(2 * m + 1) - m * mp.log(2) - mp.loggamma(m + 1)
     log += (mp.log(2 * degree + 1) + mp.loggamma(degree - m + 1) - mp.loggamma(degree + m + 1)) / 2
     return now * mp.exp(log)

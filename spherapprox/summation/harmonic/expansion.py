@@ -24,8 +24,8 @@ UNIT = 2.0**-53
 class Design:
     """The kernel's eigenvalues c_0, ..., c_L and the window of its grid.
 
-    The kernel is ``sum_l c_l dim(H_l) G_l``; `omitted` bounds what truncation and aliasing change of it anywhere, `mean`
-    is its mean c_0.
+    The kernel is ``sum_l c_l dim(H_l) G_l``, c_0 its mean; `omitted` bounds what truncation and aliasing change of it
+    anywhere.
     """
 
     dim: int
@@ -79,7 +79,7 @@ def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> t
     kernel = VonMisesFisher(dim, concentration)
     top = int(largest_degree(dim, concentration, allowed / mean / SHARE))
     while True:
-        degrees = np.arange(top + 1)
+        degrees = np.arange(top + 1.0)
         eigenvalues = mean * kernel.eigenvalues(top)
         terms = eigenvalues * _multiplicity(dim, degrees)
         ratio = _term_ratio(dim, concentration, top)
@@ -94,7 +94,7 @@ def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> t
 
 def _multiplicity(dim: int, degrees: Float64) -> Float64:
     """Return the dimensions of the spaces of harmonics."""
-    return 2.0 * degrees + 1.0 if dim == 2 else np.where(degrees == 0, 1.0, 2.0)
+    return 2.0 * degrees + 1.0 if dim == 2 else np.where(degrees == 0.0, 1.0, 2.0)
 
 
 def _term_ratio(dim: int, concentration: float, degree: int) -> float:

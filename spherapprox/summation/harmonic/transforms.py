@@ -38,7 +38,7 @@ def convolve_circle(
 def convolve_sphere(
     window: Window, eigenvalues: Float64, source: Scattered, weights: Float64, target: Scattered, workers: int
 ) -> tuple[Float64, float]:
-    """Return ``sum_k w_k sum_l c_l (2l+1) P_l(<x, b_k>)`` at the targets, and a bound of its absolute value anywhere."""
+    """Return ``sum_k w_k sum_l c_l (2l+1) P_l(<x, b_k>)`` at the targets, and a bound as for the circle."""
     grid = _from_grid(window, spread(source, weights, window, workers), workers)
     padded = _to_grid(window, _filter(_to_parallels(window, grid, workers), eigenvalues, workers), workers)
     return interpolate(target, padded, window, workers), float(np.abs(padded).max()) * _mass(window) ** 2

@@ -83,6 +83,7 @@ def _far_aliases(beta: float) -> float:
     return 2.0 * square / (ALIASES - 1.5) * WIDTH * math.exp(-beta) / (float(i0e(beta)) - math.exp(-beta))
 
 
+@lru_cache(maxsize=8)
 def _polynomials(beta: float) -> Float64:
     """Return coefficients of the window at each of its grid points, in 2 f - 1 for a point f beyond a grid point."""
     from scipy.special import i0e

@@ -127,8 +127,11 @@ def _window(polynomials, fraction, k):
 
 
 @njit
-def spread_points(start, stop, place, fraction, polynomials, weights, stride, grid):
-    """Add each point's weight times the window to the grid, whose rows are `stride` apart; one row if place has one."""
+def spread_points(start, stop, place, fraction, polynomials, weights, corner, stride, grid):
+    """Add each point's weight times the window to the part of the grid that begins at `corner`.
+
+    Its rows are `stride` apart; it is one row if `place` has one.
+    """
     flat = len(place) == 1
     row, column, across, along = place[0], place[-1], fraction[0], fraction[-1]
     taps = np.ones(WIDTH)
@@ -136,13 +139,13 @@ def spread_points(start, stop, place, fraction, polynomials, weights, stride, gr
         a, b, c = _window(polynomials, along, k)
         weight = spread(weights, k)
         a, b, c = multiply(a, weight), multiply(b, weight), multiply(c, weight)
-        at, height = column[k], 1
+        at, height = column[k] - corner[1], 1
         if not flat:
             d, e, f = _window(polynomials, across, k)
             store(taps, 0, d)
             store(taps, _LANES, e)
             store(taps, 2 * _LANES, f)
-            at, height = at + row[k] * stride, WIDTH
+            at, height = at + (row[k] - corner[0]) * stride, WIDTH
         for j in range(height):
             tap = spread(taps, j)
             store(grid, at, multiply_add(a, tap, load(grid, at)))

@@ -147,6 +147,18 @@ def test_lengths_of_rows_are_part_of_the_bound(dim):
     assert single.dtype == np.float32
 
 
+@wide
+@pytest.mark.parametrize("dim", [1, 2])
+def test_many_points_in_one_place_keep_their_digits(dim):
+    b = np.repeat(sphere(2, dim, 24), 200_000, axis=0)
+    values = np.random.default_rng(25).random(len(b)) + 0.5
+    x = sphere(20, dim, 26)
+    got, plan = evaluate(x, b, values, 5.0, method="harmonic", rtol=1e-12, explain=True)
+    sums = values.astype(np.longdouble).reshape(2, -1).sum(axis=1)
+    wanted, scale = truth(x, b[[0, -1]], sums, 5.0)
+    assert np.max(np.abs(got - wanted)) <= min(plan.rtol, 2e-14) * scale.max()
+
+
 @pytest.mark.parametrize("dim", [1, 2])
 def test_any_number_of_workers_gives_the_same_bits(dim):
     x, b = sphere(70_000, dim, 17), sphere(70_001, dim, 18)

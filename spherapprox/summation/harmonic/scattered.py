@@ -14,6 +14,8 @@ from ..._threads import each_block
 from ..partial import Float64
 from .window import Window
 
+CHAIN = 4096
+"""Points whose windows are added one after another: partial sums keep the rounding errors of many points small."""
 LEFT = WIDTH // 2 - 1
 """Grid points of a window before the cell of its middle: a padded grid begins so many cells before 0."""
 BLOCK = 2**16
@@ -60,23 +62,32 @@ def spread(points: Scattered, weights: Float64, window: Window, workers: int) ->
     The bands of one parity go first, then the others; no two of one parity share a grid point, so that every grid point
     has its sums in one order, whatever the number of threads.
     """
-    shape = _padded_shape(points, window)
-    grid = np.zeros(shape)
-    flat, ordered = grid.reshape(-1), weights[points.order]
+    grid = np.zeros(_padded_shape(points, window))
+    ordered = weights[points.order]
     for parity in (0, 1):
         bands = np.arange(parity, len(points.starts) - 1, 2)
         bands = bands[points.starts[bands] < points.starts[bands + 1]]
 
         def add(some: slice, bands: NDArray[np.intp] = bands) -> None:
             for band in bands[some]:
-                for start in range(points.starts[band], points.starts[band + 1], BLOCK):
-                    stop = min(start + BLOCK, points.starts[band + 1])
-                    gridding.spread_points(
-                        start, stop, points.place, points.fraction, window.polynomials, ordered, shape[-1], flat
-                    )
+                for start in range(points.starts[band], points.starts[band + 1], CHAIN):
+                    _add(points, slice(start, min(start + CHAIN, points.starts[band + 1])), ordered, window, grid)
 
         each_block(add, len(bands), 1 if workers > 1 else max(len(bands), 1), workers)
     return grid
+
+
+def _add(points: Scattered, some: slice, ordered: Float64, window: Window, grid: Float64) -> None:
+    """Add some points of one band to the grid, by way of the part of it that they touch."""
+    places = points.place[:, some]
+    corner = np.array([places[0].min(), places[-1].min()])
+    shape = (np.array([places[0].max(), places[-1].max()]) - corner + WIDTH)[2 - grid.ndim :]
+    part = np.zeros(shape)
+    gridding.spread_points(
+        some.start, some.stop, points.place, points.fraction, window.polynomials, ordered, corner, shape[-1],
+        part.reshape(-1),
+    )  # fmt: skip
+    grid[tuple(slice(c, c + s) for c, s in zip(corner[2 - grid.ndim :], shape, strict=True))] += part
 
 
 def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) -> Float64:

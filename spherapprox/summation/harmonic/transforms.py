@@ -107,7 +107,7 @@ def _filter(values: Complex, eigenvalues: Float64, workers: int) -> Complex:
     def apply(orders: slice) -> None:
         filter_orders(orders.start, orders.stop, degree, versine, sine, padded, data)
 
-    each_block(apply, degree + 1, degree + 1 if workers == 1 else max(1, degree // (8 * workers)), workers)
+    each_block(apply, degree + 1, 256 if workers == 1 else max(1, min(256, degree // (8 * workers))), workers)
     even, odd = data[:, 0] + 1j * data[:, 1], data[:, 2] + 1j * data[:, 3]
     result = np.empty_like(values)
     result[: m // 2 + 1] = (even + odd).T[: m // 2 + 1]

@@ -14,7 +14,7 @@ from ..._threads import each_block
 from ..partial import Float64
 from .window import Window
 
-CHAIN = 4096
+CHAIN = 1024
 """Points whose windows are added one after another: partial sums keep the rounding errors of many points small."""
 LEFT = WIDTH // 2 - 1
 """Grid points of a window before the cell of its middle: a padded grid begins so many cells before 0."""

@@ -91,12 +91,13 @@ def evaluate(
         lambda, from 0 to 1e300.
     normalize : bool, default False
         Divide by ``sum_k exp(-lambda |x - b_k|^2 / 2)``; right at every lambda, also where all of these underflow.
-    method : {"auto", "dense"}
+    method : {"auto", "dense", "harmonic"}
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
-        product; "auto" takes the fastest method.
+        product; "harmonic", on S^1 and S^2, expands the kernel in harmonics, in time nearly linear in m + n and an
+        error relative to the largest row's sum; "auto" takes the fastest method.
     rtol : float or None, default 1e-14
-        What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``, row by row; None allows only
-        "dense", which leaves out nothing.
+        What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``, row by row or, for
+        "harmonic", in its largest row; None allows only "dense", which leaves out nothing.
     workers : int, default 1
         Threads; -1 takes all cores. The result is the same for any number.
     out : ndarray, optional

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from .. import _checks
-from . import dense, lowrank
+from . import dense, harmonic, lowrank
 from .partial import Partial, Problem, put
 
-_METHODS: dict[str, ModuleType] = {"dense": dense, "lowrank": lowrank}
+_METHODS: dict[str, ModuleType] = {"dense": dense, "harmonic": harmonic, "lowrank": lowrank}
 """By name, a module with `sums(problem, rtol, workers, report)`, which evaluates; `obstacle(problem, rtol)`, which says
 why it cannot, or nothing; `cost(problem, rtol, workers)`, the seconds that it will take."""
 ROW_BY_ROW = ("dense", "truncated")
@@ -62,10 +62,12 @@ def carry_out(
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
     method, reason, costs = _choose(problem, wish, rtol, workers, row_by_row)
     sums = _METHODS[method].sums(problem, rtol, workers, report)
+    error = sums.error
     if sums.doubtful is not None and len(sums.doubtful):
         again = dense.sums(problem.at_rows(sums.doubtful), rtol, workers, lambda pairs: None)
         put(sums.partial, sums.doubtful, again.partial)
-    return sums.partial, Plan(method, reason, sums.error, sums.path, costs)
+        error = max(error, again.error)
+    return sums.partial, Plan(method, reason, error, sums.path, costs)
 
 
 def _choose(

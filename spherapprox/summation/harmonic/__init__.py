@@ -1,0 +1,194 @@
+"""The harmonic method: sums over points of S^1 and S^2 by the kernel's expansion, in time nearly linear in the points.
+
+The kernel ``exp(-lambda |x - y|^2 / 2)`` of unit vectors is a sum over degrees of an eigenvalue times a zonal harmonic
+(docs/theorems.md, 1.2), so that the sum over control points is a convolution: their weights are spread onto a grid with
+a smooth window, the grid is taken to frequencies, multiplied and taken back, and values are interpolated with the same
+window (a non-uniform fast Fourier transform there and back; on S^2, with Legendre transforms between the two). The
+error is absolute, that is relative to the largest row's sum: docs/theorems.md, 4.9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._checks import Floats
+from ..partial import Float64, Partial, Problem, Sums
+from .expansion import (
+    SHARE,
+    UNIT,
+    Design,
+    design,
+    grid_cells,
+    kernel_mean,
+    largest_degree,
+    moved_points,
+    rounding,
+)
+
+if TYPE_CHECKING:
+    from .scattered import Scattered
+
+__all__ = ["cost", "obstacle", "sums"]
+
+LARGEST_CIRCLE = 2.0**26
+LARGEST_SPHERE = 24_000.0
+"""Grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`."""
+LOADING = 0.5
+"""Seconds that a process takes to load the kernels from the cache."""
+_TRUST = 2.5
+"""By how much the sums may be larger elsewhere than at the rows, for an accuracy to be promised beforehand."""
+
+_loaded: set[int] = set()
+"""Dimensions whose kernels this process has used."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The sums of one column of weights w at the rows, those of |w|, and bounds of their errors.
+
+    `absolute` bounds what is left out and the transforms' rounding errors at every row; `total` is the sum of |w|.
+    """
+
+    values: Float64
+    magnitudes: Float64
+    absolute: float
+    total: float
+
+
+def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
+    """Return the sums at all rows; those where the error bound is not within rtol are doubtful."""
+    from .scattered import scattered
+
+    rtol = _given(rtol)
+    m, n = len(problem.x), len(problem.b)
+    chosen = design(problem.dim, 2.0 * problem.rate, rtol)
+    source = scattered(problem.b, chosen.window, workers)
+    target = scattered(problem.x, chosen.window, workers)
+    weights = np.empty((n, 0)) if problem.w is None else problem.w(slice(0, n))
+    columns = []
+    for column in (*weights.T, np.ones(n)) if problem.normalize else weights.T:
+        columns.append(_convolve(chosen, source, np.ascontiguousarray(column), target, workers))
+        report(m * n // (problem.p + problem.normalize))
+    report(m * n - m * n // len(columns) * len(columns))
+    _loaded.add(problem.dim)
+    ones = columns.pop() if problem.normalize else None
+    off = _off_length(problem.x) + _off_length(problem.b)
+    errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
+    trusted = errors <= rtol  # not where an error is nan
+    numerators = np.stack([column.values for column in columns], axis=1)
+    denominator = np.full(m, np.nan) if ones is None else ones.values
+    error = float(errors[trusted].max(initial=0.0))
+    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", np.flatnonzero(~trusted))
+
+
+def _convolve(chosen: Design, source: Scattered, weights: Float64, target: Scattered, workers: int) -> _Column:
+    """Return one column's sums; for weights of both signs those of their absolute values are a second convolution."""
+    from .transforms import convolve_circle, convolve_sphere
+
+    convolve = convolve_circle if chosen.dim == 1 else convolve_sphere
+    values, top = convolve(chosen.window, chosen.eigenvalues, source, weights, target, workers)
+    magnitudes = values
+    if weights.min() < 0.0:
+        magnitudes, top = convolve(chosen.window, chosen.eigenvalues, source, np.abs(weights), target, workers)
+    total = float(np.abs(weights).sum())
+    left_out = chosen.omitted * total
+    return _Column(values, magnitudes, left_out + chosen.rounding * (top + left_out), total)
+
+
+def _errors(columns: list[_Column], chosen: Design, off: float) -> Float64:
+    """Bound the errors relative to the largest sum of |w| K at the rows: one number for all rows."""
+    worst = 0.0
+    for column in columns:
+        largest = float(column.magnitudes.max()) - column.absolute
+        if column.total == 0.0:
+            continue
+        if not largest > 0.0:
+            return np.full(len(column.values), np.inf)
+        exponent = 2.0 + math.log(max(column.total / largest, 1.0))
+        own = column.absolute / largest + float(moved_points(chosen.concentration, off, np.float64(exponent)))
+        worst = max(worst, own)
+    return np.full(len(columns[0].values), worst)
+
+
+def _quotient_errors(columns: list[_Column], ones: _Column, chosen: Design, off: float) -> Float64:
+    """Bound the quotients' errors relative to the largest quotient of the sums of |w| K and of K, row by row."""
+    least = ones.values - ones.absolute
+    safe = least > 3.0 * ones.absolute
+    errors = np.where(safe, 0.0, np.inf)
+    if not safe.any():
+        return errors
+    for column in columns:
+        if column.total == 0.0:
+            continue
+        largest = ((column.magnitudes[safe] - column.absolute) / (ones.values[safe] + ones.absolute)).max()
+        if not largest > 0.0:
+            return np.full(len(errors), np.inf)
+        exponent = 2.0 + np.log(max(ones.total, column.total / largest, 1.0) / least[safe])
+        own = (column.absolute / largest + ones.absolute) / least[safe]
+        own += 2.0 * moved_points(chosen.concentration, off, np.maximum(exponent, 2.0))
+        errors[safe] = np.maximum(errors[safe], own)
+    return errors
+
+
+def obstacle(problem: Problem, rtol: float | None) -> str:
+    """Say why the method cannot be used: the dimension, the wish, the accuracy, the memory or the rows."""
+    if problem.dim > 2:
+        return f"it is for points of S^1 and S^2, not of S^{problem.dim}"
+    if problem.w is None or problem.offset is not None:
+        return "it sums values, with neither angles nor offsets"
+    rtol, concentration = _given(rtol), 2.0 * problem.rate
+    floor = _floor(problem, rtol, 0.0)
+    if rtol < floor:
+        return f"'rtol' is {rtol:g}, and the smallest that it can keep at this concentration is {floor:.2g}"
+    limit = LARGEST_CIRCLE if problem.dim == 1 else LARGEST_SPHERE
+    if grid_cells(problem.dim, concentration, rtol) > limit:
+        return f"its grid for 'concentration' {concentration:g} would take more memory than the limit"
+    off = _off_length(problem.x) + _off_length(problem.b)
+    floor = _floor(problem, rtol, off)
+    if rtol < floor:
+        return f"'rtol' is {rtol:g}, and the lengths of the rows are off by {off:.2g}, which allows {floor:.2g}"
+    return ""
+
+
+def cost(problem: Problem, rtol: float | None, workers: int) -> float:
+    """Estimate the seconds that `sums` takes, for weights of one sign (twice as long a column otherwise).
+
+    Measured on one core of an Ice Lake Xeon at 2.8 GHz: positions and order of 1e6 points, their spreading and
+    interpolation; the Fourier and the Legendre transforms of degree 900, which grow as the grid and as L^3.
+    """
+    rtol, concentration = _given(rtol), 2.0 * problem.rate
+    columns = (problem.p + problem.normalize) * 1.0
+    points = float(len(problem.x)) + len(problem.b)
+    cells, degree = (f(problem.dim, concentration, rtol) for f in (grid_cells, largest_degree))
+    loading = 0.0 if problem.dim in _loaded else LOADING
+    if problem.dim == 1:
+        return loading + 1e-3 + (8e-8 * points + columns * (6e-8 * points + 3e-8 * cells)) / workers
+    each = 2.2e-7 * points + 5.5e-8 * cells**2 + 2.3e-10 * degree**3
+    return loading + 2e-3 + (1.4e-7 * points + columns * each) / workers
+
+
+def _floor(problem: Problem, rtol: float, off: float) -> float:
+    """Estimate the smallest rtol that can be kept where control points lie about as densely as anywhere."""
+    concentration = 2.0 * problem.rate
+    exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
+    moved = float(moved_points(concentration, off, np.float64(exponent)))
+    rounded = _TRUST * rounding(problem.dim, largest_degree(problem.dim, concentration, rtol))
+    return (2.0 if problem.normalize else 1.0) * (moved + rounded) / (1.0 - 3.0 * SHARE)
+
+
+def _off_length(x: Floats) -> float:
+    """Bound how far the rows' lengths are from 1."""
+    square = np.einsum("ij,ij->i", x, x, dtype=np.float64)
+    return float(np.abs(np.sqrt(square) - 1.0).max()) + 4.0 * UNIT
+
+
+def _given(rtol: float | None) -> float:
+    """Return the number that rtol is: None allows "dense" only, which the plan has seen to."""
+    if rtol is None:
+        raise ValueError("'rtol' must be a number for method='harmonic', got None: only \"dense\" leaves out nothing")
+    return rtol

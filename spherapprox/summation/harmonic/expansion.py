@@ -1,0 +1,134 @@
+"""How far the kernel's expansion in harmonics goes, on which grid, and what the sum may be off by."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ...vmf import VonMisesFisher
+from ..partial import Float64
+from .window import OVERSAMPLING, Window, grid_size, window
+
+SHARE = 0.05
+"""What truncation may take of rtol, and aliasing twice, relative to the kernel's mean."""
+DIRECTION = 9e-16
+"""Error of the angle between two directions, in radians: docs/theorems.md, 4.9."""
+UNIT = 2.0**-53
+"""Unit roundoff."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """The kernel's eigenvalues c_0, ..., c_L and the window of its grid.
+
+    The kernel is ``sum_l c_l dim(H_l) G_l``, c_0 its mean; `omitted` bounds what truncation and aliasing change of it
+    anywhere.
+    """
+
+    dim: int
+    concentration: float
+    eigenvalues: Float64
+    window: Window
+    mean: float
+    omitted: float
+
+    @property
+    def rounding(self) -> float:
+        """The transforms' rounding errors, relative to the largest sum of |w| K anywhere."""
+        return rounding(self.dim, len(self.eigenvalues))
+
+
+@lru_cache(maxsize=16)
+def design(dim: int, concentration: float, rtol: float) -> Design:
+    """Return the expansion that leaves out at most three times `SHARE` of rtol, relative to the kernel's mean."""
+    mean = kernel_mean(dim, concentration)
+    eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
+    for oversampling, shape in OVERSAMPLING:
+        chosen = window(len(eigenvalues) - 1, oversampling, shape)
+        aliased = _aliased(dim, eigenvalues, chosen)
+        if aliased <= 2.0 * SHARE * rtol * mean:
+            break
+    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
+
+
+def kernel_mean(dim: int, concentration: float) -> float:
+    """Return the mean of ``exp(-lambda |x - y|^2 / 2)`` over the sphere."""
+    if dim == 2:
+        return -math.expm1(-2.0 * concentration) / (2.0 * concentration) if concentration > 0.0 else 1.0
+    from scipy.special import i0e
+
+    return float(i0e(concentration))
+
+
+def largest_degree(dim: int, concentration: float, rtol: float) -> float:
+    """Estimate the degree of `design` without making it: 1 to 1.2 times what it will be from concentration 100 on."""
+    drop = math.log(1.0 / (SHARE * rtol)) + 0.5 * dim * math.log1p(2.0 * concentration)
+    return min(1.05 * math.sqrt(2.0 * concentration * drop), 2.0 * concentration) + drop + 5.0
+
+
+def grid_cells(dim: int, concentration: float, rtol: float) -> float:
+    """Estimate the grid cells in a full turn."""
+    return float(grid_size(OVERSAMPLING[0][0] * (2.0 * largest_degree(dim, concentration, rtol) + 2.0)))
+
+
+def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> tuple[Float64, float]:
+    """Return the eigenvalues up to the smallest degree whose tail is allowed, and that tail."""
+    kernel = VonMisesFisher(dim, concentration)
+    top = int(largest_degree(dim, concentration, allowed / mean / SHARE))
+    while True:
+        degrees = np.arange(top + 1.0)
+        eigenvalues = mean * kernel.eigenvalues(top)
+        terms = eigenvalues * _multiplicity(dim, degrees)
+        ratio = _term_ratio(dim, concentration, top)
+        rest = terms[-1] * ratio / (1.0 - ratio) if ratio < 1.0 else math.inf
+        if rest <= 0.01 * allowed:
+            break
+        top += top // 4 + 8
+    tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0) + rest  # of the degrees above 0, 1, ..., top
+    degree = int(np.argmax(tails <= allowed))
+    return eigenvalues[: degree + 1], float(tails[degree])
+
+
+def _multiplicity(dim: int, degrees: Float64) -> Float64:
+    """Return the dimensions of the spaces of harmonics."""
+    return 2.0 * degrees + 1.0 if dim == 2 else np.where(degrees == 0.0, 1.0, 2.0)
+
+
+def _term_ratio(dim: int, concentration: float, degree: int) -> float:
+    """Bound the ratio of successive terms from a degree on (docs/theorems.md, 1.4)."""
+    if concentration == 0.0:
+        return 0.0
+    growth = (2.0 * degree + 3.0) / (2.0 * degree + 1.0) if dim == 2 else 1.0
+    return growth * math.exp(-math.asinh((degree + 0.5 * dim) / concentration))
+
+
+def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
+    """Bound what the window's aliases change of the kernel anywhere (docs/theorems.md, 4.9)."""
+    degrees = np.arange(len(eigenvalues), dtype=np.float64)
+    terms = eigenvalues * _multiplicity(dim, degrees)
+    alias = chosen.aliasing
+    if dim == 1:
+        return float(terms @ (2.0 * alias + alias**2))
+    square = terms @ ((degrees + 1.0) * (2.0 * alias + alias**2) ** 2)
+    return float(2.0 * math.sqrt(eigenvalues @ _multiplicity(dim, degrees)) * math.sqrt(square) + square)
+
+
+def rounding(dim: int, degree: float) -> float:
+    """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere.
+
+    Measured: at least 3 times the largest that was seen (docs/theorems.md, 4.9 (d)).
+    """
+    return UNIT * (200.0 + (0.1 if dim == 1 else 0.6) * degree)
+
+
+def moved_points(concentration: float, off_length: float, exponent: Float64 | np.float64) -> Float64:
+    """Bound the relative error of a row's sum from rounded directions and from lengths that are not 1.
+
+    `exponent` must be at least 2 plus the logarithm of the sum of all |w_k| over the row's sum of |w_k| K.
+    """
+    directions = DIRECTION * np.sqrt(2.0 * concentration * exponent)
+    lengths = off_length * exponent + 0.5 * concentration * off_length**2
+    return np.asarray(1.15 * (directions + lengths))

@@ -9,7 +9,7 @@ from scipy.special import eval_legendre
 
 from spherapprox import evaluate
 from spherapprox._kernels.legendre import LANES, filter_orders
-from spherapprox.summation import harmonic
+from spherapprox.summation import harmonic, plan
 from spherapprox.summation.harmonic import expansion, window
 from spherapprox.summation.partial import Problem
 
@@ -220,10 +220,16 @@ def test_cost_grows_with_points_columns_and_concentration():
 
 
 def test_auto_weighs_it():
+    def problem(n):
+        b = np.broadcast_to(np.eye(3)[0], (n, 3))
+        return Problem(b, b, 5.0, np.dtype(float), lambda part: b[part, :1], 1, False)
+
+    few, many = (plan.expected(problem(n), 1e-8, 1, False) for n in (50, 10**6))
+    assert few["harmonic"] > few["dense"]
+    assert many["harmonic"] < many["dense"]
+    assert "harmonic" not in plan.expected(problem(50), 1e-8, 1, True)  # its error is not that of each row
     b = sphere(50, 2, 23)
-    plan = evaluate(b, b, np.ones(50), 10.0, rtol=1e-8, explain=True)[1]
-    assert plan.method == "dense"  # a few thousand pairs
-    assert plan.costs["harmonic"] > plan.costs["dense"]
+    assert evaluate(b, b, np.ones(50), 10.0, rtol=1e-8, explain=True)[1].method == "dense"
 
 
 @pytest.mark.parametrize(

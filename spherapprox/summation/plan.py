@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from .. import _checks
-from . import dense
+from . import dense, truncated
 from .partial import Partial, Problem, put
 
-_METHODS: dict[str, ModuleType] = {"dense": dense}
+_METHODS: dict[str, ModuleType] = {"dense": dense, "truncated": truncated}
 """By name, a module with `sums(problem, rtol, workers, report)`, which evaluates; `obstacle(problem, rtol)`, which says
 why it cannot, or nothing; `cost(problem, rtol, workers)`, the seconds that it will take."""
 ROW_BY_ROW = ("dense", "truncated")

@@ -1,11 +1,12 @@
-"""Result files that appear together or not at all."""
+"""Result files that appear together or not at all, and tables among them."""
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,3 +25,11 @@ def together(out: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
         if new and not any(out.iterdir()):
             out.rmdir()
+
+
+def write_csv(path: Path, names: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    """Write a table with a line of names; floats with all their digits, None as nothing."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(rows)

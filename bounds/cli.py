@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -96,6 +97,13 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--dim", type=_count, default=2, help="the manifold's dimension m of S^m (default: %(default)s)")
     add("--n", type=_count, nargs="+", default=list(makers.COUNTS), help="numbers of points")
+    add(
+        "--makers",
+        nargs="+",
+        action="extend",
+        metavar="MAKER",
+        help=f"who makes the points (default: all): {', '.join(map(shlex.quote, makers.MAKERS))}",
+    )
     add("--seed", type=_count, default=0, help="default: %(default)s")
     add("--out", type=_folder, metavar="DIR", help="also write the table and figures to this folder")
 
@@ -129,7 +137,7 @@ def _bounds(options: argparse.Namespace) -> None:
 
 
 def _points(options: argparse.Namespace) -> None:
-    found = makers.compare(options.dim, options.n, rng=options.seed, progress=None)
+    found = makers.compare(options.dim, options.n, makers=options.makers, rng=options.seed, progress=None)
     written = () if options.out is None else makers.save(found, options.out)
     note = "floor    no N points have a smaller covering radius: the angle of a cap of measure 1/N"
     print(found.table(), note, *(f"wrote {path}" for path in written), sep="\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from tqdm import tqdm
 from spherapprox import PointSet, _checks, points
 from spherapprox.partition import EqualMeasurePartition
 
-from ._files import together
+from ._files import together, write_csv
 from .covering import covering_radius
 
 COUNTS = (10, 30, 100, 300, 1000, 3000)
@@ -146,7 +145,7 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        For an unknown maker and for numbers that are none.
+        For an unknown maker, for numbers that are none, and where no maker makes points of any number.
 
     Examples
     --------
@@ -164,6 +163,8 @@ def compare(
         made = MAKERS[name](dim, count, seed)
         if made is not None:
             rows.append(_measure(name, made))
+    if not rows:
+        raise ValueError(f"'makers' = {names} make no points of S^{dim} with 'n' = {counts}: name others")
     return Comparison(dim, tuple(dict.fromkeys(rows)))
 
 
@@ -199,8 +200,6 @@ def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...
 
 
 def _write(comparison: Comparison, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(("maker", "dim", "n", "covering_lower", "covering_upper", "separation", "mesh_ratio", "floor"))
-        for r in comparison.rows:
-            writer.writerow((r.maker, comparison.dim, r.n, r.lower, r.upper, r.separation, r.mesh_ratio, r.floor))
+    names = ("maker", "dim", "n", "covering_lower", "covering_upper", "separation", "mesh_ratio", "floor")
+    dim, rows = comparison.dim, comparison.rows
+    write_csv(path, names, ((r.maker, dim, r.n, r.lower, r.upper, r.separation, r.mesh_ratio, r.floor) for r in rows))

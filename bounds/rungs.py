@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from ._bound import Bound
-from ._files import together
+from ._files import together, write_csv
 from .api import concentration, ladder
 
 
@@ -167,14 +166,11 @@ def save(
 
 
 def _write(bounds: Sequence[Bound], path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(
-            ("theorem", "side", "log10_n", "concentration", "radius", "holds", "hypotheses", "constants", "reference")
-        )
-        for b in bounds:
-            said = "; ".join(map(str, b.hypotheses))
-            constants = "; ".join(f"{name} = {value!r}" for name, value in b.constants)
-            writer.writerow(
-                (b.theorem, b.side, b.log10, b.concentration, b.radius, b.holds, said, constants, b.reference)
-            )
+    names = ("theorem", "side", "log10_n", "concentration", "radius", "holds", "hypotheses", "constants", "reference")
+    write_csv(path, names, map(_row, bounds))
+
+
+def _row(b: Bound) -> tuple[object, ...]:
+    said = "; ".join(map(str, b.hypotheses))
+    constants = "; ".join(f"{name} = {value!r}" for name, value in b.constants)
+    return b.theorem, b.side, b.log10, b.concentration, b.radius, b.holds, said, constants, b.reference

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import cast
 
@@ -23,7 +22,7 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._bound import Bound, format_log10
-from ._files import together
+from ._files import together, write_csv
 from ._problem import LARGEST_CONCENTRATION, SMALLEST, WIDEST
 from .api import prefix_length
 from .inverse import best_concentration, error_bound
@@ -330,21 +329,13 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     from . import plot  # matplotlib is loaded when a figure is asked for
 
     with together(Path(out)) as folder:
-        _write_csv(study, folder / "study.csv")
+        write_csv(folder / "study.csv", [field.name for field in fields(Row)], map(astuple, study.rows))
         _write_json(study, folder / "study.json")
         plot.error_figure(study).savefig(folder / "error.png", dpi=150)
         if study.target.dim == 2:
             plot.maps_figure(study.shown, study.target, study.shown_error).savefig(folder / "maps.png", dpi=150)
         names = sorted(path.name for path in folder.iterdir())
     return tuple(Path(out) / name for name in names)
-
-
-def _write_csv(study: Study, path: Path) -> None:
-    names = [field.name for field in fields(Row)]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in study.rows)
 
 
 def _write_json(study: Study, path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from typing import TypeVar
 
+Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
@@ -15,7 +16,7 @@ def slices(n: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-def in_order(function: Callable[[slice], Result], blocks: list[slice], workers: int) -> Iterator[Result]:
+def in_order(function: Callable[[Block], Result], blocks: Sequence[Block], workers: int) -> Iterator[Result]:
     """Yield a function's results in the order of the blocks; threads are never more than one round ahead."""
     workers = min(workers, len(blocks))
     if workers <= 1:

@@ -74,15 +74,14 @@ def zone_of_index(n: int, k: int) -> Any:
 
 
 @njit
-def zone_counts(n: int, counts: Integers) -> int:
-    """Write the numbers of cells in the zones of S^2 from north to south, and return how many zones there are."""
-    zone, k = 0, 0
-    while k < n:
-        north, south = zone_of_index(n, k)
-        if zone < len(counts):
-            counts[zone] = south - north
-        zone, k = zone + 1, south
-    return zone
+def collar_counts(n: int, j: int, counts: Integers) -> None:
+    """Write the numbers of cells in collars j, j + 1, ... of S^2 in n >= 3 cells; the first is that below the cap."""
+    cap, fitting, count = layout(n)
+    north = first_of(n, cap, fitting, count, j)
+    for i in range(len(counts)):
+        south = first_of(n, cap, fitting, count, j + i + 1)
+        counts[i] = south - north
+        north = south
 
 
 @njit

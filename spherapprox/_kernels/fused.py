@@ -35,7 +35,9 @@ from .registers import (
 VECTORS, GROUP = shape()[1:]
 """Vectors of evaluation points, and control points, that are in registers together."""
 BLOCK = 64
-"""Control points in a block, the longest plain running sum: a multiple of GROUP."""
+"""Control points in a block, whose sums are added with their rounding errors: a multiple of CHUNK."""
+CHUNK = 16
+"""Control points in a plain running sum where weights have more than two columns: a multiple of GROUP."""
 CHAIN = 24
 """Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
 NEAR = 0.5
@@ -81,11 +83,11 @@ def _products(t, tile, b, at, d):
     """Return ``t + <x, b_k>``, summed over at most CHAIN coordinates at a time."""
     size = tile.shape[1]
     for j in range(min(d, CHAIN)):
-        t = add_products(t, tile, j * size, b, at + j * GROUP, 1)
+        t = add_products(t, tile, j * size, b, at + j * GROUP)
     for first in range(CHAIN, d, CHAIN):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
-            s = add_products(s, tile, j * size, b, at + j * GROUP, 1)
+            s = add_products(s, tile, j * size, b, at + j * GROUP)
         t = plus(t, s)
     return t
 
@@ -98,7 +100,7 @@ def _squares(tile, b, at, d):
     for first in range(0, d, CHAIN):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
-            s = add_squares(s, tile, j * size, b, at + j * GROUP, 1)
+            s = add_squares(s, tile, j * size, b, at + j * GROUP)
         t = plus(t, s)
     return t
 
@@ -108,10 +110,13 @@ def _add_columns(buffer, w, first, last, total, rest):
     """Add the products of the exponentials in the buffer with all columns of weights."""
     size = buffer.shape[1]
     for r in range(w.shape[0]):
-        s = block_zeros(buffer)
         at = (r * w.shape[1] + first) * GROUP
-        for i in range(last - first):
-            s = add_products(s, buffer, i * size, w, at + i * GROUP, 1)
+        s = block_zeros(buffer)
+        for chunk in range(0, last - first, CHUNK):
+            part = block_zeros(buffer)
+            for i in range(chunk, min(chunk + CHUNK, last - first)):
+                part = add_products(part, buffer, i * size, w, at + i * GROUP)
+            s = plus(s, part)
         add_exactly(r * GROUP * size, s, total, rest)
 
 
@@ -119,9 +124,10 @@ def _add_columns(buffer, w, first, last, total, rest):
 def add_block(tile, b, w, first, last, by_products, constants, buffer, total, rest):
     """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to `total`, `rest`.
 
-    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then their half defects, ``b`` (n / GROUP, d+1, GROUP)
-    those of the control points, ``w`` (q, n, c), where q c columns of weights are one, two (c = 1) or more (c = GROUP);
-    ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many groups were computed by differences.
+    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then their half defects,
+    ``b`` (n / GROUP, d+1, GROUP) those of the control points, ``w`` (q, n, c) the q c columns of their weights, c = 1
+    for one or two and GROUP for more; ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many
+    groups were computed by differences.
     """
     size, d, n = tile.shape[1], b.shape[1] - 1, w.shape[1]
     sum_0 = sum_1 = row_zeros(tile)
@@ -131,9 +137,9 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         t = block_zeros(tile)
         near = not by_products
         if by_products:
-            t = add_both(t, tile, d * size, b, at + d * GROUP, 1)
+            t = add_both(t, tile, d * size, b, at + d * GROUP)
             t = squares_from_products(_products(t, tile, b, at, d))
-            near = smallest(t) < constants[2]
+            near = smallest(t) < constants[3]
         if near:
             t = _squares(tile, b, at, d)
             again += 1
@@ -141,9 +147,9 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         if w.shape[2] > 1:
             store_block(buffer, (k - first) * size, e)
         else:
-            sum_0 = add_weighted(sum_0, e, w, k, 1)
+            sum_0 = add_weighted(sum_0, e, w, k)
             if w.shape[0] == 2:
-                sum_1 = add_weighted(sum_1, e, w, n + k, 1)
+                sum_1 = add_weighted(sum_1, e, w, n + k)
     if w.shape[2] > 1:
         _add_columns(buffer, w, first, last, total, rest)
     else:
@@ -169,8 +175,8 @@ def fill(tile, x, start, defects):
 def fused_sums(x, b, w, by_products, constants, out):
     """Write the sums at each row of x (m, d) into ``out`` (m, p), p <= q; arrays as in `add_block`, of one dtype.
 
-    ``constants`` are the first two of `decay_constants` and the t below which differences are taken. Where most of a
-    block's groups needed them, the next block begins with them.
+    ``constants`` are those of `decay_constants` and the t below which differences are taken. Where most of a block's
+    groups needed them, the next block begins with them.
     """
     size = VECTORS * lanes(x)
     q = w.shape[0] * w.shape[2]

@@ -19,7 +19,7 @@ from numba.core.datamodel.models import PrimitiveModel
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, register_model
 
-from .exp import _MANTISSA_BITS, _POWER, _broadcast, _call, _constant, _element, _fused, _polynomial
+from .exp import _MANTISSA_BITS, _POWER, _broadcast, _constant, _element, _fused
 
 _intrinsic: Any = intrinsic
 
@@ -65,8 +65,8 @@ class _BlockModel(PrimitiveModel):
 
     def __init__(self, manager: Any, block: Block) -> None:
         element = manager.lookup(block.scalar).get_value_type()
-        vector = ir.VectorType(element, block.lanes)  # type: ignore[no-untyped-call]
-        super().__init__(manager, block, ir.ArrayType(vector, block.rows * block.columns))
+        vector = ir.VectorType(element, block.lanes)
+        super().__init__(manager, block, ir.ArrayType(vector, block.rows * block.columns))  # type: ignore[no-untyped-call]
 
 
 def _full(scalar: Any) -> Block:
@@ -156,26 +156,30 @@ def store_block(typing_context: Any, array: Any, index: Any, block: Any) -> Any:
     return types.void(array, types.intp, block), generate
 
 
-def _step(combine: Any) -> Any:
-    """Make a function (block, points, at, controls, at_control, stride) that updates each of the block's vectors.
+def _beyond(builder: Any, index: Any, offset: int) -> Any:
+    return builder.add(index, ir.Constant(index.type, offset))
 
-    The vector of points u and control point k becomes combine(builder, it, x_u, b_k).
+
+def _step(combine: Any) -> Any:
+    """Make a function (block, tile, at, b, at_b) that updates each of the block's vectors.
+
+    The vector of evaluation points u, read from `tile`, and of control point k, a number of `b`, each from a flat index
+    on, becomes combine(builder, it, x_u, b_k).
     """
 
-    def typed(typing_context: Any, block: Any, tile: Any, at: Any, b: Any, at_b: Any, stride: Any) -> Any:
+    def typed(typing_context: Any, block: Any, tile: Any, at: Any, b: Any, at_b: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            value, tile_value, at_value, b_value, index, step = arguments
+            value, tile_value, at_value, b_value, index = arguments
             kind = context.get_value_type(block)
             x = _load(context, builder, block, block.rows, tile, tile_value, at_value)
-            out = []
+            out: list[Any] = []
             for k in range(block.columns):
-                number = _spread(context, builder, kind.element, b, b_value, index)
-                index = builder.add(index, step)
+                number = _spread(context, builder, kind.element, b, b_value, _beyond(builder, index, k))
                 for u in range(block.rows):
                     out.append(combine(builder, builder.extract_value(value, len(out)), x[u], number))
             return _pack(builder, kind, out)
 
-        return block(block, tile, types.intp, b, types.intp, types.intp), generate
+        return block(block, tile, types.intp, b, types.intp), generate
 
     return _intrinsic(typed)
 
@@ -186,11 +190,11 @@ def _square(builder: Any, t: Any, x: Any, b: Any) -> Any:
 
 
 add_squares = _step(_square)
-"""add_squares(t, tile, at, b, at_b, stride): t + (x - b)^2"""
+"""add_squares(t, tile, at, b, at_b): t + (x - b)^2"""
 add_products = _step(lambda builder, t, x, b: _fused(builder, x, b, t))
-"""add_products(t, tile, at, b, at_b, stride): t + x b"""
+"""add_products(t, tile, at, b, at_b): t + x b"""
 add_both = _step(lambda builder, t, x, b: builder.fadd(t, builder.fadd(x, b)))
-"""add_both(t, tile, at, b, at_b, stride): t + (x + b)"""
+"""add_both(t, tile, at, b, at_b): t + (x + b)"""
 
 
 def _elementwise(combine: Any) -> Any:
@@ -224,21 +228,21 @@ def squares_from_products(typing_context: Any, products: Any) -> Any:
 
 
 @_intrinsic
-def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any, stride: Any) -> Any:
-    """Return ``sums + sum_k e_k w_k`` over the block's control points, for each vector of evaluation points."""
+def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any) -> Any:
+    """Return ``sums + (sum_k e_k w_k)`` over the block's control points, for each vector of evaluation points."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        total, block, w_value, index, step = arguments
+        total, block, w_value, index = arguments
         kind = context.get_value_type(sums)
-        out = _vectors(builder, total)
+        part = [_constant(kind.element, -0.0)] * e.rows
         for k in range(e.columns):
-            number = _spread(context, builder, kind.element, w, w_value, index)
-            index = builder.add(index, step)
-            for u in range(e.rows):
-                out[u] = _fused(builder, builder.extract_value(block, k * e.rows + u), number, out[u])
-        return _pack(builder, kind, out)
+            number = _spread(context, builder, kind.element, w, w_value, _beyond(builder, index, k))
+            here = [builder.extract_value(block, k * e.rows + u) for u in range(e.rows)]
+            part = [_fused(builder, v, number, s) for v, s in zip(here, part, strict=True)]
+        pairs = zip(_vectors(builder, total), part, strict=True)
+        return _pack(builder, kind, [builder.fadd(t, s) for t, s in pairs])
 
-    return sums(sums, e, w, types.intp, types.intp), generate
+    return sums(sums, e, w, types.intp), generate
 
 
 @_intrinsic
@@ -272,14 +276,14 @@ def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(t).element
-        high, low = (
-            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(2)
+        high, low, cut = (
+            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(3)
         )
         form = _by_table if has_avx512() else _by_bits
         vectors = _vectors(builder, arguments[0])
-        out = []
+        out: list[Any] = []
         for k in range(0, len(vectors), t.rows):
-            out += form(builder, t, vectors[k : k + t.rows], high, low)
+            out += form(builder, t, vectors[k : k + t.rows], high, low, cut)
         return _pack(builder, context.get_value_type(t), out)
 
     return t(t, constants), generate
@@ -295,7 +299,7 @@ def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits
     return shifted, n, [_fused(builder, v, low, r) for v, r in zip(vectors, f, strict=True)]
 
 
-def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, cut: Any) -> list[Any]:
     """AVX-512: a table of fractional powers in two registers, and scaling by an integer power with underflow."""
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
@@ -306,10 +310,7 @@ def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> 
     mask, whole = ir.IntType(t.lanes), ir.IntType(32)
     scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, whole])
     zero, all_lanes, rounding = _constant(kind, 0.0), ir.Constant(mask, -1), ir.Constant(whole, 4)
-    coefficients = _SHORT_POWER[t.scalar]
-    power = [_constant(kind, coefficients[-1])] * len(f)
-    for c in reversed(coefficients[:-1]):
-        power = [_fused(builder, p, r, _constant(kind, c)) for p, r in zip(power, f, strict=True)]
+    power = _powers(builder, _SHORT_POWER[t.scalar], f)
     entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
     scaled = [builder.call(scale, [e, m, zero, all_lanes, rounding]) for e, m in zip(entry, n, strict=True)]
     return [builder.fmul(p, s) for p, s in zip(power, scaled, strict=True)]
@@ -321,20 +322,22 @@ def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     return get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)  # type: ignore[no-untyped-call]
 
 
-def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
-    """Any machine: a longer polynomial, and the integer power added to the exponent's bits."""
+def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, cut: Any) -> list[Any]:
+    """Any machine: a longer polynomial, and the integer power added to the exponent's bits; at least 2^-1022 or so."""
     kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
-    least = _constant(kind, -float(2 ** (t.scalar.bitwidth - bits - 2) - 2))
-    shifter = _constant(kind, 1.5 * 2.0**bits)
-    out = []
-    for v in vectors:
-        x = builder.fmul(v, high)
-        shifted = builder.fadd(x, shifter)
-        n = builder.fsub(shifted, shifter)
-        f = _fused(builder, v, low, _fused(builder, v, high, builder.fneg(n)))
-        power = _polynomial(builder, _POWER[t.scalar], f)
-        exponent = builder.shl(builder.bitcast(shifted, word), _constant(word, bits))
-        scaled = builder.bitcast(builder.add(builder.bitcast(power, word), exponent), kind)
-        out.append(builder.select(builder.fcmp_ordered(">", x, least), scaled, _constant(kind, 0.0)))
-    return out
+    vectors = [builder.select(builder.fcmp_ordered("<", v, cut), v, cut) for v in vectors]
+    shifted, _, f = _reduced(builder, t, vectors, high, low, 0)
+    power = _powers(builder, _POWER[t.scalar], f)
+    exponent = [builder.shl(builder.bitcast(s, word), _constant(word, bits)) for s in shifted]
+    pairs = zip(power, exponent, strict=True)
+    return [builder.bitcast(builder.add(builder.bitcast(p, word), e), kind) for p, e in pairs]
+
+
+def _powers(builder: Any, coefficients: tuple[float, ...], arguments: list[Any]) -> list[Any]:
+    """Horner's rule, fused, for several vectors side by side."""
+    kind = arguments[0].type
+    results = [_constant(kind, coefficients[-1])] * len(arguments)
+    for coefficient in reversed(coefficients[:-1]):
+        results = [_fused(builder, p, f, _constant(kind, coefficient)) for p, f in zip(results, arguments, strict=True)]
+    return results

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .._kernels import cap, descent
 from .._threads import each_block
 from . import cells, kinds
-from .diameter import largest_diameter
-from .levels import Level, descend, level_of
-from .radius import largest
-from .writers import BLOCK, index_writer, midpoint_writer
+from .levels import zones
+from .measured import Measured
+from .writers import BLOCK, ascended_writer, index_writer, midpoint_writer
 
 __all__ = ["EqualMeasurePartition"]
 
@@ -33,7 +31,7 @@ _SCRATCH = 2**22
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class EqualMeasurePartition:
+class EqualMeasurePartition(Measured):
     """Partition of S^m into n cells of measure 1/n each.
 
     Two polar caps and, between them, collars of nearly equal angle; each collar is the product of an interval of
@@ -102,10 +100,6 @@ class EqualMeasurePartition:
     0.886077
     """
 
-    dim: int
-    n: int
-    center: str
-
     def __init__(self, dim: int, n: int, centers: str = "midpoint") -> None:
         dim = _checks.dimension(dim, maximum=_MAX_DIM)
         limit = 2**53 if dim <= 2 else 10**12
@@ -114,9 +108,6 @@ class EqualMeasurePartition:
         object.__setattr__(self, "n", n)
         object.__setattr__(self, "center", str(_checks.choice(centers, "centers", kinds.KINDS)))
 
-    def __len__(self) -> int:
-        return self.n
-
     def __repr__(self) -> str:
         kind = "" if self.center == "midpoint" else f", centers={self.center!r}"
         return f"{type(self).__name__}(dim={self.dim}, n={self.n}{kind})"
@@ -124,55 +115,9 @@ class EqualMeasurePartition:
     def __reduce__(self) -> tuple[type[EqualMeasurePartition], tuple[int, int, str]]:
         return type(self), (self.dim, self.n, self.center)
 
-    @property
-    def measure(self) -> float:
-        """Normalised measure of each cell, 1/n."""
-        return 1.0 / self.n
-
-    @property
-    def collar_counts(self) -> Integers:
-        """Numbers of cells in the zones from north to south, polar caps included; one zone of n arcs on S^1."""
-        if self.dim == 1 or self.n == 1:
-            return np.array([self.n])
-        if self.dim == 2:
-            counts = np.empty(cap.zone_counts(self.n, np.empty(0, dtype=np.int64)), dtype=np.int64)
-            cap.zone_counts(self.n, counts)
-            return counts
-        first = level_of(self.dim, np.array([self.n])).first
-        return np.concatenate([first[:1], first[1:] - first[:-1], self.n - first[-1:]])
-
-    @property
-    def radius(self) -> float:
-        """Largest distance from a cell's centre to a point of its closure; computed once.
-
-        It is a covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4. Exact to 1e-14 if
-        `radius_exact`, otherwise a proven upper bound (docs/theorems.md, 5.6).
-
-        About midpoints and smallest caps it was exact wherever it was tried, in seconds at most. About centroids it is
-        not from about n = 1e11 on for dim >= 8: after up to half a minute the bound is a few per cent too large on
-        S^8, but up to twice the truth or more on S^16.
-        """
-        return self._largest[0]
-
-    @property
-    def radius_exact(self) -> bool:
-        """Whether `radius` is attained by a cell; if not, a search for it would go through too many collars."""
-        return self._largest[1]
-
-    @cached_property
-    def _largest(self) -> tuple[float, bool]:
-        return largest(self.dim, self.n, self.center)
-
-    @cached_property
-    def diameter_bound(self) -> float:
-        """Upper bound of the cells' diameters, whatever the kind of centres; computed once.
-
-        It is the largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
-        (n up to 1e10 on S^2, 1e8 on S^8); beyond, it is twice the radius about the centres of smallest caps, or pi
-        where that is less (docs/theorems.md, 5.5).
-        """
-        exact = largest_diameter(self.dim, self.n)
-        return min(np.pi, 2.0 * largest(self.dim, self.n, "smallest-cap")[0]) if exact is None else exact
+    def __replace__(self, **changes: Any) -> EqualMeasurePartition:
+        parameters: dict[str, Any] = {"dim": self.dim, "n": self.n, "centers": self.center}
+        return type(self)(**parameters | changes)
 
     def centers(
         self, start: int = 0, stop: int | None = None, *, workers: int = 1, out: Floats | None = None
@@ -207,8 +152,10 @@ class EqualMeasurePartition:
         shape = stop - start, self.dim + 1
         rows = np.empty(shape) if out is None else _checks.destination(out, shape)
         midpoints = self.dim == 1 or self.center == "midpoint"
-        write = midpoint_writer(self.dim, self.n, start, stop) if midpoints else self._write_ascended
-        step = max(1, BLOCK // shape[1]) if midpoints else self._scratch_rows
+        if midpoints:
+            write, step = midpoint_writer(self.dim, self.n, start, stop), max(1, BLOCK // shape[1])
+        else:
+            write, step = ascended_writer(self.center, self.dim, self.n), self._scratch_rows
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows
 
@@ -265,8 +212,8 @@ class EqualMeasurePartition:
         out = np.empty(stop - start)
 
         def task(block: slice) -> None:
-            rows = block.stop - block.start
-            out[block] = kinds.radii(self.center, self.dim, *self._zones(start + block.start, rows))
+            first, rows = start + block.start, block.stop - block.start
+            out[block] = kinds.radii(self.center, self.dim, *zones(self.dim, self.n, first, rows))
 
         each_block(task, len(out), self._scratch_rows, 1)
         return out
@@ -298,15 +245,7 @@ class EqualMeasurePartition:
                [0.    , 1.5708]])
         """
         i = _checks.integer(i, "i", minimum=0, maximum=self.n - 1, why=f"the partition has {self.n} cells")
-        if self.dim == 1:
-            return np.array([[2.0 * np.pi * (i / self.n), 2.0 * np.pi * ((i + 1) / self.n)]])
-        zones, count, local = self._zones(i, 1)
-        box = np.tile([0.0, np.pi], (self.dim, 1))
-        box[-1, 1] = 2.0 * np.pi
-        for level, (lower, upper) in enumerate(zones):
-            box[level] = lower[0], upper[0]
-        cap.intervals(count, local, box[None, -2:])
-        return box
+        return cells.intervals(self.dim, self.n, i)
 
     def sample(self, i: int, rng: np.random.Generator | int | None = None, size: int | None = None) -> Floats:
         """Draw independent uniform points of cell `i`.
@@ -356,19 +295,3 @@ class EqualMeasurePartition:
     def _scratch_rows(self) -> int:
         """Rows that go down to S^2 and up again together: their scratch is of this size on each sphere."""
         return min(_ROWS, max(1, _SCRATCH // (self.dim + 1)))
-
-    def _write_ascended(self, start: int, out: Floats) -> None:
-        """Write centres of another kind of consecutive cells, dim >= 2."""
-        kinds.centers(self.center, self.dim, *self._zones(start, len(out)), out)
-
-    def _zones(self, start: int, rows: int) -> tuple[list[tuple[Floats, Floats]], Integers, Integers]:
-        """Return the colatitudes of consecutive cells from the top to S^3, then count and number in the S^2 below."""
-        local, zones = np.arange(start, start + rows), []
-
-        def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
-            descent.search_index(table, level.offsets, level.first, local, slot)
-            lower, upper = np.empty(rows), np.empty(rows)
-            descent.intervals(table, level.offsets, level.angle, slot, lower, upper)
-            zones.append((lower, upper))
-
-        return zones, descend(self.dim, self.n, rows, step), local

@@ -1,4 +1,4 @@
-"""Uniform points of one cell, a product of intervals of the angles."""
+"""One cell, a product of intervals of the angles, and uniform points of it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import special, sphere
+from .._kernels import cap
+from .levels import zones
 
-__all__ = ["sample"]
+__all__ = ["intervals", "sample"]
 
 Floats = NDArray[np.float64]
+
+
+def intervals(dim: int, n: int, i: int) -> Floats:
+    """Return lower and upper end of each angle in cell i, shape (dim, 2)."""
+    if dim == 1:
+        return np.array([[2.0 * np.pi * (i / n), 2.0 * np.pi * ((i + 1) / n)]])
+    above, count, local = zones(dim, n, i, 1)
+    box = np.tile([0.0, np.pi], (dim, 1))
+    box[-1, 1] = 2.0 * np.pi
+    for level, (lower, upper) in enumerate(above):
+        box[level] = lower[0], upper[0]
+    cap.intervals(count, local, box[None, -2:])
+    return box
 
 
 def sample(box: Floats, size: int, rng: np.random.Generator) -> Floats:

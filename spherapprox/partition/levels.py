@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import special
+from .._kernels import descent
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -48,6 +49,19 @@ def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Integers, I
         if not counts.size:
             return np.zeros(rows, dtype=np.int64)
     return np.where(table >= 0, counts[np.maximum(table, 0)], 0)
+
+
+def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Floats, Floats]], Integers, Integers]:
+    """Return the colatitudes of consecutive cells from the top to S^3, then count and number in the S^2 below."""
+    local, found = np.arange(start, start + rows), []
+
+    def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
+        descent.search_index(table, level.offsets, level.first, local, slot)
+        lower, upper = np.empty(rows), np.empty(rows)
+        descent.intervals(table, level.offsets, level.angle, slot, lower, upper)
+        found.append((lower, upper))
+
+    return found, descend(dim, n, rows, step), local
 
 
 def inside(level: Level, collars: Integers) -> tuple[Integers, Integers]:

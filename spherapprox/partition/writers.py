@@ -1,4 +1,4 @@
-"""What writes the midpoints of consecutive cells, or the cells of given points, block after block on any thread."""
+"""What writes the centres of consecutive cells, or the cells of given points, block after block on any thread."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels import circle, descent, location
-from .levels import Level, descend
+from . import kinds
+from .levels import Level, descend, zones
 from .tree import tree_of_points, tree_of_range
 
 Floats = NDArray[np.float64]
@@ -38,6 +39,11 @@ def midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, F
     descent.centers_of_counts(counts, at_hand, rows)
     tree = level.offsets, level.first, level.cosine, level.sine, below, at_hand, rows
     return lambda low, out: descent.centers(dim, n, tree, low, out)
+
+
+def ascended_writer(kind: str, dim: int, n: int) -> Callable[[int, Floats], None]:
+    """Return what writes centres of any kind of consecutive cells, dim >= 2, from one on, into rows."""
+    return lambda low, out: kinds.centers(kind, dim, *zones(dim, n, low, len(out)), out)
 
 
 def index_writer(dim: int, n: int, rows: int) -> tuple[Callable[[Floats, Integers], None], int]:

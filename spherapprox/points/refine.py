@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -193,15 +192,12 @@ def relax(
     if len(x) == 1 or steps == 0:
         return PointSet(given)
     bar = _bar(None, "relaxation", total=steps) if progress else None
-    pool = ThreadPoolExecutor(workers) if workers > 1 else None
     try:
-        energy = Energy(x, s, pool)
+        energy = Energy(x, s, workers)
         before = energy(x.ravel())[0]
         _check_apart(x, before)
         descend(energy, steps, None if bar is None else lambda _: bar.update())
     finally:
-        if pool is not None:
-            pool.shutdown(cancel_futures=True)
         if bar is not None:
             bar.close()
     return PointSet(energy.best if energy.least < before else given)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._threads import each_block
 
 Floats = NDArray[np.float64]
 
@@ -27,9 +28,9 @@ class Energy:
     For s = 0 it is n times the mean of ``-log |x_i - x_j|``. The x of the least value is remembered.
     """
 
-    def __init__(self, x: Floats, exponent: float, pool: ThreadPoolExecutor | None) -> None:
+    def __init__(self, x: Floats, exponent: float, workers: int = 1) -> None:
         self.best, self.least = x, math.inf
-        self._exponent, self._pool, self._scale = exponent, pool, np.ones(len(x))
+        self._exponent, self._workers, self._scale = exponent, workers, np.ones(len(x))
 
     def __call__(self, y: Floats) -> tuple[float, Floats]:
         """Return the value and the gradient at y; both are vectors."""
@@ -63,14 +64,12 @@ class Energy:
         n, d = x.shape
         by_axis, nearest, total, force = np.ascontiguousarray(x.T), np.empty(n), np.empty(n), np.empty((n, d))
 
-        def task(start: int) -> None:
-            part = slice(start, start + ROWS)
+        def task(part: slice) -> None:
             pull = np.empty((d, len(scale[part])))
-            repulsion(by_axis, start, self._exponent, scale[part], nearest[part], total[part], pull)
+            repulsion(by_axis, part.start, self._exponent, scale[part], nearest[part], total[part], pull)
             force[part] = pull.T
 
-        for _ in (self._pool.map if self._pool else map)(task, range(0, n, ROWS)):
-            pass
+        each_block(task, n, ROWS, self._workers)
         return nearest, total, force
 
 

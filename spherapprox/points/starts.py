@@ -75,6 +75,9 @@ STARTS: dict[int, tuple[tuple[int, int, int, int], ...]] = {
         (17, 1, 14, 0),
         (19, 0, 6, 0),
         (23, 0, 13, 0),
+        (29, 0, 21, 0),
+        (31, 0, 31, 0),
+        (35, 0, 43, 0),
     ),
     4: (
         (4, 3, 29, 0),
@@ -109,6 +112,7 @@ STARTS: dict[int, tuple[tuple[int, int, int, int], ...]] = {
         (5, 0, 10, 0),
     ),
     11: ((5, 0, 11, 0),),
+    14: ((5, 0, 16, 0),),
 }
 """For each dimension: degree, index of the group in `symmetry.groups`, number of orbits, seed.
 

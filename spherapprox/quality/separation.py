@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks, sphere
+from .._threads import in_order
 from .nearest import TREE_DIM, angles, projection, unit
 
 Floats = NDArray[np.float64]
@@ -114,14 +114,9 @@ def _by_products(x: Floats, pair: tuple[int, int], chord: float, workers: int, p
         return known
 
     blocks = [(i, j) for i in range(0, len(x), _BLOCK) for j in range(i, len(x), _BLOCK)]
-    with (
-        ThreadPoolExecutor(workers) as pool,
-        tqdm(total=len(blocks), desc="separation", leave=False, disable=not progress) as bar,
-    ):
-        for start in range(0, len(blocks), 8 * workers):
-            group = blocks[start : start + 8 * workers]
-            best[0] = min(best[0], *pool.map(search, group))
-            bar.update(len(group))
+    found = in_order(search, blocks, workers)
+    for known in tqdm(found, total=len(blocks), desc="separation", leave=False, disable=not progress):
+        best[0] = min(best[0], known)
     return best[0][1:]
 
 

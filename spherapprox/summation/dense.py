@@ -136,8 +136,8 @@ def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tup
     from .._kernels.registers import shape
 
     columns = problem.p + problem.normalize
-    constants = decay_constants(problem.rate, problem.dtype)
-    constants[2] = NEAR if problem.rate > 0.5 else -1.0
+    near = NEAR if problem.rate > 0.5 else -1.0
+    constants = np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
     tile = VECTORS * shape()[0] // problem.dtype.itemsize
     products = by_products(problem)
     for part in slices(len(problem.b), _packed_size(problem, BLOCK)):

@@ -83,11 +83,30 @@ def test_command(capsys, tmp_path):
     assert "'dim' must be at least 1, got 0" in capsys.readouterr().err
 
 
+def test_command_takes_names_of_makers(capsys):
+    assert main(["points", "--n", "7", "--makers", "uniform", "partition, centroid", "--makers", "sobol"]) == 0
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.partition("  ")[0] for line in lines if " 7 " in line] == ["uniform", "partition, centroid", "sobol"]
+    assert len(lines) == 4  # the last explains the floor
+    assert main(["points", "--makers", "sobol", "best"]) == 2
+    error = capsys.readouterr().err
+    assert "'best'" in error
+    assert all(repr(name) in error for name in makers.MAKERS)
+    with pytest.raises(SystemExit):
+        main(["points", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "'partition, centroid', 'partition, relaxed', greedy, fibonacci" in said
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: makers.compare(2, [10], makers=["sobel"]), r"'makers' must be one of 'partition'.*got 'sobel'"),
         (lambda: makers.compare(2, [0]), r"'n' must be at least 1, got 0"),
+        (
+            lambda: makers.compare(3, [8, 9], makers=["fibonacci"]),
+            r"'makers' = \['fibonacci'\] make no points of S\^3 with 'n' = \[8, 9\]: name others",
+        ),
         (lambda: plot.partition_figure(EqualMeasurePartition(3, 10)), r"'partition' must have dim = 2 .* got 3"),
         (lambda: plot.partition_figure(EqualMeasurePartition(2, 10**6)), r"'partition' must have at most 20000 cells"),
     ],

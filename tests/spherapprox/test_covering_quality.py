@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial import cKDTree
 
 from spherapprox import EqualMeasurePartition, PointSet, points, sphere
 from spherapprox.quality import hull as hulls
@@ -297,6 +298,17 @@ def test_deterministic_and_threads_change_nothing():
         assert a[:2] == b[:2]
         assert np.array_equal(a.at, b.at)
         assert separation(x) == separation(x, workers=2)
+
+
+def test_separation_over_several_blocks_of_products():
+    x = sphere.uniform(9, 2100, 3)
+    nearest, index = cKDTree(x).query(x, 2)
+    i = int(np.argmin(nearest[:, 1]))
+    j = int(index[i][index[i] != i][0])
+    y = np.vstack([x[[i, j]], np.delete(x, [i, j], axis=0)])
+    for shift in (0, 2047, 2098):  # the closest pair lies in the first block, across two, in the last
+        found = [separation(np.roll(y, shift, axis=0), workers=workers) for workers in (1, 3)]
+        assert found == [float(sphere.distance(x[i], x[j]))] * 2
 
 
 def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():

@@ -3,9 +3,11 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import math
+import re
 import sys
 import tracemalloc
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -399,6 +401,73 @@ def test_starts_lead_to_designs_of_their_size():
         found = newton.solve(symmetry.groups(dim)[index], degree, orbits, 1, np.random.default_rng(seed))
         assert found is not None
         assert len(found) == orbits * len(symmetry.groups(dim)[index])
+
+
+# what is said to be at hand
+
+
+def promised(dim, degree):
+    """Return the number of points that Newton's method is asked for first; None where a construction is preferred."""
+    known = [c.n for c in configurations.configurations(dim) if c.degree >= degree]
+    size = next((size for size, *_ in designs._candidates(dim, degree, None)), math.inf)
+    return size if size < min(known, default=math.inf) / designs._PREFERENCE else None
+
+
+def table_of_designs():
+    """Return {(dim, degree): (points, bound)} as docs/theorems.md, 5.9, has it, first S^2, then the other spheres."""
+    page = (Path(__file__).parents[2] / "docs" / "theorems.md").read_text(encoding="utf-8")
+    section = page[page.index("**5.9 ") : page.index("**5.10 ")]
+    rows = [
+        [int(cell) for cell in re.search(rf"^\| {name} \|(.*)\|$", section, re.M)[1].split("|")]
+        for name in (r"\$t\$", "points", "bound")
+    ]
+    first = {(2, degree): pair for degree, *pair in zip(*rows, strict=True)}
+    others = {
+        (int(dim), int(degree)): [int(size), int(bound)]
+        for dim, cells in re.findall(r"^\| \$S\^\{(\d+)\}\$ \| (\d+: .*) \|$", section, re.M)
+        for degree, size, bound in re.findall(r"(\d+): (\d+) \((\d+)\)", cells)
+    }
+    return first, others
+
+
+def test_table_of_designs_has_all_sizes():
+    first, others = table_of_designs()
+    assert len(first) == 14
+    for (dim, degree), (size, bound) in (first | others).items():
+        assert (size, bound) == (promised(dim, degree), points.design_bound(dim, degree))
+    for dim in range(3, 26):
+        sizes = [promised(dim, degree) for degree in range(1, designs._largest_degree(dim) + 2)]
+        ends = [k + 1 for k in range(len(sizes) - 1) if sizes[k] not in (None, sizes[k + 1])]  # the last of each size
+        assert ends == [degree for m, degree in others if m == dim]
+
+
+@pytest.mark.parametrize(("dim", "degree", "n"), [(12, 5, 338), (14, 4, 480)])
+def test_designs_of_the_table_in_many_dimensions(dim, degree, n):
+    design = points.spherical_design(dim, degree)
+    assert (len(design), design.degree) == (n, 5)
+    assert worst_monomial(design.points, 2) < 1e-15
+    for chosen in np.random.default_rng(0).integers(0, dim + 1, (300, 4)):
+        expected = monomial_mean(np.bincount(chosen, minlength=dim + 1))
+        assert abs(np.prod(design.points[:, chosen], axis=1).mean() - expected) < 1e-15
+
+
+def test_largest_degrees_are_those_of_the_docstring():
+    said = " ".join(points.spherical_design.__doc__.split())
+    said = said[said.index("degrees to 120") : said.index("degree 3 on every sphere")]
+    ranges, constructions = said.split("; ", 1)
+    top, last = {}, 1
+    for degree, end in re.findall(r"(\d+) (?:on S\^\d+ )?(?:to|on) S\^(\d+)", ranges.replace("degrees to ", "")):
+        top |= dict.fromkeys(range(last + 1, int(end) + 1), int(degree))
+        last = int(end)
+    assert last == 23
+    primes = [p for p in range(3, 30) if all(p % k for k in range(2, p))]
+    top = dict.fromkeys(range(2, 58), 3) | {2 * p - 1: 5 for p in primes} | top
+    for degree, list_of_dims in re.findall(r"(\d+) on ((?:S\^\d+(?: and )?)+)", constructions):
+        top |= {int(dim): int(degree) for dim in re.findall(r"\d+", list_of_dims)}
+    assert (top[15], top[22], top[23], top[63], top[255]) == (7, 7, 11, 5, 5)
+    for dim, degree in top.items():
+        known = max(known.degree for known in configurations.configurations(dim))
+        assert max(known, designs._largest_degree(dim)) == degree, dim
 
 
 # the lower bound

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from spherapprox import EqualMeasurePartition, special, sphere
 from spherapprox._kernels import zone
 from spherapprox.partition import kinds
+from spherapprox.partition.levels import zones
 
 KINDS = ("midpoint", "smallest-cap", "centroid")
 SMALL = list(itertools.product((1, 2, 3, 4, 5), (3, 4, 7, 40, 200)))
@@ -237,7 +238,7 @@ def test_a_range_of_any_kind_is_the_same_to_the_bit(kind, dim, n):
 def test_every_coordinate_is_written(kind):
     partition = EqualMeasurePartition(9, 4, kind)
     out = np.full((4, 10), np.nan)
-    kinds.centers(kind, 9, *partition._zones(0, 4), out)
+    kinds.centers(kind, 9, *zones(9, partition.n, 0, 4), out)
     assert np.abs(out - partition.centers()).max() < 1e-15
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import dataclasses
 import itertools
 import math
@@ -14,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, sphere
+from spherapprox._kernels import cap
+from spherapprox.partition import measured
 
 CASES = list(itertools.product((1, 2, 3, 8), (1, 2, 3, 10, 1000)))
 fixed = settings(derandomize=True, deadline=None, max_examples=40)
@@ -158,6 +161,33 @@ def test_collar_counts_are_leopardis(dim, n, counts):
     assert EqualMeasurePartition(dim, n).collar_counts.tolist() == counts
 
 
+@pytest.mark.parametrize("n", [*range(1, 40), 12345, 10**9 + 7])
+def test_collar_counts_are_those_that_cells_are_found_in(n):
+    zones, k = [], 0
+    while k < n:
+        north, south = cap.zone_of_index(n, k)
+        zones.append(south - north)
+        k = south
+    assert EqualMeasurePartition(2, n).collar_counts.tolist() == zones
+
+
+def test_collar_counts_in_blocks_stop_at_an_interruption(monkeypatch):
+    whole = EqualMeasurePartition(2, 10**8).collar_counts
+    monkeypatch.setattr(measured, "_COLLARS", 1000)
+    assert np.array_equal(EqualMeasurePartition(2, 10**8).collar_counts, whole)
+    starts = []
+
+    def interrupted(n, j, counts):
+        starts.append(j)
+        if len(starts) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cap, "collar_counts", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        EqualMeasurePartition(2, 10**8).collar_counts  # noqa: B018
+    assert starts == [0, 1000, 2000]
+
+
 def leopardi_counts(dim, n):
     """Return Leopardi's counts by carrying the remainder along, and how near a rounding came to a tie."""
     cap = scipy.optimize.brentq(lambda t: cap_measure(dim, t) - 1 / n, 0, np.pi, xtol=1e-15)
@@ -289,6 +319,42 @@ def test_value_semantics():
     assert len(stored) == size < 200
     assert pickle.loads(stored) == partition
     assert pickle.loads(stored).radius == radius
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda p: pickle.loads(pickle.dumps(p)),
+        lambda p: dataclasses.replace(p, centers=p.center),
+    ],
+)
+def test_copies_keep_the_kind_of_centres(make):
+    for kind in ("midpoint", "smallest-cap", "centroid"):
+        partition = EqualMeasurePartition(3, 50, centers=kind)
+        copied = make(partition)
+        assert (copied.dim, copied.n, copied.center) == (3, 50, kind)
+        assert copied == partition
+        assert hash(copied) == hash(partition)
+        assert np.array_equal(copied.centers(), partition.centers())
+    assert len({EqualMeasurePartition(3, 50, kind) for kind in ("midpoint", "smallest-cap", "centroid")}) == 3
+
+
+def test_replaced_parameters():
+    partition = EqualMeasurePartition(3, 50, centers="centroid")
+    assert partition.radius > 0.0  # computed once, and not for others
+    for replace in (type(partition).__replace__, getattr(copy, "replace", type(partition).__replace__)):
+        assert replace(partition, n=70) == EqualMeasurePartition(3, 70, centers="centroid")
+        assert replace(partition, n=70).radius == EqualMeasurePartition(3, 70, centers="centroid").radius
+        assert replace(partition, centers="midpoint") == EqualMeasurePartition(3, 50)
+    assert dataclasses.replace(partition, n=70, centers="centroid") == EqualMeasurePartition(3, 70, "centroid")
+    assert dataclasses.replace(partition, centers="midpoint").centers().shape == (50, 4)
+    with pytest.raises(ValueError, match=r"'centers' must be specified"):
+        dataclasses.replace(partition, n=70)
+    with pytest.raises(ValueError, match=r"'n' must be at least 1, got 0"):
+        dataclasses.replace(partition, n=0, centers="midpoint")
+    assert dataclasses.asdict(partition) == {"dim": 3, "n": 50, "center": "centroid"}
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ def test_relaxation_never_raises_the_energy(dim, n, s, steps, seed):
 @pytest.mark.parametrize("s", [0.0, 1.0, 2.0, 2.5, 5.0, 900.0])
 def test_energy_and_gradient(s):
     x = sphere.uniform(3, 200, 1)
-    objective = relaxation.Energy(x, s, None)
+    objective = relaxation.Energy(x, s)
     r = pdist(x)
     value, gradient = objective(2.5 * x.ravel())
     logs = np.logaddexp.reduce(-s * np.log(r)) / s if s else -np.log(r).mean()

@@ -15,23 +15,43 @@ from .jit import njit
 
 EXACT = 64
 """Blocks of a node up to which its radius is that of its points, and not a bound by its children's."""
-RADIUS, MASS, LEAST = 0, 1, 2
+SAMPLE = 256
+"""Rows that say along which coordinate a node is halved."""
+FEW = 15
+"""Rows that say about which value it is."""
+COLUMNS = 3
+RADIUS, MASS, LEAST = range(COLUMNS)
 """Columns of a node after its center's coordinates: docs/theorems.md, 4.11."""
 
 
 @njit
 def _widest(rows, first, last):
-    """Return the coordinate in which the rows differ most, and by how much."""
+    """Return the coordinate in which the rows, or SAMPLE of them, differ most, and by how much."""
     best, width = 0, -1.0
+    step = max(1, (last - first) // SAMPLE)
     for j in range(rows.shape[1]):
         low = high = rows[first, j]
-        for i in range(first + 1, last):
+        for i in range(first + step, last, step):
             v = rows[i, j]
-            low = min(low, v)
-            high = max(high, v)
+            low = v if v < low else low
+            high = v if v > high else high
         if high - low > width:
             best, width = j, high - low
     return best, width
+
+
+@njit
+def _pivot(rows, first, last, middle, j, few):
+    """Return a value of coordinate j whose rank among the rows is near `middle`: that among a few of them."""
+    n = min(few.size, last - first)
+    step = (last - first) // n
+    for i in range(n):
+        v, k = rows[first + i * step, j], i
+        while k > 0 and few[k - 1] > v:
+            few[k] = few[k - 1]
+            k -= 1
+        few[k] = v
+    return few[(middle - first) * n // (last - first)]
 
 
 @njit
@@ -49,9 +69,9 @@ def _swap(rows, order, i, k):
 @njit
 def _select(rows, order, first, last, middle, j):
     """Exchange rows until those before `middle` are at most, the others at least as large in coordinate j (Hoare)."""
+    few = np.empty(FEW, rows.dtype)
     while last - first > 1:
-        a, b, c = rows[first, j], rows[(first + last) >> 1, j], rows[last - 1, j]
-        pivot = max(min(a, b), min(max(a, b), c))
+        pivot = _pivot(rows, first, last, middle, j, few)
         i, k = first, last - 1
         while i <= k:
             while rows[i, j] < pivot:
@@ -112,26 +132,35 @@ def _spans(blocks, spans):
 
 
 @njit
-def _log_sum(values, first, last):
+def _log_sum(values):
     """Return the logarithm of the sum of exponentials."""
-    largest = -math.inf
-    for k in range(first, last):
-        largest = max(largest, values[k])
-    if largest == -math.inf:
-        return largest
+    largest = values.max()
     total = 0.0
-    for k in range(first, last):
-        total += math.exp(values[k] - largest)
+    for v in values:
+        total += math.exp(v - largest)
     return largest + math.log(total)
 
 
 @njit
-def _distance(a, b, size):
+def distance(a, b, size):
     """Return the distance of two points, given by the first `size` numbers of arrays."""
     t = 0.0
     for j in range(size):
-        t += (np.float64(a[j]) - b[j]) ** 2
+        t += (np.float64(a[j]) - np.float64(b[j])) ** 2
     return math.sqrt(t)
+
+
+@njit
+def _radius(rows, nodes, i, spans, span):
+    """Return a bound of the distances of the node's points from its center."""
+    d, radius = rows.shape[1], 0.0
+    if spans[i, 1] <= EXACT:
+        for k in range(span[0], span[1]):
+            radius = max(radius, distance(rows[k], nodes[i], d))
+    else:
+        for child in (i + 1, i + 2 * (spans[i, 1] // 2)):
+            radius = max(radius, distance(nodes[child], nodes[i], d) + nodes[child, d + RADIUS])
+    return radius
 
 
 @njit
@@ -139,35 +168,30 @@ def make_tree(rows, upper, masses, block, slack, nodes, spans):
     """Write the balls about the nodes of sorted rows, (n, d): ``nodes`` (2q-1, d+3), ``spans`` (2q-1, 3), q blocks.
 
     A node holds its center, its radius, the logarithm of the mean of exp(upper) over its points, and that of the least
-    of its columns of ``masses`` (q, p). `slack` covers the relative errors of distances.
+    of its columns of ``masses`` (q, p). `slack` covers the relative errors of distances and of rounding to the nodes'
+    dtype.
     """
-    n, d = upper.shape[0], rows.shape[1]
+    n, d = rows.shape
     _spans(masses.shape[0], spans)
-    sums = np.zeros((spans.shape[0], masses.shape[1]))
+    sums, total = np.empty((spans.shape[0], masses.shape[1])), np.empty(spans.shape[0])
+    center = np.empty(d)
     for i in range(spans.shape[0] - 1, -1, -1):
-        node, left, right = nodes[i], i + 1, i + 2 * (spans[i, 1] // 2)
+        left, right = i + 1, i + 2 * (spans[i, 1] // 2)
         first, last = spans[i, 0] * block, min((spans[i, 0] + spans[i, 1]) * block, n)
         if spans[i, 1] == 1:
             sums[i] = masses[spans[i, 0]]
-            node[d + MASS] = _log_sum(upper, first, last)
-            node[:d] = 0.0
+            total[i] = _log_sum(upper[first:last])
+            center[:] = 0.0
             for k in range(first, last):
                 for j in range(d):
-                    node[j] += rows[k, j] / (last - first)
+                    center[j] += rows[k, j] / (last - first)
         else:
             sums[i] = sums[left] + sums[right]
-            node[d + MASS] = _log_sum(np.array([nodes[left, d + MASS], nodes[right, d + MASS]]), 0, 2)
-            share = (min((spans[left, 0] + spans[left, 1]) * block, n) - first) / (last - first)
+            total[i] = _log_sum(np.array([total[left], total[right]]))
+            share = (spans[right, 0] * block - first) / (last - first)
             for j in range(d):
-                node[j] = share * nodes[left, j] + (1.0 - share) * nodes[right, j]
-        node[d + LEAST] = math.log(sums[i].min())
-        radius = 0.0
-        if spans[i, 1] <= EXACT:
-            for k in range(first, last):
-                radius = max(radius, _distance(rows[k], node, d))
-        else:
-            for child in (left, right):
-                radius = max(radius, _distance(nodes[child], node, d) + nodes[child, d + RADIUS])
-        node[d + RADIUS] = radius * (1.0 + slack)
-    for i in range(spans.shape[0]):
-        nodes[i, d + MASS] -= math.log(min((spans[i, 0] + spans[i, 1]) * block, n) - spans[i, 0] * block)
+                center[j] = share * nodes[left, j] + (1.0 - share) * nodes[right, j]
+        nodes[i, :d] = center
+        nodes[i, d + RADIUS] = _radius(rows, nodes, i, spans, (first, last)) * (1.0 + slack)
+        nodes[i, d + MASS] = total[i] - math.log(last - first)
+        nodes[i, d + LEAST] = math.log(sums[i].min())

@@ -16,136 +16,133 @@ import math
 import numpy as np
 
 from . import shifted
+from .exp import BYTES, add, add_square, load, multiply, smaller, spread, store, subtract, zeros
 from .fused import BLOCK, GROUP, VECTORS, add_block, aligned, fill, half_defects
 from .jit import njit
-from .kdtree import LEAST, MASS, RADIUS
+from .kdtree import COLUMNS, LEAST, MASS, RADIUS, distance
 from .registers import lanes
 
+RATE, CUT, MOST, LOST, SLACK = range(5)
+"""What a kernel's limits hold: the rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which
+on a plain sum would underflow; the relative error of computed squared distances."""
 
 @njit
-def _ball(place, center):
+def _ball(tile, center):
     """Write the center of the tile's points, and return their largest distance from it."""
-    d, size = place.shape
+    d, size = center.size, tile.shape[1]
     for j in range(d):
         s = 0.0
         for i in range(size):
-            s += place[j, i]
+            s += tile[j, i]
         center[j] = s / size
     largest = 0.0
     for i in range(size):
         t = 0.0
         for j in range(d):
-            t += (place[j, i] - center[j]) ** 2
+            t += (np.float64(tile[j, i]) - center[j]) ** 2
         largest = max(largest, t)
     return math.sqrt(largest)
 
 
 @njit
-def _between(center, node):
-    """Return the distance of a node's center."""
-    t = 0.0
-    for j in range(center.size):
-        t += (center[j] - node[j]) ** 2
-    return math.sqrt(t)
-
-
-@njit
-def _squares(place, point, out):
-    """Write the squared distances of the tile's points from a point."""
-    d, size = place.shape
-    for i in range(size):
-        out[i] = 0.0
-    for j in range(d):
-        b = np.float64(point[j])
-        for i in range(size):
-            out[i] += (place[j, i] - b) ** 2
-
-
-@njit
-def _needs(place, center, radius, tree, rate, slack, work, need):
+def _needs(tile, center, radius, tree, limits, need):
     """Write a bound of ``-log L`` for each row of the tile: the larger it is, the farther its sum must reach.
 
     L is the mass of a node on the way down to a near block, at the node's farthest point, or of a point of that block.
     """
     nodes, spans, rows, lower = tree
-    d, size = place.shape
+    d, size, width = center.size, tile.shape[1], BYTES // tile.itemsize
+    slack = limits[SLACK]
     node, bound = 0, math.inf
     while True:
-        far = (_between(center, nodes[node]) + radius) * (1.0 + slack) + nodes[node, d + RADIUS]
-        bound = min(bound, rate * (1.0 + slack) * far * far - nodes[node, d + LEAST])
+        far = (distance(nodes[node], center, d) + radius) * (1.0 + slack) + nodes[node, d + RADIUS]
+        bound = min(bound, limits[RATE] * (1.0 + slack) * far * far - nodes[node, d + LEAST])
         if spans[node, 1] == 1:
             break
         left, right = node + 1, node + 2 * (spans[node, 1] // 2)
-        node = left if _between(center, nodes[left]) < _between(center, nodes[right]) else right
-    for i in range(size):
-        need[i] = bound
+        node = left if distance(nodes[left], center, d) < distance(nodes[right], center, d) else right
+    need[0, :] = bound
+    need[1, :] = limits[RATE] * (1.0 + slack)
     first = spans[node, 0] * BLOCK
-    for k in range(first, min(first + BLOCK, lower.size)):
-        _squares(place, rows[k], work)
-        factor, own = rate * (1.0 + slack), lower[k]
-        for i in range(size):
-            v = factor * work[i] - own
-            need[i] = v if v < need[i] else need[i]
+    for v in range(0, size, width):
+        least, factor = load(need, v), load(need, size + v)
+        for k in range(first, min(first + BLOCK, lower.size), 4):
+            t0 = t1 = t2 = t3 = zeros(tile)
+            for j in range(d):
+                x, at = load(tile, j * size + v), k * d + j
+                t0, t1 = add_square(x, spread(rows, at), t0), add_square(x, spread(rows, at + d), t1)
+                t2 = add_square(x, spread(rows, at + 2 * d), t2)
+                t3 = add_square(x, spread(rows, at + 3 * d), t3)
+            a = smaller(subtract(multiply(t0, factor), spread(lower, k)), subtract(multiply(t1, factor), spread(lower, k + 1)))
+            b = smaller(subtract(multiply(t2, factor), spread(lower, k + 2)), subtract(multiply(t3, factor), spread(lower, k + 3)))
+            least = smaller(least, smaller(a, b))
+        store(need, v, least)
 
 
 @njit
-def _some_row_needs(place, node, limits, slack, work, need):
-    """Say whether a block matters to a row of the tile; limits: as in `near_blocks`."""
-    rate, cut, most = limits[0], limits[1], limits[2]
-    d, size = place.shape
-    _squares(place, node[:d], work)
-    radius, mass = node[d + RADIUS], node[d + MASS] + cut
-    count = 0
-    for i in range(size):
-        gap = math.sqrt(work[i]) * (1.0 - slack) - radius
-        gap = gap if gap > 0.0 else 0.0
-        bound = need[i] + mass
-        bound = bound if bound < most else most
-        count += rate * (1.0 - slack) * gap * gap < bound
-    return count > 0
+def _some_row_needs(tile, nodes, node, need):
+    """Say whether a block comes nearer to a row of the tile than the distance in need[1]."""
+    d, size, width = nodes.shape[1] - COLUMNS, tile.shape[1], BYTES // tile.itemsize
+    at = node * nodes.shape[1]
+    least = zeros(tile)
+    for v in range(0, size, width):
+        t = zeros(tile)
+        for j in range(d):
+            t = add_square(load(tile, j * size + v), spread(nodes, at + j), t)
+        reach = add(load(need, size + v), spread(nodes, at + d + RADIUS))
+        least = smaller(least, subtract(t, multiply(reach, reach)))
+    store(need, 2 * size, least)
+    for i in range(width):
+        if need[2, i] < 0.0:
+            return True
+    return False
 
 
 @njit
-def near_blocks(place, tree, limits, work, need, center, found):
-    """Write the blocks that matter to the tile of points ``place`` (d, size), in order; return their number.
+def near_blocks(tile, tree, limits, need, center, found):
+    """Write the blocks that matter to the points of a tile (d or more, size), in order; return their number.
 
-    ``limits``: the rate, ``log(N / rtol)``, the exponent from which on nothing matters, that from which on plain sums
-    would underflow: where no row's sum is known to be larger, the number is negated.
+    ``limits``: see the constants; ``need`` (3, size), ``center`` (d,), ``found`` (q,): room. The number is negated
+    where no row's sum is known to be as large as LOST says.
     """
     nodes, spans = tree[0], tree[1]
-    rate, cut, most, d = limits[0], limits[1], limits[2], place.shape[0]
-    slack = 1e-15 * (d + 16)
-    radius = _ball(place, center) * (1.0 + slack)
-    _needs(place, center, radius, tree, rate, slack, work, need)
-    largest, least = need.max(), need.min()
-    node, n = 0, 0
+    rate, cut, most, slack, d = limits[RATE], limits[CUT], limits[MOST], limits[SLACK], center.size
+    radius = _ball(tile, center) * (1.0 + slack)
+    _needs(tile, center, radius, tree, limits, need)
+    largest, least = need[0].max(), need[0].min()
+    node, n, mass = 0, 0, -math.inf
     while node < spans.shape[0]:
-        distance, mass = _between(center, nodes[node]) * (1.0 - slack) - nodes[node, d + RADIUS], nodes[node, d + MASS]
-        gap = max(0.0, distance - radius)
-        if rate * (1.0 - slack) * gap * gap >= min(largest + cut + mass, most):
+        gap = distance(nodes[node], center, d) * (1.0 - slack) - nodes[node, d + RADIUS] - radius
+        if gap > 0.0 and rate * (1.0 - slack) * gap * gap >= min(largest + cut + nodes[node, d + MASS], most):
             node += spans[node, 2]
             continue
         if spans[node, 1] == 1:
-            sure = rate * max(0.0, distance) ** 2 < min(least + cut + mass, most)
-            if sure or _some_row_needs(place, nodes[node], limits, slack, work, need):
-                found[n] = spans[node, 0]
-                n += 1
+            found[n] = node
+            mass = max(mass, nodes[node, d + MASS])
+            n += 1
         node += 1
-    return -n if least > limits[3] else n
+    for i in range(tile.shape[1]):
+        need[1, i] = math.sqrt(max(0.0, min(need[0, i] + cut + mass, most)) / rate) * (1.0 + slack)
+    kept = 0
+    for i in range(n):
+        if _some_row_needs(tile, nodes, found[i], need):
+            found[kept] = spans[found[i], 0]
+            kept += 1
+    return -kept if limits[LOST] < least < math.inf else kept
 
 
 @njit
 def truncated_sums(x, tree, b, w, by_products, constants, limits, out):
     """Write the sums at each row of x (m, d) into ``out`` (m, p); b, w, constants: as in `fused_sums`, in tree order.
 
-    ``tree``: nodes, spans, the sorted control points (n, d), and log v_k. A tile whose sums would all underflow is
+    ``tree``: nodes, spans, the sorted control points (n, d), and log v_k, n a multiple of 4. A tile whose sums would all underflow is
     left out. Returns the pairs that were computed.
     """
     size, d = VECTORS * lanes(x), x.shape[1]
     q, n = w.shape[0] * w.shape[2], w.shape[1]
     tile, buffer = aligned(d + 1, size, x), aligned(BLOCK, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
-    place, work, need, center = np.empty((d, size)), np.empty(size), np.empty(size), np.empty(d)
+    need, center = np.empty((3, size), x.dtype), np.empty(d)
     found = np.empty(tree[1].shape[0], np.int64)
     defects = np.zeros(x.shape[0], x.dtype)
     if by_products:
@@ -153,11 +150,10 @@ def truncated_sums(x, tree, b, w, by_products, constants, limits, out):
     pairs = 0
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, defects)
-        place[:] = tile[:d]
         total[:] = 0.0
         rest[:] = 0.0
         again = 0
-        blocks = near_blocks(place, tree, limits, work, need, center, found)
+        blocks = near_blocks(tile, tree, limits, need, center, found)
         for i in range(blocks):
             k = found[i] * BLOCK
             last = min(k + BLOCK, n)
@@ -178,13 +174,12 @@ def truncated_triples(x, tree, b, offset, w, constants, limits, shift, numerator
     """
     size, d = shifted.TILE_BYTES // x.itemsize, x.shape[1]
     state = shifted.new_state(x, w)
-    tile, place, work, need = np.empty((d, size), x.dtype), np.empty((d, size)), np.empty(size), np.empty(size)
+    tile, need = np.empty((d, size), x.dtype), np.empty((3, size), x.dtype)
     center, found = np.empty(d), np.empty(tree[1].shape[0], np.int64)
     pairs = 0
     for start in range(0, x.shape[0], size):
         count = shifted.begin(tile, x, start, state)
-        place[:] = tile
-        blocks = abs(near_blocks(place, tree, limits, work, need, center, found))
+        blocks = abs(near_blocks(tile, tree, limits, need, center, found))
         for i in range(blocks):
             k = found[i] * BLOCK
             last = min(k + BLOCK, b.shape[0])

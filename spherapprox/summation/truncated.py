@@ -21,8 +21,10 @@ from . import dense
 from .partial import Float64, Partial, Problem, Sums, put
 from .tiles import Task
 
-SLACK = 1e-6
-"""Added to the exponent where truncation begins: covers the rounding of the logarithms that it is made of."""
+SLACK = {8: 1e-6, 4: 1e-2}
+"""By the size of a number, added to the exponent where truncation begins: covers the rounding of logarithms."""
+SMALLEST_RATE = 1e-30
+"""Rates below it are taken for it where blocks are left out: none is."""
 CHUNK = 2**18
 """Numbers of weights that are looked at together."""
 TASK_WORK = 4 * dense.TASK_WORK
@@ -46,8 +48,9 @@ class _Tree:
 
     def limits(self, lost: float = math.inf, most: float = math.inf) -> Float64:
         """Return the kernels' limits; `most`: the exponent from which on nothing matters, `lost`: see `near_blocks`."""
-        cut = math.log(len(self.problem.b) / self.truncation) + SLACK
-        return np.array([self.problem.rate, cut, most, lost])
+        n, d = self.problem.b.shape
+        cut = math.log(n / self.truncation) + SLACK[self.problem.dtype.itemsize]
+        return np.array([max(self.problem.rate, SMALLEST_RATE), cut, most, lost, _slack(d, self.problem.dtype)])
 
 
 def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
@@ -87,6 +90,11 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     return math.inf
 
 
+def _slack(d: int, dtype: np.dtype[Any]) -> float:
+    """Return a bound of the relative errors of distances and of exponents made of them."""
+    return 4.0 * (d + 16) * float(np.finfo(dtype).eps)
+
+
 def _truncation(problem: Problem, rtol: float | None) -> float:
     """Return what a sum may lose, so that a quotient of two loses at most rtol."""
     assert rtol is not None
@@ -113,7 +121,7 @@ def _ordered(
 def _tree(problem: Problem, truncation: float, workers: int) -> _Tree | None:
     """Sort the control points that weigh anything, and build their tree; None if there are none."""
     from .._kernels.fused import BLOCK
-    from .._kernels.kdtree import make_tree
+    from .._kernels.kdtree import COLUMNS, make_tree
 
     assert problem.w is not None
     pairs, b, table, offset = len(problem.b), problem.b, problem.w(slice(0, len(problem.b))), problem.offset
@@ -126,11 +134,14 @@ def _tree(problem: Problem, truncation: float, workers: int) -> _Tree | None:
     order, b = _ordered(b, problem.dtype, BLOCK, workers)
     table, offset = table[order], None if offset is None else offset[order]
     upper, lower, masses = _masses(table, offset, problem, BLOCK)
-    nodes = np.empty((2 * len(masses) - 1, b.shape[1] + 3))
+    nodes = np.empty((2 * len(masses) - 1, b.shape[1] + COLUMNS), problem.dtype)
     spans = np.empty((len(nodes), 3), np.int64)
-    make_tree(b, upper, masses, BLOCK, 1e-15 * (b.shape[1] + 16), nodes, spans)
+    make_tree(b, upper, masses, BLOCK, _slack(b.shape[1], problem.dtype), nodes, spans)
     problem = replace(problem, b=b, w=lambda part: table[part], offset=offset)
-    return _Tree(problem, (nodes, spans, b, lower), truncation, pairs)
+    filled = -(-len(b) // 4) * 4
+    rows, least = np.zeros((filled, b.shape[1]), b.dtype), np.full(filled, -np.inf, b.dtype)
+    rows[: len(b)], least[: len(b)] = b, lower
+    return _Tree(problem, (nodes, spans, rows, least), truncation, pairs)
 
 
 def _masses(
@@ -165,8 +176,8 @@ def _fused_parts(tree: _Tree, state: Partial, workers: int) -> Iterator[tuple[Ta
 
     problem = tree.problem
     products = dense.by_products(problem)
-    constants = decay_constants(problem.rate, problem.dtype)
-    constants[2] = NEAR if problem.rate > 0.5 else -1.0
+    near = NEAR if problem.rate > 0.5 else -1.0
+    constants = np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
     packed = dense._pack_groups(problem, slice(0, len(problem.b)), GROUP, products)
     lost = -math.log(dense.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:

@@ -26,6 +26,7 @@ RATE, CUT, MOST, LOST, SLACK = range(5)
 """What a kernel's limits hold: the rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which
 on a plain sum would underflow; the relative error of computed squared distances."""
 
+
 @njit
 def _ball(tile, center):
     """Write the center of the tile's points, and return their largest distance from it."""
@@ -42,6 +43,12 @@ def _ball(tile, center):
             t += (np.float64(tile[j, i]) - center[j]) ** 2
         largest = max(largest, t)
     return math.sqrt(largest)
+
+
+@njit(inline="always")
+def _exponent(t, factor, lower, k):
+    """Return ``factor t - lower_k``."""
+    return subtract(multiply(t, factor), spread(lower, k))
 
 
 @njit
@@ -73,8 +80,8 @@ def _needs(tile, center, radius, tree, limits, need):
                 t0, t1 = add_square(x, spread(rows, at), t0), add_square(x, spread(rows, at + d), t1)
                 t2 = add_square(x, spread(rows, at + 2 * d), t2)
                 t3 = add_square(x, spread(rows, at + 3 * d), t3)
-            a = smaller(subtract(multiply(t0, factor), spread(lower, k)), subtract(multiply(t1, factor), spread(lower, k + 1)))
-            b = smaller(subtract(multiply(t2, factor), spread(lower, k + 2)), subtract(multiply(t3, factor), spread(lower, k + 3)))
+            a = smaller(_exponent(t0, factor, lower, k), _exponent(t1, factor, lower, k + 1))
+            b = smaller(_exponent(t2, factor, lower, k + 2), _exponent(t3, factor, lower, k + 3))
             least = smaller(least, smaller(a, b))
         store(need, v, least)
 
@@ -92,10 +99,7 @@ def _some_row_needs(tile, nodes, node, need):
         reach = add(load(need, size + v), spread(nodes, at + d + RADIUS))
         least = smaller(least, subtract(t, multiply(reach, reach)))
     store(need, 2 * size, least)
-    for i in range(width):
-        if need[2, i] < 0.0:
-            return True
-    return False
+    return need[2, :width].min() < 0.0
 
 
 @njit

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._checks import Floats
 from .._threads import in_order, slices
-from . import dense
+from . import dense, sampled
 from .partial import Float64, Partial, Problem, Sums, put
 from .tiles import Task
 
@@ -27,6 +27,16 @@ SMALLEST_RATE = 1e-30
 """Rates below it are taken for it where blocks are left out: none is."""
 CHUNK = 2**18
 """Numbers of weights that are looked at together."""
+WORTH = 5e-3
+"""Seconds of the dense method from which on a sample may be taken."""
+USUAL = 2.0
+"""The exponent that a row's nearest control point usually costs besides its distance."""
+POINT, COORDINATE, ROW = 2e-7, 1e-8, 2e-7
+"""Seconds to sort a point of either kind, for each of its coordinates and values, and to find a row's blocks. Measured
+with 10^5 and 10^6 points of S^2 and 10^5 of S^16, on one thread."""
+SURVIVING, SHIFTED, LOADING = 1.2, 4.0, 0.5
+"""The price of a pair relative to that of the dense method, that of the shifted kernel relative to this, and the
+seconds to load the kernels."""
 TASK_WORK = 4 * dense.TASK_WORK
 """Work of all pairs of a task's rows; usually few of them are computed."""
 TASKS = 1000
@@ -74,6 +84,7 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
         put(state, lost, part)
     else:
         dense._carry_out(_shifted_parts(tree, np.arange(m), state, workers), workers, report)
+    dense._ready.add(("truncated", problem.dtype))
     back = Partial(np.empty(m), np.empty((m, problem.p)), np.empty(m))
     put(back, order, state)
     error = 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
@@ -82,12 +93,22 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
 
 def obstacle(problem: Problem, rtol: float | None) -> str:
     """Say why the method cannot be used."""
-    return "angles are summed by \"dense\" only" if problem.w is None else ""
+    return 'angles are summed by "dense" only' if problem.w is None else ""
 
 
 def cost(problem: Problem, rtol: float | None, workers: int) -> float:
-    """Estimate the seconds that `sums` takes."""
-    return math.inf
+    """Estimate the seconds that `sums` takes; a sample says which share of the pairs it computes."""
+    everything = dense.cost(problem, rtol, 1)
+    cut = math.log(len(problem.b) / _truncation(problem, rtol)) + USUAL
+    if everything < WORTH or 4.0 * problem.rate < cut:
+        return math.inf
+    share, nearest = sampled.share(problem, 64, 24, cut)
+    if (problem.normalize or problem.lifted) and nearest > -math.log(dense.LOST[problem.dtype.itemsize]):
+        share *= SHIFTED
+    points = len(problem.x) + len(problem.b)
+    ready = ("truncated", problem.dtype) in dense._ready
+    rest = points * (POINT + COORDINATE * (problem.dim + problem.p)) + len(problem.x) * ROW
+    return (rest + SURVIVING * share * everything) / workers + (0.0 if ready else LOADING)
 
 
 def _slack(d: int, dtype: np.dtype[Any]) -> float:
@@ -101,16 +122,14 @@ def _truncation(problem: Problem, rtol: float | None) -> float:
     return rtol / (2.0 + rtol) if problem.normalize else min(rtol, 0.5)
 
 
-def _ordered(
-    rows: Floats, dtype: np.dtype[Any], block: int, workers: int
-) -> tuple[NDArray[np.int64], Floats]:
+def _ordered(rows: Floats, dtype: np.dtype[Any], block: int, workers: int) -> tuple[NDArray[np.int64], Floats]:
     """Return an order in which blocks of rows are neighbours, and the rows in it."""
     from .._kernels.kdtree import halve, sort_blocks
 
     rows = np.array(rows, dtype, order="C")
     order = np.arange(len(rows))
     parts = [slice(0, len(rows))]
-    while 1 < workers and len(parts) < 4 * workers and len(parts) * block < len(rows):
+    while workers > 1 and len(parts) < 4 * workers and len(parts) * block < len(rows):
         middles = in_order(lambda s: halve(rows, order, s.start, s.stop, block), parts, workers)
         halves = [(slice(s.start, i), slice(i, s.stop)) for s, i in zip(parts, middles, strict=True)]
         parts = [s for pair in halves for s in pair if s.start < s.stop]
@@ -144,9 +163,7 @@ def _tree(problem: Problem, truncation: float, workers: int) -> _Tree | None:
     return _Tree(problem, (nodes, spans, rows, least), truncation, pairs)
 
 
-def _masses(
-    table: Float64, offset: Float64 | None, problem: Problem, block: int
-) -> tuple[Float64, Float64, Float64]:
+def _masses(table: Float64, offset: Float64 | None, problem: Problem, block: int) -> tuple[Float64, Float64, Float64]:
     """Return the logarithms of each control point's largest and least mass over the columns, and the blocks' masses.
 
     A mass is the size of a weight over the column's mean, times what the offset adds; columns of zeros do not count.

@@ -117,7 +117,8 @@ def near_blocks(tile, tree, limits, need, center, found):
     node, n, mass = 0, 0, -math.inf
     while node < spans.shape[0]:
         gap = distance(nodes[node], center, d) * (1.0 - slack) - nodes[node, d + RADIUS] - radius
-        if gap > 0.0 and rate * (1.0 - slack) * gap * gap >= min(largest + cut + nodes[node, d + MASS], most):
+        bound = min(largest + cut + nodes[node, d + MASS], most)
+        if gap > 0.0 and rate * (1.0 - slack) * gap * gap >= bound:
             node += spans[node, 2]
             continue
         if spans[node, 1] == 1:

@@ -98,9 +98,10 @@ def evaluate(
         lambda, from 0 to 1e300.
     normalize : bool, default False
         Divide by ``sum_k exp(-lambda |x - b_k|^2 / 2)``; right at every lambda, also where all of these underflow.
-    method : {"auto", "dense"}
+    method : {"auto", "dense", "truncated"}
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
-        product; "auto" takes the fastest method.
+        product; "truncated" leaves out control points that are too far away to matter, for large concentrations in
+        low dimensions or clusters; "auto" takes the fastest method.
     rtol : float or None, default 1e-14
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``, row by row; None allows only
         "dense", which leaves out nothing.
@@ -143,7 +144,7 @@ def evaluate(
 
     References
     ----------
-    docs/theorems.md, 4.8.
+    docs/theorems.md, 4.8 and 4.11.
 
     Examples
     --------

@@ -398,7 +398,7 @@ B = np.eye(3)
         ({"values": ["a", "b", "c"]}, TypeError, r"'values' must hold real numbers"),
         ({"concentration": -1.0}, ValueError, r"'concentration' must be at least 0.0, got -1"),
         ({"concentration": 1e301}, ValueError, r"'concentration' must be at most 1e\+300, got 1e\+301"),
-        ({"method": "fast"}, ValueError, r"'method' must be one of 'auto', 'dense', got 'fast'"),
+        ({"method": "fast"}, ValueError, r"'method' must be one of 'auto', 'dense', 'truncated', got 'fast'"),
         ({"rtol": 0.0}, ValueError, r"'rtol' must be greater than 0.0, got 0"),
         ({"workers": 0}, ValueError, r"'workers' must be at least 1, or -1 for all cores, got 0"),
         ({"workers": -2}, ValueError, r"'workers' must be at least -1, got -2"),

@@ -105,17 +105,15 @@ def halve(rows, order, first, last, block):
 @njit
 def sort_blocks(rows, order, first, last, block):
     """Halve the rows, and the halves, down to single blocks; `order` (n,) follows them."""
-    stack = np.empty((64, 2), np.int64)  # as deep as the tree
-    stack[0] = first, last
-    depth = 1
-    while depth > 0:
+    ends = np.empty(64, np.int64)  # as many as the tree is deep
+    depth = 0
+    ends[0] = last
+    while depth >= 0:
+        while ends[depth] - first > block:
+            ends[depth + 1] = halve(rows, order, first, ends[depth], block)
+            depth += 1
+        first = ends[depth]
         depth -= 1
-        first, last = stack[depth]
-        if last - first > block:
-            middle = halve(rows, order, first, last, block)
-            stack[depth] = first, middle
-            stack[depth + 1] = middle, last
-            depth += 2
 
 
 @njit
@@ -134,8 +132,9 @@ def _spans(blocks, spans):
 @njit
 def _log_sum(values):
     """Return the logarithm of the sum of exponentials."""
-    largest = values.max()
-    total = 0.0
+    largest, total = -math.inf, 0.0
+    for v in values:
+        largest = max(largest, v)
     for v in values:
         total += math.exp(v - largest)
     return largest + math.log(total)
@@ -151,15 +150,27 @@ def distance(a, b, size):
 
 
 @njit
-def _radius(rows, nodes, i, spans, span):
+def _mean(rows, first, last, center):
+    """Write the mean of the rows."""
+    for j in range(center.size):
+        center[j] = 0.0
+    for k in range(first, last):
+        for j in range(center.size):
+            center[j] += rows[k, j] / (last - first)
+
+
+@njit
+def _radius(rows, nodes, i, spans, first, last):
     """Return a bound of the distances of the node's points from its center."""
     d, radius = rows.shape[1], 0.0
     if spans[i, 1] <= EXACT:
-        for k in range(span[0], span[1]):
+        for k in range(first, last):
             radius = max(radius, distance(rows[k], nodes[i], d))
     else:
-        for child in (i + 1, i + 2 * (spans[i, 1] // 2)):
+        child = i + 1
+        for _ in range(2):
             radius = max(radius, distance(nodes[child], nodes[i], d) + nodes[child, d + RADIUS])
+            child = i + 2 * (spans[i, 1] // 2)
     return radius
 
 
@@ -173,25 +184,25 @@ def make_tree(rows, upper, masses, block, slack, nodes, spans):
     """
     n, d = rows.shape
     _spans(masses.shape[0], spans)
-    sums, total = np.empty((spans.shape[0], masses.shape[1])), np.empty(spans.shape[0])
-    center = np.empty(d)
+    sums, total, center = np.zeros((spans.shape[0], masses.shape[1])), np.empty(spans.shape[0]), np.empty(d)
     for i in range(spans.shape[0] - 1, -1, -1):
         left, right = i + 1, i + 2 * (spans[i, 1] // 2)
         first, last = spans[i, 0] * block, min((spans[i, 0] + spans[i, 1]) * block, n)
         if spans[i, 1] == 1:
-            sums[i] = masses[spans[i, 0]]
             total[i] = _log_sum(upper[first:last])
-            center[:] = 0.0
-            for k in range(first, last):
-                for j in range(d):
-                    center[j] += rows[k, j] / (last - first)
+            _mean(rows, first, last, center)
         else:
-            sums[i] = sums[left] + sums[right]
-            total[i] = _log_sum(np.array([total[left], total[right]]))
+            more, less = max(total[left], total[right]), min(total[left], total[right])
+            total[i] = more + math.log1p(math.exp(less - more))
             share = (spans[right, 0] * block - first) / (last - first)
             for j in range(d):
                 center[j] = share * nodes[left, j] + (1.0 - share) * nodes[right, j]
-        nodes[i, :d] = center
-        nodes[i, d + RADIUS] = _radius(rows, nodes, i, spans, (first, last)) * (1.0 + slack)
+        least = math.inf
+        for r in range(masses.shape[1]):
+            sums[i, r] = masses[spans[i, 0], r] if spans[i, 1] == 1 else sums[left, r] + sums[right, r]
+            least = min(least, sums[i, r])
+        for j in range(d):
+            nodes[i, j] = center[j]
+        nodes[i, d + RADIUS] = _radius(rows, nodes, i, spans, first, last) * (1.0 + slack)
         nodes[i, d + MASS] = total[i] - math.log(last - first)
-        nodes[i, d + LEAST] = math.log(sums[i].min())
+        nodes[i, d + LEAST] = math.log(least)

@@ -68,8 +68,9 @@ def _needs(tile, center, radius, tree, limits, need):
             break
         left, right = node + 1, node + 2 * (spans[node, 1] // 2)
         node = left if distance(nodes[left], center, d) < distance(nodes[right], center, d) else right
-    need[0, :] = bound
-    need[1, :] = limits[RATE] * (1.0 + slack)
+    for i in range(size):
+        need[0, i] = bound
+        need[1, i] = limits[RATE] * (1.0 + slack)
     first = spans[node, 0] * BLOCK
     for v in range(0, size, width):
         least, factor = load(need, v), load(need, size + v)
@@ -99,7 +100,10 @@ def _some_row_needs(tile, nodes, node, need):
         reach = add(load(need, size + v), spread(nodes, at + d + RADIUS))
         least = smaller(least, subtract(t, multiply(reach, reach)))
     store(need, 2 * size, least)
-    return need[2, :width].min() < 0.0
+    count = 0
+    for i in range(width):
+        count += need[2, i] < 0.0
+    return count > 0
 
 
 @njit
@@ -113,7 +117,9 @@ def near_blocks(tile, tree, limits, need, center, found):
     rate, cut, most, slack, d = limits[RATE], limits[CUT], limits[MOST], limits[SLACK], center.size
     radius = _ball(tile, center) * (1.0 + slack)
     _needs(tile, center, radius, tree, limits, need)
-    largest, least = need[0].max(), need[0].min()
+    largest = least = np.float64(need[0, 0])
+    for i in range(1, tile.shape[1]):
+        largest, least = max(largest, need[0, i]), min(least, need[0, i])
     node, n, mass = 0, 0, -math.inf
     while node < spans.shape[0]:
         gap = distance(nodes[node], center, d) * (1.0 - slack) - nodes[node, d + RADIUS] - radius
@@ -140,8 +146,8 @@ def near_blocks(tile, tree, limits, need, center, found):
 def truncated_sums(x, tree, b, w, by_products, constants, limits, out):
     """Write the sums at each row of x (m, d) into ``out`` (m, p); b, w, constants: as in `fused_sums`, in tree order.
 
-    ``tree``: nodes, spans, the sorted control points (n, d), and log v_k, n a multiple of 4. A tile whose sums would all underflow is
-    left out. Returns the pairs that were computed.
+    ``tree``: nodes, spans, the sorted control points (n, d), and log v_k, n a multiple of 4. A tile whose sums would
+    all underflow is left out. Returns the pairs that were computed.
     """
     size, d = VECTORS * lanes(x), x.shape[1]
     q, n = w.shape[0] * w.shape[2], w.shape[1]

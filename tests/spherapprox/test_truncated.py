@@ -54,12 +54,12 @@ def computed_pairs(monkeypatch):
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize(("dim", "p"), [(1, 1), (2, 3), (2, 1), (4, 2), (12, 1)])
 def test_errors_keep_to_the_bound_in_every_row(dim, p, normalize):
-    x, b = np.concatenate([sphere(60, dim, 1), clusters(60, dim, 2)]), clusters(1500, dim, 3)
-    values = np.random.default_rng(4).standard_normal((1500, p)) * 10.0 ** np.linspace(-6.0, 0.0, 1500)[:, None]
+    x, b = np.concatenate([sphere(25, dim, 1), clusters(25, dim, 2)]), clusters(900, dim, 3)
+    values = np.random.default_rng(4).standard_normal((900, p)) * 10.0 ** np.linspace(-6.0, 0.0, 900)[:, None]
     values[::3] = 0.0
-    for concentration in (0.0, 30.0, 1e3, 1e5, 1e8):
+    for concentration in (0.0, 300.0, 1e4, 1e8):
         wanted, scale = truth(x, b, values, concentration, normalize)
-        for rtol in (1e-14, 1e-7, 1e-2, 5.0):
+        for rtol in (1e-14, 1e-2, 5.0):
             got, taken = evaluate(
                 x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol, explain=True
             )
@@ -74,7 +74,7 @@ def test_positive_values_keep_their_digits_near_control_points():
     b = sphere(2000, 2, 5)
     values = np.random.default_rng(6).random(2000) + 0.1
     for concentration in (1e2, 1e4, 1e6):
-        x = b[:80] + np.random.default_rng(7).standard_normal((80, 3)) / np.sqrt(6.0 * concentration)
+        x = b[:40] + np.random.default_rng(7).standard_normal((40, 3)) / np.sqrt(6.0 * concentration)
         x /= np.linalg.norm(x, axis=1, keepdims=True)
         for normalize in (False, True):
             wanted, _ = truth(x, b, values[:, None], concentration, normalize)
@@ -85,8 +85,8 @@ def test_positive_values_keep_their_digits_near_control_points():
 @wide
 @pytest.mark.parametrize("normalize", [False, True])
 def test_float32(normalize):
-    x, b = sphere(100, 2, 8).astype(np.float32), sphere(2000, 2, 9).astype(np.float32)
-    values = np.random.default_rng(10).standard_normal((2000, 2)).astype(np.float32)
+    x, b = sphere(50, 2, 8).astype(np.float32), sphere(1000, 2, 9).astype(np.float32)
+    values = np.random.default_rng(10).standard_normal((1000, 2)).astype(np.float32)
     for concentration in (10.0, 1e3, 1e5, 1e8):
         wanted, scale = truth(x, b, values, concentration, normalize)
         for rtol in (1e-6, 1e-2):
@@ -98,7 +98,7 @@ def test_float32(normalize):
 
 
 @wide
-@settings(derandomize=True, deadline=None, max_examples=30)
+@settings(derandomize=True, deadline=None, max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     dim=st.integers(1, 4),
@@ -109,7 +109,7 @@ def test_float32(normalize):
 )
 def test_the_bound_holds_for_any_problem(seed, dim, log_concentration, log_rtol, normalize, clustered):
     rng = np.random.default_rng(seed)
-    n, m = rng.integers(1, 700), rng.integers(1, 60)
+    n, m = rng.integers(1, 500), rng.integers(1, 40)
     make = clusters if clustered else sphere
     x, b, values = make(m, dim, seed), make(n, dim, seed + 1), rng.standard_normal((n, 1)) ** 5
     wanted, scale = truth(x, b, values, 10.0**log_concentration, normalize)
@@ -192,8 +192,8 @@ def test_each_column_has_its_own_scale():
     values = np.zeros((1500, 3))
     values[np.arange(1500), np.arange(1500) // 500] = 10.0 ** np.array([0.0, -200.0, 3.0])[np.arange(1500) // 500]
     for normalize in (False, True):
-        wanted, _ = truth(b[::20], b, values, 200.0, normalize)
-        got = evaluate(b[::20], b, values, 200.0, normalize=normalize, method="truncated", rtol=1e-3)
+        wanted, _ = truth(b[::60], b, values, 200.0, normalize)
+        got = evaluate(b[::60], b, values, 200.0, normalize=normalize, method="truncated", rtol=1e-3)
         np.testing.assert_allclose(got, wanted.astype(np.float64), rtol=1.1e-3)
 
 
@@ -295,7 +295,7 @@ def test_price():
     assert with_shift > costs(20000, 2, 1e9, normalize=False)[0]
 
 
-@pytest.mark.parametrize(("dim", "concentration"), [(1, 1e4), (2, 1e2), (2, 1e4), (4, 1e3)])
+@pytest.mark.parametrize(("dim", "concentration"), [(1, 1e4), (2, 1e2), (2, 1e4), (4, 1e4)])
 def test_the_sampled_share_is_near_that_computed(monkeypatch, dim, concentration):
     x, b = sphere(8000, dim, 38), sphere(8000, dim, 39)
     counts = computed_pairs(monkeypatch)

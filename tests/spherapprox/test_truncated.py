@@ -126,6 +126,21 @@ def test_the_bound_holds_for_any_problem(seed, dim, log_concentration, log_rtol,
     assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
 
 
+@pytest.mark.parametrize("weight", [1.0, 1e4])
+def test_the_bound_is_nearly_attained(weight):
+    # 64 points at the pole and 6336 elsewhere together: these are left out as soon as they may be.
+    there = np.array([[np.sin(0.5), 0.0, np.cos(0.5)]])
+    b = np.concatenate([np.tile(there, (6336, 1)), np.tile([[0.0, 0.0, 1.0]], (64, 1))])
+    values = np.repeat([weight, 1.0], [6336, 64])
+    losses = []
+    for exponent in np.linspace(7.0, 12.0, 21):
+        concentration = (exponent + np.log(weight)) / (1.0 - np.cos(0.5))
+        lost = 6336 * np.exp(-exponent)
+        got = evaluate(b[-1:], b, values, concentration, method="truncated", rtol=1e-2)[0]
+        losses.append(1.0 - got / (64.0 + lost))
+    assert 5e-3 < max(losses) <= 1e-2
+
+
 def test_few_pairs_are_computed_and_something_is_left_out(monkeypatch):
     x, b = sphere(4000, 2, 11), sphere(4000, 2, 12)
     values = np.random.default_rng(13).random(4000) + 0.1

@@ -5,12 +5,13 @@ LLVM keeps it in registers where there are enough of them, so `shape` fits it to
 AVX-512, 3 x 4 vectors of 64 bytes (8 float64), elsewhere 2 x 4 of 32 bytes, which NEON has as pairs.
 
 `decay_block` is ``exp(-rate t)``, reduced to ``2^n 2^f``. With AVX-512 n is a multiple of 1/16 (float32: 1/32): a table
-in two registers gives the fraction's power and one instruction scales by the integer's, with gradual underflow;
+in two registers gives the fraction's power and one instruction scales by the integer's;
 elsewhere n is an integer, added to the exponent's bits.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -39,6 +40,7 @@ LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
 """By the size of a number: up to here n, in steps of 1/16 or 1/32, is exact."""
 
 
+@cache
 def host() -> tuple[str, bool]:
     """Return the name of the processor that code is compiled for, and whether it is compiled for AVX-512."""
     _, name, features = cpu_target.target_context.codegen().magic_tuple()
@@ -282,14 +284,14 @@ def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(t).element
-        high, low, cut = (
-            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(3)
+        high, low = (
+            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(2)
         )
         form = _by_table if has_avx512() else _by_bits
         vectors = _vectors(builder, arguments[0])
         out: list[Any] = []
         for k in range(0, len(vectors), t.rows):
-            out += form(builder, t, vectors[k : k + t.rows], high, low, cut)
+            out += form(builder, t, vectors[k : k + t.rows], high, low)
         return _pack(builder, context.get_value_type(t), out)
 
     return t(t, constants), generate
@@ -305,8 +307,8 @@ def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits
     return shifted, n, [_fused(builder, v, low, r) for v, r in zip(vectors, f, strict=True)]
 
 
-def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, cut: Any) -> list[Any]:
-    """AVX-512: a table of fractional powers in two registers, and scaling by an integer power with underflow."""
+def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+    """AVX-512: a table of fractional powers in two registers, and scaling by an integer power."""
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduced(builder, t, vectors, high, low, bits)
@@ -315,10 +317,11 @@ def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, cut
     permute = _declare(builder, f"llvm.x86.avx512.vpermi2var.{suffix}.512", kind, [kind, word, kind])
     mask, whole = ir.IntType(t.lanes), ir.IntType(32)
     scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, whole])
-    zero, all_lanes, rounding = _constant(kind, 0.0), ir.Constant(mask, -1), ir.Constant(whole, 4)
+    zero, rounding = _constant(kind, 0.0), ir.Constant(whole, 4)
     power = _powers(builder, _SHORT_POWER[t.scalar], f)
     entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
-    scaled = [builder.call(scale, [e, m, zero, all_lanes, rounding]) for e, m in zip(entry, n, strict=True)]
+    normal = [builder.bitcast(k, mask) for k in _normal(builder, t, n)]
+    scaled = [builder.call(scale, [e, m, zero, k, rounding]) for e, m, k in zip(entry, n, normal, strict=True)]
     return [builder.fmul(p, s) for p, s in zip(power, scaled, strict=True)]
 
 
@@ -328,16 +331,23 @@ def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     return get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)  # type: ignore[no-untyped-call]
 
 
-def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, cut: Any) -> list[Any]:
-    """Any machine: a longer polynomial, and the integer power added to the exponent's bits; at least 2^-1022 or so."""
+def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+    """Any machine: a longer polynomial, and the integer power added to the exponent's bits."""
     kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
-    vectors = [builder.select(builder.fcmp_ordered("<", v, cut), v, cut) for v in vectors]
-    shifted, _, f = _reduced(builder, t, vectors, high, low, 0)
+    shifted, n, f = _reduced(builder, t, vectors, high, low, 0)
     power = _powers(builder, _POWER[t.scalar], f)
     exponent = [builder.shl(builder.bitcast(s, word), _constant(word, bits)) for s in shifted]
     pairs = zip(power, exponent, strict=True)
-    return [builder.bitcast(builder.add(builder.bitcast(p, word), e), kind) for p, e in pairs]
+    scaled = [builder.bitcast(builder.add(builder.bitcast(p, word), e), kind) for p, e in pairs]
+    zero = _constant(kind, 0.0)
+    return [builder.select(k, s, zero) for k, s in zip(_normal(builder, t, n), scaled, strict=True)]
+
+
+def _normal(builder: Any, t: Any, n: list[Any]) -> list[Any]:
+    """Say where powers of 2 are normal numbers: arithmetic with others would take some hundred times as long."""
+    least = _constant(n[0].type, 3.0 - 2 ** (t.scalar.bitwidth - _MANTISSA_BITS[t.scalar] - 2))
+    return [builder.fcmp_ordered(">=", m, least) for m in n]
 
 
 def _powers(builder: Any, coefficients: tuple[float, ...], arguments: list[Any]) -> list[Any]:

@@ -187,6 +187,55 @@ def _fold(block, old, near, constants, total, rest):
 
 
 @njit
+def new_state(x, w):
+    """Return room for the sums of a tile: `near`, `old`, `buffer`, `block`, `total`, `rest`."""
+    size = 2 * (BYTES // x.itemsize)
+    rows = (1 + max(1, w.shape[1]), size)
+    block, total, rest = np.empty(rows, x.dtype), np.empty(rows, x.dtype), np.empty(rows, x.dtype)
+    return np.empty(size, x.dtype), np.empty(size, x.dtype), np.empty((BLOCK, size), x.dtype), block, total, rest
+
+
+@njit
+def begin(tile, x, start, state):
+    """Copy a tile's evaluation points, and clear the state; the last tile repeats the last row. Returns the rows."""
+    count = min(tile.shape[1], x.shape[0] - start)
+    for i in range(tile.shape[1]):
+        for j in range(x.shape[1]):
+            tile[j, i] = x[start + min(i, count - 1), j]
+    near, _, _, _, total, rest = state
+    near[:] = np.inf
+    total[:] = 0.0
+    rest[:] = 0.0
+    return count
+
+
+@njit
+def add_block(tile, b, offset, w, start, stop, constants, state):
+    """Add control points start, ..., stop - 1 (at most BLOCK) to the state; arrays as in `shifted_sums`."""
+    near, old, buffer, block, total, rest = state
+    old[:] = near
+    _distances(tile, b, offset, start, stop, near, buffer)
+    if w.shape[1] == 0:
+        _angles(buffer, stop - start, near, constants, block)
+    else:
+        _exponentials(buffer, stop - start, near, w, start, w.shape[1] == 1, constants, block)
+    if w.shape[1] > 1:
+        _products(buffer, stop - start, w, start, block)
+    _fold(block, old, near, constants, total, rest)
+
+
+@njit
+def finish(start, count, state, nearest, numerators, denominator):
+    """Write the triples of the tile's rows."""
+    near, _, _, _, total, rest = state
+    for i in range(count):
+        nearest[start + i] = near[i]
+        denominator[start + i] = total[0, i] + rest[0, i]
+        for r in range(numerators.shape[1]):
+            numerators[start + i, r] = total[1 + r, i] + rest[1 + r, i]
+
+
+@njit
 def shifted_sums(x, b, offset, w, constants, nearest, numerators, denominator):
     """Write the triple of each row of x. Arrays are contiguous and of one dtype.
 
@@ -194,33 +243,11 @@ def shifted_sums(x, b, offset, w, constants, nearest, numerators, denominator):
     or 0 for the angles between x and b_k in place of weights;
     ``nearest`` (m,), ``numerators`` (m, p) with p <= q, ``denominator`` (m,).
     """
+    state = new_state(x, w)
     size = 2 * (BYTES // x.itemsize)
     tile = np.empty((x.shape[1], size), x.dtype)
-    buffer = np.empty((BLOCK, size), x.dtype)
-    rows = (1 + max(1, w.shape[1]), size)
-    block, total, rest = np.empty(rows, x.dtype), np.empty(rows, x.dtype), np.empty(rows, x.dtype)
-    near, old = np.empty(size, x.dtype), np.empty(size, x.dtype)
     for start in range(0, x.shape[0], size):
-        count = min(size, x.shape[0] - start)
-        for i in range(size):  # the last tile repeats its last row
-            for j in range(x.shape[1]):
-                tile[j, i] = x[start + min(i, count - 1), j]
-        near[:] = np.inf
-        total[:] = 0.0
-        rest[:] = 0.0
+        count = begin(tile, x, start, state)
         for k in range(0, b.shape[0], BLOCK):
-            stop = min(k + BLOCK, b.shape[0])
-            old[:] = near
-            _distances(tile, b, offset, k, stop, near, buffer)
-            if w.shape[1] == 0:
-                _angles(buffer, stop - k, near, constants, block)
-            else:
-                _exponentials(buffer, stop - k, near, w, k, w.shape[1] == 1, constants, block)
-            if w.shape[1] > 1:
-                _products(buffer, stop - k, w, k, block)
-            _fold(block, old, near, constants, total, rest)
-        for i in range(count):
-            nearest[start + i] = near[i]
-            denominator[start + i] = total[0, i] + rest[0, i]
-            for r in range(numerators.shape[1]):
-                numerators[start + i, r] = total[1 + r, i] + rest[1 + r, i]
+            add_block(tile, b, offset, w, k, min(k + BLOCK, b.shape[0]), constants, state)
+        finish(start, count, state, nearest, numerators, denominator)

@@ -6,33 +6,37 @@ them to the nearest control point of each row, and does the rows that underflow 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from .._checks import Floats
 from .._threads import slices
-from .partial import Float64, Partial, Problem, Sums, merge_into, put
-from .tiles import NEAR, Task, by_products, half_defects, numpy_parts
+from . import shared
+from .partial import Partial, Problem, Sums, merge_into, put
+from .shared import (
+    TASK_WORK,
+    add_plain,
+    carry_out,
+    defects_of,
+    fused_constants,
+    kernel_of,
+    lost_rows,
+    pack,
+    pack_groups,
+    packed_size,
+    rounding_bound,
+    work,
+)
+from .tiles import Task, by_products, numpy_parts
 
 COMPILE_WORTH = 1e9
-"""Work (see `_work`) from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
+"""Work from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
 LOADING = 0.4
 """Seconds that it takes to load a kernel that has been compiled. Measured."""
 RATE, NUMPY_RATE = 3.2e10, 5e9
 """Work in float64 per second, of the kernels on each thread and of NumPy. Measured."""
-TASK_WORK = 1e9
-"""Work of one call of a kernel, between which the sum can be interrupted: some 20 ms. Tuned."""
-PACKED = 2**18
-"""Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
-LOST = {8: 2.0**-700, 4: 2.0**-70}
-"""By the size of a number: a plain sum below it may have lost terms to underflow."""
 
-_ready: set[tuple[str, np.dtype[Any]]] = set()
-"""Kernels and types that are compiled in this process."""
 _spent = [0.0]
 """Work that NumPy has done in this process."""
 
@@ -41,18 +45,18 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     """Return the sums over all control points, whatever `rtol`; `report` hears of finished pairs."""
     m = len(problem.x)
     state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))
-    kernel = _kernel(problem)
-    compiled = _compiled(kernel, problem)
-    if not compiled:
-        _carry_out(numpy_parts(problem, state), 1, report)
+    kernel = kernel_of(problem)
+    by_kernel = _compiled(kernel, problem)
+    if not by_kernel:
+        carry_out(numpy_parts(problem, state), 1, report)
     elif kernel == "shifted":
-        _carry_out(_shifted_parts(problem, state, workers), workers, report)
+        carry_out(_shifted_parts(problem, state, workers), workers, report)
     else:
-        _carry_out(_fused_parts(problem, state, workers), workers, report)
+        carry_out(_fused_parts(problem, state, workers), workers, report)
         _repair(problem, state, workers)
     if not problem.normalize:
         state.denominator[:] = 0.0
-    return Sums(state, rounding_bound(problem, state.shift), "numba" if compiled else "numpy")
+    return Sums(state, rounding_bound(problem, state.shift), "numba" if by_kernel else "numpy")
 
 
 def obstacle(problem: Problem, rtol: float | None) -> str:
@@ -62,149 +66,57 @@ def obstacle(problem: Problem, rtol: float | None) -> str:
 
 def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     """Estimate the seconds that `sums` takes: from counts of vector operations, and their rates on an Ice Lake Xeon."""
-    work = _work(problem)
-    if (_kernel(problem), problem.dtype) not in _ready and _spent[0] + work <= COMPILE_WORTH:
-        return 1e-4 + work / NUMPY_RATE
-    loading = 0.0 if (_kernel(problem), problem.dtype) in _ready else LOADING
-    return loading + 5e-5 + work / (RATE * 8.0 / problem.dtype.itemsize * workers)
-
-
-def rounding_bound(problem: Problem, shift: Float64) -> float:
-    """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows."""
-    unit = float(np.finfo(problem.dtype).eps) / 2.0
-    d = problem.dim + 1
-    chain = min(d, 24) + d / 24 + 8.0  # roundings that one exponent passes
-    if by_products(problem.dim):
-        chain *= 4.0
-    exponent = min(4.0 * problem.rate, problem.rate * float(shift.max()) + 709.0)
-    parts = len(problem.b) / _packed_size(problem, 64)
-    return unit * (chain * exponent + 80.0 + 8.0 * parts) * (2.0 if problem.normalize else 1.0)
-
-
-def _kernel(problem: Problem) -> str:
-    """Return the kernel that does the problem first: "fused" where it can."""
-    largest = {8: 1e13, 4: 9e4}[problem.dtype.itemsize]
-    plain = problem.w is not None and problem.offset is None and 4.0 * problem.rate <= largest
-    return "fused" if plain else "shifted"
+    pairs = work(problem)
+    if (kernel_of(problem), problem.dtype) not in shared.ready and _spent[0] + pairs <= COMPILE_WORTH:
+        return 1e-4 + pairs / NUMPY_RATE
+    loading = 0.0 if (kernel_of(problem), problem.dtype) in shared.ready else LOADING
+    return loading + 5e-5 + pairs / (RATE * 8.0 / problem.dtype.itemsize * workers)
 
 
 def _repair(problem: Problem, state: Partial, workers: int) -> None:
     """Sum again, relative to their nearest control points, rows whose plain sums may have lost terms to underflow."""
-    limit = LOST[problem.dtype.itemsize]
-    if 4.0 * problem.rate < -np.log(limit) or not (problem.normalize or problem.lifted):
-        return
-    sizes = state.denominator[:, None] if problem.normalize else np.abs(state.numerators)
-    lost = np.flatnonzero((sizes < limit).any(axis=1))
+    lost = lost_rows(problem, state)
     if len(lost):
         part = Partial(np.empty(len(lost)), np.empty((len(lost), problem.p)), np.empty(len(lost)))
-        _carry_out(_shifted_parts(problem.at_rows(lost), part, workers), workers, lambda pairs: None)
+        carry_out(_shifted_parts(problem.at_rows(lost), part, workers), workers, lambda pairs: None)
         put(state, lost, part)
-
-
-def _work(problem: Problem) -> float:
-    """Count the arithmetic of all pairs, in operations of a vector's lane."""
-    d, columns = problem.dim + 1, problem.p + problem.normalize
-    distance = d + 3 if by_products(problem.dim) else 2 * d
-    return float(len(problem.x)) * len(problem.b) * (distance + 14 + columns)
 
 
 def _compiled(kernel: str, problem: Problem) -> bool:
     """Decide between a kernel and NumPy: what NumPy has taken in this process so far counts as the rent paid."""
-    if (kernel, problem.dtype) in _ready:
+    if (kernel, problem.dtype) in shared.ready:
         return True
-    _spent[0] += _work(problem)
+    _spent[0] += work(problem)
     return _spent[0] > COMPILE_WORTH
-
-
-def _carry_out(parts: Iterator[tuple[Task, list[slice]]], workers: int, report: Callable[[int], object]) -> None:
-    """Call each part's task for its ranges of rows."""
-    for task, rows in parts:
-        with closing(_run(task, rows, workers)) as finished:
-            for pairs in finished:
-                report(pairs)
-
-
-def _run(task: Task, rows: list[slice], workers: int) -> Generator[int, None, None]:
-    """Call the task for each range of rows; an interruption waits for the calls that run and drops the others."""
-    if workers == 1 or len(rows) == 1:
-        yield from map(task, rows)
-        return
-    pool = ThreadPoolExecutor(min(workers, len(rows)))
-    try:
-        for future in as_completed([pool.submit(task, part) for part in rows]):
-            yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the fused kernel's task for each part of the control points that is packed, and the ranges of rows."""
-    from .._kernels.exp import decay_constants
-    from .._kernels.fused import BLOCK, GROUP, VECTORS, fused_sums
+    from .._kernels.fused import VECTORS, fused_sums
     from .._kernels.registers import shape
 
-    columns = problem.p + problem.normalize
-    near = NEAR if problem.rate > 0.5 else -1.0
-    constants = np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
+    constants = fused_constants(problem)
     tile = VECTORS * shape()[0] // problem.dtype.itemsize
     products = by_products(problem.dim)
-    for part in slices(len(problem.b), _packed_size(problem, BLOCK)):
+    for part in slices(len(problem.b), packed_size(problem)):
         n = part.stop - part.start
-        b, w = _pack_groups(problem, part, GROUP, products)
+        b, w = pack_groups(problem, part)
 
         def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
             x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
-            defects = half_defects(x) if products else np.zeros(len(x))
-            out = np.empty((len(x), columns), problem.dtype)
-            fused_sums(x, -defects.astype(problem.dtype), b, w, products, constants, out)
-            _add_plain(problem, state, rows, out, first)
+            out = np.empty((len(x), problem.p + problem.normalize), problem.dtype)
+            fused_sums(x, defects_of(x), b, w, products, constants, out)
+            add_plain(problem, state, rows, out, first)
             return len(x) * n
 
         yield task, _row_ranges(problem, n, tile, workers)
-        _ready.add(("fused", problem.dtype))
-
-
-def _add_plain(problem: Problem, state: Partial, rows: slice, sums: Floats, first: bool) -> None:
-    """Add plain sums to the state; the last column is the denominators, if they are wanted."""
-    if first:
-        state.numerators[rows], state.denominator[rows] = sums[:, : problem.p], sums[:, -1]
-    else:
-        state.numerators[rows] += sums[:, : problem.p]
-        state.denominator[rows] += sums[:, -1]
-
-
-def _pack_groups(problem: Problem, part: slice, group: int, products: bool) -> tuple[Floats, Floats]:
-    """Copy control points with their half defects, and weights, into the fused kernel's layout.
-
-    (n / group, d+1, group) and (q / c, n, c) with c = 1 for one or two columns, else `group`; what fills weighs 0.
-    """
-    b, _, w = problem.controls(part)
-    (n, d), p = b.shape, problem.p
-    n_filled = -(-n // group) * group
-    columns = p + problem.normalize
-    c = 1 if columns <= 2 else group
-    points = np.zeros((n_filled, d + 1), problem.dtype)
-    points[:n, :d] = b
-    if products:
-        points[:n, d] = -half_defects(points[:n, :d])
-    weights = np.zeros((n_filled, -(-columns // c) * c), problem.dtype)
-    weights[:n, :p] = w
-    weights[:n, p:columns] = 1.0
-    return (
-        np.ascontiguousarray(points.reshape(-1, group, d + 1).transpose(0, 2, 1)),
-        np.ascontiguousarray(weights.reshape(n_filled, -1, c).transpose(1, 0, 2)),
-    )
-
-
-def _packed_size(problem: Problem, block: int) -> int:
-    """Return how many control points to pack at a time."""
-    return max(1, PACKED // (problem.dim + 2 + problem.p) // block) * block
+        shared.ready.add(("fused", problem.dtype))
 
 
 def _row_ranges(problem: Problem, n: int, tile: int, workers: int) -> list[slice]:
     """Cut the rows into whole tiles of the kernel, some for each worker, not too many for an interruption."""
     m = len(problem.x)
-    rows = TASK_WORK / (_work(problem) / (m * len(problem.b)) * n)
+    rows = TASK_WORK / (work(problem) / (m * len(problem.b)) * n)
     if workers > 1:
         rows = min(rows, m / (4 * workers))
     return slices(m, tile * max(1, int(rows / tile)))
@@ -213,13 +125,13 @@ def _row_ranges(problem: Problem, n: int, tile: int, workers: int) -> list[slice
 def _shifted_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the shifted kernel's task for each part of the control points that is packed, and the ranges of rows."""
     from .._kernels.exp import decay_constants
-    from .._kernels.shifted import BLOCK, GROUP, TILE_BYTES, shifted_sums
+    from .._kernels.shifted import GROUP, TILE_BYTES, shifted_sums
 
     constants = decay_constants(problem.rate, problem.dtype)
     tile = TILE_BYTES // problem.dtype.itemsize
-    for part in slices(len(problem.b), _packed_size(problem, BLOCK)):
+    for part in slices(len(problem.b), packed_size(problem)):
         n = part.stop - part.start
-        packed = _pack(*problem.controls(part), problem.dtype, GROUP)
+        packed = pack(*problem.controls(part), problem.dtype, GROUP)
 
         def task(rows: slice, n: int = n, first: bool = part.start == 0, packed: tuple[Floats, ...] = packed) -> int:
             x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
@@ -231,15 +143,4 @@ def _shifted_parts(problem: Problem, state: Partial, workers: int) -> Iterator[t
             return len(x) * n
 
         yield task, _row_ranges(problem, n, tile, workers)
-        _ready.add(("shifted", problem.dtype))
-
-
-def _pack(b: Floats, offset: Float64, w: Float64, dtype: np.dtype[Any], group: int) -> tuple[Floats, Floats, Floats]:
-    """Copy control points, offsets and weights into the kernel's layout; what fills groups weighs nothing."""
-    n, p = w.shape
-    n_filled, p_filled = -(-n // group) * group, p if p <= 1 else -(-p // group) * group
-    b_packed = np.zeros((n_filled, b.shape[1]), dtype)
-    offset_packed = np.full(n_filled, np.inf, dtype)
-    w_packed = np.zeros((n_filled, p_filled), dtype)
-    b_packed[:n], offset_packed[:n], w_packed[:n, :p] = b, offset, w
-    return b_packed, offset_packed, w_packed
+        shared.ready.add(("shifted", problem.dtype))

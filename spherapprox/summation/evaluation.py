@@ -91,13 +91,16 @@ def evaluate(
         lambda, from 0 to 1e300.
     normalize : bool, default False
         Divide by ``sum_k exp(-lambda |x - b_k|^2 / 2)``; right at every lambda, also where all of these underflow.
-    method : {"auto", "dense", "harmonic"}
+    method : {"auto", "dense", "truncated", "harmonic", "lowrank"}
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
-        product; "harmonic", on S^1 and S^2, expands the kernel in harmonics, in time nearly linear in m + n and an
-        error relative to the largest row's sum; "auto" takes the fastest method.
+        product; "truncated" leaves out control points that are too far away to matter, for large concentrations in
+        low dimensions or clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
+        in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one that a
+        calibrated model of their times prefers.
     rtol : float or None, default 1e-14
-        What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``, row by row or, for
-        "harmonic", in its largest row; None allows only "dense", which leaves out nothing.
+        What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
+        "truncated", in its largest row for "harmonic" and "lowrank". None allows only "dense", which omits nothing.
+        A bound of what happened, with all roundings, is in the `Plan`.
     workers : int, default 1
         Threads; -1 takes all cores. The result is the same for any number.
     out : ndarray, optional
@@ -137,7 +140,7 @@ def evaluate(
 
     References
     ----------
-    docs/theorems.md, 4.8.
+    docs/theorems.md, 4.8 and 4.11.
 
     Examples
     --------

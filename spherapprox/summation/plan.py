@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from types import ModuleType
 
 from .. import _checks
-from . import dense, harmonic, lowrank
+from . import dense, harmonic, lowrank, truncated
 from .partial import Partial, Problem, put
 
-_METHODS: dict[str, ModuleType] = {"dense": dense, "harmonic": harmonic, "lowrank": lowrank}
+_METHODS: dict[str, ModuleType] = {
+    "dense": dense,
+    "truncated": truncated,
+    "harmonic": harmonic,
+    "lowrank": lowrank,
+}
 """By name, a module with `sums(problem, rtol, workers, report)`, which evaluates; `obstacle(problem, rtol)`, which says
 why it cannot, or nothing; `cost(problem, rtol, workers)`, the seconds that it will take."""
 ROW_BY_ROW = ("dense", "truncated")

@@ -9,7 +9,7 @@ import pytest
 from numba.core.registry import cpu_target
 
 from spherapprox import evaluate
-from spherapprox.summation import dense
+from spherapprox.summation import dense, shared
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 LIMIT = {np.float64: 2e-15, np.float32: 5e-7}
@@ -92,7 +92,7 @@ def test_underflow_of_some_rows_only():
 
 
 def test_many_parts(monkeypatch):
-    monkeypatch.setattr(dense, "PACKED", 400)
+    monkeypatch.setattr(shared, "PACKED", 400)
     for d in (3, 14):
         assert deviation(np.float64, d, 3, 10.0, True) <= 2e-15
 

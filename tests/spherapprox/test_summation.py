@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import evaluate
-from spherapprox.summation import Plan, angle_mean, dense, partial, tiles
+from spherapprox.summation import Plan, angle_mean, dense, partial, shared, tiles
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
@@ -19,7 +19,7 @@ property_test = settings(derandomize=True, deadline=None, max_examples=40)
 
 @pytest.fixture(params=["numpy", "numba"])
 def path(request, monkeypatch):
-    monkeypatch.setattr(dense, "_ready", set())
+    monkeypatch.setattr(shared, "ready", set())
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
     return request.param
 
@@ -203,7 +203,7 @@ def test_paths_agree(monkeypatch):
     values = np.random.default_rng(25).random((900, 3))
     results = []
     for worth in (np.inf, -1.0):
-        monkeypatch.setattr(dense, "_ready", set())
+        monkeypatch.setattr(shared, "ready", set())
         monkeypatch.setattr(dense, "COMPILE_WORTH", worth)
         results.append(evaluate(x, b, values, 40.0))
     np.testing.assert_allclose(results[0], results[1], rtol=2e-14)
@@ -214,7 +214,7 @@ def test_paths_agree(monkeypatch):
 def test_any_number_of_workers_gives_the_same_bits(compiled, monkeypatch, dtype):
     x, b = sphere(3001, 2, 26).astype(dtype), sphere(700, 2, 27).astype(dtype)
     values = np.random.default_rng(28).standard_normal((700, 2)).astype(dtype)
-    monkeypatch.setattr(dense, "PACKED", 1000)
+    monkeypatch.setattr(shared, "PACKED", 1000)
     one = evaluate(x, b, values, 30.0, normalize=True)
     for workers in (2, 3, 7, -1):
         np.testing.assert_array_equal(evaluate(x, b, values, 30.0, normalize=True, workers=workers), one)
@@ -225,7 +225,7 @@ def test_any_number_of_workers_gives_the_same_bits(compiled, monkeypatch, dtype)
 
 @wide
 def test_parts_of_the_control_points_are_merged(compiled, monkeypatch):
-    monkeypatch.setattr(dense, "PACKED", 500)
+    monkeypatch.setattr(shared, "PACKED", 500)
     for concentration in (1.0, 1e6):
         x, b = near_pairs(2, concentration)
         order = np.argsort(-b[:, 0])  # the nearest come late for some, early for others
@@ -398,7 +398,7 @@ B = np.eye(3)
         ({"values": ["a", "b", "c"]}, TypeError, r"'values' must hold real numbers"),
         ({"concentration": -1.0}, ValueError, r"'concentration' must be at least 0.0, got -1"),
         ({"concentration": 1e301}, ValueError, r"'concentration' must be at most 1e\+300, got 1e\+301"),
-        ({"method": "fast"}, ValueError, r"'method' must be one of 'auto', 'dense', .*got 'fast'"),
+        ({"method": "fast"}, ValueError, r"'method' must be one of 'auto', 'dense', 'truncated', .*got 'fast'"),
         ({"rtol": 0.0}, ValueError, r"'rtol' must be greater than 0.0, got 0"),
         ({"workers": 0}, ValueError, r"'workers' must be at least 1, or -1 for all cores, got 0"),
         ({"workers": -2}, ValueError, r"'workers' must be at least -1, got -2"),

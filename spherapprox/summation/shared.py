@@ -1,0 +1,145 @@
+"""What the methods that call the kernels of all pairs share: layouts, constants, bounds of rounding, and the calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._checks import Floats
+from .partial import Float64, Partial, Problem
+from .tiles import NEAR, Task, by_products, half_defects
+
+TASK_WORK = 1e9
+"""Work of one call of a kernel, between which the sum can be interrupted: some 20 ms. Tuned."""
+PACKED = 2**18
+"""Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
+LOST = {8: 2.0**-700, 4: 2.0**-70}
+"""By the size of a number: a plain sum below it may have lost terms to underflow."""
+
+ready: set[tuple[str, np.dtype[Any]]] = set()
+"""Kernels and types that are compiled in this process."""
+
+
+def work(problem: Problem) -> float:
+    """Count the arithmetic of all pairs, in operations of a vector's lane."""
+    d, columns = problem.dim + 1, problem.p + problem.normalize
+    distance = d + 3 if by_products(problem.dim) else 2 * d
+    return float(len(problem.x)) * len(problem.b) * (distance + 14 + columns)
+
+
+def kernel_of(problem: Problem) -> str:
+    """Return the kernel that does the problem first: "fused" where it can."""
+    largest = {8: 1e13, 4: 9e4}[problem.dtype.itemsize]
+    plain = problem.w is not None and problem.offset is None and 4.0 * problem.rate <= largest
+    return "fused" if plain else "shifted"
+
+
+def rounding_bound(problem: Problem, shift: Float64) -> float:
+    """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows."""
+    unit = float(np.finfo(problem.dtype).eps) / 2.0
+    d = problem.dim + 1
+    chain = min(d, 24) + d / 24 + 8.0  # roundings that one exponent passes
+    if by_products(problem.dim):
+        chain *= 4.0
+    exponent = min(4.0 * problem.rate, problem.rate * float(shift.max()) + 709.0)
+    parts = len(problem.b) / packed_size(problem)
+    return unit * (chain * exponent + 80.0 + 8.0 * parts) * (2.0 if problem.normalize else 1.0)
+
+
+def lost_rows(problem: Problem, state: Partial) -> NDArray[np.intp]:
+    """Return the rows whose plain sums may have lost terms to underflow, and where these matter."""
+    limit = LOST[problem.dtype.itemsize]
+    if 4.0 * problem.rate < -np.log(limit) or not (problem.normalize or problem.lifted):
+        return np.empty(0, np.intp)
+    sizes = state.denominator[:, None] if problem.normalize else np.abs(state.numerators)
+    return np.flatnonzero((sizes < limit).any(axis=1))
+
+
+def fused_constants(problem: Problem) -> NDArray[Any]:
+    """Return the constants that the fused kernel wants."""
+    from .._kernels.exp import decay_constants
+
+    near = NEAR if problem.rate > 0.5 else -1.0
+    return np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
+
+
+def defects_of(x: Floats) -> Floats:
+    """Return ``(1 - |x|^2)/2`` of each row, or 0 where distances are from differences."""
+    return -half_defects(x).astype(x.dtype) if by_products(x.shape[1] - 1) else np.zeros(len(x), x.dtype)
+
+
+def pack_groups(problem: Problem, part: slice) -> tuple[Floats, Floats]:
+    """Copy control points with their half defects, and weights, into the fused kernel's layout.
+
+    (n / group, d+1, group) and (q / c, n, c) with c = 1 for one or two columns, else `group`; what fills weighs 0.
+    """
+    from .._kernels.registers import shape
+
+    group = shape()[2]
+    b, _, w = problem.controls(part)
+    (n, d), p = b.shape, problem.p
+    n_filled = -(-n // group) * group
+    columns = p + problem.normalize
+    c = 1 if columns <= 2 else group
+    points = np.zeros((n_filled, d + 1), problem.dtype)
+    points[:n, :d] = b
+    if by_products(problem.dim):
+        points[:n, d] = -half_defects(points[:n, :d])
+    weights = np.zeros((n_filled, -(-columns // c) * c), problem.dtype)
+    weights[:n, :p] = w
+    weights[:n, p:columns] = 1.0
+    return (
+        np.ascontiguousarray(points.reshape(-1, group, d + 1).transpose(0, 2, 1)),
+        np.ascontiguousarray(weights.reshape(n_filled, -1, c).transpose(1, 0, 2)),
+    )
+
+
+def pack(b: Floats, offset: Float64, w: Float64, dtype: np.dtype[Any], group: int) -> tuple[Floats, Floats, Floats]:
+    """Copy control points, offsets and weights into the kernel's layout; what fills groups weighs nothing."""
+    n, p = w.shape
+    n_filled, p_filled = -(-n // group) * group, p if p <= 1 else -(-p // group) * group
+    b_packed = np.zeros((n_filled, b.shape[1]), dtype)
+    offset_packed = np.full(n_filled, np.inf, dtype)
+    w_packed = np.zeros((n_filled, p_filled), dtype)
+    b_packed[:n], offset_packed[:n], w_packed[:n, :p] = b, offset, w
+    return b_packed, offset_packed, w_packed
+
+
+def packed_size(problem: Problem) -> int:
+    """Return how many control points to pack at a time."""
+    return max(1, PACKED // (problem.dim + 2 + problem.p) // 64) * 64
+
+
+def add_plain(problem: Problem, state: Partial, rows: slice, sums: Floats, first: bool) -> None:
+    """Add plain sums to the state; the last column is the denominators, if they are wanted."""
+    if first:
+        state.numerators[rows], state.denominator[rows] = sums[:, : problem.p], sums[:, -1]
+    else:
+        state.numerators[rows] += sums[:, : problem.p]
+        state.denominator[rows] += sums[:, -1]
+
+
+def carry_out(parts: Iterator[tuple[Task, list[slice]]], workers: int, report: Callable[[int], object]) -> None:
+    """Call each part's task for its ranges of rows."""
+    for task, rows in parts:
+        with closing(_run(task, rows, workers)) as finished:
+            for pairs in finished:
+                report(pairs)
+
+
+def _run(task: Task, rows: list[slice], workers: int) -> Generator[int, None, None]:
+    """Call the task for each range of rows; an interruption waits for the calls that run and drops the others."""
+    if workers == 1 or len(rows) == 1:
+        yield from map(task, rows)
+        return
+    pool = ThreadPoolExecutor(min(workers, len(rows)))
+    try:
+        for future in as_completed([pool.submit(task, part) for part in rows]):
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

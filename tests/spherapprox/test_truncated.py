@@ -1,0 +1,337 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import evaluate
+from spherapprox._kernels import kdtree
+from spherapprox._kernels import truncated as kernels
+from spherapprox.summation import dense, plan, sampled, shared, truncated
+from spherapprox.summation.partial import Problem
+
+wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
+TINY = np.finfo(np.float64).smallest_normal
+
+
+def sphere(n, dim, seed=0):
+    x = np.random.default_rng(seed).standard_normal((n, dim + 1))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def clusters(n, dim, seed=0, spread=0.03):
+    rng = np.random.default_rng(seed)
+    x = sphere(6, dim, 99)[rng.integers(0, 6, n)] + spread * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def truth(x, b, values, concentration, normalize=False):
+    """The sums in the chord form and those of absolute values, on the rows as given, in longdouble."""
+    x, b, values = (np.asarray(a, dtype=np.longdouble) for a in (x, b, values))
+    t = ((x[:, None] - b) ** 2).sum(axis=2)
+    shift = t.min(axis=1, keepdims=True) if normalize else 0.0
+    e = np.exp(-np.longdouble(concentration) / 2 * (t - shift))
+    below = e.sum(axis=1)[:, None] if normalize else 1.0
+    return e @ values / below, e @ np.abs(values) / below
+
+
+def problem(x, b, values, concentration, **options):
+    table = np.asarray(values, np.float64).reshape(len(b), -1)
+    return Problem(x, b, concentration / 2.0, np.result_type(x, b), lambda part: table[part], table.shape[1], **options)
+
+
+def computed_pairs(monkeypatch):
+    """Count the pairs that the kernels compute."""
+    counts = []
+    for name in ("truncated_sums", "truncated_triples"):
+        kernel = getattr(kernels, name)
+        monkeypatch.setattr(kernels, name, lambda *a, kernel=kernel: counts.append(kernel(*a)))
+    return counts
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize(("dim", "p"), [(1, 1), (2, 3), (2, 1), (4, 2), (12, 1)])
+def test_errors_keep_to_the_bound_in_every_row(dim, p, normalize):
+    x, b = np.concatenate([sphere(25, dim, 1), clusters(25, dim, 2)]), clusters(900, dim, 3)
+    values = np.random.default_rng(4).standard_normal((900, p)) * 10.0 ** np.linspace(-6.0, 0.0, 900)[:, None]
+    values[::3] = 0.0
+    for concentration in (0.0, 300.0, 1e4, 1e8):
+        wanted, scale = truth(x, b, values, concentration, normalize)
+        for rtol in (1e-14, 1e-2, 5.0):
+            got, taken = evaluate(
+                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol, explain=True
+            )
+            assert taken.method == "truncated"
+            assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
+            rounding = evaluate(x, b, values, concentration, normalize=normalize, method="dense", explain=True)[1].rtol
+            assert taken.rtol <= (rounding + rtol) * (1.0 + 1e-12)
+
+
+@wide
+def test_positive_values_keep_their_digits_near_control_points():
+    b = sphere(2000, 2, 5)
+    values = np.random.default_rng(6).random(2000) + 0.1
+    for concentration in (1e2, 1e4, 1e6):
+        x = b[:40] + np.random.default_rng(7).standard_normal((40, 3)) / np.sqrt(6.0 * concentration)
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        for normalize in (False, True):
+            wanted, _ = truth(x, b, values[:, None], concentration, normalize)
+            got = evaluate(x, b, values, concentration, normalize=normalize, method="truncated")
+            assert np.max(np.abs(got / wanted[:, 0] - 1.0)) <= 3e-15
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+def test_float32(normalize):
+    x, b = sphere(50, 2, 8).astype(np.float32), sphere(1000, 2, 9).astype(np.float32)
+    values = np.random.default_rng(10).standard_normal((1000, 2)).astype(np.float32)
+    for concentration in (10.0, 1e3, 1e5, 1e8):
+        wanted, scale = truth(x, b, values, concentration, normalize)
+        for rtol in (1e-6, 1e-2):
+            got, taken = evaluate(
+                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol, explain=True
+            )
+            assert got.dtype == np.float32
+            assert (np.abs(got - wanted) <= taken.rtol * scale + np.finfo(np.float32).smallest_normal).all()
+
+
+@wide
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    dim=st.integers(1, 4),
+    log_concentration=st.floats(-2.0, 9.0),
+    log_rtol=st.floats(-14.0, 0.0),
+    normalize=st.booleans(),
+    clustered=st.booleans(),
+)
+def test_the_bound_holds_for_any_problem(seed, dim, log_concentration, log_rtol, normalize, clustered):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 500), rng.integers(1, 40)
+    make = clusters if clustered else sphere
+    x, b, values = make(m, dim, seed), make(n, dim, seed + 1), rng.standard_normal((n, 1)) ** 5
+    wanted, scale = truth(x, b, values, 10.0**log_concentration, normalize)
+    got, taken = evaluate(
+        x,
+        b,
+        values,
+        10.0**log_concentration,
+        normalize=normalize,
+        method="truncated",
+        rtol=10.0**log_rtol,
+        explain=True,
+    )
+    assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e4])
+def test_the_bound_is_nearly_attained(weight):
+    # 64 points at the pole and 6336 elsewhere together: these are left out as soon as they may be.
+    there = np.array([[np.sin(0.5), 0.0, np.cos(0.5)]])
+    b = np.concatenate([np.tile(there, (6336, 1)), np.tile([[0.0, 0.0, 1.0]], (64, 1))])
+    values = np.repeat([weight, 1.0], [6336, 64])
+    losses = []
+    for exponent in np.linspace(7.0, 12.0, 21):
+        concentration = (exponent + np.log(weight)) / (1.0 - np.cos(0.5))
+        lost = 6336 * np.exp(-exponent)
+        got = evaluate(b[-1:], b, values, concentration, method="truncated", rtol=1e-2)[0]
+        losses.append(1.0 - got / (64.0 + lost))
+    assert 5e-3 < max(losses) <= 1e-2
+
+
+def test_few_pairs_are_computed_and_something_is_left_out(monkeypatch):
+    x, b = sphere(4000, 2, 11), sphere(4000, 2, 12)
+    values = np.random.default_rng(13).random(4000) + 0.1
+    counts = computed_pairs(monkeypatch)
+    everything = evaluate(x, b, values, 1e3, method="dense")
+    left_out = []
+    for rtol in (1e-14, 1e-2):
+        counts.clear()
+        got = evaluate(x, b, values, 1e3, method="truncated", rtol=rtol)
+        left_out.append(np.max(np.abs(got / everything - 1.0)))
+        assert 0 < sum(counts) < 0.25 * 4000**2
+    assert left_out[0] < 1e-14
+    assert 1e-13 < left_out[1] < 1e-2
+    counts.clear()
+    evaluate(x, b, values, 1e9, method="truncated", normalize=True)  # nearly all plain sums underflow
+    assert 0 < sum(counts) < 0.1 * 4000**2
+
+
+def test_clusters_in_many_dimensions(monkeypatch):
+    x, b = clusters(3000, 16, 14), clusters(3000, 16, 15)
+    counts = computed_pairs(monkeypatch)
+    got = evaluate(x, b, np.ones(3000), 1e3, method="truncated")
+    assert sum(counts) < 0.5 * 3000**2
+    np.testing.assert_allclose(got, evaluate(x, b, np.ones(3000), 1e3, method="dense"), rtol=1e-13)
+
+
+@pytest.mark.parametrize("concentration", [200.0, 1e5, 1e8, 1e300])
+def test_softmax_where_nothing_is_near(concentration):
+    b = clusters(900, 2, 16)[:, [2, 1, 0]]
+    x = -b[:300]
+    values = np.random.default_rng(17).random((900, 2))
+    got = evaluate(x, b, values, concentration, normalize=True, method="truncated")
+    wanted = evaluate(x, b, values, concentration, normalize=True, method="dense")
+    np.testing.assert_allclose(got, wanted, rtol=1e-11)
+
+
+@pytest.mark.parametrize("concentration", [60.0, 1e4, 1e8])
+def test_logarithms(concentration):
+    x, b = sphere(200, 2, 18), sphere(1500, 2, 19)
+    values = 10.0 ** np.random.default_rng(20).uniform(-300.0, 300.0, 1500)
+    values[::7] = 0.0
+    for normalize in (False, True):
+        got, taken = evaluate(
+            x, b, values, concentration, log=True, normalize=normalize, method="truncated", explain=True
+        )
+        assert taken.method == "truncated"
+        wanted = evaluate(x, b, values, concentration, log=True, normalize=normalize, method="dense")
+        np.testing.assert_allclose(got, wanted, rtol=1e-13, atol=1e-12)
+
+
+def test_huge_values_lift_tiny_exponentials():
+    x, b = clusters(40, 1, 21), -clusters(500, 1, 22)
+    for concentration in (400.0, 600.0):
+        got = evaluate(x, b, np.full(500, 1e300), concentration, method="truncated")
+        wanted = evaluate(x, b, np.full(500, 1e300), concentration, method="dense")
+        np.testing.assert_allclose(got, wanted, rtol=1e-11)
+        assert (got > 0.0).any()
+
+
+@wide
+def test_each_column_has_its_own_scale():
+    # Of a class that is far away only far points say anything: they must not be left out for those of the others.
+    b = np.concatenate([clusters(500, 2, 23)[:, [i, (i + 1) % 3, (i + 2) % 3]] for i in range(3)])
+    values = np.zeros((1500, 3))
+    values[np.arange(1500), np.arange(1500) // 500] = 10.0 ** np.array([0.0, -200.0, 3.0])[np.arange(1500) // 500]
+    for normalize in (False, True):
+        wanted, _ = truth(b[::60], b, values, 200.0, normalize)
+        got = evaluate(b, b, values, 200.0, normalize=normalize, method="truncated", rtol=1e-3)[::60]
+        np.testing.assert_allclose(got, wanted.astype(np.float64), rtol=1.1e-3)
+
+
+def test_values_of_zero():
+    x, b = sphere(50, 2, 24), sphere(500, 2, 25)
+    np.testing.assert_array_equal(evaluate(x, b, np.zeros((500, 2)), 1e4, method="truncated"), np.zeros((50, 2)))
+    np.testing.assert_array_equal(evaluate(x, b, np.zeros(500), 1e4, method="truncated", normalize=True), np.zeros(50))
+    one = np.zeros(500)
+    one[7] = -2.0
+    got = evaluate(x, b, one, 5.0, method="truncated")
+    np.testing.assert_allclose(got, -2.0 * np.exp(-2.5 * ((x - b[7]) ** 2).sum(axis=1)), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 2), (3, 1), (2, 65), (25, 64), (97, 129)])
+def test_few_points(m, n):
+    x, b = sphere(m, 3, 26), sphere(n, 3, 27)
+    values = np.random.default_rng(28).random((n, 5))
+    for normalize in (False, True):
+        got = evaluate(x, b, values, 50.0, normalize=normalize, method="truncated")
+        wanted = evaluate(x, b, values, 50.0, normalize=normalize, method="dense")
+        np.testing.assert_allclose(got, wanted, rtol=1e-13)
+
+
+def test_equal_points():
+    b = np.tile(np.eye(3)[:1], (1000, 1))
+    np.testing.assert_allclose(evaluate(b[:50], b, np.ones(1000), 1e6, method="truncated"), 1000.0, rtol=1e-15)
+    np.testing.assert_array_equal(evaluate(-b[:50], b, np.ones(1000), 1e6, method="truncated", normalize=True), 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_any_number_of_workers_gives_the_same_bits(monkeypatch, dtype):
+    x, b = sphere(3001, 2, 29).astype(dtype), sphere(2001, 2, 30).astype(dtype)
+    values = np.random.default_rng(31).standard_normal((2001, 2)).astype(dtype)
+    for concentration, normalize in ((300.0, False), (1e8, True)):
+        one = evaluate(x, b, values, concentration, normalize=normalize, method="truncated")
+        for workers in (2, 3, -1):
+            got = evaluate(x, b, values, concentration, normalize=normalize, method="truncated", workers=workers)
+            np.testing.assert_array_equal(got, one)
+    monkeypatch.setattr(truncated, "TASK_WORK", 1.0)
+    monkeypatch.setattr(truncated, "TASKS", 10**6)
+    got = evaluate(x, b, values, concentration, normalize=normalize, method="truncated", workers=2)
+    np.testing.assert_array_equal(got, one)
+
+
+@pytest.mark.parametrize("values", [np.ones(900), np.zeros(900)])
+def test_all_pairs_are_reported(values):
+    heard = []
+    truncated.sums(problem(sphere(700, 2), sphere(900, 2, 1), values, 1e8, normalize=False), 1e-14, 1, heard.append)
+    assert sum(heard) == 700 * 900
+
+
+def test_memory_does_not_grow_with_the_product():
+    x, b = sphere(6000, 2, 32), sphere(6000, 2, 33)
+    evaluate(x[:5], b, np.ones(6000), 1e4, method="truncated")
+    tracemalloc.start()
+    evaluate(x, b, np.ones(6000), 1e4, method="truncated")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6e6  # all pairs: 288e6
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 1000, 5003])
+@pytest.mark.parametrize("kind", ["sphere", "grid"])
+def test_tree_of_balls(n, kind):
+    rows = sphere(n, 2, 34) if kind == "sphere" else np.round(sphere(n, 2, 34), 1)
+    order, ordered = truncated._ordered(rows, np.dtype(np.float64), 64, 3)
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    np.testing.assert_array_equal(ordered, rows[order])
+    upper = np.random.default_rng(35).standard_normal(n)
+    masses = np.add.reduceat(np.stack([np.exp(upper), np.ones(n)], axis=1), np.arange(0, n, 64))
+    nodes, spans = np.empty((2 * len(masses) - 1, 6)), np.empty((2 * len(masses) - 1, 3), np.int64)
+    kdtree.make_tree(ordered, upper, masses, 64, 1e-13, nodes, spans)
+    leaves = spans[spans[:, 1] == 1]
+    np.testing.assert_array_equal(leaves[:, 0], np.arange(len(masses)))
+    for node, (first, blocks, size) in zip(nodes, spans, strict=True):
+        part = slice(first * 64, (first + blocks) * 64)
+        distances = np.linalg.norm(ordered[part] - node[:3], axis=1)
+        assert distances.max() <= node[3]
+        assert node[4] == pytest.approx(np.log(np.exp(upper[part]).mean()), abs=1e-12)
+        assert node[5] == pytest.approx(np.log(min(np.exp(upper[part]).sum(), len(distances))), abs=1e-12)
+        assert size == 2 * blocks - 1
+    if kind == "sphere" and n > 5000:
+        assert np.median(nodes[spans[:, 1] == 1, 3]) < 3.0 * np.sqrt(4.0 * 64 / n)
+
+
+def test_price():
+    def costs(n, dim, concentration, **options):
+        task = problem(sphere(n, dim, 36), sphere(n, dim, 37), np.ones(n), concentration, **options)
+        first = truncated.cost(task, 1e-14, 1)
+        assert truncated.cost(task, 1e-14, 1) == first
+        return first, dense.cost(task, 1e-14, 1)
+
+    assert costs(100, 2, 1e6)[0] == np.inf  # not worth a look
+    assert costs(20000, 2, 10.0)[0] == np.inf  # no pair is below the tolerance
+    low, all_pairs = costs(100_000, 2, 1e4)
+    assert low < 0.2 * all_pairs
+    assert costs(20000, 16, 100.0)[0] > costs(20000, 16, 100.0)[1]
+    with_shift = costs(20000, 2, 1e9, normalize=True)[0]
+    assert with_shift > costs(20000, 2, 1e9, normalize=False)[0]
+
+
+@pytest.mark.parametrize(("dim", "concentration"), [(1, 1e4), (2, 1e2), (2, 1e4), (4, 1e4)])
+def test_the_sampled_share_is_near_that_computed(monkeypatch, dim, concentration):
+    x, b = sphere(8000, dim, 38), sphere(8000, dim, 39)
+    counts = computed_pairs(monkeypatch)
+    evaluate(x, b, np.ones(8000), concentration, method="truncated")
+    task = problem(x, b, np.ones(8000), concentration, normalize=False)
+    share, _ = sampled.share(task, 64, 24, np.log(8000 / 1e-14) + truncated.USUAL)
+    assert 0.5 < share / (sum(counts) / 8000**2) < 2.0
+
+
+def test_auto_takes_the_cheaper(monkeypatch):
+    monkeypatch.setattr(shared, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
+    x, b = sphere(8000, 2, 40), sphere(8000, 2, 41)
+    got, taken = evaluate(x, b, np.ones(8000), 1e5, explain=True)
+    assert taken.method == "truncated"
+    assert set(taken.costs) >= {"dense", "truncated"}
+    np.testing.assert_array_equal(got, evaluate(x, b, np.ones(8000), 1e5, method="truncated"))
+    assert evaluate(x[:500], b, np.ones(8000), 2.0, explain=True)[1].method != "truncated"
+
+
+def test_angles_are_for_the_dense_method():
+    task = Problem(sphere(3, 2), sphere(3, 2), 1.0, np.dtype(np.float64), None)
+    assert "angles" in truncated.obstacle(task, 1e-14)
+    with pytest.raises(ValueError, match=r"'method' 'truncated' cannot be used here, angles.*method=\"auto\""):
+        plan.carry_out(task, "truncated", 1e-14, 1, lambda pairs: None, False)

@@ -31,6 +31,8 @@ _PLAIN = 3 * 10**5
 
 _VISITS = 3 * 10**6
 """Collars of a search, all passes together: some seconds."""
+_WITHIN, _MOST_VISITS = 1.05, 3 * 10**7
+"""As long as a bound may be larger than the first times the radius, so many are visited."""
 
 _BUNDLES, _LEAST, _FINER = 2**22, 16, 8
 """Bundles of cells that a pass lifts, about; that one partition keeps whatever it takes; and times as many if few."""
@@ -125,8 +127,11 @@ def _between(passes: Search) -> tuple[float, float]:
     if found is not None:
         below = lower = max(lower, found[0])
         upper = min(upper, found[1])
-    while lower < upper and passes.visits < _VISITS:
-        before, found = (lower, upper), passes.sweep(below, _VISITS - passes.visits)
+    while lower < upper:
+        limit = (_VISITS if upper <= _WITHIN * lower else _MOST_VISITS) - passes.visits
+        if limit <= 0:
+            break
+        before, found = (lower, upper), passes.sweep(below, limit)
         if found is not None:
             lower, upper = max(lower, found[0]), min(upper, max(below, found[1]))
         if lower < below and not bracketed:

@@ -289,6 +289,9 @@ def test_where_the_search_about_centroids_gives_up_the_radius_is_bounded(monkeyp
     monkeypatch.setattr(radius, "_PLAIN", 10)
     monkeypatch.setattr(radius, "_VISITS", 200)
     lower, upper = enclosed(8, 10**6, "centroid")
+    assert lower <= true <= upper <= 1.05 * true  # it goes on until then
+    monkeypatch.setattr(radius, "_MOST_VISITS", 200)
+    lower, upper = enclosed(8, 10**6, "centroid")
     assert lower < upper
     assert lower <= true <= upper <= 1.2 * true
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from .._checks import Floats
 
 Float64 = NDArray[np.float64]
-_TINY = -300.0
-"""Logarithm below which sums of exponentials relative to their shift are tiny."""
+_TINY, _HUGE = -100.0, 600.0
+"""Logarithms of sums relative to their shift: below the first they are tiny, up to the second far from overflow."""
 Controls = tuple[Floats, Float64, Float64]
 """Control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles."""
 
@@ -88,14 +88,14 @@ class Sums:
 def merge(a: Partial, b: Partial, rate: float) -> Partial:
     """Return the triple of the union of two disjoint sets of control points.
 
-    It is relative to the smaller shift, unless the sums there are tiny and the others would be lost beside them.
+    It is relative to the smaller shift, unless the sums there are tiny, so that the others would be lost beside them.
     """
     swap = a.shift > b.shift
     low, high = _chosen(swap, b, a), _chosen(swap, a, b)
     distance = rate * (high.shift - low.shift)
     with np.errstate(divide="ignore"):
         size = np.log(np.maximum(np.abs(low.numerators).max(axis=1, initial=0.0), low.denominator))
-    up = (size < _TINY) & (size + distance < -_TINY)
+    up = (size < _TINY) & (size + distance < _HUGE)
     half = np.exp(np.where(up, 0.5 * distance, 0.0))  # its square may overflow
     down = np.exp(np.where(up, 0.0, -distance))
     return Partial(

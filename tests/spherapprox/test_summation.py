@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import evaluate
-from spherapprox.summation import Plan, angle_mean, dense, partial, shared, tiles
+from spherapprox.summation import Plan, angle_mean, dense, partial, plan, shared, tiles
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
@@ -19,6 +19,7 @@ property_test = settings(derandomize=True, deadline=None, max_examples=40)
 
 @pytest.fixture(params=["numpy", "numba"])
 def path(request, monkeypatch):
+    monkeypatch.setattr(plan, "_METHODS", {"dense": dense})
     monkeypatch.setattr(shared, "ready", set())
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
     return request.param
@@ -26,6 +27,7 @@ def path(request, monkeypatch):
 
 @pytest.fixture
 def compiled(monkeypatch):
+    monkeypatch.setattr(plan, "_METHODS", {"dense": dense})
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
 
 
@@ -336,7 +338,7 @@ evaluate(b[:10], b[:10], np.ones(10), 2.0)
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 start = time.perf_counter()
 try:
-    evaluate(np.tile(b, (10, 1)), b, np.ones(100_000), 2.0, workers=int(sys.argv[1]))
+    evaluate(np.tile(b, (10, 1)), b, np.ones(100_000), 2.0, method="dense", workers=int(sys.argv[1]))
 except KeyboardInterrupt:
     assert time.perf_counter() - start < 3.0
     assert evaluate(b[:3], b[:1], [1.0], 0.0).tolist() == [1.0, 1.0, 1.0]

@@ -153,17 +153,17 @@ def rounds_of(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, flo
     return {name: statistics.median(times) for name, times in seconds.items()}
 
 
-def case(d: int, dtype: Any, split: bool, rounds: int, threads: int) -> tuple[list[list[str]], float]:
-    """Return the rows of the table of one problem, and our pairs per second."""
+def case(d: int, dtype: Any, split: bool, rounds: int, threads: int) -> tuple[list[list[str]], list[str]]:
+    """Return the rows of the table of one problem, and the row of the table of shares on one thread."""
     n = 6144 if d <= 17 else 4096
     x, b = (sphere.uniform(d - 1, n, seed).astype(dtype) for seed in (0, 1))
     w = np.random.default_rng(2).random((n, d if split else 1)).astype(dtype)
     calls: dict[str, Callable[[], Any]] = {
         "ours": lambda: evaluate(x, b, w, CONCENTRATION, normalize=split, method="dense", workers=threads)
     }
-    calls |= dict((split_peers if split else core_peers)(x, b, w))
+    calls |= dict((split_peers if split else core_peers)(x, b, w)) | roofline.streams()
     seconds = rounds_of(calls, rounds)
-    rows = []
+    machine, rows = roofline.machine({name: seconds.pop(name) for name in roofline.streams()}), []
     mine = seconds.pop("ours")
     for peer, time_of_peer in seconds.items():
         target = None
@@ -176,7 +176,7 @@ def case(d: int, dtype: Any, split: bool, rounds: int, threads: int) -> tuple[li
         what = f"{'split p=d' if split else 'core p=1'} {np.dtype(dtype).name} d={d}"
         rows.append([what, peer, f"{n * n / mine / 1e9:.3g}", f"{n * n / time_of_peer / 1e9:.3g}", f"{ratio:.3g}"])
         rows[-1] += ["" if target is None else f">= {target:g}", kept]
-    return rows, n * n / mine
+    return rows, share_row(machine, d, dtype, split, n * n / mine)
 
 
 def share_row(machine: roofline.Machine, d: int, dtype: Any, split: bool, rate: float) -> list[str]:
@@ -190,7 +190,8 @@ def share_row(machine: roofline.Machine, d: int, dtype: Any, split: bool, rate: 
     kept = "" if wanted is None else "yes" if rate >= wanted * limit else "NO"
     what = f"{'split p=d' if split else 'core p=1'} {np.dtype(dtype).name} d={d}"
     shares = [f"{rate / pipe:.2f}", f"{rate / everything:.2f}" if machine.shared else "-"]
-    return [what, f"{rate / 1e9:.3g}", *shares, "" if wanted is None else f">= {wanted:g}", kept]
+    rates = [f"{machine.multiply_adds / 1e9:.2f}", f"{machine.with_additions / 1e9:.2f}"]
+    return [what, *rates, f"{rate / 1e9:.3g}", *shares, "" if wanted is None else f">= {wanted:g}", kept]
 
 
 def child(threads: int, dims: list[int], rounds: int) -> None:
@@ -200,24 +201,20 @@ def child(threads: int, dims: list[int], rounds: int) -> None:
     if threadpoolctl := optional("threadpoolctl"):
         for pool in threadpoolctl.threadpool_info():
             print({key: pool.get(key) for key in ("internal_api", "version", "architecture", "num_threads")})
-    machine = roofline.measure()
-    print(
-        f"\n{threads} thread(s); each, in a second, {machine.multiply_adds / 1e9:.2f} G multiply-adds "
-        f"of {machine.lanes} float64, {machine.with_additions / 1e9:.2f} G with additions beside them"
-    )
+    print(f"\n{threads} thread(s), vectors of {roofline.lanes()} float64")
     rows, shares = [], []
     for d in dims:
         for dtype in (np.float64, np.float32):
             for split in (False, True):
-                lines, rate = case(d, dtype, split, rounds, threads)
+                lines, share = case(d, dtype, split, rounds, threads)
                 rows += lines
-                if threads == 1:
-                    shares.append(share_row(machine, d, dtype, split, rate))
+                shares.append(share)
     print(
         tabulate(rows, ["what", "peer", "ours (G/s)", "peer (G/s)", "ratio", "target", "kept"], disable_numparse=True)
     )
-    if shares:
-        header = ["what", "G pairs/s", "of multiply-adds", "of all arithmetic", "target", "kept"]
+    if threads == 1:
+        header = ["what", "G multiply-adds/s", "with additions", "G pairs/s", "of the former", "of all arithmetic"]
+        header += ["target", "kept"]
         print("\n" + tabulate(shares, header, disable_numparse=True))
 
 

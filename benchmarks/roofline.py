@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numba
@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 from spherapprox._kernels import registers
 from spherapprox._kernels.registers import block_zeros, has_avx512, load_like, plus, store_block
 
-STEPS = 3 * 10**6
+STEPS = 10**6
 
 
 def _on_each(combine: Callable[..., Any]) -> Any:
@@ -82,17 +82,23 @@ class Machine:
         return lanes * self.multiply_adds / pipe, lanes * self.with_additions / everything
 
 
-def measure() -> Machine:
-    """Time streams of independent multiply-adds, alone and with as many additions."""
+def streams() -> dict[str, Callable[[], None]]:
+    """Return calls that each run a stream of `STEPS` blocks: multiply-adds, and these with additions."""
     width, rows, columns = registers.shape()
     out = np.full((rows * columns, width // 8), 1e-9)
-    best = []
-    for kernel, each in ((multiply_adds, rows * columns), (additions_beside, 2 * rows * columns)):
-        kernel(1, out)
-        seconds = []
-        for _ in range(5):
-            start = time.perf_counter()
-            kernel(STEPS, out)
-            seconds.append(time.perf_counter() - start)
-        best.append(each * STEPS / min(seconds))
-    return Machine(best[0], best[1], width // 8)
+    return {
+        "multiply-adds": partial(multiply_adds, STEPS, out),
+        "with additions": partial(additions_beside, STEPS, out),
+    }
+
+
+def machine(seconds: dict[str, float]) -> Machine:
+    """Return the rates from the streams' seconds."""
+    width, rows, columns = registers.shape()
+    block = rows * columns * STEPS
+    return Machine(block / seconds["multiply-adds"], 2 * block / seconds["with additions"], width // 8)
+
+
+def lanes() -> int:
+    """Return how many float64 a vector holds."""
+    return registers.shape()[0] // 8

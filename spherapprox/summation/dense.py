@@ -98,6 +98,7 @@ def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tup
     constants = fused_constants(problem)
     tile = VECTORS * shape()[0] // problem.dtype.itemsize
     products = by_products(problem.dim)
+    defects = defects_of(problem.x, problem.dtype)
     for part in slices(len(problem.b), packed_size(problem)):
         n = part.stop - part.start
         b, w = pack_groups(problem, part)
@@ -105,7 +106,7 @@ def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tup
         def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
             x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
             out = np.empty((len(x), problem.p + problem.normalize), problem.dtype)
-            fused_sums(x, defects_of(x), b, w, products, constants, out)
+            fused_sums(x, defects[rows], b, w, products, constants, out)
             add_plain(problem, state, rows, out, first)
             return len(x) * n
 

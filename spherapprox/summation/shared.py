@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Floats
+from .._threads import slices
 from .partial import Float64, Partial, Problem
 from .tiles import NEAR, Task, by_products, half_defects
 
@@ -68,9 +69,13 @@ def fused_constants(problem: Problem) -> NDArray[Any]:
     return np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
 
 
-def defects_of(x: Floats) -> Floats:
+def defects_of(x: Floats, dtype: np.dtype[Any]) -> Floats:
     """Return ``(1 - |x|^2)/2`` of each row, or 0 where distances are from differences."""
-    return -half_defects(x).astype(x.dtype) if by_products(x.shape[1] - 1) else np.zeros(len(x), x.dtype)
+    defects = np.zeros(len(x), dtype)
+    if by_products(x.shape[1] - 1):
+        for rows in slices(len(x), 2**14):
+            defects[rows] = -half_defects(x[rows])
+    return defects
 
 
 def pack_groups(problem: Problem, part: slice) -> tuple[Floats, Floats]:

@@ -195,6 +195,7 @@ def _fused_parts(tree: _Tree, state: Partial, workers: int) -> Iterator[tuple[Ta
     products = by_products(problem.dim)
     constants = shared.fused_constants(problem)
     packed = shared.pack_groups(problem, slice(0, len(problem.b)))
+    defects = shared.defects_of(problem.x, problem.dtype)
     lost = -math.log(shared.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:
         limits = tree.limits(lost if 4.0 * problem.rate >= lost else math.inf)
@@ -205,7 +206,7 @@ def _fused_parts(tree: _Tree, state: Partial, workers: int) -> Iterator[tuple[Ta
     def task(rows: slice) -> int:
         x = np.ascontiguousarray(problem.x[rows])
         out = np.empty((len(x), problem.p + problem.normalize), problem.dtype)
-        truncated_sums(x, shared.defects_of(x), tree.arrays, *packed, products, constants, limits, out)
+        truncated_sums(x, defects[rows], tree.arrays, *packed, products, constants, limits, out)
         shared.add_plain(problem, state, rows, out, True)
         return len(x) * tree.pairs
 

@@ -103,7 +103,7 @@ def by_tree(x: Array, b: Array, w: Array, concentration: float) -> Array:
 
 def fast_rows(rounds: int) -> Iterator[list[str]]:
     """Compare the fast methods with dense sums and with the tree, on one thread."""
-    for d, target, concentrations in ((3, 500.0, (10.0, 100.0, 1e3, 1e4)), (2, 1000.0, (10.0, 1e3, 1e4, 1e6))):
+    for d, target, concentrations in ((3, 500.0, (10.0, 100.0, 1e3, 1e4)), (2, 1000.0, (10.0, 100.0, 1e3, 1e4))):
         sums = problem(10**6, d)
         for concentration in concentrations:
             fast = seconds(partial(evaluate, *sums, concentration, method="harmonic", rtol=RTOL), rounds)

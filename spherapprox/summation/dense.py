@@ -7,6 +7,7 @@ them to the nearest control point of each row, and does the rows that underflow 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -78,7 +79,8 @@ def _repair(problem: Problem, state: Partial, workers: int) -> None:
     lost = lost_rows(problem, state)
     if len(lost):
         part = Partial(np.empty(len(lost)), np.empty((len(lost), problem.p)), np.empty(len(lost)))
-        carry_out(_shifted_parts(problem.at_rows(lost), part, workers), workers, lambda pairs: None)
+        few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64))
+        carry_out(_shifted_parts(few, part, workers), workers, lambda pairs: None)
         put(state, lost, part)
 
 

@@ -16,7 +16,7 @@ from . import dense, plan, scale
 from .partial import Float64, Partial, Problem
 from .plan import Plan
 
-LARGEST_CONCENTRATION = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 1e30}
+LARGEST_CONCENTRATION = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 4.5e4}
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
 
 

@@ -21,8 +21,8 @@ from . import dense, sampled, shared
 from .partial import Float64, Partial, Problem, Sums, put
 from .tiles import Task, by_products
 
-SLACK = {8: 1e-6, 4: 1e-2}
-"""By the size of a number, added to the exponent where truncation begins: covers the rounding of logarithms."""
+SLACK = 1e-6
+"""Added to the exponent where truncation begins: covers the rounding of logarithms."""
 SMALLEST_RATE = 1e-30
 """Rates below it are taken for it where blocks are left out: none is."""
 CHUNK = 2**18
@@ -59,7 +59,7 @@ class _Tree:
     def limits(self, lost: float = math.inf, most: float = math.inf) -> Float64:
         """Return the kernels' limits; `most`: the exponent from which on nothing matters, `lost`: see `near_blocks`."""
         n, d = self.problem.b.shape
-        cut = math.log(n / self.truncation) + SLACK[self.problem.dtype.itemsize]
+        cut = math.log(n / self.truncation) + SLACK
         return np.array([max(self.problem.rate, SMALLEST_RATE), cut, most, lost, _slack(d, self.problem.dtype)])
 
 

@@ -37,7 +37,7 @@ def sums(seed):
 
 if __name__ == "__main__":
     here = [sums(seed) for seed in range(4)]
-    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+    with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
         there = pool.map(sums, range(4))
     assert all(np.array_equal(a, b) for a, b in zip(here, there))
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -9,22 +11,17 @@ from types import ModuleType
 import numpy as np
 
 from .. import _checks
-from . import dense, harmonic, lowrank, truncated
+from . import dense
 from .partial import Partial, Problem, put
 
-_METHODS: dict[str, ModuleType] = {
-    "dense": dense,
-    "truncated": truncated,
-    "harmonic": harmonic,
-    "lowrank": lowrank,
-}
-"""By name, a module with `sums(problem, rtol, workers, report)`, which evaluates; `obstacle(problem, rtol)`, which says
-why it cannot, or nothing; `cost(problem, rtol, workers)`, the seconds that it will take."""
+_METHODS = ("dense", "truncated", "harmonic", "lowrank")
+"""Modules with `sums(problem, rtol, workers, report)`, which evaluates; `obstacle(problem, rtol)`, which says why it
+cannot, or nothing; `cost(problem, rtol, workers)`, the seconds that it will take. Small sums load only the first."""
 ROW_BY_ROW = ("dense", "truncated")
 """Methods whose error is relative to each row's own sum of absolute values."""
 METHODS = ("auto", *_METHODS)
-CHEAP = 1e-3
-"""Seconds below which dense sums are not compared with other methods."""
+CHEAP, LOADING = 1e-3, 0.1
+"""Seconds below which dense sums are not compared with other methods, and below which none is loaded for that."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +65,17 @@ def carry_out(
 ) -> tuple[Partial, Plan]:
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
     method, reason, costs = _choose(problem, wish, rtol, workers, row_by_row)
-    sums = _METHODS[method].sums(_computed(problem, method), rtol, workers, report)
+    sums = _module(method).sums(_computed(problem, method), rtol, workers, report)
     error = sums.error if method == "dense" else sums.error + _last_rounding(problem)
     if sums.doubtful is not None and len(sums.doubtful):
         again = dense.sums(problem.at_rows(sums.doubtful), rtol, workers, lambda pairs: None)
         put(sums.partial, sums.doubtful, again.partial)
         error = max(error, again.error)
     return sums.partial, Plan(method, reason, error, sums.path, costs)
+
+
+def _module(method: str) -> ModuleType:
+    return importlib.import_module(f".{method}", __package__)
 
 
 def _computed(problem: Problem, method: str) -> Problem:
@@ -92,7 +93,7 @@ def _choose(
 ) -> tuple[str, str, dict[str, float]]:
     """Return the method, why, and the costs that were compared."""
     if wish != "auto":
-        obstacle = _METHODS[wish].obstacle(_computed(problem, wish), rtol)
+        obstacle = _module(wish).obstacle(_computed(problem, wish), rtol)
         if row_by_row and wish not in ROW_BY_ROW:
             obstacle = "its error is not relative to each row's own sum"
         if obstacle:
@@ -101,7 +102,7 @@ def _choose(
     if rtol is None:
         return "dense", "rtol=None allows nothing to be left out", {}
     price = dense.cost(problem, rtol, workers)
-    if price < CHEAP:
+    if price < (CHEAP if any(f"{__package__}.{name}" in sys.modules for name in _METHODS[1:]) else LOADING):
         return "dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}
     costs = expected(problem, rtol, workers, row_by_row)
     best = min(costs, key=lambda name: costs[name])
@@ -114,7 +115,7 @@ def expected(problem: Problem, rtol: float, workers: int, row_by_row: bool) -> d
     able = [name for name in _METHODS if name in ROW_BY_ROW or not row_by_row]
     computed = {name: _computed(problem, name) for name in able}
     return {
-        name: _METHODS[name].cost(computed[name], rtol, workers)
+        name: _module(name).cost(computed[name], rtol, workers)
         for name in able
-        if not _METHODS[name].obstacle(computed[name], rtol)
+        if not _module(name).obstacle(computed[name], rtol)
     }

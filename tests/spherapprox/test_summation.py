@@ -19,7 +19,7 @@ property_test = settings(derandomize=True, deadline=None, max_examples=40)
 
 @pytest.fixture(params=["numpy", "numba"])
 def path(request, monkeypatch):
-    monkeypatch.setattr(plan, "_METHODS", {"dense": dense})
+    monkeypatch.setattr(plan, "_METHODS", ("dense",))
     monkeypatch.setattr(shared, "ready", set())
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
     return request.param
@@ -27,7 +27,7 @@ def path(request, monkeypatch):
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(plan, "_METHODS", {"dense": dense})
+    monkeypatch.setattr(plan, "_METHODS", ("dense",))
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
 
 

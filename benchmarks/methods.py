@@ -8,8 +8,6 @@ pairs would take minutes, the dense time is that of some of the rows, times thei
     python benchmarks/methods.py
     python benchmarks/methods.py --tables fast growth
     python benchmarks/methods.py --tables auto --dims 3 5 --largest 100000
-
-"harmonic" needs finufft (``pip install finufft``).
 """
 
 # ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them

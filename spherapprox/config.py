@@ -12,7 +12,7 @@ from . import _checks
 __all__ = ["show_config"]
 
 REQUIRED = ("spherapprox", "numpy", "scipy", "numba", "llvmlite")
-OPTIONAL = ("finufft", "ducc0", "dask", "distributed", "python-flint", "torch", "scikit-learn")
+OPTIONAL = ("dask", "distributed", "python-flint")
 
 
 @overload

@@ -36,10 +36,6 @@ _TABLE_BITS = {types.float64: 4, types.float32: 5}
 _SUFFIX = {types.float64: "pd", types.float32: "ps"}
 
 
-LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
-"""By the size of a number: up to here n, in steps of 1/16 or 1/32, is exact."""
-
-
 @cache
 def host() -> tuple[str, bool]:
     """Return the name of the processor that code is compiled for, and whether it is compiled for AVX-512."""
@@ -103,28 +99,24 @@ def lanes(typing_context: Any, array: Any) -> Any:
     return types.intp(array), lambda context, builder, signature, arguments: ir.Constant(ir.IntType(64), count)
 
 
-@_intrinsic
-def block_zeros(typing_context: Any, array: Any) -> Any:
-    """Return a block of zeros."""
-    block = _full(array.dtype)
+def _zeros(form: Any) -> Any:
+    """Make a function of an array that returns zeros of its type, in the form of a block."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = context.get_value_type(block)
-        return _pack(builder, kind, [_constant(kind.element, 0.0)] * kind.count)
+    def typed(typing_context: Any, array: Any) -> Any:
+        block = form(array.dtype)
 
-    return block(array), generate
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = context.get_value_type(block)
+            return _pack(builder, kind, [_constant(kind.element, 0.0)] * kind.count)
+
+        return block(array), generate
+
+    return _intrinsic(typed)
 
 
-@_intrinsic
-def row_zeros(typing_context: Any, array: Any) -> Any:
-    """Return one vector of zeros for each vector of evaluation points."""
-    block = _rows(array.dtype)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = context.get_value_type(block)
-        return _pack(builder, kind, [_constant(kind.element, 0.0)] * kind.count)
-
-    return block(array), generate
+block_zeros = _zeros(_full)
+row_zeros = _zeros(_rows)
+"""row_zeros(array): one vector of zeros for each vector of evaluation points"""
 
 
 def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any, array: Any, index: Any) -> list[Any]:
@@ -280,7 +272,7 @@ def smallest(typing_context: Any, block: Any) -> Any:
 
 @_intrinsic
 def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
-    """Compute ``exp(-rate t)``, rate t at most `LARGEST_EXPONENT`; constants: `decay_constants`."""
+    """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact. Constants: `decay_constants`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(t).element

@@ -19,6 +19,8 @@ TASK_WORK = 1e9
 """Work of one call of a kernel, between which the sum can be interrupted: some 20 ms. Tuned."""
 PACKED = 2**18
 """Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
+LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
+"""By the size of a number: the fused kernel takes exponents up to it."""
 LOST = {8: 2.0**-700, 4: 2.0**-70}
 """By the size of a number: a plain sum below it may have lost terms to underflow."""
 
@@ -35,8 +37,11 @@ def work(problem: Problem) -> float:
 
 def kernel_of(problem: Problem) -> str:
     """Return the kernel that does the problem first: "fused" where it can."""
-    largest = {8: 1e13, 4: 9e4}[problem.dtype.itemsize]
-    plain = problem.w is not None and problem.offset is None and 4.0 * problem.rate <= largest
+    plain = (
+        problem.w is not None
+        and problem.offset is None
+        and 4.0 * problem.rate <= LARGEST_EXPONENT[problem.dtype.itemsize]
+    )
     return "fused" if plain else "shifted"
 
 

@@ -7,7 +7,8 @@ and prints what threadpoolctl reports. Medians of interleaved rounds of wall tim
     python benchmarks/dense.py
     python benchmarks/dense.py --threads 1 --dims 3 65 --rounds 9
 
-Peers that are not installed are left out: ``pip install threadpoolctl torch scikit-learn numexpr pykeops``. A target is
+Peers that are not installed are left out: ``pip install threadpoolctl torch scikit-learn numexpr pykeops``. Matrix
+products alone, which NumPy and PyTorch leave to their BLAS, say how much of a ratio is left to win. A target is
 a ratio of times, or the share of a limit: those of the machine's streams of vector arithmetic (roofline.py). Where
 additions take the place of multiply-adds, as on Intel's machines, the limit of all arithmetic is held against it.
 """
@@ -79,10 +80,21 @@ def numpy_tiles(x: Array, b: Array, w: Array, tile: tuple[int, int]) -> Array:
     return out
 
 
+def numpy_products(x: Array, b: Array, tile: tuple[int, int]) -> Array:
+    """Compute no more than the products that those sums begin with: what is left for all else."""
+    buffer = np.empty(tile, x.dtype)
+    for i in range(0, len(x), tile[0]):
+        for k in range(0, len(b), tile[1]):
+            rows, part = x[i : i + tile[0]], b[k : k + tile[1]]
+            np.matmul(rows, part.T, out=buffer[: len(rows), : len(part)])
+    return buffer
+
+
 def core_peers(x: Array, b: Array, w: Array) -> Iterator[tuple[str, Callable[[], Array]]]:
     """Yield the peers of the core sums."""
     gamma = x.dtype.type(CONCENTRATION)
     yield "numpy L2 tiles", lambda: numpy_tiles(x, b, w, TILE)
+    yield "  their first products alone", lambda: numpy_products(x, b, TILE)
     yield (
         "numpy chunks of 1024 rows",
         lambda: np.concatenate(
@@ -132,6 +144,9 @@ def split_peers(x: Array, b: Array, w: Array) -> Iterator[tuple[str, Callable[[]
         q, k, v = (torch.from_numpy(a)[None, None] for a in (x, b, w))
         attention = torch.nn.functional.scaled_dot_product_attention
         yield "torch attention", lambda: np.asarray(attention(q, k, v, scale=CONCENTRATION)[0, 0].numpy())
+        tx, tb, tw = q[0, 0], k[0, 0], v[0, 0]
+        blocks = range(0, len(x), 128)
+        yield "  its products alone", lambda: np.concatenate([(tx[i : i + 128] @ tb.T @ tw).numpy() for i in blocks])
 
     def by_numpy() -> Array:
         sums = numpy_tiles(x, b, np.hstack([w, np.ones((len(w), 1), w.dtype)]), TILE)

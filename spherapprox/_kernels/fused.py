@@ -14,7 +14,6 @@ import numpy as np
 
 from .jit import njit
 from .registers import (
-    add_both,
     add_products,
     add_squares,
     add_weighted,
@@ -29,6 +28,7 @@ from .registers import (
     smallest,
     squares_from_products,
     store_block,
+    sums_like,
 )
 
 VECTORS, GROUP = shape()[1:]
@@ -39,6 +39,26 @@ CHUNK = 16
 """Control points in a plain running sum where weights have more than two columns: a multiple of GROUP."""
 CHAIN = 24
 """Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
+
+
+ROUNDING = 1.5 * 2.0**26
+"""What is added to it loses all that is no multiple of 2^-26."""
+
+
+@njit
+def half_defects(x, out):
+    """Write ``(1 - |x|^2)/2`` of each row of about unit length, with an error far below its own rounding of 1.
+
+    Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
+    """
+    for i in range(x.shape[0]):
+        whole, rest = 1.0, 0.0
+        for j in range(x.shape[1]):
+            number = float(x[i, j])
+            head = (number + ROUNDING) - ROUNDING
+            whole -= head * head
+            rest += (number - head) * (number + head)
+        out[i] = 0.5 * (whole - rest)
 
 
 @njit
@@ -120,7 +140,7 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         t = block_zeros(tile)
         near = not by_products
         if by_products:
-            t = add_both(t, tile, d * size, b, at + d * GROUP)
+            t = sums_like(t, tile, d * size, b, at + d * GROUP)
             t = squares_from_products(_products(t, tile, b, at, d))
             near = smallest(t) < constants[3]
         if near:

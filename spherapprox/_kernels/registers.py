@@ -193,8 +193,8 @@ add_squares = _step(_square)
 """add_squares(t, tile, at, b, at_b): t + (x - b)^2"""
 add_products = _step(lambda builder, t, x, b: _fused(builder, x, b, t))
 """add_products(t, tile, at, b, at_b): t + x b"""
-add_both = _step(lambda builder, t, x, b: builder.fadd(t, builder.fadd(x, b)))
-"""add_both(t, tile, at, b, at_b): t + (x + b)"""
+sums_like = _step(lambda builder, t, x, b: builder.fadd(x, b))
+"""sums_like(like, tile, at, b, at_b): x + b"""
 
 
 def _elementwise(combine: Any) -> Any:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from .._checks import Floats
 from .._threads import slices
 from .partial import Float64, Partial, Problem
-from .tiles import NEAR, Task, by_products, half_defects
+from .tiles import NEAR, Task, by_products
 
 TASK_WORK = 1e9
 """Work of one call of a kernel, between which the sum can be interrupted: some 20 ms. Tuned."""
-PACKED = 2**18
+PACKED = 2**17
 """Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
 LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
 """By the size of a number: the fused kernel takes exponents up to it."""
@@ -78,8 +78,10 @@ def defects_of(x: Floats, dtype: np.dtype[Any]) -> Floats:
     """Return ``(1 - |x|^2)/2`` of each row, or 0 where distances are from differences."""
     defects = np.zeros(len(x), dtype)
     if by_products(x.shape[1] - 1):
+        from .._kernels.fused import half_defects
+
         for rows in slices(len(x), 2**14):
-            defects[rows] = -half_defects(x[rows])
+            half_defects(np.ascontiguousarray(x[rows], dtype=dtype), defects[rows])
     return defects
 
 
@@ -97,9 +99,7 @@ def pack_groups(problem: Problem, part: slice) -> tuple[Floats, Floats]:
     columns = p + problem.normalize
     c = 1 if columns <= 2 else group
     points = np.zeros((n_filled, d + 1), problem.dtype)
-    points[:n, :d] = b
-    if by_products(problem.dim):
-        points[:n, d] = -half_defects(points[:n, :d])
+    points[:n, :d], points[:n, d] = b, defects_of(b, problem.dtype)
     weights = np.zeros((n_filled, -(-columns // c) * c), problem.dtype)
     weights[:n, :p] = w
     weights[:n, p:columns] = 1.0

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .decay import decay_block
 from .jit import njit
 from .registers import (
     add_products,
     add_squares,
     add_weighted,
     block_zeros,
-    decay_block,
     lanes,
     load_like,
     minus,

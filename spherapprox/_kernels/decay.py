@@ -1,0 +1,106 @@
+"""The exponential of a block of registers, ``exp(-rate t)``, reduced to ``2^n 2^f``.
+
+With AVX-512 n is a multiple of 1/16 (float32: 1/32): a table in two registers gives the fraction's power and one
+instruction scales by the integer's. Elsewhere n is an integer, added to the exponent's bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core.cgutils import get_or_insert_function
+
+from .exp import _MANTISSA_BITS, _POWER, _constant, _fused
+from .registers import _intrinsic, _pack, _spread, _vectors, has_avx512
+
+# 2^f on |f| <= 1/32 (float32: 1/64), made as those of `exp`.
+_SHORT_POWER = {
+    types.float64: (
+        1.0, 0.6931471805599457, 0.24022650695910075, 0.0555041086566393, 0.009618129106919537, 0.0013333781576784268,
+        0.00015403723980749256,
+    ),
+    types.float32: (1.0, 0.6931471805599453, 0.2402265069591007, 0.05550410866482158),
+}  # fmt: skip
+_TABLE_BITS = {types.float64: 4, types.float32: 5}
+_SUFFIX = {types.float64: "pd", types.float32: "ps"}
+
+
+@_intrinsic
+def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
+    """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact. Constants: `decay_constants`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(t).element
+        high, low = (
+            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(2)
+        )
+        form = _by_table if has_avx512() else _by_bits
+        vectors = _vectors(builder, arguments[0])
+        out: list[Any] = []
+        for k in range(0, len(vectors), t.rows):
+            out += form(builder, t, vectors[k : k + t.rows], high, low)
+        return _pack(builder, context.get_value_type(t), out)
+
+    return t(t, constants), generate
+
+
+def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits: int) -> tuple[list[Any], ...]:
+    """Return the shifted sums with n in their low bits, n itself (to 1/2^bits) and f."""
+    kind = vectors[0].type
+    shifter = _constant(kind, 1.5 * 2.0 ** (_MANTISSA_BITS[t.scalar] - bits))
+    shifted = [_fused(builder, v, high, shifter) for v in vectors]
+    n = [builder.fsub(s, shifter) for s in shifted]
+    f = [_fused(builder, v, high, builder.fneg(m)) for v, m in zip(vectors, n, strict=True)]
+    return shifted, n, [_fused(builder, v, low, r) for v, r in zip(vectors, f, strict=True)]
+
+
+def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+    """AVX-512: a table of fractional powers in two registers, and scaling by an integer power."""
+    kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
+    word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
+    shifted, n, f = _reduced(builder, t, vectors, high, low, bits)
+    powers = [2.0 ** (j / 2**bits) for j in range(2**bits)]
+    lower, upper = (ir.Constant(kind, powers[i * t.lanes : (i + 1) * t.lanes]) for i in range(2))
+    permute = _declare(builder, f"llvm.x86.avx512.vpermi2var.{suffix}.512", kind, [kind, word, kind])
+    mask, whole = ir.IntType(t.lanes), ir.IntType(32)
+    scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, whole])
+    zero, rounding = _constant(kind, 0.0), ir.Constant(whole, 4)
+    power = _powers(builder, _SHORT_POWER[t.scalar], f)
+    entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
+    normal = [builder.bitcast(k, mask) for k in _normal(builder, t, n)]
+    scaled = [builder.call(scale, [e, m, zero, k, rounding]) for e, m, k in zip(entry, n, normal, strict=True)]
+    return [builder.fmul(p, s) for p, s in zip(power, scaled, strict=True)]
+
+
+def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
+    return get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)  # type: ignore[no-untyped-call]
+
+
+def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
+    """Any machine: a longer polynomial, and the integer power added to the exponent's bits."""
+    kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
+    word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
+    shifted, n, f = _reduced(builder, t, vectors, high, low, 0)
+    power = _powers(builder, _POWER[t.scalar], f)
+    exponent = [builder.shl(builder.bitcast(s, word), _constant(word, bits)) for s in shifted]
+    pairs = zip(power, exponent, strict=True)
+    scaled = [builder.bitcast(builder.add(builder.bitcast(p, word), e), kind) for p, e in pairs]
+    zero = _constant(kind, 0.0)
+    return [builder.select(k, s, zero) for k, s in zip(_normal(builder, t, n), scaled, strict=True)]
+
+
+def _normal(builder: Any, t: Any, n: list[Any]) -> list[Any]:
+    """Say where powers of 2 are normal numbers: arithmetic with others would take some hundred times as long."""
+    least = _constant(n[0].type, 3.0 - 2 ** (t.scalar.bitwidth - _MANTISSA_BITS[t.scalar] - 2))
+    return [builder.fcmp_ordered(">=", m, least) for m in n]
+
+
+def _powers(builder: Any, coefficients: tuple[float, ...], arguments: list[Any]) -> list[Any]:
+    """Horner's rule, fused, for several vectors side by side."""
+    kind = arguments[0].type
+    results = [_constant(kind, coefficients[-1])] * len(arguments)
+    for coefficient in reversed(coefficients[:-1]):
+        results = [_fused(builder, p, f, _constant(kind, coefficient)) for p, f in zip(results, arguments, strict=True)]
+    return results

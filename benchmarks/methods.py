@@ -2,8 +2,9 @@
 
 Four tables, all of one run: the fast methods beside this library's own dense sums and, for truncated sums, beside what
 a user of SciPy's cKDTree would write; "auto" beside the best single method over dimensions, sizes and concentrations;
-the time of dense sums over five decades of points and control points, with memory; one thread beside two. Where all
-pairs would take minutes, the dense time is that of some of the rows, times their share. It takes about half an hour::
+the time of dense sums over five decades of points and control points, with memory; one thread beside two, and what the
+machine makes of two threads that only compute. Where all pairs would take minutes, the dense time is that of some of
+the rows, times their share. It takes about half an hour::
 
     python benchmarks/methods.py
     python benchmarks/methods.py --tables fast growth
@@ -20,6 +21,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -27,6 +29,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import numpy as np
+import roofline
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from tabulate import tabulate
@@ -170,27 +173,30 @@ def growth_rows(rounds: int) -> Iterator[list[str]]:
 
 
 def thread_rows(rounds: int) -> Iterator[list[str]]:
-    """Time dense sums on one thread and on two, in turn."""
+    """Time dense sums on one thread and on two, and streams of multiply-adds, which need nothing else, in turn."""
+    stream = roofline.streams()["multiply-adds"]
     for d, p in ((3, 1), (65, 1), (3, 3), (65, 65)):
         n = 12_288 if d == 3 else 6144
         x, b, _ = problem(n, d)
         w = np.random.default_rng(3).random((n, p))
-        times: dict[int, list[float]] = {1: [], 2: []}
+        sums = partial(evaluate, x, b, w, 20.0, normalize=p > 1, method="dense")
+        calls = [partial(sums, workers=1), partial(sums, workers=2), *(partial(_twice, stream, k) for k in (1, 2))]
+        times: list[list[float]] = [[] for _ in calls]
         for _ in range(rounds + 3):
-            for workers, taken in times.items():
+            for call, taken in zip(calls, times, strict=True):
                 start = time.perf_counter()
-                evaluate(x, b, w, 20.0, normalize=p > 1, method="dense", workers=workers)
+                call()
                 taken.append(time.perf_counter() - start)
-        one, two = (statistics.median(taken[1:]) for taken in times.values())
+        one, two, stream_one, stream_two = (statistics.median(taken[1:]) for taken in times)
+        what = f"d={d} p={p}{' split' if p > 1 else ''}"
         kept = "yes" if one >= 1.8 * two else "NO"
-        yield [
-            f"d={d} p={p}{' split' if p > 1 else ''}",
-            f"{one:.3g}",
-            f"{two:.3g}",
-            f"{one / two:.2f}",
-            ">= 1.8",
-            kept,
-        ]
+        yield [what, f"{one:.3g}", f"{two:.3g}", f"{one / two:.2f}", ">= 1.8", kept, f"{stream_one / stream_two:.2f}"]
+
+
+def _twice(call: Callable[[], Any], workers: int) -> None:
+    """Make a call twice, on as many threads."""
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda _: call(), range(2)))
 
 
 def _resident() -> float:
@@ -212,7 +218,7 @@ def main() -> None:
             lambda: growth_rows(chosen.rounds),
         ),
         "threads": (
-            ["what", "1 thread (s)", "2 threads (s)", "ratio", "target", "kept"],
+            ["what", "1 thread (s)", "2 threads (s)", "ratio", "target", "kept", "machine's own ratio"],
             lambda: thread_rows(chosen.rounds),
         ),
     }

@@ -84,6 +84,8 @@ def real(
     why: str = "",
 ) -> float:
     """Return `value` as a float inside the stated range: ``above < minimum <= value <= maximum < below``."""
+    if type(value) is float and _inside(value, above, minimum, below, maximum, finite):
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real):
@@ -104,6 +106,25 @@ def real(
         if not holds:
             raise ValueError(f"'{name}' must be {limit}, got {digits(number)}" + (f": {why}" if why else ""))
     return number
+
+
+def _inside(
+    number: float,
+    above: float | None,
+    minimum: float | None,
+    below: float | None,
+    maximum: float | None,
+    finite: bool,
+) -> bool:
+    """Tell whether a float is a number in range."""
+    return (
+        not math.isnan(number)
+        and not (finite and math.isinf(number))
+        and (above is None or number > above)
+        and (minimum is None or number >= minimum)
+        and (below is None or number < below)
+        and (maximum is None or number <= maximum)
+    )
 
 
 def concentration(value: object, *, maximum: float | None = None) -> float:
@@ -156,14 +177,8 @@ def _within(
 ) -> bool:
     """Tell, by the least and the largest element, whether all are numbers in range."""
     low, high = (float(array.min()), float(array.max())) if array.size else (math.nan, math.nan)
-    return (
-        not math.isnan(low)
-        and not (finite and math.isinf(max(-low, high)))
-        and (above is None or low > above)
-        and (minimum is None or low >= minimum)
-        and (below is None or high < below)
-        and (maximum is None or high <= maximum)
-    )
+    limits = above, minimum, below, maximum, finite
+    return _inside(low, *limits) and _inside(high, *limits)
 
 
 def _numbers(value: ArrayLike, name: str) -> NDArray[Any]:
@@ -181,6 +196,8 @@ def _numbers(value: ArrayLike, name: str) -> NDArray[Any]:
 
 def flag(value: object, name: str) -> bool:
     """Return a bool; other values that Python would take for true or false are refused."""
+    if type(value) is bool:
+        return value
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"'{name}' must be True or False, got {show(value)} of type {type(value).__name__}")
     return bool(value)
@@ -203,19 +220,49 @@ def _range_text(
 
 def floating(value: ArrayLike, name: str) -> Floats:
     """Return a float32 or float64 array (float32 stays, integers become float64), finite, not empty."""
+    array = _floats(value, name)
+    _check_finite(array, name)
+    return array
+
+
+def _floats(value: ArrayLike, name: str) -> Floats:
+    """Return a float32 or float64 array of any numbers."""
     raw = _numbers(value, name)
-    precision = np.float32 if raw.dtype in (np.float16, np.float32) else np.float64
-    array: Floats = raw.astype(precision, copy=False)
+    kept = raw.dtype.kind == "f" and raw.itemsize <= 4
+    array: Floats = raw.astype(np.float32 if kept else np.float64, copy=False)
+    return array
+
+
+def _check_finite(array: Floats, name: str) -> None:
+    """Raise unless there are elements, and all are finite."""
     if array.size == 0:
         raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
+    if math.isfinite(np.vdot(array, array)):  # one pass; else an element is not finite, or its square too large
+        return
     if not np.isfinite(array).all():
         raise ValueError(f"'{name}' must be finite, got {array[~np.isfinite(array)].flat[0]}")
-    return array
 
 
 def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
     """Return points of S^m as rows, shape (n, m+1), after checking that they have unit length."""
-    array = floating(x, name)
+    array = _floats(x, name)
+    if array.ndim != 2 or array.shape[1] < 2 or dim not in (None, array.shape[1] - 1) or not _have_unit_length(array):
+        _explain_rows(array, name, dim)
+    return array
+
+
+def _have_unit_length(array: Floats) -> bool:
+    """Tell whether all rows have finite numbers and unit length, strictly within the tolerance."""
+    if array.size == 0:
+        return False
+    tolerance = UNIT_TOLERANCE[array.dtype]
+    squares = np.einsum("ij,ij->i", array, array, dtype=np.float64)
+    return bool(squares.min() > 1.0 - tolerance and squares.max() < 1.0 + tolerance)
+
+
+def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
+    """Raise unless the array holds points of S^m as rows of unit length, within the tolerance."""
+    _check_finite(array, name)
     if array.ndim != 2:
         remedy = ": one point is x[None, :]" if array.ndim == 1 else ""
         raise ValueError(f"'{name}' must have shape (n, dim+1), got {array.shape}{remedy}")
@@ -230,7 +277,6 @@ def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
             f"'{name}' must have rows of unit length, got length {length[worst]:.9g} in row {worst}: "
             f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
         )
-    return array
 
 
 def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:

@@ -15,7 +15,7 @@ from .coefficients import core_values, split_values
 from .partition import EqualMeasurePartition
 from .points import PointSet, nodes
 from .points.pointset import Points
-from .summation import evaluate
+from .summation.evaluation import evaluate_arrays
 
 __all__ = ["CoreHead", "SplitHead"]
 
@@ -50,6 +50,12 @@ class _Head:
                 f"'points' must be what the control points were made from, {len(rows)} points of S^{self.dim}, "
                 f"got {len(self.points)} of S^{self.points.dim}"
             )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what was pickled or copied: NumPy forgets that arrays were read-only, and they are not checked again."""
+        for array in (state["control_points"], state["values"]):
+            array.flags.writeable = False
+        self.__dict__.update(state)
 
     @classmethod
     def from_target(
@@ -132,18 +138,11 @@ class _Head:
         ValueError
             If the rows are no points of S^dim, or an option is out of its range.
         """
-        return evaluate(
-            _checks.rows(x, dim=self.dim),
-            self.control_points,
-            self.values,
-            self.concentration,
-            normalize=self._normalize,
-            method=method,
-            rtol=rtol,
-            workers=workers,
-            out=out,
-            progress=progress,
-        )
+        rows, shown = _checks.rows(x, dim=self.dim), _checks.flag(progress, "progress")
+        b, values = self.control_points, self.values
+        return evaluate_arrays(
+            rows, b, values, self.concentration, self._normalize, method, rtol, workers, out, progress=shown
+        )[0]
 
 
 class CoreHead(_Head):

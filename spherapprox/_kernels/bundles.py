@@ -19,10 +19,18 @@ Integers = NDArray[np.int64]
 
 
 @njit
+def _copy(rows: Floats, size: int, out: Floats) -> None:
+    """Copy bundles: numba compiles ``out[:] = rows`` together with the message that shapes differ, for seconds."""
+    for i in range(size):
+        for j in range(5):
+            out[i, j] = rows[i, j]
+
+
+@njit
 def gathered(scratch: Floats, size: int, most: int, out: Floats) -> int:
     """Write the bundles of `scratch` as at most `most` ones, those of similar lengths together; return how many."""
     if size <= most:
-        out[:size] = scratch[:size]
+        _copy(scratch, size, out)
         return size
     low, high = scratch[0, 1], scratch[0, 2]
     for i in range(size):
@@ -32,7 +40,7 @@ def gathered(scratch: Floats, size: int, most: int, out: Floats) -> int:
     for i in range(size):
         k = int(scale * (0.5 * (scratch[i, 1] + scratch[i, 2]) - low))
         if out[k, 0] < 0.0:
-            out[k] = scratch[i]
+            _copy(scratch[i : i + 1], 1, out[k : k + 1])
             continue
         out[k, 0], out[k, 1] = max(out[k, 0], scratch[i, 0]), min(out[k, 1], scratch[i, 1])
         out[k, 2] = max(out[k, 2], scratch[i, 2])
@@ -41,7 +49,7 @@ def gathered(scratch: Floats, size: int, most: int, out: Floats) -> int:
     kept = 0
     for k in range(most):
         if out[k, 0] >= 0.0:
-            out[kept] = out[k]
+            _copy(out[k : k + 1], 1, out[kept : kept + 1])
             kept += 1
     return kept
 
@@ -109,7 +117,7 @@ def raise_all(
     scratch, filled, lifted = np.empty((room, 5)), 0, 0
     for e in range(start, len(thresholds)):
         size = 1
-        scratch[0] = caps[e]
+        _copy(caps[e : e + 1], 1, scratch)
         for i in range(begin[e], begin[e + 1]):
             sine, cosine = -1.0, 0.0
             for g in range(first[inner[i]], first[inner[i] + 1]):
@@ -119,7 +127,7 @@ def raise_all(
                     sine, cosine = zone.means(m, lower[i], upper[i])
                 if size == room:
                     larger = np.empty((4 * room, 5))
-                    larger[:room] = scratch
+                    _copy(scratch, room, larger)
                     scratch, room = larger, 4 * room
                 lift((lower[i], upper[i]), sine, cosine, below[g], scratch[size])
                 lifted += 1

@@ -124,7 +124,7 @@ def insert(x, count, faces, corners, beside, centers, tree):  # type: ignore[no-
         _set_cap(x, f, corners, centers, tree)
     for new in range(count, len(x)):
         t = _top(tree)
-        x[new] = centers[t]
+        x[new, 0], x[new, 1], x[new, 2] = centers[t, 0], centers[t, 1], centers[t, 2]
         size = _broken(x, new, t, beside, centers, tree, mark, broken)
         edges = _rim(new, size, corners, beside, mark, broken, seen, rim)
         if edges == 0:

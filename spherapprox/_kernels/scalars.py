@@ -12,7 +12,7 @@ from .jit import njit
 
 # numba's types refer to them weakly; register_jitable would compile anew in every process
 COMPILED = {
-    function: njit(function, error_model="python")
+    function: njit(function, error_model="python", no_cpython_wrapper=True, no_cfunc_wrapper=True)
     for module in (twofold, gamma, bessel, bessel_ratio, beta, gegenbauer)
     for function in vars(module).values()
     if inspect.isfunction(function) and function.__module__ == module.__name__

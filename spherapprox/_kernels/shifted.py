@@ -213,7 +213,8 @@ def begin(tile, x, start, state):
 def add_block(tile, b, offset, w, start, stop, constants, state):
     """Add control points start, ..., stop - 1 (at most BLOCK) to the state; arrays as in `shifted_sums`."""
     near, old, buffer, block, total, rest = state
-    old[:] = near
+    for i in range(0, near.size, BYTES // near.itemsize):
+        store(old, i, load(near, i))
     _distances(tile, b, offset, start, stop, near, buffer)
     if w.shape[1] == 0:
         _angles(buffer, stop - start, near, constants, block)

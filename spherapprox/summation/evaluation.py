@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, overload
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._checks import Floats
-from . import dense, plan, scale
-from .partial import Float64, Partial, Problem
+from . import dense, plan
+from .evaluator import Evaluator, Report
+from .partial import Float64, Problem
 from .plan import Plan
 
-LARGEST_CONCENTRATION = {np.dtype(np.float64): 1e300, np.dtype(np.float32): 4.5e4}
+_FLOAT64 = np.dtype(np.float64)
+LARGEST_CONCENTRATION = {_FLOAT64: 1e300, np.dtype(np.float32): 4.5e4}
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
-
-
-class _Report(Protocol):
-    """Hears of finished pairs, and of more to come."""
-
-    def __call__(self, pairs: int, total: int = 0) -> None: ...
 
 
 @overload
@@ -157,28 +152,49 @@ def evaluate(
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     numbers = _checks.values_for(values, "values", len(controls), "the control points")
-    concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     progress, explain = _checks.flag(progress, "progress"), _checks.flag(explain, "explain")
-    plan.check(method, rtol)
-    workers = _checks.workers(workers)
     if log and numbers.min() < 0.0:
         raise ValueError(f"'values' must be at least 0 for log=True, got {numbers.min():g}: use log=False")
+    result, taken = evaluate_arrays(
+        points, controls, numbers, concentration, normalize, method, rtol, workers, out, log=log, progress=progress
+    )
+    return (result, taken) if explain else result
+
+
+def evaluate_arrays(
+    points: Floats,
+    controls: Floats,
+    numbers: Floats,
+    concentration: float,
+    normalize: bool,
+    method: str,
+    rtol: float | None,
+    workers: int,
+    out: Floats | None,
+    *,
+    log: bool = False,
+    progress: bool = False,
+) -> tuple[Floats, Plan]:
+    """Return what `evaluate` does, and how it was evaluated, from arrays and flags that have been checked."""
+    concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[_FLOAT64])
+    plan.check(method, rtol)
+    workers = _checks.workers(workers)
     shape = (len(points), *numbers.shape[1:])
     dtype = np.result_type(points, controls, numbers)
     _check_out(out, shape, dtype)
     _checks.memory(16.0 * len(points) * (2 + numbers[0].size), "the result", "evaluate x in parts")
 
-    compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else np.dtype(np.float64)
+    compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else _FLOAT64
     table = numbers.reshape(len(numbers), -1)  # (n, p)
     with pair_bar(progress) as bar:
-        sums = _Sums(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar)
+        sums = Evaluator(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar)
         answer, taken = (sums.logarithm if log else sums.value)(table, normalize)
-    result = answer.reshape(shape).astype(dtype, copy=False)
+    result: Floats = answer.reshape(shape).astype(dtype, copy=False)
     if out is not None:
         out[...] = result
         result = out
-    return (result, taken) if explain else result
+    return result, taken
 
 
 def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *, workers: int = 1) -> Float64:
@@ -238,12 +254,21 @@ def _check_out(out: Floats | None, shape: tuple[int, ...], dtype: np.dtype[Any])
         )
 
 
+def pair_bar(progress: bool) -> AbstractContextManager[Report]:
+    """Return the context of what hears of finished pairs: a progress bar, or nothing."""
+    return _bar() if progress else _NO_BAR
+
+
+def _silent(pairs: int, total: int = 0) -> None:
+    """Hear of finished pairs."""
+
+
+_NO_BAR = nullcontext[Report](_silent)
+
+
 @contextmanager
-def pair_bar(progress: bool) -> Iterator[_Report]:
-    """Yield what hears of finished pairs: a progress bar, or nothing."""
-    if not progress:
-        yield lambda pairs, total=0: None
-        return
+def _bar() -> Iterator[Report]:
+    """Show a progress bar."""
     from tqdm.auto import tqdm
 
     with tqdm(total=0, unit="pair", unit_scale=True) as bar:
@@ -253,53 +278,3 @@ def pair_bar(progress: bool) -> Iterator[_Report]:
             bar.update(pairs)
 
         yield report
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """The sums at given points over given control points, for any values."""
-
-    x: Floats
-    b: Floats
-    rate: float
-    dtype: np.dtype[Any]
-    method: str
-    rtol: float | None
-    workers: int
-    report: _Report
-
-    def value(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
-        """Return the sums (m, p) of values (n, p), and how they were evaluated."""
-        scaled, taken = self._scaled(table, normalize, False)
-        return scale.value(scaled, self.rate, normalize), taken
-
-    def logarithm(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
-        """Return the logarithms of the sums, where values are not negative."""
-        if 4.0 * self.rate < scale.NO_UNDERFLOW:
-            scaled, taken = self._scaled(table, normalize, True)
-            return scale.logarithm(scaled, self.rate, normalize), taken
-        columns = [self._log_column(column) for column in table.T]
-        answer = np.stack([column[0] for column in columns], axis=1)
-        if normalize:
-            answer -= self._log_column(np.ones(len(self.b)))[0][:, None]
-        return answer, columns[0][1]
-
-    def _scaled(self, table: Floats, normalize: bool, row_by_row: bool) -> tuple[scale.Scaled, Plan]:
-        """Return the sums of values divided by powers of 2."""
-        problem, octaves = scale.as_weights(self.x, self.b, self.rate, self.dtype, table, normalize)
-        sums, taken = self._run(problem, row_by_row)
-        return scale.Scaled(sums, octaves), taken
-
-    def _log_column(self, column: Floats) -> tuple[Float64, Plan]:
-        """Return the logarithm for one column of values."""
-        lifted = scale.in_exponents(self.x, self.b, self.rate, self.dtype, column)
-        if lifted is None:
-            return np.full(len(self.x), -np.inf), Plan("dense", "all values are 0", 0.0, "numpy")
-        problem, top = lifted
-        sums, taken = self._run(problem, True)
-        return np.log(sums.denominator) + (top - self.rate * sums.shift), taken
-
-    def _run(self, problem: Problem, row_by_row: bool) -> tuple[Partial, Plan]:
-        """Evaluate, by the method wished for or the cheapest."""
-        self.report(0, len(problem.x) * len(problem.b))
-        return plan.carry_out(problem, self.method, self.rtol, self.workers, self.report, row_by_row)

@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import ModuleType
 
 import numpy as np
@@ -74,6 +75,7 @@ def carry_out(
     return sums.partial, Plan(method, reason, error, sums.path, costs)
 
 
+@cache
 def _module(method: str) -> ModuleType:
     return importlib.import_module(f".{method}", __package__)
 
@@ -102,7 +104,7 @@ def _choose(
     if rtol is None:
         return "dense", "rtol=None allows nothing to be left out", {}
     price = dense.cost(problem, rtol, workers)
-    if price < (CHEAP if any(f"{__package__}.{name}" in sys.modules for name in _METHODS[1:]) else LOADING):
+    if price < CHEAP or (price < LOADING and not any(f"{__package__}.{name}" in sys.modules for name in _METHODS[1:])):
         return "dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}
     costs = expected(problem, rtol, workers, row_by_row)
     best = min(costs, key=lambda name: costs[name])

@@ -46,10 +46,11 @@ def as_weights(
 ) -> tuple[Problem, NDArray[np.int32]]:
     """Return the problem for values (n, p) divided by 2^octaves, and the octaves (p,)."""
     largest = np.abs(table).max(axis=0)
-    octaves = np.where(largest > 0.0, np.frexp(largest)[1], np.int32(_NO_OCTAVES))  # (p,)
+    octaves = np.frexp(largest)[1]  # (p,)
+    octaves[largest == 0.0] = _NO_OCTAVES
 
     def w(part: slice) -> Float64:
-        return np.asarray(np.ldexp(table[part].astype(np.float64), -octaves))
+        return np.asarray(np.ldexp(table[part], -octaves, dtype=np.float64))
 
     lifted = bool(octaves.max() > _LIFTED)
     return Problem(x, b, rate, dtype, w, len(octaves), normalize, lifted), octaves
@@ -79,6 +80,8 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
     sums = scaled.sums
     if normalize:
         return np.asarray(np.ldexp(sums.numerators / sums.denominator[:, None], scaled.octaves))
+    if not sums.shift.any():
+        return np.asarray(np.ldexp(sums.numerators, scaled.octaves))
     return _times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
 
 

@@ -65,6 +65,36 @@ def test_rows_of_wrong_length_are_refused_and_not_normalised():
         evaluate(np.where(np.arange(10)[:, None] == 4, 1.00001 * x, x), x, np.ones(10), 1.0)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-6), (np.float32, 1e-3)])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_rows_of_length_one_within_the_tolerance_pass(dtype, tolerance, sign):
+    x = sphere.uniform(2, 10, rng=0)
+    values = np.ones(10, dtype)
+    near, far = ((x * (1.0 + sign * share * tolerance)).astype(dtype) for share in (0.999, 1.001))
+    assert evaluate(near, near, values, 1.0).dtype == dtype
+    with pytest.raises(ValueError, match="'control_points' must have rows of unit length"):
+        evaluate(near, far, values, 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("name", ["x", "control_points", "values"])
+def test_one_number_that_is_not_finite_is_named(dtype, bad, name):
+    arguments = {"x": sphere.uniform(2, 9, rng=0), "control_points": np.eye(3), "values": np.ones((3, 4))}
+    arguments = {key: array.astype(dtype) for key, array in arguments.items()}
+    arguments[name][2, 1] = bad
+    with pytest.raises(ValueError, match=f"'{name}' must be finite, got {bad}"):
+        evaluate(**arguments, concentration=1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_values_whose_squares_overflow_are_finite(dtype):
+    values = np.array([np.finfo(dtype).max, 0.0, -1.0], dtype)
+    with np.errstate(over="raise"):
+        result = evaluate(np.eye(3), np.eye(3), values, 1e4)
+    np.testing.assert_allclose(result, values, rtol=1e-14)
+
+
 def test_every_public_class_and_function_has_an_example():
     for thing in (getattr(spherapprox, name) for name in spherapprox.__all__):
         for member in [thing] if callable(thing) else [getattr(thing, name) for name in thing.__all__]:

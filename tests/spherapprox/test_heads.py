@@ -65,6 +65,8 @@ def test_a_head_is_frozen_and_keeps_its_own_copies(kind):
     with pytest.raises(FrozenInstanceError):
         head.concentration = 3.0
     again = pickle.loads(pickle.dumps(head))
+    assert not again.values.flags.writeable
+    assert not again.control_points.flags.writeable
     np.testing.assert_array_equal(again(np.eye(3)), head(np.eye(3)))
 
 

@@ -255,11 +255,11 @@ def test_truncation_against_many_digits(dim, concentration, rtol):
         assert tail + (2 * degree + 1 if dim == 2 else 2) * eigenvalue(degree) > expansion.SHARE * rtol * chosen.mean
 
 
-@pytest.mark.parametrize(("oversampling", "shape"), window.OVERSAMPLING)
-def test_window_against_many_digits(oversampling, shape):
-    chosen = window.window(40, oversampling, shape)
+@pytest.mark.parametrize("n", [96, 128, 160])
+def test_window_against_many_digits(n):
+    chosen = window.window(40, n)
     half = window.WIDTH // 2
-    beta = math.pi * window.WIDTH * shape
+    beta = math.pi * window.WIDTH * (1.02 - 41 / n)
     table = chosen.polynomials.reshape(-1, window.WIDTH)
     with mp.workdps(30):
         for j in (0, 3, 11, 12, 20):
@@ -276,10 +276,10 @@ def test_window_against_many_digits(oversampling, shape):
         assert abs(chosen.transform[degree] - integral) < 1e-14
 
 
-@pytest.mark.parametrize(("oversampling", "shape"), window.OVERSAMPLING[:2])
-def test_aliases_are_within_their_bound(oversampling, shape):
+@pytest.mark.parametrize("n", [512, 600])
+def test_aliases_are_within_their_bound(n):
     # sum_i w(i - t) e^(2 pi i f (i - t)) is transform(f) up to the aliases, at any t.
-    chosen = window.window(200, oversampling, shape)
+    chosen = window.window(200, n)
     table = chosen.polynomials.reshape(-1, window.WIDTH)
     z = np.linspace(-1.0, 1.0, 41)
     values = np.polynomial.polynomial.polyval(z, table)

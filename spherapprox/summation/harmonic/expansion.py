@@ -14,6 +14,8 @@ from .window import OVERSAMPLING, Window, grid_size, window
 
 SHARE = 0.05
 """What truncation may take of rtol, and aliasing twice, relative to the kernel's mean."""
+COARSE = 0.01
+"""What truncation may take of the kernel's mean where only a scale is wanted."""
 DIRECTION = 9e-16
 """Error of the angle between two directions, in radians: docs/theorems.md, 4.9."""
 UNIT = 2.0**-53
@@ -40,17 +42,26 @@ class Design:
         """The transforms' rounding errors, relative to the largest sum of |w| K anywhere."""
         return rounding(self.dim, len(self.eigenvalues))
 
+    @property
+    def coarse(self) -> tuple[Float64, float]:
+        """The fewest eigenvalues that leave out at most `COARSE` of the kernel's mean, and what they leave out."""
+        terms = self.eigenvalues * _multiplicity(self.dim, np.arange(len(self.eigenvalues), dtype=np.float64))
+        tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # of the degrees above 0, 1, ...
+        degree = int(np.argmax(tails <= COARSE * self.mean))
+        return self.eigenvalues[: degree + 1], float(tails[degree]) + self.omitted
+
 
 @lru_cache(maxsize=16)
 def design(dim: int, concentration: float, rtol: float) -> Design:
     """Return the expansion that leaves out at most three times `SHARE` of rtol, relative to the kernel's mean."""
     mean = kernel_mean(dim, concentration)
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
-    for oversampling, shape in OVERSAMPLING:
-        chosen = window(len(eigenvalues) - 1, oversampling, shape)
-        aliased = _aliased(dim, eigenvalues, chosen)
-        if aliased <= 2.0 * SHARE * rtol * mean:
+    size = 2.0 * len(eigenvalues)
+    chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size))
+    while (aliased := _aliased(dim, eigenvalues, chosen)) > 2.0 * SHARE * rtol * mean:
+        if chosen.n >= OVERSAMPLING[1] * size:
             break
+        chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0))
     return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
 
 
@@ -71,7 +82,7 @@ def largest_degree(dim: int, concentration: float, rtol: float) -> float:
 
 def grid_cells(dim: int, concentration: float, rtol: float) -> float:
     """Estimate the grid cells in a full turn."""
-    return float(grid_size(OVERSAMPLING[0][0] * (2.0 * largest_degree(dim, concentration, rtol) + 2.0)))
+    return float(grid_size(OVERSAMPLING[0] * (2.0 * largest_degree(dim, concentration, rtol) + 2.0)))
 
 
 def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> tuple[Float64, float]:

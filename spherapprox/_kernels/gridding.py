@@ -251,7 +251,10 @@ def _read_rows(count, values, begins, stride, across, over, along, beside):
             at += stride
         p, q = load(along, beside), load(along, beside + _LANES)
         r, s = load(along, beside + 2 * _LANES), load(along, beside + 3 * _LANES)
-        near, far = multiply_add(add(b, f), q, multiply(add(a, e), p)), multiply_add(add(d, h), s, multiply(add(c, g), r))
+        near, far = (
+            multiply_add(add(b, f), q, multiply(add(a, e), p)),
+            multiply_add(add(d, h), s, multiply(add(c, g), r)),
+        )
         store(along, beside, add(near, far))
         over += WIDTH
         beside += 4 * _LANES

@@ -70,7 +70,9 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     numerators = np.stack([one.values for one in columns], axis=1)
     denominator = np.full(m, np.nan) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
-    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", np.flatnonzero(~trusted))
+    return Sums(
+        Partial(np.zeros(m), numerators, denominator), error, chosen.legendre or "numba", np.flatnonzero(~trusted)
+    )
 
 
 def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
@@ -152,7 +154,7 @@ def _floor(problem: Problem, rtol: float, off: float) -> float:
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
     moved = float(moved_points(concentration, off, np.float64(exponent)))
     rounded = _TRUST * rounding(problem.dim, largest_degree(problem.dim, concentration, rtol))
-    return (2.0 if problem.normalize else 1.0) * (moved + rounded) / (1.0 - 3.0 * SHARE)
+    return (2.0 if problem.normalize else 1.0) * (moved + rounded) / (1.0 - 4.0 * SHARE)
 
 
 def _off_length(x: Floats) -> float:

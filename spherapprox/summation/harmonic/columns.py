@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ..partial import Float64
 from .expansion import Design
+from .legendre import backend
 from .scattered import Scattered, interpolate, spread
 from .transforms import convolve, largest
 from .window import Window
@@ -38,15 +40,16 @@ def column(chosen: Design, source: Scattered, weights: Float64, target: Scattere
     total = float(np.abs(weights).sum())
     grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window, workers)
     if len(grids) == 1:
-        padded = convolve(dim, window, chosen.eigenvalues, grids[0], workers)
+        padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
         values = interpolate(target, padded, window, workers)
         absolute = _absolute(chosen, largest(dim, window, padded), total)
         return Column(values, absolute, total, slice(None), values - absolute)
     both = grids[0] + grids[1]
     grids[0] -= grids[1]
-    values = interpolate(target, convolve(dim, window, chosen.eigenvalues, grids[0], workers), window, workers)
+    padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
+    values = interpolate(target, padded, window, workers)
     eigenvalues, omitted = chosen.coarse
-    padded = convolve(dim, window, eigenvalues, both, workers)
+    padded = convolve(dim, window, eigenvalues, backend(len(eigenvalues), math.inf), both, workers)
     top = largest(dim, window, padded) + omitted * total
     absolute = _absolute(chosen, top, total)
     where, sizes = _sizes(target, padded, window, workers)

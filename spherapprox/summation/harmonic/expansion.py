@@ -10,10 +10,14 @@ import numpy as np
 
 from ...vmf import VonMisesFisher
 from ..partial import Float64
+from .legendre import backend
+from .legendre import rounding as legendre_rounding
 from .window import OVERSAMPLING, Window, grid_size, window
 
 SHARE = 0.05
 """What truncation may take of rtol, and aliasing twice, relative to the kernel's mean."""
+ROUNDED = 0.01
+"""What the rounding errors of a faster, less accurate code may take of rtol."""
 COARSE = 0.01
 """What truncation may take of the kernel's mean where only a scale is wanted."""
 DIRECTION = 9e-16
@@ -27,7 +31,7 @@ class Design:
     """The kernel's eigenvalues c_0, ..., c_L and the window of its grid.
 
     The kernel is ``sum_l c_l dim(H_l) G_l``, c_0 its mean; `omitted` bounds what truncation and aliasing change of it
-    anywhere.
+    anywhere; `legendre` says which code makes the Legendre transforms ("" on the circle).
     """
 
     dim: int
@@ -36,19 +40,22 @@ class Design:
     window: Window
     mean: float
     omitted: float
+    legendre: str
 
     @property
     def rounding(self) -> float:
         """The transforms' rounding errors, relative to the largest sum of |w| K anywhere."""
-        return rounding(self.dim, len(self.eigenvalues))
+        return rounding(self.dim, len(self.eigenvalues), self.legendre)
 
     @property
     def coarse(self) -> tuple[Float64, float]:
-        """The fewest eigenvalues that leave out at most `COARSE` of the kernel's mean, and what they leave out."""
+        """The fewest eigenvalues that leave out at most `COARSE` of the kernel's mean, and what they leave out, rounding
+        included."""
         terms = self.eigenvalues * _multiplicity(self.dim, np.arange(len(self.eigenvalues), dtype=np.float64))
         tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # of the degrees above 0, 1, ...
         degree = int(np.argmax(tails <= COARSE * self.mean))
-        return self.eigenvalues[: degree + 1], float(tails[degree]) + self.omitted
+        rounded = rounding(self.dim, degree, backend(degree, math.inf))
+        return self.eigenvalues[: degree + 1], float(tails[degree]) + self.omitted + rounded
 
 
 @lru_cache(maxsize=16)
@@ -62,7 +69,8 @@ def design(dim: int, concentration: float, rtol: float) -> Design:
         if chosen.n >= OVERSAMPLING[1] * size:
             break
         chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0))
-    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
+    legendre = backend(len(eigenvalues), ROUNDED * rtol) if dim == 2 else ""
+    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased, legendre)
 
 
 def kernel_mean(dim: int, concentration: float) -> float:
@@ -127,12 +135,9 @@ def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
     return float(2.0 * math.sqrt(eigenvalues @ _multiplicity(dim, degrees)) * math.sqrt(square) + square)
 
 
-def rounding(dim: int, degree: float) -> float:
-    """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere.
-
-    Measured: at least 3 times the largest that was seen (docs/theorems.md, 4.9 (d)).
-    """
-    return UNIT * (200.0 + (0.1 if dim == 1 else 0.6) * degree)
+def rounding(dim: int, degree: float, legendre: str = "numba") -> float:
+    """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere: measured, not proven."""
+    return UNIT * (200.0 + 0.1 * degree) if dim == 1 else legendre_rounding(legendre, degree)
 
 
 def moved_points(concentration: float, off_length: float, exponent: Float64 | np.float64) -> Float64:

@@ -1,4 +1,4 @@
-"""Zonal filters between values on parallels of S^2: by ducc0 where it is installed, else by this library's kernel."""
+"""Zonal filters between values on parallels of S^2: by this library's kernel or by ducc0, an optional package."""
 
 from __future__ import annotations
 
@@ -13,18 +13,39 @@ from ..partial import Float64
 from .window import aligned_zeros
 
 
+LEAST_DUCC0 = 300
+"""Degree from which ducc0 is faster by more than a few ms."""
+
+
 @cache
-def backend() -> str:
-    """Return which code makes the Legendre transforms: "ducc0", an optional package, or "numba"."""
-    return "numba" if find_spec("ducc0") is None else "ducc0"
+def installed() -> bool:
+    """Return whether ducc0, an optional package, is there."""
+    return find_spec("ducc0") is not None
 
 
-def apply_filter(values: Float64, eigenvalues: Float64, workers: int) -> None:
+def backend(degree: int, allowed: float) -> str:
+    """Return "ducc0" where that is installed, worth it, and its rounding errors are within what is allowed, or "numba".
+
+    ducc0 is two to three times as fast, and loses digits near the poles.
+    """
+    good = degree >= LEAST_DUCC0 and rounding("ducc0", degree) <= allowed
+    return "ducc0" if good and installed() else "numba"
+
+
+def rounding(backend: str, degree: float) -> float:
+    """Return the rounding errors of transforms on S^2 relative to the largest sum of |w| K anywhere.
+
+    Measured, not proven: at least 3 times the largest that was seen (docs/theorems.md, 4.9 (d)).
+    """
+    return 2.0**-53 * (200.0 + 0.6 * degree + (0.035 * degree**2 if backend == "ducc0" else 0.0))
+
+
+def apply_filter(values: Float64, eigenvalues: Float64, backend: str, workers: int) -> None:
     """Replace a functional's values by those of the convolved function.
 
     They are real and imaginary parts of orders 0, ..., L on the parallels theta = pi i / M: (L + 1, 2, M + 1).
     """
-    (_by_ducc0 if backend() == "ducc0" else _by_kernel)(values, eigenvalues, workers)
+    (_by_ducc0 if backend == "ducc0" else _by_kernel)(values, eigenvalues, workers)
 
 
 def _by_ducc0(values: Float64, eigenvalues: Float64, workers: int) -> None:

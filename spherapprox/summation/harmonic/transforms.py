@@ -14,17 +14,17 @@ from .scattered import LEFT, fold, unfold
 from .window import Window, aligned_zeros
 
 
-def convolve(dim: int, window: Window, eigenvalues: Float64, grid: Float64, workers: int) -> Float64:
+def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 
     `grid` holds the sums of w_k times the windows of b_k; it is overwritten. The eigenvalues c_l may be fewer than the
-    window is for.
+    window is for; `legendre` says which code makes the Legendre transforms.
     """
     if dim == 1:
         return _convolve_circle(window, eigenvalues, grid, workers)
     rows = _from_grid(window, grid, len(eigenvalues), workers)
     values = _to_parallels(window, rows, workers)
-    apply_filter(values, eigenvalues, workers)
+    apply_filter(values, eigenvalues, legendre, workers)
     return _to_grid(window, values, workers)
 
 

@@ -157,7 +157,7 @@ def _windows(polynomials, fraction, first, last, shift, across, over, along, bes
 def spread_patches(first, last, patches, starts, place, fraction, order, polynomials, weights, grids):
     """Add the weights times the windows of the points of some patches to the grid, (1, rows, columns).
 
-    With two grids, (2, rows, columns), the first is for weights that are not negative, the second for the others' sizes.
+    With two grids, (2, rows, columns), the second is for the sizes of the weights that are negative.
     """
     flat, signs, width = len(place) == 1, len(grids), grids.shape[2]
     area = _TILE_ROWS * _TILE_COLUMNS

@@ -16,7 +16,7 @@ from .transforms import convolve, largest
 from .window import Window
 
 SAMPLE = 2**16
-"""Rows, or up to twice as many, at which the sums of the weights' sizes are looked at first: each bounds the largest."""
+"""Rows, or up to twice as many, at which the sums of the weights' sizes are looked at first."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _sizes(target: Scattered, padded: Float64, window: Window, workers: int) -> 
     """Return rows and the values there: at some rows, unless these miss where the function is large."""
     sample = slice(None, None, max(len(target.order) // SAMPLE, 1))
     for part in (sample, slice(None)):
-        place, fraction = (np.ascontiguousarray(a[:, part]) for a in (target.place, target.fraction))
+        place, fraction = target.place[:, part].copy(), target.fraction[:, part].copy()
         some = replace(target, place=place, fraction=fraction, order=np.arange(place.shape[1]))
         values = interpolate(some, padded, window, workers)
         if values.max() > 0.5 * padded.max():

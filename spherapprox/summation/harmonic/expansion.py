@@ -49,8 +49,7 @@ class Design:
 
     @property
     def coarse(self) -> tuple[Float64, float]:
-        """The fewest eigenvalues that leave out at most `COARSE` of the kernel's mean, and what they leave out, rounding
-        included."""
+        """The fewest eigenvalues that leave out `COARSE` of the kernel's mean, and what they leave out, rounded."""
         terms = self.eigenvalues * _multiplicity(self.dim, np.arange(len(self.eigenvalues), dtype=np.float64))
         tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # of the degrees above 0, 1, ...
         degree = int(np.argmax(tails <= COARSE * self.mean))

@@ -12,7 +12,6 @@ from ..._threads import each_block
 from ..partial import Float64
 from .window import aligned_zeros
 
-
 LEAST_DUCC0 = 300
 """Degree from which ducc0 is faster by more than a few ms."""
 

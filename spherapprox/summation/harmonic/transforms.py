@@ -73,7 +73,7 @@ def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Floa
 
 
 def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
-    """Return the functional's values for a grid of parallels, theta = pi i / M, i = 0, ..., M > L: (L + 1, 2, M + 1)."""
+    """Return the functional's values for parallels theta = pi i / M, i = 0, ..., M > L: (L + 1, 2, M + 1)."""
     orders = len(core)
     m = parallels(orders - 1)
     scale = 1.0 / (2.0 * m * window.transform[:orders])
@@ -116,7 +116,7 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
 
 def _parity(orders: int) -> Float64:
     """Return 1 for even orders, -1 for odd ones: (orders, 1, 1)."""
-    return (1.0 - 2.0 * (np.arange(orders) % 2))[:, None, None]
+    return np.where(np.arange(orders) % 2 == 0, 1.0, -1.0)[:, None, None]
 
 
 def parallels(degree: int) -> int:

@@ -40,7 +40,7 @@ class Plan:
         relative to the same sum over its denominator): the worst case of all roundings, usually 10 to 1000 times what
         happens. It leaves out what lies below the smallest normal number.
     path : str
-        "numba" for compiled code, "numpy" for NumPy.
+        "numba" for compiled code, "numpy" for NumPy, "ducc0" where that optional package makes the Legendre transforms.
     costs : mapping of str to float
         The seconds that the model expects of each method that could have done it; empty if it was not asked.
     """

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +30,7 @@ from .expansion import (
 )
 
 if TYPE_CHECKING:
-    from .scattered import Scattered
+    from .columns import Column
 
 __all__ = ["cost", "obstacle", "sums"]
 
@@ -47,21 +46,9 @@ _loaded: set[int] = set()
 """Dimensions whose kernels this process has used."""
 
 
-@dataclass(frozen=True)
-class _Column:
-    """The sums of one column of weights w at the rows, those of |w|, and bounds of their errors.
-
-    `absolute` bounds what is left out and the transforms' rounding errors at every row; `total` is the sum of |w|.
-    """
-
-    values: Float64
-    magnitudes: Float64
-    absolute: float
-    total: float
-
-
 def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
     """Return the sums at all rows; those where the error bound is not within rtol are doubtful."""
+    from .columns import column
     from .scattered import scattered
 
     rtol = _given(rtol)
@@ -71,8 +58,8 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     target = scattered(problem.x, chosen.window, workers)
     weights = np.empty((n, 0)) if problem.w is None else problem.w(slice(0, n))
     columns = []
-    for column in (*weights.T, np.ones(n)) if problem.normalize else weights.T:
-        columns.append(_convolve(chosen, source, np.ascontiguousarray(column), target, workers))
+    for weight in (*weights.T, np.ones(n)) if problem.normalize else weights.T:
+        columns.append(column(chosen, source, np.ascontiguousarray(weight), target, workers))
         report(m * n // (problem.p + problem.normalize))
     report(m * n - m * n // len(columns) * len(columns))
     _loaded.add(problem.dim)
@@ -80,31 +67,19 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     off = _off_length(problem.x) + _off_length(problem.b)
     errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
     trusted = errors <= rtol  # not where an error is nan
-    numerators = np.stack([column.values for column in columns], axis=1)
+    numerators = np.stack([one.values for one in columns], axis=1)
     denominator = np.full(m, np.nan) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
-    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", np.flatnonzero(~trusted))
+    return Sums(
+        Partial(np.zeros(m), numerators, denominator), error, chosen.legendre or "numba", np.flatnonzero(~trusted)
+    )
 
 
-def _convolve(chosen: Design, source: Scattered, weights: Float64, target: Scattered, workers: int) -> _Column:
-    """Return one column's sums; for weights of both signs those of their absolute values are a second convolution."""
-    from .transforms import convolve_circle, convolve_sphere
-
-    convolve = convolve_circle if chosen.dim == 1 else convolve_sphere
-    values, top = convolve(chosen.window, chosen.eigenvalues, source, weights, target, workers)
-    magnitudes = values
-    if weights.min() < 0.0:
-        magnitudes, top = convolve(chosen.window, chosen.eigenvalues, source, np.abs(weights), target, workers)
-    total = float(np.abs(weights).sum())
-    left_out = chosen.omitted * total
-    return _Column(values, magnitudes, left_out + chosen.rounding * (top + left_out), total)
-
-
-def _errors(columns: list[_Column], chosen: Design, off: float) -> Float64:
+def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
     """Bound the errors relative to the largest sum of |w| K at the rows: one number for all rows."""
     worst = 0.0
     for column in columns:
-        largest = float(column.magnitudes.max()) - column.absolute
+        largest = float(column.sizes.max())
         if column.total == 0.0:
             continue
         if not largest > 0.0:
@@ -115,7 +90,7 @@ def _errors(columns: list[_Column], chosen: Design, off: float) -> Float64:
     return np.full(len(columns[0].values), worst)
 
 
-def _quotient_errors(columns: list[_Column], ones: _Column, chosen: Design, off: float) -> Float64:
+def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: float) -> Float64:
     """Bound the quotients' errors relative to the largest quotient of the sums of |w| K and of K, row by row."""
     least = ones.values - ones.absolute
     safe = least > 3.0 * ones.absolute
@@ -125,7 +100,8 @@ def _quotient_errors(columns: list[_Column], ones: _Column, chosen: Design, off:
     for column in columns:
         if column.total == 0.0:
             continue
-        largest = ((column.magnitudes[safe] - column.absolute) / (ones.values[safe] + ones.absolute)).max()
+        quotients = column.sizes / (ones.values[column.where] + ones.absolute)
+        largest = quotients[safe[column.where]].max(initial=0.0)
         if not largest > 0.0:
             return np.full(len(errors), np.inf)
         exponent = 2.0 + np.log(max(ones.total, column.total / largest, 1.0) / least[safe])
@@ -178,7 +154,7 @@ def _floor(problem: Problem, rtol: float, off: float) -> float:
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
     moved = float(moved_points(concentration, off, np.float64(exponent)))
     rounded = _TRUST * rounding(problem.dim, largest_degree(problem.dim, concentration, rtol))
-    return (2.0 if problem.normalize else 1.0) * (moved + rounded) / (1.0 - 3.0 * SHARE)
+    return (2.0 if problem.normalize else 1.0) * (moved + rounded) / (1.0 - 4.0 * SHARE)
 
 
 def _off_length(x: Floats) -> float:

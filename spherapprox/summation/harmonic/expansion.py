@@ -10,10 +10,16 @@ import numpy as np
 
 from ...vmf import VonMisesFisher
 from ..partial import Float64
+from .legendre import backend
+from .legendre import rounding as legendre_rounding
 from .window import OVERSAMPLING, Window, grid_size, window
 
 SHARE = 0.05
 """What truncation may take of rtol, and aliasing twice, relative to the kernel's mean."""
+ROUNDED = 0.01
+"""What the rounding errors of a faster, less accurate code may take of rtol."""
+COARSE = 0.01
+"""What truncation may take of the kernel's mean where only a scale is wanted."""
 DIRECTION = 9e-16
 """Error of the angle between two directions, in radians: docs/theorems.md, 4.9."""
 UNIT = 2.0**-53
@@ -25,7 +31,7 @@ class Design:
     """The kernel's eigenvalues c_0, ..., c_L and the window of its grid.
 
     The kernel is ``sum_l c_l dim(H_l) G_l``, c_0 its mean; `omitted` bounds what truncation and aliasing change of it
-    anywhere.
+    anywhere; `legendre` says which code makes the Legendre transforms ("" on the circle).
     """
 
     dim: int
@@ -34,11 +40,21 @@ class Design:
     window: Window
     mean: float
     omitted: float
+    legendre: str
 
     @property
     def rounding(self) -> float:
         """The transforms' rounding errors, relative to the largest sum of |w| K anywhere."""
-        return rounding(self.dim, len(self.eigenvalues))
+        return rounding(self.dim, len(self.eigenvalues), self.legendre)
+
+    @property
+    def coarse(self) -> tuple[Float64, float]:
+        """The fewest eigenvalues that leave out `COARSE` of the kernel's mean, and what they leave out, rounded."""
+        terms = self.eigenvalues * _multiplicity(self.dim, np.arange(len(self.eigenvalues), dtype=np.float64))
+        tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # of the degrees above 0, 1, ...
+        degree = int(np.argmax(tails <= COARSE * self.mean))
+        rounded = rounding(self.dim, degree, backend(degree, math.inf))
+        return self.eigenvalues[: degree + 1], float(tails[degree]) + self.omitted + rounded
 
 
 @lru_cache(maxsize=16)
@@ -46,12 +62,14 @@ def design(dim: int, concentration: float, rtol: float) -> Design:
     """Return the expansion that leaves out at most three times `SHARE` of rtol, relative to the kernel's mean."""
     mean = kernel_mean(dim, concentration)
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
-    for oversampling, shape in OVERSAMPLING:
-        chosen = window(len(eigenvalues) - 1, oversampling, shape)
-        aliased = _aliased(dim, eigenvalues, chosen)
-        if aliased <= 2.0 * SHARE * rtol * mean:
+    size = 2.0 * len(eigenvalues)
+    chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size))
+    while (aliased := _aliased(dim, eigenvalues, chosen)) > 2.0 * SHARE * rtol * mean:
+        if chosen.n >= OVERSAMPLING[1] * size:
             break
-    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
+        chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0))
+    legendre = backend(len(eigenvalues), ROUNDED * rtol) if dim == 2 else ""
+    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased, legendre)
 
 
 def kernel_mean(dim: int, concentration: float) -> float:
@@ -71,7 +89,7 @@ def largest_degree(dim: int, concentration: float, rtol: float) -> float:
 
 def grid_cells(dim: int, concentration: float, rtol: float) -> float:
     """Estimate the grid cells in a full turn."""
-    return float(grid_size(OVERSAMPLING[0][0] * (2.0 * largest_degree(dim, concentration, rtol) + 2.0)))
+    return float(grid_size(OVERSAMPLING[0] * (2.0 * largest_degree(dim, concentration, rtol) + 2.0)))
 
 
 def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> tuple[Float64, float]:
@@ -116,12 +134,9 @@ def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
     return float(2.0 * math.sqrt(eigenvalues @ _multiplicity(dim, degrees)) * math.sqrt(square) + square)
 
 
-def rounding(dim: int, degree: float) -> float:
-    """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere.
-
-    Measured: at least 3 times the largest that was seen (docs/theorems.md, 4.9 (d)).
-    """
-    return UNIT * (200.0 + (0.1 if dim == 1 else 0.6) * degree)
+def rounding(dim: int, degree: float, legendre: str = "numba") -> float:
+    """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere: measured, not proven."""
+    return UNIT * (200.0 + 0.1 * degree) if dim == 1 else legendre_rounding(legendre, degree)
 
 
 def moved_points(concentration: float, off_length: float, exponent: Float64 | np.float64) -> Float64:

@@ -13,9 +13,10 @@ from ..partial import Float64
 WIDTH = 24
 """Grid points that a window touches in each direction."""
 
-OVERSAMPLING = ((1.25, 0.63), (1.5, 0.705), (2.0, 0.785))
-"""Grid points per coefficient, and the window's shape beta / (pi WIDTH) that then aliases least. Tuned: least of
-`aliasing` for the kernels of concentration 10 to 1e6."""
+OVERSAMPLING = (1.25, 2.0)
+"""Grid points per coefficient, at least and at most."""
+BYTES = 64
+"""Bytes of a vector, and of a line of the cache."""
 POLYNOMIAL = 17
 """Coefficients of the polynomials that stand for the window between two grid points; their error is below 1e-16."""
 ALIASES = 16
@@ -37,10 +38,13 @@ class Window:
 
 
 @lru_cache(maxsize=8)
-def window(degree: int, oversampling: float, shape: float) -> Window:
-    """Return the window for trigonometric polynomials of a degree."""
-    n = grid_size(oversampling * (2 * degree + 2))
-    beta = math.pi * WIDTH * shape
+def window(degree: int, n: int) -> Window:
+    """Return the window for trigonometric polynomials of a degree on n grid points.
+
+    Its shape, `beta` / (pi WIDTH), is that of the least aliases for a spectrum that falls as the kernel's do: the usual
+    ``1 - 1 / (2 oversampling)`` and a little more.
+    """
+    beta = math.pi * WIDTH * (1.02 - (degree + 1.0) / n)
     frequencies = np.arange(degree + 1.0) / n
     transform = _transform(frequencies, beta)
     aliases = np.concatenate([np.arange(1, ALIASES), -np.arange(1, ALIASES + 1)])  # |frequency| < ALIASES - 1/2
@@ -99,5 +103,14 @@ def _polynomials(beta: float) -> Float64:
     series = cosines @ values * (2.0 / POLYNOMIAL)
     series[0] *= 0.5
     columns = [np.polynomial.chebyshev.cheb2poly(column) for column in series.T]
-    padded = [np.pad(column, (0, POLYNOMIAL - len(column))) for column in columns]
-    return np.ascontiguousarray(np.stack(padded, axis=1)).ravel()
+    result = aligned_zeros((POLYNOMIAL, WIDTH))
+    for j, column in enumerate(columns):
+        result[: len(column), j] = column
+    return result.ravel()
+
+
+def aligned_zeros(shape: tuple[int, ...]) -> Float64:
+    """Return an array of zeros that begins with a line of the cache."""
+    buffer = np.zeros(math.prod(shape) + BYTES // 8)
+    first = -(buffer.ctypes.data // 8) % (BYTES // 8)
+    return buffer[first : first + math.prod(shape)].reshape(shape)

@@ -1,0 +1,74 @@
+"""The sums of one column of weights at the rows, and how large the sums of their sizes are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..partial import Float64
+from .expansion import Design
+from .legendre import backend
+from .scattered import Scattered, interpolate, spread
+from .transforms import convolve, largest
+from .window import Window
+
+SAMPLE = 2**16
+"""Rows, or up to twice as many, at which the sums of the weights' sizes are looked at first."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """The sums of a column of weights w at the rows, and bounds of their errors.
+
+    `absolute` bounds what is left out and the transforms' rounding errors at every row; `total` is the sum of |w|.
+    `sizes` are lower bounds of the sums of |w| K at the rows `where`, which are all rows or some of them.
+    """
+
+    values: Float64
+    absolute: float
+    total: float
+    where: Any
+    sizes: Float64
+
+
+def column(chosen: Design, source: Scattered, weights: Float64, target: Scattered, workers: int) -> Column:
+    """Return one column's sums; with weights of both signs, those of their sizes come from a coarser expansion."""
+    dim, window = chosen.dim, chosen.window
+    total = float(np.abs(weights).sum())
+    grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window, workers)
+    if len(grids) == 1:
+        padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
+        values = interpolate(target, padded, window, workers)
+        absolute = _absolute(chosen, largest(dim, window, padded), total)
+        return Column(values, absolute, total, slice(None), values - absolute)
+    both = grids[0] + grids[1]
+    grids[0] -= grids[1]
+    padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
+    values = interpolate(target, padded, window, workers)
+    eigenvalues, omitted = chosen.coarse
+    padded = convolve(dim, window, eigenvalues, backend(len(eigenvalues), math.inf), both, workers)
+    top = largest(dim, window, padded) + omitted * total
+    absolute = _absolute(chosen, top, total)
+    where, sizes = _sizes(target, padded, window, workers)
+    return Column(values, absolute, total, where, sizes - (absolute + omitted * total))
+
+
+def _absolute(chosen: Design, top: float, total: float) -> float:
+    """Bound the error at every row; `top` bounds the sum of |w| K anywhere, but for what the expansion leaves out."""
+    left_out = chosen.omitted * total
+    return left_out + chosen.rounding * (top + left_out)
+
+
+def _sizes(target: Scattered, padded: Float64, window: Window, workers: int) -> tuple[Any, Float64]:
+    """Return rows and the values there: at some rows, unless these miss where the function is large."""
+    sample = slice(None, None, max(len(target.order) // SAMPLE, 1))
+    for part in (sample, slice(None)):
+        place, fraction = target.place[:, part].copy(), target.fraction[:, part].copy()
+        some = replace(target, place=place, fraction=fraction, order=np.arange(place.shape[1]))
+        values = interpolate(some, padded, window, workers)
+        if values.max() > 0.5 * padded.max():
+            break
+    return target.order[part], values

@@ -1,7 +1,7 @@
 """Boxes about blocks of control points: which of them can matter to a box of evaluation points, many at a time.
 
-What holds for blocks holds for bundles of them: the same functions go through both. Bounds are those of docs/theorems.md,
-4.11.
+What holds for blocks holds for bundles of them: the same functions go through both. Bounds are those of
+docs/theorems.md, 4.11.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
@@ -21,7 +20,7 @@ from .jit import njit
 
 _intrinsic: Any = intrinsic
 
-BLOCK = 32
+BLOCK = 24
 """Control points in a block, but the last. Tuned."""
 BUNDLE = 16
 """Blocks in a bundle, but the last."""
@@ -100,14 +99,29 @@ def fill(boxes, first):
 
 
 @njit
-def make(rows, boxes, bundles):
-    """Write the boxes of blocks of rows (n, d), and of bundles of blocks: (2d+2, L) each, what is in them apart."""
-    n, d = rows.shape
+def make(b, order, rows, groups, boxes, bundles):
+    """Write control points (n, d) in an order, and the boxes of blocks of them and of bundles, (2d+2, L) each.
+
+    ``rows`` (N, d), N >= n; ``groups`` (N / g, d+1, g): the same in the fused kernel's layout, with zeros at the end.
+    The last two rows of boxes are left as they are.
+    """
+    n, d, size = order.size, b.shape[1], groups.shape[2]
+    rows[n:] = 0.0
+    for k in range(n):
+        for j in range(d):
+            rows[k, j] = b[order[k], j]
+    groups[:, d] = 0.0
+    for g in range(groups.shape[0]):
+        for j in range(d):
+            for i in range(size):
+                groups[g, j, i] = rows[g * size + i, j]
     count = (n + BLOCK - 1) // BLOCK
     for k in range(count):
         enclose(rows, k * BLOCK, min((k + 1) * BLOCK, n), boxes, k)
     for k in range((count + BUNDLE - 1) // BUNDLE):
-        enclose(rows, k * BUNDLE * BLOCK, min((k + 1) * BUNDLE * BLOCK, n), bundles, k)
+        for j in range(d):
+            bundles[j, k] = boxes[j, k * BUNDLE : min((k + 1) * BUNDLE, count)].min()
+            bundles[d + j, k] = boxes[d + j, k * BUNDLE : min((k + 1) * BUNDLE, count)].max()
     fill(boxes, count)
     fill(bundles, (count + BUNDLE - 1) // BUNDLE)
 

@@ -115,10 +115,10 @@ def _in_box(rows, part, n, low, scale, which, cells):
 
 @njit
 def number(rows, order, parts, cube, keys):
-    """Number the rows of each part ``order[first:last]``, (first, last) in `parts`, along the curve in its own box.
+    """Write the numbers along the curve of the rows ``order[first:last]``, for each (first, last) of `parts`.
 
-    With `cube` the curve is that of the faces of the cube about the sphere, one after the other. A key is the number
-    times 2^32 and the row's index. Where all rows of a part are equal, they are counted.
+    Each part has a curve in its own box. With `cube` it is that of the faces of the cube about the sphere, one after
+    the other. A key is the number times 2^32 and the row's index. Where all rows of a part are equal, they are counted.
     """
     d = rows.shape[1]
     low, scale, which = np.empty(d), np.empty(BITS), np.empty(BITS, np.int64)

@@ -39,7 +39,7 @@ from .fused import GROUP, VECTORS, add_block, aligned
 from .jit import njit
 from .registers import lanes
 
-TILES = 16
+TILES = 8
 """Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
 
 
@@ -48,14 +48,12 @@ def _candidates(tree, around, limits, near, ids):
     """Copy the boxes of the blocks that may matter to points of a box; return their number and a bound of -log L."""
     boxes, bundles, least = tree[0], tree[1], tree[4]
     bound = limits[RATE] * (1.0 + limits[SLACK]) * 4.01 - least[0]
-    bound = min(bound, farthest(bundles, 0, bundles.shape[1], around, limits)[0])
+    here, where = farthest(bundles, 0, bundles.shape[1], around, limits)
+    first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
+    bound = min(bound, here, farthest(boxes, first, last, around, limits)[0])
     found = np.empty(bundles.shape[1], np.int64)
-    count = nearest(bundles, 0, bundles.shape[1], around, bound, limits, found, 0)
-    for i in range(count):
-        first, last = found[i] * BUNDLE, min((found[i] + 1) * BUNDLE, boxes.shape[1])
-        bound = min(bound, farthest(boxes, first, last, around, limits)[0])
     n = 0
-    for i in range(count):
+    for i in range(nearest(bundles, 0, bundles.shape[1], around, bound, limits, found, 0)):
         first, last = found[i] * BUNDLE, min((found[i] + 1) * BUNDLE, boxes.shape[1])
         n = nearest(boxes, first, last, around, bound, limits, ids, n)
     for j in range(boxes.shape[0]):

@@ -1,8 +1,8 @@
 """The truncated method: pairs that cannot matter to their row's sum are left out, block by block, with a proven bound.
 
 For large concentrations in low dimensions, or clustered control points in any. Control and evaluation points are put
-in an order in which neighbours are together; a tree of balls about blocks of control points says which of them matter
-to a tile of evaluation points (docs/theorems.md, 4.11).
+in an order in which neighbours are together; boxes about blocks of control points say which of them matter to a tile of
+evaluation points (docs/theorems.md, 4.11).
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Floats
-from .._threads import in_order, slices
+from .._threads import slices
 from . import dense, sampled, shared
 from .partial import Float64, Partial, Problem, Sums, put
-from .tiles import Task, by_products
+from .tiles import Task, by_products, half_defects
 
 SLACK = 1e-6
 """Added to the exponent where truncation begins: covers the rounding of logarithms."""
 SMALLEST_RATE = 1e-30
 """Rates below it are taken for it where blocks are left out: none is."""
+BLOCK, TILE = 24, 24
+"""Control points in a block and evaluation points in a tile: those of the kernels, which need not be loaded."""
 FEW = 32
 """Points in one box of a grid that stay in any order."""
 TOGETHER = 768
@@ -50,13 +51,15 @@ class _Sorted:
     """The problem in an order in which neighbours are together, and the boxes about blocks of control points.
 
     `arrays` are what the kernels want: boxes, bundles, control points (n, d), the logarithms of their least masses, and
-    that of the least mass of all. `order` sorts the evaluation points. `truncation` is what a sum may lose, relative to
+    that of the least mass of all; `groups`: the control points as the fused kernel wants them. `order` sorts the
+    evaluation points. `truncation` is what a sum may lose, relative to
     that of absolute values; `pairs` counts the pairs of a row.
     """
 
     problem: Problem
     order: NDArray[np.int64]
     arrays: tuple[NDArray[Any], ...]
+    groups: Float64
     truncation: float
     pairs: int
 
@@ -104,7 +107,8 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     cut = math.log(len(problem.b) / _truncation(problem, rtol)) + USUAL
     if everything < WORTH or 4.0 * problem.rate < cut:
         return math.inf
-    share, nearest = sampled.share(problem, 64, 24, cut)
+    most = math.inf if problem.normalize or problem.lifted else _most(problem)
+    share, nearest = sampled.share(problem, BLOCK, TILE, cut, most)
     if (problem.normalize or problem.lifted) and nearest > -math.log(shared.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
     points = len(problem.x) + len(problem.b)
@@ -122,6 +126,11 @@ def _truncation(problem: Problem, rtol: float | None) -> float:
     """Return what a sum may lose, so that a quotient of two loses at most rtol."""
     assert rtol is not None
     return rtol / (2.0 + rtol) if problem.normalize else min(rtol, 0.5)
+
+
+def _most(problem: Problem) -> float:
+    """Return the exponent from which on all that a plain sum leaves out is far below the smallest normal number."""
+    return math.log(2.0**30 * len(problem.b)) - math.log(np.finfo(problem.dtype).smallest_normal)
 
 
 def curve_order(rows: Float64) -> NDArray[np.int64]:
@@ -155,7 +164,7 @@ def _together(keys: NDArray[np.uint64], parts: NDArray[np.int64]) -> NDArray[np.
 def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
     """Sort the points, and the control points that weigh anything, and make boxes about these; None if none does."""
     from .._kernels import boxes
-    from .._kernels.fused import GROUP
+    from .._kernels.registers import shape
 
     assert problem.w is not None
     pairs, table, offset = len(problem.b), problem.w(slice(0, len(problem.b))), problem.offset
@@ -169,17 +178,17 @@ def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
         if not used.all():
             b, table, offset = b[used], table[used], None if offset is None else offset[used]
     by = order if b is x else curve_order(b)
-    n, d = b.shape
-    rows, table, offset = np.zeros((-(-n // GROUP) * GROUP, d)), table[by], None if offset is None else offset[by]
-    np.take(b, by, axis=0, out=rows[:n], mode="clip")
+    (n, d), group = b.shape, shape()[2]
+    filled, blocks = -(-n // group) * group, -(-n // boxes.BLOCK)
+    rows, groups = np.empty((filled, d)), np.empty((filled // group, d + 1, group))
+    widths = (-(-k // boxes.LANES) * boxes.LANES for k in (blocks, -(-blocks // boxes.BUNDLE)))
+    of_blocks, of_bundles = (np.empty((2 * d + 2, width)) for width in widths)
+    boxes.make(b, by, rows, groups, of_blocks, of_bundles)
+    table, offset = table.take(by, axis=0), None if offset is None else offset[by]
     problem = replace(problem, x=x, b=rows[:n], w=lambda part: table[part], offset=offset)
-    blocks = -(-n // boxes.BLOCK)
-    shapes = ((2 * d + 2, -(-k // boxes.LANES) * boxes.LANES) for k in (blocks, -(-blocks // boxes.BUNDLE)))
-    of_blocks, of_bundles = (np.empty(shape) for shape in shapes)
-    boxes.make(problem.b, of_blocks, of_bundles)
-    lower = np.full(len(rows), -np.inf)
+    lower = np.full(filled, -np.inf)
     lower[:n], least = _weigh(problem, table, of_blocks[2 * d :, :blocks], of_bundles[2 * d :])
-    return _Sorted(problem, order, (of_blocks, of_bundles, rows, lower, np.array([least])), truncation, pairs)
+    return _Sorted(problem, order, (of_blocks, of_bundles, rows, lower, np.array([least])), groups, truncation, pairs)
 
 
 def _weigh(problem: Problem, table: Float64, of_blocks: Float64, of_bundles: Float64) -> tuple[Float64, float]:
@@ -196,15 +205,18 @@ def _weigh(problem: Problem, table: Float64, of_blocks: Float64, of_bundles: Flo
         sizes, scale = np.concatenate([sizes, np.ones((len(sizes), 1))], axis=1), np.append(scale, 1.0)
     logs = np.zeros(len(table)) if problem.offset is None else -problem.rate * (problem.offset - problem.offset.min())
     factor = 1.0 if problem.offset is None else np.exp(logs)
-    sums, upper, lower = np.zeros((np.count_nonzero(scale), of_blocks.shape[1])), logs, logs
+    sums = np.zeros((np.count_nonzero(scale), of_blocks.shape[1]))
+    most, least, starts = np.zeros(len(table)), np.full(len(table), np.inf), np.arange(0, len(table), BLOCK)
     for r, column in enumerate(np.flatnonzero(scale)):
         mass = sizes[:, column] / scale[column]
-        sums[r] = np.add.reduceat(mass * factor, np.arange(0, len(mass), BLOCK))
-        most, least = (mass, mass) if r == 0 else (np.maximum(most, mass), np.minimum(least, mass))
+        sums[r] = np.add.reduceat(mass * factor, starts)
+        np.maximum(most, mass, out=most)
+        np.minimum(least, mass, out=least)
     with np.errstate(divide="ignore"):
-        upper, lower = logs + np.log(most), logs + np.log(least)
-        tops = [np.maximum.reduceat(v, np.arange(0, len(v), BLOCK)) for v in (upper, lower)]
-        of_blocks[0], of_blocks[1] = tops[0], np.maximum(tops[1], np.log(sums.min(axis=0)))
+        upper = np.log(most) + logs
+        lower = upper if len(sums) == 1 else np.log(least) + logs
+        of_blocks[0] = np.maximum.reduceat(upper, starts)
+        of_blocks[1] = np.maximum(np.maximum.reduceat(lower, starts), np.log(sums.min(axis=0)))
         starts = np.arange(0, of_blocks.shape[1], BUNDLE)
         inner = np.add.reduceat(sums, starts, axis=1).min(axis=0)
         of_bundles[0, : len(starts)] = np.maximum.reduceat(of_blocks[0], starts)
@@ -219,14 +231,15 @@ def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Ta
     problem = task.problem
     products = by_products(problem.dim)
     constants = shared.fused_constants(problem)
-    packed = shared.pack_groups(problem, slice(0, len(problem.b)))
+    packed = task.groups, _columns(problem, task.groups)
+    if products:
+        task.groups[:, -1] = -half_defects(task.arrays[2]).reshape(len(task.groups), -1)
     defects = shared.defects_of(problem.x, problem.dtype)
     lost = -math.log(shared.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:
         limits = task.limits(lost if 4.0 * problem.rate >= lost else math.inf)
     else:
-        smallest = math.log(np.finfo(problem.dtype).smallest_normal)
-        limits = task.limits(most=math.log(2.0**30 * len(problem.b)) - smallest)
+        limits = task.limits(most=_most(problem))
 
     def evaluate(part: slice) -> int:
         order = task.order[part]
@@ -235,6 +248,17 @@ def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Ta
         return len(x) * task.pairs
 
     yield evaluate, _row_ranges(problem, len(problem.x), workers)
+
+
+def _columns(problem: Problem, groups: Float64) -> Float64:
+    """Return the weights, and ones for a denominator, in the fused kernel's layout."""
+    _, _, w = problem.controls(slice(0, len(problem.b)))
+    n, p, columns = len(w), problem.p, problem.p + problem.normalize
+    c = 1 if columns <= 2 else groups.shape[2]
+    weights = np.zeros((-(-columns // c), len(groups) * groups.shape[2], c))
+    for r in range(columns):
+        weights[r // c, :n, r % c] = w[:, r] if r < p else 1.0
+    return weights
 
 
 def _shifted_parts(

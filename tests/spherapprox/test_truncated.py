@@ -368,14 +368,33 @@ def test_price():
     assert with_shift > costs(20000, 2, 1e9, normalize=False)[0]
 
 
-@pytest.mark.parametrize(("dim", "concentration"), [(1, 1e4), (2, 1e2), (2, 1e4), (4, 1e4)])
-def test_the_sampled_share_is_near_that_computed(monkeypatch, dim, concentration):
-    x, b = sphere(8000, dim, 38), sphere(8000, dim, 39)
+def uneven(n, dim, seed):
+    """Fifty clusters, of very different sizes and widths."""
+    rng, common = np.random.default_rng(seed), np.random.default_rng(5)
+    sizes = np.arange(1.0, 51.0) ** -1.5
+    which = rng.choice(50, n, p=sizes / sizes.sum())
+    widths = np.exp(common.uniform(np.log(1e-4), np.log(0.3), 50))
+    x = sphere(50, dim, 99)[which] + widths[which, None] * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "dim", "concentration"),
+    [(sphere, 1, 1e4), (sphere, 2, 1e2), (sphere, 2, 1e4), (sphere, 4, 1e4)]
+    + [
+        (make, dim, concentration) for make in (clusters, uneven) for dim in (2, 4) for concentration in (1e2, 1e4, 1e6)
+    ],
+)
+def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concentration):
+    n = 6000
+    x, b = make(n, dim, 38), make(n, dim, 39)
     counts = computed_pairs(monkeypatch)
-    evaluate(x, b, np.ones(8000), concentration, method="truncated")
-    task = problem(x, b, np.ones(8000), concentration, normalize=False)
-    share, _ = sampled.share(task, 64, 24, np.log(8000 / 1e-14) + truncated.USUAL)
-    assert 0.5 < share / (sum(counts) / 8000**2) < 2.0
+    evaluate(x, b, np.ones(n), concentration, method="truncated")
+    task = problem(x, b, np.ones(n), concentration, normalize=False)
+    assert truncated.BLOCK == boxes.BLOCK
+    cut = np.log(n / 1e-14) + truncated.USUAL
+    share, _ = sampled.share(task, truncated.BLOCK, truncated.TILE, cut, truncated._most(task))
+    assert 0.5 < share / (sum(counts) / n**2) < 2.0
 
 
 def test_auto_takes_the_cheaper(monkeypatch):

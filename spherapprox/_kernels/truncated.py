@@ -1,9 +1,9 @@
-"""Sums over those blocks of control points that matter to a tile of evaluation points, found in a tree of balls.
+"""Sums over those blocks of control points that matter to a tile of evaluation points, found by boxes about them.
 
 With u_k, v_k the largest and the least mass of a control point over the columns of weights, each relative to its
-column's mean, a node of the tree with n of N points is left out where for every row of the tile
-``sum_{k in node} u_k exp(-rate t) <= rtol (n / N) L``: t bounds the t_k from below, and L is the mass of some points
-near the row, at most ``sum_k v_k exp(-rate t_k)``. So all nodes left out add at most rtol of the row's own sum of
+column's mean, a block of n of N points is left out where for every row of the tile
+``sum_{k in block} u_k exp(-rate t) <= rtol (n / N) L``: t bounds the t_k from below, and L is the mass of some points
+near the row, at most ``sum_k v_k exp(-rate t_k)``. So all blocks left out add at most rtol of the row's own sum of
 absolute values (docs/theorems.md, 4.11).
 """
 
@@ -16,180 +16,186 @@ import math
 import numpy as np
 
 from . import shifted
-from .exp import BYTES, add, add_square, load, multiply, smaller, spread, store, subtract, zeros
-from .fused import BLOCK, GROUP, VECTORS, add_block, aligned, fill
+from .boxes import (
+    BLOCK,
+    BUNDLE,
+    CUT,
+    LANES,
+    LOST,
+    MOST,
+    RATE,
+    SLACK,
+    enclose,
+    every,
+    farthest,
+    fill,
+    larger,
+    nearest,
+    negative,
+)
+from .exp import add, add_square, load, multiply, multiply_add, smaller, spread, store, subtract
+from .fused import BLOCK as LONGEST
+from .fused import GROUP, VECTORS, add_block, aligned
 from .jit import njit
-from .kdtree import COLUMNS, LEAST, MASS, RADIUS, distance
 from .registers import lanes
 
-RATE, CUT, MOST, LOST, SLACK = range(5)
-"""What a kernel's limits hold: the rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which
-on a plain sum would underflow; the relative error of computed squared distances."""
+TILES = 8
+"""Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
 
 
 @njit
-def _ball(tile, center):
-    """Write the center of the tile's points, and return their largest distance from it."""
-    d, size = center.size, tile.shape[1]
-    for j in range(d):
-        s = 0.0
-        for i in range(size):
-            s += tile[j, i]
-        center[j] = s / size
-    largest = 0.0
-    for i in range(size):
-        t = 0.0
-        for j in range(d):
-            t += (np.float64(tile[j, i]) - center[j]) ** 2
-        largest = max(largest, t)
-    return math.sqrt(largest)
-
-
-@njit(inline="always")
-def _exponent(t, factor, lower, k):
-    """Return ``factor t - lower_k``."""
-    return subtract(multiply(t, factor), spread(lower, k))
+def _candidates(tree, around, limits, near, ids):
+    """Copy the boxes of the blocks that may matter to points of a box; return their number and a bound of -log L."""
+    boxes, bundles, least = tree[0], tree[1], tree[4]
+    bound = limits[RATE] * (1.0 + limits[SLACK]) * 4.01 - least[0]
+    here, where = farthest(bundles, 0, bundles.shape[1], around, limits)
+    first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
+    bound = min(bound, here, farthest(boxes, first, last, around, limits)[0])
+    found = np.empty(bundles.shape[1], np.int64)
+    n = 0
+    for i in range(nearest(bundles, 0, bundles.shape[1], around, bound, limits, found, 0)):
+        first, last = found[i] * BUNDLE, min((found[i] + 1) * BUNDLE, boxes.shape[1])
+        n = nearest(boxes, first, last, around, bound, limits, ids, n)
+    for j in range(boxes.shape[0]):
+        for i in range(n):
+            near[j, i] = boxes[j, ids[i]]
+    fill(near, n)
+    return n, bound
 
 
 @njit
-def _needs(tile, center, radius, tree, limits, need):
-    """Write a bound of ``-log L`` for each row of the tile: the larger it is, the farther its sum must reach.
-
-    L is the mass of a node on the way down to a near block, at the node's farthest point, or of a point of that block.
-    """
-    nodes, spans, rows, lower = tree
-    d, size, width = center.size, tile.shape[1], BYTES // tile.itemsize
-    slack = limits[SLACK]
-    node, bound = 0, math.inf
-    while True:
-        far = (distance(nodes[node], center, d) + radius) * (1.0 + slack) + nodes[node, d + RADIUS]
-        bound = min(bound, limits[RATE] * (1.0 + slack) * far * far - nodes[node, d + LEAST])
-        if spans[node, 1] == 1:
-            break
-        left, right = node + 1, node + 2 * (spans[node, 1] // 2)
-        node = left if distance(nodes[left], center, d) < distance(nodes[right], center, d) else right
-    for i in range(size):
-        need[0, i] = bound
-        need[1, i] = limits[RATE] * (1.0 + slack)
-    first = spans[node, 0] * BLOCK
-    for v in range(0, size, width):
-        least, factor = load(need, v), load(need, size + v)
-        for k in range(first, min(first + BLOCK, lower.size), 4):
-            t0 = t1 = t2 = t3 = zeros(tile)
+def _needs(tile, rows, lower, first, limits, need):
+    """Lower the bounds of -log L of the tile's rows to those of the points of a block."""
+    d, size = rows.shape[1], tile.shape[1]
+    factor = every(limits[RATE] * (1.0 + limits[SLACK]))
+    for v in range(0, size, LANES):
+        least = load(need, v)
+        for k in range(first, min(first + BLOCK, lower.size)):
+            t = every(0.0)
             for j in range(d):
-                x, at = load(tile, j * size + v), k * d + j
-                t0, t1 = add_square(x, spread(rows, at), t0), add_square(x, spread(rows, at + d), t1)
-                t2 = add_square(x, spread(rows, at + 2 * d), t2)
-                t3 = add_square(x, spread(rows, at + 3 * d), t3)
-            a = smaller(_exponent(t0, factor, lower, k), _exponent(t1, factor, lower, k + 1))
-            b = smaller(_exponent(t2, factor, lower, k + 2), _exponent(t3, factor, lower, k + 3))
-            least = smaller(least, smaller(a, b))
+                t = add_square(load(tile, j * size + v), spread(rows, k * d + j), t)
+            least = smaller(least, subtract(multiply(t, factor), spread(lower, k)))
         store(need, v, least)
 
 
 @njit
-def _some_row_needs(tile, nodes, node, need):
-    """Say whether a block comes nearer to a row of the tile than the distance in need[1]."""
-    d, size, width = nodes.shape[1] - COLUMNS, tile.shape[1], BYTES // tile.itemsize
-    at = node * nodes.shape[1]
-    least = zeros(tile)
-    for v in range(0, size, width):
-        t = zeros(tile)
-        for j in range(d):
-            t = add_square(load(tile, j * size + v), spread(nodes, at + j), t)
-        reach = add(load(need, size + v), spread(nodes, at + d + RADIUS))
-        least = smaller(least, subtract(t, multiply(reach, reach)))
-    store(need, 2 * size, least)
-    count = 0
-    for i in range(width):
-        count += need[2, i] < 0.0
-    return count > 0
+def _enclose_tile(tile, box):
+    """Write the least and the largest coordinates of a tile's points."""
+    d = box.size // 2
+    for j in range(d):
+        low = high = tile[j, 0]
+        for i in range(1, tile.shape[1]):
+            v = tile[j, i]
+            low = v if v < low else low
+            high = v if v > high else high
+        box[j], box[d + j] = low, high
 
 
 @njit
-def near_blocks(tile, tree, limits, need, center, found):
-    """Write the blocks that matter to the points of a tile (d or more, size), in order; return their number.
+def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
+    """Write the first rows of blocks that matter to the points of a tile (d or more, size), in order.
 
-    ``limits``: see the constants; ``need`` (3, size), ``center`` (d,), ``found`` (q,): room. The number is negated
-    where no row's sum is known to be as large as LOST says.
+    ``near``, ``ids``: the boxes of `count` candidates, and which blocks these are; ``bound``: one of -log L for all
+    rows; ``need`` (size,), ``box`` (2d,), ``found``: room. Returns the number of blocks, negated where no row's sum is
+    known to be as large as LOST says.
     """
-    nodes, spans = tree[0], tree[1]
-    rate, cut, most, slack, d = limits[RATE], limits[CUT], limits[MOST], limits[SLACK], center.size
-    radius = _ball(tile, center) * (1.0 + slack)
-    _needs(tile, center, radius, tree, limits, need)
-    largest = least = np.float64(need[0, 0])
-    for i in range(1, tile.shape[1]):
-        largest, least = max(largest, need[0, i]), min(least, need[0, i])
-    node, n, mass = 0, 0, -math.inf
-    while node < spans.shape[0]:
-        gap = distance(nodes[node], center, d) * (1.0 - slack) - nodes[node, d + RADIUS] - radius
-        bound = min(largest + cut + nodes[node, d + MASS], most)
-        if gap > 0.0 and rate * (1.0 - slack) * gap * gap >= bound:
-            node += spans[node, 2]
-            continue
-        if spans[node, 1] == 1:
-            found[n] = node
-            mass = max(mass, nodes[node, d + MASS])
-            n += 1
-        node += 1
-    for i in range(tile.shape[1]):
-        need[1, i] = math.sqrt(max(0.0, min(need[0, i] + cut + mass, most)) / rate) * (1.0 + slack)
+    d, size, n = box.size // 2, tile.shape[1], near.shape[1]
+    last = (count + LANES - 1) // LANES * LANES
+    _enclose_tile(tile, box)
+    here, where = farthest(near, 0, last, box, limits)
+    need[:] = min(bound, here)
+    if count > 0:
+        _needs(tile, tree[2], tree[3], ids[where] * BLOCK, limits, need)
+    largest, least = need.max(), need.min()
+    factor, most = every(limits[RATE] * (1.0 - limits[SLACK])), every(limits[MOST])
     kept = 0
-    for i in range(n):
-        if _some_row_needs(tile, nodes, found[i], need):
-            found[kept] = spans[found[i], 0]
-            kept += 1
+    for i in range(nearest(near, 0, last, box, largest, limits, found, 0)):
+        at = found[i]
+        extra = every(near[2 * d, at] + limits[CUT])
+        rows = 0
+        for v in range(0, size, LANES):
+            t = every(0.0)
+            for j in range(d):
+                x = load(tile, j * size + v)
+                s = larger(subtract(spread(near, j * n + at), x), subtract(x, spread(near, (d + j) * n + at)))
+                s = larger(s, every(0.0))
+                t = multiply_add(s, s, t)
+            bound_here = smaller(add(load(need, v), extra), most)
+            rows |= negative(subtract(multiply(t, factor), bound_here))
+        found[kept] = ids[at] * BLOCK
+        kept += rows != 0
     return -kept if limits[LOST] < least < math.inf else kept
 
 
 @njit
-def truncated_sums(x, defects, tree, b, w, by_products, constants, limits, out):
-    """Write the sums at each row of x (m, d) into ``out`` (m, p); other arguments as in `fused_sums`, in tree order.
+def _room(tree, size):
+    """Return what the search writes to: near, ids, need, box, found."""
+    d, n = tree[2].shape[1], tree[0].shape[1]
+    return np.empty((2 * d + 2, n)), np.empty(n, np.int64), np.empty(size), np.empty(2 * d), np.empty(n, np.int64)
 
-    ``tree``: nodes, spans, the sorted control points (n, d), and log v_k, n a multiple of 4. A tile whose sums would
-    all underflow is left out. Returns the pairs that were computed.
+
+@njit
+def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits, out):
+    """Write the sums at each row of x (m, d) into rows ``order`` (m,) of ``out``; others as in `fused_sums`, sorted.
+
+    ``tree``: boxes, bundles, the sorted control points (n, d), log v_k, and the log of the least mass of all; n is a
+    multiple of 4. A tile whose sums would all underflow is left out. Returns the pairs that were computed.
     """
     size, d = VECTORS * lanes(x), x.shape[1]
     q, n = w.shape[0] * w.shape[2], w.shape[1]
-    tile, buffer = aligned(d + 1, size, x), aligned(BLOCK, size, x)
+    tile, buffer = aligned(d + 1, size, x), aligned(LONGEST, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
-    need, center = np.empty((3, size), x.dtype), np.empty(d)
-    found = np.empty(tree[1].shape[0], np.int64)
-    pairs = 0
+    near, ids, need, around, found = _room(tree, size)
+    box = np.empty((2 * d, 1))
+    pairs = candidates = 0
+    bound = math.inf
     for start in range(0, x.shape[0], size):
-        count = fill(tile, x, start, defects)
+        if start % (TILES * size) == 0:
+            enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
+        count = min(size, x.shape[0] - start)
+        for i in range(size):
+            row = start + min(i, count - 1)
+            for j in range(d):
+                tile[j, i] = x[row, j]
+            tile[d, i] = defects[order[row]]
         total[:] = 0.0
         rest[:] = 0.0
         again = 0
-        blocks = near_blocks(tile, tree, limits, need, center, found)
+        blocks = near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found)
         for i in range(blocks):
-            k = found[i] * BLOCK
+            k = found[i]
             last = min(k + BLOCK, n)
             products = by_products and (2 * GROUP * again <= BLOCK or i % 16 == 0)
             again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
             pairs += count * (last - k)
         for i in range(count):
             for r in range(out.shape[1]):
-                out[start + i, r] = total[r, i] + rest[r, i]
+                out[order[start + i], r] = total[r, i] + rest[r, i]
     return pairs
 
 
 @njit
 def truncated_triples(x, tree, b, offset, w, constants, limits, shift, numerators, denominator):
-    """Write the triple of each row of x (m, d), as `shifted_sums` does; b, offset and w in tree order.
+    """Write the triple of each row of x (m, d), as `shifted_sums` does; b, offset and w sorted.
 
     Returns the pairs that were computed.
     """
     size, d = shifted.TILE_BYTES // x.itemsize, x.shape[1]
     state = shifted.new_state(x, w)
-    tile, need = np.empty((d, size), x.dtype), np.empty((3, size), x.dtype)
-    center, found = np.empty(d), np.empty(tree[1].shape[0], np.int64)
-    pairs = 0
+    tile = np.empty((d, size), x.dtype)
+    near, ids, need, around, found = _room(tree, size)
+    box = np.empty((2 * d, 1))
+    pairs = candidates = 0
+    bound = math.inf
     for start in range(0, x.shape[0], size):
+        if start % (TILES * size) == 0:
+            enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
         count = shifted.begin(tile, x, start, state)
-        blocks = abs(near_blocks(tile, tree, limits, need, center, found))
+        blocks = abs(near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found))
         for i in range(blocks):
-            k = found[i] * BLOCK
+            k = found[i]
             last = min(k + BLOCK, b.shape[0])
             shifted.add_block(tile, b, offset, w, k, last, constants, state)
             pairs += count * (last - k)

@@ -9,48 +9,57 @@ import numpy as np
 from .._checks import Floats
 from .partial import Float64, Problem
 
-ROWS = 48
+ROWS = 32
 """Evaluation points of a sample."""
-SMALLEST, LARGEST = 128, 4096
+SMALLEST, LARGEST = 512, 8192
 """Control points of a sample."""
-PAIRS = 200_000
+ENOUGH = 4
+"""Points of a sample in a block that are enough."""
+PAIRS = 50_000
 """Pairs of the problem for each of these, so that the sample takes a small part of the sum's time."""
 RANK = 2
 """The nearest distance of a sample that says something: that of rank 1 may be to the point itself."""
 
 
-def share(problem: Problem, block: int, tile: int, cut: float) -> tuple[float, float]:
+def share(problem: Problem, block: int, tile: int, cut: float, most: float = math.inf) -> tuple[float, float]:
     """Estimate the share of pairs, and the usual exponent of the nearest control point.
 
-    Where N control points are, s of a sample of n are as near to x as s N / n of all. So the sample tells the radii of
-    a block and of a tile near x, and how many points are within the reach of x and these radii. Fitted to the shares
-    that were computed for uniform points in dimensions 1 to 16 and clusters, 10^4 to 10^6 points, concentrations
-    10^2 to 10^8.
+    A control point matters up to an exponent of `cut` more than the nearest one's, and up to `most`. Where N control
+    points are, s of a sample of n are as near to x as s N / n of all. So the sample tells the radii of a block and of a
+    tile near x, and how many points are within the reach of x and these radii. Held against the shares that were
+    computed for uniform points, circles and clusters in dimensions 2 to 8.
     """
     n, m = len(problem.b), len(problem.x)
     x = np.asarray(problem.x[:: max(1, m // ROWS)], np.float64)
     size = int(min(max(m * n / PAIRS, SMALLEST), LARGEST))
-    to_controls = _Near(x, _sample(problem.b, size), n)
-    own = _Near(x, _sample(problem.x, size), m)
+    to_controls = _Near(x, _sample(problem.b, min(size, ENOUGH * n // block)), n, block)
+    own = _Near(x, _sample(problem.x, min(size, ENOUGH * m // tile)), m, tile)
     nearest = to_controls.radius(1.0) ** 2
-    reach = np.sqrt(np.minimum(nearest + cut / max(problem.rate, 1e-30), 16.0))
+    rate = max(problem.rate, 1e-30)
+    reach = np.sqrt(np.minimum(np.minimum(nearest + cut / rate, most / rate), 16.0))
     reach += to_controls.radius(float(block)) * to_controls.diagonal() + own.radius(float(tile)) * own.diagonal()
     return float(to_controls.count(reach).mean()) / n, problem.rate * float(np.median(nearest))
 
 
 def _sample(rows: Floats, size: int) -> Float64:
     """Return some of the rows, at equal distances in their order."""
-    return np.asarray(rows[:: max(1, len(rows) // size)], np.float64)
+    return np.asarray(rows[:: max(1, len(rows) // max(size, SMALLEST))], np.float64)
 
 
 class _Near:
-    """The sorted distances of points from a sample of `total` others; below its least ones they go on as powers."""
+    """The distances of points from a sample of `total` others; below its least ones they go on as powers."""
 
-    def __init__(self, x: Float64, sample: Float64, total: int) -> None:
-        squares = (x**2).sum(axis=1)[:, None] + (sample**2).sum(axis=1) - 2.0 * (x @ sample.T)
-        self.distances = np.sort(np.sqrt(np.maximum(squares, 1e-30)), axis=1)  # (r, n)
-        self.factor = self.distances.shape[1] / total
-        last = min(4 * RANK, self.distances.shape[1]) - 1
+    def __init__(self, x: Float64, sample: Float64, total: int, count: int) -> None:
+        self.squares = x @ sample.T  # (r, n)
+        self.squares *= -2.0
+        self.squares += (x**2).sum(axis=1)[:, None]
+        self.squares += (sample**2).sum(axis=1)
+        self.factor = self.squares.shape[1] / total
+        ranks = min(max(4 * RANK, int(count * self.factor) + 1), self.squares.shape[1])
+        if ranks < self.squares.shape[1]:
+            self.squares.partition(ranks - 1, axis=1)
+        self.distances = np.sqrt(np.maximum(np.sort(self.squares[:, :ranks], axis=1), 1e-30))
+        last = min(4 * RANK, ranks) - 1
         first = min(RANK, last + 1) - 1
         growth = np.log(self.distances[:, last] / self.distances[:, first]).mean()
         self.dimension = math.log((last + 1) / (first + 1)) / max(growth, 1e-3) if last > first else 1.0
@@ -70,6 +79,6 @@ class _Near:
 
     def count(self, radius: Float64) -> Float64:
         """Return how many of all points are within the radii."""
-        ranks = (self.distances <= radius[:, None]).sum(axis=1)
+        ranks = (self.squares <= radius[:, None] ** 2).sum(axis=1)
         small = self.first * np.minimum(radius / self.least, 1.0) ** self.dimension
         return np.asarray(np.where(ranks < self.first, small, ranks) / self.factor)

@@ -95,6 +95,8 @@ def logarithm(scaled: Scaled, rate: float, normalize: bool) -> Float64:
 
 def _times_exp(sums: Float64, exponent: Float64, octaves: NDArray[np.int32]) -> Float64:
     """Return ``sums exp(exponent) 2^octaves``, (m, p) from (m, p), (m,), (p,): no factor over- or underflows alone."""
+    if not exponent.any():
+        return np.asarray(np.ldexp(sums, octaves))
     exponent = np.maximum(exponent, -1e5)  # far below all that 2^octaves can lift
     n = np.rint(exponent / math.log(2.0))
     rest = (exponent - n * _LN2_HIGH) - n * _LN2_LOW

@@ -1,8 +1,8 @@
 """The truncated method: pairs that cannot matter to their row's sum are left out, block by block, with a proven bound.
 
 For large concentrations in low dimensions, or clustered control points in any. Control and evaluation points are put
-in an order in which neighbours are together; a tree of balls about blocks of control points says which of them matter
-to a tile of evaluation points (docs/theorems.md, 4.11).
+in an order in which neighbours are together; boxes about blocks of control points say which of them matter to a tile of
+evaluation points (docs/theorems.md, 4.11).
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Floats
-from .._threads import in_order, slices
+from .._threads import slices
 from . import dense, sampled, shared
 from .partial import Float64, Partial, Problem, Sums, put
-from .tiles import Task, by_products
+from .tiles import Task, by_products, half_defects
 
 SLACK = 1e-6
 """Added to the exponent where truncation begins: covers the rounding of logarithms."""
 SMALLEST_RATE = 1e-30
 """Rates below it are taken for it where blocks are left out: none is."""
-CHUNK = 2**18
-"""Numbers of weights that are looked at together."""
+BLOCK, TILE = 24, 24
+"""Control points in a block and evaluation points in a tile: those of the kernels, which need not be loaded."""
+FEW = 32
+"""Points in one box of a grid that stay in any order."""
+TOGETHER = 768
+"""Rows of whole searches, in either kernel: their number must not depend on the number of workers."""
 WORTH = 5e-3
 """Seconds of the dense method from which on a sample may be taken."""
 USUAL = 2.0
@@ -44,15 +47,19 @@ TASKS = 1000
 
 
 @dataclass(frozen=True)
-class _Tree:
-    """The problem in an order in which neighbours are together, and the balls about blocks of control points.
+class _Sorted:
+    """The problem in an order in which neighbours are together, and the boxes about blocks of control points.
 
-    `arrays` are what the kernels want: nodes, spans, control points (n, d), and the logarithms of their least masses.
-    `truncation` is what a sum may lose, relative to that of absolute values; `pairs` counts the pairs of a row.
+    `arrays` are what the kernels want: boxes, bundles, control points (n, d), the logarithms of their least masses, and
+    that of the least mass of all; `groups`: the control points as the fused kernel wants them. `order` sorts the
+    evaluation points. `truncation` is what a sum may lose, relative to
+    that of absolute values; `pairs` counts the pairs of a row.
     """
 
     problem: Problem
+    order: NDArray[np.int64]
     arrays: tuple[NDArray[Any], ...]
+    groups: Float64
     truncation: float
     pairs: int
 
@@ -60,37 +67,33 @@ class _Tree:
         """Return the kernels' limits; `most`: the exponent from which on nothing matters, `lost`: see `near_blocks`."""
         n, d = self.problem.b.shape
         cut = math.log(n / self.truncation) + SLACK
-        return np.array([max(self.problem.rate, SMALLEST_RATE), cut, most, lost, _slack(d, self.problem.dtype)])
+        return np.array([max(self.problem.rate, SMALLEST_RATE), cut, most, lost, _slack(d)])
 
 
 def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
     """Return the sums over the control points that matter; `report` hears of finished pairs, computed or not."""
-    from .._kernels.fused import VECTORS
-    from .._kernels.registers import shape
-
     truncation = _truncation(problem, rtol)
     m = len(problem.x)
-    order, x = _ordered(problem.x, problem.dtype, VECTORS * shape()[0] // problem.dtype.itemsize, workers)
-    tree = _tree(replace(problem, x=x), truncation, workers)
+    task = _sorted(problem, truncation)
     state = Partial(np.zeros(m), np.zeros((m, problem.p)), np.zeros(m))
-    if tree is None:
+    if task is None:
         report(m * len(problem.b))
         return Sums(state, 0.0, "numba")
     if shared.kernel_of(problem) == "fused":
-        shared.carry_out(_fused_parts(tree, state, workers), workers, report)
-        lost = shared.lost_rows(problem, state)
-        part = Partial(np.empty(len(lost)), np.empty((len(lost), problem.p)), np.empty(len(lost)))
-        shared.carry_out(_shifted_parts(tree, lost, part, workers), workers, lambda pairs: None)
-        put(state, lost, part)
+        plain = np.zeros((m, problem.p + problem.normalize))
+        shared.carry_out(_fused_parts(task, plain, workers), workers, report)
+        state = Partial(state.shift, plain[:, : problem.p], plain[:, -1])
+        lost = np.zeros(m, np.bool_)
+        lost[shared.lost_rows(problem, state)] = True
+        which = task.order[lost[task.order]]
+        shared.carry_out(_shifted_parts(task, which, state, workers), workers, lambda pairs: None)
     else:
-        shared.carry_out(_shifted_parts(tree, np.arange(m), state, workers), workers, report)
+        shared.carry_out(_shifted_parts(task, task.order, state, workers), workers, report)
     shared.ready.add(("truncated", problem.dtype))
     if not problem.normalize:
-        state.denominator[:] = 0.0
-    back = Partial(np.empty(m), np.empty((m, problem.p)), np.empty(m))
-    put(back, order, state)
+        state = replace(state, denominator=np.zeros(m))
     error = 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
-    return Sums(back, shared.rounding_bound(problem, state.shift) + error, "numba")
+    return Sums(state, shared.rounding_bound(problem, state.shift) + error, "numba")
 
 
 def obstacle(problem: Problem, rtol: float | None) -> str:
@@ -104,7 +107,8 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     cut = math.log(len(problem.b) / _truncation(problem, rtol)) + USUAL
     if everything < WORTH or 4.0 * problem.rate < cut:
         return math.inf
-    share, nearest = sampled.share(problem, 64, 24, cut)
+    most = math.inf if problem.normalize or problem.lifted else _most(problem)
+    share, nearest = sampled.share(problem, BLOCK, TILE, cut, most)
     if (problem.normalize or problem.lifted) and nearest > -math.log(shared.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
     points = len(problem.x) + len(problem.b)
@@ -113,9 +117,9 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     return (rest + SURVIVING * share * everything) / workers + (0.0 if ready else LOADING)
 
 
-def _slack(d: int, dtype: np.dtype[Any]) -> float:
+def _slack(d: int) -> float:
     """Return a bound of the relative errors of distances and of exponents made of them."""
-    return 4.0 * (d + 16) * float(np.finfo(dtype).eps)
+    return 4.0 * (d + 16) * float(np.finfo(np.float64).eps)
 
 
 def _truncation(problem: Problem, rtol: float | None) -> float:
@@ -124,97 +128,141 @@ def _truncation(problem: Problem, rtol: float | None) -> float:
     return rtol / (2.0 + rtol) if problem.normalize else min(rtol, 0.5)
 
 
-def _ordered(rows: Floats, dtype: np.dtype[Any], block: int, workers: int) -> tuple[NDArray[np.int64], Floats]:
-    """Return an order in which blocks of rows are neighbours, and the rows in it."""
-    from .._kernels.kdtree import halve, sort_blocks
-
-    rows = np.array(rows, dtype, order="C")
-    order = np.arange(len(rows))
-    parts = [slice(0, len(rows))]
-    while workers > 1 and len(parts) < 4 * workers and len(parts) * block < len(rows):
-        middles = in_order(lambda s: halve(rows, order, s.start, s.stop, block), parts, workers)
-        halves = [(slice(s.start, i), slice(i, s.stop)) for s, i in zip(parts, middles, strict=True)]
-        parts = [s for pair in halves for s in pair if s.start < s.stop]
-    list(in_order(lambda s: sort_blocks(rows, order, s.start, s.stop, block), parts, workers))
-    return order, rows
+def _most(problem: Problem) -> float:
+    """Return the exponent from which on all that a plain sum leaves out is far below the smallest normal number."""
+    return math.log(2.0**30 * len(problem.b)) - math.log(np.finfo(problem.dtype).smallest_normal)
 
 
-def _tree(problem: Problem, truncation: float, workers: int) -> _Tree | None:
-    """Sort the control points that weigh anything, and build their tree; None if there are none."""
-    from .._kernels.fused import BLOCK
-    from .._kernels.kdtree import COLUMNS, make_tree
+def curve_order(rows: Float64) -> NDArray[np.int64]:
+    """Return an order of points of the sphere in which neighbours are together."""
+    from .._kernels.curve import CUBE, number
+
+    n, d = rows.shape
+    order, keys = np.arange(n), np.empty(n, np.uint64)
+    parts, cube = np.array([[0, n]]), d <= CUBE
+    while len(parts):
+        number(rows, order, parts, cube, keys)
+        for first, last in parts:
+            keys[first:last].sort()
+            order[first:last] = keys[first:last] & np.uint64(2**32 - 1)
+        parts, cube = _together(keys, parts), False
+    return order
+
+
+def _together(keys: NDArray[np.uint64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the ranges, within parts, of more than FEW keys of one number."""
+    found = [np.empty((0, 2), np.int64)]
+    for first, last in parts:
+        numbers = keys[first:last] >> np.uint64(32)
+        if (numbers[FEW:] == numbers[:-FEW]).any():
+            ends = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1], [True]])) + first
+            runs = np.stack([ends[:-1], ends[1:]], axis=1)
+            found.append(runs[runs[:, 1] - runs[:, 0] > FEW])
+    return np.concatenate(found)
+
+
+def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
+    """Sort the points, and the control points that weigh anything, and make boxes about these; None if none does."""
+    from .._kernels import boxes
+    from .._kernels.registers import shape
 
     assert problem.w is not None
-    pairs, b, table, offset = len(problem.b), problem.b, problem.w(slice(0, len(problem.b))), problem.offset
+    pairs, table, offset = len(problem.b), problem.w(slice(0, len(problem.b))), problem.offset
+    x = np.ascontiguousarray(problem.x, np.float64)
+    b = x if problem.b is problem.x else np.ascontiguousarray(problem.b, np.float64)
+    order = curve_order(x)
     if not problem.normalize:
-        used = np.flatnonzero(table.any(axis=1))
-        if len(used) == 0:
+        used = table.any(axis=1)
+        if not used.any():
             return None
-        if len(used) < len(b):
+        if not used.all():
             b, table, offset = b[used], table[used], None if offset is None else offset[used]
-    order, b = _ordered(b, problem.dtype, BLOCK, workers)
-    table, offset = table[order], None if offset is None else offset[order]
-    upper, lower, masses = _masses(table, offset, problem, BLOCK)
-    nodes = np.empty((2 * len(masses) - 1, b.shape[1] + COLUMNS), problem.dtype)
-    spans = np.empty((len(nodes), 3), np.int64)
-    make_tree(b, upper, masses, BLOCK, _slack(b.shape[1], problem.dtype), nodes, spans)
-    problem = replace(problem, b=b, w=lambda part: table[part], offset=offset)
-    filled = -(-len(b) // 4) * 4
-    rows, least = np.zeros((filled, b.shape[1]), b.dtype), np.full(filled, -np.inf, b.dtype)
-    rows[: len(b)], least[: len(b)] = b, lower
-    return _Tree(problem, (nodes, spans, rows, least), truncation, pairs)
+    by = order if b is x else curve_order(b)
+    (n, d), group = b.shape, shape()[2]
+    filled, blocks = -(-n // group) * group, -(-n // boxes.BLOCK)
+    rows, groups = np.empty((filled, d)), np.empty((filled // group, d + 1, group))
+    widths = (-(-k // boxes.LANES) * boxes.LANES for k in (blocks, -(-blocks // boxes.BUNDLE)))
+    of_blocks, of_bundles = (np.empty((2 * d + 2, width)) for width in widths)
+    boxes.make(b, by, rows, groups, of_blocks, of_bundles)
+    table, offset = table.take(by, axis=0), None if offset is None else offset[by]
+    problem = replace(problem, x=x, b=rows[:n], w=lambda part: table[part], offset=offset)
+    lower = np.full(filled, -np.inf)
+    lower[:n], least = _weigh(problem, table, of_blocks[2 * d :, :blocks], of_bundles[2 * d :])
+    return _Sorted(problem, order, (of_blocks, of_bundles, rows, lower, np.array([least])), groups, truncation, pairs)
 
 
-def _masses(table: Float64, offset: Float64 | None, problem: Problem, block: int) -> tuple[Float64, Float64, Float64]:
-    """Return the logarithms of each control point's largest and least mass over the columns, and the blocks' masses.
+def _weigh(problem: Problem, table: Float64, of_blocks: Float64, of_bundles: Float64) -> tuple[Float64, float]:
+    """Write the logarithms of the largest mass of a point, and of the least of all, of blocks and of bundles.
 
     A mass is the size of a weight over the column's mean, times what the offset adds; columns of zeros do not count.
+    Returns the logarithms of the least mass of each point over the columns, and of the least of all points.
     """
-    n = len(table)
-    scale = np.array([np.abs(column).mean() for column in table.T])
-    columns = np.flatnonzero(scale)
-    upper, lower = np.zeros((2, n)) if offset is None else np.tile(-problem.rate * (offset - offset.min()), (2, 1))
-    masses = np.empty((-(-n // block), len(columns) + problem.normalize))
-    for part in slices(n, max(1, CHUNK // table.shape[1] // block) * block):
-        q = np.abs(table[part][:, columns]) / scale[columns]  # (k, p)
-        if problem.normalize:
-            q = np.concatenate([q, np.ones((len(q), 1))], axis=1)
-        starts = np.arange(0, len(q), block)
-        masses[part.start // block :][: len(starts)] = np.add.reduceat(q * np.exp(upper[part])[:, None], starts)
-        with np.errstate(divide="ignore"):
-            upper[part] += np.log(q.max(axis=1))
-            lower[part] += np.log(q.min(axis=1))
-    return upper, lower, masses
+    from .._kernels.boxes import BLOCK, BUNDLE
+
+    sizes = np.abs(table)
+    scale = sizes.mean(axis=0)
+    if problem.normalize:
+        sizes, scale = np.concatenate([sizes, np.ones((len(sizes), 1))], axis=1), np.append(scale, 1.0)
+    logs = np.zeros(len(table)) if problem.offset is None else -problem.rate * (problem.offset - problem.offset.min())
+    factor = 1.0 if problem.offset is None else np.exp(logs)
+    sums = np.zeros((np.count_nonzero(scale), of_blocks.shape[1]))
+    most, least, starts = np.zeros(len(table)), np.full(len(table), np.inf), np.arange(0, len(table), BLOCK)
+    for r, column in enumerate(np.flatnonzero(scale)):
+        mass = sizes[:, column] / scale[column]
+        sums[r] = np.add.reduceat(mass * factor, starts)
+        np.maximum(most, mass, out=most)
+        np.minimum(least, mass, out=least)
+    with np.errstate(divide="ignore"):
+        upper = np.log(most) + logs
+        lower = upper if len(sums) == 1 else np.log(least) + logs
+        of_blocks[0] = np.maximum.reduceat(upper, starts)
+        of_blocks[1] = np.maximum(np.maximum.reduceat(lower, starts), np.log(sums.min(axis=0)))
+        starts = np.arange(0, of_blocks.shape[1], BUNDLE)
+        inner = np.add.reduceat(sums, starts, axis=1).min(axis=0)
+        of_bundles[0, : len(starts)] = np.maximum.reduceat(of_blocks[0], starts)
+        of_bundles[1, : len(starts)] = np.maximum(np.maximum.reduceat(of_blocks[1], starts), np.log(inner))
+        return lower, float(np.log(sums.sum(axis=1).min()))
 
 
-def _fused_parts(tree: _Tree, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
+def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the fused kernel's task and the ranges of rows to call it for."""
     from .._kernels.truncated import truncated_sums
 
-    problem = tree.problem
+    problem = task.problem
     products = by_products(problem.dim)
     constants = shared.fused_constants(problem)
-    packed = shared.pack_groups(problem, slice(0, len(problem.b)))
+    packed = task.groups, _columns(problem, task.groups)
+    if products:
+        task.groups[:, -1] = -half_defects(task.arrays[2]).reshape(len(task.groups), -1)
     defects = shared.defects_of(problem.x, problem.dtype)
     lost = -math.log(shared.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:
-        limits = tree.limits(lost if 4.0 * problem.rate >= lost else math.inf)
+        limits = task.limits(lost if 4.0 * problem.rate >= lost else math.inf)
     else:
-        smallest = math.log(np.finfo(problem.dtype).smallest_normal)
-        limits = tree.limits(most=math.log(2.0**30 * len(problem.b)) - smallest)
+        limits = task.limits(most=_most(problem))
 
-    def task(rows: slice) -> int:
-        x = np.ascontiguousarray(problem.x[rows])
-        out = np.empty((len(x), problem.p + problem.normalize), problem.dtype)
-        truncated_sums(x, defects[rows], tree.arrays, *packed, products, constants, limits, out)
-        shared.add_plain(problem, state, rows, out, True)
-        return len(x) * tree.pairs
+    def evaluate(part: slice) -> int:
+        order = task.order[part]
+        x = problem.x.take(order, axis=0)
+        truncated_sums(x, order, defects, task.arrays, *packed, products, constants, limits, out)
+        return len(x) * task.pairs
 
-    yield task, _row_ranges(problem, len(problem.x), workers)
+    yield evaluate, _row_ranges(problem, len(problem.x), workers)
+
+
+def _columns(problem: Problem, groups: Float64) -> Float64:
+    """Return the weights, and ones for a denominator, in the fused kernel's layout."""
+    _, _, w = problem.controls(slice(0, len(problem.b)))
+    n, p, columns = len(w), problem.p, problem.p + problem.normalize
+    c = 1 if columns <= 2 else groups.shape[2]
+    weights = np.zeros((-(-columns // c), len(groups) * groups.shape[2], c))
+    for r in range(columns):
+        weights[r // c, :n, r % c] = w[:, r] if r < p else 1.0
+    return weights
 
 
 def _shifted_parts(
-    tree: _Tree, which: NDArray[np.intp], state: Partial, workers: int
+    task: _Sorted, which: NDArray[np.intp], state: Partial, workers: int
 ) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the shifted kernel's task for some of the rows, and the ranges of these to call it for."""
     from .._kernels.exp import decay_constants
@@ -223,25 +271,26 @@ def _shifted_parts(
 
     if len(which) == 0:
         return
-    problem = tree.problem
+    problem = task.problem
     constants = decay_constants(problem.rate, problem.dtype)
     packed = shared.pack(*problem.controls(slice(0, len(problem.b))), problem.dtype, GROUP)
-    limits = tree.limits()
+    limits = task.limits()
 
-    def task(rows: slice) -> int:
-        x = problem.x[which[rows]]
-        shift, denominator = np.empty((2, len(x)), problem.dtype)
-        numerators = np.empty((len(x), problem.p), problem.dtype)
-        truncated_triples(x, tree.arrays, *packed, constants, limits, shift, numerators, denominator)
+    def evaluate(part: slice) -> int:
+        rows = which[part]
+        shift, denominator = np.empty((2, len(rows)))
+        numerators = np.empty((len(rows), problem.p))
+        x = problem.x.take(rows, axis=0)
+        truncated_triples(x, task.arrays, *packed, constants, limits, shift, numerators, denominator)
         put(state, rows, Partial(shift, numerators, denominator))
-        return len(x) * tree.pairs
+        return len(rows) * task.pairs
 
-    yield task, _row_ranges(problem, len(which), workers)
+    yield evaluate, _row_ranges(problem, len(which), workers)
 
 
 def _row_ranges(problem: Problem, m: int, workers: int) -> list[slice]:
-    """Cut rows into whole tiles of any kernel, some for each worker, not too many for an interruption."""
+    """Cut rows into what either kernel searches for together, some for each worker."""
     rows = max(m / TASKS, TASK_WORK / (shared.work(problem) / len(problem.x)))
     if workers > 1:
         rows = min(rows, m / (4 * workers))
-    return slices(m, 96 * max(1, int(rows / 96)))
+    return slices(m, TOGETHER * max(1, int(rows / TOGETHER)))

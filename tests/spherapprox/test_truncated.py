@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import evaluate
-from spherapprox._kernels import kdtree
+from spherapprox._kernels import boxes, curve
 from spherapprox._kernels import truncated as kernels
 from spherapprox.summation import dense, plan, sampled, shared, truncated
 from spherapprox.summation.partial import Problem
@@ -128,16 +128,17 @@ def test_the_bound_holds_for_any_problem(seed, dim, log_concentration, log_rtol,
 
 @pytest.mark.parametrize("weight", [1.0, 1e4])
 def test_the_bound_is_nearly_attained(weight):
-    # 64 points at the pole and 6336 elsewhere together: these are left out as soon as they may be.
+    # A block of points at the pole and the others elsewhere together: these are left out as soon as they may be.
     there = np.array([[np.sin(0.5), 0.0, np.cos(0.5)]])
-    b = np.concatenate([np.tile(there, (6336, 1)), np.tile([[0.0, 0.0, 1.0]], (64, 1))])
-    values = np.repeat([weight, 1.0], [6336, 64])
+    few, many = boxes.BLOCK, 6400 - boxes.BLOCK
+    b = np.concatenate([np.tile(there, (many, 1)), np.tile([[0.0, 0.0, 1.0]], (few, 1))])
+    values = np.repeat([weight, 1.0], [many, few])
     losses = []
     for exponent in np.linspace(7.0, 12.0, 21):
         concentration = (exponent + np.log(weight)) / (1.0 - np.cos(0.5))
-        lost = 6336 * np.exp(-exponent)
+        lost = many * np.exp(-exponent)
         got = evaluate(b[-1:], b, values, concentration, method="truncated", rtol=1e-2)[0]
-        losses.append(1.0 - got / (64.0 + lost))
+        losses.append(1.0 - got / (few + lost))
     assert 5e-3 < max(losses) <= 1e-2
 
 
@@ -271,28 +272,84 @@ def test_memory_does_not_grow_with_the_product():
     assert peak < 6e6  # all pairs: 288e6
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 1000, 5003])
-@pytest.mark.parametrize("kind", ["sphere", "grid"])
-def test_tree_of_balls(n, kind):
-    rows = sphere(n, 2, 34) if kind == "sphere" else np.round(sphere(n, 2, 34), 1)
-    order, ordered = truncated._ordered(rows, np.dtype(np.float64), 64, 3)
+def steps_along_the_curve(rows, cube=False):
+    keys = np.empty(len(rows), np.uint64)
+    curve.number(rows, np.arange(len(rows)), np.array([[0, len(rows)]]), cube, keys)
+    assert len(np.unique(keys >> np.uint64(32))) == len(rows)
+    return np.abs(np.diff(rows[np.argsort(keys)], axis=0))
+
+
+@pytest.mark.parametrize(("n", "d"), [(16, 2), (8, 3), (2, 5), (32, 1)])
+def test_the_curve_goes_from_box_to_neighbour(n, d):
+    grid = np.stack(np.meshgrid(*[np.arange(float(n))] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    np.testing.assert_array_equal(steps_along_the_curve(grid).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_curve_on_each_face_of_the_cube(dim):
+    on_face = (np.arange(16.0) - 7.5) / 8.0
+    face = np.stack(np.meshgrid(*[on_face] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+    faces = [np.insert(face, j, sign, axis=1) for j in range(dim + 1) for sign in (1.0, -1.0)]
+    steps = steps_along_the_curve(np.concatenate(faces), True).sum(axis=1)
+    across = np.arange(1, len(steps) + 1) % len(face) == 0  # from one face to the next
+    np.testing.assert_allclose(steps[~across], 0.125)
+
+
+@pytest.mark.parametrize("n", [1, 33, 1000, 30_000])
+@pytest.mark.parametrize("kind", ["sphere", "clusters", "grid", "nested", "equal", "many columns"])
+def test_blocks_of_an_order_are_small(n, kind):
+    rng = np.random.default_rng(34)
+    rows = {
+        "sphere": lambda: sphere(n, 2, 34),
+        "clusters": lambda: clusters(n, 3, 34, 1e-7),
+        "grid": lambda: np.round(sphere(n, 2, 34), 1),
+        "nested": lambda: np.array([0.6, 0.8, 0.0]) + 10.0 ** rng.uniform(-12.0, -3.0, (n, 1)) * sphere(n, 2, 34),
+        "equal": lambda: np.tile([[0.0, -1.0, 0.0]], (n, 1)),
+        "many columns": lambda: clusters(n, 16, 34),
+    }[kind]()
+    order = truncated.curve_order(rows)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
-    np.testing.assert_array_equal(ordered, rows[order])
-    upper = np.random.default_rng(35).standard_normal(n)
-    masses = np.add.reduceat(np.stack([np.exp(upper), np.ones(n)], axis=1), np.arange(0, n, 64))
-    nodes, spans = np.empty((2 * len(masses) - 1, 6)), np.empty((2 * len(masses) - 1, 3), np.int64)
-    kdtree.make_tree(ordered, upper, masses, 64, 1e-13, nodes, spans)
-    leaves = spans[spans[:, 1] == 1]
-    np.testing.assert_array_equal(leaves[:, 0], np.arange(len(masses)))
-    for node, (first, blocks, size) in zip(nodes, spans, strict=True):
-        part = slice(first * 64, (first + blocks) * 64)
-        distances = np.linalg.norm(ordered[part] - node[:3], axis=1)
-        assert distances.max() <= node[3]
-        assert node[4] == pytest.approx(np.log(np.exp(upper[part]).mean()), abs=1e-12)
-        assert node[5] == pytest.approx(np.log(min(np.exp(upper[part]).sum(), len(distances))), abs=1e-12)
-        assert size == 2 * blocks - 1
-    if kind == "sphere" and n > 5000:
-        assert np.median(nodes[spans[:, 1] == 1, 3]) < 3.0 * np.sqrt(4.0 * 64 / n)
+    blocks = rows[order][: n // 32 * 32].reshape(-1, 32, rows.shape[1])
+    if n < 30_000:
+        return
+    widths = np.linalg.norm(np.ptp(blocks, axis=1), axis=1)
+    if kind == "nested":  # as wide as they are far from the center of all scales
+        far = np.linalg.norm(blocks.mean(axis=1) - [0.6, 0.8, 0.0], axis=1)
+        assert np.median(widths / far) < 3.0
+    else:
+        limit = {
+            "sphere": 4.5 * np.sqrt(32 * 4.0 / n),
+            "clusters": 1e-7,
+            "grid": 0.25,
+            "equal": 0.0,
+            "many columns": 0.1,
+        }
+        assert np.median(widths) <= limit[kind]
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 600, 5003])
+def test_boxes_and_masses(n):
+    b, values = clusters(n, 2, 34), np.random.default_rng(35).standard_normal((n, 2)) ** 3
+    task = truncated._sorted(problem(b, b, values, 10.0), 1e-14)
+    of_blocks, of_bundles, rows, lower, least = task.arrays
+    sizes = np.abs(task.problem.w(slice(0, n)))
+    masses = np.concatenate([sizes / sizes.mean(axis=0), np.ones((n, 1))], axis=1)
+    np.testing.assert_array_equal(rows[:n], b[task.order])
+    np.testing.assert_allclose(lower[:n], np.log(masses.min(axis=1)))
+    assert least[0] == pytest.approx(np.log(n))
+    for found, size in ((of_blocks, boxes.BLOCK), (of_bundles, boxes.BLOCK * boxes.BUNDLE)):
+        for k in range(found.shape[1]):
+            part = slice(k * size, min((k + 1) * size, n))
+            if part.start >= n:
+                np.testing.assert_array_equal(found[:, k], [np.inf] * 3 + [-np.inf] * 5)
+                continue
+            np.testing.assert_array_equal(found[:3, k], rows[part].min(axis=0))
+            np.testing.assert_array_equal(found[3:6, k], rows[part].max(axis=0))
+            assert found[6, k] == pytest.approx(np.log(masses[part].max()))
+            sums = masses[part].sum(axis=0).min()
+            assert np.log(masses[part].min(axis=1).max()) - 1e-12 <= found[7, k] <= np.log(sums) + 1e-12
+            if size == boxes.BLOCK:
+                assert found[7, k] == pytest.approx(np.log(sums))
 
 
 def test_price():
@@ -311,14 +368,33 @@ def test_price():
     assert with_shift > costs(20000, 2, 1e9, normalize=False)[0]
 
 
-@pytest.mark.parametrize(("dim", "concentration"), [(1, 1e4), (2, 1e2), (2, 1e4), (4, 1e4)])
-def test_the_sampled_share_is_near_that_computed(monkeypatch, dim, concentration):
-    x, b = sphere(8000, dim, 38), sphere(8000, dim, 39)
+def uneven(n, dim, seed):
+    """Fifty clusters, of very different sizes and widths."""
+    rng, common = np.random.default_rng(seed), np.random.default_rng(5)
+    sizes = np.arange(1.0, 51.0) ** -1.5
+    which = rng.choice(50, n, p=sizes / sizes.sum())
+    widths = np.exp(common.uniform(np.log(1e-4), np.log(0.3), 50))
+    x = sphere(50, dim, 99)[which] + widths[which, None] * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "dim", "concentration"),
+    [(sphere, 1, 1e4), (sphere, 2, 1e2), (sphere, 2, 1e4), (sphere, 4, 1e4)]
+    + [
+        (make, dim, concentration) for make in (clusters, uneven) for dim in (2, 4) for concentration in (1e2, 1e4, 1e6)
+    ],
+)
+def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concentration):
+    n = 6000
+    x, b = make(n, dim, 38), make(n, dim, 39)
     counts = computed_pairs(monkeypatch)
-    evaluate(x, b, np.ones(8000), concentration, method="truncated")
-    task = problem(x, b, np.ones(8000), concentration, normalize=False)
-    share, _ = sampled.share(task, 64, 24, np.log(8000 / 1e-14) + truncated.USUAL)
-    assert 0.5 < share / (sum(counts) / 8000**2) < 2.0
+    evaluate(x, b, np.ones(n), concentration, method="truncated")
+    task = problem(x, b, np.ones(n), concentration, normalize=False)
+    assert truncated.BLOCK == boxes.BLOCK
+    cut = np.log(n / 1e-14) + truncated.USUAL
+    share, _ = sampled.share(task, truncated.BLOCK, truncated.TILE, cut, truncated._most(task))
+    assert 0.5 < share / (sum(counts) / n**2) < 2.0
 
 
 def test_auto_takes_the_cheaper(monkeypatch):

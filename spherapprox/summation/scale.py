@@ -38,7 +38,7 @@ def join(a: Scaled, b: Scaled, rate: float) -> Scaled:
 
 def _on(octaves: NDArray[np.int32], a: Scaled) -> Partial:
     """Return the sums on another scale."""
-    return replace(a.sums, numerators=np.asarray(np.ldexp(a.sums.numerators, a.octaves - octaves)))
+    return replace(a.sums, numerators=_lift(a.sums.numerators, a.octaves - octaves))
 
 
 def as_weights(
@@ -50,7 +50,7 @@ def as_weights(
     octaves[largest == 0.0] = _NO_OCTAVES
 
     def w(part: slice) -> Float64:
-        return np.asarray(np.ldexp(table[part], -octaves, dtype=np.float64))
+        return _lift(table[part], -octaves)
 
     lifted = bool(octaves.max() > _LIFTED)
     return Problem(x, b, rate, dtype, w, len(octaves), normalize, lifted), octaves
@@ -79,9 +79,7 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
     """Return the sums (m, p), or their quotients by the sum without values."""
     sums = scaled.sums
     if normalize:
-        return np.asarray(np.ldexp(sums.numerators / sums.denominator[:, None], scaled.octaves))
-    if not sums.shift.any():
-        return np.asarray(np.ldexp(sums.numerators, scaled.octaves))
+        return _lift(sums.numerators / sums.denominator[:, None], scaled.octaves)
     return _times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
 
 
@@ -96,8 +94,15 @@ def logarithm(scaled: Scaled, rate: float, normalize: bool) -> Float64:
 def _times_exp(sums: Float64, exponent: Float64, octaves: NDArray[np.int32]) -> Float64:
     """Return ``sums exp(exponent) 2^octaves``, (m, p) from (m, p), (m,), (p,): no factor over- or underflows alone."""
     if not exponent.any():
-        return np.asarray(np.ldexp(sums, octaves))
+        return _lift(sums, octaves)
     exponent = np.maximum(exponent, -1e5)  # far below all that 2^octaves can lift
     n = np.rint(exponent / math.log(2.0))
     rest = (exponent - n * _LN2_HIGH) - n * _LN2_LOW
     return np.asarray(np.ldexp(sums * np.exp(rest)[:, None], n.astype(np.int32)[:, None] + octaves))
+
+
+def _lift(numbers: Floats, octaves: NDArray[np.int32]) -> Float64:
+    """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): by products where powers are normal."""
+    if octaves.min() >= -1022 and octaves.max() <= 1023:
+        return np.multiply(numbers, np.ldexp(1.0, octaves), dtype=np.float64)
+    return np.asarray(np.ldexp(numbers, octaves, dtype=np.float64))

@@ -18,6 +18,7 @@ import numpy as np
 from ..._checks import Floats
 from ..partial import Float64, Partial, Problem, Sums
 from .expansion import (
+    ROUNDED,
     SHARE,
     UNIT,
     Design,
@@ -28,6 +29,7 @@ from .expansion import (
     moved_points,
     rounding,
 )
+from .legendre import backend
 
 if TYPE_CHECKING:
     from .columns import Column
@@ -132,20 +134,25 @@ def obstacle(problem: Problem, rtol: float | None) -> str:
 
 
 def cost(problem: Problem, rtol: float | None, workers: int) -> float:
-    """Estimate the seconds that `sums` takes, for weights of one sign (twice as long a column otherwise).
+    """Estimate the seconds that `sums` takes.
 
-    Measured on one core of an Ice Lake Xeon at 2.8 GHz: positions and order of 1e6 points, their spreading and
-    interpolation; the Fourier and the Legendre transforms of degree 900, which grow as the grid and as L^3.
+    Fitted to one core of a busy Ice Lake Xeon at 2.8 GHz, 1e3 to 1e6 points, concentrations 10 to 1e4: positions and
+    order of points, their spreading and interpolation; the Fourier transforms, which grow as the grid; the Legendre
+    transforms, which grow as L^3; and with weights of both signs the coarse ones that say how large sums may be.
     """
     rtol, concentration = _given(rtol), 2.0 * problem.rate
-    columns = (problem.p + problem.normalize) * 1.0
     points = float(len(problem.x)) + len(problem.b)
     cells, degree = (f(problem.dim, concentration, rtol) for f in (grid_cells, largest_degree))
     loading = 0.0 if problem.dim in _loaded else LOADING
+    columns = problem.p + problem.normalize
     if problem.dim == 1:
-        return loading + 1e-3 + (8e-8 * points + columns * (6e-8 * points + 3e-8 * cells)) / workers
-    each = 2.2e-7 * points + 5.5e-8 * cells**2 + 2.3e-10 * degree**3
-    return loading + 2e-3 + (1.4e-7 * points + columns * each) / workers
+        return loading + 4e-4 + (8e-8 * points + columns * (6e-8 * points + 3e-8 * cells)) / workers
+    fourier, legendre = 1.2e-5 * cells + 3.2e-8 * cells**2, 2e-10 * degree**3
+    if backend(int(degree), ROUNDED * rtol) == "ducc0":
+        legendre *= 0.45
+    signs = problem.p if problem.w is not None and problem.w(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
+    transforms = columns * (fourier + legendre) + signs * (0.75 * fourier + 0.25 * legendre)
+    return loading + 5e-4 + (7e-8 * points + columns * 1.7e-7 * points + transforms) / workers
 
 
 def _floor(problem: Problem, rtol: float, off: float) -> float:

@@ -82,9 +82,19 @@ def kernel_mean(dim: int, concentration: float) -> float:
 
 
 def largest_degree(dim: int, concentration: float, rtol: float) -> float:
-    """Estimate the degree of `design` without making it: 1 to 1.2 times what it will be from concentration 100 on."""
+    """Estimate the degree of `design` without making it: a few more than it will be.
+
+    Eigenvalues fall as ``exp(-phi(l))``, ``phi(l) = l asinh(l / lambda) - sqrt(l^2 + lambda^2) + lambda`` (convex), the
+    integral of their ratios (docs/theorems.md, 1.4).
+    """
     drop = math.log(1.0 / (SHARE * rtol)) + 0.5 * dim * math.log1p(2.0 * concentration)
-    return min(1.05 * math.sqrt(2.0 * concentration * drop), 2.0 * concentration) + drop + 5.0
+    degree = math.sqrt(2.0 * concentration * drop) + drop
+    scale = max(concentration, 1e-300)
+    for _ in range(6):  # Newton's steps, from above
+        slope = math.asinh(degree / scale)
+        fall = degree * slope - degree**2 / (math.hypot(degree, scale) + scale)
+        degree -= (fall - drop) / slope
+    return 1.02 * degree + 3.0
 
 
 def grid_cells(dim: int, concentration: float, rtol: float) -> float:

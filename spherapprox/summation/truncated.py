@@ -34,10 +34,10 @@ WORTH = 5e-3
 """Seconds of the dense method from which on a sample may be taken."""
 USUAL = 2.0
 """The exponent that a row's nearest control point usually costs besides its distance."""
-POINT, COORDINATE, ROW = 2e-7, 1e-8, 2e-7
-"""Seconds to sort a point of either kind, for each of its coordinates and values, and to find a row's blocks. Measured
-with 10^5 and 10^6 points of S^2 and 10^5 of S^16, on one thread."""
-SURVIVING, SHIFTED, LOADING = 1.2, 4.0, 0.5
+START, POINT, COORDINATE = 1e-3, 3.5e-8, 5e-9
+"""Seconds to begin; to sort a point of either kind and to look for its blocks, for each doubling beyond a thousand, when
+caches no longer hold them; and for each coordinate and value. Fitted to 2 to 9 columns, 10^3 to 10^6 points."""
+SURVIVING, SHIFTED, LOADING = 1.35, 4.0, 0.5
 """The price of a pair relative to that of the dense method, that of the shifted kernel relative to this, and the
 seconds to load the kernels."""
 TASK_WORK = 4 * shared.TASK_WORK
@@ -112,9 +112,9 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     if (problem.normalize or problem.lifted) and nearest > -math.log(shared.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
     points = len(problem.x) + len(problem.b)
-    ready = ("truncated", problem.dtype) in shared.ready
-    rest = points * (POINT + COORDINATE * (problem.dim + problem.p)) + len(problem.x) * ROW
-    return (rest + SURVIVING * share * everything) / workers + (0.0 if ready else LOADING)
+    each = POINT * math.log2(2.0 + points / 2000.0) + COORDINATE * (problem.dim + 1 + problem.p)
+    loading = 0.0 if ("truncated", problem.dtype) in shared.ready else LOADING
+    return START + loading + (points * each + SURVIVING * share * everything) / workers
 
 
 def _slack(d: int) -> float:

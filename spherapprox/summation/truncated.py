@@ -35,8 +35,8 @@ WORTH = 5e-3
 USUAL = 2.0
 """The exponent that a row's nearest control point usually costs besides its distance."""
 START, POINT, COORDINATE = 1e-3, 3.5e-8, 5e-9
-"""Seconds to begin; to sort a point of either kind and to look for its blocks, for each doubling beyond a thousand, when
-caches no longer hold them; and for each coordinate and value. Fitted to 2 to 9 columns, 10^3 to 10^6 points."""
+"""Seconds to begin; to sort a point of either kind and to look for its blocks, for each doubling beyond a thousand, as
+caches hold fewer of them; and for each coordinate and value. Fitted to 2 to 9 columns, 10^3 to 10^6 points."""
 SURVIVING, SHIFTED, LOADING = 1.35, 4.0, 0.5
 """The price of a pair relative to that of the dense method, that of the shifted kernel relative to this, and the
 seconds to load the kernels."""
@@ -52,8 +52,8 @@ class _Sorted:
 
     `arrays` are what the kernels want: boxes, bundles, control points (n, d), the logarithms of their least masses, and
     that of the least mass of all; `groups`: the control points as the fused kernel wants them. `order` sorts the
-    evaluation points. `truncation` is what a sum may lose, relative to
-    that of absolute values; `pairs` counts the pairs of a row.
+    evaluation points. `truncation` is what a sum may lose, relative to that of absolute values; `pairs` counts the
+    pairs of a row.
     """
 
     problem: Problem
@@ -135,17 +135,19 @@ def _most(problem: Problem) -> float:
 
 def curve_order(rows: Float64) -> NDArray[np.int64]:
     """Return an order of points of the sphere in which neighbours are together."""
-    from .._kernels.curve import CUBE, number
+    from .._kernels.curve import CUBE, CUBE_BITS, number
 
     n, d = rows.shape
     order, keys = np.arange(n), np.empty(n, np.uint64)
-    parts, cube = np.array([[0, n]]), d <= CUBE
+    parts, bits = np.array([[0, n]]), 0
+    if d <= CUBE:
+        bits = max(1, min(math.ceil(math.log2(n) / (d - 1)), CUBE_BITS // (d - 1)))
     while len(parts):
-        number(rows, order, parts, cube, keys)
+        number(rows, order, parts, bits, keys)
         for first, last in parts:
             keys[first:last].sort()
             order[first:last] = keys[first:last] & np.uint64(2**32 - 1)
-        parts, cube = _together(keys, parts), False
+        parts, bits = _together(keys, parts), 0
     return order
 
 

@@ -106,22 +106,23 @@ def make(b, order, rows, groups, boxes, bundles):
     The last two rows of boxes are left as they are.
     """
     n, d, size = order.size, b.shape[1], groups.shape[2]
-    rows[n:] = 0.0
-    for k in range(n):
-        for j in range(d):
-            rows[k, j] = b[order[k], j]
-    groups[:, d] = 0.0
     for g in range(groups.shape[0]):
-        for j in range(d):
-            for i in range(size):
-                groups[g, j, i] = rows[g * size + i, j]
+        for i in range(size):
+            k = g * size + i
+            for j in range(d):
+                v = b[order[k], j] if k < n else 0.0
+                rows[k, j] = groups[g, j, i] = v
+            groups[g, d, i] = 0.0
     count = (n + BLOCK - 1) // BLOCK
     for k in range(count):
         enclose(rows, k * BLOCK, min((k + 1) * BLOCK, n), boxes, k)
     for k in range((count + BUNDLE - 1) // BUNDLE):
         for j in range(d):
-            bundles[j, k] = boxes[j, k * BUNDLE : min((k + 1) * BUNDLE, count)].min()
-            bundles[d + j, k] = boxes[d + j, k * BUNDLE : min((k + 1) * BUNDLE, count)].max()
+            low, high = boxes[j, k * BUNDLE], boxes[d + j, k * BUNDLE]
+            for i in range(k * BUNDLE + 1, count if count < (k + 1) * BUNDLE else (k + 1) * BUNDLE):
+                low = boxes[j, i] if boxes[j, i] < low else low
+                high = boxes[d + j, i] if boxes[d + j, i] > high else high
+            bundles[j, k], bundles[d + j, k] = low, high
     fill(boxes, count)
     fill(bundles, (count + BUNDLE - 1) // BUNDLE)
 

@@ -114,24 +114,25 @@ def _in_box(rows, part, n, low, scale, which, cells):
 
 
 @njit
-def number(rows, order, parts, cube, keys):
+def number(rows, order, parts, cube_bits, keys):
     """Write the numbers along the curve of the rows ``order[first:last]``, for each (first, last) of `parts`.
 
-    Each part has a curve in its own box. With `cube` it is that of the faces of the cube about the sphere, one after
-    the other. A key is the number times 2^32 and the row's index. Where all rows of a part are equal, they are counted.
+    Each part has a curve in its own box. With `cube_bits` above 0 it is that of the faces of the cube about the sphere,
+    Each part has a curve in its own box; with `cube_bits` above 0 it is that of the faces of the cube about the sphere,
+    all rows of a part are equal, they are counted.
     """
     d = rows.shape[1]
     low, scale, which = np.empty(d), np.empty(BITS), np.empty(BITS, np.int64)
     cells, codes = np.zeros((BITS, CHUNK), np.uint32), np.zeros(CHUNK, np.uint32)
     faces = np.zeros(CHUNK, np.uint64)
-    for first, last in parts:
-        n = d - 1
-        bits = max(1, min(int(np.ceil(np.log2(last - first) / n)), CUBE_BITS // n))
-        if not cube:
+    for s in range(parts.shape[0]):
+        first, last = parts[s, 0], parts[s, 1]
+        n, bits = d - 1, cube_bits
+        if cube_bits == 0:
             n, bits = _grid(rows, order[first:last], low, scale, which)
         for start in range(first, last, CHUNK):
             part = order[start : min(start + CHUNK, last)]
-            if cube:
+            if cube_bits > 0:
                 _on_cube(rows, part, bits, cells, faces)
             else:
                 _in_box(rows, part, n, low, scale, which, cells)

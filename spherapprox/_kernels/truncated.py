@@ -47,13 +47,13 @@ TILES = 8
 def _candidates(tree, around, limits, near, ids):
     """Copy the boxes of the blocks that may matter to points of a box; return their number and a bound of -log L."""
     boxes, bundles, least = tree[0], tree[1], tree[4]
+    begin = n = np.int64(0)  # a number as any other: for one that it knows numba compiles again
     bound = limits[RATE] * (1.0 + limits[SLACK]) * 4.01 - least[0]
-    here, where = farthest(bundles, 0, bundles.shape[1], around, limits)
+    here, where = farthest(bundles, begin, bundles.shape[1], around, limits)
     first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
     bound = min(bound, here, farthest(boxes, first, last, around, limits)[0])
     found = np.empty(bundles.shape[1], np.int64)
-    n = 0
-    for i in range(nearest(bundles, 0, bundles.shape[1], around, bound, limits, found, 0)):
+    for i in range(nearest(bundles, begin, bundles.shape[1], around, bound, limits, found, begin)):
         first, last = found[i] * BUNDLE, min((found[i] + 1) * BUNDLE, boxes.shape[1])
         n = nearest(boxes, first, last, around, bound, limits, ids, n)
     for j in range(boxes.shape[0]):
@@ -101,15 +101,18 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
     """
     d, size, n = box.size // 2, tile.shape[1], near.shape[1]
     last = (count + LANES - 1) // LANES * LANES
+    begin = np.int64(0)
     _enclose_tile(tile, box)
-    here, where = farthest(near, 0, last, box, limits)
+    here, where = farthest(near, begin, last, box, limits)
     need[:] = min(bound, here)
     if count > 0:
         _needs(tile, tree[2], tree[3], ids[where] * BLOCK, limits, need)
-    largest, least = need.max(), need.min()
+    largest = least = need[0]
+    for v in need:
+        largest, least = max(largest, v), min(least, v)
     factor, most = every(limits[RATE] * (1.0 - limits[SLACK])), every(limits[MOST])
-    kept = 0
-    for i in range(nearest(near, 0, last, box, largest, limits, found, 0)):
+    kept = begin
+    for i in range(nearest(near, begin, last, box, largest, limits, found, begin)):
         at = found[i]
         extra = every(near[2 * d, at] + limits[CUT])
         rows = 0

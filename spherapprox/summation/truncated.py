@@ -34,10 +34,10 @@ WORTH = 5e-3
 """Seconds of the dense method from which on a sample may be taken."""
 USUAL = 2.0
 """The exponent that a row's nearest control point usually costs besides its distance."""
-POINT, COORDINATE, ROW = 2e-7, 1e-8, 2e-7
-"""Seconds to sort a point of either kind, for each of its coordinates and values, and to find a row's blocks. Measured
-with 10^5 and 10^6 points of S^2 and 10^5 of S^16, on one thread."""
-SURVIVING, SHIFTED, LOADING = 1.2, 4.0, 0.5
+START, POINT, COORDINATE = 1e-3, 3.5e-8, 5e-9
+"""Seconds to begin; to sort a point of either kind and to look for its blocks, for each doubling beyond a thousand, as
+caches hold fewer of them; and for each coordinate and value. Fitted to 2 to 9 columns, 10^3 to 10^6 points."""
+SURVIVING, SHIFTED, LOADING = 1.35, 4.0, 0.5
 """The price of a pair relative to that of the dense method, that of the shifted kernel relative to this, and the
 seconds to load the kernels."""
 TASK_WORK = 4 * shared.TASK_WORK
@@ -52,8 +52,8 @@ class _Sorted:
 
     `arrays` are what the kernels want: boxes, bundles, control points (n, d), the logarithms of their least masses, and
     that of the least mass of all; `groups`: the control points as the fused kernel wants them. `order` sorts the
-    evaluation points. `truncation` is what a sum may lose, relative to
-    that of absolute values; `pairs` counts the pairs of a row.
+    evaluation points. `truncation` is what a sum may lose, relative to that of absolute values; `pairs` counts the
+    pairs of a row.
     """
 
     problem: Problem
@@ -112,9 +112,9 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     if (problem.normalize or problem.lifted) and nearest > -math.log(shared.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
     points = len(problem.x) + len(problem.b)
-    ready = ("truncated", problem.dtype) in shared.ready
-    rest = points * (POINT + COORDINATE * (problem.dim + problem.p)) + len(problem.x) * ROW
-    return (rest + SURVIVING * share * everything) / workers + (0.0 if ready else LOADING)
+    each = POINT * math.log2(2.0 + points / 2000.0) + COORDINATE * (problem.dim + 1 + problem.p)
+    loading = 0.0 if ("truncated", problem.dtype) in shared.ready else LOADING
+    return START + loading + (points * each + SURVIVING * share * everything) / workers
 
 
 def _slack(d: int) -> float:
@@ -135,17 +135,19 @@ def _most(problem: Problem) -> float:
 
 def curve_order(rows: Float64) -> NDArray[np.int64]:
     """Return an order of points of the sphere in which neighbours are together."""
-    from .._kernels.curve import CUBE, number
+    from .._kernels.curve import CUBE, CUBE_BITS, number
 
     n, d = rows.shape
     order, keys = np.arange(n), np.empty(n, np.uint64)
-    parts, cube = np.array([[0, n]]), d <= CUBE
+    parts, bits = np.array([[0, n]]), 0
+    if d <= CUBE:
+        bits = max(1, min(math.ceil(math.log2(n) / (d - 1)), CUBE_BITS // (d - 1)))
     while len(parts):
-        number(rows, order, parts, cube, keys)
+        number(rows, order, parts, bits, keys)
         for first, last in parts:
             keys[first:last].sort()
             order[first:last] = keys[first:last] & np.uint64(2**32 - 1)
-        parts, cube = _together(keys, parts), False
+        parts, bits = _together(keys, parts), 0
     return order
 
 

@@ -272,9 +272,9 @@ def test_memory_does_not_grow_with_the_product():
     assert peak < 6e6  # all pairs: 288e6
 
 
-def steps_along_the_curve(rows, cube=False):
+def steps_along_the_curve(rows, cube_bits=0):
     keys = np.empty(len(rows), np.uint64)
-    curve.number(rows, np.arange(len(rows)), np.array([[0, len(rows)]]), cube, keys)
+    curve.number(rows, np.arange(len(rows)), np.array([[0, len(rows)]]), cube_bits, keys)
     assert len(np.unique(keys >> np.uint64(32))) == len(rows)
     return np.abs(np.diff(rows[np.argsort(keys)], axis=0))
 
@@ -290,7 +290,7 @@ def test_the_curve_on_each_face_of_the_cube(dim):
     on_face = (np.arange(16.0) - 7.5) / 8.0
     face = np.stack(np.meshgrid(*[on_face] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
     faces = [np.insert(face, j, sign, axis=1) for j in range(dim + 1) for sign in (1.0, -1.0)]
-    steps = steps_along_the_curve(np.concatenate(faces), True).sum(axis=1)
+    steps = steps_along_the_curve(np.concatenate(faces), 4).sum(axis=1)
     across = np.arange(1, len(steps) + 1) % len(face) == 0  # from one face to the next
     np.testing.assert_allclose(steps[~across], 0.125)
 

@@ -15,15 +15,17 @@ from .._threads import slices
 from .partial import Float64, Partial, Problem
 from .tiles import numpy_parts
 
-_BLOCK = 4096
+_NUMBERS = 2**20
+"""Numbers of a table of rows and columns that is made at a time: 8 MiB."""
 _SAMPLES = 2
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Of each column of weights that is not all 0: their absolute sum, and a lower bound of the result's largest row.
+    """Of each column of weights that is not all 0: their absolute sum, and a lower bound of the largest row's scale.
 
-    `total` (q,) and `largest` (q,); for a quotient, `count` control points and `least` below every denominator.
+    `total` (q,) and `largest` (q,), of the sums of absolute terms, or of their quotients; for these, `count` control
+    points and `least`, a lower bound of the denominators.
     """
 
     total: Float64
@@ -40,33 +42,45 @@ class Scales:
         largest = total * np.exp(-nearest)
         least = float(len(problem.b)) * float(np.exp(-farthest[-1]))
         if problem.normalize:
-            largest = _quotients(problem, total, centre, square)
+            few = _sampled(problem)
+            largest = (few.numerators / few.denominator[:, None]).max(axis=0)
         used = np.flatnonzero(total[:-1])
         return cls(total[used], largest[used], float(len(problem.b)), least, used)
 
     def need(self, normalize: bool) -> float:
         """Return what errors by 1 of all terms of weight 1 amount to, relative to the largest row."""
         share = float(np.max(self.total / self.largest, initial=0.0))
-        return (share + self.count) / self.least if normalize else max(share, 1.0)
+        if not normalize:
+            return max(share, 1.0)
+        return (share + self.count) / self.least if self.least > 0.0 else np.inf
 
     def sharpened(self, state: Partial, each: float, normalize: bool) -> Scales:
-        """Return the scales that are seen from a result whose terms of weight 1 err by at most `each`."""
+        """Return the scales that are seen from a result whose terms of weight 1 err by at most `each`.
+
+        Quotients are by denominators as computed, whose least is known then.
+        """
         largest, least = self.largest, self.least
         below = np.abs(state.numerators[:, self.used])
         if normalize:
-            least = max(least, float(state.denominator.min()) - each * self.count)
+            least = float(state.denominator.min())
             above = state.denominator + each * self.count
             seen = ((below - each * self.total) / above[:, None]).max(axis=0)
         else:
             seen = below.max(axis=0) - each * self.total
         return replace(self, largest=np.maximum(largest, seen), least=least)
 
+    def summed(self, problem: Problem) -> Scales:
+        """Return the scales of sums, not quotients, after a look at some rows' sums of absolute terms."""
+        few = _sampled(problem)
+        seen = (few.numerators * np.exp(-problem.rate * few.shift)[:, None]).max(axis=0)
+        return replace(self, largest=np.maximum(self.largest, seen[self.used]))
+
 
 def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
     """Return the sum, the centroid and the mean square of b under each column of |w|, and under equal weights."""
     columns = problem.p + 1
     total, centre, square = np.zeros(columns), np.zeros((columns, problem.dim + 1)), np.zeros(columns)
-    for part in slices(len(problem.b), _BLOCK):
+    for part in slices(len(problem.b), _block(columns)):
         b, _, w = problem.controls(part)
         b = b.astype(np.float64, copy=False)
         w = np.concatenate([np.abs(w), np.ones((len(b), 1))], axis=1)
@@ -80,7 +94,7 @@ def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
 def _exponents(problem: Problem, centre: Float64, square: Float64) -> tuple[Float64, Float64]:
     """Return, of each column, the least and the largest of Jensen's exponents over the evaluation points."""
     nearest, farthest = np.full(len(square), np.inf), np.full(len(square), -np.inf)
-    for part in slices(len(problem.x), _BLOCK):
+    for part in slices(len(problem.x), _block(len(square))):
         exponent = _jensen(problem, part, centre, square)
         nearest = np.minimum(nearest, exponent.min(axis=0))
         farthest = np.maximum(farthest, exponent.max(axis=0))
@@ -94,15 +108,20 @@ def _jensen(problem: Problem, rows: slice, centre: Float64, square: Float64) -> 
     return np.asarray(problem.rate * np.maximum(mean, 0.0))
 
 
-def _quotients(problem: Problem, total: Float64, centre: Float64, square: Float64) -> Float64:
-    """Bound the largest row of the quotients from below, by some rows whose denominators are computed."""
-    rows = slice(0, None, -(-len(problem.x) // _SAMPLES))
-    few = replace(problem.at_rows(rows), w=lambda part: np.zeros((part.stop - part.start, 1)), p=1)
+def _block(columns: int) -> int:
+    """Return how many rows of a table with so many columns are made at a time."""
+    return max(64, min(4096, _NUMBERS // columns))
+
+
+def _sampled(problem: Problem) -> Partial:
+    """Return the sums of absolute terms at some of the evaluation points."""
+    weights = problem.w
+    assert weights is not None
+    few = problem.at_rows(slice(0, None, -(-len(problem.x) // _SAMPLES)))
+    few = replace(few, w=lambda part: np.abs(weights(part)))
     m = len(few.x)
-    state = Partial(np.empty(m), np.empty((m, 1)), np.empty(m))
+    state = Partial(np.empty(m), np.empty((m, problem.p)), np.empty(m))
     for task, parts in numpy_parts(few, state):
         for part in parts:
             task(part)
-    log_denominator = np.log(state.denominator) - problem.rate * state.shift
-    exponent = _jensen(problem, rows, centre, square)
-    return np.asarray(total * np.exp(-(exponent + log_denominator[:, None])).max(axis=0))
+    return state

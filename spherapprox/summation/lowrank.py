@@ -26,6 +26,10 @@ from .partial import Float64, Partial, Problem, Sums
 LARGEST_RANK = 2**22
 """Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
 LARGEST_DEGREE = 150
+COARSEST = 0.1
+"""No more than this is left out, so that computed denominators are near the true ones."""
+HOPELESS = 4.0
+"""Times `rtol` from which on the sums are left to the dense method, if roundings seem to come to that."""
 BLOCK_WORK = 4e8
 """Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
 ROUNDING = 4e-16
@@ -45,10 +49,11 @@ _ready: list[bool] = []
 def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
     """Return the sums with a polynomial that leaves out less than `rtol`; `report` hears of finished pairs.
 
-    Without `problem.normalize` the denominators are not computed: they are 0.
+    Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
+    small beside the sum of weights that roundings spoil it, as where x and control points lie in opposite caps.
     """
-    kernel, scales = _Kernel.of(problem), Scales.of(problem)
-    plan = layout(problem.dim + 1, kernel.degree(rtol or _UNIT, scales.need(problem.normalize)))
+    kernel, scales, rtol = _Kernel.of(problem), Scales.of(problem), min(rtol or _UNIT, COARSEST)
+    plan = layout(problem.dim + 1, kernel.degree(rtol, scales.need(problem.normalize)))
     half = len(problem.x) * len(problem.b) // 2
     moments, chain = _moments(problem, plan, workers, _shares(half, len(problem.b), report))
     values, sizes, uncertain = coefficients(kernel.z, plan.degree)
@@ -60,8 +65,13 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
     rounding = _UNIT * float(sizes @ _roundings(plan, chain)) + uncertain
     each = SLACK * kernel.weight * (math.exp(log_tail(kernel.z, plan.degree)) + rounding)
-    error = each * scales.sharpened(state, each, problem.normalize).need(problem.normalize) + _factors(problem)
-    return Sums(state, error, "numba")
+    scales = scales.sharpened(state, each, problem.normalize)
+    if not problem.normalize and kernel.roundings(scales.need(False)) > HOPELESS * rtol:
+        scales = scales.summed(problem)
+    need = scales.need(problem.normalize)
+    if kernel.roundings(need) > HOPELESS * rtol:
+        return Sums(state, 0.0, "numba", doubtful=np.arange(len(problem.x)))
+    return Sums(state, each * need + _factors(problem), "numba")
 
 
 def obstacle(problem: Problem, rtol: float | None) -> str:
@@ -77,7 +87,7 @@ def obstacle(problem: Problem, rtol: float | None) -> str:
     roundings = ROUNDING * math.exp(spread) * (1.0 + problem.normalize)
     if roundings > rtol:
         return f"its rounding errors are near {roundings:.1g} at concentration {2.0 * problem.rate:g}"
-    degree = kernel.degree(rtol, kernel.largest_need(problem))
+    degree = kernel.degree(min(rtol, COARSEST), kernel.largest_need(problem))
     moments = (problem.p + problem.normalize) * rank(problem.dim + 1, degree)
     if degree > LARGEST_DEGREE or moments > LARGEST_RANK:
         return f"a polynomial of {problem.dim + 1} variables and degree {degree} has too many coefficients"
@@ -87,7 +97,7 @@ def obstacle(problem: Problem, rtol: float | None) -> str:
 def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     """Estimate the seconds that `sums` takes."""
     kernel, d = _Kernel.of(problem), problem.dim + 1
-    degree = kernel.degree(rtol or _UNIT, kernel.expected_need(problem))
+    degree = kernel.degree(min(rtol or _UNIT, COARSEST), kernel.expected_need(problem))
     columns, monomials = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
     each = PER_MONOMIAL * columns * monomials + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
@@ -122,6 +132,10 @@ class _Kernel:
         """
         log = math.log(rtol) - math.log(need) - math.log(self.weight)
         return _degree(self.z, log + math.log(0.9), log - math.log(ROUNDING))
+
+    def roundings(self, need: float) -> float:
+        """Estimate what roundings amount to, relative to the result."""
+        return ROUNDING * self.weight * math.exp(self.z) * need
 
     def scaled(self, values: Float64, rate: float) -> Float64:
         """Return the coefficients of powers of <x, b> from those of s, times e^-lambda."""
@@ -233,7 +247,7 @@ def _roundings(plan: Layout, chain: float) -> Float64:
 
 def _factors(problem: Problem) -> float:
     """Bound the relative errors of e^-lambda, f(x), f(b) and of the last rounding to the result's type."""
-    each = _UNIT * (2.002 * problem.rate * (problem.dim + 4.0) + 12.0)
+    each = _UNIT * (2.0 * problem.rate * (problem.dim + 5.0) + 12.0)
     return each * (2.0 if problem.normalize else 1.0) + float(np.finfo(problem.dtype).eps) / 2.0
 
 

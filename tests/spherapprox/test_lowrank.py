@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import iv
 
 from spherapprox import evaluate
 from spherapprox._kernels import features
-from spherapprox.summation import chebyshev, lowrank, monomials, plan
-from spherapprox.summation.partial import Problem
+from spherapprox.summation import chebyshev, jensen, lowrank, monomials, plan
+from spherapprox.summation.partial import Partial, Problem
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 property_test = settings(derandomize=True, deadline=None, max_examples=20)
@@ -33,6 +34,11 @@ def truth(x, b, values, concentration, normalize=False):
 def distance(got, wanted, scale):
     """The error of each column relative to its largest row of absolute values."""
     return float(np.max(np.abs(got - wanted).max(axis=0) / scale.max(axis=0)))
+
+
+def cap(n, dim, seed):
+    b = sphere(n, dim, seed) * 0.2 + np.eye(dim + 1)[0]
+    return b / np.linalg.norm(b, axis=1, keepdims=True)
 
 
 def problem(x, b, concentration, p=1, normalize=False):
@@ -122,15 +128,18 @@ def test_error_is_bounded(dim, concentration, rtol, normalize):
 
 @wide
 @pytest.mark.parametrize(("dim", "concentration"), [(2, 0.1), (2, 6.0), (4, 1.0)])
-def test_rounding_is_bounded(dim, concentration):
+def test_rounding_is_bounded(dim, concentration, monkeypatch):
     """With a degree so high that nothing else is left."""
+    monkeypatch.setattr(lowrank, "HOPELESS", math.inf)
     x, b = sphere(200, dim), sphere(3000, dim, 1)
     weights = np.random.default_rng(8).random((3000, 2))
     wish = Problem(x, b, concentration / 2.0, np.dtype(np.float64), lambda part: weights[part], 2, True)
     sums = lowrank.sums(wish, 1e-19, 1, lambda pairs: None)
     wanted, scale = truth(x, b, weights, concentration)
     off = distance(sums.partial.numerators, wanted, scale)
-    assert 1e-17 < off < 4.0 * lowrank.ROUNDING * math.exp(concentration - lowrank._log_mean(dim, concentration))
+    order = (dim - 1) / 2
+    mean = math.gamma(order + 1) * (2 / concentration) ** order * iv(order, concentration)  # of exp(lambda <x, b>)
+    assert 1e-17 < off < 4.0 * lowrank.ROUNDING * math.exp(concentration) / mean
     assert off < sums.error < 1e-11
     np.testing.assert_allclose(
         sums.partial.denominator, truth(x, b, np.ones((3000, 1)), concentration)[0][:, 0], rtol=sums.error
@@ -138,10 +147,10 @@ def test_rounding_is_bounded(dim, concentration):
 
 
 @wide
-def test_rounding_is_bounded_where_terms_cancel():
+def test_rounding_is_bounded_where_terms_cancel(monkeypatch):
+    monkeypatch.setattr(lowrank, "HOPELESS", math.inf)
     concentration = 6.0
-    b = sphere(300, 2, 6) * 0.2 + [0.6, 0.0, 0.8]
-    b /= np.linalg.norm(b, axis=1, keepdims=True)
+    b = cap(300, 2, 6)
     wish = problem(-b[:50], b, concentration, 2)
     sums = lowrank.sums(wish, 1e-22, 1, lambda pairs: None)
     wanted, scale = truth(wish.x, b, wish.w(slice(None)), concentration)
@@ -182,14 +191,73 @@ def test_rows_as_given(dtype):
 @pytest.mark.parametrize("normalize", [False, True])
 def test_points_far_from_all_control_points(normalize):
     """The scale is far below the sum of weights: the degree has to grow with that."""
-    b = sphere(200, 2, 6) * 0.2 + [0.0, 0.0, 1.0]
-    b /= np.linalg.norm(b, axis=1, keepdims=True)
+    b = cap(200, 2, 6)
     x = -b[:30]
     values = np.random.default_rng(7).standard_normal((200, 2))
     got, taken = evaluate(x, b, values, 3.0, method="lowrank", rtol=1e-10, normalize=normalize, explain=True)
     wanted, scale = truth(x, b, values, 3.0, normalize)
     assert scale.max() < 0.01 * np.abs(values).sum() or normalize
     assert distance(got, wanted, scale) <= min(1e-10, taken.rtol)
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("signed", [False, True])
+def test_sums_that_roundings_would_spoil_are_dense(normalize, signed):
+    """Opposite caps: the scale is exp(-2 lambda) of the sum of weights."""
+    b = cap(200, 3, 6)
+    values = np.random.default_rng(7).random((200, 2)) - 0.5 * signed
+    got, taken = evaluate(-b[:30], b, values, 10.0, method="lowrank", rtol=1e-10, normalize=normalize, explain=True)
+    wanted, scale = truth(-b[:30], b, values, 10.0, normalize)
+    assert distance(got, wanted, scale) <= taken.rtol < 1e-12
+
+
+def test_sums_that_merely_cancel_are_not_spoilt():
+    """Jensen's bound of the scale and the result are small here, the scale is not."""
+    x, b = sphere(40, 2, 35), sphere(3000, 2, 36)
+    assert lowrank.sums(problem(x, b, 6.0), 1e-14, 1, lambda pairs: None).doubtful is None
+
+
+@wide
+@pytest.mark.parametrize("rtol", [0.1, 1.0, 1e300])
+def test_coarse_quotients_are_bounded(rtol):
+    """Computed denominators are far from the true ones: the bound is by what divides."""
+    b = cap(200, 2, 8)
+    for x in (-b[:30], sphere(100, 2, 9), b[:1]):
+        values = np.random.default_rng(10).standard_normal((200, 3))
+        for concentration in (0.3, 1.0, 3.0, 6.0):
+            got, taken = evaluate(
+                x, b, values, concentration, method="lowrank", rtol=rtol, normalize=True, explain=True
+            )
+            wanted, scale = truth(x, b, values, concentration, True)
+            assert distance(got, wanted, scale) <= taken.rtol <= 0.1
+
+
+def test_quotients_err_by_what_divides():
+    """Ten terms of 1, nine tenths of them lost in the denominator: the quotient is 10 instead of 1."""
+    b = np.tile([[1.0, 0.0]], (10, 1))
+    wish = Problem(b[:1], b, 1.0, np.dtype(float), lambda part: np.ones((10, 1))[part], 1, True)
+    state = Partial(np.zeros(1), np.full((1, 1), 10.0), np.ones(1))
+    assert 9.0 <= 0.9 * jensen.Scales.of(wish).sharpened(state, 0.9, True).need(True) <= 18.0 * (1.0 + 1e-9)
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+def test_bound_of_a_crude_polynomial(normalize, monkeypatch):
+    """A degree that is too low by far: what is left out is nearly the sum, and still bounded."""
+    monkeypatch.setattr(lowrank, "HOPELESS", math.inf)
+    b = cap(200, 2, 8)
+    x = np.concatenate([-b[:30], sphere(30, 2, 9)])
+    wish = problem(x, b, 2.0, 2, normalize)
+    wanted, scale = truth(x, b, wish.w(slice(None)), 2.0, normalize)
+    errors = []
+    for coarsest in (1.0, 30.0, 1e3):
+        monkeypatch.setattr(lowrank, "COARSEST", coarsest)
+        sums = lowrank.sums(wish, 1e9, 1, lambda pairs: None)
+        below = sums.partial.denominator[:, None] if normalize else 1.0
+        errors.append(sums.error)
+        assert distance(sums.partial.numerators / below, wanted, scale) <= sums.error
+    assert max(errors) > 0.3
 
 
 @pytest.mark.parametrize(("m", "n", "p"), [(1, 1, 1), (1, 700, 5), (17, 3, 1), (33, 65, 4), (5, 257, 9)])
@@ -310,9 +378,10 @@ def test_no_angles_no_offsets():
 
 def test_auto_knows_the_price():
     x, b = sphere(100, 4), sphere(100, 4, 1)
-    assert plan._choose(problem(x, b, 1.0), "auto", 1e-10, 1, False)[0] == "dense"
+    assert evaluate(x, b, np.ones(100), 1.0, rtol=1e-10, explain=True)[1].method == "dense"
     many = np.tile(x, (10_000, 1))
-    assert plan._choose(problem(many, many, 1.0), "auto", 1e-10, 1, False)[0] == "lowrank"
+    costs = plan.expected(problem(many, many, 1.0), 1e-10, 1, False)
+    assert min(costs, key=costs.get) == "lowrank"
     assert "lowrank" not in plan.expected(problem(many, many, 1e4), 1e-10, 1, False)
     low, high = (lowrank.cost(problem(many, many, 1.0, p), 1e-10, 1) for p in (1, 8))
     assert low < high < 9.0 * low

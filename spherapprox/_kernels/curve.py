@@ -117,8 +117,8 @@ def _in_box(rows, part, n, low, scale, which, cells):
 def number(rows, order, parts, cube_bits, keys):
     """Write the numbers along the curve of the rows ``order[first:last]``, for each (first, last) of `parts`.
 
-    Each part has a curve in its own box. With `cube_bits` above 0 it is that of the faces of the cube about the sphere,
-    Each part has a curve in its own box; with `cube_bits` above 0 it is that of the faces of the cube about the sphere,
+    Each part has a curve in its own box. With `cube_bits` above 0 it is that on the faces of a cube about the sphere,
+    one after the other, with that many bits for a coordinate. A key is the number times 2^32 and the row index. Where
     all rows of a part are equal, they are counted.
     """
     d = rows.shape[1]

@@ -20,7 +20,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.extending import intrinsic
 
-from .exp import add, load, multiply, multiply_add, spread, store, zeros
+from .vectors import add, load, multiply, multiply_add, spread, store, zeros
 from .jit import njit
 
 _intrinsic: Any = intrinsic  # what it makes is called from compiled code only

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from .exp import BYTES, load, multiply, multiply_add, spread, store, zeros
+from .vectors import BYTES, load, multiply, multiply_add, spread, store, zeros
 from .jit import njit
 
 WIDTH = 24

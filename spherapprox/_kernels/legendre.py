@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from .exp import BYTES, load, multiply, multiply_add, spread, store, zeros
+from .vectors import BYTES, load, multiply, multiply_add, spread, store, zeros
 from .jit import njit
 
 LANES = BYTES // 8

@@ -16,7 +16,7 @@ from numba.core.datamodel.models import PrimitiveModel
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, register_model
 
-from .exp import _broadcast, _constant, _element, _fused
+from .vectors import _broadcast, _constant, _element, _fused, _smaller
 
 _intrinsic: Any = intrinsic
 
@@ -197,6 +197,20 @@ def _elementwise(combine: Any) -> Any:
 
 plus = _elementwise(lambda builder, a, b: builder.fadd(a, b))
 minus = _elementwise(lambda builder, a, b: builder.fsub(a, b))
+times = _elementwise(lambda builder, a, b: builder.fmul(a, b))
+
+
+@_intrinsic
+def lower(typing_context: Any, least: Any, block: Any) -> Any:
+    """Return for each vector of evaluation points the smaller of `least` and the block's over all control points."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        out, vectors = (_vectors(builder, value) for value in arguments)
+        for k in range(0, len(vectors), block.rows):
+            out = [_smaller(builder, v, s) for v, s in zip(vectors[k : k + block.rows], out, strict=True)]
+        return _pack(builder, arguments[0].type, out)
+
+    return least(least, block), generate
 
 
 @_intrinsic
@@ -237,10 +251,8 @@ def smallest(typing_context: Any, block: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vectors = _vectors(builder, arguments[0])
         while len(vectors) > 1:
-            vectors = [
-                builder.select(builder.fcmp_ordered("<", a, b), a, b)
-                for a, b in zip(vectors[::2], vectors[1::2], strict=False)
-            ] + vectors[len(vectors) // 2 * 2 :]
+            pairs = zip(vectors[::2], vectors[1::2], strict=False)
+            vectors = [_smaller(builder, a, b) for a, b in pairs] + vectors[len(vectors) // 2 * 2 :]
         vector = vectors[0]
         width = block.lanes
         while width > 1:
@@ -249,7 +261,7 @@ def smallest(typing_context: Any, block: Any) -> Any:
             upper = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width, 2 * width)))
             a = builder.shuffle_vector(vector, vector, mask)
             b = builder.shuffle_vector(vector, vector, upper)
-            vector = builder.select(builder.fcmp_ordered("<", a, b), a, b)
+            vector = _smaller(builder, a, b)
         return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
     return block.scalar(block), generate

@@ -16,8 +16,8 @@ import math
 import numpy as np
 
 from . import shifted
-from .exp import BYTES, add, add_square, load, multiply, smaller, spread, store, subtract, zeros
-from .fused import BLOCK, GROUP, VECTORS, add_block, aligned, fill
+from .vectors import BYTES, add, add_square, load, multiply, smaller, spread, store, subtract, zeros
+from .fused import BLOCK, GROUP, VECTORS, add_block, aligned, fill, write_sums
 from .jit import njit
 from .kdtree import COLUMNS, LEAST, MASS, RADIUS, distance
 from .registers import lanes
@@ -168,30 +168,27 @@ def truncated_sums(x, defects, tree, b, w, by_products, constants, limits, out):
             products = by_products and (2 * GROUP * again <= BLOCK or i % 16 == 0)
             again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
             pairs += count * (last - k)
-        for i in range(count):
-            for r in range(out.shape[1]):
-                out[start + i, r] = total[r, i] + rest[r, i]
+        write_sums(start, count, total, rest, out)
     return pairs
 
 
 @njit
-def truncated_triples(x, tree, b, offset, w, constants, limits, shift, numerators, denominator):
-    """Write the triple of each row of x (m, d), as `shifted_sums` does; b, offset and w in tree order.
-
-    Returns the pairs that were computed.
-    """
-    size, d = shifted.TILE_BYTES // x.itemsize, x.shape[1]
-    state = shifted.new_state(x, w)
-    tile, need = np.empty((d, size), x.dtype), np.empty((3, size), x.dtype)
-    center, found = np.empty(d), np.empty(tree[1].shape[0], np.int64)
+def truncated_triples(x, tree, b, w, constants, limits, nearest, out):
+    """Write what `shifted_sums` does for each row of x (m, d); b and w in tree order. Returns the pairs computed."""
+    size, d = VECTORS * lanes(x), x.shape[1]
+    zeros, n = np.zeros(x.shape[0], x.dtype), w.shape[1]
+    tile, state = aligned(d + 1, size, x), shifted.new_state(size, w, x)
+    need, center = np.empty((3, size), x.dtype), np.empty(d)
+    found = np.empty(tree[1].shape[0], np.int64)
     pairs = 0
     for start in range(0, x.shape[0], size):
-        count = shifted.begin(tile, x, start, state)
+        count = fill(tile, x, start, zeros)
+        shifted.begin(state)
         blocks = abs(near_blocks(tile, tree, limits, need, center, found))
         for i in range(blocks):
             k = found[i] * BLOCK
-            last = min(k + BLOCK, b.shape[0])
-            shifted.add_block(tile, b, offset, w, k, last, constants, state)
+            last = min(k + BLOCK, n)
+            shifted.add_block(tile, b, w, k, last, False, constants, state)
             pairs += count * (last - k)
-        shifted.finish(start, count, state, shift, numerators, denominator)
+        shifted.finish(start, count, state, nearest, out)
     return pairs

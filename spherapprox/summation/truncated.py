@@ -193,8 +193,8 @@ def _fused_parts(tree: _Tree, state: Partial, workers: int) -> Iterator[tuple[Ta
 
     problem = tree.problem
     products = by_products(problem.dim)
-    constants = shared.fused_constants(problem)
-    packed = shared.pack_groups(problem, slice(0, len(problem.b)))
+    constants = shared.constants_of(problem)
+    packed = shared.pack(problem, slice(0, len(problem.b)), "fused")
     defects = shared.defects_of(problem.x, problem.dtype)
     lost = -math.log(shared.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:
@@ -217,23 +217,20 @@ def _shifted_parts(
     tree: _Tree, which: NDArray[np.intp], state: Partial, workers: int
 ) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the shifted kernel's task for some of the rows, and the ranges of these to call it for."""
-    from .._kernels.exp import decay_constants
-    from .._kernels.shifted import GROUP
     from .._kernels.truncated import truncated_triples
 
     if len(which) == 0:
         return
     problem = tree.problem
-    constants = decay_constants(problem.rate, problem.dtype)
-    packed = shared.pack(*problem.controls(slice(0, len(problem.b))), problem.dtype, GROUP)
+    constants = shared.constants_of(problem)
+    packed = shared.pack(problem, slice(0, len(problem.b)), "shifted")
     limits = tree.limits()
 
     def task(rows: slice) -> int:
         x = problem.x[which[rows]]
-        shift, denominator = np.empty((2, len(x)), problem.dtype)
-        numerators = np.empty((len(x), problem.p), problem.dtype)
-        truncated_triples(x, tree.arrays, *packed, constants, limits, shift, numerators, denominator)
-        put(state, rows, Partial(shift, numerators, denominator))
+        shift, out = np.empty(len(x)), np.empty((len(x), problem.p + 1))
+        truncated_triples(x, tree.arrays, *packed, constants, limits, shift, out)
+        put(state, rows, Partial(shift, out[:, :-1], out[:, -1]))
         return len(x) * tree.pairs
 
     yield task, _row_ranges(problem, len(which), workers)

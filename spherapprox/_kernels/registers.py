@@ -7,6 +7,7 @@ AVX-512, 3 x 4 vectors of 64 bytes (8 float64), elsewhere 2 x 4 of 32 bytes, whi
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -84,24 +85,25 @@ def lanes(typing_context: Any, array: Any) -> Any:
     return types.intp(array), lambda context, builder, signature, arguments: ir.Constant(ir.IntType(64), count)
 
 
-def _zeros(form: Any) -> Any:
-    """Make a function of an array that returns zeros of its type, in the form of a block."""
+def _filled(form: Any, number: float) -> Any:
+    """Make a function of an array that returns a block of some form, of the array's type, that holds one number."""
 
     def typed(typing_context: Any, array: Any) -> Any:
         block = form(array.dtype)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(block)
-            return _pack(builder, kind, [_constant(kind.element, 0.0)] * kind.count)
+            return _pack(builder, kind, [_constant(kind.element, number)] * kind.count)
 
         return block(array), generate
 
     return _intrinsic(typed)
 
 
-block_zeros = _zeros(_full)
-row_zeros = _zeros(_rows)
+block_zeros = _filled(_full, 0.0)
+row_zeros = _filled(_rows, 0.0)
 """row_zeros(array): one vector of zeros for each vector of evaluation points"""
+row_infinities = _filled(_rows, math.inf)
 
 
 def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any, array: Any, index: Any) -> list[Any]:

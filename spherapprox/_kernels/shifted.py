@@ -23,6 +23,8 @@ from .registers import (
     lanes,
     load_like,
     lower,
+    minus,
+    row_infinities,
     row_zeros,
     smallest,
     store_block,
@@ -32,16 +34,17 @@ from .registers import (
 
 
 @njit
-def _distances(tile, b, first, last, near, buffer):
-    """Write the block's t_k into the buffer, and return `near` lowered to their minimum."""
+def _distances(tile, b, first, last, buffer):
+    """Write the block's t_k into the buffer, and return the rows' minima."""
     size, d = tile.shape[1], b.shape[1] - 1
+    least = row_infinities(tile)
     for k in range(first, last, GROUP):
         at = k * (d + 1)
         offset = sums_like(block_zeros(tile), tile, d * size, b, at + d * GROUP)
         t = squares(offset, tile, b, at, d)
         store_block(buffer, (k - first) * size, t)
-        near = lower(near, t)
-    return near
+        least = lower(least, t)
+    return least
 
 
 @njit
@@ -78,7 +81,10 @@ def add_block(tile, b, w, first, last, angles, constants, state):
     near, buffer, total, rest = state
     size, n = tile.shape[1], w.shape[1]
     before = load_like(near, 0, row_zeros(tile))
-    least = _distances(tile, b, first, last, before, buffer)
+    here = _distances(tile, b, first, last, buffer)
+    least = lower(before, here)
+    if smallest(minus(here, least)) >= constants[2]:
+        return  # all exponentials are 0
     scale = decay_beyond(before, least, constants)
     store_block(near, 0, least)
     if smallest(scale) < 1.0:

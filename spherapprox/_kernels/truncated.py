@@ -16,11 +16,11 @@ import math
 import numpy as np
 
 from . import shifted
-from .vectors import BYTES, add, add_square, load, multiply, smaller, spread, store, subtract, zeros
 from .fused import BLOCK, GROUP, VECTORS, add_block, aligned, fill, write_sums
 from .jit import njit
 from .kdtree import COLUMNS, LEAST, MASS, RADIUS, distance
 from .registers import lanes
+from .vectors import BYTES, add, add_square, load, multiply, smaller, spread, store, subtract, zeros
 
 RATE, CUT, MOST, LOST, SLACK = range(5)
 """What a kernel's limits hold: the rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which

@@ -15,8 +15,20 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from .exp import BYTES, Vector, _broadcast, _constant, _lanewise2, add, load, multiply, multiply_add, smaller, subtract
 from .jit import njit
+from .vectors import (
+    BYTES,
+    Vector,
+    _broadcast,
+    _constant,
+    _lanewise2,
+    add,
+    load,
+    multiply,
+    multiply_add,
+    smaller,
+    subtract,
+)
 
 _intrinsic: Any = intrinsic
 

@@ -6,16 +6,32 @@ instruction scales by the integer's. Elsewhere n is an integer, added to the exp
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.cgutils import get_or_insert_function
 
-from .exp import _MANTISSA_BITS, _POWER, _constant, _fused
 from .registers import _intrinsic, _pack, _spread, _vectors, has_avx512
+from .vectors import _constant, _fused, _smaller
 
-# 2^f on |f| <= 1/32 (float32: 1/64), made as those of `exp`.
+_LOG2_E = Fraction("1.4426950408889634073599246810018921374266459541529859341354494")
+
+# 2^f on |f| <= 1/2: 1 + f q(f), q = (2^f - 1)/f interpolated at Chebyshev nodes in 60-digit arithmetic.
+_POWER = {
+    types.float64: (
+        1.0, 0.6931471805599453, 0.24022650695910097, 0.0555041086648216, 0.009618129107606888, 0.0013333558146416936,
+        0.0001540353044173605, 1.525273382983612e-05, 1.321544258792169e-06, 1.0178062445845774e-07,
+        7.072585949269223e-09, 4.4549605981865186e-10,
+    ),  # truncation error 8.5e-18
+    types.float32: (
+        1.0, 0.6931471880262288, 0.24022650760568126, 0.05550357114219078, 0.009618082557277852,
+        0.0013390863364671234, 0.0001545316294512069,
+    ),  # 5.1e-9
+}  # fmt: skip
+# The same on |f| <= 1/32 (float32: 1/64).
 _SHORT_POWER = {
     types.float64: (
         1.0, 0.6931471805599457, 0.24022650695910075, 0.0555041086566393, 0.009618129106919537, 0.0013333781576784268,
@@ -23,8 +39,19 @@ _SHORT_POWER = {
     ),
     types.float32: (1.0, 0.6931471805599453, 0.2402265069591007, 0.05550410866482158),
 }  # fmt: skip
+_MANTISSA_BITS = {types.float64: 52, types.float32: 23}
 _TABLE_BITS = {types.float64: 4, types.float32: 5}
 _SUFFIX = {types.float64: "pd", types.float32: "ps"}
+
+
+def decay_constants(rate: float, dtype: np.dtype[Any]) -> Any:
+    """Return ``[high, low, most]``: ``-rate log2(e)`` in two parts, and a t from which on ``exp(-rate t)`` is 0."""
+    kind, largest = dtype.type, float(np.finfo(dtype).max)
+    exact = -Fraction(rate) * _LOG2_E
+    high = kind(float(exact))
+    low = kind(float(exact - Fraction(float(high))))
+    octaves = 2.0 - float(np.finfo(dtype).minexp)
+    return np.array([high, low, min(octaves / -float(high), largest) if high else largest], dtype)
 
 
 @_intrinsic
@@ -32,18 +59,41 @@ def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
     """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact. Constants: `decay_constants`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = context.get_value_type(t).element
-        high, low = (
-            _spread(context, builder, kind, constants, arguments[1], ir.Constant(ir.IntType(64), i)) for i in range(2)
-        )
-        form = _by_table if has_avx512() else _by_bits
-        vectors = _vectors(builder, arguments[0])
-        out: list[Any] = []
-        for k in range(0, len(vectors), t.rows):
-            out += form(builder, t, vectors[k : k + t.rows], high, low)
-        return _pack(builder, context.get_value_type(t), out)
+        high, low, _ = _numbers(context, builder, t, constants, arguments[1])
+        return _exponentials(builder, t, arguments[0], _vectors(builder, arguments[0]), high, low)
 
     return t(t, constants), generate
+
+
+@_intrinsic
+def decay_beyond(typing_context: Any, t: Any, least: Any, constants: Any) -> Any:
+    """Compute ``exp(-rate (t - least))`` at any rate; each row's `least`, at most t, is one for all control points.
+
+    It is 0 below the normal range, and where t is infinite, even if `least` is too (unless rate is next to nothing).
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        high, low, most = _numbers(context, builder, t, constants, arguments[2])
+        rows = _vectors(builder, arguments[1]) * t.columns
+        pairs = zip(_vectors(builder, arguments[0]), rows, strict=True)
+        vectors = [_smaller(builder, builder.fsub(v, s), most) for v, s in pairs]
+        return _exponentials(builder, t, arguments[0], vectors, high, low)
+
+    return t(t, least, constants), generate
+
+
+def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) -> list[Any]:
+    """Return vectors of the three constants."""
+    kind = context.get_value_type(t).element
+    return [_spread(context, builder, kind, array_type, array, ir.Constant(ir.IntType(64), i)) for i in range(3)]
+
+
+def _exponentials(builder: Any, t: Any, block: Any, vectors: list[Any], high: Any, low: Any) -> Any:
+    form = _by_table if has_avx512() else _by_bits
+    out: list[Any] = []
+    for k in range(0, len(vectors), t.rows):
+        out += form(builder, t, vectors[k : k + t.rows], high, low)
+    return _pack(builder, block.type, out)
 
 
 def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits: int) -> tuple[list[Any], ...]:

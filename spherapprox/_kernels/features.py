@@ -20,8 +20,8 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.extending import intrinsic
 
-from .exp import add, load, multiply, multiply_add, spread, store, zeros
 from .jit import njit
+from .vectors import add, load, multiply, multiply_add, spread, store, zeros
 
 _intrinsic: Any = intrinsic  # what it makes is called from compiled code only
 

@@ -96,10 +96,9 @@ def _products(t, tile, b, at, d):
 
 
 @njit(inline="always")
-def _squares(tile, b, at, d):
-    """Return ``|x - b_k|^2``, summed over at most CHAIN coordinates at a time."""
+def squares(t, tile, b, at, d):
+    """Return ``t + |x - b_k|^2``, summed over at most CHAIN coordinates at a time."""
     size = tile.shape[1]
-    t = block_zeros(tile)
     for first in range(0, d, CHAIN):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
@@ -109,7 +108,7 @@ def _squares(tile, b, at, d):
 
 
 @njit
-def _add_columns(buffer, w, first, last, total, rest):
+def add_columns(buffer, w, first, last, total, rest):
     """Add the products of the exponentials in the buffer with all columns of weights."""
     size = buffer.shape[1]
     for r in range(w.shape[0]):
@@ -144,7 +143,7 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
             t = squares_from_products(_products(t, tile, b, at, d))
             near = smallest(t) < constants[3]
         if near:
-            t = _squares(tile, b, at, d)
+            t = squares(block_zeros(tile), tile, b, at, d)
             again += 1
         e = decay_block(t, constants)
         if w.shape[2] > 1:
@@ -154,7 +153,7 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
             if w.shape[0] == 2:
                 sum_1 = add_weighted(sum_1, e, w, n + k)
     if w.shape[2] > 1:
-        _add_columns(buffer, w, first, last, total, rest)
+        add_columns(buffer, w, first, last, total, rest)
     else:
         add_exactly(0, sum_0, total, rest)
         if w.shape[0] == 2:
@@ -172,6 +171,14 @@ def fill(tile, x, start, defects):
             tile[j, i] = x[row, j]
         tile[x.shape[1], i] = defects[row]
     return count
+
+
+@njit
+def write_sums(start, count, total, rest, out):
+    """Write the sums of a tile's rows."""
+    for i in range(count):
+        for r in range(out.shape[1]):
+            out[start + i, r] = total[r, i] + rest[r, i]
 
 
 @njit
@@ -195,6 +202,4 @@ def fused_sums(x, defects, b, w, by_products, constants, out):
             last = min(k + BLOCK, w.shape[1])
             products = by_products and (2 * GROUP * again <= BLOCK or k % (16 * BLOCK) == 0)
             again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
-        for i in range(count):
-            for r in range(out.shape[1]):
-                out[start + i, r] = total[r, i] + rest[r, i]
+        write_sums(start, count, total, rest, out)

@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from .exp import BYTES, add, load, multiply, multiply_add, spread, store, zeros
 from .jit import njit
+from .vectors import BYTES, add, load, multiply, multiply_add, spread, store, zeros
 
 WIDTH = 24
 """Grid points that a window touches in each direction: three vectors of float64."""

@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from .exp import BYTES, load, multiply, multiply_add, spread, store, zeros
 from .jit import njit
+from .vectors import BYTES, load, multiply, multiply_add, spread, store, zeros
 
 LANES = BYTES // 8
 MARGIN = 100.0

@@ -7,6 +7,7 @@ AVX-512, 3 x 4 vectors of 64 bytes (8 float64), elsewhere 2 x 4 of 32 bytes, whi
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from numba.core.datamodel.models import PrimitiveModel
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, register_model
 
-from .exp import _broadcast, _constant, _element, _fused
+from .vectors import _broadcast, _constant, _element, _fused, _smaller
 
 _intrinsic: Any = intrinsic
 
@@ -84,24 +85,25 @@ def lanes(typing_context: Any, array: Any) -> Any:
     return types.intp(array), lambda context, builder, signature, arguments: ir.Constant(ir.IntType(64), count)
 
 
-def _zeros(form: Any) -> Any:
-    """Make a function of an array that returns zeros of its type, in the form of a block."""
+def _filled(form: Any, number: float) -> Any:
+    """Make a function of an array that returns a block of some form, of the array's type, that holds one number."""
 
     def typed(typing_context: Any, array: Any) -> Any:
         block = form(array.dtype)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(block)
-            return _pack(builder, kind, [_constant(kind.element, 0.0)] * kind.count)
+            return _pack(builder, kind, [_constant(kind.element, number)] * kind.count)
 
         return block(array), generate
 
     return _intrinsic(typed)
 
 
-block_zeros = _zeros(_full)
-row_zeros = _zeros(_rows)
+block_zeros = _filled(_full, 0.0)
+row_zeros = _filled(_rows, 0.0)
 """row_zeros(array): one vector of zeros for each vector of evaluation points"""
+row_infinities = _filled(_rows, math.inf)
 
 
 def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any, array: Any, index: Any) -> list[Any]:
@@ -197,6 +199,20 @@ def _elementwise(combine: Any) -> Any:
 
 plus = _elementwise(lambda builder, a, b: builder.fadd(a, b))
 minus = _elementwise(lambda builder, a, b: builder.fsub(a, b))
+times = _elementwise(lambda builder, a, b: builder.fmul(a, b))
+
+
+@_intrinsic
+def lower(typing_context: Any, least: Any, block: Any) -> Any:
+    """Return for each vector of evaluation points the smaller of `least` and the block's over all control points."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        out, vectors = (_vectors(builder, value) for value in arguments)
+        for k in range(0, len(vectors), block.rows):
+            out = [_smaller(builder, v, s) for v, s in zip(vectors[k : k + block.rows], out, strict=True)]
+        return _pack(builder, arguments[0].type, out)
+
+    return least(least, block), generate
 
 
 @_intrinsic
@@ -237,10 +253,8 @@ def smallest(typing_context: Any, block: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vectors = _vectors(builder, arguments[0])
         while len(vectors) > 1:
-            vectors = [
-                builder.select(builder.fcmp_ordered("<", a, b), a, b)
-                for a, b in zip(vectors[::2], vectors[1::2], strict=False)
-            ] + vectors[len(vectors) // 2 * 2 :]
+            pairs = zip(vectors[::2], vectors[1::2], strict=False)
+            vectors = [_smaller(builder, a, b) for a, b in pairs] + vectors[len(vectors) // 2 * 2 :]
         vector = vectors[0]
         width = block.lanes
         while width > 1:
@@ -249,7 +263,7 @@ def smallest(typing_context: Any, block: Any) -> Any:
             upper = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width, 2 * width)))
             a = builder.shuffle_vector(vector, vector, mask)
             b = builder.shuffle_vector(vector, vector, upper)
-            vector = builder.select(builder.fcmp_ordered("<", a, b), a, b)
+            vector = _smaller(builder, a, b)
         return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
     return block.scalar(block), generate

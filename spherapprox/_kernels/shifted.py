@@ -1,11 +1,10 @@
-"""Sums over all control points that are right at every rate, tile by tile: the careful kernel of the dense method.
+"""Sums over control points relative to the largest exponential: right at every rate.
 
-For each evaluation point x it computes the triple ``(t, numerators, denominator)`` with t the smallest of
-``t_k = offset_k + |x - b_k|^2``, numerators the sums of ``w_k exp(-rate (t_k - t))`` and denominator the sum of
-``exp(-rate (t_k - t))``. No term overflows and the largest is 1, so the triple is right at every rate.
+For each evaluation point x it is the smallest t of ``t_k = offset_k + |x - b_k|^2``, and for each column r of weights
+``sum_k w_kr exp(-rate (t_k - t))``: no term overflows, and the largest exponential is 1.
 
-A tile of points (two vectors) meets a block of control points in two steps: the t_k into a buffer that stays in the
-first cache, with their minimum; then the exponentials and the sums. Blocks are added with their rounding errors.
+A tile of points meets a block of control points in two steps: the t_k into a buffer that stays in the first cache, with
+their minimum; then the exponentials and the sums, to whose minimum those of earlier blocks are scaled.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -14,241 +13,122 @@ from __future__ import annotations
 
 import numpy as np
 
-from .exp import (
-    BYTES,
-    add,
-    add_square,
-    angle,
-    decay,
-    load,
-    multiply,
-    multiply_add,
-    smaller,
-    spread,
-    store,
-    subtract,
-    zeros,
-)
+from .angles import angle_block
+from .decay import decay_beyond
+from .fused import BLOCK, GROUP, VECTORS, add_columns, add_exactly, aligned, fill, squares, write_sums
 from .jit import njit
-
-TILE_BYTES = 2 * BYTES
-"""Evaluation points of a tile, times the size of a number."""
-BLOCK = 64
-"""Control points in a block, the longest plain running sum."""
-CHAIN = 16
-"""Coordinates in a running sum of squares: the error of |x - b|^2 grows with it, not with the dimension."""
-GROUP = 4
-"""Control points that are in registers together: pad their number to a multiple of it, with infinite offsets."""
-
-
-@njit
-def _distances(tile, b, offset, start, stop, near, buffer):
-    """Write t_k for the block's control points into the buffer, and lower `near` to their minimum."""
-    width = BYTES // tile.itemsize
-    size, dimension = 2 * width, b.shape[1]
-    near_a, near_b = load(near, 0), load(near, width)
-    at = 0
-    for k in range(start, stop, GROUP):
-        t0a = t0b = spread(offset, k)
-        t1a = t1b = spread(offset, k + 1)
-        t2a = t2b = spread(offset, k + 2)
-        t3a = t3b = spread(offset, k + 3)
-        for first in range(0, dimension, CHAIN):
-            s0a = s0b = s1a = s1b = s2a = s2b = s3a = s3b = zeros(tile)
-            for j in range(first, min(first + CHAIN, dimension)):
-                xa, xb = load(tile, j * size), load(tile, j * size + width)
-                b0 = spread(b, k * dimension + j)
-                b1 = spread(b, (k + 1) * dimension + j)
-                b2 = spread(b, (k + 2) * dimension + j)
-                b3 = spread(b, (k + 3) * dimension + j)
-                s0a, s0b = add_square(xa, b0, s0a), add_square(xb, b0, s0b)
-                s1a, s1b = add_square(xa, b1, s1a), add_square(xb, b1, s1b)
-                s2a, s2b = add_square(xa, b2, s2a), add_square(xb, b2, s2b)
-                s3a, s3b = add_square(xa, b3, s3a), add_square(xb, b3, s3b)
-            t0a, t0b = add(t0a, s0a), add(t0b, s0b)
-            t1a, t1b = add(t1a, s1a), add(t1b, s1b)
-            t2a, t2b = add(t2a, s2a), add(t2b, s2b)
-            t3a, t3b = add(t3a, s3a), add(t3b, s3b)
-        near_a = smaller(near_a, smaller(smaller(t0a, t1a), smaller(t2a, t3a)))
-        near_b = smaller(near_b, smaller(smaller(t0b, t1b), smaller(t2b, t3b)))
-        store(buffer, at, t0a)
-        store(buffer, at + width, t0b)
-        store(buffer, at + size, t1a)
-        store(buffer, at + size + width, t1b)
-        store(buffer, at + 2 * size, t2a)
-        store(buffer, at + 2 * size + width, t2b)
-        store(buffer, at + 3 * size, t3a)
-        store(buffer, at + 3 * size + width, t3b)
-        at += GROUP * size
-    store(near, 0, near_a)
-    store(near, width, near_b)
+from .registers import (
+    add_weighted,
+    block_zeros,
+    lanes,
+    load_like,
+    lower,
+    minus,
+    row_infinities,
+    row_zeros,
+    smallest,
+    store_block,
+    sums_like,
+    times,
+)
 
 
 @njit
-def _exponentials(buffer, n, near, w, start, scalar, constants, block):
-    """Turn the buffer's n rows of t_k into e_k = exp(-rate (t_k - near)); add them, and e_k w_k if `scalar`."""
-    width = BYTES // buffer.itemsize
-    size = 2 * width
-    high, low, cut = spread(constants, 0), spread(constants, 1), spread(constants, 2)
-    near_a, near_b = load(near, 0), load(near, width)
-    sum_a = sum_b = one_a = one_b = zeros(buffer)
-    k = start
-    for i in range(0, n * size, GROUP * size):
-        e0a = decay(subtract(load(buffer, i), near_a), high, low, cut)
-        e0b = decay(subtract(load(buffer, i + width), near_b), high, low, cut)
-        e1a = decay(subtract(load(buffer, i + size), near_a), high, low, cut)
-        e1b = decay(subtract(load(buffer, i + size + width), near_b), high, low, cut)
-        e2a = decay(subtract(load(buffer, i + 2 * size), near_a), high, low, cut)
-        e2b = decay(subtract(load(buffer, i + 2 * size + width), near_b), high, low, cut)
-        e3a = decay(subtract(load(buffer, i + 3 * size), near_a), high, low, cut)
-        e3b = decay(subtract(load(buffer, i + 3 * size + width), near_b), high, low, cut)
-        one_a = add(one_a, add(add(e0a, e1a), add(e2a, e3a)))
-        one_b = add(one_b, add(add(e0b, e1b), add(e2b, e3b)))
-        if scalar:
-            w0, w1, w2, w3 = spread(w, k), spread(w, k + 1), spread(w, k + 2), spread(w, k + 3)
-            sum_a = multiply_add(e3a, w3, multiply_add(e2a, w2, multiply_add(e1a, w1, multiply_add(e0a, w0, sum_a))))
-            sum_b = multiply_add(e3b, w3, multiply_add(e2b, w2, multiply_add(e1b, w1, multiply_add(e0b, w0, sum_b))))
-            k += GROUP
-        else:
-            store(buffer, i, e0a)
-            store(buffer, i + width, e0b)
-            store(buffer, i + size, e1a)
-            store(buffer, i + size + width, e1b)
-            store(buffer, i + 2 * size, e2a)
-            store(buffer, i + 2 * size + width, e2b)
-            store(buffer, i + 3 * size, e3a)
-            store(buffer, i + 3 * size + width, e3b)
-    store(block, 0, one_a)
-    store(block, width, one_b)
-    store(block, size, sum_a)
-    store(block, size + width, sum_b)
+def _distances(tile, b, first, last, buffer):
+    """Write the block's t_k into the buffer, and return the rows' minima."""
+    size, d = tile.shape[1], b.shape[1] - 1
+    least = row_infinities(tile)
+    for k in range(first, last, GROUP):
+        at = k * (d + 1)
+        offset = sums_like(block_zeros(tile), tile, d * size, b, at + d * GROUP)
+        t = squares(offset, tile, b, at, d)
+        store_block(buffer, (k - first) * size, t)
+        least = lower(least, t)
+    return least
 
 
 @njit
-def _angles(buffer, n, near, constants, block):
-    """Add e_k = exp(-rate (t_k - near)), and e_k times the angle of t_k, over the buffer's n rows of t_k."""
-    width = BYTES // buffer.itemsize
-    size = 2 * width
-    high, low, cut = spread(constants, 0), spread(constants, 1), spread(constants, 2)
-    near_a, near_b = load(near, 0), load(near, width)
-    one_a = one_b = sum_a = sum_b = zeros(buffer)
-    for i in range(0, n * size, size):
-        ta, tb = load(buffer, i), load(buffer, i + width)
-        ea, eb = decay(subtract(ta, near_a), high, low, cut), decay(subtract(tb, near_b), high, low, cut)
-        one_a, one_b = add(one_a, ea), add(one_b, eb)
-        sum_a, sum_b = multiply_add(ea, angle(ta), sum_a), multiply_add(eb, angle(tb), sum_b)
-    store(block, 0, one_a)
-    store(block, width, one_b)
-    store(block, size, sum_a)
-    store(block, size + width, sum_b)
+def _rescale(scale, sums):
+    """Multiply all rows of sums."""
+    for at in range(0, sums.size, sums.shape[1]):
+        store_block(sums, at, times(load_like(sums, at, scale), scale))
 
 
 @njit
-def _products(buffer, n, w, start, block):
-    """Add e_k w_kr over the buffer's n rows of e_k, four columns r of w at a time."""
-    width = BYTES // buffer.itemsize
-    size, columns = 2 * width, w.shape[1]
-    for r in range(0, columns, GROUP):
-        s0a = s0b = s1a = s1b = s2a = s2b = s3a = s3b = zeros(buffer)
-        at = start * columns + r
-        for i in range(0, n * size, size):
-            ea, eb = load(buffer, i), load(buffer, i + width)
-            w0, w1, w2, w3 = spread(w, at), spread(w, at + 1), spread(w, at + 2), spread(w, at + 3)
-            s0a, s0b = multiply_add(ea, w0, s0a), multiply_add(eb, w0, s0b)
-            s1a, s1b = multiply_add(ea, w1, s1a), multiply_add(eb, w1, s1b)
-            s2a, s2b = multiply_add(ea, w2, s2a), multiply_add(eb, w2, s2b)
-            s3a, s3b = multiply_add(ea, w3, s3a), multiply_add(eb, w3, s3b)
-            at += columns
-        first = (r + 1) * size
-        store(block, first, s0a)
-        store(block, first + width, s0b)
-        store(block, first + size, s1a)
-        store(block, first + size + width, s1b)
-        store(block, first + 2 * size, s2a)
-        store(block, first + 2 * size + width, s2b)
-        store(block, first + 3 * size, s3a)
-        store(block, first + 3 * size + width, s3b)
+def new_state(size, w, like):
+    """Return room for a tile's sums: their `near`, a `buffer`, `total` and `rest`."""
+    q = w.shape[0] * w.shape[2]
+    return aligned(1, size, like), aligned(BLOCK, size, like), aligned(q, size, like), aligned(q, size, like)
 
 
 @njit
-def _fold(block, old, near, constants, total, rest):
-    """Merge the block's sums, relative to `near`, into the totals, relative to `old`; `rest` keeps rounding errors."""
-    width = BYTES // block.itemsize
-    high, low, cut = spread(constants, 0), spread(constants, 1), spread(constants, 2)
-    for h in range(0, 2 * width, width):
-        scale = decay(subtract(load(old, h), load(near, h)), high, low, cut)
-        for i in range(h, block.size, 2 * width):
-            a, b = multiply(load(total, i), scale), load(block, i)
-            s = add(a, b)
-            v = subtract(s, a)
-            error = add(subtract(a, subtract(s, v)), subtract(b, v))
-            store(total, i, s)
-            store(rest, i, multiply_add(load(rest, i), scale, error))
-
-
-@njit
-def new_state(x, w):
-    """Return room for the sums of a tile: `near`, `old`, `buffer`, `block`, `total`, `rest`."""
-    size = 2 * (BYTES // x.itemsize)
-    rows = (1 + max(1, w.shape[1]), size)
-    block, total, rest = np.empty(rows, x.dtype), np.empty(rows, x.dtype), np.empty(rows, x.dtype)
-    return np.empty(size, x.dtype), np.empty(size, x.dtype), np.empty((BLOCK, size), x.dtype), block, total, rest
-
-
-@njit
-def begin(tile, x, start, state):
-    """Copy a tile's evaluation points, and clear the state; the last tile repeats the last row. Returns the rows."""
-    count = min(tile.shape[1], x.shape[0] - start)
-    for i in range(tile.shape[1]):
-        for j in range(x.shape[1]):
-            tile[j, i] = x[start + min(i, count - 1), j]
-    near, _, _, _, total, rest = state
+def begin(state):
+    """Clear the sums."""
+    near, _, total, rest = state
     near[:] = np.inf
     total[:] = 0.0
     rest[:] = 0.0
-    return count
 
 
 @njit
-def add_block(tile, b, offset, w, start, stop, constants, state):
-    """Add control points start, ..., stop - 1 (at most BLOCK) to the state; arrays as in `shifted_sums`."""
-    near, old, buffer, block, total, rest = state
-    for i in range(0, near.size, BYTES // near.itemsize):
-        store(old, i, load(near, i))
-    _distances(tile, b, offset, start, stop, near, buffer)
-    if w.shape[1] == 0:
-        _angles(buffer, stop - start, near, constants, block)
-    else:
-        _exponentials(buffer, stop - start, near, w, start, w.shape[1] == 1, constants, block)
-    if w.shape[1] > 1:
-        _products(buffer, stop - start, w, start, block)
-    _fold(block, old, near, constants, total, rest)
+def add_block(tile, b, w, first, last, angles, constants, state):
+    """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to the state.
 
-
-@njit
-def finish(start, count, state, nearest, numerators, denominator):
-    """Write the triples of the tile's rows."""
-    near, _, _, _, total, rest = state
-    for i in range(count):
-        nearest[start + i] = near[i]
-        denominator[start + i] = total[0, i] + rest[0, i]
-        for r in range(numerators.shape[1]):
-            numerators[start + i, r] = total[1 + r, i] + rest[1 + r, i]
-
-
-@njit
-def shifted_sums(x, b, offset, w, constants, nearest, numerators, denominator):
-    """Write the triple of each row of x. Arrays are contiguous and of one dtype.
-
-    ``x`` (m, d), ``b`` (n, d), ``offset`` (n,), ``w`` (n, q), n a multiple of GROUP, q one or a multiple of GROUP,
-    or 0 for the angles between x and b_k in place of weights;
-    ``nearest`` (m,), ``numerators`` (m, p) with p <= q, ``denominator`` (m,).
+    ``tile`` (d+1, size) holds the coordinates of the evaluation points and then zeros, ``b`` (n / GROUP, d+1, GROUP)
+    those of the control points and then their offsets, ``w`` (q, n, c) the q c columns of their weights, c = 1 for one
+    or two and GROUP for more. With `angles` the first of two columns is multiplied by the angles between x and b_k.
     """
-    state = new_state(x, w)
-    size = 2 * (BYTES // x.itemsize)
-    tile = np.empty((x.shape[1], size), x.dtype)
+    near, buffer, total, rest = state
+    size, n = tile.shape[1], w.shape[1]
+    before = load_like(near, 0, row_zeros(tile))
+    here = _distances(tile, b, first, last, buffer)
+    least = lower(before, here)
+    if smallest(minus(here, least)) >= constants[2]:
+        return  # all exponentials are 0
+    scale = decay_beyond(before, least, constants)
+    store_block(near, 0, least)
+    if smallest(scale) < 1.0:
+        _rescale(scale, total)
+        _rescale(scale, rest)
+    sum_0 = sum_1 = row_zeros(tile)
+    for k in range(first, last, GROUP):
+        at = (k - first) * size
+        t = load_like(buffer, at, block_zeros(tile))
+        e = decay_beyond(t, least, constants)
+        if w.shape[2] > 1:
+            store_block(buffer, at, e)
+            continue
+        sum_0 = add_weighted(sum_0, times(e, angle_block(t)) if angles else e, w, k)
+        if w.shape[0] == 2:
+            sum_1 = add_weighted(sum_1, e, w, n + k)
+    if w.shape[2] > 1:
+        add_columns(buffer, w, first, last, total, rest)
+    else:
+        add_exactly(0, sum_0, total, rest)
+        if w.shape[0] == 2:
+            add_exactly(size, sum_1, total, rest)
+
+
+@njit
+def shifted_sums(x, b, w, angles, constants, nearest, out):
+    """Write t for each row of x (m, d) into ``nearest`` (m,), the sums into ``out`` (m, p), p <= q c.
+
+    Other arrays as in `add_block`, of the type of x; ``constants`` are those of `decay_constants`.
+    """
+    size, zeros = VECTORS * lanes(x), np.zeros(x.shape[0], x.dtype)
+    tile, state = aligned(x.shape[1] + 1, size, x), new_state(size, w, x)
     for start in range(0, x.shape[0], size):
-        count = begin(tile, x, start, state)
-        for k in range(0, b.shape[0], BLOCK):
-            add_block(tile, b, offset, w, k, min(k + BLOCK, b.shape[0]), constants, state)
-        finish(start, count, state, nearest, numerators, denominator)
+        count = fill(tile, x, start, zeros)
+        begin(state)
+        for k in range(0, w.shape[1], BLOCK):
+            add_block(tile, b, w, k, min(k + BLOCK, w.shape[1]), angles, constants, state)
+        finish(start, count, state, nearest, out)
+
+
+@njit
+def finish(start, count, state, nearest, out):
+    """Write what belongs to a tile's rows."""
+    near, _, total, rest = state
+    for i in range(count):
+        nearest[start + i] = near[0, i]
+    write_sums(start, count, total, rest, out)

@@ -33,11 +33,12 @@ from .boxes import (
     nearest,
     negative,
 )
-from .exp import add, add_square, load, multiply, multiply_add, smaller, spread, store, subtract
 from .fused import BLOCK as LONGEST
 from .fused import GROUP, VECTORS, add_block, aligned
+from .fused import fill as fill_tile
 from .jit import njit
 from .registers import lanes
+from .vectors import add, add_square, load, multiply, multiply_add, smaller, spread, store, subtract
 
 TILES = 8
 """Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
@@ -179,14 +180,11 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
 
 
 @njit
-def truncated_triples(x, tree, b, offset, w, constants, limits, shift, numerators, denominator):
-    """Write the triple of each row of x (m, d), as `shifted_sums` does; b, offset and w sorted.
-
-    Returns the pairs that were computed.
-    """
-    size, d = shifted.TILE_BYTES // x.itemsize, x.shape[1]
-    state = shifted.new_state(x, w)
-    tile = np.empty((d, size), x.dtype)
+def truncated_triples(x, tree, b, w, constants, limits, shift, out):
+    """Write what `shifted_sums` does for each row of x (m, d); b and w sorted. Returns the pairs that were computed."""
+    size, d = VECTORS * lanes(x), x.shape[1]
+    zeros, n = np.zeros(x.shape[0], x.dtype), w.shape[1]
+    tile, state = aligned(d + 1, size, x), shifted.new_state(size, w, x)
     near, ids, need, around, found = _room(tree, size)
     box = np.empty((2 * d, 1))
     pairs = candidates = 0
@@ -195,12 +193,13 @@ def truncated_triples(x, tree, b, offset, w, constants, limits, shift, numerator
         if start % (TILES * size) == 0:
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
             candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
-        count = shifted.begin(tile, x, start, state)
+        count = fill_tile(tile, x, start, zeros)
+        shifted.begin(state)
         blocks = abs(near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found))
         for i in range(blocks):
             k = found[i]
-            last = min(k + BLOCK, b.shape[0])
-            shifted.add_block(tile, b, offset, w, k, last, constants, state)
+            last = min(k + BLOCK, n)
+            shifted.add_block(tile, b, w, k, last, False, constants, state)
             pairs += count * (last - k)
-        shifted.finish(start, count, state, shift, numerators, denominator)
+        shifted.finish(start, count, state, shift, out)
     return pairs

@@ -19,12 +19,11 @@ from .shared import (
     TASK_WORK,
     add_plain,
     carry_out,
+    constants_of,
     defects_of,
-    fused_constants,
     kernel_of,
     lost_rows,
     pack,
-    pack_groups,
     packed_size,
     rounding_bound,
     work,
@@ -97,13 +96,13 @@ def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tup
     from .._kernels.fused import VECTORS, fused_sums
     from .._kernels.registers import shape
 
-    constants = fused_constants(problem)
+    constants = constants_of(problem)
     tile = VECTORS * shape()[0] // problem.dtype.itemsize
     products = by_products(problem.dim)
     defects = defects_of(problem.x, problem.dtype)
     for part in slices(len(problem.b), packed_size(problem)):
         n = part.stop - part.start
-        b, w = pack_groups(problem, part)
+        b, w = pack(problem, part, "fused")
 
         def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
             x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
@@ -127,22 +126,21 @@ def _row_ranges(problem: Problem, n: int, tile: int, workers: int) -> list[slice
 
 def _shifted_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the shifted kernel's task for each part of the control points that is packed, and the ranges of rows."""
-    from .._kernels.exp import decay_constants
-    from .._kernels.shifted import GROUP, TILE_BYTES, shifted_sums
+    from .._kernels.fused import VECTORS
+    from .._kernels.registers import shape
+    from .._kernels.shifted import shifted_sums
 
-    constants = decay_constants(problem.rate, problem.dtype)
-    tile = TILE_BYTES // problem.dtype.itemsize
+    constants = constants_of(problem)
+    tile = VECTORS * shape()[0] // problem.dtype.itemsize
     for part in slices(len(problem.b), packed_size(problem)):
         n = part.stop - part.start
-        packed = pack(*problem.controls(part), problem.dtype, GROUP)
+        b, w = pack(problem, part, "shifted")
 
-        def task(rows: slice, n: int = n, first: bool = part.start == 0, packed: tuple[Floats, ...] = packed) -> int:
+        def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
             x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
-            shift, denominator = np.empty((2, len(x)), problem.dtype)
-            numerators = np.empty((len(x), problem.p), problem.dtype)
-            shifted_sums(x, *packed, constants, shift, numerators, denominator)
-            sums = Partial(shift.astype(np.float64), numerators.astype(np.float64), denominator.astype(np.float64))
-            merge_into(state, rows, sums, problem.rate, first)
+            shift, out = np.empty(len(x)), np.empty((len(x), problem.p + 1))
+            shifted_sums(x, b, w, problem.w is None, constants, shift, out)
+            merge_into(state, rows, Partial(shift, out[:, :-1], out[:, -1]), problem.rate, first)
             return len(x) * n
 
         yield task, _row_ranges(problem, n, tile, workers)

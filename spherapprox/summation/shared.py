@@ -66,9 +66,9 @@ def lost_rows(problem: Problem, state: Partial) -> NDArray[np.intp]:
     return np.flatnonzero((sizes < limit).any(axis=1))
 
 
-def fused_constants(problem: Problem) -> NDArray[Any]:
-    """Return the constants that the fused kernel wants."""
-    from .._kernels.exp import decay_constants
+def constants_of(problem: Problem) -> NDArray[Any]:
+    """Return the constants that the kernels want."""
+    from .._kernels.decay import decay_constants
 
     near = NEAR if problem.rate > 0.5 else -1.0
     return np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
@@ -85,39 +85,30 @@ def defects_of(x: Floats, dtype: np.dtype[Any]) -> Floats:
     return defects
 
 
-def pack_groups(problem: Problem, part: slice) -> tuple[Floats, Floats]:
-    """Copy control points with their half defects, and weights, into the fused kernel's layout.
+def pack(problem: Problem, part: slice, kernel: str) -> tuple[Floats, Floats]:
+    """Copy control points with their half defects ("fused") or offsets ("shifted"), and weights, as the kernel wants.
 
-    (n / group, d+1, group) and (q / c, n, c) with c = 1 for one or two columns, else `group`; what fills weighs 0.
+    (n / group, d+1, group) and (q / c, n, c) with c = 1 for one or two columns, else `group`. The last column, of ones,
+    is for sums without weights, which "shifted" always gives; ones take the place of angles too. What fills weighs 0.
     """
     from .._kernels.registers import shape
 
     group = shape()[2]
-    b, _, w = problem.controls(part)
+    b, offset, w = problem.controls(part)
     (n, d), p = b.shape, problem.p
     n_filled = -(-n // group) * group
-    columns = p + problem.normalize
+    columns = p + (problem.normalize or kernel == "shifted")
     c = 1 if columns <= 2 else group
-    points = np.zeros((n_filled, d + 1), problem.dtype)
-    points[:n, :d], points[:n, d] = b, defects_of(b, problem.dtype)
+    points = np.empty((n_filled, d + 1), problem.dtype)
+    points[:n, :d], points[:n, d] = b, defects_of(b, problem.dtype) if kernel == "fused" else offset
+    points[n:] = points[n - 1]
     weights = np.zeros((n_filled, -(-columns // c) * c), problem.dtype)
-    weights[:n, :p] = w
-    weights[:n, p:columns] = 1.0
+    weights[:n, :columns] = 1.0
+    weights[:n, : w.shape[1]] = w
     return (
         np.ascontiguousarray(points.reshape(-1, group, d + 1).transpose(0, 2, 1)),
         np.ascontiguousarray(weights.reshape(n_filled, -1, c).transpose(1, 0, 2)),
     )
-
-
-def pack(b: Floats, offset: Float64, w: Float64, dtype: np.dtype[Any], group: int) -> tuple[Floats, Floats, Floats]:
-    """Copy control points, offsets and weights into the kernel's layout; what fills groups weighs nothing."""
-    n, p = w.shape
-    n_filled, p_filled = -(-n // group) * group, p if p <= 1 else -(-p // group) * group
-    b_packed = np.zeros((n_filled, b.shape[1]), dtype)
-    offset_packed = np.full(n_filled, np.inf, dtype)
-    w_packed = np.zeros((n_filled, p_filled), dtype)
-    b_packed[:n], offset_packed[:n], w_packed[:n, :p] = b, offset, w
-    return b_packed, offset_packed, w_packed
 
 
 def packed_size(problem: Problem) -> int:

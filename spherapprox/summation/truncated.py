@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .._threads import slices
 from . import dense, sampled, shared
 from .partial import Float64, Partial, Problem, Sums, put
-from .tiles import Task, by_products, half_defects
+from .tiles import Task, by_products
 
 SLACK = 1e-6
 """Added to the exponent where truncation begins: covers the rounding of logarithms."""
@@ -232,10 +232,10 @@ def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Ta
 
     problem = task.problem
     products = by_products(problem.dim)
-    constants = shared.fused_constants(problem)
+    constants = shared.constants_of(problem)
     packed = task.groups, _columns(problem, task.groups)
     if products:
-        task.groups[:, -1] = -half_defects(task.arrays[2]).reshape(len(task.groups), -1)
+        task.groups[:, -1] = shared.defects_of(task.arrays[2], problem.dtype).reshape(len(task.groups), -1)
     defects = shared.defects_of(problem.x, problem.dtype)
     lost = -math.log(shared.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:
@@ -267,24 +267,21 @@ def _shifted_parts(
     task: _Sorted, which: NDArray[np.intp], state: Partial, workers: int
 ) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the shifted kernel's task for some of the rows, and the ranges of these to call it for."""
-    from .._kernels.exp import decay_constants
-    from .._kernels.shifted import GROUP
     from .._kernels.truncated import truncated_triples
 
     if len(which) == 0:
         return
     problem = task.problem
-    constants = decay_constants(problem.rate, problem.dtype)
-    packed = shared.pack(*problem.controls(slice(0, len(problem.b))), problem.dtype, GROUP)
+    constants = shared.constants_of(problem)
+    packed = shared.pack(problem, slice(0, len(problem.b)), "shifted")
     limits = task.limits()
 
     def evaluate(part: slice) -> int:
         rows = which[part]
-        shift, denominator = np.empty((2, len(rows)))
-        numerators = np.empty((len(rows), problem.p))
+        shift, out = np.empty(len(rows)), np.empty((len(rows), problem.p + 1))
         x = problem.x.take(rows, axis=0)
-        truncated_triples(x, task.arrays, *packed, constants, limits, shift, numerators, denominator)
-        put(state, rows, Partial(shift, numerators, denominator))
+        truncated_triples(x, task.arrays, *packed, constants, limits, shift, out)
+        put(state, rows, Partial(shift, out[:, :-1], out[:, -1]))
         return len(rows) * task.pairs
 
     yield evaluate, _row_ranges(problem, len(which), workers)

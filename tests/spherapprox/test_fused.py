@@ -1,4 +1,4 @@
-"""The fused kernel, as it is compiled here and without AVX-512."""
+"""The fused kernel, as it is compiled here, and both kernels as they are compiled without AVX-512."""
 
 import os
 import subprocess
@@ -101,6 +101,7 @@ PORTABLE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from test_fused import *
+import test_shifted as shifted
 from spherapprox._kernels.registers import has_avx512
 assert not has_avx512()
 dense.COMPILE_WORTH = -1.0
@@ -108,6 +109,12 @@ for concentration in (1.0, 1e3, 1e8):
     for d, p in ((3, 1), (20, 1), (14, 6)):
         for normalize in (False, True):
             assert deviation(np.float64, d, p, concentration, normalize) <= 2e-15, (d, p)
+for rate in (0.0, 1.0, 1e8, 1e30):
+    for shape in ((3, 131, 1), (25, 64, 6)):
+        assert shifted.deviation(np.float64, *shape, rate) <= 2e-15, (rate, shape)
+shifted.test_exponentials_below_the_normal_range_are_zero(np.float64)
+shifted.test_only_the_nearest_count_at_the_largest_rates(5e299)
+shifted.test_mean_angles(50.0)
 """
 
 

@@ -10,7 +10,7 @@ from scipy.special import eval_legendre
 from spherapprox import evaluate
 from spherapprox._kernels.legendre import LANES, filter_orders
 from spherapprox.summation import harmonic, plan
-from spherapprox.summation.harmonic import expansion, window
+from spherapprox.summation.harmonic import columns, expansion, window
 from spherapprox.summation.harmonic import legendre as legendre_module
 from spherapprox.summation.partial import Problem
 
@@ -54,6 +54,11 @@ def check(x, b, values, concentration, rtol, normalize=False):
     assert plan.method == "harmonic"
     assert worst <= plan.rtol
     return float(worst), plan.rtol
+
+
+def near_pole(n, spread):
+    b = spread * sphere(n, 2, 29) + np.eye(3)[2]
+    return b / np.linalg.norm(b, axis=1, keepdims=True)
 
 
 def clusters(dim):
@@ -135,6 +140,23 @@ def test_weights_of_any_size_and_sign(dim):
             wanted, scale = truth(x, b, column / size, 30.0, normalize)
             assert np.max(np.abs(h / size - wanted)) <= plan.rtol * scale.max()
     assert (got[:, 3] == 0.0).all()
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_scale_is_found_where_few_rows_are_near(monkeypatch, normalize):
+    monkeypatch.setattr(columns, "SAMPLE", 4)
+    b = near_pole(300, 0.05)
+    x = np.concatenate([-sphere(400, 2, 30), b[:3]])
+    values = np.random.default_rng(31).standard_normal(300)
+    problem = Problem(x, b, 100.0, x.dtype, lambda part: values[part, None], normalize=normalize)
+    result = harmonic.sums(problem, 1e-10, 1, lambda pairs: None)
+    near = np.abs(x - b[0]).max(axis=1) < 0.1
+    assert 3 <= near.sum() < 40
+    assert not np.isin(result.doubtful, np.flatnonzero(near)).any()
+    assert result.error <= 1e-10
+    if not normalize:
+        assert result.doubtful.size == 0
 
 
 @wide

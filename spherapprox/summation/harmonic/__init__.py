@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["cost", "obstacle", "sums"]
 
 LARGEST_CIRCLE = 2.0**26
-LARGEST_SPHERE = 24_000.0
+LARGEST_SPHERE = 18_000.0
 """Grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`."""
 LOADING = 0.5
 """Seconds that a process takes to load the kernels from the cache."""

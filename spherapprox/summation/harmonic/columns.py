@@ -44,12 +44,14 @@ def column(chosen: Design, source: Scattered, weights: Float64, target: Scattere
         values = interpolate(target, padded, window, workers)
         absolute = _absolute(chosen, largest(dim, window, padded), total)
         return Column(values, absolute, total, slice(None), values - absolute)
-    both = grids[0] + grids[1]
     grids[0] -= grids[1]
+    grids[1] *= 2.0
+    grids[1] += grids[0]  # in place: grids may be large
     padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
     values = interpolate(target, padded, window, workers)
+    del padded
     eigenvalues, omitted = chosen.coarse
-    padded = convolve(dim, window, eigenvalues, backend(len(eigenvalues), math.inf), both, workers)
+    padded = convolve(dim, window, eigenvalues, backend(len(eigenvalues), math.inf), grids[1], workers)
     top = largest(dim, window, padded) + omitted * total
     absolute = _absolute(chosen, top, total)
     where, sizes = _sizes(target, padded, window, workers)

@@ -70,7 +70,8 @@ def _filter_order(m, degree, versine, sine, eigenvalues, value, power, data):
                 total += sums[j * LANES + i]
             c[j] = total * eigenvalues[degree_0 + j // 2]
         _synthesise(first, size, table, c, out)
-    data[:] = out
+    for i in range(out.size):  # as copies of slices take long to compile
+        data[i] = out[i]
 
 
 @njit

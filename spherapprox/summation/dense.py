@@ -14,7 +14,7 @@ import numpy as np
 from .._checks import Floats
 from .._threads import slices
 from . import shared
-from .partial import Partial, Problem, Sums, merge_into, put
+from .partial import Partial, Problem, Sums, compiled_form, merge_into, put
 from .shared import (
     TASK_WORK,
     add_plain,
@@ -105,7 +105,7 @@ def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tup
         b, w = pack(problem, part, "fused")
 
         def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
-            x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
+            x = compiled_form(problem.x[rows], problem.dtype)
             out = np.empty((len(x), problem.p + problem.normalize), problem.dtype)
             fused_sums(x, defects[rows], b, w, products, constants, out)
             add_plain(problem, state, rows, out, first)
@@ -137,7 +137,7 @@ def _shifted_parts(problem: Problem, state: Partial, workers: int) -> Iterator[t
         b, w = pack(problem, part, "shifted")
 
         def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
-            x = np.ascontiguousarray(problem.x[rows], dtype=problem.dtype)
+            x = compiled_form(problem.x[rows], problem.dtype)
             shift, out = np.empty(len(x)), np.empty((len(x), problem.p + 1))
             shifted_sums(x, b, w, problem.w is None, constants, shift, out)
             merge_into(state, rows, Partial(shift, out[:, :-1], out[:, -1]), problem.rate, first)

@@ -22,6 +22,11 @@ Controls = tuple[Floats, Float64, Float64]
 """Control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles."""
 
 
+def compiled_form(array: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Return an array as kernels want it: contiguous, and writeable, since numba compiles again for one that is not."""
+    return np.require(array, dtype, ["C", "W"])
+
+
 @dataclass(frozen=True)
 class Problem:
     """The sums that are wanted: at x (m, d), over b (n, d), rate = lambda/2, computed in `dtype`.

@@ -102,7 +102,7 @@ def _times_exp(sums: Float64, exponent: Float64, octaves: NDArray[np.int32]) -> 
 
 
 def _lift(numbers: Floats, octaves: NDArray[np.int32]) -> Float64:
-    """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): by products where powers are normal."""
-    if octaves.min() >= -1022 and octaves.max() <= 1023:
+    """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): many by products, where powers are normal."""
+    if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:
         return np.multiply(numbers, np.ldexp(1.0, octaves), dtype=np.float64)
     return np.asarray(np.ldexp(numbers, octaves, dtype=np.float64))

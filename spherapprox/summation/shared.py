@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._checks import Floats
 from .._threads import slices
-from .partial import Float64, Partial, Problem
+from .partial import Float64, Partial, Problem, compiled_form
 from .tiles import NEAR, Task, by_products
 
 TASK_WORK = 1e9
@@ -47,12 +49,14 @@ def kernel_of(problem: Problem) -> str:
 
 def rounding_bound(problem: Problem, shift: Float64) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows."""
-    unit = float(np.finfo(problem.dtype).eps) / 2.0
+    unit = 2.0**-53 if problem.dtype.itemsize == 8 else 2.0**-24
     d = problem.dim + 1
     chain = min(d, 24) + d / 24 + 8.0  # roundings that one exponent passes
     if by_products(problem.dim):
         chain *= 4.0
-    exponent = min(4.0 * problem.rate, problem.rate * float(shift.max()) + 709.0)
+    exponent = 4.0 * problem.rate
+    if exponent > 709.0:
+        exponent = min(exponent, problem.rate * float(shift.max()) + 709.0)
     parts = len(problem.b) / packed_size(problem)
     return unit * (chain * exponent + 80.0 + 8.0 * parts) * (2.0 if problem.normalize else 1.0)
 
@@ -60,18 +64,24 @@ def rounding_bound(problem: Problem, shift: Float64) -> float:
 def lost_rows(problem: Problem, state: Partial) -> NDArray[np.intp]:
     """Return the rows whose plain sums may have lost terms to underflow, and where these matter."""
     limit = LOST[problem.dtype.itemsize]
-    if 4.0 * problem.rate < -np.log(limit) or not (problem.normalize or problem.lifted):
+    if 4.0 * problem.rate < -math.log(limit) or not (problem.normalize or problem.lifted):
         return np.empty(0, np.intp)
     sizes = state.denominator[:, None] if problem.normalize else np.abs(state.numerators)
     return np.flatnonzero((sizes < limit).any(axis=1))
 
 
 def constants_of(problem: Problem) -> NDArray[Any]:
-    """Return the constants that the kernels want."""
+    """Return the constants that the kernels want; not to be written."""
+    return _constants(problem.rate, problem.dtype)
+
+
+@lru_cache(64)
+def _constants(rate: float, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Keep the constants of the last rates: they are made of fractions, which take as long as a small sum."""
     from .._kernels.decay import decay_constants
 
-    near = NEAR if problem.rate > 0.5 else -1.0
-    return np.append(decay_constants(problem.rate, problem.dtype), problem.dtype.type(near))
+    near = NEAR if rate > 0.5 else -1.0
+    return np.append(decay_constants(rate, dtype), dtype.type(near))
 
 
 def defects_of(x: Floats, dtype: np.dtype[Any]) -> Floats:
@@ -81,7 +91,7 @@ def defects_of(x: Floats, dtype: np.dtype[Any]) -> Floats:
         from .._kernels.fused import half_defects
 
         for rows in slices(len(x), 2**14):
-            half_defects(np.ascontiguousarray(x[rows], dtype=dtype), defects[rows])
+            half_defects(compiled_form(x[rows], dtype), defects[rows])
     return defects
 
 

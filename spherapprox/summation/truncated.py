@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._checks import Floats
 from .._threads import slices
 from . import dense, sampled, shared
-from .partial import Float64, Partial, Problem, Sums, put
+from .partial import Float64, Partial, Problem, Sums, compiled_form, put
 from .tiles import Task, by_products
 
 SLACK = 1e-6
@@ -170,8 +171,8 @@ def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
 
     assert problem.w is not None
     pairs, table, offset = len(problem.b), problem.w(slice(0, len(problem.b))), problem.offset
-    x = np.ascontiguousarray(problem.x, np.float64)
-    b = x if problem.b is problem.x else np.ascontiguousarray(problem.b, np.float64)
+    x = compiled_form(problem.x, problem.dtype)
+    b = x if problem.b is problem.x else compiled_form(problem.b, problem.dtype)
     order = curve_order(x)
     if not problem.normalize:
         used = table.any(axis=1)

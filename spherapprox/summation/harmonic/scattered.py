@@ -11,7 +11,7 @@ from ..._checks import Floats
 from ..._kernels import gridding
 from ..._kernels.gridding import BAND, PATCH, WIDTH
 from ..._threads import each_block
-from ..partial import Float64
+from ..partial import Float64, compiled_form
 from .window import Window, aligned_zeros
 
 LEFT = WIDTH // 2 - 1
@@ -36,7 +36,7 @@ class Scattered:
 
 def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     """Return points of S^1 or S^2 (rows, whose length does not matter), sorted."""
-    x = np.ascontiguousarray(x, dtype=np.float64)
+    x = compiled_form(x, np.dtype(np.float64))
     n, sphere = len(x), x.shape[1] == 3
     place, fraction = np.empty((x.shape[1] - 1, n), np.int32), np.empty((x.shape[1] - 1, n))
     write = gridding.sphere_positions if sphere else gridding.circle_positions

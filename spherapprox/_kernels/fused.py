@@ -173,7 +173,7 @@ def fill(tile, x, start, defects):
     return count
 
 
-@njit
+@njit(inline="always")
 def write_sums(start, count, total, rest, out):
     """Write the sums of a tile's rows."""
     for i in range(count):

@@ -134,7 +134,7 @@ def _most(problem: Problem) -> float:
     return math.log(2.0**30 * len(problem.b)) - math.log(np.finfo(problem.dtype).smallest_normal)
 
 
-def curve_order(rows: Float64) -> NDArray[np.int64]:
+def curve_order(rows: Floats) -> NDArray[np.int64]:
     """Return an order of points of the sphere in which neighbours are together."""
     from .._kernels.curve import CUBE, CUBE_BITS, number
 

@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 START = 60.0
 """Seconds in which a worker of an own cluster has to appear."""
-
+CLOSING = 20.0
+"""Seconds in which such a cluster has to end."""
 
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 """What workers of an own cluster run first: an interruption from the terminal is for this process to handle."""
@@ -99,10 +100,14 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
     options = {"processes": True, "dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     # no workers at first, so that an interruption while they start finds a cluster to close
     cluster = LocalCluster(n_workers=0, threads_per_worker=1, memory_limit=1.0 / n, preload=[DEAF], **options)
-    with cluster, Client(cluster, set_as_default=False) as own:
-        cluster.scale(n)
-        _await_one(own, cluster)
-        yield own
+    try:
+        with Client(cluster, set_as_default=False) as own:
+            cluster.scale(n)
+            _await_one(own, cluster)
+            yield own
+    finally:
+        with suppress(TimeoutError):  # Dask of 2024 waits forever for a worker that has not started
+            cluster.close(timeout=CLOSING)
 
 
 def _await_one(client: Client, cluster: LocalCluster) -> None:

@@ -63,7 +63,7 @@ def evaluate(
         Whose cluster does the work. By default the current client's; if there is none, or with `n_workers`, a cluster
         of processes on this machine that lives as long as the call.
     n_workers : int, optional
-        Processes of such a cluster, of one thread each; -1, the default, takes all cores.
+        Processes of such a cluster, of one thread each; -1, the default, takes all cores. Not with `client`.
     chunks : (int, int), optional
         Evaluation points and control points of a task, instead of what takes about a second. A dask array keeps its
         own chunks: of x each is a task's rows, of control points or values a task takes one or several.
@@ -81,7 +81,8 @@ def evaluate(
     ImportError
         If Dask is missing.
     RuntimeError
-        If no process of an own cluster starts. A script that makes one calls this under ``if __name__ == "__main__":``.
+        If no process of an own cluster starts, which may take a minute to be seen. A script that makes one calls this
+        under ``if __name__ == "__main__":``.
     TypeError, ValueError
         As in `spherapprox.evaluate`; what tasks find in rows that they make or load is raised when they have run.
 
@@ -92,7 +93,8 @@ def evaluate(
 
     ``(s, u, v) + (s', u', v') = (t, e u + e' u', e v + e' v')``, ``t = min(s, s')``, ``e = exp(-lambda (s - t) / 2)``,
 
-    which is associative and commutative, and right at every lambda. Up to 16 are united on a worker, their results here
+    which is associative and commutative, and right at every lambda (where u and v are tiny at the smaller s, t is the
+    larger one, lest the others be lost beside them). Up to 16 are united on a worker, their results here
     in a binary tree whose shape depends on `chunks` only. So results do not depend on the order in which tasks end;
     they agree with `spherapprox.evaluate` to its accuracy (mostly to a relative 1e-15 for values of one sign).
 

@@ -21,6 +21,7 @@ da = pytest.importorskip("dask.array")
 driver = pytest.importorskip("spherapprox.summation.distributed.driver")
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
+E = np.eye(3)
 CHOICES = [dict(zip(("normalize", "log"), pair, strict=True)) for pair in itertools.product((False, True), repeat=2)]
 
 
@@ -159,6 +160,38 @@ def test_dask_chunks_are_loaded_whole():
     assert sources.edges(points, values, 3) == [*range(0, 101, 10)]
 
 
+def test_dask_chunks_may_be_empty():
+    x, b = sphere(5, 2, 17), sphere(12, 2, 18)
+    for kept in ([3, 0, 3], [0, 3, 0], [3, 3, 0], [0, 0, 3]):
+        mask = np.concatenate([np.arange(3) < count for count in kept])
+        some = da.from_array(b[: len(mask)], chunks=(3, 3))[da.from_array(mask, chunks=3)].compute_chunk_sizes()
+        assert some.chunks[0] == tuple(kept)
+        rows = b[: len(mask)][mask]
+        for step in (1, 2, 3, 100):
+            agree(at_once(x, some, 1.0, 3.0, chunks=(5, step)), evaluate(x, rows, np.ones(len(rows)), 3.0))
+        lazy = distributed.evaluate(some, x, 1.0, 3.0)
+        agree(lazy.compute(scheduler="synchronous"), evaluate(rows, x, np.ones(5), 3.0))
+
+
+def test_tasks_are_not_listed_beforehand():
+    points = sources.points(lambda start, stop: np.eye(3)[:1], 10**12, 2)
+    ends = sources.edges(points, sources.values(1.0, points, False), 3)
+    assert len(ends) - 1 == -(-(10**12) // 3)
+    parts = sources.pieces(points, sources.values(1.0, points, False), ends[-3:])
+    assert [(part.start, part.stop) for part in parts] == [(10**12 - 4, 10**12 - 1), (10**12 - 1, 10**12)]
+
+
+def test_given_chunks_are_united_alike_on_every_cluster():
+    """The number of threads decides about chunks, but then no more."""
+    for sent in (False, True):
+        found = {tasks.sizes(10**6, 10**6, 2, 1, threads, sent, (2**14, 10**4)) for threads in (1, 4, 1000)}
+        assert len(found) == 1
+        ((rows, controls, fan),) = found
+        assert (rows, controls) == (2**14, 10**4)
+        assert fan > 1
+        assert len({tasks.sizes(10**6, 10**6, 2, 1, threads, sent) for threads in (1, 1000)}) == 2
+
+
 @pytest.mark.parametrize("m", [1, 1000, 10**6])
 @pytest.mark.parametrize("n", [1, 1000, 10**6, 10**12])
 @pytest.mark.parametrize("dim", [1, 3, 10**4])
@@ -214,17 +247,39 @@ def test_a_killed_worker_is_survived(client):
     assert min(before) not in client.run(os.getpid).values()
 
 
-def test_few_tasks_are_under_way(client, monkeypatch):
-    under_way = []
-    take = driver.Run._take
+def test_few_tasks_are_under_way(client):
+    class Census(dask.SchedulerPlugin):
+        name = "census"
+        most = 0
 
-    def count(run, futures):
-        under_way.append(sum(len(group.leaves) for group in run.flight.values()))
-        take(run, futures)
+        def start(self, scheduler):
+            self.scheduler = scheduler
 
-    monkeypatch.setattr(driver.Run, "_take", count)
-    distributed.evaluate(sphere(2, 2, 14), EqualMeasurePartition(2, 120), 1.0, 1.0, client=client, chunks=(2, 3))
-    assert 2 <= max(under_way) <= 7  # 3 for each of 2 threads, and a group
+        def transition(self, key, start, finish, *arguments, **options):
+            living = sum(str(name).startswith("state_of") for name in self.scheduler.tasks)
+            Census.most = self.most = max(self.most, living)
+
+    client.register_plugin(Census())
+    x, cells = sphere(2, 2, 14), EqualMeasurePartition(2, 120)
+    distributed.evaluate(x, cells, 1.0, 1.0, client=client, chunks=(2, 3))  # 40 tasks
+    most = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.plugins["census"].most)
+    client.unregister_scheduler_plugin("census")
+    assert 2 <= most <= 14  # 3 for each of 2 threads, a group, and what is not yet forgotten
+
+
+def test_a_task_that_kills_its_workers_is_named(client):
+    def fatal(b):
+        return os._exit(1) if len(b) > 1 else np.ones(1)
+
+    def allow(failures, dask_scheduler):
+        dask_scheduler.allowed_failures = failures
+
+    client.run_on_scheduler(allow, 0)
+    with pytest.raises(dask.KilledWorker) as error:
+        distributed.evaluate(sphere(2, 2, 15), EqualMeasurePartition(2, 9), fatal, 1.0, client=client, chunks=(2, 9))
+    client.run_on_scheduler(allow, 3)
+    assert "make 'chunks' smaller" in error.value.__notes__[0]
+    client.wait_for_workers(2, timeout=30)
 
 
 def test_what_tasks_find_is_raised_and_the_rest_cancelled(client):
@@ -271,6 +326,14 @@ def test_an_interruption_leaves_no_process():
     assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout == "interrupted []\n"
 
 
+def test_a_cluster_that_cannot_start_is_given_up_at_once(monkeypatch):
+    monkeypatch.setattr(driver, "DEAF", "raise RuntimeError")
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="no worker process has started: a script must call this under"):
+        distributed.evaluate(E, E, 1.0, 1.0, n_workers=1)
+    assert time.monotonic() - start < 0.5 * driver.START
+
+
 # refusals
 
 
@@ -283,9 +346,6 @@ def test_missing_dask_is_named(monkeypatch):
 def test_dask_is_not_loaded_before_it_is_needed():
     code = "import sys, spherapprox.summation.distributed; assert 'dask' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-E = np.eye(3)
 
 
 @pytest.mark.parametrize(
@@ -310,6 +370,8 @@ E = np.eye(3)
         ({"method": "harmonic"}, ValueError, "'method' must be one of"),
         ({"chunks": 100}, ValueError, "'chunks' must be two integers"),
         ({"chunks": (0, 1)}, ValueError, "'chunks' must be at least 1"),
+        ({"control_points": iter(E)}, TypeError, "rows or a function of start and stop"),
+        ({"client": "here", "n_workers": 2}, ValueError, "'n_workers' must be left out if 'client' is given, got 2"),
         ({"client": "here"}, TypeError, "'client' must be a synchronous"),
         ({"n_workers": 0}, ValueError, "'n_workers' must be at least 1"),
     ],
@@ -328,3 +390,6 @@ def test_bad_rows_in_a_task_are_placed():
     with pytest.raises(ValueError, match="'control_points' must have rows of unit length") as error:
         at_once(E, bent, 1.0, 1.0, n=100, chunks=(3, 40))
     assert error.value.__notes__ == ["at control points 40 to 79"]
+    with pytest.raises(ZeroDivisionError) as error:
+        at_once(E, sphere(100, 2, 16), lambda b: 1 / 0 if len(b) > 1 else np.ones(1), 1.0, chunks=(3, 100))
+    assert error.value.__notes__ == ["at control points 0 to 99"]

@@ -55,7 +55,7 @@ def evaluate(
         The number of control points, if these are a function.
     normalize, log : bool, default False
         As in `spherapprox.evaluate`.
-    method : {"auto", "dense"}
+    method : {"auto", "dense", "truncated"}
         How each task evaluates its sums: by a method whose error is relative to each row's own sum.
     rtol : float or None, default 1e-14
         As in `spherapprox.evaluate`.
@@ -63,7 +63,7 @@ def evaluate(
         Whose cluster does the work. By default the current client's; if there is none, or with `n_workers`, a cluster
         of processes on this machine that lives as long as the call.
     n_workers : int, optional
-        Processes of such a cluster, of one thread each; -1, the default, takes all cores.
+        Processes of such a cluster, of one thread each; -1, the default, takes all cores. Not with `client`.
     chunks : (int, int), optional
         Evaluation points and control points of a task, instead of what takes about a second. A dask array keeps its
         own chunks: of x each is a task's rows, of control points or values a task takes one or several.
@@ -81,7 +81,8 @@ def evaluate(
     ImportError
         If Dask is missing.
     RuntimeError
-        If no process of an own cluster starts. A script that makes one calls this under ``if __name__ == "__main__":``.
+        If no process of an own cluster starts, which may take a minute to be seen. A script that makes one calls this
+        under ``if __name__ == "__main__":``.
     TypeError, ValueError
         As in `spherapprox.evaluate`; what tasks find in rows that they make or load is raised when they have run.
 
@@ -92,7 +93,8 @@ def evaluate(
 
     ``(s, u, v) + (s', u', v') = (t, e u + e' u', e v + e' v')``, ``t = min(s, s')``, ``e = exp(-lambda (s - t) / 2)``,
 
-    which is associative and commutative, and right at every lambda. Up to 16 are united on a worker, their results here
+    which is associative and commutative, and right at every lambda (where u and v are tiny at the smaller s, t is the
+    larger one, lest the others be lost beside them). Up to 16 are united on a worker, their results here
     in a binary tree whose shape depends on `chunks` only. So results do not depend on the order in which tasks end;
     they agree with `spherapprox.evaluate` to its accuracy (mostly to a relative 1e-15 for values of one sign).
 
@@ -125,22 +127,19 @@ def evaluate(
     >>> (sums * VonMisesFisher(2, lam)(1.0) * cells.measure).compute(scheduler="synchronous").round(3)
     array([0.792])
     """
-    try:
-        import dask.distributed  # noqa: F401
-    except ImportError as error:
-        raise ImportError("distributed sums need Dask: pip install spherapprox[distributed]") from error
-    points, width = _points(x)
+    _need_dask()
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
-    plan.check(_checks.choice(method, "method", ("auto", *(m for m in plan.METHODS if m in plan.ROW_BY_ROW))), rtol)
+    plan.check(_checks.choice(method, "method", ("auto", *plan.ROW_BY_ROW)), rtol)
     progress, chunks = _checks.flag(progress, "progress"), _chunks(chunks)
+    points, width, x_dtype = _points(x)
     controls = sources.points(control_points, n, width - 1)
     table = sources.values(values, controls, log)
-    dtype = np.result_type(_dtype(points), controls.dtype, table.dtype)
-    within = concentration <= LARGEST_CONCENTRATION[dtype] and not log
+    dtype = np.result_type(x_dtype, controls.dtype, table.dtype)
+    single = dtype == np.float32 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
     recipe = tasks.Recipe(
         rate=concentration / 2.0,
-        dtype=dtype if within else np.dtype(np.float64),
+        dtype=np.dtype(np.float32 if single else np.float64),
         shape=table.shape,
         normalize=normalize,
         log=log,
@@ -149,16 +148,29 @@ def evaluate(
         centers=controls.centers,
         values=table.rule,
     )
-    if sources.is_dask(points):
-        if client is not None or n_workers is not None or progress:
-            raise ValueError(
-                "'client', 'n_workers' and 'progress' must be left out for a dask array x: the result is "
-                "evaluated when and where it is computed"
-            )
-        from .graph import lazy
+    if not sources.is_dask(points):
+        return _now(recipe, points, controls, table, dtype, chunks, client, n_workers, progress)
+    _no_cluster(client, n_workers, progress)
+    from .graph import lazy
 
-        return lazy(recipe, points, controls, table, dtype, chunks and chunks[1])
-    return _now(recipe, points, controls, table, dtype, chunks, client, n_workers, progress)
+    return lazy(recipe, points, controls, table, dtype, chunks and chunks[1])
+
+
+def _need_dask() -> None:
+    """Raise, with the remedy, unless Dask is there."""
+    try:
+        import dask.distributed  # noqa: F401
+    except ImportError as error:
+        raise ImportError("distributed sums need Dask: pip install spherapprox[distributed]") from error
+
+
+def _no_cluster(client: Any, n_workers: int | None, progress: bool) -> None:
+    """Raise if it is said how a lazy result is to be computed."""
+    if client is not None or n_workers is not None or progress:
+        raise ValueError(
+            "'client', 'n_workers' and 'progress' must be left out for a dask array x: the result is "
+            "evaluated when and where it is computed"
+        )
 
 
 def _now(
@@ -179,9 +191,7 @@ def _now(
     sent = controls.rows is not None or values.table is not None
     with driver.connected(client, n_workers) as found:
         threads = driver.threads(found)
-        sizes = tasks.sizes(len(x), controls.n, x.shape[1] - 1, recipe.p, threads, sent)
-        if chunks is not None:
-            sizes = sizes._replace(rows=min(chunks[0], len(x)), controls=min(chunks[1], controls.n))
+        sizes = tasks.sizes(len(x), controls.n, x.shape[1] - 1, recipe.p, threads, sent, chunks)
         ends = sources.edges(controls, values, sizes.controls)
         pieces = partial(sources.pieces, controls, values, ends)
         job = driver.Job(recipe, x, dtype, sizes, pieces, len(ends) - 1, controls.n)
@@ -189,20 +199,15 @@ def _now(
             return driver.Run(found, job, report, np.empty((len(x), *recipe.shape), dtype)).carry_out()
 
 
-def _points(x: Any) -> tuple[Any, int]:
-    """Return the evaluation points, checked as far as they are there, and the number of columns."""
+def _points(x: Any) -> tuple[Any, int, np.dtype[Any]]:
+    """Return the evaluation points, checked as far as they are there, the number of columns and the type."""
     if not sources.is_dask(x):
         points = _checks.rows(x, "x")
-        return points, points.shape[1]
-    shape, _ = sources.dask_table(x, "x", "(m, dim+1)")
+        return points, points.shape[1], points.dtype
+    shape, dtype = sources.dask_table(x, "x", "(m, dim+1)")
     if len(shape) != 2 or shape[1] < 2 or shape[0] == 0:
         raise ValueError(f"'x' must have shape (m, dim+1), got {shape}")
-    return x, shape[1]
-
-
-def _dtype(points: Any) -> np.dtype[Any]:
-    """Return the type that the evaluation points enter as."""
-    return sources.dask_table(points, "x", "(m, dim+1)")[1] if sources.is_dask(points) else points.dtype
+    return x, shape[1], dtype
 
 
 def _chunks(chunks: Any) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import dask
 import numpy as np
-from dask.distributed import Client, Future, KilledWorker, LocalCluster, as_completed, default_client
+from dask.distributed import Client, Future, KilledWorker, LocalCluster, Status, as_completed, default_client
 
 from ... import _checks
 from ..._checks import Floats
@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 START = 60.0
 """Seconds in which a worker of an own cluster has to appear."""
-
+CLOSING = 20.0
+"""Seconds in which such a cluster has to end."""
 
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 """What workers of an own cluster run first: an interruption from the terminal is for this process to handle."""
@@ -80,6 +81,10 @@ class _Group:
 @contextmanager
 def connected(client: object, n_workers: object) -> Iterator[Client]:
     """Yield the client given, else the current one, else one of a cluster of processes that lives as long as this."""
+    if client is not None and n_workers is not None:
+        raise ValueError(
+            f"'n_workers' must be left out if 'client' is given, got {_checks.show(n_workers)}: its cluster has workers"
+        )
     if client is None and n_workers is None:
         with suppress(ValueError):
             client = default_client()
@@ -95,21 +100,26 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
     options = {"processes": True, "dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     # no workers at first, so that an interruption while they start finds a cluster to close
     cluster = LocalCluster(n_workers=0, threads_per_worker=1, memory_limit=1.0 / n, preload=[DEAF], **options)
-    with cluster, Client(cluster, set_as_default=False) as own:
-        cluster.scale(n)
-        _await_one(own)
-        yield own
-
-
-def _await_one(client: Client) -> None:
-    """Wait for the first worker."""
     try:
-        client.wait_for_workers(1, timeout=START)
-    except TimeoutError as error:
-        raise RuntimeError(
-            f"no worker process has started in {START:g} s: a script must call this under "
-            'if __name__ == "__main__":, since every process loads it anew'
-        ) from error
+        with Client(cluster, set_as_default=False) as own:
+            cluster.scale(n)
+            _await_one(own, cluster)
+            yield own
+    finally:
+        with suppress(TimeoutError):  # Dask of 2024 waits forever for a worker that has not started
+            cluster.close(timeout=CLOSING)
+
+
+def _await_one(client: Client, cluster: LocalCluster) -> None:
+    """Wait for the first worker."""
+    deadline = time.monotonic() + START
+    while not threads(client):
+        if any(worker.status == Status.failed for worker in cluster.workers.values()) or time.monotonic() > deadline:
+            raise RuntimeError(
+                "no worker process has started: a script must call this under "
+                'if __name__ == "__main__":, since every process loads it anew'
+            )
+        time.sleep(0.02)
 
 
 def threads(client: Client) -> int:

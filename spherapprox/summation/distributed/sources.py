@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -62,6 +62,11 @@ def points(control_points: Any, n: object, dim: int) -> Points:
         if n is None:
             raise ValueError("'n' must be the number of control points if 'control_points' is a function, got None")
         return _made(control_points, _checks.integer(n, "n", minimum=1), dim)
+    elif isinstance(control_points, Iterator):
+        raise TypeError(
+            "'control_points' must be rows or a function of start and stop, for tasks may be done again, "
+            f"got {_checks.show(control_points)}"
+        )
     else:
         rows = _checks.rows(control_points, "control_points", dim=dim)
         found = Points(len(rows), rows.dtype, rows[:1], rows=rows)
@@ -89,22 +94,23 @@ def values(given: Any, controls: Points, log: bool) -> Values:
     return Values(table.dtype, table.shape[1:], table=table)
 
 
-def edges(controls: Points, values: Values, step: int) -> Any:
-    """Return where the tasks' ranges of control points begin, and n: whole chunks of Dask's where there are any."""
+def edges(controls: Points, values: Values, step: int) -> Sequence[int]:
+    """Return where the tasks' ranges of control points begin, and n or more: whole chunks of Dask's where they are."""
     for array in (controls.rows, values.table):
         if is_dask(array):
             ends = np.concatenate([[0], np.cumsum(array.chunks[0])]).tolist()
             kept = [0]
             for end, after in pairwise([*ends[1:], None]):
-                if after is None or after - kept[-1] > step:
+                if end > kept[-1] and (after is None or after - kept[-1] > step):  # Dask's chunks may be empty
                     kept.append(end)
             return kept
-    return [*range(0, controls.n, step), controls.n]
+    return range(0, controls.n + step, step)
 
 
-def pieces(controls: Points, values: Values, ends: Any) -> Iterator[Piece]:
+def pieces(controls: Points, values: Values, ends: Sequence[int]) -> Iterator[Piece]:
     """Yield the ranges between the edges, with slices of arrays."""
-    for start, stop in pairwise(ends):
+    for start, edge in pairwise(ends):
+        stop = min(edge, controls.n)
         rows, table = (None if array is None else array[start:stop] for array in (controls.rows, values.table))
         yield Piece(start, stop, rows, table)
 

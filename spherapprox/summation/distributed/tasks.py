@@ -75,22 +75,27 @@ class Sizes(NamedTuple):
     fan: int
 
 
-def sizes(m: int, n: int, dim: int, p: int, threads: int, sent: bool) -> Sizes:
-    """Return sizes for which a task takes about a second, or less where there would be too few of them.
+def sizes(m: int, n: int, dim: int, p: int, threads: int, sent: bool, chunks: tuple[int, int] | None = None) -> Sizes:
+    """Return sizes for which a task takes about a second, or less where there would be too few of them, or `chunks`.
 
     `sent` says whether control points or values are sent with the tasks.
     """
+    rows, controls = _chunks(m, n, dim, p, threads, sent) if chunks is None else (min(chunks[0], m), min(chunks[1], n))
+    fan = min(16, rows * (p + 2) // SENT)
+    if sent:
+        fan = min(fan, 2 * NUMBERS // (controls * (dim + 1 + p)))
+    return Sizes(rows, controls, max(1, fan))
+
+
+def _chunks(m: int, n: int, dim: int, p: int, threads: int, sent: bool) -> tuple[int, int]:
+    """Return the evaluation and control points of a task."""
     unit = 3 * (dim + 1) + p + 25
     task = min(max(float(m) * n * unit / (4 * max(threads, 1)), LEAST_WORK), TASK_WORK)
     rows = max(1, min(m, ROWS, NUMBERS // (dim + p + 3)))
     controls = max(1, min(n, int(task / (unit * (rows + MAKING)))))
     if controls == n:  # few control points: shorter ranges of rows
         rows = min(rows, max(128, int(task / (unit * n))))
-    fan = min(16, rows * (p + 2) // SENT)
-    if sent:
-        controls = max(1, min(controls, NUMBERS // (dim + 1 + p)))
-        fan = min(fan, 2 * NUMBERS // (controls * (dim + 1 + p)))
-    return Sizes(rows, controls, max(1, fan))
+    return rows, max(1, min(controls, NUMBERS // (dim + 1 + p))) if sent else controls
 
 
 def state_of(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | None, start: int, stop: int) -> State:
@@ -135,7 +140,7 @@ def _part(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | None,
             raise ValueError(f"'values' must have shape {(n, *recipe.shape)}, as at the first, got {table.shape}")
         if recipe.log and table.min() < 0.0:
             raise ValueError(f"'values' must be at least 0 for log=True, got {table.min():g}: use log=False")
-    except (TypeError, ValueError) as error:
+    except Exception as error:
         error.add_note(f"at control points {first} to {last - 1}")
         raise
     return _sums(recipe, x, b, table.reshape(n, -1))

@@ -34,7 +34,7 @@ COMPILE_WORTH = 1e9
 """Work from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
 LOADING = 0.4
 """Seconds that it takes to load a kernel that has been compiled. Measured."""
-RATE, NUMPY_RATE = 3.2e10, 5e9
+RATE, NUMPY_RATE = 2.4e10, 5e9
 """Work in float64 per second, of the kernels on each thread and of NumPy. Measured."""
 
 _spent = [0.0]

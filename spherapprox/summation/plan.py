@@ -72,6 +72,7 @@ def carry_out(
         again = dense.sums(problem.at_rows(sums.doubtful), rtol, workers, lambda pairs: None)
         put(sums.partial, sums.doubtful, again.partial)
         error = max(error, again.error)
+        reason += f"; {len(sums.doubtful)} rows by all pairs, for their accuracy"
     return sums.partial, Plan(method, reason, error, sums.path, costs)
 
 

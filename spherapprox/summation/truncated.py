@@ -99,6 +99,8 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
 
 def obstacle(problem: Problem, rtol: float | None) -> str:
     """Say why the method cannot be used."""
+    if max(len(problem.x), len(problem.b)) >= 2**32:
+        return "it sorts fewer than 2^32 points"
     return 'angles are summed by "dense" only' if problem.w is None else ""
 
 

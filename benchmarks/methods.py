@@ -140,7 +140,6 @@ def auto_rows(dims: list[int], largest: int, rounds: int) -> Iterator[list[str]]
     """
     sizes = [n for n in (10**2, 10**3, 10**4, 10**5, 10**6) if n <= largest]
     cases = [(d, n, concentration) for d in dims for n in sizes for concentration in (1.0, 10.0, 100.0, 1e3, 1e4, 1e6)]
-    _load_kernels()
     for d, n, concentration in tqdm(cases, desc="auto", unit="problem"):
         x, b, w = problem(n, d)
         sums = Problem(
@@ -238,6 +237,7 @@ def main() -> None:
             lambda: thread_rows(chosen.rounds),
         ),
     }
+    _load_kernels()
     for name in chosen.tables:
         header, rows = tables[name]
         print(f"\n{name}\n" + tabulate(list(rows()), header, disable_numparse=True), flush=True)

@@ -173,19 +173,29 @@ def fill(tile, x, start, defects):
     return count
 
 
-@njit(inline="always")
-def write_sums(start, count, total, rest, out):
-    """Write the sums of a tile's rows."""
+@njit
+def resume(start, count, sums, total, rest):
+    """Read the sums of a tile's rows, and their rounding errors."""
+    total[:] = 0.0
+    rest[:] = 0.0
     for i in range(count):
-        for r in range(out.shape[1]):
-            out[start + i, r] = total[r, i] + rest[r, i]
+        for r in range(sums.shape[2]):
+            total[r, i], rest[r, i] = sums[start + i, 0, r], sums[start + i, 1, r]
 
 
 @njit
-def fused_sums(x, defects, b, w, by_products, constants, out):
-    """Write the sums at each row of x (m, d) into ``out`` (m, p), p <= q; arrays as in `add_block`, of one dtype.
+def keep(start, count, total, rest, sums):
+    """Write the sums of a tile's rows, and their rounding errors."""
+    for i in range(count):
+        for r in range(sums.shape[2]):
+            sums[start + i, 0, r], sums[start + i, 1, r] = total[r, i], rest[r, i]
 
-    ``defects`` (m,) are the ``(1 - |x|^2)/2``.
+
+@njit
+def fused_sums(x, defects, b, w, by_products, constants, sums):
+    """Add the sums at each row of x (m, d) to ``sums[:, 0]``, (m, p) with p <= q c, their rounding errors to the next.
+
+    Arrays are as in `add_block`, of one dtype; ``defects`` (m,) are the ``(1 - |x|^2)/2``.
     ``constants`` are those of `decay_constants` and the t below which differences are taken. Where most of a block's
     groups needed them, the next block begins with them.
     """
@@ -195,11 +205,10 @@ def fused_sums(x, defects, b, w, by_products, constants, out):
     total, rest = aligned(q, size, x), aligned(q, size, x)
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, defects)
-        total[:] = 0.0
-        rest[:] = 0.0
+        resume(start, count, sums, total, rest)
         again = 0
         for k in range(0, w.shape[1], BLOCK):
             last = min(k + BLOCK, w.shape[1])
             products = by_products and (2 * GROUP * again <= BLOCK or k % (16 * BLOCK) == 0)
             again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
-        write_sums(start, count, total, rest, out)
+        keep(start, count, total, rest, sums)

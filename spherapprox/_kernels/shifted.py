@@ -15,7 +15,7 @@ import numpy as np
 
 from .angles import angle_block
 from .decay import decay_beyond
-from .fused import BLOCK, GROUP, VECTORS, add_columns, add_exactly, aligned, fill, squares, write_sums
+from .fused import BLOCK, GROUP, VECTORS, add_columns, add_exactly, aligned, fill, keep, resume, squares
 from .jit import njit
 from .registers import (
     add_weighted,
@@ -62,12 +62,12 @@ def new_state(size, w, like):
 
 
 @njit
-def begin(state):
-    """Clear the sums."""
+def begin(start, count, state, nearest, sums):
+    """Read what is known of a tile's rows."""
     near, _, total, rest = state
-    near[:] = np.inf
-    total[:] = 0.0
-    rest[:] = 0.0
+    for i in range(near.size):
+        near[0, i] = nearest[start + i] if i < count else np.inf
+    resume(start, count, sums, total, rest)
 
 
 @njit
@@ -110,25 +110,26 @@ def add_block(tile, b, w, first, last, angles, constants, state):
 
 
 @njit
-def shifted_sums(x, b, w, angles, constants, nearest, out):
-    """Write t for each row of x (m, d) into ``nearest`` (m,), the sums into ``out`` (m, p), p <= q c.
+def finish(start, count, state, nearest, sums):
+    """Write what is known of a tile's rows."""
+    near, _, total, rest = state
+    for i in range(count):
+        nearest[start + i] = near[0, i]
+    keep(start, count, total, rest, sums)
 
-    Other arrays as in `add_block`, of the type of x; ``constants`` are those of `decay_constants`.
+
+@njit
+def shifted_sums(x, b, w, angles, constants, nearest, sums):
+    """Go on with t for each row of x (m, d), ``nearest`` (m,), and the sums and their rounding errors (m, 2, p).
+
+    At first t is infinite, and the others 0. Other arrays as in `add_block`, of the type of x, p <= q c; ``constants``
+    are those of `decay_constants`.
     """
     size, zeros = VECTORS * lanes(x), np.zeros(x.shape[0], x.dtype)
     tile, state = aligned(x.shape[1] + 1, size, x), new_state(size, w, x)
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, zeros)
-        begin(state)
+        begin(start, count, state, nearest, sums)
         for k in range(0, w.shape[1], BLOCK):
             add_block(tile, b, w, k, min(k + BLOCK, w.shape[1]), angles, constants, state)
-        finish(start, count, state, nearest, out)
-
-
-@njit
-def finish(start, count, state, nearest, out):
-    """Write what belongs to a tile's rows."""
-    near, _, total, rest = state
-    for i in range(count):
-        nearest[start + i] = near[0, i]
-    write_sums(start, count, total, rest, out)
+        finish(start, count, state, nearest, sums)

@@ -180,7 +180,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
 
 
 @njit
-def truncated_triples(x, tree, b, w, constants, limits, shift, out):
+def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
     """Write what `shifted_sums` does for each row of x (m, d); b and w sorted. Returns the pairs that were computed."""
     size, d = VECTORS * lanes(x), x.shape[1]
     zeros, n = np.zeros(x.shape[0], x.dtype), w.shape[1]
@@ -194,12 +194,12 @@ def truncated_triples(x, tree, b, w, constants, limits, shift, out):
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
             candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
         count = fill_tile(tile, x, start, zeros)
-        shifted.begin(state)
+        shifted.begin(start, count, state, nearest_yet, sums)
         blocks = abs(near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found))
         for i in range(blocks):
             k = found[i]
             last = min(k + BLOCK, n)
             shifted.add_block(tile, b, w, k, last, False, constants, state)
             pairs += count * (last - k)
-        shifted.finish(start, count, state, shift, out)
+        shifted.finish(start, count, state, nearest_yet, sums)
     return pairs

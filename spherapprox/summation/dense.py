@@ -14,21 +14,22 @@ import numpy as np
 from .._checks import Floats
 from .._threads import slices
 from . import shared
-from .partial import Partial, Problem, Sums, compiled_form, merge_into, put
+from .partial import Partial, Problem, Sums, compiled_form, put
 from .shared import (
     TASK_WORK,
-    add_plain,
     carry_out,
     constants_of,
     defects_of,
     kernel_of,
     lost_rows,
+    no_sums,
     pack,
     packed_size,
     rounding_bound,
+    with_rest,
     work,
 )
-from .tiles import Task, by_products, numpy_parts
+from .tiles import Task, by_products, columns, numpy_parts
 
 COMPILE_WORTH = 1e9
 """Work from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
@@ -43,20 +44,24 @@ _spent = [0.0]
 
 def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
     """Return the sums over all control points, whatever `rtol`; `report` hears of finished pairs."""
-    m = len(problem.x)
-    state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))
     kernel = kernel_of(problem)
     by_kernel = _compiled(kernel, problem)
+    merges = 0
     if not by_kernel:
+        m, merges = len(problem.x), len(problem.b) // columns(problem)
+        state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))
         carry_out(numpy_parts(problem, state), 1, report)
     elif kernel == "shifted":
-        carry_out(_shifted_parts(problem, state, workers), workers, report)
+        state = _shifted(problem, workers, report)
     else:
-        carry_out(_fused_parts(problem, state, workers), workers, report)
-        _repair(problem, state, workers)
+        state = _fused(problem, workers, report)
+        lost = lost_rows(problem, state)
+        if len(lost):
+            few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64))
+            put(state, lost, _shifted(few, workers, lambda pairs: None))
     if not problem.normalize:
         state.denominator[:] = 0.0
-    return Sums(state, rounding_bound(problem, state.shift), "numba" if by_kernel else "numpy")
+    return Sums(state, rounding_bound(problem, state.shift, merges), "numba" if by_kernel else "numpy")
 
 
 def obstacle(problem: Problem, rtol: float | None) -> str:
@@ -73,16 +78,6 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     return loading + 5e-5 + pairs / (RATE * 8.0 / problem.dtype.itemsize * workers)
 
 
-def _repair(problem: Problem, state: Partial, workers: int) -> None:
-    """Sum again, relative to their nearest control points, rows whose plain sums may have lost terms to underflow."""
-    lost = lost_rows(problem, state)
-    if len(lost):
-        part = Partial(np.empty(len(lost)), np.empty((len(lost), problem.p)), np.empty(len(lost)))
-        few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64))
-        carry_out(_shifted_parts(few, part, workers), workers, lambda pairs: None)
-        put(state, lost, part)
-
-
 def _compiled(kernel: str, problem: Problem) -> bool:
     """Decide between a kernel and NumPy: what NumPy has taken in this process so far counts as the rent paid."""
     if (kernel, problem.dtype) in shared.ready:
@@ -91,28 +86,55 @@ def _compiled(kernel: str, problem: Problem) -> bool:
     return _spent[0] > COMPILE_WORTH
 
 
-def _fused_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
-    """Yield the fused kernel's task for each part of the control points that is packed, and the ranges of rows."""
-    from .._kernels.fused import VECTORS, fused_sums
+def _fused(problem: Problem, workers: int, report: Callable[[int], object]) -> Partial:
+    """Return the plain sums."""
+    from .._kernels.fused import fused_sums
+
+    m, constants, products = len(problem.x), constants_of(problem), by_products(problem.dim)
+    defects = defects_of(problem.x, problem.dtype)
+    totals = np.zeros((m, 2, problem.p + problem.normalize), problem.dtype)
+
+    def add(b: Floats, w: Floats, x: Floats, rows: slice) -> None:
+        fused_sums(x, defects[rows], b, w, products, constants, totals[rows])
+
+    carry_out(_parts(problem, "fused", add, workers), workers, report)
+    if problem.normalize:
+        return with_rest(np.zeros(m), totals)
+    return Partial(np.zeros(m), np.add(totals[:, 0], totals[:, 1], dtype=np.float64), np.zeros(m))
+
+
+def _shifted(problem: Problem, workers: int, report: Callable[[int], object]) -> Partial:
+    """Return the sums relative to each row's nearest control point, or of angles."""
+    from .._kernels.shifted import shifted_sums
+
+    constants, angles = constants_of(problem), problem.w is None
+    shift, totals = no_sums(problem, len(problem.x))
+
+    def add(b: Floats, w: Floats, x: Floats, rows: slice) -> None:
+        shifted_sums(x, b, w, angles, constants, shift[rows], totals[rows])
+
+    carry_out(_parts(problem, "shifted", add, workers), workers, report)
+    return with_rest(shift, totals)
+
+
+def _parts(
+    problem: Problem, kernel: str, add: Callable[[Floats, Floats, Floats, slice], None], workers: int
+) -> Iterator[tuple[Task, list[slice]]]:
+    """Yield the kernel's task for each part of the control points that is packed, and the ranges of rows."""
+    from .._kernels.fused import VECTORS
     from .._kernels.registers import shape
 
-    constants = constants_of(problem)
     tile = VECTORS * shape()[0] // problem.dtype.itemsize
-    products = by_products(problem.dim)
-    defects = defects_of(problem.x, problem.dtype)
     for part in slices(len(problem.b), packed_size(problem)):
-        n = part.stop - part.start
-        b, w = pack(problem, part, "fused")
+        n, (b, w) = part.stop - part.start, pack(problem, part, kernel)
 
-        def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
+        def task(rows: slice, n: int = n, b: Floats = b, w: Floats = w) -> int:
             x = compiled_form(problem.x[rows], problem.dtype)
-            out = np.empty((len(x), problem.p + problem.normalize), problem.dtype)
-            fused_sums(x, defects[rows], b, w, products, constants, out)
-            add_plain(problem, state, rows, out, first)
+            add(b, w, x, rows)
             return len(x) * n
 
         yield task, _row_ranges(problem, n, tile, workers)
-        shared.ready.add(("fused", problem.dtype))
+        shared.ready.add((kernel, problem.dtype))
 
 
 def _row_ranges(problem: Problem, n: int, tile: int, workers: int) -> list[slice]:
@@ -122,26 +144,3 @@ def _row_ranges(problem: Problem, n: int, tile: int, workers: int) -> list[slice
     if workers > 1:
         rows = min(rows, m / (4 * workers))
     return slices(m, tile * max(1, int(rows / tile)))
-
-
-def _shifted_parts(problem: Problem, state: Partial, workers: int) -> Iterator[tuple[Task, list[slice]]]:
-    """Yield the shifted kernel's task for each part of the control points that is packed, and the ranges of rows."""
-    from .._kernels.fused import VECTORS
-    from .._kernels.registers import shape
-    from .._kernels.shifted import shifted_sums
-
-    constants = constants_of(problem)
-    tile = VECTORS * shape()[0] // problem.dtype.itemsize
-    for part in slices(len(problem.b), packed_size(problem)):
-        n = part.stop - part.start
-        b, w = pack(problem, part, "shifted")
-
-        def task(rows: slice, n: int = n, first: bool = part.start == 0, b: Floats = b, w: Floats = w) -> int:
-            x = compiled_form(problem.x[rows], problem.dtype)
-            shift, out = np.empty(len(x)), np.empty((len(x), problem.p + 1))
-            shifted_sums(x, b, w, problem.w is None, constants, shift, out)
-            merge_into(state, rows, Partial(shift, out[:, :-1], out[:, -1]), problem.rate, first)
-            return len(x) * n
-
-        yield task, _row_ranges(problem, n, tile, workers)
-        shared.ready.add(("shifted", problem.dtype))

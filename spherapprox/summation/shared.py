@@ -47,8 +47,11 @@ def kernel_of(problem: Problem) -> str:
     return "fused" if plain else "shifted"
 
 
-def rounding_bound(problem: Problem, shift: Float64) -> float:
-    """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows."""
+def rounding_bound(problem: Problem, shift: Float64, merges: int = 0) -> float:
+    """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows.
+
+    `merges` counts those of states, which are not compensated.
+    """
     unit = 2.0**-53 if problem.dtype.itemsize == 8 else 2.0**-24
     d = problem.dim + 1
     chain = min(d, 24) + d / 24 + 8.0  # roundings that one exponent passes
@@ -57,8 +60,7 @@ def rounding_bound(problem: Problem, shift: Float64) -> float:
     exponent = 4.0 * problem.rate
     if exponent > 709.0:
         exponent = min(exponent, problem.rate * float(shift.max()) + 709.0)
-    parts = len(problem.b) / packed_size(problem)
-    return unit * (chain * exponent + 80.0 + 8.0 * parts) * (2.0 if problem.normalize else 1.0)
+    return unit * (chain * exponent + 80.0 + 4.0 * merges) * (2.0 if problem.normalize else 1.0)
 
 
 def lost_rows(problem: Problem, state: Partial) -> NDArray[np.intp]:
@@ -121,18 +123,20 @@ def pack(problem: Problem, part: slice, kernel: str) -> tuple[Floats, Floats]:
     )
 
 
+def no_sums(problem: Problem, rows: int) -> tuple[Floats, Floats]:
+    """Return the shifts, and the sums with their rounding errors, that the shifted kernel begins with."""
+    return np.full(rows, np.inf, problem.dtype), np.zeros((rows, 2, problem.p + 1), problem.dtype)
+
+
+def with_rest(shift: Floats, sums: Floats) -> Partial:
+    """Return the state that a kernel's sums (m, 2, p+1) amount to; the last column is the denominators."""
+    totals = np.add(sums[:, 0], sums[:, 1], dtype=np.float64)
+    return Partial(shift.astype(np.float64, copy=False), totals[:, :-1], totals[:, -1])
+
+
 def packed_size(problem: Problem) -> int:
     """Return how many control points to pack at a time."""
     return max(1, PACKED // (problem.dim + 2 + problem.p) // 64) * 64
-
-
-def add_plain(problem: Problem, state: Partial, rows: slice, sums: Floats, first: bool) -> None:
-    """Add plain sums to the state; the last column is the denominators, if they are wanted."""
-    if first:
-        state.numerators[rows], state.denominator[rows] = sums[:, : problem.p], sums[:, -1]
-    else:
-        state.numerators[rows] += sums[:, : problem.p]
-        state.denominator[rows] += sums[:, -1]
 
 
 def carry_out(parts: Iterator[tuple[Task, list[slice]]], workers: int, report: Callable[[int], object]) -> None:

@@ -20,11 +20,16 @@ NEAR = 0.5
 """Where a squared distance is below it, differences are as accurate as it is small; products are not."""
 
 
+def columns(problem: Problem) -> int:
+    """Return the control points of a tile: more where evaluation points are few, so that tiles are."""
+    return TILE[1] * max(1, TILE[0] // len(problem.x))
+
+
 def numpy_parts(problem: Problem, state: Partial) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the task for each block of control points, and the ranges of rows to call it for."""
     products = by_products(problem.dim)
     defects = half_defects(problem.x) if products else None
-    for part in slices(len(problem.b), TILE[1]):
+    for part in slices(len(problem.b), columns(problem)):
         controls = problem.controls(part)
         part_defects = half_defects(controls[0]) if products else None
 

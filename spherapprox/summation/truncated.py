@@ -281,10 +281,10 @@ def _shifted_parts(
 
     def evaluate(part: slice) -> int:
         rows = which[part]
-        shift, out = np.empty(len(rows)), np.empty((len(rows), problem.p + 1))
+        shift, totals = shared.no_sums(problem, len(rows))
         x = problem.x.take(rows, axis=0)
-        truncated_triples(x, task.arrays, *packed, constants, limits, shift, out)
-        put(state, rows, Partial(shift, out[:, :-1], out[:, -1]))
+        truncated_triples(x, task.arrays, *packed, constants, limits, shift, totals)
+        put(state, rows, shared.with_rest(shift, totals))
         return len(rows) * task.pairs
 
     yield evaluate, _row_ranges(problem, len(which), workers)

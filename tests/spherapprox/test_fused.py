@@ -97,6 +97,13 @@ def test_many_parts(monkeypatch):
         assert deviation(np.float64, d, 3, 10.0, True) <= 2e-15
 
 
+def test_accuracy_does_not_depend_on_the_number_of_parts(monkeypatch):
+    monkeypatch.setattr(shared, "PACKED", 1)  # 64 control points in each of 2000
+    x, b = sphere(3, 3), sphere(128_000, 3, 1)
+    w = np.random.default_rng(2).random(len(b))
+    assert worst(evaluate(x, b, w, 2.0, method="dense"), truth(x, b, w, 2.0, False)) <= 3e-16
+
+
 PORTABLE = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -34,9 +34,9 @@ BLOCK_WORK = 4e8
 """Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
 ROUNDING = 4e-16
 """What roundings amount to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
-PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, LOADING = 7e-11, 3e-10, 5000.0, 2e-8, 0.6
+PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT, LOADING = 7e-11, 3e-10, 5000.0, 2e-8, 8e-8, 0.6
 """Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, and more
-when they leave the cache; for a coordinate of a point; and to load the kernels. Measured."""
+when they leave the cache; for a coordinate of a point; for a point; and to load the kernels. Measured."""
 
 SLACK = 1.001
 """Room in the error's bound for products of roundings, and for those of the bound itself."""
@@ -101,7 +101,7 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     columns, monomials = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
     each = PER_MONOMIAL * columns * monomials + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
-    each += PER_COORDINATE * d
+    each += PER_COORDINATE * d + PER_POINT
     once = (0.0 if _ready else LOADING) + 1e-7 * columns * monomials + 1e-3
     return once + each * (len(problem.x) + len(problem.b)) / workers
 

@@ -109,18 +109,20 @@ def pack(problem: Problem, part: slice, kernel: str) -> tuple[Floats, Floats]:
     b, offset, w = problem.controls(part)
     (n, d), p = b.shape, problem.p
     n_filled = -(-n // group) * group
-    columns = p + (problem.normalize or kernel == "shifted")
-    c = 1 if columns <= 2 else group
     points = np.empty((n_filled, d + 1), problem.dtype)
     points[:n, :d], points[:n, d] = b, defects_of(b, problem.dtype) if kernel == "fused" else offset
     points[n:] = points[n - 1]
-    weights = np.zeros((n_filled, -(-columns // c) * c), problem.dtype)
-    weights[:n, :columns] = 1.0
-    weights[:n, : w.shape[1]] = w
-    return (
-        np.ascontiguousarray(points.reshape(-1, group, d + 1).transpose(0, 2, 1)),
-        np.ascontiguousarray(weights.reshape(n_filled, -1, c).transpose(1, 0, 2)),
-    )
+    columns = pack_columns(w, n_filled, p + (problem.normalize or kernel == "shifted"), group, problem.dtype)
+    return np.ascontiguousarray(points.reshape(-1, group, d + 1).transpose(0, 2, 1)), columns
+
+
+def pack_columns(w: Floats, n: int, columns: int, group: int, dtype: np.dtype[Any]) -> Floats:
+    """Copy weights, and ones in the columns beyond them, into the kernels' layout for n control points (see `pack`)."""
+    c = 1 if columns <= 2 else group
+    packed = np.zeros((-(-columns // c), n, c), dtype)
+    for r in range(columns):
+        packed[r // c, : len(w), r % c] = w[:, r] if r < w.shape[1] else 1.0
+    return packed
 
 
 def no_sums(problem: Problem, rows: int) -> tuple[Floats, Floats]:

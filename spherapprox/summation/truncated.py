@@ -236,7 +236,8 @@ def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Ta
     problem = task.problem
     products = by_products(problem.dim)
     constants = shared.constants_of(problem)
-    packed = task.groups, _columns(problem, task.groups)
+    n, p, group = len(task.arrays[2]), problem.p + problem.normalize, task.groups.shape[2]
+    w = shared.pack_columns(problem.controls(slice(0, n))[2], n, p, group, problem.dtype)
     if products:
         task.groups[:, -1] = shared.defects_of(task.arrays[2], problem.dtype).reshape(len(task.groups), -1)
     defects = shared.defects_of(problem.x, problem.dtype)
@@ -249,21 +250,10 @@ def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Ta
     def evaluate(part: slice) -> int:
         order = task.order[part]
         x = problem.x.take(order, axis=0)
-        truncated_sums(x, order, defects, task.arrays, *packed, products, constants, limits, out)
+        truncated_sums(x, order, defects, task.arrays, task.groups, w, products, constants, limits, out)
         return len(x) * task.pairs
 
     yield evaluate, _row_ranges(problem, len(problem.x), workers)
-
-
-def _columns(problem: Problem, groups: Float64) -> Float64:
-    """Return the weights, and ones for a denominator, in the fused kernel's layout."""
-    _, _, w = problem.controls(slice(0, len(problem.b)))
-    n, p, columns = len(w), problem.p, problem.p + problem.normalize
-    c = 1 if columns <= 2 else groups.shape[2]
-    weights = np.zeros((-(-columns // c), len(groups) * groups.shape[2], c))
-    for r in range(columns):
-        weights[r // c, :n, r % c] = w[:, r] if r < p else 1.0
-    return weights
 
 
 def _shifted_parts(

@@ -24,14 +24,14 @@ def peak(dim, concentration):
 @pytest.mark.parametrize("concentration", [1e-3, 1.0, 300.0, 2e4])
 def test_riemann_is_the_kernels_peak_times_measure_times_value(dim, concentration):
     rows, _ = nodes(EqualMeasurePartition(dim, 7))
-    got = core_values(first, rows, None, concentration)
+    got = core_values(first, rows, concentration)
     wanted = float(peak(dim, concentration)) * rows[:, 0] / 7
     np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-300)
 
 
 def test_the_peak_has_no_cancellation_at_large_concentrations():
     # On S^2 c exp(lambda) = 2 lambda / (1 - exp(-2 lambda)).
-    got = core_values(lambda x: np.ones(len(x)), np.eye(3), None, 1e12)
+    got = core_values(lambda x: np.ones(len(x)), np.eye(3), 1e12)
     np.testing.assert_allclose(got, 2e12 / 3, rtol=1e-13)
 
 
@@ -39,7 +39,7 @@ def test_weights_enter_the_core_head():
     gauss = points.gauss_product(2, 4)
     rows, weights = nodes(gauss)
     np.testing.assert_array_equal(rows, gauss.points)
-    got = core_values(lambda x: np.stack([x[:, 0], x[:, 1]], axis=1), rows, weights, 0.0)
+    got = core_values(lambda x: np.stack([x[:, 0], x[:, 1]], axis=1), gauss, 0.0)
     np.testing.assert_allclose(got, rows[:, :2] * weights[:, None], rtol=1e-15, atol=1e-30)
 
 
@@ -54,37 +54,37 @@ def test_nodes_of_a_partition_and_of_rows():
 
 
 def test_split_values_are_the_targets():
-    np.testing.assert_array_equal(split_values(first, np.eye(3), None, 1.0), [1.0, 0.0, 0.0])
-    np.testing.assert_array_equal(split_values(first, np.eye(3), np.full(3, 1 / 3), 1.0), [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(split_values(first, np.eye(3), 1.0), [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(split_values(first, PointSet(np.eye(3)), 1.0), [1.0, 0.0, 0.0])
 
 
 def test_float32_stays_while_it_can():
     rows = np.eye(3, dtype=np.float32)
-    assert core_values(first, rows, None, 10.0).dtype == np.float32
-    assert split_values(first, rows, None, 1.0).dtype == np.float32
-    assert core_values(first, rows, None, 1e40).dtype == np.float64  # the peak is beyond float32
+    assert core_values(first, rows, 10.0).dtype == np.float32
+    assert split_values(first, rows, 1.0).dtype == np.float32
+    assert core_values(first, rows, 1e40).dtype == np.float64  # the peak is beyond float32
 
 
 def test_bad_input():
     rows = np.eye(3)
     with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann', got 'magic'"):
-        core_values(first, rows, None, 1.0, "magic")
+        core_values(first, rows, 1.0, "magic")
     with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann', got 'spectral'"):
-        split_values(first, rows, None, 1.0, "spectral")
+        split_values(first, rows, 1.0, "spectral")
     with pytest.raises(ValueError, match=r"'concentration' must be small enough.*got 1e\+06.*dim = 1000.*SplitHead"):
-        core_values(first, np.eye(1001), None, 1e6)
+        core_values(first, np.eye(1001), 1e6)
     with pytest.raises(ValueError, match=r"'points' must have equal weights.*use a CoreHead"):
-        split_values(first, rows, np.array([0.5, 0.25, 0.25]), 1.0)
+        split_values(first, PointSet(rows, [0.5, 0.25, 0.25]), 1.0)
     with pytest.raises(
         ValueError, match=r"'points' must lie on the target's sphere S\^3, got points of S\^2.*4 columns"
     ):
-        split_values(Target(first, 3), rows, None, 1.0)
+        split_values(Target(first, 3), rows, 1.0)
     with pytest.raises(ValueError, match=r"'target\(points\)' must have shape \(3,\) or \(3, p\).*got \(2,\)"):
-        split_values(lambda x: x[:2, 0], rows, None, 1.0)
+        split_values(lambda x: x[:2, 0], rows, 1.0)
     with pytest.raises(ValueError, match=r"'target\(points\)' must be finite, got nan"):
-        split_values(lambda x: np.full(len(x), np.nan), rows, None, 1.0)
+        split_values(lambda x: np.full(len(x), np.nan), rows, 1.0)
     with pytest.raises(TypeError, match=r"'target' must be callable, got 3.0"):
-        core_values(3.0, rows, None, 1.0)
+        core_values(3.0, rows, 1.0)
     with pytest.raises(ValueError, match=r"'points' must have rows of unit length"):
         nodes(2.0 * rows)
 

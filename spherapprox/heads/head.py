@@ -1,4 +1,4 @@
-"""Attention heads as approximations: control points, values and a concentration, callable on points of the sphere."""
+"""What core and split heads share: a frozen recipe, callable on points of the sphere."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _checks
-from ._checks import Floats
-from .coefficients import core_values, split_values
-from .partition import EqualMeasurePartition
-from .points import PointSet, nodes
-from .points.pointset import Points
-from .summation.evaluation import evaluate_arrays
-
-__all__ = ["CoreHead", "SplitHead"]
+from .. import _checks
+from .._checks import Floats
+from ..partition import EqualMeasurePartition
+from ..points import PointSet, nodes
+from ..points.pointset import Points
+from ..summation.evaluation import evaluate_arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Head:
+class Head:
     """A frozen recipe: ``evaluate(x, control_points, values, concentration, normalize=<whether it is a quotient>)``."""
 
     control_points: Floats
@@ -64,6 +61,10 @@ class _Head:
         points: Points,
         concentration: float,
         coefficients: str = "riemann",
+        *,
+        degree: int | None = None,
+        regularization: float | None = None,
+        samples: Points | int | None = None,
     ) -> Self:
         """Make a head that approximates a function.
 
@@ -78,6 +79,8 @@ class _Head:
             lambda, at least 0.
         coefficients : {"riemann"}
             How the values are chosen: ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split head.
+        degree, regularization, samples
+            Options of rules that take them: `spherapprox.coefficients.core_values` and `split_values`.
 
         Returns
         -------
@@ -89,9 +92,16 @@ class _Head:
             If the target and the points do not fit together, a split head's points have unequal weights, or a core
             head's peak is too large for float64.
         """
-        concentration = _checks.concentration(concentration)
-        rows, weights = nodes(points)
-        return cls(rows, cls._values(target, rows, weights, concentration, coefficients), concentration, points)
+        values = cls._values(
+            target,
+            points,
+            concentration,
+            coefficients,
+            degree=degree,
+            regularization=regularization,
+            samples=samples,
+        )
+        return cls(nodes(points)[0], values, concentration, points)
 
     @property
     def dim(self) -> int:
@@ -143,86 +153,3 @@ class _Head:
         return evaluate_arrays(
             rows, b, values, self.concentration, self._normalize, method, rtol, workers, out, progress=shown
         )[0]
-
-
-class CoreHead(_Head):
-    """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
-
-    Parameters
-    ----------
-    control_points : array_like, shape (n, dim+1)
-        Control points b_k on S^dim, of unit length.
-    values : array_like, shape (n,) or (n, p)
-        Coefficients. On unit rows the sum is ``sum_k xi_k exp(concentration <x, b_k>)`` with
-        ``values = xi exp(concentration)``.
-    concentration : float
-        lambda, at least 0.
-    points : EqualMeasurePartition or PointSet, optional
-        What the control points were made from; else they themselves.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If rows have no unit length, or the values do not fit.
-
-    Notes
-    -----
-    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
-
-    References
-    ----------
-    docs/theorems.md, 4.3; Petrov (2025), Theorem 4.12.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox import CoreHead, EqualMeasurePartition
-    >>> head = CoreHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 2000), 100.0)
-    >>> head
-    CoreHead(n=2000, dim=2, concentration=100)
-    >>> head(np.array([[0.6, 0.0, 0.8]])).round(3)  # a_1(100) = 0.99 times 0.8
-    array([0.792])
-    """
-
-    _normalize = False
-    _values = staticmethod(core_values)
-
-
-class SplitHead(_Head):
-    """The split attention head, a softmax: `CoreHead` over ``sum_k exp(-concentration |x - b_k|^2 / 2)``.
-
-    Parameters
-    ----------
-    control_points : array_like, shape (n, dim+1)
-        Control points b_k on S^dim, of unit length.
-    values : array_like, shape (n,) or (n, p)
-        What is averaged: the head is a convex combination of the rows of values.
-    concentration : float
-        lambda, at least 0.
-    points : EqualMeasurePartition or PointSet, optional
-        What the control points were made from; else they themselves.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If rows have no unit length, or the values do not fit.
-
-    Notes
-    -----
-    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
-
-    References
-    ----------
-    docs/theorems.md, 4.4; Petrov (2025), Theorem 4.15.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox import EqualMeasurePartition, SplitHead
-    >>> head = SplitHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 2000), 200.0)
-    >>> head(np.array([[0.6, 0.0, 0.8]])).round(3)
-    array([0.796])
-    """
-
-    _normalize = True
-    _values = staticmethod(split_values)

@@ -1,0 +1,5 @@
+"""How the coefficients of a head are chosen from a target's values at the control points."""
+
+from .rules import CORE_RULES, SPLIT_RULES, core_values, split_values
+
+__all__ = ["CORE_RULES", "SPLIT_RULES", "core_values", "split_values"]

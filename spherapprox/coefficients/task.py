@@ -1,0 +1,60 @@
+"""What every rule for coefficients is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks
+from .._checks import Floats
+from ..points import nodes
+from ..points.pointset import Points
+
+
+@dataclass(frozen=True)
+class Task:
+    """A target, control points and a concentration, and the options of the rules that take some."""
+
+    target: Callable[[Any], ArrayLike]
+    points: Points
+    concentration: float
+    degree: int | None = None
+    regularization: float | None = None
+    samples: Points | int | None = None
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The control points b_k, (n, dim+1)."""
+        return nodes(self.points)[0]
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Quadrature weights w_k, (n,); None means 1/n each."""
+        return nodes(self.points)[1]
+
+    @property
+    def dim(self) -> int:
+        """The manifold's dimension m of the sphere S^m in R^(m+1)."""
+        return int(self.rows.shape[1]) - 1
+
+    def sample(self) -> Floats:
+        """Return the target's values at the control points, (n,) or (n, p)."""
+        return sample(self.target, self.rows, "points")
+
+
+def sample(target: Callable[[Any], ArrayLike], rows: Floats, name: str) -> Floats:
+    """Return the target's values at points of its sphere, (n,) or (n, p)."""
+    _checks.callable_(target, "target")
+    dim = getattr(target, "dim", None)
+    if dim is not None and dim != rows.shape[1] - 1:
+        raise ValueError(
+            f"'{name}' must lie on the target's sphere S^{dim}, got points of S^{rows.shape[1] - 1}: "
+            f"they need {dim + 1} columns"
+        )
+    what = "the control points" if name == "points" else "the points"
+    return _checks.values_for(target(rows), f"target({name})", len(rows), what)

@@ -1,0 +1,6 @@
+"""Attention heads as approximations: control points, values and a concentration, callable on points of the sphere."""
+
+from .core import CoreHead
+from .split import SplitHead
+
+__all__ = ["CoreHead", "SplitHead"]

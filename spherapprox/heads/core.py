@@ -1,0 +1,49 @@
+"""The core head: a sum of exponential kernels."""
+
+from __future__ import annotations
+
+from ..coefficients import core_values
+from .head import Head
+
+
+class CoreHead(Head):
+    """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
+
+    Parameters
+    ----------
+    control_points : array_like, shape (n, dim+1)
+        Control points b_k on S^dim, of unit length.
+    values : array_like, shape (n,) or (n, p)
+        Coefficients. On unit rows the sum is ``sum_k xi_k exp(concentration <x, b_k>)`` with
+        ``values = xi exp(concentration)``.
+    concentration : float
+        lambda, at least 0.
+    points : EqualMeasurePartition or PointSet, optional
+        What the control points were made from; else they themselves.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If rows have no unit length, or the values do not fit.
+
+    Notes
+    -----
+    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
+
+    References
+    ----------
+    docs/theorems.md, 4.3; Petrov (2025), Theorem 4.12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import CoreHead, EqualMeasurePartition
+    >>> head = CoreHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 2000), 100.0)
+    >>> head
+    CoreHead(n=2000, dim=2, concentration=100)
+    >>> head(np.array([[0.6, 0.0, 0.8]])).round(3)  # a_1(100) = 0.99 times 0.8
+    array([0.792])
+    """
+
+    _normalize = False
+    _values = staticmethod(core_values)

@@ -1,0 +1,7 @@
+"""The catalogue of targets: a real field and test functions, each with exact or proven constants."""
+
+from .analytic import bump, distance, zonal_harmonic
+from .catalogue import make, names
+from .geomagnetic import geomagnetic_coefficients, geomagnetic_field
+
+__all__ = ["bump", "distance", "geomagnetic_coefficients", "geomagnetic_field", "make", "names", "zonal_harmonic"]

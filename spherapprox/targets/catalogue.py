@@ -1,0 +1,80 @@
+"""Targets by their names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .. import _checks, special
+from ..target import Target
+from .analytic import bump, distance, zonal_harmonic
+from .geomagnetic import geomagnetic_field
+
+_CATALOGUE: dict[str, Callable[..., Target]] = {
+    "geomagnetic_field": geomagnetic_field,
+    "distance": distance,
+    "zonal_harmonic": zonal_harmonic,
+    "bump": bump,
+}
+"""What `make` knows by name."""
+
+_ONLY_DIM = {"geomagnetic_field": 2}
+"""Targets that exist on one sphere."""
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the catalogue's targets, for `make`.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> from spherapprox import targets
+    >>> targets.names()
+    ('geomagnetic_field', 'distance', 'zonal_harmonic', 'bump')
+    """
+    return tuple(_CATALOGUE)
+
+
+def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
+    """Return a target of the catalogue by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    dim : int, optional
+        m of the sphere S^m; by default 2.
+    **options
+        The target's own arguments, such as ``year``, ``degree``, ``concentration`` or ``pole``.
+
+    Returns
+    -------
+    Target
+
+    Raises
+    ------
+    ValueError
+        If there is no such target, or not on this sphere.
+    TypeError
+        If the target does not take an option.
+
+    Examples
+    --------
+    >>> from spherapprox import targets
+    >>> targets.make("bump", dim=8, concentration=3).dim
+    8
+    """
+    maker = _CATALOGUE[_checks.choice(name, "name", _CATALOGUE)]
+    only = _ONLY_DIM.get(name)
+    dim = _checks.dimension((only or 2) if dim is None else dim, maximum=special.MAX_DIM)
+    if only is not None and dim != only:
+        raise ValueError(f"'dim' must be {only} for target '{name}', got {dim}: leave it out")
+    takes = [option for option in inspect.signature(maker).parameters if option != "dim"]
+    for option in options:
+        if option not in takes:
+            raise TypeError(f"'{option}' is no option of target '{name}', which takes {', '.join(map(repr, takes))}")
+    return maker(**options) if only is not None else maker(dim, **options)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
     from .heads import CoreHead, SplitHead
+    from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
     from .summation import evaluate
@@ -32,6 +33,7 @@ _HOME = {
     "ErrorInterval": "error",
     "sup_error": "error",
     "worst_case_error": "error",
+    "load": "io",
     "show_config": "config",
 }
 _MODULES = ("harmonics", "points", "special", "sphere", "targets")
@@ -46,6 +48,7 @@ __all__ = [
     "VonMisesFisher",
     "evaluate",
     "harmonics",
+    "load",
     "points",
     "show_config",
     "special",

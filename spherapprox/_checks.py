@@ -326,6 +326,16 @@ def memory(n_bytes: float, what: str, remedy: str) -> None:
         )
 
 
+def path(value: object) -> str:
+    """Return the path of a file."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(text, str):
+        raise TypeError(f"'path' must be a path, str or os.PathLike, got {show(value)} of type {type(value).__name__}")
+    if not text or "\0" in text:
+        raise ValueError(f"'path' must name a file, got {show(text)}")
+    return text
+
+
 def destination(out: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return an array that a result of this shape can be written into as it is."""
     if not isinstance(out, np.ndarray):

@@ -45,5 +45,6 @@ class CoreHead(Head):
     array([0.792])
     """
 
+    _kind = "core-head"
     _normalize = False
     _values = staticmethod(core_values)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks
+from .. import _archive, _checks
 from .._checks import Floats
 from ..partition import EqualMeasurePartition
 from ..points import PointSet, nodes
@@ -18,7 +18,7 @@ from ..summation.evaluation import evaluate_arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Head:
+class Head(_archive.Savable):
     """A frozen recipe: ``evaluate(x, control_points, values, concentration, normalize=<whether it is a quotient>)``."""
 
     control_points: Floats
@@ -53,6 +53,11 @@ class Head:
         for array in (state["control_points"], state["values"]):
             array.flags.writeable = False
         self.__dict__.update(state)
+
+    def _arguments(self) -> dict[str, Any]:
+        made_from = self.points if isinstance(self.points, EqualMeasurePartition | PointSet) else None
+        recipe = {"control_points": self.control_points, "values": self.values, "concentration": self.concentration}
+        return recipe | {"points": made_from}
 
     @classmethod
     def from_target(

@@ -42,5 +42,6 @@ class SplitHead(Head):
     array([0.796])
     """
 
+    _kind = "split-head"
     _normalize = True
     _values = staticmethod(split_values)

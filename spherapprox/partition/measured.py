@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .._archive import Savable
 from .._kernels import cap
 from .._threads import each_block
 from .diameter import largest_diameter
@@ -24,7 +25,7 @@ _COLLARS = 2**20
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Measured:
+class Measured(Savable):
     """A partition's parameters, by which partitions are compared, and its counts, radii and diameters."""
 
     dim: int
@@ -32,6 +33,11 @@ class Measured:
     center: str = field(init=False)
     if not TYPE_CHECKING:  # type checkers would take it for the method of this name
         centers: InitVar[str]  # what the constructor takes for `center`: dataclasses.replace asks for it
+
+    _kind = "partition"
+
+    def _arguments(self) -> dict[str, int | str]:
+        return {"dim": self.dim, "n": self.n, "centers": self.center}
 
     def __len__(self) -> int:
         return self.n

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks, special
+from .. import _archive, _checks
 from ..partition import EqualMeasurePartition
 from . import operations
+from .checks import check_radius, check_weights
 from .measured import Measured
 
 Floats = NDArray[np.float64]
 
-_SUM_TOLERANCE = 1e-6
-"""How far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy."""
 
-_LARGEST_WEIGHT = 1e100
-"""Sizes of weights up to which their products with each other and with sums of values cannot overflow."""
-
-
-class PointSet(Measured):
+class PointSet(_archive.Savable, Measured):
     """Points of S^m with quadrature weights and, where it is known, their covering radius. Immutable.
 
     Parameters
@@ -56,6 +50,8 @@ class PointSet(Measured):
     0.955317
     """
 
+    _kind = "point-set"
+
     def __init__(
         self,
         points: ArrayLike,
@@ -70,10 +66,10 @@ class PointSet(Measured):
             self._weights = np.full(n, 1.0 / n)
         else:
             self._weights = np.array(_checks.floating(weights, "weights"), dtype=np.float64)
-            _check_weights(self._weights, n)
+            check_weights(self._weights, n)
         if covering_radius is not None:
             covering_radius = _checks.real(covering_radius, "covering_radius", minimum=0.0, maximum=np.pi)
-            _check_radius(covering_radius, n, self.dim)
+            check_radius(covering_radius, n, self.dim)
         self._covering_radius = covering_radius
         self._degree = None if degree is None else _checks.integer(degree, "degree", minimum=0)
         self._points.flags.writeable = self._weights.flags.writeable = False
@@ -211,6 +207,10 @@ class PointSet(Measured):
     def __reduce__(self) -> tuple[type[PointSet], tuple[Floats, Floats, float | None, int | None]]:
         return type(self), (self._points, self._weights, self._covering_radius, self._degree)
 
+    def _arguments(self) -> dict[str, Floats | float | int | None]:
+        known = {"covering_radius": self._covering_radius, "degree": self._degree}
+        return {"points": self._points, "weights": self._weights} | known
+
 
 Points = EqualMeasurePartition | PointSet | ArrayLike
 """What control points are made of: a partition (its centres), a point set, or bare rows."""
@@ -275,25 +275,3 @@ def _refuse_sets(points: object) -> None:
     for kind, rows in ((EqualMeasurePartition, ".centers()"), (PointSet, ".points")):
         if isinstance(points, kind):
             raise TypeError(f"'points' must be an array of rows, got {points!r}: pass its {rows}")
-
-
-def _check_weights(weights: Floats, n: int) -> None:
-    """Check the shape, the sizes and the sum of weights."""
-    if weights.shape != (n,):
-        raise ValueError(f"'weights' must have shape ({n},), one for each of 'points', got {weights.shape}")
-    largest = weights[np.argmax(np.abs(weights))]
-    if abs(largest) > _LARGEST_WEIGHT:
-        raise ValueError(f"'weights' must be at most {_LARGEST_WEIGHT:g} in size, got {largest:g}: use smaller ones")
-    total = math.fsum(weights)
-    if abs(total - 1.0) > _SUM_TOLERANCE:
-        raise ValueError(f"'weights' must sum to 1, got {total:.9g}: divide them by their sum")
-
-
-def _check_radius(radius: float, n: int, dim: int) -> None:
-    """Raise where n caps of a radius have less than the sphere's measure, and so cannot cover it."""
-    least = float(special.cap_angle(dim, -math.log(n)))
-    if radius < least * (1.0 - 1e-9):
-        raise ValueError(
-            f"'covering_radius' must be at least {least:.6g}, the radius of a cap of measure 1/{n}, for {n} points of "
-            f"S^{dim}, got {radius:.6g}: give an upper bound, or None where none is known"
-        )

@@ -1,0 +1,80 @@
+"""Load heads, partitions and point sets from the files that their `save` methods write."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import __version__, _archive, _checks
+from .heads import CoreHead, SplitHead
+from .partition import EqualMeasurePartition
+from .points import PointSet
+
+__all__ = ["load"]
+
+_CLASSES: dict[str, type[_archive.Savable]] = {
+    kind._kind: kind for kind in (CoreHead, SplitHead, EqualMeasurePartition, PointSet)
+}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return what was saved to a file, bit by bit.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A file that the method `save` of a head, a partition or a point set wrote.
+
+    Returns
+    -------
+    CoreHead, SplitHead, EqualMeasurePartition or PointSet
+        As it was: its arrays with their dtypes and all their bits, and a head's `points` as the partition or point set
+        that they were. A partition's centres are computed anew where they are asked for; a head's control points come
+        from the file.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    TypeError
+        If `path` is no path.
+    ValueError
+        If the file was cut off or changed after it was saved, if it is none of this library's, or if a newer version
+        of the library wrote it in a newer version of the format.
+
+    Notes
+    -----
+    Files are archives of NumPy arrays (.npz) with a SHA-256 over all of their bytes; nothing in them is ever unpickled
+    or run, so that files from strangers can be opened. The checksum tells of accidents: it does not prove who wrote a
+    file. The format is described in docs/format.md.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, load
+    >>> head = SplitHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 2000), 200.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "head.npz")
+    ...     head.save(path)
+    ...     again = load(path)
+    >>> again, again.points
+    (SplitHead(n=2000, dim=2, concentration=200), EqualMeasurePartition(dim=2, n=2000))
+    >>> bool((again([[0.6, 0.0, 0.8]]) == head([[0.6, 0.0, 0.8]])).all())
+    True
+    """
+    record = _archive.read(path)
+    try:
+        return _make(record)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{os.fspath(path)!r} holds no {record.kind} that can be made: {error}") from error
+
+
+def _make(record: _archive.Record) -> _archive.Savable:
+    """Return the object of a record from its class' constructor, which checks it."""
+    if record.kind not in _CLASSES:
+        raise ValueError(
+            f"the kind {_checks.show(record.kind)} is none of {', '.join(_CLASSES)}, which spherapprox {__version__} "
+            "knows; upgrade spherapprox"
+        )
+    fields = record.fields.items()
+    return _CLASSES[record.kind](**{k: _make(v) if isinstance(v, _archive.Record) else v for k, v in fields})

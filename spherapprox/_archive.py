@@ -165,7 +165,8 @@ def _check_beginning(file: IO[bytes], size: int, name: str) -> None:
         return
     what = next((text for magic, text in _FOREIGN.items() if beginning.startswith(magic)), "something else")
     raise ValueError(
-        f"{name!r} is no file of {FORMAT}, or its beginning is damaged: it looks like {what}; load reads what .save wrote"
+        f"{name!r} is no file of {FORMAT}, or its beginning is damaged: it looks like {what}; "
+        "load reads what .save wrote"
     )
 
 
@@ -231,6 +232,8 @@ def _gather(node: dict[str, Any], arrays: dict[str, Floats], prefix: str) -> Rec
     """Return the record of a part of the header, and take its arrays away."""
     fields: dict[str, Field] = {}
     kind = node.pop("kind")
+    if not isinstance(kind, str):
+        raise _Refused(f"a kind must be a string, got {_checks.show(kind)}")
     for name, value in node.items():
         fields[name] = _gather(value, arrays, f"{prefix}{name}/") if isinstance(value, dict) else value
     for entry in [entry for entry in arrays if entry.startswith(prefix) and "/" not in entry[len(prefix) :]]:

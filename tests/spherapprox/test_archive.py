@@ -31,24 +31,20 @@ SMALL = Record(
 
 def same(one, other):
     """Tell whether two records agree, arrays by dtype, shape and every bit."""
-    if one.kind != other.kind or one.fields.keys() != other.fields.keys():
-        return False
-    for name, value in one.fields.items():
-        twin = other.fields[name]
-        if type(value) is not type(twin):
-            return False
-        if isinstance(value, Record):
-            if not same(value, twin):
-                return False
-        elif isinstance(value, np.ndarray):
-            if (value.dtype, value.shape, value.tobytes()) != (twin.dtype, twin.shape, twin.tobytes()):
-                return False
-        elif isinstance(value, float):
-            if value.hex() != twin.hex():
-                return False
-        elif value != twin:
-            return False
-    return True
+    return one.kind == other.kind and known(one) == known(other)
+
+
+def known(record):
+    """Return the fields in a form that == compares bit by bit."""
+    return {name: comparable(value) for name, value in record.fields.items()}
+
+
+def comparable(value):
+    if isinstance(value, Record):
+        return value.kind, known(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.shape, value.tobytes()
+    return type(value), value.hex() if isinstance(value, float) else value
 
 
 def seal(data):
@@ -144,19 +140,25 @@ def test_every_cut_and_every_addition_is_refused(path, saved):
             read(path)
 
 
+def refuses(path):
+    """Tell whether a file is refused; what is no ValueError that names it passes on."""
+    try:
+        read(path)
+    except ValueError as error:
+        if path.name not in str(error):
+            raise
+        return True
+    return False
+
+
 def test_forged_bytes_raise_nothing_but_value_errors(path, saved):
     # Whoever changes a byte and makes the checksum anew gets past it: then structure and sizes are checked.
     refused = 0
     for i in range(len(saved) - 64):
-        for mask in (1 << i % 8, 0xFF):
-            changed = bytearray(saved)
-            changed[i] ^= mask
-            path.write_bytes(seal(bytes(changed)))
-            try:
-                read(path)
-            except ValueError as error:
-                refused += 1
-                assert "thing.npz" in str(error)
+        changed = bytearray(saved)
+        changed[i] ^= 1 << i % 8
+        path.write_bytes(seal(bytes(changed)))
+        refused += refuses(path)
     assert refused > 0.5 * len(saved)
 
 
@@ -179,11 +181,11 @@ def test_foreign_files(path, content, looks):
 
 def test_foreign_archives_and_folders(path):
     np.savez(path, rows=np.eye(3))
-    with pytest.raises(ValueError, match="is no file of spherapprox.*a zip archive .* of something else"):
+    with pytest.raises(ValueError, match=r"is no file of spherapprox.*a zip archive .* of something else"):
         read(path)
-    with pytest.raises(ValueError, match="is a folder: name a file"):
+    with pytest.raises(ValueError, match=r"is a folder: name a file"):
         read(path.parent)
-    with pytest.raises(FileNotFoundError, match="nothing.npz"):
+    with pytest.raises(FileNotFoundError, match=r"nothing.npz"):
         read(path.parent / "nothing.npz")
     if os.path.exists(os.devnull):
         with pytest.raises(ValueError, match="is no regular file"):
@@ -230,6 +232,7 @@ def test_no_pickle_is_ever_opened(path):
         (b"{}", "is no well-formed file"),
         (b"[" * 100_000, "is no well-formed file"),
         (b" " * 2**20 + header(), "its header of .* bytes is above the limit"),
+        (header(kind=[1]), r"cannot be read: a kind must be a string, got \[1\]"),
         (header(part={}), "is no well-formed file"),
     ],
 )  # fmt: skip
@@ -275,11 +278,13 @@ def test_forged_archives(path):
     with pytest.raises(ValueError, match="must be stored, not compressed"):
         read(path)
     forge(path, {"spherapprox.json": header(), "part/rows.npy": rows})
-    with pytest.raises(ValueError, match="nothing in its header stands for part/rows.npy"):
+    with pytest.raises(ValueError, match=r"nothing in its header stands for part/rows.npy"):
         read(path)
-    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "w") as archive:
-        for name, content in (("spherapprox.json", header()), ("rows.npy", rows), ("rows.npy", rows)):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (("spherapprox.json", header()), ("rows.npy", rows)):
             archive.writestr(name, content)
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("rows.npy", rows)
         archive.comment = bytes(64)
     path.write_bytes(seal(path.read_bytes()))
     with pytest.raises(ValueError, match="no name may be there twice"):
@@ -353,9 +358,9 @@ def test_folders_that_cannot_be_written_to(path, monkeypatch):
         path.parent.chmod(0o700)
     with pytest.raises(FileNotFoundError, match=r"there is no such folder: make it first: .*away'$"):
         write(path.parent / "away" / "thing.npz", SMALL)
-    with pytest.raises(ValueError, match="'path' must name a file, got .* which is a folder"):
+    with pytest.raises(ValueError, match=r"'path' must name a file, got .* which is a folder"):
         write(path.parent, SMALL)
-    with pytest.raises(ValueError, match="'path' must name a file, got .* which is no regular file"):
+    with pytest.raises(ValueError, match=r"'path' must name a file, got .* which is no regular file"):
         write(os.devnull, SMALL)
     assert not os.listdir(path.parent)
 
@@ -386,7 +391,7 @@ def test_paths(path, monkeypatch):
     assert same(read(long), SMALL)
     for call in (read, lambda name: write(name, SMALL)):
         for bad in (None, 3, b"x", BytesIO()):
-            with pytest.raises(TypeError, match="'path' must be a path, str or os.PathLike, got"):
+            with pytest.raises(TypeError, match=r"'path' must be a path, str or os.PathLike, got"):
                 call(bad)
         for bad in ("", "a\0b"):
             with pytest.raises(ValueError, match="'path' must name a file, got"):

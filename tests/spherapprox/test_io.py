@@ -1,0 +1,246 @@
+import hashlib
+import json
+import re
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, _archive, load, points, sphere
+from spherapprox._archive import Record
+
+HEADS = (CoreHead, SplitHead)
+both = pytest.mark.parametrize("kind", HEADS)
+FORMAT = Path(__file__).parents[2] / "docs" / "format.md"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "head.npz"
+
+
+def through(path, thing):
+    """Save and load."""
+    thing.save(path)
+    return load(path)
+
+
+def assert_same_bits(one, other):
+    assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+    assert not one.flags.writeable
+    assert one.flags.c_contiguous
+    assert one.flags.aligned
+
+
+def assert_same_set(one, other):
+    assert type(one) is type(other) is PointSet
+    assert_same_bits(one.points, other.points)
+    assert_same_bits(one.weights, other.weights)
+    assert (one.degree, one._covering_radius) == (other.degree, other._covering_radius)
+
+
+@settings(max_examples=40)
+@given(
+    kind=st.sampled_from(HEADS),
+    seed=st.integers(0, 10**6),
+    dim=st.sampled_from([1, 2, 3, 8, 63]),
+    n=st.integers(1, 40),
+    p=st.sampled_from([None, 1, 3]),
+    dtypes=st.tuples(*[st.sampled_from([np.float32, np.float64])] * 2),
+    concentration=st.floats(0.0, 1e300),
+    made_from=st.sampled_from(["rows", "partition", "set"]),
+)
+def test_heads_come_back_bit_by_bit(
+    tmp_path_factory, kind, seed, dim, n, p, dtypes, concentration, made_from
+):  # fmt: skip
+    path = tmp_path_factory.mktemp("heads") / "head.npz"
+    rng = np.random.default_rng(seed)
+    rows = sphere.uniform(dim, n, rng=rng)
+    values = rng.standard_normal((n, p or 1)) * 10.0 ** rng.integers(-30, 30, (n, p or 1))
+    values.flat[0] = [-0.0, 1e-45, 1e38, 0.1][seed % 4]
+    source = {"rows": None, "partition": EqualMeasurePartition(dim, n), "set": PointSet(rows, degree=0)}[made_from]
+    values = values.astype(dtypes[1]) if p else values[:, 0].astype(dtypes[1])
+    head = kind(rows.astype(dtypes[0]), values, concentration, source)
+    again = through(path, head)
+    assert type(again) is kind
+    assert_same_bits(again.control_points, head.control_points)
+    assert_same_bits(again.values, head.values)
+    assert again.concentration.hex() == head.concentration.hex()
+    assert again.n_outputs == p
+    if made_from == "rows":
+        assert again.points is again.control_points
+    elif made_from == "partition":
+        assert again.points == source
+    else:
+        assert_same_set(again.points, source)
+    x = sphere.uniform(dim, 7, rng=rng).astype(dtypes[0])
+    with np.errstate(all="ignore"):
+        assert again(x).tobytes() == head(x).tobytes()
+
+
+@both
+def test_values_with_rare_bits(path, kind):
+    largest, least = np.finfo(np.float64).max, np.finfo(np.float64).tiny
+    head = kind(np.eye(3), [[-0.0, 5e-324], [largest, -least], [np.nextafter(1, 2), 0.0]], -0.0)
+    again = through(path, head)
+    assert_same_bits(again.values, head.values)
+    assert again.concentration.hex() == "-0x0.0p+0"
+    single = kind(np.eye(3, dtype=np.float32), np.array([1e-45, -0.0, 3e38], np.float32), 2.0)
+    again = through(path, single)
+    assert_same_bits(again.values, single.values)
+    assert again.control_points.dtype == again.values.dtype == np.float32
+
+
+@both
+def test_values_in_columns_come_back_in_rows(path, kind):
+    rows, values = np.asfortranarray(sphere.uniform(2, 9, rng=0)), np.arange(18.0).reshape(2, 9).T
+    again = through(path, kind(rows, values, 3.0))
+    np.testing.assert_array_equal(again.values, values)
+    np.testing.assert_array_equal(again.control_points, rows)
+
+
+@pytest.mark.parametrize("centers", ["midpoint", "smallest-cap", "centroid"])
+@pytest.mark.parametrize(("dim", "n"), [(1, 1), (2, 60), (8, 10**12), (2, 2**53)])
+def test_partitions(path, dim, n, centers):
+    partition = EqualMeasurePartition(dim, n, centers)
+    again = through(path, partition)
+    assert type(again) is EqualMeasurePartition
+    assert again == partition
+    assert path.stat().st_size < 1000  # its parameters, none of its cells
+
+
+def test_point_sets(path):
+    rule = points.gauss_product(2, 7)
+    assert_same_set(through(path, rule), rule)
+    assert rule.degree == 7
+    unknown = PointSet(sphere.uniform(5, 20, rng=0), rng_weights(20))
+    again = through(path, unknown)
+    assert_same_set(again, unknown)
+    assert again.covering_radius is again.degree is None
+    one = PointSet([[0.0, -1.0]], covering_radius=np.pi, degree=2**70)
+    assert_same_set(through(path, one), one)
+
+
+def rng_weights(n):
+    """Weights of both signs that sum to 1."""
+    weights = np.random.default_rng(1).standard_normal(n)
+    return weights / weights.sum()
+
+
+def test_a_radius_that_was_not_asked_for_is_not_computed(path):
+    fresh = PointSet(sphere.uniform(2, 30, rng=0))
+    assert through(path, fresh)._covering_radius is None
+    radius = fresh.covering_radius
+    again = through(path, fresh)
+    assert again._covering_radius.hex() == radius.hex()
+
+
+@both
+def test_a_head_of_a_rule(path, kind):
+    rule = points.fibonacci(50)
+    head = kind.from_target(lambda x: x[:, :2], rule, 30.0)
+    again = through(path, head)
+    assert_same_set(again.points, rule)
+    np.testing.assert_array_equal(again(rule.points), head(rule.points))
+
+
+def test_equal_objects_make_equal_files(path):
+    partition = EqualMeasurePartition(2, 100)
+    heads = [SplitHead.from_target(lambda x: x[:, 0], partition, 30.0) for _ in range(2)]
+    contents = []
+    for head in heads:
+        head.save(path)
+        contents.append(path.read_bytes())
+    assert contents[0] == contents[1]
+    load(path).save(path)
+    assert path.read_bytes() == contents[0]
+
+
+def test_every_changed_byte_of_a_head_is_refused(path):
+    CoreHead(np.eye(2), [1.0, -0.0], 0.5).save(path)
+    saved = path.read_bytes()
+    for i in range(len(saved)):
+        path.write_bytes(saved[:i] + bytes([saved[i] ^ 0x10]) + saved[i + 1 :])
+        with pytest.raises(ValueError, match=r"head.npz' is (damaged|no file of spherapprox)"):
+            load(path)
+
+
+def split(**changes):
+    """The record of a split head, with some fields changed."""
+    fields = {"control_points": np.eye(3), "values": np.ones(3), "concentration": 5.0, "points": None}
+    return Record("split-head", fields | changes)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (Record("new-head", {}), r"the kind 'new-head' is none of core-head, .*point-set, which spherapprox .* knows"),
+        (Record("core-head", {"values": np.ones(3)}), "missing 2 required positional arguments"),
+        (Record("partition", {"dim": 2, "n": 4, "cells": 7}), "unexpected keyword argument 'cells'"),
+        (Record("partition", {"dim": 2, "n": "4"}), "'n' must be an integer, got '4'"),
+        (Record("partition", {"dim": 2, "n": 4, "centers": "corner"}), "'centers' must be one of"),
+        (Record("point-set", {"points": 2 * np.eye(3)}), "'points' must have rows of unit length"),
+        (Record("point-set", {"points": np.eye(3), "weights": np.ones(3)}), "'weights' must sum to 1"),
+        (Record("point-set", {"points": np.eye(3), "covering_radius": np.nan}), "'covering_radius' must be a number"),
+        (split(concentration="5"), "'concentration' must be a real number"),
+        (split(values=np.full(3, np.nan)), "'values' must be finite"),
+        (split(points=np.eye(3)[::-1]), "'points' must be what the control points were made from"),
+        (split(points=Record("partition", {"dim": 2, "n": 4})), "'points' must be what the control points were made"),
+        (split(points=Record("new-set", {})), "the kind 'new-set' is none of"),
+        (split(points=split()), "'points' must"),
+    ],
+)
+def test_files_that_hold_no_such_object(path, record, message):
+    _archive.write(path, record)
+    with pytest.raises(ValueError, match=f"head.npz' holds no .* that can be made: .*{message}"):
+        load(path)
+
+
+def test_what_a_forged_checksum_lets_through_is_whole_or_refused(path):
+    CoreHead(np.eye(2), [1.0, 2.0], 0.5, PointSet(np.eye(2))).save(path)
+    saved = path.read_bytes()
+    loaded = 0
+    for i in range(0, len(saved) - 64, 5):
+        changed = bytearray(saved[:-64])
+        changed[i] ^= 1 << i % 7
+        path.write_bytes(bytes(changed) + hashlib.sha256(changed).hexdigest().encode())
+        try:
+            head = load(path)
+        except ValueError:
+            continue
+        loaded += 1  # dates, permissions and the like
+        assert_same_bits(head.control_points, CoreHead(np.eye(2), [1.0, 2.0], 0.5).control_points)
+        assert (head.concentration, len(head.points), head.points.degree) == (0.5, 2, None)
+    assert loaded
+
+
+def test_a_newer_version_is_named(path):
+    members = {"format": "spherapprox", "version": 7, "written_by": "spherapprox 3.2", "kind": "core-head"}
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("spherapprox.json", json.dumps(members))
+        archive.comment = bytes(64)
+    data = buffer.getvalue()[:-64]
+    path.write_bytes(data + hashlib.sha256(data).hexdigest().encode())
+    with pytest.raises(ValueError, match=r"'spherapprox 3.2' wrote it in version 7 .* reads up to version 1; upgrade"):
+        load(path)
+
+
+def test_the_example_of_the_format_reads_a_head_with_numpy_alone(path, monkeypatch, capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", FORMAT.read_text(encoding="utf-8"), re.DOTALL)
+    assert "import spherapprox" not in code
+    assert "from spherapprox" not in code
+    monkeypatch.chdir(path.parent)
+    head = SplitHead.from_target(lambda x: x[:, :2], EqualMeasurePartition(2, 60), 12.5)
+    head.save("head.npz")
+    scope = {}
+    exec(compile(code, str(FORMAT), "exec"), scope)
+    np.testing.assert_allclose(scope["h"], head(scope["x"]), rtol=1e-12)
+    assert "split-head {'kind': 'partition', 'dim': 2, 'n': 60, 'centers': 'midpoint'}" in capsys.readouterr().out
+    path.write_bytes(path.read_bytes()[:-1] + b"z")
+    with pytest.raises(AssertionError):
+        exec(compile(code, str(FORMAT), "exec"), {})

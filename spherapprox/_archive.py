@@ -66,6 +66,11 @@ class Savable:
         raise NotImplementedError
 
     def _record(self) -> Record:
+        if "_kind" not in vars(type(self)):
+            raise TypeError(
+                f"{type(self).__name__} is a subclass of what can be saved, and may hold more: save an instance of "
+                f"the library's own class for {self._kind!r}"
+            )
         arguments = self._arguments().items()
         return Record(self._kind, {k: v._record() if isinstance(v, Savable) else v for k, v in arguments})
 
@@ -81,9 +86,9 @@ class Savable:
         Raises
         ------
         TypeError, ValueError
-            If `path` is no path of a file, or the file would be too large.
+            If `path` is no path of a file, the file would be too large, or the class is a user's subclass.
         OSError
-            If the file cannot be written; nothing is left behind.
+            If the file cannot be written; nothing is left behind (a process that is killed leaves ``.unfinished-*``).
 
         See Also
         --------
@@ -91,8 +96,7 @@ class Savable:
 
         Notes
         -----
-        The format is described in docs/format.md; NumPy alone reads it. An instance of a user's subclass comes back as
-        the library's class.
+        The format is described in docs/format.md; NumPy alone reads it.
         """
         write(path, self._record())
 
@@ -235,6 +239,8 @@ def _gather(node: dict[str, Any], arrays: dict[str, Floats], prefix: str) -> Rec
     if not isinstance(kind, str):
         raise _Refused(f"a kind must be a string, got {_checks.show(kind)}")
     for name, value in node.items():
+        if not isinstance(value, dict | str | int | None):
+            raise _Refused(f"{prefix + name!r} must be a string, an integer or null, got {_checks.show(value)}")
         fields[name] = _gather(value, arrays, f"{prefix}{name}/") if isinstance(value, dict) else value
     for entry in [entry for entry in arrays if entry.startswith(prefix) and "/" not in entry[len(prefix) :]]:
         array = arrays.pop(entry)

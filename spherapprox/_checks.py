@@ -331,7 +331,7 @@ def path(value: object) -> str:
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
         raise TypeError(f"'path' must be a path, str or os.PathLike, got {show(value)} of type {type(value).__name__}")
-    if not text or "\0" in text:
+    if not os.path.basename(text) or "\0" in text:
         raise ValueError(f"'path' must name a file, got {show(text)}")
     return text
 

@@ -100,6 +100,8 @@ class EqualMeasurePartition(Measured):
     0.886077
     """
 
+    _kind = "partition"
+
     def __init__(self, dim: int, n: int, centers: str = "midpoint") -> None:
         dim = _checks.dimension(dim, maximum=_MAX_DIM)
         limit = 2**53 if dim <= 2 else 10**12

@@ -34,8 +34,6 @@ class Measured(Savable):
     if not TYPE_CHECKING:  # type checkers would take it for the method of this name
         centers: InitVar[str]  # what the constructor takes for `center`: dataclasses.replace asks for it
 
-    _kind = "partition"
-
     def _arguments(self) -> dict[str, int | str]:
         return {"dim": self.dim, "n": self.n, "centers": self.center}
 

@@ -89,7 +89,9 @@ def test_what_is_written_is_read(path, saved):
     assert same(read(str(path)), SMALL)
     assert [entry.name for entry in path.parent.iterdir()] == ["thing.npz"]
     write(path, SMALL)
-    assert path.read_bytes() == saved  # no date, no chance
+    assert path.read_bytes() == saved  # no chance
+    with zipfile.ZipFile(path) as archive:
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}  # no date
 
 
 @settings(max_examples=30)
@@ -232,6 +234,8 @@ def test_no_pickle_is_ever_opened(path):
         (b"{}", "is no well-formed file"),
         (b"[" * 100_000, "is no well-formed file"),
         (b" " * 2**20 + header(), "its header of .* bytes is above the limit"),
+        (header(size=0.5), "'size' must be a string, an integer or null, got 0.5"),
+        (header(rows=[1, 2]), r"'rows' must be a string, an integer or null, got \[1, 2\]"),
         (header(kind=[1]), r"cannot be read: a kind must be a string, got \[1\]"),
         (header(part={}), "is no well-formed file"),
     ],
@@ -273,12 +277,20 @@ def test_forged_arrays(path, array, message):
 
 
 def test_forged_archives(path):
-    rows = npy(np.zeros(10**5))
+    rows = npy(np.frombuffer(np.random.default_rng(0).bytes(800)))  # no smaller when compressed
     forge(path, {"spherapprox.json": header(), "rows.npy": rows}, zipfile.ZIP_DEFLATED)
     with pytest.raises(ValueError, match="must be stored, not compressed"):
         read(path)
     forge(path, {"spherapprox.json": header(), "part/rows.npy": rows})
     with pytest.raises(ValueError, match=r"nothing in its header stands for part/rows.npy"):
+        read(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("spherapprox.json", header())
+        archive.writestr("rows.npy", rows)
+        archive.filelist.reverse()
+        archive.comment = bytes(64)
+    path.write_bytes(seal(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"'spherapprox.json' must be its first member"):
         read(path)
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in (("spherapprox.json", header()), ("rows.npy", rows)):
@@ -393,6 +405,6 @@ def test_paths(path, monkeypatch):
         for bad in (None, 3, b"x", BytesIO()):
             with pytest.raises(TypeError, match=r"'path' must be a path, str or os.PathLike, got"):
                 call(bad)
-        for bad in ("", "a\0b"):
+        for bad in ("", "a\0b", "new/"):
             with pytest.raises(ValueError, match="'path' must name a file, got"):
                 call(bad)

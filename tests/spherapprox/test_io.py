@@ -200,6 +200,46 @@ def test_files_that_hold_no_such_object(path, record, message):
         load(path)
 
 
+WEIRD = (
+    None,
+    True,
+    -1,
+    10**400,
+    "",
+    "nan",
+    Record("point-set", {}),
+    np.empty((0, 3)),
+    np.ones((2, 3, 4)),
+    np.inf,
+    -2.5,
+)
+
+
+@pytest.mark.parametrize("name", ["control_points", "values", "concentration", "points", "else"])
+@pytest.mark.parametrize("value", WEIRD)
+def test_fields_of_the_wrong_kind(path, name, value):
+    if name == "points" and value is None:
+        return
+    _archive.write(path, split(**{name: value}))
+    with pytest.raises(ValueError, match=r"head.npz' holds no split-head that can be made"):
+        load(path)
+
+
+def test_subclasses_may_hold_more(path):
+    class Own(SplitHead):
+        pass
+
+    class Named(PointSet):
+        pass
+
+    head = Own(np.eye(3), np.ones(3), 1.0)
+    with pytest.raises(TypeError, match=r"Own is a subclass of what can be saved, .*class for 'split-head'"):
+        head.save(path)
+    with pytest.raises(TypeError, match="Named is a subclass of what can be saved"):
+        SplitHead(np.eye(3), np.ones(3), 1.0, Named(np.eye(3))).save(path)
+    assert not path.exists()
+
+
 def test_what_a_forged_checksum_lets_through_is_whole_or_refused(path):
     CoreHead(np.eye(2), [1.0, 2.0], 0.5, PointSet(np.eye(2))).save(path)
     saved = path.read_bytes()

@@ -274,6 +274,8 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder: make it first", folder)
+    if os.path.exists(target) and not os.access(target, os.W_OK):  # a rename would replace it all the same
+        raise PermissionError(errno.EACCES, "the file there is write-protected, nothing was changed", target)
     unfinished = os.path.join(folder, f".unfinished-{secrets.token_hex(8)}")
     try:
         with open(unfinished, "x+b") as file:

@@ -393,6 +393,15 @@ def test_permissions_and_links_stay(path):
     assert read(path).kind == "other"
 
 
+def test_write_protected_files_stay(path, saved, monkeypatch):
+    path.chmod(0o400)
+    if os.geteuid() == 0:  # root may write everywhere
+        monkeypatch.setattr(os, "access", lambda file, mode: (Path(file), mode) != (path.resolve(), os.W_OK))
+    with pytest.raises(PermissionError, match=r"the file there is write-protected, nothing was changed: .*thing.npz'$"):
+        write(path, Record("other", {}))
+    assert path.read_bytes() == saved
+
+
 def test_paths(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     write("plain", SMALL)  # no folder, no suffix

@@ -3,7 +3,7 @@
 from .analytic import bump, distance, zonal_harmonic
 from .catalogue import make, names
 from .geomagnetic import geomagnetic_coefficients, geomagnetic_field, geomagnetic_vector
-from .land import land
+from .landmask import land
 from .vector import moving_frame, rotation_field, tangent_projection
 
 __all__ = [

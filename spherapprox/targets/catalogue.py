@@ -10,7 +10,7 @@ from .. import _checks, special
 from ..target import Target
 from .analytic import bump, distance, zonal_harmonic
 from .geomagnetic import geomagnetic_field, geomagnetic_vector
-from .land import land
+from .landmask import land
 from .vector import FRAMED, moving_frame, rotation_field, tangent_projection
 
 _CATALOGUE: dict[str, Callable[..., Target]] = {

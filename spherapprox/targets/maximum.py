@@ -71,7 +71,7 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     if n == 0:
         constant = float(np.linalg.norm(harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)))
         return FieldMaximum(constant, 0.0, constant, 0.0)
-    rounding = 4.0 * (n + 1) ** 2 * np.finfo(float).eps
+    rounding = 4.0 * (n + 1) ** 2 * 2.0**-52
     sizes = np.linalg.norm(table, axis=1) * _schmidt_factors(degree, normalization)
     value_error, slope_error = rounding * float(sizes.sum()), rounding * float(sizes @ np.sqrt(degree * (degree + 1.0)))
 

@@ -17,6 +17,8 @@ _COARSEST = 0.2
 """The first grid's slack: at degree n it has some 25 n^2 cells."""
 _DIVISION = 3
 """A cell that may hold the maximum is cut into 3 by 3."""
+_MOST_CELLS = 4_000_000
+"""A grid has no more cells: reached by fields whose length hardly varies, of which nothing can be discarded."""
 
 
 class FieldMaximum(NamedTuple):
@@ -43,8 +45,14 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     Returns
     -------
     FieldMaximum
-        ``lipschitz`` bounds the operator norm of the derivative, from tangent vectors to R^p: the best Lipschitz
-        constant for the geodesic distance and the Euclidean norm.
+        Of ``sup |f|`` and of ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p: the
+        best Lipschitz constant for the geodesic distance and the Euclidean norm.
+
+    Raises
+    ------
+    ValueError
+        If the coefficients have another shape, or `slack` is too small for a field whose length, or whose slope, hardly
+        varies: then almost nothing is discarded, and the grid has some ``5 n**2 / slack`` cells.
 
     Notes
     -----
@@ -109,6 +117,11 @@ def _largest(size: Callable[[Array], Array], n: int, slack: float, error: float)
         if 1.0 - share <= slack:
             return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
         kept = found + error >= (best - error) * share
+        if int(kept.sum()) * _DIVISION**2 > _MOST_CELLS:
+            raise ValueError(
+                f"'slack' must be larger for a field of degree {n} that hardly varies in size, got {slack:g}: "
+                f"{1.0 - share:.2g} is reached"
+            )
         steps = (np.arange(_DIVISION) - 0.5 * (_DIVISION - 1)) * (2.0 * half / _DIVISION)
         down, across = (axis.ravel() for axis in np.meshgrid(steps, steps, indexing="ij"))
         theta, phi = (theta[kept, None] + down).ravel(), (phi[kept, None] + across).ravel()

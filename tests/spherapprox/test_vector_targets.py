@@ -13,6 +13,7 @@ from scipy.linalg import expm
 from scipy.optimize import minimize
 
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, harmonics, points, sphere, sup_error, targets
+from spherapprox.targets import maximum
 from spherapprox.targets.maximum import field_maximum
 
 FEW = settings(derandomize=True, deadline=None, max_examples=10)
@@ -70,8 +71,8 @@ def potential(gauss, polynomials, p):
 
 class TestGeomagneticVector:
     def test_is_minus_the_gradient_of_the_potential(self):
-        year = 2022.5
-        gauss = targets.geomagnetic_coefficients(year).tolist()
+        with pytest.warns(UserWarning, match="IGRF-14 predicts"):
+            field, gauss = targets.geomagnetic_vector(2027.5), targets.geomagnetic_coefficients(2027.5).tolist()
         x = np.concatenate([random_rows(3, 2, 1), [[1e-9, 0.0, 1.0]]])
         expected = np.empty_like(x)
         with mpmath.workdps(50):
@@ -85,12 +86,12 @@ class TestGeomagneticVector:
                         for s in (1, -1)
                     )
                     expected[i, j] = float(-(up - down) / (2000 * h))
-        np.testing.assert_allclose(targets.geomagnetic_vector(year)(x), expected, atol=2e-13)
+        np.testing.assert_allclose(field(x), expected, atol=2e-13)
 
     def test_local_frame(self):
         latitude, longitude = np.array([51.5, -20.0, 90.0, -90.0]), np.array([-0.1, 130.0, 0.0, 0.0])
         x = sphere.from_latitude_longitude(latitude, longitude)
-        cartesian, local = (targets.geomagnetic_vector(2020, frame=f)(x) for f in ("cartesian", "local"))
+        cartesian, local = (targets.geomagnetic_vector(2025, frame=f)(x) for f in ("cartesian", "local"))
         phi, theta = np.radians(longitude), np.radians(90 - latitude)
         zero = np.zeros(4)
         north = np.stack([-np.cos(theta) * np.cos(phi), -np.cos(theta) * np.sin(phi), np.sin(theta)], axis=1)
@@ -102,9 +103,9 @@ class TestGeomagneticVector:
     @given(SEEDS)
     def test_agrees_with_the_radial_component(self, seed):
         x = random_rows(50, 2, seed)
-        radial = targets.geomagnetic_field(2015)(x)
-        np.testing.assert_allclose((targets.geomagnetic_vector(2015)(x) * x).sum(axis=1), radial, atol=5e-13)
-        local = targets.geomagnetic_vector(2015, frame="local")(x)
+        radial = targets.geomagnetic_field(2025)(x)
+        np.testing.assert_allclose((targets.geomagnetic_vector(2025)(x) * x).sum(axis=1), radial, atol=5e-13)
+        local = targets.geomagnetic_vector(2025, frame="local")(x)
         np.testing.assert_allclose(local[:, 2], -radial, atol=5e-13)
 
     def test_points_north_and_down_where_a_compass_does(self):
@@ -151,8 +152,6 @@ class TestGeomagneticVector:
             targets.geomagnetic_vector(frame="ned")
         with pytest.raises(ValueError, match="'year' must be at least 1900"):
             targets.geomagnetic_vector(1800)
-        with pytest.warns(UserWarning, match="IGRF-14 predicts"):
-            targets.geomagnetic_vector(2027.5)
 
     def test_float32_rows(self):
         x = random_rows(20, 2).astype(np.float32)
@@ -200,6 +199,17 @@ class TestFieldMaximum:
         found = field_maximum(np.concatenate([table, -2 * table], axis=1), slack=1e-3)
         assert 441 * math.sqrt(5) == pytest.approx(found.sup_norm, rel=1e-3)
         assert found.sup_norm >= 441 * math.sqrt(5)
+
+    def test_fields_of_constant_length(self, monkeypatch):
+        identity = np.zeros((4, 3))
+        identity[[3, 1, 2], [0, 1, 2]] = 1.0
+        found = field_maximum(identity, normalization="schmidt", slack=1e-3)  # no cell can be discarded
+        np.testing.assert_allclose(found, 1.0, rtol=1.1e-3)
+        monkeypatch.setattr(maximum, "_MOST_CELLS", 10_000)
+        with pytest.raises(
+            ValueError, match=r"'slack' must be larger for a field of degree 1 .* got 1e-08: 0\.0019 is reached"
+        ):
+            field_maximum(identity, normalization="schmidt", slack=1e-8)
 
     def test_normalizations_agree(self):
         table = np.random.default_rng(0).normal(size=(16, 2))

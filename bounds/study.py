@@ -345,8 +345,8 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
 def _write_json(study: Study, path: Path) -> None:
     target = study.target
     document = {
-        "target": {"name": target.name, "unit": target.unit, "dim": target.dim, "lipschitz": target.lipschitz,
-                   "exponent": target.exponent, "sup_norm": target.sup_norm},
+        "target": {"name": target.name, "unit": target.unit, "dim": target.dim, "n_outputs": study.shown.n_outputs,
+                   "lipschitz": target.lipschitz, "exponent": target.exponent, "sup_norm": target.sup_norm},
         "points": study.points,
         "rows": [{name: _json_value(value) for name, value in asdict(row).items()} for row in study.rows],
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """Vector-valued targets in validate, the study, its figures and the command."""
 
 import functools
+import json
 import math
 
 import numpy as np
@@ -106,6 +107,11 @@ class TestStudy:
         brute = np.linalg.norm(head(x) - target(x), axis=1).max()
         assert 0.97 * brute <= row.error <= 1.03 * brute
         assert [row.verdict for row in result.rows] == ["holds"] * 4
+
+    def test_files_say_how_many_components(self, result, tmp_path, monkeypatch):
+        monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: path.write_bytes(b"drawn"))
+        study.save(result, tmp_path)
+        assert json.loads((tmp_path / "study.json").read_text())["target"]["n_outputs"] == 3
 
     def test_maps_show_lengths(self, result):
         figure = plot.maps_figure(result.shown, result.target, result.shown_error, resolution=9)

@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 
 _COARSEST = 0.2
 """The first grid's slack: at degree n it has some 25 n^2 cells."""
-_DIVISION = 3
-"""A cell that may hold the maximum is cut into 3 by 3."""
+_DIVISION = 2
+"""A cell that may hold the maximum is cut into 2 by 2."""
 _MOST_CELLS = 4_000_000
 """A grid has no more cells: reached by fields whose length hardly varies, of which nothing can be discarded."""
 
@@ -86,9 +86,15 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     def norm(x: Array) -> Array:
         return np.asarray(np.linalg.norm(harmonics.synthesize(table, x, normalization=normalization), axis=1))
 
-    def slope(x: Array) -> Array:
+    def jacobian(x: Array) -> Array:
         rows = [harmonics.gradient(column, x, normalization=normalization) for column in table.T]
-        return np.asarray(np.linalg.norm(np.stack(rows, axis=1), 2, axis=(1, 2)))
+        return np.concatenate(rows, axis=1)
+
+    slopes = harmonics.project(jacobian, n + 1, normalization=normalization)  # polynomials too, and sums are cheaper
+
+    def slope(x: Array) -> Array:
+        matrices = harmonics.synthesize(slopes, x, normalization=normalization).reshape(len(x), -1, 3)
+        return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
 
     value_low, value_high = _largest(norm, n, slack, value_error)
     slope_low, slope_high = _largest(slope, n, slack, slope_error)

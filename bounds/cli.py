@@ -23,7 +23,7 @@ by       how lambda was chosen: theory, by the least bound; best, by the least m
 error    the largest found
 core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems.md, 4.3, 4.B, 4.4)
 floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
-thesis   Lambda(eps) and N(lambda, eps) for the error achieved: Theorems 4.12 (core), 4.15 (split), C_R = C_H = 1"""
+thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1"""
 
 
 def _count(text: str) -> int:

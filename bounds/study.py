@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import cast
 
@@ -21,7 +21,7 @@ from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
-from ._bound import Bound, format_log10
+from ._bound import Bound, Hypothesis, format_log10
 from ._files import together, write_csv
 from ._problem import LARGEST_CONCENTRATION, SMALLEST, WIDEST
 from .api import prefix_length
@@ -37,6 +37,8 @@ CHOICES = ("theory", "best")
 _HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split": SplitHead}
 _THEOREMS = {"core": ("sharp-core",), "split": ("sharp-split-mean", "sharp-split")}
 _THESIS = {"core": "thesis-core", "split": "thesis-split"}
+_THESIS_VECTOR = {"core": "thesis-vector", "split": "thesis-split"}
+"""What the thesis says of targets with several components, at most dim + 1 of them."""
 _SEARCH_POINTS = 3000
 _MAPPED = 10_000
 """The maps show the best head of the n nearest to this."""
@@ -182,7 +184,8 @@ def _check(target: Target, n: Sequence[int], choices: Sequence[str | float]) -> 
         raise TypeError(f"'target' must be a Target, got {type(target).__name__}")
     if target.lipschitz is None or target.sup_norm is None:
         raise ValueError(
-            f"'target' must have both constants, got lipschitz={target.lipschitz} and sup_norm={target.sup_norm}: "
+            f"'target' must have both constants, got lipschitz={target.lipschitz} and sup_norm={target.sup_norm} "
+            f"for '{target.name}', and no theorem speaks of a target without: "
             "Target(function, dim, lipschitz=..., sup_norm=...)"
         )
     why = "a study holds all its control points in memory"
@@ -242,7 +245,7 @@ def _row(measure: _Measure, head: CoreHead | SplitHead, radius: float, kind: str
         dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=len(head),
         sup_norm=target.sup_norm,
     )  # fmt: skip
-    thesis = _thesis(target, kind, error.lower)
+    thesis = _thesis(target, kind, error.lower, head.n_outputs)
     return Row(
         n=len(head),
         head=kind,
@@ -302,15 +305,16 @@ def _best(measure: _Measure, make: Callable[[float], CoreHead | SplitHead], radi
     return math.exp(float(found.x) if found.fun <= errors[i] else float(grid[i]))
 
 
-def _thesis(target: Target, kind: str, eps: float) -> Bound:
-    """Return the thesis's prefix length for the error achieved."""
+def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bound:
+    """Return the thesis's prefix length for the error achieved; 4.14 and 4.15 speak of dim + 1 components."""
     lipschitz = _lipschitz(target)
     low, high = 10.0 * SMALLEST * lipschitz, 0.1 * WIDEST * lipschitz
     bound = prefix_length(
         min(max(eps, low), high), dim=target.dim, lipschitz=lipschitz, sup_norm=max(target.sup_norm or 0.0, low),
-        theorem=_THESIS[kind], ragozin=1.0,
+        theorem=(_THESIS if n_outputs in (None, 1) else _THESIS_VECTOR)[kind], ragozin=1.0,
     )  # fmt: skip
-    return cast("Bound", bound)
+    fits = Hypothesis("at most dim + 1 components", (n_outputs or 1) <= target.dim + 1)
+    return cast("Bound", bound if fits.holds else replace(bound, hypotheses=(*bound.hypotheses, fits)))
 
 
 def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -341,8 +345,8 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
 def _write_json(study: Study, path: Path) -> None:
     target = study.target
     document = {
-        "target": {"name": target.name, "unit": target.unit, "dim": target.dim, "lipschitz": target.lipschitz,
-                   "exponent": target.exponent, "sup_norm": target.sup_norm},
+        "target": {"name": target.name, "unit": target.unit, "dim": target.dim, "n_outputs": study.shown.n_outputs,
+                   "lipschitz": target.lipschitz, "exponent": target.exponent, "sup_norm": target.sup_norm},
         "points": study.points,
         "rows": [{name: _json_value(value) for name, value in asdict(row).items()} for row in study.rows],
     }  # fmt: skip

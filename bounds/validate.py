@@ -130,6 +130,12 @@ def validate(
     ValueError
         When their dimensions differ.
 
+    Notes
+    -----
+    Targets with values in R^p are held against the same bounds: the Lipschitz constant, the sup norm and the error are
+    all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm (docs/theorems.md, 0
+    and 2, 4.12), so no factor sqrt(p) enters.
+
     References
     ----------
     docs/theorems.md, 4.3 - 4.5 and 4.A - 4.D.

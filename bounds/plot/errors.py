@@ -121,14 +121,16 @@ def _curve(
 
 
 def maps_figure(head: CoreHead | SplitHead, target: Target, worst: float, *, resolution: int = 181) -> Figure:
-    """Draw a scalar target on S^2, a head's approximation and the error, as three Mollweide maps.
+    """Draw a target on S^2, a head's approximation and the error, as three Mollweide maps.
+
+    Of vectors the Euclidean lengths are drawn.
 
     Parameters
     ----------
     head : CoreHead or SplitHead
         The approximation.
     target : Target
-        What it approximates, with dim 2 and one output.
+        What it approximates, with dim 2.
     worst : float
         The head's sup error, as measured; it sets the scale of the third map.
     resolution : int
@@ -148,29 +150,35 @@ def maps_figure(head: CoreHead | SplitHead, target: Target, worst: float, *, res
     latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
     grid = np.meshgrid(latitude, longitude, indexing="ij")
     x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())
-    truth, made = (np.asarray(f(x), dtype=float).reshape(grid[0].shape) for f in (target, head))
-    error = made - truth
-    top = float(np.abs(truth).max())
+    truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))
+    vector = truth.shape[1] > 1
+    drawn = [_drawn(values, vector).reshape(grid[0].shape) for values in (truth, made, made - truth)]
+    top = float(np.abs(drawn[0]).max())
     kind = "Core" if isinstance(head, CoreHead) else "Split"
     titles = (
-        _title(target),
+        _title(target) + (", length" if vector else ""),
         f"{kind} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
         f"Error, the largest found {worst:.4g}",
     )
     figure = Figure(figsize=(7.2, 10.2), layout="constrained")
-    for place, (values, limit, title) in enumerate(zip((truth, made, error), (top, top, worst), titles, strict=True)):
-        _map(figure, place, (latitude, longitude), values, limit, title, target.unit)
+    for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
+        _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=not vector)
     return figure
+
+
+def _drawn(values: NDArray[Any], vector: bool) -> NDArray[Any]:
+    """Return what is drawn of the values (n, p): the numbers themselves, or the lengths of vectors."""
+    return np.asarray(np.linalg.norm(values, axis=1)) if vector else values[:, 0]
 
 
 def _map(
     figure: Figure, place: int, grid: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any], limit: float, title: str,
-    unit: str,
+    unit: str, *, signed: bool,
 ) -> None:  # fmt: skip
     axes: Any = figure.add_subplot(3, 1, place + 1, projection="mollweide")
     image = axes.pcolormesh(
-        np.radians(grid[1]), np.radians(grid[0]), values, cmap="RdBu_r", vmin=-limit, vmax=limit, shading="gouraud",
-        rasterized=True,
+        np.radians(grid[1]), np.radians(grid[0]), values, cmap="RdBu_r" if signed else "viridis",
+        vmin=-limit if signed else 0.0, vmax=limit, shading="gouraud", rasterized=True,
     )  # fmt: skip
     axes.set_latitude_grid(30)
     axes.set_longitude_grid(60)

@@ -1,7 +1,22 @@
-"""The catalogue of targets: a real field and test functions, each with exact or proven constants."""
+"""The catalogue of targets: real fields and test functions, each with exact or proven constants."""
 
 from .analytic import bump, distance, zonal_harmonic
 from .catalogue import make, names
-from .geomagnetic import geomagnetic_coefficients, geomagnetic_field
+from .geomagnetic import geomagnetic_coefficients, geomagnetic_field, geomagnetic_vector
+from .landmask import land
+from .vector import moving_frame, rotation_field, tangent_projection
 
-__all__ = ["bump", "distance", "geomagnetic_coefficients", "geomagnetic_field", "make", "names", "zonal_harmonic"]
+__all__ = [
+    "bump",
+    "distance",
+    "geomagnetic_coefficients",
+    "geomagnetic_field",
+    "geomagnetic_vector",
+    "land",
+    "make",
+    "moving_frame",
+    "names",
+    "rotation_field",
+    "tangent_projection",
+    "zonal_harmonic",
+]

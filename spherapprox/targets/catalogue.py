@@ -9,18 +9,28 @@ from typing import Any
 from .. import _checks, special
 from ..target import Target
 from .analytic import bump, distance, zonal_harmonic
-from .geomagnetic import geomagnetic_field
+from .geomagnetic import geomagnetic_field, geomagnetic_vector
+from .landmask import land
+from .vector import FRAMED, moving_frame, rotation_field, tangent_projection
 
 _CATALOGUE: dict[str, Callable[..., Target]] = {
     "geomagnetic_field": geomagnetic_field,
     "distance": distance,
     "zonal_harmonic": zonal_harmonic,
     "bump": bump,
+    "geomagnetic_vector": geomagnetic_vector,
+    "land": land,
+    "rotation_field": rotation_field,
+    "tangent_projection": tangent_projection,
+    "moving_frame": moving_frame,
 }
 """What `make` knows by name."""
 
-_ONLY_DIM = {"geomagnetic_field": 2}
+_ONLY_DIM = {"geomagnetic_field": 2, "geomagnetic_vector": 2, "land": 2}
 """Targets that exist on one sphere."""
+
+_DEFAULT_DIM = {"moving_frame": FRAMED[1]}
+"""Where it is not 2."""
 
 
 def names() -> tuple[str, ...]:
@@ -34,7 +44,8 @@ def names() -> tuple[str, ...]:
     --------
     >>> from spherapprox import targets
     >>> targets.names()
-    ('geomagnetic_field', 'distance', 'zonal_harmonic', 'bump')
+    ('geomagnetic_field', 'distance', 'zonal_harmonic', 'bump', 'geomagnetic_vector', 'land', 'rotation_field',
+     'tangent_projection', 'moving_frame')
     """
     return tuple(_CATALOGUE)
 
@@ -47,9 +58,9 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     name : str
         One of `names`.
     dim : int, optional
-        m of the sphere S^m; by default 2.
+        m of the sphere S^m; by default 2, and 3 for moving_frame.
     **options
-        The target's own arguments, such as ``year``, ``degree``, ``concentration`` or ``pole``.
+        The target's own arguments, such as ``year``, ``frame``, ``degree``, ``concentration`` or ``pole``.
 
     Returns
     -------
@@ -70,7 +81,7 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     """
     maker = _CATALOGUE[_checks.choice(name, "name", _CATALOGUE)]
     only = _ONLY_DIM.get(name)
-    dim = _checks.dimension((only or 2) if dim is None else dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension((only or _DEFAULT_DIM.get(name, 2)) if dim is None else dim, maximum=special.MAX_DIM)
     if only is not None and dim != only:
         raise ValueError(f"'dim' must be {only} for target '{name}', got {dim}: leave it out")
     takes = [option for option in inspect.signature(maker).parameters if option != "dim"]

@@ -1,0 +1,144 @@
+"""Proven bounds of the largest norm and the largest slope of a vector field on S^2 with polynomial components."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks, harmonics
+
+Array = NDArray[np.float64]
+
+_COARSEST = 0.2
+"""The first grid's slack: at degree n it has some 25 n^2 cells."""
+_DIVISION = 2
+"""A cell that may hold the maximum is cut into 2 by 2."""
+_MOST_CELLS = 4_000_000
+"""A grid has no more cells: reached by fields whose length hardly varies, of which nothing can be discarded."""
+
+
+class FieldMaximum(NamedTuple):
+    """Upper bounds of ``sup |f|`` and of ``sup ||Df||``, which is the best Lipschitz constant, and values attained."""
+
+    sup_norm: float
+    lipschitz: float
+    attained_value: float
+    attained_slope: float
+
+
+def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal", slack: float = 1e-5) -> FieldMaximum:
+    """Return proven bounds of a polynomial vector field's largest Euclidean norm and largest slope on S^2.
+
+    Parameters
+    ----------
+    coefficients : array_like, shape ((K+1)**2, p)
+        As `harmonics.synthesize` takes them.
+    normalization : {"orthonormal", "schmidt", "surface"}
+        Of the harmonics that the coefficients belong to.
+    slack : float, default 1e-5
+        The bounds exceed the true maxima by at most a factor ``1/(1 - slack)``; in [1e-8, 0.2].
+
+    Returns
+    -------
+    FieldMaximum
+        Of ``sup |f|`` and of ``sup ||Df||``, the operator norm of the derivative from tangent vectors to R^p: the
+        best Lipschitz constant for the geodesic distance and the Euclidean norm.
+
+    Raises
+    ------
+    ValueError
+        If the coefficients have another shape, or `slack` is too small for a field whose length, or whose slope, hardly
+        varies: then almost nothing is discarded, and the grid has some ``5 n**2 / slack`` cells.
+
+    Notes
+    -----
+    docs/theorems.md, 6.1 (vector fields): at the grid point nearest to where the maximum M is attained the norm is at
+    least ``M cos(n d)``, with n the degree and d the covering radius. The grid is refined where that leaves room only:
+    cells whose midpoint has less cannot hold the maximum. `harmonics.bandlimited_maximum` says what rounding adds.
+
+    Examples
+    --------
+    >>> from spherapprox.targets.maximum import field_maximum
+    >>> field = [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0], [2.0, 0.0]]  # x -> (2 x_1, x_2)
+    >>> found = field_maximum(field, normalization="schmidt")
+    >>> round(found.sup_norm, 3), round(found.lipschitz, 3)
+    (2.0, 2.0)
+    """
+    table = _checks.floating(coefficients, "coefficients").astype(np.float64)
+    if table.ndim != 2 or math.isqrt(len(table)) ** 2 != len(table):
+        raise ValueError(f"'coefficients' must have shape ((K+1)^2, p), got {table.shape}: fill up with zeros")
+    slack = _checks.real(slack, "slack", minimum=1e-8, maximum=_COARSEST)
+    normalization = _checks.choice(normalization, "normalization", harmonics.NORMALIZATIONS)
+    degree = harmonics.degrees(math.isqrt(len(table)) - 1)
+    n = int(degree[np.any(table != 0.0, axis=1)].max(initial=0))
+    table, degree = table[: (n + 1) ** 2], degree[: (n + 1) ** 2]
+    if n == 0:
+        constant = float(np.linalg.norm(harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)))
+        return FieldMaximum(constant, 0.0, constant, 0.0)
+    rounding = 4.0 * (n + 1) ** 2 * 2.0**-52
+    sizes = np.linalg.norm(table, axis=1) * _schmidt_factors(degree, normalization)
+    value_error, slope_error = rounding * float(sizes.sum()), rounding * float(sizes @ np.sqrt(degree * (degree + 1.0)))
+
+    def norm(x: Array) -> Array:
+        return np.asarray(np.linalg.norm(harmonics.synthesize(table, x, normalization=normalization), axis=1))
+
+    def jacobian(x: Array) -> Array:
+        rows = [harmonics.gradient(column, x, normalization=normalization) for column in table.T]
+        return np.concatenate(rows, axis=1)
+
+    slopes = harmonics.project(jacobian, n + 1, normalization=normalization)  # polynomials too, and sums are cheaper
+
+    def slope(x: Array) -> Array:
+        matrices = harmonics.synthesize(slopes, x, normalization=normalization).reshape(len(x), -1, 3)
+        return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
+
+    value_low, value_high = _largest(norm, n, slack, value_error)
+    slope_low, slope_high = _largest(slope, n, slack, slope_error)
+    return FieldMaximum(value_high, slope_high, value_low, slope_low)
+
+
+def _schmidt_factors(degree: NDArray[np.int64], normalization: str) -> Array:
+    """Return what Schmidt's functions are multiplied by to be those of a normalisation."""
+    if normalization == "schmidt":
+        return np.ones(len(degree))
+    return np.asarray(np.sqrt((2.0 * degree + 1.0) / (1.0 if normalization == "orthonormal" else 4.0 * np.pi)))
+
+
+def _largest(size: Callable[[Array], Array], n: int, slack: float, error: float) -> tuple[float, float]:
+    """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, known to `error`."""
+    half = _half_width(math.acos(1.0 - _COARSEST) / n)
+    count = math.ceil(0.5 * math.pi / half)
+    half = 0.5 * math.pi / count
+    edges = (2.0 * np.arange(2 * count) + 1.0) * half
+    theta, phi = (axis.ravel() for axis in np.meshgrid(edges[:count], edges, indexing="ij"))
+    best = 0.0
+    while True:
+        found = size(_points(theta, phi))
+        best = max(best, float(found.max()))
+        share = math.cos(2.0 * n * math.asin(math.sqrt(2.0) * math.sin(0.5 * half)))
+        if 1.0 - share <= slack:
+            return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
+        kept = found + error >= (best - error) * share
+        if int(kept.sum()) * _DIVISION**2 > _MOST_CELLS:
+            raise ValueError(
+                f"'slack' must be larger for a field of degree {n} that hardly varies in size, got {slack:g}: "
+                f"{1.0 - share:.2g} is reached"
+            )
+        steps = (np.arange(_DIVISION) - 0.5 * (_DIVISION - 1)) * (2.0 * half / _DIVISION)
+        down, across = (axis.ravel() for axis in np.meshgrid(steps, steps, indexing="ij"))
+        theta, phi = (theta[kept, None] + down).ravel(), (phi[kept, None] + across).ravel()
+        half /= _DIVISION
+
+
+def _half_width(radius: float) -> float:
+    """Return the half-width of cells, in colatitude and longitude alike, within this radius of their midpoints."""
+    return 2.0 * math.asin(math.sin(0.5 * radius) / math.sqrt(2.0))
+
+
+def _points(theta: Array, phi: Array) -> Array:
+    """Return points of S^2 from colatitude and longitude."""
+    return np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=1)

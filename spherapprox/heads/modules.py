@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from .classical import ClassicalHead
     from .core import CoreHead
     from .split import SplitHead
+
+NUMBERS = 2**24
+"""Logits, or entries of tokens, that a call makes at a time; gradients keep those of all parts."""
 
 __all__ = ["ClassicalAttention", "ExponentialSum", "SplitAttention"]
 
@@ -101,8 +105,14 @@ class SplitAttention(_Rows):
         """
         self._check(x)
         values = self.values if self.values.ndim == 2 else self.values[:, None]
-        query, key, value = x.reshape(1, 1, -1, x.shape[-1]), self.control_points[None, None], values[None, None]
-        result = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=self.concentration)
+        key, value = self.control_points[None, None], values[None, None]
+
+        def attend(rows: Any) -> Any:
+            query = rows[None, None]
+            attention = torch.nn.functional.scaled_dot_product_attention
+            return attention(query, key, value, scale=self.concentration)[0, 0]
+
+        result = _in_parts(attend, x.reshape(-1, x.shape[-1]), len(values))
         return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
 
 
@@ -164,9 +174,14 @@ class ClassicalAttention(torch.nn.Module):
             width = self.dim + 1
             raise ValueError(f"'x' must have shape (T, {width}) or (batch, T, {width}), got {tuple(x.shape)}")
         _columns(x, self.dim + 1)
+
+        def attend(inputs: Any) -> Any:
+            tokens = torch.cat([self.prefix.expand(len(inputs), -1, -1), inputs], dim=1)  # (batch, n + T, d)
+            return self.attention(inputs, tokens, tokens, need_weights=False)[0]
+
         inputs = self.embed(x if x.ndim == 3 else x[None])  # (batch, T, d)
-        tokens = torch.cat([self.prefix.expand(len(inputs), -1, -1), inputs], dim=1)  # (batch, n + T, d)
-        outputs = self.attention(inputs, tokens, tokens, need_weights=False)[0]
+        rows = len(self.prefix) + inputs.shape[1]
+        outputs = _in_parts(attend, inputs, rows * max(self.prefix.shape[1], inputs.shape[1]))
         result = outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
         return result if x.ndim == 3 else result[0]
 
@@ -193,8 +208,8 @@ class ExponentialSum(_Rows):
     Notes
     -----
     It is ``sum_k values_k exp(-concentration |x - b_k|^2 / 2)``, by chords as in ``head(x)``: relative to the sum of
-    the |terms| the two agree, where some control point is near, to 1e-14 in float64 and 5e-6 in float32. Points times
-    control points are held in memory. The gradient can be taken once, not twice.
+    the |terms| the two agree, where some control point is near, to 1e-14 in float64 and 5e-6 in float32. The gradient
+    can be taken once, not twice.
 
     Examples
     --------
@@ -223,10 +238,13 @@ class ExponentialSum(_Rows):
         Tensor, shape (...) or (..., p)
         """
         self._check(x)
-        rows = x.reshape(-1, x.shape[-1])
         by_differences = "donot_use_mm_for_euclid_dist"
-        chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
-        result = torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
+
+        def add(rows: Any) -> Any:
+            chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
+            return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
+
+        result = _in_parts(add, x.reshape(-1, x.shape[-1]), len(self.control_points))
         return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
 
     def extra_repr(self) -> str:
@@ -256,6 +274,12 @@ def _hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[
         module.register_parameter(name, torch.nn.Parameter(tensor))
     else:
         module.register_buffer(name, tensor)
+
+
+def _in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
+    """Return a function's results for the items of x, which take so many numbers each, a part at a time."""
+    parts = x.split(max(1, NUMBERS // numbers))
+    return function(x) if len(parts) == 1 else torch.cat([function(part) for part in parts])
 
 
 def _columns(x: Any, width: int) -> None:

@@ -246,6 +246,24 @@ def test_bad_arguments(kind):
         head.to_torch()(torch.ones(2, 3, dtype=torch.float32))  # of another dtype
 
 
+@each
+@pytest.mark.parametrize("numbers", [1, 60, 1000])
+def test_parts_give_the_same(kind, numbers, monkeypatch):
+    module = kind(*recipe(2, 9, 2), 3.0).to_torch()
+    x = torch.tensor(sphere.uniform(2, 20, rng=0)).reshape(5, 4, 3)
+    whole = module(x)
+    monkeypatch.setattr(modules, "NUMBERS", numbers)
+    torch.testing.assert_close(module(x), whole, rtol=1e-13, atol=1e-15)
+    assert module(x[:0]).shape == (0, 4, 2)
+
+
+def test_parts_are_as_large_as_is_said(monkeypatch):
+    monkeypatch.setattr(modules, "NUMBERS", 60)
+    sizes, x = [], torch.arange(20)
+    assert torch.equal(modules._in_parts(lambda part: sizes.append(len(part)) or part, x, 9), x)
+    assert sizes == [6, 6, 6, 2]
+
+
 def test_sequences_only():
     module = ClassicalHead(*recipe(2, 9, 2), 3.0).to_torch()
     with pytest.raises(ValueError, match=r"'x' must have shape \(T, 3\) or \(batch, T, 3\)"):

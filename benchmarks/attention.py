@@ -164,9 +164,7 @@ def main() -> None:
     )
     header = ["device", "dtype", "dim", "concentration", "SDPA", "MHA, T = 1", "MHA, one sequence", "allowed", "kept"]
     print(tabulate(accuracy(chosen.dims, chosen.n), header, disable_numparse=True))
-    print(
-        f"\n{chosen.rows} points at concentration 100, {chosen.threads} thread(s); MHA: sequences of {chosen.sequence}\n"
-    )
+    print(f"\n{chosen.rows} points, concentration 100, {chosen.threads} thread(s), sequences of {chosen.sequence}\n")
     print(tabulate(speed(chosen), ["dtype", "dim", "what", "ms", "over head(x)"], disable_numparse=True))
 
 

@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import ClassicalHead, CoreHead, EqualMeasurePartition, PointSet, SplitHead, _checks, points, sphere
+from spherapprox import (
+    ClassicalHead,
+    CoreHead,
+    EqualMeasurePartition,
+    PointSet,
+    SplitHead,
+    _checks,
+    evaluate,
+    points,
+    sphere,
+)
 from spherapprox.heads import attention
+from spherapprox.heads.interaction import log_prefix_mass
 
 KINDS = ("flag", "none", "printed")
 every = pytest.mark.parametrize("interaction", KINDS)
@@ -146,6 +157,22 @@ def test_the_cost_of_no_mask_is_near_its_bound(concentration):
         head.control_points, head.values, concentration, PointSet(partition.centers()), interaction="none"
     )
     assert max(bound, known.interaction_bound(3)) <= bare.interaction_bound(3) * (1.0 if concentration < 1.0 else 0.1)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("n", [1, 2, 10, 150])
+@pytest.mark.parametrize("concentration", [0.0, 1.0, 30.0, 1e3, 1e5])
+def test_the_mass_of_a_prefix_is_bounded_below(dim, n, concentration):
+    partition = EqualMeasurePartition(dim, n)
+    rows = partition.centers()
+    x = np.concatenate([sphere.uniform(dim, 2000, rng=0), rows, -rows])
+    least = concentration + evaluate(x, rows, np.ones(n), concentration, log=True).min()
+    for made_from in (partition, PointSet(rows), rows):
+        head = ClassicalHead(rows, np.ones(n), concentration, made_from)
+        bound = log_prefix_mass(head)
+        assert bound <= least + 1e-13 * (1.0 + concentration)
+        if made_from is partition and n == 150:
+            assert bound >= least - 3.0 - 0.15 * concentration * partition.radius
 
 
 def test_a_radius_of_other_points_is_not_believed():

@@ -4,7 +4,7 @@ The split head as scaled_dot_product_attention and the classical head as Multihe
 ``head(x)``, which takes chords: first the largest difference over the largest of the |values|, beside what is allowed
 (in float64 1e-12 for concentrations to 1e3 and 1e-15 times the concentration beyond, in float32 5e-7 times
 1 + concentration), at points half way between neighbouring control points and at opposite ones, each alone or all in
-one sequence; then medians of interleaved rounds of wall time. It takes about a minute, and needs
+one sequence; then medians of interleaved rounds of wall time. It takes some two minutes, and needs
 ``pip install "spherapprox[torch]"``::
 
     python benchmarks/attention.py
@@ -31,6 +31,9 @@ from spherapprox import ClassicalHead, SplitHead, sphere
 Array = NDArray[Any]
 
 CONCENTRATIONS = (10.0, 1e2, 1e3, 1e4, 1e5, 1e6)
+WARM_UP = 4.0
+"""Seconds of ``head(x)`` before it is timed: NumPy does the first ones, compiled code what follows."""
+
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 
 
@@ -42,6 +45,7 @@ def options() -> argparse.Namespace:
     add("--n", type=int, default=1000, help="control points")
     add("--rows", type=int, default=2000, help="points of the timed calls")
     add("--sequence", type=int, default=50, help="inputs of each sequence in the timed calls")
+    add("--concentration", type=float, default=20.0, help="concentration of the timed heads")
     add("--rounds", type=int, default=7, help="how often each call is timed")
     add("--threads", type=int, default=1, help="threads of torch, and workers of head(x)")
     return parser.parse_args()
@@ -108,7 +112,6 @@ def calls(head: SplitHead, dtype: str, chosen: argparse.Namespace) -> dict[str, 
     own = SplitHead(head.control_points.astype(dtype), head.values.astype(dtype), head.concentration)
     result: dict[str, Callable[[], Any]] = {
         "head(x)": lambda: own(x, workers=chosen.threads),
-        "head(x), dense": lambda: own(x, method="dense", workers=chosen.threads),
     }
     for device in devices():
         inputs = torch.tensor(x, device=device)
@@ -131,10 +134,13 @@ def finished(module: Any, x: Any, device: str) -> Callable[[], Any]:
 
 
 def medians(timed: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the median wall time of each call, in interleaved rounds after one that is not timed."""
+    """Return the median wall time of each call, in interleaved rounds after a warm-up."""
     seconds: dict[str, list[float]] = {name: [] for name in timed}
     for call in timed.values():
         call()
+    start = time.perf_counter()
+    while time.perf_counter() < start + WARM_UP:
+        timed["head(x)"]()
     for _ in range(rounds):
         for name, call in timed.items():
             start = time.perf_counter()
@@ -148,7 +154,7 @@ def speed(chosen: argparse.Namespace) -> list[list[str]]:
     rows = []
     for dtype in DTYPES:
         for dim in chosen.dims:
-            seconds = medians(calls(recipe(dim, chosen.n, 100.0), dtype, chosen), chosen.rounds)
+            seconds = medians(calls(recipe(dim, chosen.n, chosen.concentration), dtype, chosen), chosen.rounds)
             for name, time_of_call in seconds.items():
                 ratio = time_of_call / seconds["head(x)"]
                 rows.append([dtype, str(dim), name, f"{1e3 * time_of_call:.3g}", f"{ratio:.2f}"])
@@ -164,7 +170,8 @@ def main() -> None:
     )
     header = ["device", "dtype", "dim", "concentration", "SDPA", "MHA, T = 1", "MHA, one sequence", "allowed", "kept"]
     print(tabulate(accuracy(chosen.dims, chosen.n), header, disable_numparse=True))
-    print(f"\n{chosen.rows} points, concentration 100, {chosen.threads} thread(s), sequences of {chosen.sequence}\n")
+    what = f"concentration {chosen.concentration:g}, {chosen.threads} thread(s), sequences of {chosen.sequence}"
+    print(f"\n{chosen.rows} points, {what}\n")
     print(tabulate(speed(chosen), ["dtype", "dim", "what", "ms", "over head(x)"], disable_numparse=True))
 
 

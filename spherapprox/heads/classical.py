@@ -179,9 +179,11 @@ class ClassicalHead(Construction):
         >>> head.attend(x).round(4)  # an obtuse angle
         array([0., 0.])
         """
-        tokens = self.embed(x)
+        points = _checks.sequences(x, dim=self.dim)
+        _checks.memory(40.0 * points[..., 0].size * self.embedding_dim, "attention", "take fewer sequences at a time")
+        tokens = self.embed(points)
         outputs = attention(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix, self.query, self.key, self.value)
-        dtype = np.result_type(_checks.floating(x, "x"), self.control_points, self.values)
+        dtype = np.result_type(points, self.control_points, self.values)
         return self.project(outputs.reshape(tokens.shape)).astype(dtype)
 
     def interaction_bound(self, length: int = 1, *, log: bool = False) -> float:
@@ -223,7 +225,10 @@ class ClassicalHead(Construction):
         """
         length, log = _checks.integer(length, "length", minimum=1), _checks.flag(log, "log")
         log_bound = interactions.log_bound(self, length)
-        return log_bound if log else max(math.exp(log_bound), 5e-324 if log_bound > -math.inf else 0.0)
+        if log or log_bound == -math.inf:
+            return log_bound if log else 0.0
+        with np.errstate(over="ignore"):
+            return max(float(np.exp(log_bound)), 5e-324)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> ClassicalAttention:
         """Return the head as a `torch.nn.Module` around `torch.nn.MultiheadAttention`, one head of dimension d.

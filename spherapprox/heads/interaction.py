@@ -23,11 +23,13 @@ ROUNDING = 1.0 + 1e-9
 
 def log_bound(head: Construction, length: int) -> float:
     """Return ``log(F A / (A + S))`` of docs/theorems.md, 4.14; -inf if all values are 0."""
-    norms = np.linalg.norm(head.values.reshape(len(head), -1).astype(np.float64), axis=1)
-    if not norms.any():
+    values = head.values.reshape(len(head), -1).astype(np.float64)
+    largest = float(np.abs(values).max())
+    if largest == 0.0:
         return -math.inf
+    log_norm = math.log(largest) + math.log(np.linalg.norm(values / largest, axis=1).max())
     log_inputs = log_input_mass(head.interaction, head.mask, length)
-    return math.log(norms.max()) - float(np.logaddexp(0.0, log_prefix_mass(head) - log_inputs))
+    return log_norm - float(np.logaddexp(0.0, log_prefix_mass(head) - log_inputs))
 
 
 def log_input_mass(interaction: str, mask: float, length: int) -> float:

@@ -274,10 +274,21 @@ def test_bad_input():
 
 def test_what_is_too_large_is_refused(monkeypatch):
     head = ClassicalHead(np.eye(3), np.ones((3, 2)), 1.0)
-    monkeypatch.setattr(_checks, "MEMORY_LIMIT", 8 * 9 * 4 - 1)
+    monkeypatch.setattr(_checks, "MEMORY_LIMIT", 40 * 9 * 4 - 1)
     head.attend(np.eye(3))
-    with pytest.raises(ValueError, match="the tokens would take"):
+    with pytest.raises(ValueError, match="attention would take"):
         head.attend(np.eye(3)[[0, 1, 2, 0]])
     monkeypatch.setattr(_checks, "MEMORY_LIMIT", 8 * 9 * 3 - 1)
     with pytest.raises(ValueError, match="the prefix would take"):
-        head.attend(np.eye(3)[:1])
+        assert head.prefix is None
+    with pytest.raises(ValueError, match="the tokens would take"):
+        head.embed(np.eye(3))
+
+
+def test_huge_and_tiny_values_have_a_cost():
+    for size in (1e-320, 1e-200, 1e200, 1e307):
+        head = ClassicalHead(np.eye(2), [[3.0 * size, 4.0 * size], [0.0, size]], 0.0, interaction="none")
+        wanted = np.log(5.0) + np.log(size) - np.log(2.0)  # T / (T + S) with T = S = 2
+        assert head.interaction_bound(2, log=True) == pytest.approx(wanted, rel=1e-12 if size > 1e-300 else 1e-3)
+    assert head.interaction_bound(2) == pytest.approx(2.5e307)
+    assert ClassicalHead(np.eye(2), [[1.7e308] * 9] * 2, 0.0, interaction="none").interaction_bound(9) == np.inf

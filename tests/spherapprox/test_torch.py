@@ -133,10 +133,10 @@ def test_the_exponential_sum_says_that_it_is_no_attention():
 
 @each
 def test_gradients(kind):
-    rows, values = recipe(2, 6, 2)
+    rows, values = recipe(2, 6, 3)
     module = kind(rows, values, 4.0).to_torch(trainable=True)
     parameters = [p for p in module.parameters() if p.requires_grad]
-    assert [tuple(p.shape) for p in parameters] == ([(6, 9)] if kind is ClassicalHead else [(6, 3), (6, 2)])
+    assert [tuple(p.shape) for p in parameters] == ([(6, 10)] if kind is ClassicalHead else [(6, 3), (6, 3)])
     x = torch.tensor(sphere.uniform(2, 3, rng=1), requires_grad=True)
     names = [name for name, p in module.named_parameters() if p.requires_grad]
 

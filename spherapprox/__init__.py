@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from . import harmonics, points, special, sphere, targets
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
-    from .heads import CoreHead, SplitHead
+    from .heads import ClassicalHead, CoreHead, SplitHead
     from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
@@ -27,6 +27,7 @@ _HOME = {
     "EqualMeasurePartition": "partition",
     "PointSet": "points",
     "Target": "target",
+    "ClassicalHead": "heads",
     "CoreHead": "heads",
     "SplitHead": "heads",
     "evaluate": "summation",
@@ -39,6 +40,7 @@ _HOME = {
 _MODULES = ("harmonics", "points", "special", "sphere", "targets")
 
 __all__ = [
+    "ClassicalHead",
     "CoreHead",
     "EqualMeasurePartition",
     "ErrorInterval",

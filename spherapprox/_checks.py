@@ -289,6 +289,19 @@ def _squared_lengths(array: Floats) -> NDArray[np.float64]:
     return squares
 
 
+def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
+    """Return sequences of points of S^m, shape (T, m+1) or (batch, T, m+1), after checking their unit length."""
+    array = _floats(x, name)
+    if array.ndim not in (2, 3) or array.shape[-1] != dim + 1:
+        raise ValueError(
+            f"'{name}' must have shape (T, {dim + 1}) or (batch, T, {dim + 1}) for dim = {dim}, got {array.shape}"
+        )
+    flat = array.reshape(-1, dim + 1)
+    if not _have_unit_length(flat):
+        _explain_rows(flat, name, dim)
+    return array
+
+
 def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
     """Return one point of S^m, shape (m+1,)."""
     array = floating(x, name)

@@ -6,14 +6,14 @@ import os
 from typing import Any
 
 from . import __version__, _archive, _checks
-from .heads import CoreHead, SplitHead
+from .heads import ClassicalHead, CoreHead, SplitHead
 from .partition import EqualMeasurePartition
 from .points import PointSet
 
 __all__ = ["load"]
 
 _CLASSES: dict[str, type[_archive.Savable]] = {
-    kind._kind: kind for kind in (CoreHead, SplitHead, EqualMeasurePartition, PointSet)
+    kind._kind: kind for kind in (CoreHead, SplitHead, ClassicalHead, EqualMeasurePartition, PointSet)
 }
 
 
@@ -27,7 +27,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    CoreHead, SplitHead, EqualMeasurePartition or PointSet
+    CoreHead, SplitHead, ClassicalHead, EqualMeasurePartition or PointSet
         As it was: its arrays with their dtypes and all their bits, and a head's `points` as the partition or point set
         that they were. A partition's centres are computed anew where they are asked for; a head's control points come
         from the file.

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ..coefficients import core_values
 from .head import Head
+
+if TYPE_CHECKING:
+    from .modules import ExponentialSum
 
 
 class CoreHead(Head):
@@ -48,3 +53,32 @@ class CoreHead(Head):
     _kind = "core-head"
     _normalize = False
     _values = staticmethod(core_values)
+
+    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> ExponentialSum:
+        """Return the head as a `torch.nn.Module`: a sum of exponentials, which is no attention.
+
+        Parameters
+        ----------
+        dtype : torch.dtype, optional
+            torch.float64 or torch.float32; None means the head's own.
+        device : torch.device or str, optional
+            None means torch's default device.
+        trainable : bool, default False
+            Make control points and values parameters, in place of buffers.
+
+        Returns
+        -------
+        spherapprox.heads.modules.ExponentialSum
+            Maps (..., dim+1) to (...) or (..., p), in the module's dtype and on its device; gradients flow to the
+            points and, if `trainable`, to control points and values.
+
+        Raises
+        ------
+        ImportError
+            If PyTorch is missing.
+        TypeError, ValueError
+            If `dtype` is another one, or too small for the concentration or a value.
+        """
+        from .modules import ExponentialSum
+
+        return ExponentialSum(self, dtype=dtype, device=device, trainable=trainable)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ..coefficients import split_values
 from .head import Head
+
+if TYPE_CHECKING:
+    from .modules import SplitAttention
 
 
 class SplitHead(Head):
@@ -45,3 +50,32 @@ class SplitHead(Head):
     _kind = "split-head"
     _normalize = True
     _values = staticmethod(split_values)
+
+    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> SplitAttention:
+        """Return the head as a `torch.nn.Module`: torch's own scaled_dot_product_attention to the control points.
+
+        Parameters
+        ----------
+        dtype : torch.dtype, optional
+            torch.float64 or torch.float32; None means the head's own.
+        device : torch.device or str, optional
+            None means torch's default device.
+        trainable : bool, default False
+            Make control points and values parameters, in place of buffers.
+
+        Returns
+        -------
+        spherapprox.heads.modules.SplitAttention
+            Maps (..., dim+1) to (...) or (..., p), in the module's dtype and on its device; gradients flow to the
+            points and, if `trainable`, to control points and values.
+
+        Raises
+        ------
+        ImportError
+            If PyTorch is missing.
+        TypeError, ValueError
+            If `dtype` is another one, or too small for the concentration or a value.
+        """
+        from .modules import SplitAttention
+
+        return SplitAttention(self, dtype=dtype, device=device, trainable=trainable)

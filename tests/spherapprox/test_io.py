@@ -10,11 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, _archive, load, points, sphere
+from spherapprox import (
+    ClassicalHead,
+    CoreHead,
+    EqualMeasurePartition,
+    PointSet,
+    SplitHead,
+    _archive,
+    load,
+    points,
+    sphere,
+)
 from spherapprox._archive import Record
 
-HEADS = (CoreHead, SplitHead)
-both = pytest.mark.parametrize("kind", HEADS)
+HEADS = (CoreHead, SplitHead, ClassicalHead)
+every = pytest.mark.parametrize("kind", HEADS)
 FORMAT = Path(__file__).parents[2] / "docs" / "format.md"
 
 
@@ -82,7 +92,7 @@ def test_heads_come_back_bit_by_bit(
         assert again(x).tobytes() == head(x).tobytes()
 
 
-@both
+@every
 def test_values_with_rare_bits(path, kind):
     largest, least = np.finfo(np.float64).max, np.finfo(np.float64).tiny
     head = kind(np.eye(3), [[-0.0, 5e-324], [largest, -least], [np.nextafter(1, 2), 0.0]], -0.0)
@@ -95,7 +105,7 @@ def test_values_with_rare_bits(path, kind):
     assert again.control_points.dtype == again.values.dtype == np.float32
 
 
-@both
+@every
 def test_values_in_columns_come_back_in_rows(path, kind):
     rows, values = np.asfortranarray(sphere.uniform(2, 9, rng=0)), np.arange(18.0).reshape(2, 9).T
     again = through(path, kind(rows, values, 3.0))
@@ -139,13 +149,22 @@ def test_a_radius_that_was_not_asked_for_is_not_computed(path):
     assert again._covering_radius.hex() == radius.hex()
 
 
-@both
+@every
 def test_a_head_of_a_rule(path, kind):
     rule = points.fibonacci(50)
     head = kind.from_target(lambda x: x[:, :2], rule, 30.0)
     again = through(path, head)
     assert_same_set(again.points, rule)
     np.testing.assert_array_equal(again(rule.points), head(rule.points))
+
+
+@pytest.mark.parametrize("options", [{}, {"interaction": "none"}, {"interaction": "printed", "mask": -12.5}])
+def test_a_classical_head_keeps_its_interaction(path, options):
+    head = ClassicalHead(sphere.uniform(2, 9, rng=0), np.arange(18.0).reshape(9, 2), 5.0, **options)
+    again = through(path, head)
+    assert (again.interaction, again.mask.hex()) == (head.interaction, head.mask.hex())
+    x = sphere.uniform(2, 4, rng=1)
+    np.testing.assert_array_equal(again.attend(x), head.attend(x))
 
 
 def test_equal_objects_make_equal_files(path):

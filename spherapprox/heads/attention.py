@@ -1,0 +1,56 @@
+"""Softmax attention of one head from the tokens of sequences to a prefix and to their own, by matrices, in NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+LOGITS = 2**21
+"""Logits that are kept at a time."""
+
+
+def attention(tokens: Matrix, prefix: Matrix, query: Matrix, key: Matrix, value: Matrix) -> Matrix:
+    """Return softmax attention, scaled by 1/sqrt(d), from the tokens of sequences to a prefix and to their own.
+
+    Parameters
+    ----------
+    tokens : ndarray, shape (batch, T, d)
+    prefix : ndarray, shape (n, d)
+    query, key, value : ndarray, shape (d, d)
+        Multiplied by tokens from the left.
+
+    Returns
+    -------
+    ndarray, shape (batch, T, d)
+        The outputs at the inputs; those at the prefix are not wanted.
+    """
+    n, d = prefix.shape
+    queries = (tokens @ query) / math.sqrt(d)
+    keys, values = tokens @ key, tokens @ value  # (batch, T, d)
+    prefix_keys, prefix_values = prefix @ key, prefix @ value  # (n, d)
+    out = np.empty_like(tokens)
+    for part, rows in _blocks(tokens.shape[0], tokens.shape[1], n):
+        asked = queries[part, rows]  # (batch', T', d)
+        shape = asked.shape[:2]
+        far = (asked.reshape(-1, d) @ prefix_keys.T).reshape(*shape, n)
+        weights = np.concatenate([far, asked @ keys[part].transpose(0, 2, 1)], axis=-1)  # (batch', T', n + T)
+        weights -= weights.max(axis=-1, keepdims=True)
+        np.exp(weights, out=weights)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        out[part, rows] = (weights[..., :n].reshape(-1, n) @ prefix_values).reshape(*shape, d)
+        out[part, rows] += weights[..., n:] @ values[part]
+    return out
+
+
+def _blocks(batch: int, length: int, n: int) -> Iterator[tuple[slice, slice]]:
+    """Yield sequences and their rows, a block of logits at a time."""
+    rows = min(length, max(1, LOGITS // (n + length)))
+    several = max(1, LOGITS // (rows * (n + length)))
+    for start in range(0, batch, several):
+        for row in range(0, length, rows):
+            yield slice(start, start + several), slice(row, row + rows)

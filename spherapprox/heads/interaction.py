@@ -1,0 +1,72 @@
+"""What inputs of one sequence cost each other in a classical head: logarithms of a proven bound."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import special
+from ..partition import EqualMeasurePartition
+from ..points import PointSet, nodes
+
+if TYPE_CHECKING:
+    from .construction import Construction
+
+ANGLES = 200
+"""How many caps the mass within a cap is tried for: any of them gives a bound."""
+
+ROUNDING = 1.0 + 1e-9
+"""Factor for covering radii, which are known to 1e-10."""
+
+
+def log_bound(head: Construction, length: int) -> float:
+    """Return ``log(F A / (A + S))`` of docs/theorems.md, 4.14; -inf if all values are 0."""
+    values = head.values.reshape(len(head), -1).astype(np.float64)
+    largest = float(np.abs(values).max())
+    if largest == 0.0:
+        return -math.inf
+    log_norm = math.log(largest) + math.log(np.linalg.norm(values / largest, axis=1).max())
+    log_inputs = log_input_mass(head.interaction, head.mask, length)
+    return log_norm - float(np.logaddexp(0.0, log_prefix_mass(head) - log_inputs))
+
+
+def log_input_mass(interaction: str, mask: float, length: int) -> float:
+    """Return the logarithm of A, the largest ``sum_j exp(logit of x_i and x_j)`` over sequences of a length."""
+    if interaction == "printed":
+        others = math.log(length - 1) - mask if length > 1 else -math.inf
+        return float(np.logaddexp(mask, others))
+    return math.log(length) + mask  # "none" has mask 0
+
+
+def log_prefix_mass(head: Construction) -> float:
+    """Return the logarithm of a lower bound of ``S(x) = sum_k exp(concentration <x, b_k>)`` over the sphere."""
+    rows, lam = head.control_points.astype(np.float64), head.concentration
+    n = len(rows)
+    candidates = [math.log(n) - lam * float(np.linalg.norm(rows.mean(axis=0)))]
+    radius = _covering_radius(head)
+    if radius is not None:
+        others = math.log(n - 1) - lam if n > 1 else -math.inf
+        candidates.append(float(np.logaddexp(lam * math.cos(radius), others)))
+        if isinstance(head.points, EqualMeasurePartition):
+            candidates.append(_log_cell_mass(head.dim, n, lam, radius))
+    return max(candidates)
+
+
+def _covering_radius(head: Construction) -> float | None:
+    """Return the covering radius of the control points, rounded up, where it is known."""
+    points = head.points
+    if not isinstance(points, EqualMeasurePartition | PointSet) or not np.array_equal(
+        nodes(points)[0], head.control_points
+    ):
+        return None
+    radius = points.radius if isinstance(points, EqualMeasurePartition) else points.covering_radius
+    return None if radius is None else min(radius * ROUNDING, math.pi)
+
+
+def _log_cell_mass(dim: int, n: int, lam: float, radius: float) -> float:
+    """Return ``max_phi log(n sigma(C(phi))) + lambda cos(phi + radius)``, over some angles phi."""
+    angles = np.linspace(0.0, math.pi, ANGLES + 1)[1:] * min(1.0, math.sqrt((dim + 2.0) / (lam + 1.0)))
+    far = np.minimum(angles + radius, math.pi)
+    return float(np.max(math.log(n) + special.log_cap_measure(dim, angles) + lam * np.cos(far)))

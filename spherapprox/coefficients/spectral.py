@@ -45,7 +45,8 @@ class Estimate:
     misfit : ndarray
         The largest error at a control point of the polynomial that is fitted without it: an estimate of |f - p_n|.
     tail : ndarray
-        ``sum_(l<=n) rho_(D-l) sum_k w_k |Y_l(b_k)| / a_l``, a proven bound of |p_n - h|.
+        An estimate of |p_n - h|, the harmonics of the kernel that the points mistake for others:
+        ``sum_(l<=n) alpha_(D-l) |Y_l|_2 / a_l``, alpha_g the sum of a_l over l > g.
     rounding : ndarray
         ``2^-52 max_k |p~_n(b_k)|``, the size of the rounding errors of the head's sum.
     """
@@ -81,7 +82,7 @@ def core(task: Task) -> Array:
     values *= rule.weights[:, None]
     if not np.isfinite(values).all():
         raise ValueError(f"'degree' = {n} gives values beyond float64: lower it, or raise 'concentration'")
-    _warn_of_tail(task, rule.degree - n, float(np.linalg.norm(values, axis=1).sum()) * math.exp(-log_peak), f)
+    _warn_of_tail(task, float(_tail(task, basis, c, log_a)[n]), f)
     return values.reshape(sampled.shape)
 
 
@@ -120,10 +121,8 @@ class _Basis:
 
 def _estimate(task: Task, basis: _Basis, f: Array, c: Array, log_a: Array) -> Estimate:
     """Return the three parts of the error for each degree, from the fits at the control points."""
-    rule, count = task.points, len(log_a)
-    assert isinstance(rule, PointSet)
-    assert rule.degree is not None
-    misfit, largest, mean = np.zeros(count), np.zeros(count), np.zeros(count)
+    rule, count = _rule(task), len(log_a)
+    misfit, largest = np.zeros(count), np.zeros(count)
     for some, table in basis:
         fit, corrected = np.zeros_like(f[some]), np.zeros_like(f[some])
         for n in range(count):
@@ -136,15 +135,18 @@ def _estimate(task: Task, basis: _Basis, f: Array, c: Array, log_a: Array) -> Es
                 misses = np.where(left > 1e-9, np.linalg.norm(f[some] - fit, axis=1) / left, math.inf)
             misfit[n] = max(misfit[n], float(misses.max()))
             largest[n] = max(largest[n], float(np.linalg.norm(corrected, axis=1).max()))
-            mean[n] += float(rule.weights[some] @ np.linalg.norm(part, axis=1))
-    return Estimate(misfit, np.cumsum(_tails(task, rule.degree, mean, log_a)), np.finfo(float).eps * largest)
+    return Estimate(misfit, _tail(task, basis, c, log_a), np.finfo(float).eps * largest)
 
 
-def _tails(task: Task, exactness: int, mean: Array, log_a: Array) -> Array:
-    """Return ``rho_(D-l) sum_k w_k |Y_l(b_k)| / a_l`` for each degree l, from these means."""
-    log_rho = log_tails(task.dim, task.concentration, exactness)[exactness - np.arange(len(mean))]
+def _tail(task: Task, basis: _Basis, c: Array, log_a: Array) -> Array:
+    """Return ``sum_(l<=n) alpha_(D-l) |Y_l|_2 / a_l``, alpha_g the sum of a_l over l > g, for each degree n."""
+    assert isinstance(task.points, PointSet)
+    assert task.points.degree is not None
+    exactness, count = task.points.degree, len(log_a)
+    norms = np.sqrt(np.add.reduceat(np.square(c).sum(axis=1), basis.offsets[:count]))
+    log_alpha = log_tails(task.dim, task.concentration, exactness, simple=True)[exactness - np.arange(count)]
     with np.errstate(over="ignore", divide="ignore"):
-        return np.asarray(np.exp(np.log(mean) + log_rho - log_a))
+        return np.asarray(np.cumsum(np.exp(np.log(norms) + log_alpha - log_a)))
 
 
 def _rule(task: Task) -> PointSet:
@@ -182,13 +184,12 @@ def _columns(sampled: Floats) -> Array:
     return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1))
 
 
-def _warn_of_tail(task: Task, g: int, mean: float, f: Array) -> None:
-    """Warn where the bound of the tail is above the target itself, so that zero weights would promise more."""
-    promised = math.exp(min(_LARGEST, float(log_tails(task.dim, task.concentration, g)[g]))) * mean
+def _warn_of_tail(task: Task, tail: float, f: Array) -> None:
+    """Warn where the points do not resolve the kernel, so that zero weights would be no worse."""
     largest = float(np.linalg.norm(f, axis=1).max())
-    if promised > largest > 0.0:
+    if tail > largest > 0.0:
         _checks.warn_inaccurate(
-            f"points exact to degree {g} beyond the target's do not resolve the kernel at concentration "
-            f"{task.concentration:g}: the error bound {promised:.3g} exceeds the target's largest value {largest:.3g}; "
-            "lower 'concentration' or take a rule of higher degree"
+            f"points exact to degree {getattr(task.points, 'degree', None)} do not resolve the kernel at concentration "
+            f"{task.concentration:g}: about {tail:.3g} is added to the error, the target's largest value is "
+            f"{largest:.3g}; lower 'concentration' or 'degree', or take a rule of higher degree"
         )

@@ -15,7 +15,7 @@ _MOST = 2_000_000
 """Terms that are summed at most; where more are needed the bound is the kernel's peak."""
 
 
-def log_tails(dim: int, concentration: float, max_degree: int) -> Array:
+def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool = False) -> Array:
     """Return the logarithms of upper bounds of ``rho_g``, the sum of ``dim(H_l) a_l`` over l > g.
 
     Parameters
@@ -26,6 +26,8 @@ def log_tails(dim: int, concentration: float, max_degree: int) -> Array:
         lambda, at least 0.
     max_degree : int
         The largest g >= 0.
+    simple : bool
+        Count every degree once: the sum of a_l over l > g.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def log_tails(dim: int, concentration: float, max_degree: int) -> Array:
     --------
     >>> from spherapprox.coefficients.tail import log_tails
     >>> log_tails(2, 10.0, 30)[[0, 30]].round(3)  # the peak less 1, and nearly nothing
-    array([  2.944, -34.009])
+    array([  2.944, -31.982])
     """
     log_peak = float(VonMisesFisher(dim, concentration).log_density(1.0))
     if concentration == 0.0:
@@ -53,7 +55,9 @@ def log_tails(dim: int, concentration: float, max_degree: int) -> Array:
     terms = max_degree + 100 + 12.0 * math.sqrt(concentration * (dim + 8.0))
     if terms > _MOST:
         return np.full(max_degree + 1, log_peak)
-    log_terms = log_sizes(dim, int(terms)) + VonMisesFisher(dim, concentration).eigenvalues(int(terms), log=True)
+    log_terms = VonMisesFisher(dim, concentration).eigenvalues(int(terms), log=True)
+    if not simple:
+        log_terms += log_sizes(dim, int(terms))
     log_ratio = float(log_terms[-1] - log_terms[-2])
     rest = log_peak if log_ratio >= 0.0 else log_terms[-1] + log_ratio - math.log(-math.expm1(log_ratio))
     sums = np.logaddexp.accumulate(np.append(log_terms[1:], rest)[::-1])[::-1]

@@ -6,7 +6,8 @@ gained per unit of N^(1/m) are compared with those of the proven bound over the 
 smoothness s with spectral coefficients: the exponent of N is compared with -s/m. The same two kinds of targets with
 Riemann coefficients on equal-measure partitions of radius rho, at lambda = L/(F rho), where the bound of 4.3 is about
 least: the exponent is compared with that of the bound over the same numbers of points and with its limit -1/(2m). A
-bound's rate is that of the worst case: it may not be undercut by much on kinks, and smooth targets do better. It takes
+bound's rate is that of the worst case: targets with kinks come near it, smooth ones do better. In dimensions 3 and 4
+concentrations are still small at these N, and the exponents, the bound's too, have not reached their limits. It takes
 about two minutes on two cores::
 
     python benchmarks/rates.py

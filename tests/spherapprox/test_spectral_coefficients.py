@@ -145,6 +145,22 @@ def test_tails_against_mpmath(dim, concentration):
             assert got[g] == pytest.approx(float(mpmath.log(mpmath.fsum(terms[g + 1 :]))), abs=1e-9)
 
 
+@pytest.mark.parametrize(("dim", "exactness"), [(1, 20), (2, 16), (3, 9)])
+def test_the_estimate_of_aliasing_is_near_the_error(dim, exactness):
+    """Half to 20 times the error, which for a polynomial of the chosen degree is aliasing alone."""
+    degree, concentration = exactness // 2, 10.0
+    function, c, of = polynomial(dim, degree, 2)
+    rule, x = points.gauss_product(dim, exactness), sphere.uniform(dim, 2000, 1)
+    error = np.abs(
+        CoreHead.from_target(function, rule, concentration, "spectral", degree=degree)(x) - function(x)
+    ).max()
+    got = spectral.estimate(Task(function, rule, concentration)).tail
+    assert 0.5 * error <= got[degree] <= 20.0 * error
+    a = VonMisesFisher(dim, concentration).eigenvalues(exactness + 100)
+    parts = [np.linalg.norm(c[of == k]) / a[k] * a[exactness - k + 1 :].sum() for k in range(degree + 1)]
+    np.testing.assert_allclose(got, np.cumsum(parts), rtol=1e-10)
+
+
 def test_tails_at_the_ends_of_the_concentration():
     assert (tail.log_tails(2, 0.0, 5) == -math.inf).all()
     peak = float(VonMisesFisher(3, 1e18).log_density(1.0))

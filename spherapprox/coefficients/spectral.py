@@ -78,7 +78,7 @@ def core(task: Task) -> Array:
     if task.degree is None:
         n = _estimate(task, basis, f, c, log_a).degree
     factors = np.exp(log_peak - log_a[: n + 1]).repeat(np.diff(basis.offsets[: n + 2]))
-    values = np.concatenate([table[:, : len(factors)] @ (c[: len(factors)] * factors[:, None]) for _, table in basis])
+    values = basis.synthesize(c[: len(factors)] * factors[:, None], n)
     values *= rule.weights[:, None]
     if not np.isfinite(values).all():
         raise ValueError(f"'degree' = {n} gives values beyond float64: lower it, or raise 'concentration'")
@@ -110,6 +110,11 @@ class _Basis:
 
     def __iter__(self) -> Iterator[tuple[slice, Array]]:
         return self._tables() if self._kept is None else iter(self._kept)
+
+    def synthesize(self, c: Array, degree: int) -> Array:
+        """Return the sums with coefficients up to a degree at the points, shape (n, p)."""
+        basis = self if self._kept is not None or degree == self._degree else _Basis(self._rows, degree)
+        return np.concatenate([table[:, : len(c)] @ c for _, table in basis])
 
     def transform(self, weights: Array, f: Array) -> Array:
         """Return the coefficients ``sum_k w_k Y_lj(b_k) f(b_k)``, shape (columns, p)."""

@@ -111,13 +111,14 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Array:
         return real_spherical_harmonics(max_degree, rows)
     offsets = np.concatenate([[0], np.cumsum(sizes(max_degree, dim))])
     constants = seeds(dim, max_degree)
-    table = np.empty((n, int(offsets[-1])))
+    table = np.empty((int(offsets[-1]), n))  # points side by side, as they are computed
+    scale = constants[-1].repeat(np.diff(offsets))[:, None]
     for some in slices(n, max(16, _BLOCK // int(offsets[-1]))):
         part = rows[some].T.astype(np.float64)
         part /= np.sqrt(np.einsum("ij,ij->j", part, part))
         solid = solid_harmonics(part, np.ones(part.shape[1]), offsets, constants)
-        table[some] = (solid * constants[-1].repeat(np.diff(offsets))[:, None]).T
-    return table
+        np.multiply(solid, scale, out=table[:, some])
+    return table.T
 
 
 def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Array:

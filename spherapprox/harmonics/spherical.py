@@ -101,11 +101,11 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     rows = _checks.rows(x, dim=2)
     what = f"the table of harmonics up to 'max_degree' = {max_degree}"
     _checks.memory(8.0 * len(rows) * (max_degree + 1) ** 2, what, "lower it, pass fewer rows, or use synthesize")
-    table = np.empty((len(rows), (max_degree + 1) ** 2))
+    table = np.empty(((max_degree + 1) ** 2, len(rows)))  # points side by side, as they are computed
     for block in blocks(len(rows), max_degree):
         for k, values in by_degree(max_degree, rows[block]):
-            table[block, k * k : (k + 1) ** 2] = factor[k] * values.T
-    return table
+            np.multiply(factor[k], values, out=table[k * k : (k + 1) ** 2, block])
+    return table.T
 
 
 def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Array:

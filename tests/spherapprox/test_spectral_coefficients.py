@@ -197,10 +197,15 @@ def test_huge_concentrations_warn_where_the_points_do_not_resolve_the_kernel():
 
 def test_many_blocks_give_the_same_values(monkeypatch):
     function, rule = targets.bump(2, 2.0), points.gauss_product(2, 21)
-    once = core_values(function, rule, 3.0, "spectral")
+    once = core_values(function, rule, 3.0, "spectral", degree=8)
+    before = spectral.estimate(Task(function, rule, 3.0))
     monkeypatch.setattr(spectral, "_BLOCK", 500)
     monkeypatch.setattr(spectral, "_KEPT", 0)
-    np.testing.assert_allclose(core_values(function, rule, 3.0, "spectral"), once, rtol=1e-11, atol=1e-12 * once.max())
+    np.testing.assert_allclose(core_values(function, rule, 3.0, "spectral", degree=8), once, atol=1e-11 * once.max())
+    after = spectral.estimate(Task(function, rule, 3.0))
+    np.testing.assert_allclose(after.total[:8], before.total[:8], rtol=1e-8)
+    chosen = core_values(function, rule, 3.0, "spectral")
+    np.testing.assert_array_equal(chosen, core_values(function, rule, 3.0, "spectral", degree=after.degree))
 
 
 def test_vector_values_are_those_of_their_columns():

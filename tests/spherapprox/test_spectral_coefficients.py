@@ -86,6 +86,17 @@ def test_spherical_designs_serve_too():
     assert sup_error(head, function, dim=2, n=2000).lower < 1e-12
 
 
+@pytest.mark.parametrize(("dim", "degree"), [(7, 7), (63, 3)])
+def test_designs_of_high_dimension_approximate_polynomials(dim, degree):
+    function, _, _ = polynomial(dim, degree // 2, 1)
+    rule, x = points.spherical_design(dim, degree), sphere.uniform(dim, 500, 1)
+    errors = []
+    for concentration in (1.0, 0.1):
+        head = CoreHead.from_target(function, rule, concentration, "spectral", degree=degree // 2)
+        errors.append(np.abs(head(x) - function(x)).max())
+    assert errors[1] < 0.05 * errors[0] < 0.05
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_the_chosen_degree_is_near_the_best(dim):
     """The error with the chosen degree is within a factor of ten of the least of all."""

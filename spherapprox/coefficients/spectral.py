@@ -73,13 +73,13 @@ def core(task: Task) -> Array:
     log_peak, log_a = math.log(peak(task.dim, task.concentration)), _log_eigenvalues(task, rule.degree)
     n = len(log_a) - 1
     sampled, basis = task.sample(), _Basis(rule.points, n)
-    f = _columns(sampled)
+    f, unit = _columns(sampled)
     c = basis.transform(rule.weights, f)
     if task.degree is None:
         n = _estimate(task, basis, f, c, log_a).degree
     factors = np.exp(log_peak - log_a[: n + 1]).repeat(np.diff(basis.offsets[: n + 2]))
-    values = basis.synthesize(c[: len(factors)] * factors[:, None], n)
-    values *= rule.weights[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = basis.synthesize(c[: len(factors)] * factors[:, None], n) * rule.weights[:, None] * unit
     if not np.isfinite(values).all():
         raise ValueError(f"'degree' = {n} gives values beyond float64: lower it, or raise 'concentration'")
     _warn_of_tail(task, float(_tail(task, basis, c, log_a)[n]), f)
@@ -91,8 +91,9 @@ def estimate(task: Task) -> Estimate:
     rule = _rule(task)
     assert rule.degree is not None
     log_a = _log_eigenvalues(task, rule.degree)
-    basis, f = _Basis(rule.points, len(log_a) - 1), _columns(task.sample())
-    return _estimate(task, basis, f, basis.transform(rule.weights, f), log_a)
+    basis, (f, unit) = _Basis(rule.points, len(log_a) - 1), _columns(task.sample())
+    found = _estimate(task, basis, f, basis.transform(rule.weights, f), log_a)
+    return Estimate(unit * found.misfit, unit * found.tail, unit * found.rounding)
 
 
 class _Basis:
@@ -184,17 +185,18 @@ def _log_eigenvalues(task: Task, exactness: int) -> Array:
     return np.asarray(log_a[: len(allowed)])
 
 
-def _columns(sampled: Floats) -> Array:
-    """Return sampled values as (n, p)."""
-    return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1))
+def _columns(sampled: Floats) -> tuple[Array, float]:
+    """Return sampled values as (n, p) over their largest, and that: no square of them under- or overflows."""
+    unit = float(np.abs(sampled).max()) or 1.0
+    return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1) / unit), unit
 
 
 def _warn_of_tail(task: Task, tail: float, f: Array) -> None:
     """Warn where the points do not resolve the kernel, so that zero weights would be no worse."""
-    largest = float(np.linalg.norm(f, axis=1).max())
-    if tail > largest > 0.0:
+    share = tail / (float(np.linalg.norm(f, axis=1).max()) or math.inf)
+    if share > 1.0:
         _checks.warn_inaccurate(
-            f"points exact to degree {getattr(task.points, 'degree', None)} do not resolve the kernel at concentration "
-            f"{task.concentration:g}: about {tail:.3g} is added to the error, the target's largest value is "
-            f"{largest:.3g}; lower 'concentration' or 'degree', or take a rule of higher degree"
+            f"points exact to degree {_rule(task).degree} do not resolve the kernel at concentration "
+            f"{task.concentration:g}: about {share:.3g} times the target's largest value is added to the error; lower "
+            "'concentration' or 'degree', or take a rule of higher degree"
         )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spherapprox import harmonics, points, special, sphere
 
-BASES = [(1, 60), (1, 400), (2, 40), (3, 12), (4, 7), (5, 5), (6, 4)]
+BASES = [(1, 60), (1, 200), (2, 24), (3, 10), (4, 6), (5, 5), (6, 4)]
 
 
 @pytest.mark.parametrize(("dim", "degree"), BASES)
@@ -24,7 +24,7 @@ def test_orthonormal_on_an_exact_rule(dim, degree):
     np.testing.assert_allclose(gram, np.eye(len(gram)), atol=1e-13 if dim > 1 else 1e-15 * degree)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.integers(1, 9), st.integers(0, 2**31))
 def test_addition_theorem(dim, seed):
     """sum_j Y_lj(x) Y_lj(y) = dim H_l P_l(<x, y>) for pairs of points, their antipodes and poles among them."""

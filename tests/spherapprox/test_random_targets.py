@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spherapprox import harmonics, points, special, sphere, targets
 from spherapprox.targets import random
 
-FEW = settings(max_examples=20)
+FEW = settings(max_examples=15)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -81,11 +81,11 @@ def test_constants_of_a_single_power_are_attained(smoothness):
     assert slope == pytest.approx(target.lipschitz, rel=1e-6)
 
 
-@pytest.mark.parametrize(("dim", "smoothness"), [(1, 0.5), (2, 1.0), (2, 3.7), (5, 2.5), (3, 7.0)])
+@pytest.mark.parametrize(("dim", "smoothness"), [(1, 0.5), (2, 3.7), (5, 2.5)])
 def test_bound_of_the_distance_to_polynomials_is_the_tail_of_the_expansion(dim, smoothness):
-    """The coefficients by Funk and Hecke's formula in 25 digits, and the tail as 0 less the partial sum."""
-    n = 6
-    with mpmath.workdps(25):
+    """The coefficients by Funk and Hecke's formula in 20 digits, and the tail as 0 less the partial sum."""
+    n = 3
+    with mpmath.workdps(20):
         s, total = mpmath.mpf(smoothness), mpmath.mpf(0)
         alpha = mpmath.mpf(dim - 1) / 2
         norm = mpmath.quad(lambda a: mpmath.sin(a) ** (dim - 1), [0, mpmath.pi])

@@ -34,8 +34,8 @@ def bound(dim, concentration, exactness, degree, c, of):
     """4.7: rho_g |p~|_2, with the tail summed term by term in high precision."""
     with mpmath.workdps(30):
         nu, lam = mpmath.mpf(dim - 1) / 2, mpmath.mpf(concentration)
-        a = [mpmath.besseli(nu + k, lam) / mpmath.besseli(nu, lam) for k in range(exactness + 80)]
-        size = [math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0) for k in range(exactness + 80)]
+        a = [mpmath.besseli(nu + k, lam) / mpmath.besseli(nu, lam) for k in range(exactness + 30)]
+        size = [math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0) for k in range(exactness + 30)]
         rho = sum(n * t for n, t in list(zip(size, a, strict=True))[exactness - degree + 1 :])
         parts = [float((c[of == k] ** 2).sum()) / a[k] ** 2 for k in range(degree + 1)]
         return float(rho * mpmath.sqrt(sum(parts)))
@@ -67,7 +67,7 @@ def test_errors_are_within_the_bound_of_the_theorem(dim, degree, exactness, conc
     head = CoreHead.from_target(function, rule, concentration, "spectral", degree=degree)
     promised = bound(dim, concentration, exactness, degree, c, of)
     rounding = 4e-15 * largest_corrected(dim, concentration, rule, c, of)
-    x = sphere.uniform(dim, 3000, 1)
+    x = sphere.uniform(dim, 500, 1)
     measured = float(np.linalg.norm((head(x) - function(x)).reshape(len(x), -1), axis=1).max())
     assert measured <= promised + rounding
     assert head.n_outputs == (columns[0] if columns else None)
@@ -77,13 +77,13 @@ def test_the_geomagnetic_field_to_thirteen_digits():
     field = targets.geomagnetic_field()
     head = CoreHead.from_target(field, points.gauss_product(2, 43), 10.0, "spectral")
     assert len(head) == 968
-    assert sup_error(head, field, n=5000).lower / field.sup_norm <= 1e-14
+    assert sup_error(head, field, n=3000, refine=4).lower / field.sup_norm <= 1e-14
 
 
 def test_spherical_designs_serve_too():
     function, _, _ = polynomial(2, 2, 0)
     head = CoreHead.from_target(function, points.spherical_design(2, 20), 0.5, "spectral")
-    assert sup_error(head, function, dim=2, n=2000).lower < 1e-12
+    assert sup_error(head, function, dim=2, n=500).lower < 1e-12
 
 
 @pytest.mark.parametrize(("dim", "degree"), [(7, 7), (63, 3)])
@@ -101,8 +101,8 @@ def test_designs_of_high_dimension_approximate_polynomials(dim, degree):
 def test_the_chosen_degree_is_near_the_best(dim):
     """The error with the chosen degree is within a factor of ten of the least of all."""
     target = targets.bump(dim, 4.0, pole=np.ones(dim + 1) / math.sqrt(dim + 1))
-    rule = points.gauss_product(dim, {1: 60, 2: 40, 3: 22}[dim])
-    x = sphere.uniform(dim, 2000, 3)
+    rule = points.gauss_product(dim, {1: 60, 2: 40, 3: 18}[dim])
+    x = sphere.uniform(dim, 500, 3)
     for concentration in (1e-3, 0.3, 5.0, 40.0):
 
         def error(degree, lam=concentration):
@@ -142,7 +142,7 @@ def test_a_fit_with_no_point_to_spare_is_not_trusted():
     assert np.isfinite(estimate.misfit[:5]).all()
 
 
-@pytest.mark.parametrize(("dim", "concentration"), [(1, 1e-3), (1, 40.0), (2, 10.0), (3, 500.0), (8, 3.0), (64, 100.0)])
+@pytest.mark.parametrize(("dim", "concentration"), [(1, 1e-3), (1, 40.0), (2, 10.0), (3, 200.0), (8, 3.0), (64, 50.0)])
 def test_tails_against_mpmath(dim, concentration):
     got = tail.log_tails(dim, concentration, 40)
     with mpmath.workdps(30):
@@ -150,7 +150,7 @@ def test_tails_against_mpmath(dim, concentration):
         terms = [
             (math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0))
             * mpmath.besseli(nu + k, lam) / mpmath.besseli(nu, lam)
-            for k in range(400)
+            for k in range(220)
         ]  # fmt: skip
         for g in (0, 1, 7, 40):
             assert got[g] == pytest.approx(float(mpmath.log(mpmath.fsum(terms[g + 1 :]))), abs=1e-9)
@@ -228,6 +228,19 @@ def test_vector_values_are_those_of_their_columns():
         np.testing.assert_allclose(together[:, j], alone, rtol=1e-10, atol=1e-13 * np.abs(alone).max())
     single = core_values(lambda x: function(x).astype(np.float32), rule, 1.5, "spectral", degree=3)
     np.testing.assert_allclose(single, together, atol=1e-4 * np.abs(together).max())
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])
+def test_values_of_any_size(unit):
+    rule, target = points.gauss_product(2, 21), targets.bump(2, 2.0)
+    head = CoreHead.from_target(lambda x: unit * target(x), rule, 3.0, "spectral")
+    x = sphere.uniform(2, 50, 0)
+    np.testing.assert_allclose(head(x) / unit, target(x), rtol=0.0, atol=1e-7)
+    found, plain = (spectral.estimate(Task(f, rule, 3.0)).misfit[:5] for f in (lambda x: unit * target(x), target))
+    np.testing.assert_allclose(found / unit, plain, rtol=1e-9)
+    if unit == 1e300:
+        with pytest.raises(ValueError, match="'degree' = 10 gives values beyond float64: lower it, or raise"):
+            core_values(lambda x: unit * target(x), rule, 1e-10, "spectral", degree=10)
 
 
 def test_the_zero_target_and_a_single_point():

@@ -42,14 +42,14 @@ def test_against_the_sum_in_high_precision(dim, concentration, degree, exactness
 def test_contains_measured_errors():
     for dim in (1, 2, 3):
         target = targets.zonal_harmonic(dim, 3)
-        for exactness, concentration in ((6, 2.0), (9, 5.0), (12, 5.0)):
+        for exactness, concentration in ((6, 2.0), (12, 5.0)):
             rule = points.gauss_product(dim, exactness)
             head = CoreHead.from_target(target, rule, concentration, "spectral", degree=3)
             bound = error_bound(
                 dim=dim, theorem="sharp-core-spectral", concentration=concentration, degree=3, exactness=exactness,
                 sup_norm=target.sup_norm,
             )  # fmt: skip
-            assert 1e-9 < sup_error(head, target, n=500).lower <= bound.value
+            assert 1e-9 < sup_error(head, target, n=500, refine=2).lower <= bound.value
 
 
 def test_edges_and_missing_arguments():

@@ -10,17 +10,23 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._checks import Floats
 from ..points.pointset import Points
-from . import riemann
+from . import riemann, spectral
 from .task import Task
 
-CORE_RULES: dict[str, Callable[[Task], Floats]] = {"riemann": riemann.core}
+CORE_RULES: dict[str, Callable[[Task], Floats]] = {"riemann": riemann.core, "spectral": spectral.core}
 """Rules for the values of a core head."""
 
 SPLIT_RULES: dict[str, Callable[[Task], Floats]] = {"riemann": riemann.split}
 """Rules for the values of a split head."""
 
-_TAKES: dict[str, tuple[str, ...]] = {"riemann": ()}
+_TAKES: dict[str, tuple[str, ...]] = {"riemann": (), "spectral": ("degree",)}
 """The options that a rule takes."""
+
+_CORE_ONLY = {
+    "spectral": "softmax divides by the kernels' sum, so what a split head makes of a harmonic is no multiple of it: "
+    "there is no eigenvalue to divide by; take a CoreHead, or coefficients='interpolation' or 'least_squares'"
+}
+"""Rules for core heads alone, and why."""
 
 
 def core_values(
@@ -43,10 +49,16 @@ def core_values(
         Control points b_k and, of a point set, their weights w_k; else these are 1/n.
     concentration : float
         lambda, at least 0.
-    rule : {"riemann"}
+    rule : {"riemann", "spectral"}
         "riemann": ``c exp(lambda) w_k f(b_k)``, c the kernel's normaliser for the normalised measure: the convolution
         of the kernel with f, its integral replaced by the weighted sum over the control points.
-    degree, regularization, samples
+        "spectral": the same for ``p~ = sum_(l<=n) Y_l / a_l`` in place of f, Y_l the part of f of degree l and a_l the
+        kernel's eigenvalues: there is no convolution error. The points must be a `PointSet` with positive weights that
+        is exact to a known degree D, such as `points.gauss_product`; what is left is the distance of f to polynomials
+        of degree n, at most ``rho_(D-n) |p~|`` with the kernel's tail rho, and rounding, ``2^-52 max |p~(b_k)|``.
+    degree : int, optional
+        n for "spectral", at most D/2. By default the degree at which an estimate of the three errors is least.
+    regularization, samples
         Options of rules that take them.
 
     Returns
@@ -58,11 +70,17 @@ def core_values(
     TypeError
         If an option is given to a rule that does not take it.
     ValueError
-        If the rule is unknown, the target's values do not fit, or the peak ``c exp(lambda)`` is beyond float64.
+        If the rule is unknown, the target's values do not fit, or the peak ``c exp(lambda)`` is beyond float64; for
+        "spectral" also if the points are no such quadrature, or the degree is too high for it or for the eigenvalues.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the bound of what the points of "spectral" miss of the kernel exceeds the target: they do not resolve it.
 
     References
     ----------
-    docs/theorems.md, 4.3 and 4.8.
+    docs/theorems.md, 4.3, 4.7 and 4.8.
 
     Examples
     --------
@@ -123,6 +141,8 @@ def split_values(
     array([1., 0., 0.])
     """
     task = Task(target, points, _checks.concentration(concentration), degree, regularization, samples)
+    if rule in _CORE_ONLY:
+        raise ValueError(f"'coefficients' must not be '{rule}' for a split head: {_CORE_ONLY[rule]}")
     return _rule(SPLIT_RULES, rule, task)(task)
 
 

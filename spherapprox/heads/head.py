@@ -82,8 +82,9 @@ class Head(_archive.Savable):
             set (equal weights for a split head), or bare rows with weight 1/n each.
         concentration : float
             lambda, at least 0.
-        coefficients : {"riemann"}
-            How the values are chosen: ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split head.
+        coefficients : {"riemann", "spectral"}
+            How the values are chosen. "riemann": ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split
+            head. "spectral", for a core head: the same with f's harmonics divided by the kernel's eigenvalues.
         degree, regularization, samples
             Options of rules that take them: `spherapprox.coefficients.core_values` and `split_values`.
 

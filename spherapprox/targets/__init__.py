@@ -4,6 +4,7 @@ from .analytic import bump, distance, zonal_harmonic
 from .catalogue import make, names
 from .geomagnetic import geomagnetic_coefficients, geomagnetic_field, geomagnetic_vector
 from .landmask import land
+from .random import random_bandlimited, random_smooth
 from .vector import moving_frame, rotation_field, tangent_projection
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "make",
     "moving_frame",
     "names",
+    "random_bandlimited",
+    "random_smooth",
     "rotation_field",
     "tangent_projection",
     "zonal_harmonic",

@@ -11,6 +11,7 @@ from ..target import Target
 from .analytic import bump, distance, zonal_harmonic
 from .geomagnetic import geomagnetic_field, geomagnetic_vector
 from .landmask import land
+from .random import random_bandlimited, random_smooth
 from .vector import FRAMED, moving_frame, rotation_field, tangent_projection
 
 _CATALOGUE: dict[str, Callable[..., Target]] = {
@@ -23,6 +24,8 @@ _CATALOGUE: dict[str, Callable[..., Target]] = {
     "rotation_field": rotation_field,
     "tangent_projection": tangent_projection,
     "moving_frame": moving_frame,
+    "random_bandlimited": random_bandlimited,
+    "random_smooth": random_smooth,
 }
 """What `make` knows by name."""
 
@@ -45,7 +48,7 @@ def names() -> tuple[str, ...]:
     >>> from spherapprox import targets
     >>> targets.names()
     ('geomagnetic_field', 'distance', 'zonal_harmonic', 'bump', 'geomagnetic_vector', 'land', 'rotation_field',
-     'tangent_projection', 'moving_frame')
+     'tangent_projection', 'moving_frame', 'random_bandlimited', 'random_smooth')
     """
     return tuple(_CATALOGUE)
 

@@ -17,8 +17,8 @@ from ..summation.evaluation import evaluate_arrays
 
 Float64 = NDArray[np.float64]
 
-SUMS_UP_TO = 4.0
-"""Concentration per column up to which "auto" takes the fast sums: they lose up to 1/rounding of its square root."""
+SUMS_UP_TO = 16.0
+"""Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
 
 _TREE_COLUMNS = 10
 """Columns up to which a k-d tree finds near control points faster than all are taken. Tuned."""
@@ -111,8 +111,9 @@ class _Pairs:
     def gradients(self, x: Float64, candidates: NDArray[np.intp] | slice) -> Float64:
         """Return ``lambda sum_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""
         values, half_rate = self.values[candidates], 0.25 * self.concentration
-        differences = self.b[candidates][None, :, :] - x[:, None, :]  # (m, k, d)
-        squares = np.einsum("mkd,mkd->mk", differences, differences)
+        differences = self.b[candidates].T[None, :, :] - x[:, :, None]  # (m, d, k)
+        squares = np.einsum("mdk,mdk->mk", differences, differences)
+        differences = differences.transpose(0, 2, 1)
         nearest = squares.min(axis=1, keepdims=True)
         e = np.exp(-2.0 * half_rate * (squares - nearest))
         if self.normalize:

@@ -167,7 +167,7 @@ class Head:
             "differences" adds multiples of ``b_k - x`` over the control points near x and keeps all digits. The others
             are sums of multiples of b_k by that method of `spherapprox.evaluate`, fast, but with an error that grows
             with the concentration, since b_k - x is small where it matters. "auto" takes the sums while concentration
-            is at most ``4 (dim+1)``, where they lose nothing that counts, and else the differences.
+            is at most ``16 (dim+1)``, where they lose less than a digit, and else the differences.
         rtol : float or None, default 1e-14
             What may be left out on purpose, as in `spherapprox.evaluate`; None leaves out nothing.
         workers : int, default 1

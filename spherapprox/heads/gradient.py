@@ -78,10 +78,10 @@ def by_differences(
 ) -> Float64:
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k (b_k - x)`` over the control points near x."""
     kept = slice(None) if normalize else np.flatnonzero(values.any(axis=1))
-    pairs = _Pairs(b[kept].astype(np.float64), values[kept], concentration, normalize)
+    pairs = _Pairs(np.array(b[kept].T, np.float64, order="C"), values[kept], concentration, normalize)
     points = x.astype(np.float64)
     result = np.zeros((len(x), values.shape[1], b.shape[1]))
-    if len(pairs.b) == 0 or concentration == 0.0:
+    if len(pairs.values) == 0 or concentration == 0.0:
         return result
     near = _Near(points, pairs, math.inf if rtol is None else pairs.reach(rtol))
 
@@ -95,9 +95,9 @@ def by_differences(
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Control points (n, d), values (n, p) and what is summed over them."""
+    """Columns (d, n) of control points, values (n, p) and what is summed over them."""
 
-    b: Float64
+    columns: Float64
     values: Float64
     concentration: float
     normalize: bool
@@ -106,16 +106,17 @@ class _Pairs:
         """Return how much larger than at the nearest control point an exponent may be before its terms are left out."""
         sizes = np.abs(self.values).max(axis=1)
         spread = 0.0 if self.normalize else math.log(sizes.max()) - math.log(sizes.min())
-        return 5.0 + math.log(len(self.b)) - math.log(max(rtol, 1e-300)) + spread
+        return 5.0 + math.log(len(self.values)) - math.log(max(rtol, 1e-300)) + spread
 
     def gradients(self, x: Float64, candidates: NDArray[np.intp] | slice) -> Float64:
         """Return ``lambda sum_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""
         values, half_rate = self.values[candidates], 0.25 * self.concentration
-        differences = self.b[candidates].T[None, :, :] - x[:, :, None]  # (m, d, k)
+        differences = self.columns[None, :, candidates] - x[:, :, None]  # (m, d, k): short rows make slow loops
         squares = np.einsum("mdk,mdk->mk", differences, differences)
         differences = differences.transpose(0, 2, 1)
         nearest = squares.min(axis=1, keepdims=True)
-        e = np.exp(-2.0 * half_rate * (squares - nearest))
+        exponents = 2.0 * half_rate * (squares - nearest)
+        e = np.exp(-np.minimum(exponents, 700.0)) * (exponents < 700.0)  # subnormal numbers are slow
         if self.normalize:
             e /= e.sum(axis=1, keepdims=True)
             terms = e[:, None, :] * (values.T[None, :, :] - (e @ values)[:, :, None])
@@ -128,14 +129,14 @@ class _Near:
     """Blocks of rows, and the control points that matter for each."""
 
     def __init__(self, x: Float64, pairs: _Pairs, reach: float) -> None:
-        self.x, self.n, self.d = x, len(pairs.b), x.shape[1]
+        self.x, self.n, self.d = x, len(pairs.values), x.shape[1]
         self.room = 2.0 * reach / pairs.concentration  # squared distances beyond the nearest one's
         self.tree = None
         self.order = np.arange(len(x))
         if self.d <= _TREE_COLUMNS and self.room < 0.5 and self.n > _ROWS:
             from scipy.spatial import cKDTree
 
-            self.tree = cKDTree(pairs.b)
+            self.tree = cKDTree(pairs.columns.T)
             self.order = cKDTree(x, leafsize=_ROWS).indices
         self.rows = _ROWS if self.tree else max(1, _NUMBERS // (self.n * self.d))
 

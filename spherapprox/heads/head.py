@@ -16,7 +16,7 @@ from ..points import PointSet, nodes
 from ..points.operations import isometry
 from ..points.pointset import Points
 from ..summation.evaluation import LARGEST_CONCENTRATION, evaluate_arrays
-from . import gradient
+from . import fitting, gradient
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +104,81 @@ class Head:
             samples=samples,
         )
         return cls(nodes(points)[0], values, concentration, points)
+
+    @classmethod
+    def fit(
+        cls,
+        x: ArrayLike,
+        y: ArrayLike,
+        *,
+        n: int,
+        concentration: float | None = None,
+        regularization: float | None = None,
+        rng: object = None,
+    ) -> Self:
+        """Make a head that approximates data: values, noisy or not, at points of the sphere.
+
+        Parameters
+        ----------
+        x : array_like, shape (m, dim+1)
+            Points of unit length.
+        y : array_like, shape (m,) or (m, p)
+            Values at these points.
+        n : int
+            Number of control points, at most m. They are centres of k-means, started from rows that are far apart, and
+            do not depend on y; if no more than n rows are distinct, these are the control points.
+        concentration : float, optional
+            lambda, at least 0. None takes one that is best in cross-validation: of a grid that goes up by factors of 2,
+            then refined to a factor of 2**(1/4), or 2**(1/2) if n is above 300.
+        regularization : float, optional
+            mu > 0. A core head has the values v that minimise ``|K v - y|^2 + mu v^T A v``, with the kernel's matrix K
+            between x and the control points and A among these: kernel ridge regression, if these are all rows. A split
+            head has those that minimise ``|W v - y|^2 + mu |v - c|^2`` for the best number c, with the softmax W. None
+            takes the mu that is best in cross-validation.
+        rng : None, int or numpy.random.Generator
+            Draws the row that k-means starts from.
+
+        Returns
+        -------
+        CoreHead or SplitHead
+            With float32 arrays if x and y are float32.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the rows have no unit length, y does not fit, an option is out of its range, or m n is too large.
+
+        Notes
+        -----
+        Cross-validation leaves out each row in turn, in closed form, with the control points kept: the mean squared
+        error over rows, summed over columns. Equal rows with equal noise would be taken for a proof that there is
+        none: average them first. The work is a few dozen times m n^2.
+
+        References
+        ----------
+        Golub, Heath and Wahba (1979), Generalized cross-validation as a method for choosing a good ridge parameter;
+        Dhillon and Modha (2001), Concept decompositions for large sparse text data using clustering.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import SplitHead, sphere
+        >>> x = sphere.uniform(2, 400, rng=0)
+        >>> noise = np.random.default_rng(1).normal(0.0, 0.1, 400)
+        >>> head = SplitHead.fit(x, np.sin(3 * x[:, 2]) + noise, n=60, rng=0)
+        >>> bool(np.sqrt(np.mean((head(x) - np.sin(3 * x[:, 2])) ** 2)) < 0.04)  # less than half the noise is left
+        True
+        """
+        chosen = fitting.fit(
+            x,
+            y,
+            n=n,
+            normalize=cls._normalize,
+            concentration=concentration,
+            regularization=regularization,
+            rng=rng,
+        )
+        return cls(chosen.control_points, chosen.values, chosen.concentration)
 
     @property
     def dim(self) -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
     from .heads import CoreHead, SplitHead
+    from .heads import HeadRegressor as HeadRegressor
     from .partition import EqualMeasurePartition
     from .points import PointSet
     from .summation import evaluate
@@ -28,6 +29,7 @@ _HOME = {
     "Target": "target",
     "CoreHead": "heads",
     "SplitHead": "heads",
+    "HeadRegressor": "heads",
     "evaluate": "summation",
     "ErrorInterval": "error",
     "sup_error": "error",
@@ -65,4 +67,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_HOME})

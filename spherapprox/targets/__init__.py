@@ -2,6 +2,16 @@
 
 from .analytic import bump, distance, zonal_harmonic
 from .catalogue import make, names
+from .digits import digits
 from .geomagnetic import geomagnetic_coefficients, geomagnetic_field
 
-__all__ = ["bump", "distance", "geomagnetic_coefficients", "geomagnetic_field", "make", "names", "zonal_harmonic"]
+__all__ = [
+    "bump",
+    "digits",
+    "distance",
+    "geomagnetic_coefficients",
+    "geomagnetic_field",
+    "make",
+    "names",
+    "zonal_harmonic",
+]

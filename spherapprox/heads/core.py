@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..coefficients import core_values
-from .head import Head
+from .kernel import KernelHead
 
 
-class CoreHead(Head):
+class CoreHead(KernelHead):
     """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
 
     Parameters

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..coefficients import split_values
-from .head import Head
+from .kernel import KernelHead
 
 
-class SplitHead(Head):
+class SplitHead(KernelHead):
     """The split attention head, a softmax: `CoreHead` over ``sum_k exp(-concentration |x - b_k|^2 / 2)``.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,12 +37,13 @@ class Fit:
 
 @dataclass(frozen=True)
 class _Data:
-    """Rows x (m, d), y (m, p), and which head and regularisation are wanted."""
+    """Rows x (m, d), y (m, p), and which head, regularisation and precision are wanted."""
 
     x: Float64
     y: Float64
     normalize: bool
     regularization: float | None
+    dtype: np.dtype[Any]
 
 
 def fit(
@@ -67,9 +69,9 @@ def fit(
     _checks.operations(20.0 * len(rows) * n * n, "least squares", "use a smaller 'n'")
     size = float(np.abs(values).max()) or 1.0  # squares of y neither overflow nor underflow
     table = values.reshape(len(values), -1).astype(np.float64) / size
-    data = _Data(rows.astype(np.float64), table, normalize, regularization)
-    result = _fitted(data, n, concentration, generator)
     dtype = np.result_type(rows, values)
+    data = _Data(rows.astype(np.float64), table, normalize, regularization, dtype)
+    result = _fitted(data, n, concentration, generator)
     fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
     error = size * result.error**0.5
     return Fit(result.control_points.astype(dtype), fitted, result.concentration, result.regularization, error)
@@ -96,15 +98,16 @@ class _Trials:
     def __init__(self, data: _Data, b: Float64) -> None:
         from scipy.spatial.distance import cdist
 
-        self.data, self.b = data, b
+        b = b.astype(data.dtype).astype(np.float64)  # the control points that the head will have
+        self.data, self.b, self.unit = data, b, float(np.finfo(data.dtype).eps)
         self.squares, self.between = cdist(data.x, b, "sqeuclidean"), cdist(b, b, "sqeuclidean")
         self.known: dict[float, tuple[float, float]] = {}
 
     def smoother(self, concentration: float) -> Smoother:
         """Return the least squares problem."""
         if self.data.normalize:
-            return split_smoother(self.squares, self.data.y, concentration)
-        return core_smoother(self.squares, self.between, self.data.y, concentration)
+            return split_smoother(self.squares, self.data.y, concentration, self.unit)
+        return core_smoother(self.squares, self.between, self.data.y, concentration, self.unit)
 
     def best(self, concentration: float) -> tuple[float, float]:
         """Return the regularisation and its leave-one-out error."""

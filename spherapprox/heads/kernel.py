@@ -108,7 +108,8 @@ class KernelHead(Head):
             with the concentration, since b_k - x is small where it matters. "auto" takes the sums while concentration
             is at most ``16 (dim+1)``, where they lose less than a digit, and else the differences.
         rtol : float or None, default 1e-14
-            What may be left out on purpose, as in `spherapprox.evaluate`; None leaves out nothing.
+            What may be left out on purpose: by sums as in `spherapprox.evaluate`, by differences in each row this times
+            ``lambda**0.5`` and ``sum_k |v_k| e_k``, for a split head the range of the v_k. None leaves out nothing.
         workers : int, default 1
             Threads; -1 takes all cores. The result is the same for any number.
 
@@ -130,6 +131,10 @@ class KernelHead(Head):
         For ``lambda`` from 1 to 1e8 and control points at distances near ``lambda**-0.5``, the error of "differences"
         is at most 1e-15 times ``lambda**0.5`` and ``sum_k |v_k| e_k``, for a split head the range of the v_k; that of
         the sums is ``lambda**0.5`` times as large.
+
+        References
+        ----------
+        docs/theorems.md, 4.15.
 
         Examples
         --------

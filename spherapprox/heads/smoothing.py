@@ -37,6 +37,8 @@ class Smoother:
     """Maps coordinates to values, (n, r)."""
     shift: Float64
     """Means of the columns, (r,), that were taken off; all 0 where there is no offset."""
+    unit: float = float(np.finfo(np.float64).eps)
+    """Spacing of the numbers near 1 in which values will be held: smaller regularisations make them too large."""
 
     def errors(self, regularizations: Float64) -> Float64:
         """Return the mean squared leave-one-out errors, each row predicted from the others: no refitting is needed.
@@ -55,7 +57,8 @@ class Smoother:
 
     def best(self) -> tuple[float, float]:
         """Return the regularisation with the least leave-one-out error, and this error."""
-        grid = GRID * max(float(self.s.max(initial=0.0)), _NOISE)
+        multiples = GRID[8.0 * self.unit <= GRID]
+        grid = multiples * max(float(self.s.max(initial=0.0)), _NOISE)
         errors = self.errors(grid)
         if not np.isfinite(errors).any():
             return float(grid[-1]), np.inf
@@ -71,23 +74,25 @@ class Smoother:
         return np.asarray(self.back @ solution + (self.offset - self.shift @ solution))
 
 
-def core_smoother(squares: Float64, between: Float64, y: Float64, concentration: float) -> Smoother:
+def core_smoother(
+    squares: Float64, between: Float64, y: Float64, concentration: float, unit: float = Smoother.unit
+) -> Smoother:
     """Return ``min |K v - y|^2 + mu v^T A v`` for squared distances (m, n) and (n, n) to and between control points."""
     from scipy.linalg import cholesky, solve_triangular
 
     n = len(between)
     kernel = np.exp(-0.5 * concentration * squares)
     gram = np.exp(-0.5 * concentration * between)
-    gram[np.diag_indices(n)] += 8.0 * n * np.finfo(np.float64).eps
+    gram[np.diag_indices(n)] += 8.0 * n * unit  # so that values cannot be so large that their rounding matters
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
     features = solve_triangular(factor, kernel.T, lower=True, check_finite=False).T
     s, vectors = _squared_singular_values(features)
     back = solve_triangular(factor, vectors, lower=True, trans=1, check_finite=False)
     u = features @ vectors
-    return Smoother(y, u, s, u.T @ y, np.zeros((1, y.shape[1])), 0.0, back, np.zeros(len(s)))
+    return Smoother(y, u, s, u.T @ y, np.zeros((1, y.shape[1])), 0.0, back, np.zeros(len(s)), unit)
 
 
-def split_smoother(squares: Float64, y: Float64, concentration: float) -> Smoother:
+def split_smoother(squares: Float64, y: Float64, concentration: float, unit: float = Smoother.unit) -> Smoother:
     """Return ``min |W v - y|^2 + mu |v - c 1|^2`` over v and c for the softmax W of squared distances (m, n)."""
     nearest = squares.min(axis=1, keepdims=True)
     weights = np.exp(-0.5 * concentration * (squares - nearest))
@@ -97,7 +102,7 @@ def split_smoother(squares: Float64, y: Float64, concentration: float) -> Smooth
     weights[np.abs(weights) < 8.0 * np.finfo(np.float64).eps] = 0.0
     s, vectors = _squared_singular_values(weights)
     u, offset = weights @ vectors, y.mean(axis=0, keepdims=True)
-    return Smoother(y, u, s, u.T @ (y - offset), offset, 1.0 / len(y), vectors, means @ vectors)
+    return Smoother(y, u, s, u.T @ (y - offset), offset, 1.0 / len(y), vectors, means @ vectors, unit)
 
 
 def _squared_singular_values(matrix: Float64) -> tuple[Float64, Float64]:

@@ -150,6 +150,8 @@ def test_other_spheres_and_float32(kind, dim):
     head = kind.fit(x, y, n=40, rng=0)
     assert head.values.dtype == head.control_points.dtype == np.float32
     assert root_mean_square(head(x) - y) < 0.05
+    wanted = kind(head.control_points.astype(float), head.values.astype(float), head.concentration)(x.astype(float))
+    assert root_mean_square(head(x) - wanted) < 1e-4  # values are not so large that float32 loses them
     assert kind.fit(x, y.astype(float), n=40, rng=0).values.dtype == np.float64
 
 

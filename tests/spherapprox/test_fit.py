@@ -156,6 +156,31 @@ def test_other_spheres_and_float32(kind, dim):
 
 
 @both
+def test_noise_alone_cannot_be_predicted(kind):
+    x, y = sphere.uniform(5, 150, rng=0), np.random.default_rng(1).standard_normal(150)
+    for concentration in (None, 1e3):  # all rows are control points: residuals vanish without regularisation
+        found = fitting.fit(x, y, n=150, normalize=kind is SplitHead, concentration=concentration, rng=0)
+        assert 0.9 * y.std() < found.error < 1.1 * y.std() or found.error == np.inf
+    assert root_mean_square(kind.fit(x, y, n=150, rng=0)(sphere.uniform(5, 200, rng=2))) < 0.5
+
+
+def test_values_are_not_too_large_for_float32():
+    x, y = (array.astype(np.float32) for array in noisy(200, 0.0))
+    head = CoreHead.fit(x, y, n=100, concentration=0.3, rng=0)
+    assert root_mean_square(head(x) - y) < 0.2
+    assert np.abs(head.values).max() < 2e4
+    assert np.abs(CoreHead.fit(x.astype(float), y, n=100, concentration=0.3, rng=0).values).max() > 1e5
+
+
+@both
+def test_the_coarse_grid_is_near_the_best(kind, monkeypatch):
+    x, y = noisy(200, 0.2)
+    error = fitting.fit(x, y, n=40, normalize=kind is SplitHead, rng=0).error
+    monkeypatch.setattr(fitting._Trials, "descend", lambda self, concentration, factor: concentration)
+    assert error <= fitting.fit(x, y, n=40, normalize=kind is SplitHead, rng=0).error < 1.02 * error
+
+
+@both
 def test_edges(kind):
     x, y = noisy(50, 0.0)
     one = kind.fit(x[:1], y[:1], n=1)

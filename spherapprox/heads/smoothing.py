@@ -83,7 +83,7 @@ def core_smoother(
     n = len(between)
     kernel = np.exp(-0.5 * concentration * squares)
     gram = np.exp(-0.5 * concentration * between)
-    gram[np.diag_indices(n)] += 8.0 * n * unit  # so that values cannot be so large that their rounding matters
+    gram[np.diag_indices(n)] += n * max(unit, 8.0 * Smoother.unit)  # large values would lose digits to rounding
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
     features = solve_triangular(factor, kernel.T, lower=True, check_finite=False).T
     s, vectors = _squared_singular_values(features)

@@ -17,7 +17,7 @@ from ..summation.evaluation import evaluate_arrays
 
 Float64 = NDArray[np.float64]
 
-SUMS_UP_TO = 16.0
+SUMS_UP_TO = 64.0
 """Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
 
 _TREE_COLUMNS = 10

@@ -106,7 +106,7 @@ class KernelHead(Head):
             "differences" adds multiples of ``b_k - x`` over the control points near x and keeps all digits. The others
             are sums of multiples of b_k by that method of `spherapprox.evaluate`, fast, but with an error that grows
             with the concentration, since b_k - x is small where it matters. "auto" takes the sums while concentration
-            is at most ``16 (dim+1)``, where they lose less than a digit, and else the differences.
+            is at most ``64 (dim+1)``, where they lose about a digit, and else the differences.
         rtol : float or None, default 1e-14
             What may be left out on purpose: by sums as in `spherapprox.evaluate`, by differences in each row this times
             ``lambda**0.5`` and ``sum_k |v_k| e_k``, for a split head the range of the v_k. None leaves out nothing.

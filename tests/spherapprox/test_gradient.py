@@ -51,13 +51,13 @@ def scale(head, x):
 
 @both
 @pytest.mark.parametrize("dim", [1, 2, 8])
-@pytest.mark.parametrize("concentration", [1.0, 30.0, 1e4, 1e8])
+@pytest.mark.parametrize("concentration", [1.0, 100.0, 1e4, 1e8])
 def test_it_keeps_all_digits(kind, dim, concentration):
     b, x = cluster(dim, concentration, 12, seed=dim)
     head = kind(b, 1.0 + 0.5 * np.cos(np.arange(12.0)), concentration)
     wanted = exact_gradient(head, x)
     error = np.linalg.norm(head.gradient(x) - wanted, axis=1) / scale(head, x)
-    assert error.max() < (1e-15 if concentration > 16 * (dim + 1) else 4e-15)
+    assert error.max() < (1e-15 if concentration > 64 * (dim + 1) else 4e-15)
     exact = np.linalg.norm(head.gradient(x, method="differences", rtol=None) - wanted, axis=1) / scale(head, x)
     assert exact.max() < 1e-15
     by_sums = np.linalg.norm(head.gradient(x, method="dense") - wanted, axis=1) / scale(head, x)
@@ -65,7 +65,7 @@ def test_it_keeps_all_digits(kind, dim, concentration):
 
 
 @both
-@pytest.mark.parametrize("concentration", [2.0, 80.0])
+@pytest.mark.parametrize("concentration", [2.0, 250.0])
 def test_the_ways_agree(kind, concentration):
     b, x = sphere.uniform(2, 500, rng=0), sphere.uniform(2, 300, rng=1)
     head = kind(b, np.random.default_rng(2).standard_normal((500, 2)), concentration)

@@ -107,7 +107,7 @@ class _Pairs:
         sizes = np.abs(self.values).max(axis=1)
         spread = 0.0 if self.normalize else math.log(sizes.max()) - math.log(sizes.min())
         slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)  # docs/theorems.md, 4.15 (2)
-        return slope + math.log(len(self.values)) - math.log(max(rtol, 1e-300)) + spread
+        return slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
 
     def gradients(self, x: Float64, candidates: NDArray[np.intp] | slice) -> Float64:
         """Return ``lambda sum_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""

@@ -95,6 +95,7 @@ def test_near_control_points_are_all_that_matter(kind, concentration):
     assert (error < 1e-15 * (10.0 + exponents) * (1.0 + exponents) ** 0.5).all()  # exponents are rounded
     coarse = np.linalg.norm(head.gradient(x, rtol=1e-3) - wanted, axis=1) / size
     assert float(concentration == 300.0) * 1e-16 <= coarse.max() < 1e-3
+    assert np.isfinite(head.gradient(x, rtol=1e99)).all()
 
 
 @settings(derandomize=True, deadline=None, max_examples=25)

@@ -67,10 +67,10 @@ def test_it_keeps_all_digits(kind, dim, concentration):
 @both
 @pytest.mark.parametrize("concentration", [2.0, 250.0])
 def test_the_ways_agree(kind, concentration):
-    b, x = sphere.uniform(2, 500, rng=0), sphere.uniform(2, 300, rng=1)
-    head = kind(b, np.random.default_rng(2).standard_normal((500, 2)), concentration)
+    b, x = sphere.uniform(2, 200, rng=0), sphere.uniform(2, 80, rng=1)
+    head = kind(b, np.random.default_rng(2).standard_normal((200, 2)), concentration)
     wanted = head.gradient(x, method="differences", rtol=None)
-    assert wanted.shape == (300, 2, 3)
+    assert wanted.shape == (80, 2, 3)
     methods = ["auto", "dense", "truncated", "harmonic", "differences"] + ["lowrank"] * (concentration < 10)
     for method in methods:
         g = head.gradient(x, method=method, rtol=1e-12)
@@ -84,8 +84,8 @@ def test_the_ways_agree(kind, concentration):
 @both
 @pytest.mark.parametrize("concentration", [300.0, 3e4])
 def test_near_control_points_are_all_that_matter(kind, concentration):
-    b, x = sphere.uniform(2, 3000, rng=3), sphere.uniform(2, 400, rng=4)
-    values = np.exp(3.0 * np.random.default_rng(5).standard_normal(3000))
+    b, x = sphere.uniform(2, 1500, rng=3), sphere.uniform(2, 150, rng=4)
+    values = np.exp(3.0 * np.random.default_rng(5).standard_normal(1500))
     values[::7] = 0.0
     head = kind(b, values, concentration)
     wanted = head.gradient(x, rtol=None)
@@ -94,7 +94,8 @@ def test_near_control_points_are_all_that_matter(kind, concentration):
     exponents = 0.5 * concentration * np.square(x[:, None] - b[values > 0.0]).sum(axis=2).min(axis=1)
     assert (error < 1e-15 * (10.0 + exponents) * (1.0 + exponents) ** 0.5).all()  # exponents are rounded
     coarse = np.linalg.norm(head.gradient(x, rtol=1e-3) - wanted, axis=1) / size
-    assert float(concentration == 300.0) * 1e-16 <= coarse.max() < 1e-3
+    assert coarse.max() < 1e-3
+    assert concentration > 300.0 or coarse.any()
     assert np.isfinite(head.gradient(x, rtol=1e99)).all()
 
 

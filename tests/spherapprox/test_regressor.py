@@ -22,7 +22,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 
 def model(kind="split", **options):
-    return HeadRegressor(kind, **{"n_control_points": 20, "random_state": 0, **options})
+    return HeadRegressor(kind, **{"n_control_points": 12, "random_state": 0, **options})
 
 
 @parametrize_with_checks([model("split"), model("core")])

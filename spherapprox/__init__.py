@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
     from .heads import ClassicalHead, CoreHead, SplitHead
+    from .heads import HeadRegressor as HeadRegressor
     from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
@@ -30,6 +31,7 @@ _HOME = {
     "ClassicalHead": "heads",
     "CoreHead": "heads",
     "SplitHead": "heads",
+    "HeadRegressor": "heads",
     "evaluate": "summation",
     "ErrorInterval": "error",
     "sup_error": "error",
@@ -70,4 +72,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_HOME})

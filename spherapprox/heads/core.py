@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..coefficients import core_values
-from .head import Head
+from .kernel import KernelHead
 
 if TYPE_CHECKING:
     from .modules import ExponentialSum
 
 
-class CoreHead(Head):
+class CoreHead(KernelHead):
     """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
 
     Parameters

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..coefficients import split_values
-from .head import Head
+from .kernel import KernelHead
 
 if TYPE_CHECKING:
     from .modules import SplitAttention
 
 
-class SplitHead(Head):
+class SplitHead(KernelHead):
     """The split attention head, a softmax: `CoreHead` over ``sum_k exp(-concentration |x - b_k|^2 / 2)``.
 
     Parameters

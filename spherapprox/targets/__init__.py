@@ -2,6 +2,7 @@
 
 from .analytic import bump, distance, zonal_harmonic
 from .catalogue import make, names
+from .digits import digits
 from .geomagnetic import geomagnetic_coefficients, geomagnetic_field, geomagnetic_vector
 from .landmask import land
 from .random import random_bandlimited, random_smooth
@@ -9,6 +10,7 @@ from .vector import moving_frame, rotation_field, tangent_projection
 
 __all__ = [
     "bump",
+    "digits",
     "distance",
     "geomagnetic_coefficients",
     "geomagnetic_field",

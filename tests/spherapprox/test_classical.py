@@ -292,3 +292,11 @@ def test_huge_and_tiny_values_have_a_cost():
         assert head.interaction_bound(2, log=True) == pytest.approx(wanted, rel=1e-12 if size > 1e-300 else 1e-3)
     assert head.interaction_bound(2) == pytest.approx(2.5e307)
     assert ClassicalHead(np.eye(2), [[1.7e308] * 9] * 2, 0.0, interaction="none").interaction_bound(9) == np.inf
+
+
+@every
+def test_what_is_made_of_a_head_keeps_its_interaction(interaction):
+    head = ClassicalHead.from_head(split_head(2, 9, 4.0, 3), interaction=interaction)
+    for other in (head.rotate(np.eye(3)[::-1]), head.refine(lambda x: x, 2)):
+        assert type(other) is ClassicalHead
+        assert (other.interaction, other.mask) == (head.interaction, head.mask)

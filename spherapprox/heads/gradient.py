@@ -1,0 +1,157 @@
+"""Gradients of heads on the sphere: by the fast sums, or by differences of nearby points where these lose digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _checks
+from .._checks import Floats
+from .._threads import each_block, slices
+from ..summation import plan
+from ..summation.evaluation import evaluate_arrays
+
+Float64 = NDArray[np.float64]
+
+SUMS_UP_TO = 64.0
+"""Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
+
+_TREE_COLUMNS = 10
+"""Columns up to which a k-d tree finds near control points faster than all are taken. Tuned."""
+_ROWS = 32
+"""Rows of a block that shares its near control points. Tuned."""
+_NUMBERS = 2**17
+"""Differences that are held at once by each worker."""
+
+
+def check(method: str, rtol: float | None) -> None:
+    """Raise unless the method is "differences" or one of the sums that may be used for `rtol`."""
+    _checks.choice(method, "method", (*plan.METHODS, "differences"))
+    plan.check("auto" if method == "differences" else method, rtol)
+
+
+def gradients(
+    x: Floats, b: Floats, values: Floats, concentration: float, normalize: bool, method: str, rtol: float | None,
+    workers: int,
+) -> Float64:  # fmt: skip
+    """Return the gradients (m, p, d) of a head with values (n, p), from arguments that have been checked."""
+    table = values.astype(np.float64)
+    if normalize:  # a constant has no gradient
+        table = table - table.mean(axis=0)
+    _checks.memory(8.0 * 3 * len(x) * table.shape[1] * b.shape[1], "the gradient", "evaluate x in parts")
+    large = concentration > SUMS_UP_TO * b.shape[1]
+    if method == "differences" or (method == "auto" and large):
+        return by_differences(x, b, table, concentration, normalize, rtol, workers)
+    return by_sums(x, b, table, concentration, normalize, method, rtol, workers)
+
+
+def tangent(vectors: Floats, x: Floats) -> Float64:
+    """Return what of vectors (m, p, d) is orthogonal to the rows x (m, d)."""
+    rows = x.astype(np.float64)
+    along = np.einsum("mpd,md->mp", vectors, rows) / np.einsum("md,md->m", rows, rows)[:, None]
+    return np.asarray(vectors - along[:, :, None] * rows[:, None, :])
+
+
+def by_sums(
+    x: Floats, b: Floats, values: Float64, concentration: float, normalize: bool, method: str, rtol: float | None,
+    workers: int,
+) -> Float64:  # fmt: skip
+    """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k b_k``; the error grows like lambda."""
+    (n, p), d = values.shape, b.shape[1]
+    rows = b.astype(np.float64)
+    moments = (values[:, :, None] * rows[:, None, :]).reshape(n, p * d)
+    table = np.concatenate([moments, rows, values], axis=1) if normalize else moments
+    sums = evaluate_arrays(x, b, table, concentration, normalize, method, rtol, workers, None)[0]
+    vectors = sums[:, : p * d].reshape(len(x), p, d)
+    if normalize:
+        mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]
+        vectors = vectors - heads[:, :, None] * mean[:, None, :]
+    return tangent(concentration * vectors, x)
+
+
+def by_differences(
+    x: Floats, b: Floats, values: Float64, concentration: float, normalize: bool, rtol: float | None, workers: int
+) -> Float64:
+    """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k (b_k - x)`` over the control points near x."""
+    kept = slice(None) if normalize else np.flatnonzero(values.any(axis=1))
+    pairs = _Pairs(np.array(b[kept].T, np.float64, order="C"), values[kept], concentration, normalize)
+    points = x.astype(np.float64)
+    result = np.zeros((len(x), values.shape[1], b.shape[1]))
+    if len(pairs.values) == 0 or concentration == 0.0:
+        return result
+    near = _Near(points, pairs, math.inf if rtol is None else pairs.reach(rtol))
+
+    def task(block: slice) -> None:
+        for rows, candidates in near.parts(block):
+            result[rows] = pairs.gradients(points[rows], candidates)
+
+    each_block(task, len(x), near.rows, workers)
+    return tangent(result, x)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Columns (d, n) of control points, values (n, p) and what is summed over them."""
+
+    columns: Float64
+    values: Float64
+    concentration: float
+    normalize: bool
+
+    def reach(self, rtol: float) -> float:
+        """Return how much larger than at the nearest control point an exponent may be before its term is left out."""
+        sizes = np.abs(self.values).max(axis=1)
+        spread = 0.0 if self.normalize else math.log(sizes.max()) - math.log(sizes.min())
+        slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)  # docs/theorems.md, 4.15 (2)
+        return slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
+
+    def gradients(self, x: Float64, candidates: NDArray[np.intp] | slice) -> Float64:
+        """Return ``lambda sum_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""
+        values, half_rate = self.values[candidates], 0.25 * self.concentration
+        differences = self.columns[None, :, candidates] - x[:, :, None]  # (m, d, k): short rows make slow loops
+        squares = np.einsum("mdk,mdk->mk", differences, differences)
+        differences = differences.transpose(0, 2, 1)
+        nearest = squares.min(axis=1, keepdims=True)
+        exponents = 2.0 * half_rate * (squares - nearest)
+        e = np.exp(-np.minimum(exponents, 700.0)) * (exponents < 700.0)  # subnormal numbers are slow
+        if self.normalize:
+            e /= e.sum(axis=1, keepdims=True)
+            terms = e[:, None, :] * (values.T[None, :, :] - (e @ values)[:, :, None])
+            return np.asarray(self.concentration * (terms @ differences))
+        root = np.exp(-half_rate * nearest)[:, :, None]  # its square may underflow where values are huge
+        return np.asarray(((e[:, None, :] * values.T) @ differences) * (self.concentration * root) * root)
+
+
+class _Near:
+    """Blocks of rows, and the control points that matter for each."""
+
+    def __init__(self, x: Float64, pairs: _Pairs, reach: float) -> None:
+        self.x, self.n, self.d = x, len(pairs.values), x.shape[1]
+        self.room = 2.0 * reach / pairs.concentration  # squared distances beyond the nearest one's
+        self.tree = None
+        self.order = np.arange(len(x))
+        if self.d <= _TREE_COLUMNS and self.room < 0.5 and self.n > _ROWS:
+            from scipy.spatial import cKDTree
+
+            self.tree = cKDTree(pairs.columns.T)
+            self.order = cKDTree(x, leafsize=_ROWS).indices
+        self.rows = _ROWS if self.tree else max(1, _NUMBERS // (self.n * self.d))
+
+    def parts(self, block: slice) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp] | slice]]:
+        """Yield rows of a block and their control points."""
+        rows = self.order[block]
+        if self.tree is None:
+            yield rows, slice(None)
+            return
+        points = self.x[rows]
+        centre = points.mean(axis=0)
+        radius = float(np.sqrt(np.square(points - centre).sum(axis=1).max()))
+        farthest = float(self.tree.query(points)[0].max())
+        near = self.tree.query_ball_point(centre, radius + math.sqrt(farthest**2 + self.room), return_sorted=True)
+        candidates = np.array(near, dtype=np.intp)
+        for part in slices(len(rows), max(1, _NUMBERS // (len(candidates) * self.d))):
+            yield rows[part], candidates

@@ -1,0 +1,181 @@
+"""Heads as a scikit-learn estimator, for rows of any features."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks, sphere
+from .core import CoreHead
+from .fitting import fit
+from .split import SplitHead
+
+try:
+    from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        'HeadRegressor needs scikit-learn 1.6 or newer: pip install "spherapprox[learn]" installs it'
+    ) from error
+
+Float64 = NDArray[np.float64]
+
+KINDS: dict[str, type[CoreHead | SplitHead]] = {"core": CoreHead, "split": SplitHead}
+EMBEDDINGS = ("stereographic", "normalize")
+_FEW = 300
+"""Control points where no number is given."""
+
+
+class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Regression by an attention head over control points: `SplitHead.fit` and `CoreHead.fit` for scikit-learn.
+
+    Parameters
+    ----------
+    kind : {"split", "core"}, default "split"
+        "split" is softmax attention, an average of values that predicts the mean where it knows nothing; "core" a sum
+        of kernels, kernel ridge regression on control points.
+    n_control_points : int, optional
+        Number of control points, or all rows where these are fewer. None means 300.
+    concentration : float, optional
+        lambda, at least 0; of an RBF kernel on the sphere it is ``2 gamma``. None: by cross-validation.
+    regularization : float, optional
+        Of the least squares, above 0; of a core head it is the alpha of kernel ridge regression. None: by
+        cross-validation.
+    embedding : {"stereographic", "normalize"}, default "stereographic"
+        How rows of d features become points of a sphere. "stereographic": less their mean, over the root of their mean
+        squared length, then through the inverse stereographic map to S^d: different rows stay different, small figures
+        keep their shape, far rows meet near the pole. Features are not scaled one by one: put a `StandardScaler` before
+        it, where they have different units. "normalize": rows over their lengths, points of S^(d-1), for rows of which
+        only the direction matters (images up to brightness, counts up to their total) or that have unit length already;
+        it takes d >= 2 and no row of zeros.
+    random_state : None, int or numpy.random.RandomState
+        Draws where the search for control points starts.
+
+    Attributes
+    ----------
+    head_ : CoreHead or SplitHead
+        The head, on embedded rows.
+    concentration_, regularization_ : float
+        What was given, or chosen.
+    loo_error_ : float
+        Root of the mean squared leave-one-out error in cross-validation, summed over outputs; inf where it is unknown.
+    center_ : ndarray, shape (n_features_in_,)
+        What is taken off rows before the stereographic map.
+    scale_ : float
+        What they are divided by then.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Their names, if X has some.
+
+    Raises
+    ------
+    ImportError
+        When it is imported without scikit-learn, the extra ``learn``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import HeadRegressor
+    >>> X = np.linspace(-3.0, 3.0, 100)[:, None]
+    >>> model = HeadRegressor(n_control_points=20, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> model.predict([[1.0]]).round(2), model.head_.dim  # sin 1 = 0.84
+    (array([0.84]), 1)
+    """
+
+    def __init__(
+        self,
+        kind: str = "split",
+        *,
+        n_control_points: int | None = None,
+        concentration: float | None = None,
+        regularization: float | None = None,
+        embedding: str = "stereographic",
+        random_state: Any = None,
+    ) -> None:
+        self.kind = kind
+        self.n_control_points = n_control_points
+        self.concentration = concentration
+        self.regularization = regularization
+        self.embedding = embedding
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit a head to rows of features.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            Rows of features.
+        y : array_like, shape (n_samples,) or (n_samples, n_outputs)
+            What is to be predicted.
+
+        Returns
+        -------
+        HeadRegressor
+            Itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is out of its range, or X or y are not finite numbers of such shapes.
+        """
+        made = KINDS[_checks.choice(self.kind, "kind", KINDS)]
+        _checks.choice(self.embedding, "embedding", EMBEDDINGS)
+        n = _FEW if self.n_control_points is None else self.n_control_points
+        n = _checks.integer(n, "n_control_points", minimum=1)
+        features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        self.center_ = features.mean(axis=0)
+        self.scale_ = float(np.sqrt(np.square(features - self.center_).sum(axis=1).mean())) or 1.0
+        rows = self._embed(features)
+        chosen = fit(
+            rows,
+            outputs,
+            n=min(n, len(rows)),
+            normalize=made is SplitHead,
+            concentration=self.concentration,
+            regularization=self.regularization,
+            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+        self.head_ = made(chosen.control_points, chosen.values, chosen.concentration)
+        self.concentration_, self.regularization_ = chosen.concentration, chosen.regularization
+        self.loo_error_ = chosen.error
+        return self
+
+    def predict(self, X: ArrayLike) -> Float64:
+        """Predict outputs for rows of features.
+
+        Parameters
+        ----------
+        X : array_like, shape (n_samples, n_features)
+            Rows of features.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,) or (n_samples, n_outputs)
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            Before `fit`.
+        ValueError
+            If X does not hold finite numbers, as many features as in `fit`.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.head_(self._embed(validate_data(self, X, dtype=np.float64, reset=False))))
+
+    def _embed(self, X: Float64) -> Float64:
+        """Return rows of features as points of a sphere."""
+        if self.embedding == "stereographic":
+            return np.asarray(sphere.inverse_stereographic((X - self.center_) / self.scale_))
+        if X.shape[1] == 1:
+            raise ValueError("'X' must have at least 2 features for embedding='normalize', got 1: use 'stereographic'")
+        largest = np.abs(X).max(axis=1, keepdims=True)
+        if not largest.all():
+            row = int(np.argmin(largest))
+            raise ValueError(f"'X' must have no row of zeros for embedding='normalize', got it in row {row}: drop it")
+        scaled = X / largest
+        return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))

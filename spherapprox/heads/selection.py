@@ -1,0 +1,47 @@
+"""Control points for data on the sphere: centres of k-means, started from rows that lie far apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._threads import slices
+
+Float64 = NDArray[np.float64]
+
+_ROUNDS = 10
+"""Rounds of k-means: later ones move little."""
+_NUMBERS = 2**22
+"""Products that are held at once."""
+
+
+def select(x: Float64, n: int, rng: np.random.Generator) -> Float64:
+    """Return n control points for rows x (m, d) of unit length, or the distinct rows if these are no more than n."""
+    distinct = np.unique(x, axis=0)
+    if len(distinct) <= n:
+        return distinct
+    return k_means(x, distinct[farthest(distinct, n, rng)])
+
+
+def farthest(x: Float64, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the indices (n,) of rows, each the farthest from those before it; the first is drawn."""
+    chosen = np.empty(n, dtype=np.intp)
+    chosen[0] = rng.integers(len(x))
+    distances = np.full(len(x), np.inf)
+    for k in range(1, n):
+        np.minimum(distances, 2.0 - 2.0 * (x @ x[chosen[k - 1]]), out=distances)
+        distances[chosen[k - 1]] = -1.0
+        chosen[k] = distances.argmax()
+    return chosen
+
+
+def k_means(x: Float64, centres: Float64) -> Float64:
+    """Return centres (n, d) of unit length after rounds of spherical k-means; one without rows stays where it is."""
+    for _ in range(_ROUNDS):
+        sums = np.zeros_like(centres)
+        for part in slices(len(x), max(1, _NUMBERS // len(centres))):
+            np.add.at(sums, np.argmax(x[part] @ centres.T, axis=1), x[part])
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        moved = lengths > 1e-8  # else the mean has no direction
+        centres = np.where(moved, sums / np.where(moved, lengths, 1.0), centres)
+    return centres

@@ -10,16 +10,28 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._checks import Floats
 from ..points.pointset import Points
-from . import riemann
+from . import interpolation, least_squares, riemann
 from .task import Task
 
-CORE_RULES: dict[str, Callable[[Task], Floats]] = {"riemann": riemann.core}
+CORE_RULES: dict[str, Callable[[Task], Floats]] = {
+    "riemann": riemann.core,
+    "interpolation": interpolation.core,
+    "least_squares": least_squares.core,
+}
 """Rules for the values of a core head."""
 
-SPLIT_RULES: dict[str, Callable[[Task], Floats]] = {"riemann": riemann.split}
+SPLIT_RULES: dict[str, Callable[[Task], Floats]] = {
+    "riemann": riemann.split,
+    "interpolation": interpolation.split,
+    "least_squares": least_squares.split,
+}
 """Rules for the values of a split head."""
 
-_TAKES: dict[str, tuple[str, ...]] = {"riemann": ()}
+_TAKES: dict[str, tuple[str, ...]] = {
+    "riemann": (),
+    "interpolation": ("regularization",),
+    "least_squares": ("regularization", "samples"),
+}
 """The options that a rule takes."""
 
 

@@ -56,7 +56,7 @@ def _checked(task: Task) -> tuple[Floats, float]:
     if len(task.rows) > 1 and ridge == 0.0:
         if task.concentration == 0.0:
             raise ValueError(
-                "'concentration' must be greater than 0 for coefficients='interpolation', got 0: every kernel is 1 there"
+                "'concentration' must be greater than 0 for coefficients='interpolation', got 0: all kernels are 1"
             )
         require_distinct(task.rows)
     return task.rows, ridge

@@ -16,8 +16,8 @@ ITERATIONS = 1000
 """After so many an iteration has failed."""
 TOLERANCE = 1e-12
 """The residual at which conjugate gradients end, relative to the right-hand side, of each column."""
-_LSMR_TOLERANCE = 1e-13
-"""What LSMR is asked for: of the residual, and of its part in the range, relative."""
+_STATIONARY, _CONSISTENT = 1e-10, 1e-13
+"""LSMR ends where the residual's part in the range, or the residual itself, is so small, relative to the whole."""
 
 Product = Callable[[Array], Array]
 
@@ -33,12 +33,16 @@ def solve(rows: Floats, concentration: float, right: Array, ridge: float) -> Arr
 
     x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
     if residual > TOLERANCE:
-        raise ValueError(
-            f"'concentration' is too small for {len(b)} control points: after {ITERATIONS} iterations the residual is "
-            f"{residual:.2g} of the target, above {TOLERANCE:g}; take a larger one (about "
-            f"{2.0 * concentration:.4g}), fewer points, or a 'regularization'"
-        )
+        raise _failed(len(b), concentration, f"the residual is {residual:.2g} of the target, above {TOLERANCE:g}")
     return x.reshape(right.shape)
+
+
+def _failed(n: int, concentration: float, how: str) -> ValueError:
+    """Return the error of an iteration that does not converge."""
+    return ValueError(
+        f"'concentration' is too small for {n} control points, got {concentration:g}: after {ITERATIONS} iterations "
+        f"{how}; take a larger one (such as {2.0 * concentration:g}), fewer points, or a larger 'regularization'"
+    )
 
 
 def conjugate_gradients(product: Product, precondition: Product, right: Array) -> tuple[Array, float]:
@@ -104,7 +108,9 @@ def least_squares(
     columns = []
     for column in rest.T:
         right = np.concatenate([roots * column, np.zeros(shape[0] - len(x))])
-        u, stop, done, *_ = lsmr(operator, right, atol=_LSMR_TOLERANCE, btol=_LSMR_TOLERANCE, conlim=0.0, maxiter=ITERATIONS)
+        u, stop, *_ = lsmr(operator, right, atol=_STATIONARY, btol=_CONSISTENT, conlim=0.0, maxiter=ITERATIONS)
+        if stop == 7:
+            raise _failed(len(b), concentration, "LSMR has not converged")
         columns.append(transposed @ u)
     found = base + np.stack(columns, axis=1)
     return found.reshape(len(b), *f.shape[1:])

@@ -19,7 +19,7 @@ OVERSAMPLING = 4
 """By default so many samples for each control point."""
 PARTITION_DIM = 8
 """Up to this dimension the samples are centres of an equal-measure partition, beyond it Sobol points."""
-DIRECT = 2.5e7
+DIRECT = 1.2e7
 """Up to so many elements the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
 _NEGLIGIBLE = 1e-15
 """Relative to the largest: singular values below it are rounding errors."""
@@ -42,7 +42,9 @@ def _samples(task: Task) -> tuple[Floats, Array, Array]:
     n = len(task.rows)
     x, weights = nodes(_sample_points(task))
     if x.shape[1] != task.dim + 1:
-        raise ValueError(f"'samples' must lie on S^{task.dim} as the control points do, got points of S^{x.shape[1] - 1}")
+        raise ValueError(
+            f"'samples' must lie on S^{task.dim} as the control points do, got points of S^{x.shape[1] - 1}"
+        )
     if len(x) < n and task.ridge == 0.0:
         raise ValueError(
             f"'samples' must be at least as many as the {n} control points, got {len(x)}: take more, or give a "
@@ -77,10 +79,14 @@ def _solve(task: Task, x: Floats, roots: Array, f: Array, start: Array | None) -
 
 
 def _factorised(a: Array, right: Array, ridge: float) -> Array:
-    """Return the solution of least norm, by a QR factorisation with pivots."""
-    from scipy.linalg import lstsq
+    """Return the solution of least norm, by Householder reflections, then with pivots for the triangle that is left."""
+    from scipy.linalg import lstsq, qr
 
     if ridge > 0.0:
         a = np.concatenate([a, math.sqrt(ridge) * np.eye(a.shape[1])])
         right = np.concatenate([right, np.zeros((a.shape[1], *right.shape[1:]))])
-    return np.asarray(lstsq(a, right, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0])
+    n, table = a.shape[1], right.reshape(len(right), -1)
+    (triangle,) = qr(np.concatenate([a, table], axis=1), mode="r", overwrite_a=True, check_finite=False)
+    small, rotated = triangle[:n, :n], triangle[:n, n:]
+    found = lstsq(small, rotated, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
+    return np.asarray(found).reshape(n, *right.shape[1:])

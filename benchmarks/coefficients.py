@@ -1,0 +1,177 @@
+"""Error against prefix length for every rule of coefficients, on the Earth's magnetic field: a table and a figure.
+
+For each prefix length the concentration is the best of a few::
+
+    python benchmarks/coefficients.py --out docs/coefficients.png
+
+``--large 100000`` interpolates at as many points by iteration instead, and at 5000 points beside
+`scipy.interpolate.RBFInterpolator` with the same kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tabulate import tabulate
+
+from bounds.plot.coefficients import Curve, coefficients_figure
+from spherapprox import CoreHead, PointSet, SplitHead, coefficients, points, sup_error, targets
+from spherapprox.coefficients import iteration
+
+Head = CoreHead | SplitHead
+FIELD = targets.geomagnetic_field(2025.0)
+SUP = float(np.abs(FIELD(points.fibonacci(100_000).points)).max())
+MANY = (100, 200, 400, 800, 1600, 3200, 6400, 10_000)
+FEW = (100, 150, 200, 256, 324, 400, 500, 600, 700, 800, 1000)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best head of a rule at one prefix length."""
+
+    rule: str
+    n: int
+    concentration: float
+    error: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How heads of a rule are made, and between which concentrations the best is looked for."""
+
+    name: str
+    make: Callable[[PointSet, float], Head]
+    prefixes: Sequence[int]
+    least: Callable[[int], float]
+    largest: Callable[[int], float]
+    sets: Callable[[int], PointSet] = points.fibonacci
+    place: int = -1
+    side: str = "right"
+
+
+def gauss(n: int) -> PointSet:
+    """Return the product Gauss rule of about n points."""
+    return points.gauss_product(2, max(1, round(math.sqrt(2.0 * n)) - 1))
+
+
+def refined(nodes: PointSet, concentration: float) -> Head:
+    """Return a split head after 10 residual steps."""
+    return SplitHead.from_target(FIELD, nodes, concentration).refine(FIELD, 10)
+
+
+def from_rule(head: type[CoreHead] | type[SplitHead], rule: str) -> Callable[[PointSet, float], Head]:
+    """Return what makes a head of the field by a rule."""
+    return functools.partial(_make, head, rule)
+
+
+def _make(head: type[CoreHead] | type[SplitHead], rule: str, nodes: PointSet, concentration: float) -> Head:
+    return head.from_target(FIELD, nodes, concentration, rule)
+
+
+def rules() -> list[Rule]:
+    """Return the rules in the order of the figure's colours."""
+    made = [
+        Rule("core Riemann", from_rule(CoreHead, "riemann"), MANY, lambda n: n / 80, lambda n: n / 3.0),
+        Rule("split Riemann", from_rule(SplitHead, "riemann"), MANY, lambda n: n / 20, lambda n: n / 2.0),
+        Rule("split refined (10 steps)", refined, MANY, lambda n: n / 40, lambda n: n / 3.0),
+        Rule("split interpolation", from_rule(SplitHead, "interpolation"), FEW, lambda n: 6.0, lambda n: n / 8.0),
+        Rule("core interpolation", from_rule(CoreHead, "interpolation"), FEW, lambda n: 6.0, lambda n: n / 8.0),
+        Rule("core least squares", from_rule(CoreHead, "least_squares"), FEW, lambda n: 6.0, lambda n: 30.0),
+    ]
+    if "spectral" in coefficients.CORE_RULES:
+        spectral = from_rule(CoreHead, "spectral")
+        made.append(Rule("core spectral", spectral, FEW, lambda n: 6.0, lambda n: n / 8.0, gauss))
+    return made
+
+
+def relative_error(head: Head, n: int, refine: int) -> float:
+    """Return the sup error on a sample, relative to the field's."""
+    return sup_error(head, FIELD, n=n, refine=refine, workers=-1).lower / SUP
+
+
+def best(rule: Rule, n: int, trials: int) -> Result:
+    """Try concentrations in a geometric progression and return the best head's result."""
+    nodes = rule.sets(n)
+    low, high = rule.least(n), max(rule.largest(n), rule.least(n) * 1.5)
+    tried = []
+    for concentration in np.geomspace(low, high, trials):
+        start = time.perf_counter()
+        head = rule.make(nodes, float(concentration))
+        seconds = time.perf_counter() - start
+        tried.append((relative_error(head, 1000, 0), seconds, head))
+    _, seconds, head = min(tried, key=lambda trial: trial[0])
+    return Result(rule.name, len(head), head.concentration, relative_error(head, 4000, 4), seconds)
+
+
+def compare(trials: int, out: Path) -> None:
+    """Print the table and write the figure, whole or not at all."""
+    curves, rows = [], []
+    for rule in rules():
+        found = [best(rule, n, trials) for n in rule.prefixes]
+        rows += [[r.rule, r.n, f"{r.concentration:.4g}", f"{r.error:.2e}", f"{r.seconds:.3g}"] for r in found]
+        curves.append(Curve(rule.name, [r.n for r in found], [r.error for r in found], rule.place, rule.side))
+    print(tabulate(rows, ["rule", "N", "concentration", "relative sup error", "seconds"], disable_numparse=True))
+    figure = coefficients_figure(curves, "The Earth's magnetic field (IGRF-14, radial) by one attention head")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(unfinished := out.with_suffix(".part"), dpi=130, format="png")
+    os.replace(unfinished, out)
+    print(f"wrote {out}")
+
+
+def large(n: int, condition: float) -> None:
+    """Interpolate at many points by iteration; and at 5000 beside SciPy."""
+    from scipy.interpolate import RBFInterpolator
+
+    counted = iteration.sums
+    calls: list[int] = []
+    iteration.sums = lambda *args, **options: (calls.append(1), counted(*args, **options))[1]  # type: ignore[assignment]
+    rows = []
+    for count in (5000, n):
+        nodes = points.fibonacci(count)
+        concentration = coefficients.well_conditioned_concentration(nodes, condition)
+        _make(CoreHead, "interpolation", points.fibonacci(5000), concentration * 5000 / count)  # compiles
+        calls.clear()
+        start = time.perf_counter()
+        head = _make(CoreHead, "interpolation", nodes, concentration)
+        seconds = time.perf_counter() - start
+        iterations = len(calls) - 1
+        f = FIELD(nodes.points)
+        residual = float(np.linalg.norm(head(nodes.points) - f) / np.linalg.norm(f))
+        peer = ""
+        if count == 5000:
+            start = time.perf_counter()
+            RBFInterpolator(nodes.points, f, kernel="gaussian", epsilon=math.sqrt(concentration / 2.0), degree=-1)
+            peer = f"{(time.perf_counter() - start):.3g}"
+        error = relative_error(head, 4000, 4)
+        rows.append(
+            [count, f"{concentration:.4g}", iterations, f"{seconds:.3g}", f"{residual:.1e}", f"{error:.1e}", peer]
+        )
+    head_row = ["N", "concentration", "iterations", "seconds", "residual", "relative sup error", "RBFInterpolator (s)"]
+    print(tabulate(rows, head_row, disable_numparse=True))
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=9, help="concentrations tried for each head")
+    parser.add_argument("--out", type=Path, default=Path("coefficients.png"))
+    parser.add_argument("--large", type=int, help="interpolate at so many points by iteration instead")
+    parser.add_argument("--condition", type=float, default=1e4, help="of the kernel matrix, for --large")
+    chosen = parser.parse_args()
+    if chosen.large is None:
+        compare(chosen.trials, chosen.out)
+    else:
+        large(chosen.large, chosen.condition)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,149 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
 
-from . import thesis
-from ._bound import Bound, Hypothesis, Side, over_arrays, settle
+from ._bound import Bound, over_arrays, settle
 from ._problem import Problem
 from .covering import SMALLEST_RADIUS, covering_radius
-from .sharp import centroid, convolution, core, equal, pack, quadrature, split
+from .promises import ERROR, Head
+from .sharp import equal, split
 from .sharp.search import best_concentration as least_error
 
 LARGEST_N = 1e300
-Promise = tuple[float, tuple[Hypothesis, ...]]
-"""The log of an error bound, and its hypotheses."""
-
-
-@dataclass(frozen=True)
-class Head:
-    """What is known of a head: its class of targets (a `Problem` whose eps is unused) and its control points."""
-
-    problem: Problem
-    sup_norm: float | None
-    concentration: float
-    radius: float
-    n: float
-    separation: float | None
-    degree: int
-
-
-def _convolution(head: Head) -> Promise:
-    p = head.problem
-    return math.log(
-        convolution.convolution_error(head.concentration, p.dim, p.lipschitz, p.exponent, head.sup_norm)
-    ), ()
-
-
-def _core(head: Head) -> Promise:
-    p = head.problem
-    return math.log(core.core_error(head.concentration, head.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)), ()
-
-
-def _centroid(head: Head) -> Promise:
-    p = head.problem
-    error = centroid.centroid_error(head.concentration, head.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
-    return math.log(error), (Hypothesis("control points at the centroids of their cells", True),)
-
-
-def _quadrature(head: Head) -> Promise:
-    p = head.problem
-    error = quadrature.quadrature_error(head.concentration, head.degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
-    exact = Hypothesis("degree >= 4", head.degree >= 4)
-    return math.log(error), (Hypothesis("positive weights, exact to this degree", True), exact)
-
-
-def _of_angle(head: Head, log_w: float) -> float:
-    """Return the log of L W^exponent, at most 2 F: a convex mean of L theta^exponent is no more (Jensen)."""
-    p = head.problem
-    log = math.log(p.lipschitz) + p.exponent * min(log_w, math.log(math.pi))
-    return log if head.sup_norm is None else min(log, math.log(2.0 * head.sup_norm))
-
-
-def _split_mean(head: Head) -> Promise:
-    log_w = split.log_mean_error(head.concentration, head.radius, head.problem.dim)
-    return _of_angle(head, log_w), (Hypothesis("cells of equal measure", True),)
-
-
-def _split_equal(head: Head) -> Promise:
-    log_w = equal.log_equal_error(head.concentration, head.radius, head.problem.dim)
-    return _of_angle(head, log_w), (Hypothesis("cells of equal measure", True),)
-
-
-def _split_nearest(head: Head) -> Promise:
-    return _of_angle(head, split.log_nearest_error(head.concentration, head.radius, math.log(head.n))), ()
-
-
-def _split_pack(head: Head) -> Promise:
-    assert head.separation is not None
-    log_w = pack.log_pack_error(head.concentration, head.radius, head.separation, head.problem.dim)
-    return _of_angle(head, log_w), ()
-
-
-def _split(head: Head) -> Promise:
-    nearest = _split_nearest(head)
-    return nearest if head.separation is None else min(nearest, _split_pack(head))
-
-
-def _lower(head: Head) -> Promise:
-    p = head.problem
-    method = "best-lower" if p.covering == "best" else "lower"
-    least = p.lipschitz * math.pow(covering_radius(head.n, dim=p.dim, method=method).value, p.exponent)
-    least = least if head.sup_norm is None else min(least, head.sup_norm)
-    return (math.log(least) if least > 0.0 else -math.inf), ()
-
-
-def _thesis(head: Head) -> Promise:
-    positive = head.concentration > 0.0
-    log = thesis.core_error(head.concentration, head.radius, head.problem) if positive else math.inf
-    return log, thesis.assumptions(head.problem)
-
-
-@dataclass(frozen=True)
-class _Theorem:
-    side: Side
-    reference: str
-    needs: tuple[str, ...]
-    promise: Callable[[Head], Promise]
-
-
-_ERROR = {
-    "convolution": _Theorem("upper", "docs/theorems.md, 4.1", ("concentration",), _convolution),
-    "sharp-core": _Theorem("upper", "docs/theorems.md, 4.3", ("concentration", "radius", "sup_norm"), _core),
-    "sharp-core-centroid": _Theorem(
-        "upper", "docs/theorems.md, 4.D", ("concentration", "radius", "sup_norm"), _centroid
-    ),
-    "sharp-core-quadrature": _Theorem(
-        "upper", "docs/theorems.md, 4.C", ("concentration", "degree", "sup_norm"), _quadrature
-    ),
-    "sharp-split-mean": _Theorem("upper", "docs/theorems.md, 4.4 (mean)", ("concentration", "radius"), _split_mean),
-    "sharp-split-equal": _Theorem("upper", "docs/theorems.md, 4.B", ("concentration", "radius"), _split_equal),
-    "sharp-split-nearest": _Theorem(
-        "upper", "docs/theorems.md, 4.4 (nearest)", ("concentration", "radius", "n"), _split_nearest
-    ),
-    "sharp-split-pack": _Theorem(
-        "upper", "docs/theorems.md, 4.A", ("concentration", "radius", "separation"), _split_pack
-    ),
-    "sharp-split": _Theorem(
-        "upper", "docs/theorems.md, 4.4 (nearest) and 4.A", ("concentration", "radius", "n"), _split
-    ),
-    "lower": _Theorem("lower", "docs/theorems.md, 4.5", ("n",), _lower),
-    "thesis-core": _Theorem("upper", "Petrov (2025), Theorem 4.12", ("concentration", "radius", "sup_norm"), _thesis),
-}
-"""Theorem -> the error that it promises, and the arguments without which it says nothing."""
 
 
 def error_bound(
     *,
     dim: ArrayLike,
     theorem: str,
-    lipschitz: float,
+    lipschitz: float | None = None,
     concentration: ArrayLike | None = None,
     radius: ArrayLike | None = None,
     n: ArrayLike | None = None,
@@ -153,6 +31,7 @@ def error_bound(
     exponent: float = 1.0,
     separation: float | None = None,
     degree: int | None = None,
+    exactness: int | None = None,
     covering: str = "best",
     ragozin: float | None = None,
     harmonic: float = 1.0,
@@ -167,7 +46,8 @@ def error_bound(
     theorem : str
         And what it needs: ``"convolution"`` (concentration; uses sup_norm where given), ``"sharp-core"``,
         ``"sharp-core-centroid"`` and ``"thesis-core"`` (concentration, radius, sup_norm), ``"sharp-core-quadrature"``
-        (concentration, degree, sup_norm), ``"sharp-split-mean"`` and ``"sharp-split-equal"`` (concentration, radius of
+        (concentration, degree, sup_norm), ``"sharp-core-spectral"`` (concentration, degree, exactness, sup_norm; no
+        lipschitz), ``"sharp-split-mean"`` and ``"sharp-split-equal"`` (concentration, radius of
         equal-measure cells), ``"sharp-split-nearest"`` (concentration, covering radius of any points, n),
         ``"sharp-split-pack"`` (concentration, radius, separation), ``"sharp-split"`` (as nearest, and the smaller of
         the two where separation is given), ``"lower"`` (n): what no scheme can undercut for every such target.
@@ -181,11 +61,15 @@ def error_bound(
     n : float or array_like
         Number of control points, 1 to 1e300.
     sup_norm : float
-        ``|f| <= sup_norm``; the split theorems use it where given.
+        ``|f| <= sup_norm``; the split theorems use it where given. For ``"sharp-core-spectral"`` the norm of f in
+        L2 of the normalised measure serves too, and is sharper.
     separation : float
         The least distance between two control points, in radians.
     degree : int
-        Of the spherical polynomials that a quadrature integrates exactly.
+        Of the spherical polynomials that a quadrature integrates exactly; for ``"sharp-core-spectral"`` that of the
+        polynomial f.
+    exactness : int
+        For ``"sharp-core-spectral"``: degree to which its quadrature is exact, at least twice `degree`.
     covering : str
         How `radius` follows from n; see `covering_number`. ``"best"`` is also the best floor for ``"lower"``.
     ragozin, harmonic, strict
@@ -215,31 +99,41 @@ def error_bound(
     >>> [round(b.value, 3) for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, n=[100, 10_000])]
     [0.221, 0.022]
     """
-    stated = _ERROR[_checks.choice(theorem, "theorem", _ERROR)]
+    stated = ERROR[_checks.choice(theorem, "theorem", ERROR)]
 
     def one(d: object, lam: object, rho: object, count: object) -> Bound:
         given = {"concentration": lam, "radius": rho if count is None else count, "n": count, "sup_norm": sup_norm,
-                 "separation": separation, "degree": degree}  # fmt: skip
-        for name in stated.needs:
+                 "separation": separation, "degree": degree, "exactness": exactness,
+                 "lipschitz": lipschitz}  # fmt: skip
+        for name in stated.needs if theorem == "sharp-core-spectral" else ("lipschitz", *stated.needs):
             if given[name] is None:
                 raise TypeError(f"theorem='{theorem}' needs the argument '{name}', got None")
+        slope = 1.0 if lipschitz is None else lipschitz
         problem = Problem.checked(  # no accuracy is asked for; a missing sup norm is not used
-            lipschitz, d, lipschitz=lipschitz, sup_norm=lipschitz if sup_norm is None else sup_norm,
+            slope, d, lipschitz=slope, sup_norm=slope if sup_norm is None else sup_norm,
             concentration=lam, covering=covering, ragozin=ragozin, harmonic=harmonic, exponent=exponent,
         )  # fmt: skip
-        return settle(_error(theorem, _head(theorem, problem, rho, count, sup_norm, separation, degree)), strict=strict)
+        head = _head(theorem, problem, rho, count, sup_norm, separation, degree, exactness)
+        return settle(_error(theorem, head), strict=strict)
 
     return over_arrays(one, dim, concentration, radius, n)
 
 
 def _head(
-    theorem: str, problem: Problem, radius: object, n: object, sup_norm: object, separation: object, degree: object
+    theorem: str,
+    problem: Problem,
+    radius: object,
+    n: object,
+    sup_norm: object,
+    separation: object,
+    degree: object,
+    exactness: object,
 ) -> Head:
     """Check what is said of a head, and fill in the radius that n control points can have."""
     count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
     if radius is not None:
         rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-    elif n is None or "radius" not in _ERROR[theorem].needs:
+    elif n is None or "radius" not in ERROR[theorem].needs:
         rho = math.nan
     else:
         rho = radius_of(theorem, count, problem.dim, problem.covering)
@@ -251,6 +145,7 @@ def _head(
         count,
         None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
         0 if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=10**30),
+        0 if exactness is None else _checks.integer(exactness, "exactness", minimum=0, maximum=10**30),
     )
 
 
@@ -262,7 +157,7 @@ def radius_of(theorem: str, n: float, dim: int, covering: str) -> float:
 
 
 def _error(theorem: str, head: Head) -> Bound:
-    stated = _ERROR[theorem]
+    stated = ERROR[theorem]
     log, hypotheses = stated.promise(head)
     used = None if math.isnan(head.radius) else head.radius
     lam = head.problem.concentration

@@ -9,6 +9,7 @@ import numpy as np
 from tabulate import tabulate
 
 from spherapprox import _checks
+from spherapprox.coefficients import core_values
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.partition import EqualMeasurePartition
@@ -24,6 +25,9 @@ Verdict = Literal["holds", "violated", "not applicable", "undecided"]
 ROUNDING = 1e-12
 """Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
 
+
+SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
+"""Relative to the largest: values that differ by no more are the same but for rounding."""
 
 CORE = ("sharp-core", "sharp-core-centroid", "sharp-core-quadrature", "thesis-core")
 SPLIT = ("sharp-split-mean", "sharp-split-equal", "sharp-split")
@@ -95,9 +99,9 @@ def validate(
 
     Upper bounds (sharp-core, sharp-core-centroid, sharp-core-quadrature and thesis-core for a core head;
     sharp-split-mean, sharp-split-equal and sharp-split for a split head) are compared with the measured sup error on
-    this target. The lower bound speaks of the worst target of
-    this Lipschitz constant, so it is compared with the worst-case error W of the point set, never with the error on one
-    target.
+    this target. They speak of Riemann coefficients of this very target, and of no others. The lower bound speaks of the
+    worst target of this Lipschitz constant, so it is compared with the worst-case error W of the point set, never with
+    the error on one target.
 
     Parameters
     ----------
@@ -153,10 +157,11 @@ def validate(
         raise TypeError(f"'error' must be an ErrorInterval, as sup_error returns, got {_checks.show(error)}")
     if error is None:
         error = sup_error(head, target, n=n, workers=workers, rng=rng)
+    riemann = _has_riemann_values(head, target)
     if isinstance(head, CoreHead):
-        checks = [_upper(name, head, target, error) for name in CORE]
+        checks = [_upper(name, head, target, error, riemann) for name in CORE]
     else:
-        checks = [_upper(name, head, target, error) for name in SPLIT]
+        checks = [_upper(name, head, target, error, riemann) for name in SPLIT]
         if worst_case:
             checks.append(_lower(head, target, n, workers, rng))
     return Validation(error, tuple(checks))
@@ -176,12 +181,31 @@ def known_separation(head: CoreHead | SplitHead) -> float | None:
     return distance if 0.0 < distance <= np.pi else None
 
 
-def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target) -> str:
+def _has_riemann_values(head: CoreHead | SplitHead, target: Target) -> bool:
+    """Tell whether a head's values are those that the theorems speak of, c exp(lambda) w_k f(b_k) or f(b_k)."""
+    try:
+        if isinstance(head, CoreHead):
+            stated = core_values(
+                target, head.control_points if head.points is None else head.points, head.concentration
+            )
+        else:
+            stated = target(head.control_points)
+    except ValueError:  # the target fails here, or the peak is beyond the floats
+        return False
+    if stated.shape != head.values.shape:
+        return False
+    size = SAME[min(head.values.dtype, stated.dtype)] * np.abs(stated).max()
+    return bool(np.abs(np.subtract(head.values, stated, dtype=np.float64)).max() <= size)
+
+
+def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target, riemann: bool) -> str:
     """Say why a theorem does not speak of this head and target; empty when it does."""
     if target.lipschitz is None:
         return "needs the target's Lipschitz constant (lipschitz=)"
     if not np.array_equal(nodes(head.control_points if head.points is None else head.points)[0], head.control_points):
         return "needs control points that are what head.points says"
+    if not riemann:
+        return "needs Riemann coefficients: the values that coefficients='riemann' gives for this target"
     if "core" in theorem and target.sup_norm is None:
         return "needs the target's sup norm (sup_norm=)"
     return _lack(theorem, head)
@@ -200,8 +224,8 @@ def _lack(theorem: str, head: CoreHead | SplitHead) -> str:
     return "" if known_radius(head) is not None else "needs the covering radius of the points"
 
 
-def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: ErrorInterval) -> Check:
-    obstacle = _obstacle(theorem, head, target)
+def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: ErrorInterval, riemann: bool) -> Check:
+    obstacle = _obstacle(theorem, head, target, riemann)
     if obstacle:
         return Check(theorem, None, error.lower, "not applicable", obstacle)
     assert target.lipschitz is not None

@@ -6,9 +6,11 @@ that a public function reads: check, compute, wrap.
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 import os
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -366,3 +368,12 @@ def callable_(value: object, name: str) -> None:
     """Check that `value` can be called."""
     if not callable(value):
         raise TypeError(f"'{name}' must be callable, got {show(value)} of type {type(value).__name__}")
+
+
+def warn_inaccurate(message: str) -> None:
+    """Warn of lost accuracy, at the line that called this package."""
+    frame, level = inspect.currentframe(), 0
+    package = __name__.partition(".")[0] + "."
+    while frame is not None and frame.f_globals["__name__"].startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RuntimeWarning, stacklevel=level + 1)

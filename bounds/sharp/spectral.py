@@ -13,9 +13,16 @@ from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat
 _NAME, _SECTION = "sharp-core-spectral", "4.7"
 
 
+def log_spectral_error(concentration: float, tail_degree: float, degree: float, dim: int) -> float:
+    """4.7: log of rho_g/a_n, which times the L2 norm of a polynomial of the degree n <= g bounds the error."""
+    if concentration == 0.0:  # a_0 = 1 and nothing else is left of the kernel
+        return -math.inf if degree == 0 else math.inf
+    return log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
+
+
 def spectral_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
     """4.7: rho_g |p|/a_n for a polynomial p of the degree n <= g and L2 norm |p|; quadrature exact to degree g + n."""
-    log = log_tail(tail_degree, concentration, dim) + math.log(norm) - log_eigenvalue(degree, concentration, dim)
+    log = log_spectral_error(concentration, tail_degree, degree, dim) + math.log(norm)
     return math.exp(log) if log < 700.0 else math.inf
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._checks import Floats
 from ..points.pointset import Points
-from . import interpolation, least_squares, riemann
+from . import interpolation, least_squares, riemann, spectral
 from .conditioning import well_conditioned_concentration
 from .task import Task
 
@@ -18,6 +18,7 @@ CORE_RULES: dict[str, Callable[[Task], Floats]] = {
     "riemann": riemann.core,
     "interpolation": interpolation.core,
     "least_squares": least_squares.core,
+    "spectral": spectral.core,
 }
 """Rules for the values of a core head."""
 
@@ -32,8 +33,15 @@ _TAKES: dict[str, tuple[str, ...]] = {
     "riemann": (),
     "interpolation": ("regularization",),
     "least_squares": ("regularization", "samples"),
+    "spectral": ("degree",),
 }
 """The options that a rule takes."""
+
+_CORE_ONLY = {
+    "spectral": "softmax divides by the kernels' sum, so what a split head makes of a harmonic is no multiple of it: "
+    "there is no eigenvalue to divide by; take a CoreHead, or coefficients='interpolation' or 'least_squares'"
+}
+"""Rules for core heads alone, and why."""
 
 
 def core_values(
@@ -56,14 +64,18 @@ def core_values(
         Control points b_k and, of a point set, their weights w_k; else these are 1/n.
     concentration : float
         lambda, at least 0.
-    rule : {"riemann", "interpolation", "least_squares"}
+    rule : {"riemann", "interpolation", "least_squares", "spectral"}
         "riemann": ``c exp(lambda) w_k f(b_k)``, c the kernel's normaliser for the normalised measure: the convolution
         of the kernel with f, its integral replaced by the weighted sum over the control points.
         "interpolation": the head equals f at every control point. Weights are ignored.
         "least_squares": ``sum_j w_j |h(x_j) - f(x_j)|^2`` is least, over samples x_j. Weights of control points are
         ignored.
-    degree
-        Option of rules that take it.
+        "spectral": "riemann" for ``p~ = sum_(l<=n) Y_l / a_l`` in place of f, Y_l the part of f of degree l and a_l the
+        kernel's eigenvalues: there is no convolution error. The points must be a `PointSet` with positive weights that
+        is exact to a known degree D, such as `points.gauss_product`; what is left is the distance of f to polynomials
+        of degree n, at most ``rho_(D-n) |p~|`` with the kernel's tail rho, and rounding, ``2^-52 max |p~(b_k)|``.
+    degree : int, optional
+        n for "spectral", at most D/2. By default the degree at which an estimate of the three errors is least.
     regularization : float, optional
         mu >= 0; None means 0. "interpolation" adds mu to the kernel matrix's diagonal, which is 1; "least_squares" adds
         ``mu sum_k |values_k|^2`` to the sum of squares.
@@ -83,10 +95,12 @@ def core_values(
         If the rule is unknown, the target's values do not fit, or the peak ``c exp(lambda)`` is beyond float64.
         "interpolation" and "least_squares" also where points are repeated, samples are too few, or an iteration for
         many points has not converged.
+        "spectral" also if the points are no such quadrature, or the degree is too high for it or for the eigenvalues.
 
     Warns
     -----
     RuntimeWarning
+        If the bound of what the points of "spectral" miss of the kernel exceeds the target: they do not resolve it.
         If "interpolation" misses the target at control points by more than 1e-10 of its size.
 
     Notes
@@ -107,7 +121,7 @@ def core_values(
 
     References
     ----------
-    docs/theorems.md, 4.3, 4.8 and 4.13.
+    docs/theorems.md, 4.3, 4.7, 4.8 and 4.13.
 
     Examples
     --------
@@ -184,6 +198,8 @@ def split_values(
     array([1., 0., 0.])
     """
     task = Task(target, points, _checks.concentration(concentration), degree, regularization, samples)
+    if rule in _CORE_ONLY:
+        raise ValueError(f"'coefficients' must not be '{rule}' for a split head: {_CORE_ONLY[rule]}")
     return _rule(SPLIT_RULES, rule, task)(task)
 
 

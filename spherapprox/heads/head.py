@@ -81,9 +81,10 @@ class Head:
         concentration : float, optional
             lambda, at least 0. None, for "interpolation" alone, means
             `spherapprox.coefficients.well_conditioned_concentration`.
-        coefficients : {"riemann", "interpolation", "least_squares"}
-            How the values are chosen: ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split head;
-            so that the head equals f at every control point; or so that its mean square error is least.
+        coefficients : {"riemann", "interpolation", "least_squares", "spectral"}
+            How the values are chosen. "riemann": ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split
+            head. "interpolation": the head equals f at every control point. "least_squares": its mean square error is
+            least. "spectral", for a core head: "riemann" with f's harmonics divided by the kernel's eigenvalues.
         degree, regularization, samples
             Options of rules that take them: `spherapprox.coefficients.core_values` and `split_values`.
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import harmonics, sphere
+from .. import sphere
+from ..harmonics import recurrences
 from .symmetry import Floats, Group
 
 _BLOCK = 2**15
@@ -37,7 +38,7 @@ class SphereInvariants:
         self._degree, self._bases = degree, dict[int, Floats]()
         n = int(counts.max()) + 8
         images = group.orbits(sphere.uniform(2, n, 0)) if len(group) > 1 else np.eye(3)
-        for k, values in harmonics._values(degree, images):
+        for k, values in recurrences.by_degree(degree, images):
             if k == 0 or not counts[k]:
                 continue
             if len(group) == 1:
@@ -48,13 +49,13 @@ class SphereInvariants:
 
     def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
         """Return values, slopes and tangents at the rows."""
-        z, s, azimuth = harmonics._polar(x)
-        cos, sin = harmonics._powers(azimuth, self._degree)
+        z, s, azimuth = recurrences.polar(x)
+        cos, sin = recurrences.powers(azimuth, self._degree)
         before, parts = z[:0, None], []
-        for k, row in enumerate(harmonics._legendre_rows(self._degree, z, s)):
+        for k, row in enumerate(recurrences.legendre_rows(self._degree, z, s)):
             if k in self._bases:
-                south, east = harmonics._derivative_rows(k, row, before)
-                ordered = harmonics._ordered
+                south, east = recurrences.derivative_rows(k, row, before)
+                ordered = recurrences.ordered
                 table = np.stack([ordered(row, cos, sin), ordered(south, cos, sin), ordered(east, -sin, cos)])
                 parts.append(self._bases[k] @ table)  # (3, N_k, q)
             before = row

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .. import _checks
 from .._kernels import hyperspherical
 from .._threads import in_order, slices
+from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -67,26 +68,9 @@ def errors_by_degree(x: Floats, weights: Floats, degree: int, *, workers: int = 
     return np.sqrt(squares)
 
 
-def harmonics_of_degrees(dim: int, degree: int) -> Integers:
-    """Return the number of independent harmonics on S^m of each degree up to a degree, shape (degree+1,)."""
-    if dim == 1:
-        return np.array([1] + degree * [2])
-    return np.array(
-        [math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0) for k in range(degree + 1)]
-    )
-
-
-def _log_harmonics(dim: int, degree: int) -> float:
-    """Return the logarithm of the number of harmonics up to a degree, (2L + m) (L + m - 1)! / (L! m!)."""
-    if dim == 1:
-        return math.log(2.0 * degree + 1.0)
-    log_binomial = math.lgamma(degree + dim) - math.lgamma(degree + 1.0) - math.lgamma(dim + 1.0)
-    return math.log(2.0 * degree + dim) + log_binomial
-
-
 def _require_affordable(n: int, dim: int, degree: int, workers: int) -> None:
     """Refuse what would take too much memory or time."""
-    basis, inner = (math.exp(min(_log_harmonics(k, degree), 500.0)) if k else 1.0 for k in (dim, dim - 1))
+    basis, inner = (math.exp(min(log_columns(degree, k), 500.0)) if k else 1.0 for k in (dim, dim - 1))
     what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
     workers = min(workers, _most_blocks(n, dim, degree, inner))
     arrays = basis * (3.0 + workers) + workers * (2.0 * max(inner, _BLOCK) + _BLOCK) + 3.0 * n * (dim + 1)
@@ -106,7 +90,7 @@ def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     z = x[:, 0] + 1j * x[:, 1]
 
     def part(some: slice) -> Floats:
-        sums = (_powers(z[some], degree) * weights[some]).sum(axis=1)
+        sums = (powers(z[some], degree) * weights[some]).sum(axis=1)
         return np.concatenate([sums.real, sums.imag])
 
     sums = _sum(part, slices(len(z), max(1, _BLOCK // (2 * degree + 2))), workers)
@@ -116,9 +100,9 @@ def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
 def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     """Return the squared errors of each degree on S^m, m >= 2."""
     dim = x.shape[1] - 1
-    inner = harmonics_of_degrees(dim - 1, degree)
+    inner = sizes(degree, dim - 1)
     offsets = np.concatenate([[0], np.cumsum(inner)])
-    constants = _seeds(dim, degree)
+    constants = seeds(dim, degree)
     order, starts, cosine, sine = _parallels(x)
     x, weights = x[order, :-1], weights[order]
     x /= np.where(sine > 0.0, sine, 1.0)[:, None]  # 0 at the poles, where only l' = 0 counts
@@ -130,7 +114,7 @@ def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
         sums = np.zeros((int(offsets[-1]), some.stop - some.start))
         for chunk in slices(last - first, step):
             rows = slice(first + chunk.start, first + chunk.stop)
-            table = _solid_harmonics(x[rows].T, weights[rows], offsets, constants)
+            table = solid_harmonics(x[rows].T, weights[rows], offsets, constants)
             _add_up(table, rows, starts[some], sums)
         t, s = cosine[starts[some]], sine[starts[some]]
         return _against_colatitude(dim, t, s, offsets, constants[-1], sums)
@@ -145,18 +129,6 @@ def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     return squares
 
 
-def _seeds(dim: int, degree: int) -> Floats:
-    """Return for S^k, k = 1, ..., m, the constants that make sin^l of each colatitude orthonormal, shape (m, L+1).
-
-    Row k - 1 holds the product over k' <= k of p_0 = sqrt(B(k'/2, 1/2) / B(l + k'/2, 1/2)), sqrt(2) for k' = 1, l > 0.
-    """
-    j = np.arange(degree)
-    constants = np.ones((dim, degree + 1))
-    for k in range(2, dim + 1):
-        constants[k - 1, 1:] = constants[k - 2, 1:] * np.sqrt(np.cumprod((j + 0.5 * (k + 1)) / (j + 0.5 * k)))
-    return constants
-
-
 def _parallels(x: Floats) -> tuple[Integers, Integers, Floats, Floats]:
     """Return the order by colatitude, where parallels begin in it, and cosine and sine in that order."""
     t, s = x[:, -1], np.sqrt(np.einsum("ij,ij->i", x[:, :-1], x[:, :-1]))
@@ -167,37 +139,6 @@ def _parallels(x: Floats) -> tuple[Integers, Integers, Floats, Floats]:
     angle, t, s = angle[order], t[order], s[order]
     new = (np.diff(angle) != 0.0) | (np.diff(t < 0.0))
     return order, np.concatenate([[0], np.flatnonzero(new) + 1]), t, s
-
-
-def _solid_harmonics(x: Floats, weights: Floats, offsets: Integers, constants: Floats) -> Floats:
-    """Return the table of weighted harmonics of S^(m-1), a column for each point, over constants[-2] of their degree.
-
-    x has a coordinate in each row. In each degree the order is that in which the coordinates bring harmonics in.
-    """
-    degree = len(offsets) - 2
-    table = np.empty((int(offsets[-1]), x.shape[1]))
-    powers = (math.sqrt(2.0) * weights) * _powers(x[0] + 1j * x[1], degree)
-    table[0] = weights
-    table[offsets[1:-1]] = powers[1:].real
-    table[offsets[1:-1] + 1] = powers[1:].imag
-    sizes = np.array([1] + degree * [2])
-    squares = x[0] * x[0] + x[1] * x[1]
-    for k in range(2, len(x)):
-        squares += x[k] * x[k]
-        hyperspherical.extend(k, np.ascontiguousarray(x[k]), squares, offsets, sizes, constants[k - 1], table)
-    return table
-
-
-def _powers(z: NDArray[np.complex128], degree: int) -> NDArray[np.complex128]:
-    """Return the powers 0, ..., degree of complex numbers, a row for each, by doubling."""
-    table = np.ones((degree + 1, len(z)), dtype=np.complex128)
-    table[1:2] = z
-    done = 1
-    while done < degree:
-        more = min(done, degree - done)
-        np.multiply(table[1 : more + 1], table[done], out=table[done + 1 : done + more + 1])
-        done += more
-    return table
 
 
 def _add_up(table: Floats, rows: slice, starts: Integers, sums: Floats) -> None:

@@ -3,5 +3,16 @@
 from .analytic import bump, distance, zonal_harmonic
 from .catalogue import make, names
 from .geomagnetic import geomagnetic_coefficients, geomagnetic_field
+from .random import random_bandlimited, random_smooth
 
-__all__ = ["bump", "distance", "geomagnetic_coefficients", "geomagnetic_field", "make", "names", "zonal_harmonic"]
+__all__ = [
+    "bump",
+    "distance",
+    "geomagnetic_coefficients",
+    "geomagnetic_field",
+    "make",
+    "names",
+    "random_bandlimited",
+    "random_smooth",
+    "zonal_harmonic",
+]

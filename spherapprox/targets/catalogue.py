@@ -10,12 +10,15 @@ from .. import _checks, special
 from ..target import Target
 from .analytic import bump, distance, zonal_harmonic
 from .geomagnetic import geomagnetic_field
+from .random import random_bandlimited, random_smooth
 
 _CATALOGUE: dict[str, Callable[..., Target]] = {
     "geomagnetic_field": geomagnetic_field,
     "distance": distance,
     "zonal_harmonic": zonal_harmonic,
     "bump": bump,
+    "random_bandlimited": random_bandlimited,
+    "random_smooth": random_smooth,
 }
 """What `make` knows by name."""
 
@@ -34,7 +37,7 @@ def names() -> tuple[str, ...]:
     --------
     >>> from spherapprox import targets
     >>> targets.names()
-    ('geomagnetic_field', 'distance', 'zonal_harmonic', 'bump')
+    ('geomagnetic_field', 'distance', 'zonal_harmonic', 'bump', 'random_bandlimited', 'random_smooth')
     """
     return tuple(_CATALOGUE)
 

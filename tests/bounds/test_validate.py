@@ -13,6 +13,17 @@ def verdicts(validation):
     return {check.theorem: check.verdict for check in validation.checks}
 
 
+def in_place_of(head, wrong, target, n):
+    """Hold what a wrong head makes of the target against what is promised for the right one.
+
+    Of the wrong head itself the theorems say nothing: they speak of Riemann coefficients.
+    """
+    for check in validate(wrong, target, n=100, worst_case=False).checks:
+        assert check.verdict == "not applicable"
+        assert check.bound is None
+    return validate(head, target, error=sup_error(wrong, target, n=n), worst_case=False)
+
+
 @pytest.mark.parametrize("name", ["distance", "bump", "zonal_harmonic"])
 @pytest.mark.parametrize("dim", [1, 2, 3, 8])
 def test_true_heads_are_not_violated(name, dim):
@@ -37,7 +48,7 @@ def test_shifted_values_are_caught():
     head = SplitHead.from_target(target, EqualMeasurePartition(1, 5000), 300.0)
     wrong = dataclasses.replace(head, values=head.values + 0.5)
     assert validate(head, target, n=2000, worst_case=False).ok
-    caught = validate(wrong, target, n=2000, worst_case=False)
+    caught = in_place_of(head, wrong, target, 2000)
     assert not caught.ok
     assert caught.violated == ("sharp-split-mean", "sharp-split-equal", "sharp-split")
 
@@ -47,7 +58,7 @@ def test_rolled_values_are_caught():
     head = CoreHead.from_target(target, EqualMeasurePartition(1, 5000), 100.0)
     wrong = dataclasses.replace(head, values=np.roll(head.values, 700))
     assert validate(head, target, n=1000).ok
-    assert validate(wrong, target, n=1000).violated == ("sharp-core",)
+    assert in_place_of(head, wrong, target, 1000).violated == ("sharp-core",)
 
 
 def test_a_concentration_off_by_ten_is_caught():
@@ -55,8 +66,8 @@ def test_a_concentration_off_by_ten_is_caught():
     partition = EqualMeasurePartition(2, 30_000)
     core = CoreHead.from_target(target, partition, 50.0)
     # the coefficients are those of lambda = 50, the kernel is that of lambda = 500, and the other way round
-    assert not validate(dataclasses.replace(core, concentration=500.0), target, n=1000).ok
-    assert not validate(dataclasses.replace(core, concentration=5.0), target, n=1000).ok
+    for wrong in (dataclasses.replace(core, concentration=500.0), dataclasses.replace(core, concentration=5.0)):
+        assert not in_place_of(core, wrong, target, 1000).ok
 
     # the error of lambda = 100 under the name of lambda = 1000
     circle = targets.distance(1)
@@ -98,7 +109,7 @@ def test_vector_values():
     for kind in (CoreHead, SplitHead):
         head = kind.from_target(target, partition, 80.0)
         assert validate(head, target, n=1000).ok
-        assert not validate(dataclasses.replace(head, values=2 * head.values), target, n=1000).ok
+        assert not in_place_of(head, dataclasses.replace(head, values=2 * head.values), target, 1000).ok
 
 
 def test_bad_input():
@@ -122,7 +133,8 @@ def test_a_constant_target():
     for kind in (CoreHead, SplitHead):
         assert validate(kind.from_target(constant, partition, 30.0), constant, n=500).ok
     wrong = SplitHead(partition.centers(), np.full(200, 3.001), 30.0, partition)
-    assert not validate(wrong, constant, n=500).ok
+    right = SplitHead.from_target(constant, partition, 30.0)
+    assert not in_place_of(right, wrong, constant, 500).ok
 
 
 def test_moved_control_points_are_no_partition():
@@ -132,3 +144,39 @@ def test_moved_control_points_are_no_partition():
     assert verdicts(validate(moved, target, n=300, worst_case=False)) == dict.fromkeys(
         ("sharp-split-mean", "sharp-split-equal", "sharp-split"), "not applicable"
     )
+
+
+def test_a_target_whose_constants_are_wrong_is_caught():
+    steep = Target(lambda x: np.sin(40.0 * x[:, 0]), 1, lipschitz=0.1, sup_norm=1.0)
+    head = SplitHead.from_target(steep, EqualMeasurePartition(1, 300), 50.0)
+    assert "sharp-split" in validate(head, steep, n=1000, worst_case=False).violated
+
+
+@pytest.mark.parametrize("kind", [CoreHead, SplitHead])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_values_count_as_riemann_to_rounding(kind, dtype):
+    target = Target(lambda x: np.asarray(1.0 + x[:, 0] ** 2, dtype=dtype), 2, lipschitz=1.0, sup_norm=2.0)
+    head = kind.from_target(target, EqualMeasurePartition(2, 200), 20.0)
+    spoken = {check.theorem for check in validate(head, target, n=300, worst_case=False).checks if check.bound}
+    assert spoken
+    rounded = dataclasses.replace(head, values=head.values * dtype(1.0 + 2.0 * np.finfo(dtype).eps))
+    assert {c.theorem for c in validate(rounded, target, n=300, worst_case=False).checks if c.bound} == spoken
+    off = dataclasses.replace(head, values=head.values * dtype(1.0 + 1e-4))
+    silent = validate(off, target, n=300, worst_case=False).checks
+    assert all(c.verdict == "not applicable" and "Riemann coefficients" in c.reason for c in silent)
+
+
+def test_spectral_heads_are_not_held_to_theorems_on_riemann_coefficients():
+    field = targets.geomagnetic_field()
+    head = CoreHead.from_target(field, points.gauss_product(2, 43), 10.0, "spectral")
+    checks = validate(head, field, n=500).checks
+    assert all("Riemann coefficients" in check.reason for check in checks)
+    riemann = CoreHead.from_target(field, points.gauss_product(2, 43), 10.0)
+    assert verdicts(validate(riemann, field, n=500))["sharp-core-quadrature"] == "holds"
+    # other values, of another shape, and a target that fails at the control points
+    vector = CoreHead(head.control_points, np.ones((len(head), 2)), 10.0, head.points)
+    error = sup_error(head, field, n=100)
+    assert "Riemann" in validate(vector, field, error=error).checks[0].reason
+    failing = Target(lambda x: np.log(x[:, 2] - 2.0 + 0.0 * x[:, 0]), 2, lipschitz=1.0, sup_norm=1.0)
+    with np.errstate(invalid="ignore"):
+        assert "Riemann" in validate(head, failing, error=error).checks[0].reason

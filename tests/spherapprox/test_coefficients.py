@@ -67,9 +67,9 @@ def test_float32_stays_while_it_can():
 
 def test_bad_input():
     rows = np.eye(3)
-    with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann', .*got 'magic'"):
+    with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann'.*got 'magic'"):
         core_values(first, rows, 1.0, "magic")
-    with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann', .*got 'spectral'"):
+    with pytest.raises(ValueError, match=r"'coefficients' must not be 'spectral' for a split head: softmax"):
         split_values(first, rows, 1.0, "spectral")
     with pytest.raises(ValueError, match=r"'concentration' must be small enough.*got 1e\+06.*dim = 1000.*SplitHead"):
         core_values(first, np.eye(1001), 1e6)

@@ -143,7 +143,7 @@ def test_bad_input(kind):
         kind(rows, np.ones(3), -2.0)
     with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -2"):
         kind.from_target(target, rows, -2.0)
-    with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann', .*got 'magic'"):
+    with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann'.*got 'magic'"):
         kind.from_target(target, rows, 2.0, "magic")
     with pytest.raises(ValueError, match=r"'points' must lie on the target's sphere S\^2, got points of S\^3"):
         kind.from_target(target, PointSet(np.eye(4)), 2.0)

@@ -1,0 +1,195 @@
+"""Spectral coefficients: the target's projection divided by the kernel's eigenvalues, degree by degree.
+
+docs/theorems.md, 4.7. A positive quadrature exact to degree D projects the target onto the harmonics of degrees
+l <= n <= D/2; these are divided by the eigenvalues a_l, so that the kernel's convolution gives them back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _checks
+from .._checks import Floats
+from .._threads import slices
+from ..harmonics import hyperspherical_harmonics
+from ..harmonics.hyperspherical import sizes
+from ..points import PointSet
+from ..vmf import VonMisesFisher
+from .riemann import peak
+from .tail import log_tails
+from .task import Task
+
+Array = NDArray[np.float64]
+
+_BLOCK = 2**22
+"""Elements of a table of harmonics that are in memory at a time: 32 MiB."""
+
+_KEPT = 2**24
+"""A table of so many elements is made once and kept."""
+
+_LARGEST = 700.0
+"""Logarithms of factors up to which nothing overflows."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the error of spectral coefficients is made of, for each degree n = 0, 1, ... of the polynomial.
+
+    Parameters
+    ----------
+    misfit : ndarray
+        The largest error at a control point of the polynomial that is fitted without it: an estimate of |f - p_n|.
+    tail : ndarray
+        An estimate of |p_n - h|, the harmonics of the kernel that the points mistake for others:
+        ``sum_(l<=n) alpha_(D-l) |Y_l|_2 / a_l``, alpha_g the sum of a_l over l > g.
+    rounding : ndarray
+        ``2^-52 max_k |p~_n(b_k)|``, the size of the rounding errors of the head's sum.
+    """
+
+    misfit: Array
+    tail: Array
+    rounding: Array
+
+    @property
+    def total(self) -> Array:
+        """The sum of the three."""
+        return self.misfit + self.tail + self.rounding
+
+    @property
+    def degree(self) -> int:
+        """The smallest degree whose total is within 10 % of the least: no degree that holds noise only is added."""
+        return int(np.argmax(self.total <= 1.1 * self.total.min()))
+
+
+def core(task: Task) -> Array:
+    """Return ``c exp(lambda) w_k p~(b_k)`` with ``p~ = sum_(l<=n) Y_l / a_l``, Y_l the target's part of degree l."""
+    rule = _rule(task)
+    assert rule.degree is not None
+    log_peak, log_a = math.log(peak(task.dim, task.concentration)), _log_eigenvalues(task, rule.degree)
+    n = len(log_a) - 1
+    sampled, basis = task.sample(), _Basis(rule.points, n)
+    f = _columns(sampled)
+    c = basis.transform(rule.weights, f)
+    if task.degree is None:
+        n = _estimate(task, basis, f, c, log_a).degree
+    factors = np.exp(log_peak - log_a[: n + 1]).repeat(np.diff(basis.offsets[: n + 2]))
+    values = np.concatenate([table[:, : len(factors)] @ (c[: len(factors)] * factors[:, None]) for _, table in basis])
+    values *= rule.weights[:, None]
+    if not np.isfinite(values).all():
+        raise ValueError(f"'degree' = {n} gives values beyond float64: lower it, or raise 'concentration'")
+    _warn_of_tail(task, float(_tail(task, basis, c, log_a)[n]), f)
+    return values.reshape(sampled.shape)
+
+
+def estimate(task: Task) -> Estimate:
+    """Return what the choice of the degree goes by, for a task without a degree."""
+    rule = _rule(task)
+    assert rule.degree is not None
+    log_a = _log_eigenvalues(task, rule.degree)
+    basis, f = _Basis(rule.points, len(log_a) - 1), _columns(task.sample())
+    return _estimate(task, basis, f, basis.transform(rule.weights, f), log_a)
+
+
+class _Basis:
+    """Harmonics at points, in blocks of rows; a small table is kept."""
+
+    def __init__(self, rows: Array, degree: int) -> None:
+        self.offsets = np.concatenate([[0], np.cumsum(sizes(degree, rows.shape[1] - 1))])
+        self._rows, self._degree = rows, degree
+        columns = int(self.offsets[-1])
+        self._blocks = slices(len(rows), max(1, _BLOCK // columns))
+        self._kept = list(self._tables()) if len(rows) * columns <= _KEPT else None
+
+    def _tables(self) -> Iterator[tuple[slice, Array]]:
+        return ((some, hyperspherical_harmonics(self._degree, self._rows[some])) for some in self._blocks)
+
+    def __iter__(self) -> Iterator[tuple[slice, Array]]:
+        return self._tables() if self._kept is None else iter(self._kept)
+
+    def transform(self, weights: Array, f: Array) -> Array:
+        """Return the coefficients ``sum_k w_k Y_lj(b_k) f(b_k)``, shape (columns, p)."""
+        c = np.zeros((int(self.offsets[-1]), f.shape[1]))
+        for some, table in self:
+            c += table.T @ (weights[some, None] * f[some])
+        return c
+
+
+def _estimate(task: Task, basis: _Basis, f: Array, c: Array, log_a: Array) -> Estimate:
+    """Return the three parts of the error for each degree, from the fits at the control points."""
+    rule, count = _rule(task), len(log_a)
+    misfit, largest = np.zeros(count), np.zeros(count)
+    for some, table in basis:
+        fit, corrected = np.zeros_like(f[some]), np.zeros_like(f[some])
+        for n in range(count):
+            of_degree = slice(basis.offsets[n], basis.offsets[n + 1])
+            part = table[:, of_degree] @ c[of_degree]
+            fit += part
+            corrected += math.exp(-log_a[n]) * part
+            left = 1.0 - rule.weights[some] * basis.offsets[n + 1]  # 1 - leverage
+            with np.errstate(divide="ignore", invalid="ignore"):
+                misses = np.where(left > 1e-9, np.linalg.norm(f[some] - fit, axis=1) / left, math.inf)
+            misfit[n] = max(misfit[n], float(misses.max()))
+            largest[n] = max(largest[n], float(np.linalg.norm(corrected, axis=1).max()))
+    return Estimate(misfit, _tail(task, basis, c, log_a), np.finfo(float).eps * largest)
+
+
+def _tail(task: Task, basis: _Basis, c: Array, log_a: Array) -> Array:
+    """Return ``sum_(l<=n) alpha_(D-l) |Y_l|_2 / a_l``, alpha_g the sum of a_l over l > g, for each degree n."""
+    assert isinstance(task.points, PointSet)
+    assert task.points.degree is not None
+    exactness, count = task.points.degree, len(log_a)
+    norms = np.sqrt(np.add.reduceat(np.square(c).sum(axis=1), basis.offsets[:count]))
+    log_alpha = log_tails(task.dim, task.concentration, exactness, simple=True)[exactness - np.arange(count)]
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.asarray(np.cumsum(np.exp(np.log(norms) + log_alpha - log_a)))
+
+
+def _rule(task: Task) -> PointSet:
+    """Return the control points as a positive quadrature of known degree, or say what to take instead."""
+    points = task.points
+    if isinstance(points, PointSet) and points.degree is not None and bool((points.weights > 0.0).all()):
+        return points
+    raise ValueError(
+        f"'points' must be a PointSet with positive weights and a known degree of exactness for "
+        f"coefficients='spectral', got {_checks.show(points)}: points.gauss_product(dim, degree) and "
+        "points.spherical_design(dim, degree) are such; other points take coefficients='least_squares'"
+    )
+
+
+def _log_eigenvalues(task: Task, exactness: int) -> Array:
+    """Return log a_l for the degrees l that can be asked for: up to the given one, else up to D/2 and the floats."""
+    top = exactness // 2
+    if task.degree is not None:
+        why = f"the points are exact to degree {exactness}, which must be at least twice 'degree'"
+        top = _checks.integer(task.degree, "degree", minimum=0, maximum=top, limit=why)
+    kernel = VonMisesFisher(task.dim, task.concentration)
+    log_a = kernel.eigenvalues(top, log=True)
+    allowed = np.flatnonzero(float(kernel.log_density(1.0)) - log_a <= _LARGEST)
+    if task.degree is not None and len(allowed) <= top:
+        raise ValueError(
+            f"'degree' must be at most {len(allowed) - 1} on S^{task.dim} at concentration {task.concentration:g}, "
+            f"got {top}: the kernel's eigenvalue there is exp({log_a[top]:.6g}), too small to divide by; raise "
+            "'concentration'"
+        )
+    return np.asarray(log_a[: len(allowed)])
+
+
+def _columns(sampled: Floats) -> Array:
+    """Return sampled values as (n, p)."""
+    return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1))
+
+
+def _warn_of_tail(task: Task, tail: float, f: Array) -> None:
+    """Warn where the points do not resolve the kernel, so that zero weights would be no worse."""
+    largest = float(np.linalg.norm(f, axis=1).max())
+    if tail > largest > 0.0:
+        _checks.warn_inaccurate(
+            f"points exact to degree {getattr(task.points, 'degree', None)} do not resolve the kernel at concentration "
+            f"{task.concentration:g}: about {tail:.3g} is added to the error, the target's largest value is "
+            f"{largest:.3g}; lower 'concentration' or 'degree', or take a rule of higher degree"
+        )

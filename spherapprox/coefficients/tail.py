@@ -1,0 +1,71 @@
+"""Tails of the kernel's expansion in harmonics: how much of its peak belongs to degrees beyond a number."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..vmf import VonMisesFisher
+
+Array = NDArray[np.float64]
+
+_MOST = 2_000_000
+"""Terms that are summed at most; where more are needed the bound is the kernel's peak."""
+
+
+def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool = False) -> Array:
+    """Return the logarithms of upper bounds of ``rho_g``, the sum of ``dim(H_l) a_l`` over l > g.
+
+    Parameters
+    ----------
+    dim : int
+        The manifold's dimension m >= 1.
+    concentration : float
+        lambda, at least 0.
+    max_degree : int
+        The largest g >= 0.
+    simple : bool
+        Count every degree once: the sum of a_l over l > g.
+
+    Returns
+    -------
+    ndarray, shape (max_degree+1,)
+        For g = 0, ..., max_degree; equal to rho_g within 1e-9 relative where at most two million terms count, and the
+        kernel's peak, the sum over all l, where more would. -inf for lambda = 0.
+
+    Notes
+    -----
+    The ratio of two terms falls with l, so a geometric series bounds the terms that are not summed.
+
+    References
+    ----------
+    docs/theorems.md, 4.7 and 4.C (tails).
+
+    Examples
+    --------
+    >>> from spherapprox.coefficients.tail import log_tails
+    >>> log_tails(2, 10.0, 30)[[0, 30]].round(3)  # the peak less 1, and nearly nothing
+    array([  2.944, -31.982])
+    """
+    log_peak = float(VonMisesFisher(dim, concentration).log_density(1.0))
+    if concentration == 0.0:
+        return np.full(max_degree + 1, -math.inf)
+    terms = max_degree + 100 + 12.0 * math.sqrt(concentration * (dim + 8.0))
+    if terms > _MOST:
+        return np.full(max_degree + 1, log_peak)
+    log_terms = VonMisesFisher(dim, concentration).eigenvalues(int(terms), log=True)
+    if not simple:
+        log_terms += log_sizes(dim, int(terms))
+    log_ratio = float(log_terms[-1] - log_terms[-2])
+    rest = log_peak if log_ratio >= 0.0 else log_terms[-1] + log_ratio - math.log(-math.expm1(log_ratio))
+    sums = np.logaddexp.accumulate(np.append(log_terms[1:], rest)[::-1])[::-1]
+    return np.minimum(sums[: max_degree + 1], log_peak)
+
+
+def log_sizes(dim: int, max_degree: int) -> Array:
+    """Return log dim H_l for l = 0, ..., max_degree >= 1, from the ratios of successive ones."""
+    k = np.arange(1.0, max_degree)
+    growth = 0.0 * k if dim == 1 else np.log1p(2.0 / (2.0 * k + dim - 1.0)) + np.log1p((dim - 2.0) / (k + 1.0))
+    return np.concatenate([[0.0, math.log(dim + 1.0)], math.log(dim + 1.0) + np.cumsum(growth)])

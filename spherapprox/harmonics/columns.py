@@ -1,0 +1,106 @@
+"""The order of the columns of harmonics on S^2, and their normalisations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks, special
+
+Array = NDArray[np.float64]
+
+
+NORMALIZATIONS = ("schmidt", "orthonormal", "surface")
+"""The words that `normalization` takes; the module's docstring defines them."""
+
+MAX_DEGREE = special.MAX_DEGREE
+"""Largest degree that any function takes; memory sets lower limits, by the size of what is asked for."""
+
+
+def column(degree: int, order: int) -> int:
+    """Return the column of degree k and order m: ``k*k + k + m``.
+
+    Parameters
+    ----------
+    degree : int
+        k >= 0.
+    order : int
+        m with -k <= m <= k; negative orders are the sines.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from spherapprox import harmonics
+    >>> harmonics.column(2, -1)
+    5
+    """
+    degree = _checks.integer(degree, "degree", minimum=0)
+    order = _checks.integer(order, "order", minimum=-degree, maximum=degree, why="|order| must not exceed 'degree'")
+    return degree * degree + degree + order
+
+
+def degrees(max_degree: int) -> NDArray[np.int64]:
+    """Return the degree of every column, shape ``((max_degree+1)**2,)``.
+
+    Parameters
+    ----------
+    max_degree : int
+        K, 0 to 1e6, as far as memory allows.
+
+    Returns
+    -------
+    ndarray of int
+
+    Examples
+    --------
+    Convolution with a von Mises-Fisher kernel multiplies a coefficient vector by ``eigenvalues[degrees(K)]``.
+
+    >>> from spherapprox import harmonics
+    >>> harmonics.degrees(2)
+    array([0, 1, 1, 1, 2, 2, 2, 2, 2])
+    """
+    max_degree = checked_degree(max_degree)
+    what = f"the degrees of all columns up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * (max_degree + 1) ** 2, what, "lower 'max_degree'")
+    each = np.arange(max_degree + 1)
+    return np.repeat(each, 2 * each + 1)
+
+
+def checked_degree(value: int, name: str = "max_degree", *, minimum: int = 0) -> int:
+    """Check a degree."""
+    return _checks.integer(value, name, minimum=minimum, maximum=MAX_DEGREE)
+
+
+def factors(max_degree: int, normalization: str) -> Array:
+    """Return what Schmidt's functions of each degree are multiplied by."""
+    normalization = _checks.choice(normalization, "normalization", NORMALIZATIONS)
+    if normalization == "schmidt":
+        return np.ones(max_degree + 1)
+    total = 1.0 if normalization == "orthonormal" else 4.0 * np.pi
+    return np.asarray(np.sqrt((2.0 * np.arange(max_degree + 1) + 1.0) / total))
+
+
+def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Array, int]:
+    """Return the coefficients for Schmidt's functions, and the highest degree."""
+    array = _checks.floating(coefficients, "coefficients").astype(np.float64)
+    max_degree = math.isqrt(len(array)) - 1 if array.ndim else -1
+    if array.ndim not in (1, 2) or (max_degree + 1) ** 2 != len(array):
+        raise ValueError(
+            f"'coefficients' must have shape ((K+1)^2,) or ((K+1)^2, p), got {array.shape}: "
+            "entry k*k + k + m belongs to degree k and order m, for all degrees up to K; fill up with zeros"
+        )
+    factor = factors(max_degree, normalization)[degrees(max_degree)]
+    return array * factor.reshape(-1, *[1] * (array.ndim - 1)), max_degree
+
+
+def scalar_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Array, int]:
+    """Return the coefficients of one function for Schmidt's functions, and the highest degree."""
+    weights, max_degree = schmidt_coefficients(coefficients, normalization)
+    if weights.ndim != 1:
+        raise ValueError(f"'coefficients' must have shape ((K+1)^2,), got {weights.shape}: pass one column at a time")
+    return weights, max_degree

@@ -1,0 +1,127 @@
+"""Recurrences of Legendre functions and of their derivatives, and harmonics on S^2 degree by degree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_RADIX = 800
+"""Legendre functions below 2^-400 are carried as x 2^(-800 e), so that no seed underflows before it can grow."""
+
+_BLOCK = 2**15
+"""Elements per work array of one block of rows: a quarter of a MiB, so that the few arrays of a block stay in cache."""
+
+
+def blocks(n_rows: int, max_degree: int) -> Iterator[slice]:
+    """Cut the rows into blocks whose work arrays stay in cache."""
+    size = max(16, _BLOCK // (max_degree + 1))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def polar(rows: NDArray[np.floating[Any]]) -> tuple[Array, Array, NDArray[np.complex128]]:
+    """Return cos theta, sin theta and e^(i phi) of the rows' directions."""
+    x, y, z = rows.T.astype(np.float64)
+    s = np.hypot(x, y)
+    azimuth = np.ones(len(s), dtype=np.complex128)
+    np.divide(x + 1j * y, s, out=azimuth, where=s > 0.0)
+    length = np.hypot(s, z)
+    return z / length, s / length, azimuth
+
+
+def sectoral(max_degree: int, s: Array) -> tuple[Array, NDArray[np.int32]]:
+    """Return x, e with ``P_m^m = x 2^(-_RADIX e)``, from ``P_m^m = sqrt((2m-1)/(2m)) s P_(m-1)^(m-1)``, m >= 2."""
+    seed = np.ones((max_degree + 1, len(s)))
+    exponent = np.zeros((max_degree + 1, len(s)), dtype=np.int32)
+    for m in range(1, max_degree + 1):
+        seed[m] = (math.sqrt((2 * m - 1) / (2 * m)) if m > 1 else 1.0) * s * seed[m - 1]
+        small = (seed[m] < 2.0 ** (-_RADIX // 2)) & (seed[m] > 0.0)
+        seed[m, small] *= 2.0**_RADIX
+        exponent[m] = exponent[m - 1] + small
+    return seed, exponent
+
+
+def legendre_rows(max_degree: int, z: Array, s: Array) -> Iterator[Array]:
+    """Yield Schmidt's ``P_k^0, ..., P_k^k`` at z = cos theta, s = sin theta, as (k+1, n), for k = 0..max_degree."""
+    seed, exponent = sectoral(max_degree, s)
+    deep = np.flatnonzero(exponent.any(axis=0))  # the points near enough to a pole for seeds to be scaled
+    exponent = exponent[:, deep]
+    before = last = np.empty((0, len(z)))
+    for k in range(max_degree + 1):
+        m = np.arange(k, dtype=np.float64)[:, None]
+        row = np.empty((k + 1, len(z)))
+        row[k] = seed[k]
+        np.multiply((2 * k - 1) * z, last, out=row[:k])
+        row[: max(k - 1, 0)] -= np.sqrt((k - 1 - m[:-1]) * (k - 1 + m[:-1])) * before
+        row[:k] /= np.sqrt((k - m) * (k + m))
+        true = row
+        if deep.size:
+            grown = (np.abs(row[:k, deep]) > 2.0 ** (_RADIX // 2)) & (exponent[:k] > 0)
+            exponent[:k] -= grown
+            factor = np.where(grown, 2.0**-_RADIX, 1.0)
+            row[:k, deep] *= factor
+            last[:, deep] *= factor
+            true = row.copy()
+            true[:, deep] = np.ldexp(row[:, deep], -_RADIX * exponent[: k + 1])
+        yield true
+        before, last = last, row
+
+
+def derivative_rows(k: int, row: Array, before: Array) -> tuple[Array, Array]:
+    """Return ``d/dtheta P_k^m`` and ``m P_k^m / sin theta``, (k+1, n) each, from the rows of degrees k and k-1.
+
+    Ladder relations (NIST DLMF 14.10 in Schmidt's normalisation), so that nothing is divided by sin theta.
+    """
+    slope, quotient = np.zeros_like(row), np.zeros_like(row)
+    if k == 0:
+        return slope, quotient
+    m = np.arange(k + 1, dtype=np.float64)[:, None]
+    double = np.where(m == 1.0, 2.0, 1.0)  # P_k^0 lacks the factor sqrt(2) of the other orders
+    slope[0] = -math.sqrt(k * (k + 1) / 2) * row[1]
+    slope[1:] = 0.5 * np.sqrt(double * (k + m) * (k - m + 1))[1:] * row[:-1]
+    slope[1:-1] -= 0.5 * np.sqrt((k - m) * (k + m + 1))[1:-1] * row[2:]
+    quotient[1:] = 0.5 * np.sqrt(double * (k + m) * (k + m - 1))[1:] * before
+    quotient[1:-2] += 0.5 * np.sqrt((k - m) * (k - m - 1))[1:-2] * before[2:]
+    return slope, quotient
+
+
+def powers(azimuth: NDArray[np.complex128], max_degree: int) -> tuple[Array, Array]:
+    """Return ``cos(m phi)`` and ``sin(m phi)`` for m = 0..max_degree, (max_degree+1, n) each."""
+    power = np.ones((max_degree + 1, len(azimuth)), dtype=np.complex128)
+    for m in range(1, max_degree + 1):
+        np.multiply(power[m - 1], azimuth, out=power[m])
+    return np.ascontiguousarray(power.real), np.ascontiguousarray(power.imag)
+
+
+def ordered(row: Array, even: Array, odd: Array) -> Array:
+    """Return ``row[|m|]`` times even[m] for m >= 0 and odd[|m|] for m < 0, in the order m = -k..k: (2k+1, n)."""
+    k = len(row) - 1
+    result = np.empty((2 * k + 1, row.shape[1]))
+    np.multiply(row, even[: k + 1], out=result[k:])
+    np.multiply(row[:0:-1], odd[k:0:-1], out=result[:k])
+    return result
+
+
+def by_degree(max_degree: int, rows: NDArray[np.floating[Any]]) -> Iterator[tuple[int, Array]]:
+    """Yield k and Schmidt's harmonics of degree k, (2k+1, n)."""
+    z, s, azimuth = polar(rows)
+    cos, sin = powers(azimuth, max_degree)
+    for k, row in enumerate(legendre_rows(max_degree, z, s)):
+        yield k, ordered(row, cos, sin)
+
+
+def slopes_by_degree(
+    max_degree: int, z: Array, s: Array, azimuth: NDArray[np.complex128]
+) -> Iterator[tuple[int, Array, Array]]:
+    """Yield k and the slopes of Schmidt's harmonics of degree k to the south and to the east, (2k+1, n) each."""
+    cos, sin = powers(azimuth, max_degree)
+    before = np.empty((0, len(z)))
+    for k, row in enumerate(legendre_rows(max_degree, z, s)):
+        south, east = derivative_rows(k, row, before)
+        yield k, ordered(south, cos, sin), ordered(east, -sin, cos)
+        before = row

@@ -1,0 +1,194 @@
+"""Real spherical harmonics on S^2: tables, sums, and gradients of sums."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks
+from .columns import checked_degree, factors, scalar_coefficients, schmidt_coefficients
+from .recurrences import blocks, by_degree, legendre_rows, polar, slopes_by_degree
+
+Array = NDArray[np.float64]
+
+
+def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "schmidt") -> Array:
+    """Return the associated Legendre functions of all degrees and orders up to `max_degree`.
+
+    Parameters
+    ----------
+    max_degree : int
+        K, 0 to 1e6, as far as memory allows.
+    z : array_like
+        cos theta, in [-1, 1], any shape.
+    normalization : {"schmidt", "orthonormal", "surface"}
+        See the module's docstring; no Condon-Shortley phase in any of them.
+
+    Returns
+    -------
+    ndarray, shape ``(K+1, K+1) + z.shape``
+        Element ``[k, m]`` is ``P_k^m(z)``; it is 0 for m > k. In Schmidt's normalisation, whose values lie in [-1, 1],
+        the absolute error was below ``5 (k+1) 2.2e-16`` against 40 digits for all k <= 200. No degree is too high for
+        the seeds: near the poles they are carried with an exponent of their own.
+
+    Raises
+    ------
+    ValueError
+        If `z` is outside [-1, 1] or the table would be too large.
+
+    Notes
+    -----
+    The recurrence in the degree,
+    ``sqrt(k^2-m^2) P_k^m = (2k-1) z P_(k-1)^m - sqrt((k-1)^2-m^2) P_(k-2)^m``, is stable upwards [1]_.
+
+    References
+    ----------
+    .. [1] S. A. Holmes and W. E. Featherstone, Journal of Geodesy 76 (2002) 279-299.
+
+    Examples
+    --------
+    >>> from spherapprox import harmonics
+    >>> harmonics.associated_legendre(2, 0.5)[2].round(6)
+    array([-0.125   ,  0.75    ,  0.649519])
+    """
+    max_degree = checked_degree(max_degree)
+    factor = factors(max_degree, normalization)
+    z = _checks.reals(z, "z", minimum=-1.0, maximum=1.0, nan=False)
+    flat = z.ravel()
+    what = f"the table of Legendre functions up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * (max_degree + 1) ** 2 * (flat.size + 2), what, "lower it, or pass fewer values 'z'")
+    table = np.zeros((max_degree + 1, max_degree + 1, flat.size))
+    for k, row in enumerate(legendre_rows(max_degree, flat, np.sqrt((1.0 - flat) * (1.0 + flat)))):
+        table[k, : k + 1] = factor[k] * row
+    return table.reshape(max_degree + 1, max_degree + 1, *z.shape)
+
+
+def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: str = "orthonormal") -> Array:
+    """Return the table of all real spherical harmonics on S^2 up to `max_degree`.
+
+    Parameters
+    ----------
+    max_degree : int
+        K, 0 to 1e6, as far as memory allows.
+    x : array_like, shape (n, 3)
+        Points of S^2.
+    normalization : {"orthonormal", "schmidt", "surface"}
+        See the module's docstring, which also states the order of the columns.
+
+    Returns
+    -------
+    ndarray, shape (n, (K+1)**2)
+
+    Raises
+    ------
+    ValueError
+        If the rows are not points of S^2 or the table would be too large.
+
+    See Also
+    --------
+    synthesize : sums of harmonics without a table.
+
+    Examples
+    --------
+    The harmonics of degree 1 are the coordinates y, z, x:
+
+    >>> from spherapprox import harmonics
+    >>> harmonics.real_spherical_harmonics(1, [[0.48, 0.6, 0.64]], normalization="schmidt")
+    array([[1.  , 0.6 , 0.64, 0.48]])
+    """
+    max_degree = checked_degree(max_degree)
+    factor = factors(max_degree, normalization)
+    rows = _checks.rows(x, dim=2)
+    what = f"the table of harmonics up to 'max_degree' = {max_degree}"
+    _checks.memory(8.0 * len(rows) * (max_degree + 1) ** 2, what, "lower it, pass fewer rows, or use synthesize")
+    table = np.empty((len(rows), (max_degree + 1) ** 2))
+    for block in blocks(len(rows), max_degree):
+        for k, values in by_degree(max_degree, rows[block]):
+            table[block, k * k : (k + 1) ** 2] = factor[k] * values.T
+    return table
+
+
+def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Array:
+    """Return the spherical polynomial ``sum_km coefficients[k*k+k+m] Y_k^m`` at points of S^2.
+
+    Parameters
+    ----------
+    coefficients : array_like, shape ((K+1)**2,) or ((K+1)**2, p)
+        One coefficient, or p of them, per column in the order of the module's docstring.
+    x : array_like, shape (n, 3)
+        Points of S^2.
+    normalization : {"orthonormal", "schmidt", "surface"}
+        Of the harmonics that the coefficients belong to.
+
+    Returns
+    -------
+    ndarray, shape (n,) or (n, p)
+        The error is some ``(K+1)`` units of 2.2e-16 times the sum of the coefficients' sizes (Schmidt's normalisation).
+
+    Raises
+    ------
+    ValueError
+        If the number of coefficients is no square, or the rows are not points of S^2.
+
+    Notes
+    -----
+    Rows are taken in blocks and degrees one by one, so memory is O(K) per row of a block: no table is made.
+
+    Examples
+    --------
+    >>> from spherapprox import harmonics
+    >>> harmonics.synthesize([1.0, 0.0, 2.0, 0.0], [[0.6, 0.0, 0.8], [0.0, 0.0, -1.0]], normalization="schmidt")
+    array([ 2.6, -1. ])
+    """
+    weights, max_degree = schmidt_coefficients(coefficients, normalization)
+    rows = _checks.rows(x, dim=2)
+    columns = weights.reshape(len(weights), -1)
+    result = np.zeros((len(rows), columns.shape[1]))
+    for block in blocks(len(rows), max_degree):
+        part = result[block]
+        for k, values in by_degree(max_degree, rows[block]):
+            part += values.T @ columns[k * k : (k + 1) ** 2]
+    return result.reshape(len(rows), *weights.shape[1:])
+
+
+def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Array:
+    """Return the gradient on the sphere of a spherical polynomial, as tangent vectors of R^3.
+
+    Parameters
+    ----------
+    coefficients : array_like, shape ((K+1)**2,)
+        As in `synthesize`, of one function.
+    x : array_like, shape (n, 3)
+        Points of S^2.
+    normalization : {"orthonormal", "schmidt", "surface"}
+        Of the harmonics that the coefficients belong to.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Row i is orthogonal to ``x[i]``; its length is the slope per radian in the steepest direction. Nothing is
+        divided by sin theta, so the poles are points like all others.
+
+    Raises
+    ------
+    ValueError
+        If there is more than one coefficient per column, their number is no square, or the rows are not points of S^2.
+
+    Examples
+    --------
+    >>> from spherapprox import harmonics
+    >>> harmonics.gradient([0.0, 0.0, 1.0, 0.0], [[1.0, 0.0, 0.0]], normalization="schmidt")
+    array([[0., 0., 1.]])
+    """
+    weights, max_degree = scalar_coefficients(coefficients, normalization)
+    rows = _checks.rows(x, dim=2)
+    result = np.empty((len(rows), 3))
+    for block in blocks(len(rows), max_degree):
+        z, s, azimuth = polar(rows[block])
+        south, east = np.zeros(len(z)), np.zeros(len(z))
+        for k, to_south, to_east in slopes_by_degree(max_degree, z, s, azimuth):
+            south += weights[k * k : (k + 1) ** 2] @ to_south
+            east += weights[k * k : (k + 1) ** 2] @ to_east
+        horizontal = (south * z + 1j * east) * azimuth
+        result[block] = np.stack([horizontal.real, horizontal.imag, -s * south], axis=1) + 0.0  # no -0.0
+    return result

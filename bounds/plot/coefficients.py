@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from .style import BLUE, GREEN, ORANGE, PINK, RED, SKY, grid
 
 _COLOURS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, "0.3")
-_MARKERS = "osD^vP*"
+_MARKERS = "osD^vPX"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Curve:
     place : int
         Index of the point at which the label stands.
     side : {"left", "right", "above", "below"}
-        Where it stands from there.
+        Where it stands from there; above and below, it ends there.
     """
 
     label: str
@@ -43,8 +43,8 @@ class Curve:
 _OFFSETS = {
     "right": ((9, 0), "left", "center"),
     "left": ((-9, 0), "right", "center"),
-    "above": ((0, 8), "center", "bottom"),
-    "below": ((0, -8), "center", "top"),
+    "above": ((4, 8), "right", "bottom"),
+    "below": ((4, -8), "right", "top"),
 }
 
 
@@ -78,7 +78,11 @@ def coefficients_figure(curves: Sequence[Curve], title: str) -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="prefix length $N$ (control points)", ylabel="relative sup error")
     axes.set_ylim(unit / 4.0, 3.0)
     axes.set_yticks(10.0 ** np.arange(-16, 1, 2))
-    axes.set_title(title, fontsize=12)
+    axes.set_title(f"{title}\n", fontsize=12.5)
+    axes.annotate(
+        "straight lines: a power of $N$;   falling ever more steeply: exponential", (0.5, 1.0), (0, 5),
+        xycoords="axes fraction", textcoords="offset points", ha="center", va="bottom", color="0.35", fontsize=10.5,
+    )  # fmt: skip
     grid(axes)
     axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -113,4 +113,4 @@ def least_squares(
             raise _failed(len(b), concentration, "LSMR has not converged")
         columns.append(transposed @ u)
     found = base + np.stack(columns, axis=1)
-    return found.reshape(len(b), *f.shape[1:])
+    return np.asarray(found.reshape(len(b), *f.shape[1:]))

@@ -61,7 +61,7 @@ def _sample_points(task: Task) -> Points:
     """Return the samples that are asked for, or as many as are sensible."""
     given, dim = task.samples, task.dim
     if given is not None and not np.isscalar(given):
-        return given  # type: ignore[return-value]
+        return given
     count = OVERSAMPLING * len(task.rows) if given is None else _checks.integer(given, "samples", minimum=1)
     _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
     return EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)

@@ -17,6 +17,8 @@ from .task import Array, Task
 
 DIRECT = 4096
 """Up to so many control points the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
+ITERATED_CONDITION = 1e5
+"""A condition number at which the iteration takes some tens of steps."""
 ACCURACY = 1e-10
 """A relative residual above it is warned of."""
 _RESIDUAL = 1e-13

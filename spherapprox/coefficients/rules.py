@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._checks import Floats
+from ..points import nodes
 from ..points.pointset import Points
 from . import interpolation, least_squares, riemann, spectral
 from .conditioning import well_conditioned_concentration
@@ -222,4 +223,5 @@ def resolved_concentration(points: Points, concentration: float | None, rule: st
             f"'concentration' must be given for coefficients={_checks.show(rule)}, got None: only 'interpolation' "
             "chooses its own"
         )
-    return well_conditioned_concentration(points)
+    condition = 1e10 if len(nodes(points)[0]) <= interpolation.DIRECT else interpolation.ITERATED_CONDITION
+    return well_conditioned_concentration(points, condition)

@@ -3,8 +3,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from scipy.special import comb
 
-from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, points, sup_error, targets
+from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, VonMisesFisher, points, sup_error, targets
 from spherapprox.coefficients import (
     conditioning,
     core_values,
@@ -202,3 +203,34 @@ def test_no_warning_where_the_conditions_are_met():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         core_values(smooth, points.fibonacci(600), 8.0, "interpolation")
+
+
+@pytest.mark.parametrize(("dim", "g", "concentration"), [(1, 12, 3.0), (2, 8, 2.0), (2, 12, 6.0), (3, 6, 1.0)])
+def test_the_error_is_within_the_theorem(dim, g, concentration):
+    # docs/theorems.md, 4.13 (d), for f = P_3, of norm dim(H_3)^(-1/2)
+    harmonic = targets.zonal_harmonic(dim, 3)
+    degrees = np.arange(80)
+    sizes = comb(dim + degrees, dim) - comb(dim + degrees - 2, dim) * (degrees >= 2)
+    a = VonMisesFisher(dim, concentration).eigenvalues(79)
+    tail = np.sum((sizes * a)[g + 1 :])
+    bound = (1.0 + np.sqrt(sizes[: g + 1].sum())) ** 2 * tail / (a[3] * np.sqrt(sizes[3]))
+    made = CoreHead.from_target(harmonic, points.gauss_product(dim, 2 * g), concentration, "interpolation")
+    error = sup_error(made, harmonic, n=1000, refine=2).lower
+    assert bound < 0.2
+    assert error <= bound + 1e-13
+
+
+@pytest.mark.parametrize("dim", [1, 3, 8])
+def test_the_condition_number_never_grows(dim):
+    x = points.uniform(dim, 25, 1).points
+    eigenvalues = np.array([np.linalg.eigvalsh(kernel(x, c))[[0, -1]] for c in np.geomspace(0.1, 1e4, 30)])
+    assert (np.diff(eigenvalues[:, 0]) >= -1e-14).all()
+    assert (np.diff(eigenvalues[:, 1]) <= 1e-13).all()
+
+
+def test_many_points_choose_a_concentration_that_iterations_can_do(monkeypatch):
+    x = points.fibonacci(300)
+    monkeypatch.setattr(interpolation, "DIRECT", 100)
+    head = CoreHead.from_target(smooth, x, coefficients="interpolation")
+    assert head.concentration == well_conditioned_concentration(x, interpolation.ITERATED_CONDITION)
+    np.testing.assert_allclose(head(x.points), smooth(x.points), atol=1e-10)

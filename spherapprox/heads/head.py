@@ -80,7 +80,8 @@ class Head:
             set (equal weights for a split head), or bare rows with weight 1/n each.
         concentration : float, optional
             lambda, at least 0. None, for "interpolation" alone, means
-            `spherapprox.coefficients.well_conditioned_concentration`, for the condition 1e10, or 1e5 beyond 4096 points.
+            `spherapprox.coefficients.well_conditioned_concentration` for the condition 1e10, or 1e5 beyond 4096
+            points.
         coefficients : {"riemann", "interpolation", "least_squares", "spectral"}
             How the values are chosen. "riemann": ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split
             head. "interpolation": the head equals f at every control point. "least_squares": its mean square error is

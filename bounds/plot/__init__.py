@@ -1,10 +1,13 @@
 """The figures: of studies, of the ladder, of partitions and of control points."""
 
+from .coefficients import Curve, coefficients_figure
 from .errors import error_figure, error_grid, maps_figure, slope
 from .ladder import concentration_figure, ladder_figure
 from .points import covering_figure, partition_figure
 
 __all__ = [
+    "Curve",
+    "coefficients_figure",
     "concentration_figure",
     "covering_figure",
     "error_figure",

@@ -1,5 +1,6 @@
 """How the coefficients of a head are chosen from a target's values at the control points."""
 
+from .conditioning import well_conditioned_concentration
 from .rules import CORE_RULES, SPLIT_RULES, core_values, split_values
 
-__all__ = ["CORE_RULES", "SPLIT_RULES", "core_values", "split_values"]
+__all__ = ["CORE_RULES", "SPLIT_RULES", "core_values", "split_values", "well_conditioned_concentration"]

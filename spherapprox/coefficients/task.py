@@ -15,6 +15,8 @@ from .._checks import Floats
 from ..points import nodes
 from ..points.pointset import Points
 
+Array = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Task:
@@ -41,6 +43,12 @@ class Task:
     def dim(self) -> int:
         """The manifold's dimension m of the sphere S^m in R^(m+1)."""
         return int(self.rows.shape[1]) - 1
+
+    @property
+    def ridge(self) -> float:
+        """The regularization, 0 where none is given."""
+        ridge = 0.0 if self.regularization is None else self.regularization
+        return _checks.real(ridge, "regularization", minimum=0.0)
 
     def sample(self) -> Floats:
         """Return the target's values at the control points, (n,) or (n, p)."""

@@ -76,7 +76,7 @@ class ClassicalHead(Construction):
         cls,
         target: Callable[[Any], ArrayLike],
         points: Points,
-        concentration: float,
+        concentration: float | None = None,
         coefficients: str = "riemann",
         *,
         degree: int | None = None,

@@ -1,0 +1,107 @@
+"""Interpolation: values by which the head equals the target at every control point.
+
+With ``A_jk = exp(-lambda |b_j - b_k|^2 / 2)`` a core head has ``A xi = f``; a split head ``S v = f``, S = D^-1 A the
+softmax matrix and D the diagonal matrix of A's row sums, hence ``A v = D f``.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .._checks import Floats
+from . import iteration
+from .kernel import matrix, require_distinct, sums
+from .task import Array, Task
+
+DIRECT = 4096
+"""Up to so many control points the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
+ITERATED_CONDITION = 1e5
+"""A condition number at which the iteration takes some tens of steps."""
+ACCURACY = 1e-10
+"""A relative residual above it is warned of."""
+_RESIDUAL = 1e-13
+"""A relative residual up to which a Cholesky factorisation is trusted."""
+_NEGLIGIBLE = 1e-15
+"""Relative to the diagonal: pivots below it are rounding errors."""
+
+
+def core(task: Task) -> Array:
+    """Return xi of ``(A + regularization I) xi = f``, (n,) or (n, p)."""
+    rows, ridge = _checked(task)
+    f = task.sample().astype(np.float64)
+    if len(rows) > DIRECT:
+        return iteration.solve(rows, task.concentration, f, ridge)
+    return _direct(matrix(rows, rows, task.concentration, "take fewer points"), f, ridge)
+
+
+def split(task: Task) -> Array:
+    """Return v of ``(A + regularization I) (v - f) = D f - A f``, (n,) or (n, p).
+
+    Without regularization it is ``S v = f``; with ever more v tends to f, the values of "riemann".
+    """
+    rows, ridge = _checked(task)
+    f = task.sample().astype(np.float64)
+    n, table = len(rows), f.reshape(len(rows), -1)
+    if n > DIRECT:
+        row_sums = sums(rows, rows, np.ones(n), task.concentration)[:, None]
+        return iteration.solve(rows, task.concentration, ((row_sums + ridge) * table).reshape(f.shape), ridge)
+    a = matrix(rows, rows, task.concentration, "take fewer points")
+    row_sums = a.sum(axis=1)[:, None]
+    return _direct(a, ((row_sums + ridge) * table).reshape(f.shape), ridge)
+
+
+def _checked(task: Task) -> tuple[Floats, float]:
+    """Return the control points, distinct, and the regularization."""
+    ridge = task.ridge
+    if len(task.rows) > 1 and ridge == 0.0:
+        if task.concentration == 0.0:
+            raise ValueError(
+                "'concentration' must be greater than 0 for coefficients='interpolation', got 0: all kernels are 1"
+            )
+        require_distinct(task.rows)
+    return task.rows, ridge
+
+
+def _direct(a: Array, right: Array, ridge: float) -> Array:
+    """Solve ``(a + ridge I) x = right`` by Cholesky's factorisation, or by its part that is not rounding errors."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    a[np.diag_indices_from(a)] += ridge
+    try:
+        x = cho_solve(cho_factor(a, lower=True), right)
+        if _residual(a, x, right) <= _RESIDUAL:
+            return np.asarray(x)
+    except np.linalg.LinAlgError:
+        pass
+    x = _truncated(a, right)
+    residual = _residual(a, x, right)
+    if residual > ACCURACY:
+        warnings.warn(
+            f"'concentration' is too small for these points and this target: the matrix is singular to rounding, and "
+            f"the head meets the target at them only to {residual:.1g} of its size; take a larger concentration "
+            "(coefficients.well_conditioned_concentration), or give a 'regularization'",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+    return x
+
+
+def _truncated(a: Array, right: Array) -> Array:
+    """Return a least-squares solution by the columns that a pivoted Cholesky factorisation chooses, 0 elsewhere."""
+    from scipy.linalg import lapack, lstsq
+
+    _, pivots, rank, _ = lapack.dpstrf(a, lower=1, tol=_NEGLIGIBLE * float(a.diagonal().max()))
+    chosen = np.sort(pivots[:rank] - 1)
+    x = np.zeros_like(right)
+    x[chosen] = lstsq(a[:, chosen], right, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
+    return x
+
+
+def _residual(a: Array, x: Array, right: Array) -> float:
+    """Return the largest residual relative to the largest right-hand side, of the worst column."""
+    with np.errstate(all="ignore"):
+        left = np.abs(a @ x - right).reshape(len(a), -1).max(axis=0)
+    size = np.abs(right).reshape(len(a), -1).max(axis=0)
+    return float(np.max(left / np.maximum(size, np.finfo(float).tiny), initial=0.0)) if np.isfinite(x).all() else np.inf

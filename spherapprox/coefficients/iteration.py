@@ -1,0 +1,116 @@
+"""Systems of many control points, solved by iterations whose products are fast sums over the control points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .._checks import Floats
+from .kernel import sums
+from .preconditioner import inverse_factor
+from .task import Array
+
+ITERATIONS = 1000
+"""After so many an iteration has failed."""
+TOLERANCE = 1e-12
+"""The residual at which conjugate gradients end, relative to the right-hand side, of each column."""
+_STATIONARY, _CONSISTENT = 1e-10, 1e-13
+"""LSMR ends where the residual's part in the range, or the residual itself, is so small, relative to the whole."""
+
+Product = Callable[[Array], Array]
+
+
+def solve(rows: Floats, concentration: float, right: Array, ridge: float) -> Array:
+    """Solve ``(A + ridge I) x = right`` by preconditioned conjugate gradients, (n,) or (n, p)."""
+    b = rows.astype(np.float64)
+    factor = inverse_factor(b, concentration, ridge)
+    transposed = factor.T.tocsr()
+
+    def product(p: Array) -> Array:
+        return sums(b, b, p, concentration) + ridge * p
+
+    x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
+    if residual > TOLERANCE:
+        raise _failed(len(b), concentration, f"the residual is {residual:.2g} of the target, above {TOLERANCE:g}")
+    return x.reshape(right.shape)
+
+
+def _failed(n: int, concentration: float, how: str) -> ValueError:
+    """Return the error of an iteration that does not converge."""
+    return ValueError(
+        f"'concentration' is too small for {n} control points, got {concentration:g}: after {ITERATIONS} iterations "
+        f"{how}; take a larger one (such as {2.0 * concentration:g}), fewer points, or a larger 'regularization'"
+    )
+
+
+def conjugate_gradients(product: Product, precondition: Product, right: Array) -> tuple[Array, float]:
+    """Return x with ``product(x) = right`` (n, p) and the residual; columns share products, each has its own steps."""
+    size = np.linalg.norm(right, axis=0)
+    size[size == 0.0] = 1.0
+    x, r = np.zeros_like(right), right / size
+    p = z = precondition(r)
+    rz = (r * z).sum(axis=0)
+    residual = np.linalg.norm(r, axis=0)
+    for _ in range(ITERATIONS):
+        active = residual > 0.5 * TOLERANCE
+        if not active.any():
+            break
+        q = product(p)
+        step = np.where(active, rz / _nonzero((p * q).sum(axis=0)), 0.0)
+        x += step * p
+        r -= step * q
+        residual = np.linalg.norm(r, axis=0)
+        z = precondition(r)
+        rz, before = (r * z).sum(axis=0), rz
+        p = z + rz / _nonzero(before) * p
+    true = np.linalg.norm(right / size - product(x), axis=0)
+    return x * size, float(np.nan_to_num(true, nan=np.inf).max())
+
+
+def _nonzero(a: Array) -> Array:
+    """Replace zeros, of columns that are solved."""
+    return np.where(a == 0.0, 1.0, a)
+
+
+def least_squares(
+    x: Floats, roots: Array, rows: Floats, concentration: float, f: Array, ridge: float, start: Array | None
+) -> Array:
+    """Minimise ``|W (H v - f)|^2 + ridge |v - start|^2`` by LSMR, W = diag(roots), H the kernel or softmax matrix.
+
+    H^T W^2 H is near a multiple of the kernel matrix at half the concentration, whose inverse's factor preconditions.
+    """
+    from scipy.sparse.linalg import LinearOperator, lsmr
+
+    x, b = x.astype(np.float64), rows.astype(np.float64)
+    mass = np.ones(len(x)) if start is None else 1.0 / sums(x, b, np.ones(len(b)), concentration)
+    scale = roots * mass
+    gram = float(np.mean(sums(b, x, scale * scale, 2.0 * concentration)))  # the diagonal of H^T W^2 H
+    factor = inverse_factor(b, 0.5 * concentration, ridge / gram)
+    transposed, root = factor.T.tocsr(), math.sqrt(ridge)
+
+    def forward(u: Array) -> Array:
+        v = transposed @ u.ravel()
+        top = scale * sums(x, b, v, concentration)
+        return np.concatenate([top, root * v]) if ridge else top
+
+    def adjoint(u: Array) -> Array:
+        u = u.ravel()
+        v = sums(b, x, scale * u[: len(x)], concentration)
+        return np.asarray(factor @ (v + root * u[len(x) :] if ridge else v))
+
+    shape = (len(x) + (len(b) if ridge else 0), len(b))
+    operator = LinearOperator(shape, matvec=forward, rmatvec=adjoint, dtype=np.float64)
+    table = f.reshape(len(x), -1)
+    base = np.zeros((len(b), table.shape[1])) if start is None else start.reshape(len(b), -1)
+    rest = table if start is None else table - sums(x, b, base, concentration, normalize=True)
+    columns = []
+    for column in rest.T:
+        right = np.concatenate([roots * column, np.zeros(shape[0] - len(x))])
+        u, stop, *_ = lsmr(operator, right, atol=_STATIONARY, btol=_CONSISTENT, conlim=0.0, maxiter=ITERATIONS)
+        if stop == 7:
+            raise _failed(len(b), concentration, "LSMR has not converged")
+        columns.append(transposed @ u)
+    found = base + np.stack(columns, axis=1)
+    return np.asarray(found.reshape(len(b), *f.shape[1:]))

@@ -1,0 +1,55 @@
+"""The kernel matrix ``exp(-lambda |x_j - b_k|^2 / 2)``, whole or through products with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _checks
+from .._checks import Floats
+from ..summation.evaluation import evaluate_arrays
+from .task import Array
+
+
+def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Array:
+    """Return the kernel matrix (m, n), from differences of rows as `spherapprox.evaluate` takes it."""
+    from scipy.spatial.distance import cdist
+
+    _checks.memory(32.0 * len(x) * len(b), f"a kernel matrix of {len(x)} by {len(b)} and its factors", remedy)
+    squares = cdist(x.astype(np.float64), b.astype(np.float64), "sqeuclidean")  # (m, n)
+    squares *= -0.5 * concentration
+    return np.asarray(np.exp(squares, out=squares))
+
+
+def softmax(x: Floats, b: Floats, concentration: float, remedy: str) -> Array:
+    """Return the kernel matrix with its rows divided by their sums, which may underflow before."""
+    from scipy.spatial.distance import cdist
+
+    _checks.memory(32.0 * len(x) * len(b), f"a kernel matrix of {len(x)} by {len(b)} and its factors", remedy)
+    squares = cdist(x.astype(np.float64), b.astype(np.float64), "sqeuclidean")  # (m, n)
+    squares -= squares.min(axis=1, keepdims=True)
+    squares *= -0.5 * concentration
+    np.exp(squares, out=squares)
+    squares /= squares.sum(axis=1, keepdims=True)
+    return np.asarray(squares)
+
+
+def sums(
+    x: Floats, b: Floats, values: Array, concentration: float, *, normalize: bool = False, workers: int = 1
+) -> Array:
+    """Return the head's values at x, (m,) or (m, p), in float64."""
+    return evaluate_arrays(
+        x.astype(np.float64), b.astype(np.float64), values, concentration, normalize, "auto", 1e-14, workers, None
+    )[0].astype(np.float64, copy=False)
+
+
+def require_distinct(rows: Floats) -> None:
+    """Raise where a point is repeated, so that the kernel matrix has equal rows."""
+    shifted = rows + 0.0  # -0.0 is 0.0
+    order = np.lexsort(shifted.T)
+    (equal,) = np.nonzero((shifted[order[1:]] == shifted[order[:-1]]).all(axis=1))
+    if equal.size:
+        j, k = sorted((int(order[equal[0]]), int(order[equal[0] + 1])))
+        raise ValueError(
+            f"'points' must be distinct for coefficients='interpolation', got the same point in rows {j} and {k}: "
+            "drop one of them, or give a 'regularization'"
+        )

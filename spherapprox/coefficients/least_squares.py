@@ -1,0 +1,92 @@
+"""Least squares: values that minimise the head's weighted mean square error over samples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _checks
+from .._checks import Floats
+from ..partition import EqualMeasurePartition
+from ..points import nodes, sobol
+from ..points.pointset import Points
+from . import iteration
+from .kernel import matrix, softmax
+from .task import Array, Task, sample
+
+OVERSAMPLING = 4
+"""By default so many samples for each control point."""
+PARTITION_DIM = 8
+"""Up to this dimension the samples are centres of an equal-measure partition, beyond it Sobol points."""
+DIRECT = 1.2e7
+"""Up to so many elements the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
+_NEGLIGIBLE = 1e-15
+"""Relative to the largest: singular values below it are rounding errors."""
+
+
+def core(task: Task) -> Array:
+    """Return xi that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |xi|^2``, (n,) or (n, p)."""
+    x, roots, f = _samples(task)
+    return _solve(task, x, roots, f, None)
+
+
+def split(task: Task) -> Array:
+    """Return v that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |v - f(b)|^2``, (n,) or (n, p)."""
+    x, roots, f = _samples(task)
+    return _solve(task, x, roots, f, task.sample().astype(np.float64))
+
+
+def _samples(task: Task) -> tuple[Floats, Array, Array]:
+    """Return the samples (M, dim+1), roots of their weights (M,), and the target there, (M,) or (M, p)."""
+    n = len(task.rows)
+    x, weights = nodes(_sample_points(task))
+    if x.shape[1] != task.dim + 1:
+        raise ValueError(
+            f"'samples' must lie on S^{task.dim} as the control points do, got points of S^{x.shape[1] - 1}"
+        )
+    if len(x) < n and task.ridge == 0.0:
+        raise ValueError(
+            f"'samples' must be at least as many as the {n} control points, got {len(x)}: take more, or give a "
+            "'regularization'"
+        )
+    if weights is None:
+        weights = np.full(len(x), 1.0 / len(x))
+    elif weights.min() < 0.0:
+        raise ValueError(f"'samples' must have weights of at least 0, got {weights.min():g}: pass the bare rows")
+    return x, np.sqrt(weights), sample(task.target, x, "samples").astype(np.float64)
+
+
+def _sample_points(task: Task) -> Points:
+    """Return the samples that are asked for, or as many as are sensible."""
+    given, dim = task.samples, task.dim
+    if given is not None and not np.isscalar(given):
+        return given
+    count = OVERSAMPLING * len(task.rows) if given is None else _checks.integer(given, "samples", minimum=1)
+    _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
+    return EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)
+
+
+def _solve(task: Task, x: Floats, roots: Array, f: Array, start: Array | None) -> Array:
+    """Minimise over the correction of the start, by a factorisation or by iteration."""
+    normalize, ridge = start is not None, task.ridge
+    if float(len(x)) * len(task.rows) > DIRECT:
+        return iteration.least_squares(x, roots, task.rows, task.concentration, f, ridge, start)
+    a = (softmax if normalize else matrix)(x, task.rows, task.concentration, "take fewer points or 'samples'")
+    rest = f if start is None else f - a @ start
+    found = _factorised(roots[:, None] * a, (roots * rest.T).T, ridge)
+    return found if start is None else start + found
+
+
+def _factorised(a: Array, right: Array, ridge: float) -> Array:
+    """Return the solution of least norm, by Householder reflections, then with pivots for the triangle that is left."""
+    from scipy.linalg import lstsq, qr
+
+    if ridge > 0.0:
+        a = np.concatenate([a, math.sqrt(ridge) * np.eye(a.shape[1])])
+        right = np.concatenate([right, np.zeros((a.shape[1], *right.shape[1:]))])
+    n, table = a.shape[1], right.reshape(len(right), -1)
+    (triangle,) = qr(np.concatenate([a, table], axis=1), mode="r", overwrite_a=True, check_finite=False)
+    small, rotated = triangle[:n, :n], triangle[:n, n:]
+    found = lstsq(small, rotated, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
+    return np.asarray(found).reshape(n, *right.shape[1:])

@@ -1,0 +1,27 @@
+"""Refinement: residual steps at the control points, each of which takes up what the head left of the target."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._checks import Floats
+from .kernel import sums
+from .task import Array
+
+
+def refined(
+    f: Floats, rows: Floats, values: Floats, concentration: float, steps: int, *, normalize: bool, workers: int = 1
+) -> Array:
+    """Return values after some steps ``values + D^-1 (f - head(b))``.
+
+    D is 1 for a split head (`normalize`), whose kernels are divided by their sum already; for a core head it is the
+    sum of the kernels at each control point.
+    """
+    refined = values.astype(np.float64)
+    if not normalize:
+        row_sums = sums(rows, rows, np.ones(len(rows)), concentration, workers=workers)
+        scale = row_sums.reshape(-1, *(1,) * (refined.ndim - 1))
+    for _ in range(steps):
+        rest = f - sums(rows, rows, refined, concentration, normalize=normalize, workers=workers)
+        refined += rest if normalize else rest / scale
+    return np.asarray(refined)

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -11,6 +13,8 @@ def test_example(capsys):
     exec(compile(code, str(README), "exec"), {})
     printed = capsys.readouterr().out
     assert "violated" not in printed
+    assert float(re.search(r"^968 (\S+)$", printed, re.MULTILINE)[1]) < 1e-12
+    assert float(printed.split()[0]) == pytest.approx(0.096, abs=0.001)
     for promise in ("10^667.99", "10^10.32", "10^8.87"):
         assert promise in printed
         assert promise[:5] in code

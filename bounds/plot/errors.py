@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
 from spherapprox import sphere
@@ -160,7 +161,7 @@ def maps_figure(head: CoreHead | SplitHead, target: Target, worst: float, *, res
         f"{kind} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
         f"Error, the largest found {worst:.4g}",
     )
-    figure = Figure(figsize=(7.2, 10.2), layout="constrained")
+    figure = Figure(figsize=(7.2, 10.2), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
     for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
         _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=not vector)
     return figure

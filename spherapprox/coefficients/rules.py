@@ -199,7 +199,7 @@ def split_values(
     array([1., 0., 0.])
     """
     task = Task(target, points, _checks.concentration(concentration), degree, regularization, samples)
-    if rule in _CORE_ONLY:
+    if isinstance(rule, str) and rule in _CORE_ONLY:
         raise ValueError(f"'coefficients' must not be '{rule}' for a split head: {_CORE_ONLY[rule]}")
     return _rule(SPLIT_RULES, rule, task)(task)
 

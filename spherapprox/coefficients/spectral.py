@@ -20,6 +20,7 @@ from ..harmonics import hyperspherical_harmonics
 from ..harmonics.hyperspherical import sizes
 from ..points import PointSet
 from ..vmf import VonMisesFisher
+from .interpolation import ACCURACY
 from .riemann import peak
 from .tail import log_tails
 from .task import Task
@@ -34,6 +35,9 @@ _KEPT = 2**24
 
 _LARGEST = 700.0
 """Logarithms of factors up to which nothing overflows."""
+
+_USELESS = 0.5
+"""A head whose error is estimated at this share of what a constant's would be is warned of."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,9 @@ def core(task: Task) -> Array:
     f, unit = _columns(sampled)
     c = basis.transform(rule.weights, f)
     if task.degree is None:
-        n = _estimate(task, basis, f, c, log_a).degree
+        found = _estimate(task, basis, f, c, log_a)
+        n = found.degree
+        _warn_of_concentration(task, found, n)
     factors = np.exp(log_peak - log_a[: n + 1]).repeat(np.diff(basis.offsets[: n + 2]))
     with np.errstate(over="ignore", invalid="ignore"):
         values = basis.synthesize(c[: len(factors)] * factors[:, None], n) * rule.weights[:, None] * unit
@@ -189,6 +195,18 @@ def _columns(sampled: Floats) -> tuple[Array, float]:
     """Return sampled values as (n, p) over their largest, and that: no square of them under- or overflows."""
     unit = float(np.abs(sampled).max()) or 1.0
     return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1) / unit), unit
+
+
+def _warn_of_concentration(task: Task, found: Estimate, n: int) -> None:
+    """Warn where polynomials come near the target, but no head at this concentration is much better than its mean."""
+    mean, polynomials, head = float(found.misfit[0]), float(found.misfit.min()), float(found.total[n])
+    if head > _USELESS * mean and polynomials < 0.5 * head and head > ACCURACY:
+        remedy = "lower" if found.tail[-1] > found.rounding[-1] else "raise"
+        _checks.warn_inaccurate(
+            f"points exact to degree {_rule(task).degree} at concentration {task.concentration:g} carry no more than "
+            f"degree {n}: the error is about {head / mean:.2g} of the target's deviation from its mean, for "
+            f"polynomials {polynomials / mean:.1g}; {remedy} 'concentration', or take a rule of higher degree"
+        )
 
 
 def _warn_of_tail(task: Task, tail: float, f: Array) -> None:

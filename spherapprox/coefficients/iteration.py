@@ -39,7 +39,9 @@ def solve(rows: Floats, concentration: float, right: Array, ridge: float) -> Arr
 
     x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
     if residual > TOLERANCE:
-        raise _failed(len(b), concentration, f"after {ITERATIONS} iterations the residual is {residual:.2g} of the target")
+        raise _failed(
+            len(b), concentration, f"after {ITERATIONS} iterations the residual is {residual:.2g} of the target"
+        )
     return x.reshape(right.shape)
 
 

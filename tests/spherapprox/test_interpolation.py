@@ -258,7 +258,9 @@ def test_squares_of_values_do_not_leave_the_floats(head, size, limit, monkeypatc
 def test_many_points_of_a_singular_matrix_are_refused_before_any_iteration(monkeypatch):
     monkeypatch.setattr(interpolation, "DIRECT", 100)
     monkeypatch.setattr(iteration, "inverse_factor", None)
-    with pytest.raises(ValueError, match=r"'concentration' is too small for 200 .*: the matrix is singular to rounding"):
+    with pytest.raises(
+        ValueError, match=r"'concentration' is too small for 200 .*: the matrix is singular to rounding"
+    ):
         core_values(smooth, points.fibonacci(200), 0.1, "interpolation")
 
 

@@ -256,7 +256,8 @@ def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: Erro
 
 def _lower(head: SplitHead, target: Target, n: int, workers: int, rng: np.random.Generator | int | None) -> Check:
     if not target.lipschitz or target.exponent != 1.0:
-        return Check("lower", None, None, "not applicable", "needs a Lipschitz constant > 0")
+        lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
+        return Check("lower", None, None, "not applicable", f"needs {lacks}")
     bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
     worst = worst_case_error(
         head.control_points if head.points is None else head.points, head.concentration, n=n, workers=workers, rng=rng

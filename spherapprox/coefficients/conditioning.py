@@ -19,6 +19,8 @@ _PATCH, _SCALES, _QUERIES = 600, (1, 4, 16, 64), 20_000
 """Points of a patch, the neighbours whose distances choose it, and the points that are tried for its centre."""
 _TOLERANCE = 1e-3
 """Of the logarithm of the concentration."""
+_FURTHEST = 600.0
+"""Logarithms of concentrations beyond it are not tried."""
 _SINGULAR = math.log(1e15)
 """Logarithm of the largest condition number that float64 tells from that of a singular matrix."""
 
@@ -47,7 +49,7 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     Raises
     ------
     TypeError, ValueError
-        If the points are none of a sphere, or repeated, or `condition` is out of its range.
+        If the points are none of a sphere, or repeated but for what underflows, or `condition` is out of its range.
 
     References
     ----------
@@ -67,13 +69,13 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
         return 0.0
     require_distinct(rows)
     wanted = math.log(condition)
-    log_condition = _log_condition(rows)
+    at = log_condition(rows)
     dim, n = rows.shape[1] - 1, len(rows)
     start = math.log(0.5 * n ** (2.0 / dim) / max(1.0, wanted))
-    return math.exp(_zero(lambda t: log_condition(math.exp(t)) - wanted, start))
+    return math.exp(_zero(lambda t: at(math.exp(t)) - wanted, start))
 
 
-def _log_condition(rows: Array) -> Callable[[float], float]:
+def log_condition(rows: Array) -> Callable[[float], float]:
     """Return the function that gives the logarithm of the condition number at a concentration."""
     if len(rows) <= EXACT:
 
@@ -118,4 +120,9 @@ def _zero(excess: Callable[[float], float], start: float) -> float:
     while excess(far) * step > 0.0:
         step *= 2.0
         near, far = far, far + step
+        if far > _FURTHEST:
+            raise ValueError(
+                "'points' must be far enough apart for their kernels to differ, got two at a distance that underflows: "
+                "drop one of them"
+            )
     return float(brentq(excess, near, far, xtol=0.5 * _TOLERANCE)) + 0.5 * _TOLERANCE

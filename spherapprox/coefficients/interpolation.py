@@ -6,14 +6,13 @@ softmax matrix and D the diagonal matrix of A's row sums, hence ``A v = D f``.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
+from .. import _checks
 from .._checks import Floats
 from . import iteration
 from .kernel import matrix, require_distinct, sums
-from .task import Array, Task
+from .task import Array, Task, units
 
 DIRECT = 4096
 """Up to so many control points the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
@@ -31,9 +30,8 @@ def core(task: Task) -> Array:
     """Return xi of ``(A + regularization I) xi = f``, (n,) or (n, p)."""
     rows, ridge = _checked(task)
     f = task.sample().astype(np.float64)
-    if len(rows) > DIRECT:
-        return iteration.solve(rows, task.concentration, f, ridge)
-    return _direct(matrix(rows, rows, task.concentration, "take fewer points"), f, ridge)
+    unit = units(f)
+    return _solve(task.concentration, rows, f / unit, ridge, normalize=False) * unit
 
 
 def split(task: Task) -> Array:
@@ -43,13 +41,18 @@ def split(task: Task) -> Array:
     """
     rows, ridge = _checked(task)
     f = task.sample().astype(np.float64)
-    n, table = len(rows), f.reshape(len(rows), -1)
-    if n > DIRECT:
-        row_sums = sums(rows, rows, np.ones(n), task.concentration)[:, None]
-        return iteration.solve(rows, task.concentration, ((row_sums + ridge) * table).reshape(f.shape), ridge)
-    a = matrix(rows, rows, task.concentration, "take fewer points")
-    row_sums = a.sum(axis=1)[:, None]
-    return _direct(a, ((row_sums + ridge) * table).reshape(f.shape), ridge)
+    unit = units(f)
+    return _solve(task.concentration, rows, f / unit, ridge, normalize=True) * unit
+
+
+def _solve(concentration: float, rows: Floats, f: Array, ridge: float, *, normalize: bool) -> Array:
+    """Solve ``(A + ridge I) x = f``, or ``(D + ridge I) f`` to `normalize`, directly or by iteration."""
+    n = len(rows)
+    a = None if n > DIRECT else matrix(rows, rows, concentration, "take fewer points")
+    if normalize:
+        row_sums = sums(rows, rows, np.ones(n), concentration) if a is None else a.sum(axis=1)
+        f = ((row_sums + ridge) * f.T).T
+    return iteration.solve(rows, concentration, f, ridge) if a is None else _direct(a, f, ridge)
 
 
 def _checked(task: Task) -> tuple[Floats, float]:
@@ -78,12 +81,10 @@ def _direct(a: Array, right: Array, ridge: float) -> Array:
     x = _truncated(a, right)
     residual = _residual(a, x, right)
     if residual > ACCURACY:
-        warnings.warn(
+        _checks.warn_inaccurate(
             f"'concentration' is too small for these points and this target: the matrix is singular to rounding, and "
             f"the head meets the target at them only to {residual:.1g} of its size; take a larger concentration "
-            "(coefficients.well_conditioned_concentration), or give a 'regularization'",
-            RuntimeWarning,
-            stacklevel=5,
+            "(coefficients.well_conditioned_concentration), or give a 'regularization'"
         )
     return x
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._checks import Floats
+from .conditioning import log_condition
 from .kernel import sums
 from .preconditioner import inverse_factor
 from .task import Array
@@ -19,12 +20,17 @@ TOLERANCE = 1e-12
 _STATIONARY, _CONSISTENT = 1e-10, 1e-13
 """LSMR ends where the residual's part in the range, or the residual itself, is so small, relative to the whole."""
 
+HOPELESS = math.log(1e13)
+"""Logarithm of a condition number at which conjugate gradients have never converged."""
+
 Product = Callable[[Array], Array]
 
 
 def solve(rows: Floats, concentration: float, right: Array, ridge: float) -> Array:
     """Solve ``(A + ridge I) x = right`` by preconditioned conjugate gradients, (n,) or (n, p)."""
     b = rows.astype(np.float64)
+    if ridge == 0.0 and log_condition(b)(concentration) > HOPELESS:
+        raise _failed(len(b), concentration, "the matrix is singular to rounding")
     factor = inverse_factor(b, concentration, ridge)
     transposed = factor.T.tocsr()
 
@@ -33,15 +39,17 @@ def solve(rows: Floats, concentration: float, right: Array, ridge: float) -> Arr
 
     x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
     if residual > TOLERANCE:
-        raise _failed(len(b), concentration, f"the residual is {residual:.2g} of the target, above {TOLERANCE:g}")
+        raise _failed(
+            len(b), concentration, f"after {ITERATIONS} iterations the residual is {residual:.2g} of the target"
+        )
     return x.reshape(right.shape)
 
 
 def _failed(n: int, concentration: float, how: str) -> ValueError:
     """Return the error of an iteration that does not converge."""
     return ValueError(
-        f"'concentration' is too small for {n} control points, got {concentration:g}: after {ITERATIONS} iterations "
-        f"{how}; take a larger one (such as {2.0 * concentration:g}), fewer points, or a larger 'regularization'"
+        f"'concentration' is too small for {n} control points, got {concentration:g}: {how}; "
+        f"take a larger one (such as {2.0 * concentration:g}), fewer points, or a larger 'regularization'"
     )
 
 
@@ -110,7 +118,7 @@ def least_squares(
         right = np.concatenate([roots * column, np.zeros(shape[0] - len(x))])
         u, stop, *_ = lsmr(operator, right, atol=_STATIONARY, btol=_CONSISTENT, conlim=0.0, maxiter=ITERATIONS)
         if stop == 7:
-            raise _failed(len(b), concentration, "LSMR has not converged")
+            raise _failed(len(b), concentration, f"after {ITERATIONS} iterations LSMR has not converged")
         columns.append(transposed @ u)
     found = base + np.stack(columns, axis=1)
     return np.asarray(found.reshape(len(b), *f.shape[1:]))

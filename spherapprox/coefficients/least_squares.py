@@ -12,8 +12,9 @@ from ..partition import EqualMeasurePartition
 from ..points import nodes, sobol
 from ..points.pointset import Points
 from . import iteration
-from .kernel import matrix, softmax
-from .task import Array, Task, sample
+from .interpolation import ACCURACY
+from .kernel import matrix, softmax, sums
+from .task import Array, Task, sample, units
 
 OVERSAMPLING = 4
 """By default so many samples for each control point."""
@@ -21,6 +22,8 @@ PARTITION_DIM = 8
 """Up to this dimension the samples are centres of an equal-measure partition, beyond it Sobol points."""
 DIRECT = 1.2e7
 """Up to so many elements the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
+OVERSHOOT = 2.0
+"""A core head that is so many times the target at a control point, where no sample holds it, is warned of."""
 _NEGLIGIBLE = 1e-15
 """Relative to the largest: singular values below it are rounding errors."""
 
@@ -28,19 +31,22 @@ _NEGLIGIBLE = 1e-15
 def core(task: Task) -> Array:
     """Return xi that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |xi|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
-    return _solve(task, x, roots, f, None)
+    unit = units(f)
+    return _warned(task, f / unit, _solve(task, x, roots, f / unit, None), normalize=False) * unit
 
 
 def split(task: Task) -> Array:
     """Return v that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |v - f(b)|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
-    return _solve(task, x, roots, f, task.sample().astype(np.float64))
+    start = task.sample().astype(np.float64)
+    unit = units(f, start)
+    return _warned(task, f / unit, _solve(task, x, roots, f / unit, start / unit), normalize=True) * unit
 
 
 def _samples(task: Task) -> tuple[Floats, Array, Array]:
     """Return the samples (M, dim+1), roots of their weights (M,), and the target there, (M,) or (M, p)."""
     n = len(task.rows)
-    x, weights = nodes(_sample_points(task))
+    x, weights = nodes(_sample_points(task), "samples")
     if x.shape[1] != task.dim + 1:
         raise ValueError(
             f"'samples' must lie on S^{task.dim} as the control points do, got points of S^{x.shape[1] - 1}"
@@ -60,7 +66,7 @@ def _samples(task: Task) -> tuple[Floats, Array, Array]:
 def _sample_points(task: Task) -> Points:
     """Return the samples that are asked for, or as many as are sensible."""
     given, dim = task.samples, task.dim
-    if given is not None and not np.isscalar(given):
+    if given is not None and not np.isscalar(given) and not (isinstance(given, np.ndarray) and given.ndim == 0):
         return given
     count = OVERSAMPLING * len(task.rows) if given is None else _checks.integer(given, "samples", minimum=1)
     _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
@@ -76,6 +82,28 @@ def _solve(task: Task, x: Floats, roots: Array, f: Array, start: Array | None) -
     rest = f if start is None else f - a @ start
     found = _factorised(roots[:, None] * a, (roots * rest.T).T, ridge)
     return found if start is None else start + found
+
+
+def _warned(task: Task, f: Array, found: Array, *, normalize: bool) -> Array:
+    """Return values, after a warning where the samples do not determine them."""
+    largest, size = float(np.abs(found).max()), float(np.abs(f).max())
+    between = 0.0 if normalize else float(np.abs(sums(task.rows, task.rows, found, task.concentration)).max())
+    rounding = float(np.finfo(float).eps) * largest
+    remedy = "take a smaller concentration, more 'samples', or give a 'regularization'"
+    if between > OVERSHOOT * size:
+        _checks.warn_inaccurate(
+            f"'concentration' is too large for these samples: between them the head is up to {between / size:.2g} "
+            f"times the target; {remedy}"
+        )
+    elif size > 0.0 == largest and not task.ridge and not normalize:
+        _checks.warn_inaccurate(f"'concentration' is too large for these samples: no kernel reaches them; {remedy}")
+    elif rounding > ACCURACY * size:
+        _checks.warn_inaccurate(
+            f"'concentration' is too small for these points: values of up to {largest / size:.2g} times the target "
+            f"cancel, and their rounding adds {rounding / size:.1g} of it; take a larger concentration, or give a "
+            "'regularization'"
+        )
+    return found
 
 
 def _factorised(a: Array, right: Array, ridge: float) -> Array:

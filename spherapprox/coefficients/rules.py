@@ -76,7 +76,8 @@ def core_values(
         is exact to a known degree D, such as `points.gauss_product`; what is left is the distance of f to polynomials
         of degree n, at most ``rho_(D-n) |p~|`` with the kernel's tail rho, and rounding, ``2^-52 max |p~(b_k)|``.
     degree : int, optional
-        n for "spectral", at most D/2. By default the degree at which an estimate of the three errors is least.
+        n for "spectral", at most D/2. By default the degree at which an estimate of the three errors is least, in the
+        root mean square for targets that jump.
     regularization : float, optional
         mu >= 0; None means 0. "interpolation" adds mu to the kernel matrix's diagonal, which is 1; "least_squares" adds
         ``mu sum_k |values_k|^2`` to the sum of squares.
@@ -94,15 +95,17 @@ def core_values(
         If an option is given to a rule that does not take it.
     ValueError
         If the rule is unknown, the target's values do not fit, or the peak ``c exp(lambda)`` is beyond float64.
-        "interpolation" and "least_squares" also where points are repeated, samples are too few, or an iteration for
-        many points has not converged.
+        "interpolation" also where points are repeated, "least_squares" where samples are too few, both where an
+        iteration for many points has not converged, or cannot because the matrix is singular to rounding.
         "spectral" also if the points are no such quadrature, or the degree is too high for it or for the eigenvalues.
 
     Warns
     -----
     RuntimeWarning
-        If the bound of what the points of "spectral" miss of the kernel exceeds the target: they do not resolve it.
-        If "interpolation" misses the target at control points by more than 1e-10 of its size.
+        If what the points of "spectral" miss of the kernel exceeds the target, or leaves no degree at which the head is
+        twice as good as a constant, though polynomials are. If "interpolation" misses the target at control points by
+        more than 1e-10 of its size. If values of "least_squares" are so large that their rounding costs more than
+        1e-10, or a core head's exceed the target twofold at a control point, between samples.
 
     Notes
     -----
@@ -199,7 +202,7 @@ def split_values(
     array([1., 0., 0.])
     """
     task = Task(target, points, _checks.concentration(concentration), degree, regularization, samples)
-    if rule in _CORE_ONLY:
+    if isinstance(rule, str) and rule in _CORE_ONLY:
         raise ValueError(f"'coefficients' must not be '{rule}' for a split head: {_CORE_ONLY[rule]}")
     return _rule(SPLIT_RULES, rule, task)(task)
 

@@ -20,6 +20,7 @@ from ..harmonics import hyperspherical_harmonics
 from ..harmonics.hyperspherical import sizes
 from ..points import PointSet
 from ..vmf import VonMisesFisher
+from .interpolation import ACCURACY
 from .riemann import peak
 from .tail import log_tails
 from .task import Task
@@ -35,6 +36,9 @@ _KEPT = 2**24
 _LARGEST = 700.0
 """Logarithms of factors up to which nothing overflows."""
 
+_USELESS = 0.5
+"""A head whose error is estimated at this share of what a constant's would be is warned of."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -49,21 +53,29 @@ class Estimate:
         ``sum_(l<=n) alpha_(D-l) |Y_l|_2 / a_l``, alpha_g the sum of a_l over l > g.
     rounding : ndarray
         ``2^-52 max_k |p~_n(b_k)|``, the size of the rounding errors of the head's sum.
+    mean_misfit : ndarray
+        The root mean square, by the weights, of the errors of which `misfit` is the largest.
     """
 
     misfit: Array
     tail: Array
     rounding: Array
+    mean_misfit: Array
 
     @property
     def total(self) -> Array:
-        """The sum of the three."""
+        """The sum of the first three."""
         return self.misfit + self.tail + self.rounding
 
     @property
     def degree(self) -> int:
-        """The smallest degree whose total is within 10 % of the least: no degree that holds noise only is added."""
-        return int(np.argmax(self.total <= 1.1 * self.total.min()))
+        """The smallest degree whose total is within 10 % of the least: no degree that holds noise only is added.
+
+        Where no misfit is below half of a constant's, as for jumps, the mean misfit takes its place.
+        """
+        near = self.misfit.min() < 0.5 * self.misfit[0]
+        total = self.total if near else self.mean_misfit + self.tail + self.rounding
+        return int(np.argmax(total <= 1.1 * total.min()))
 
 
 def core(task: Task) -> Array:
@@ -75,14 +87,23 @@ def core(task: Task) -> Array:
     sampled, basis = task.sample(), _Basis(rule.points, n)
     f, unit = _columns(sampled)
     c = basis.transform(rule.weights, f)
-    if task.degree is None:
-        n = _estimate(task, basis, f, c, log_a).degree
+    found = None if task.degree is not None else _estimate(task, basis, f, c, log_a)
+    if found is not None:
+        n = found.degree
     factors = np.exp(log_peak - log_a[: n + 1]).repeat(np.diff(basis.offsets[: n + 2]))
     with np.errstate(over="ignore", invalid="ignore"):
         values = basis.synthesize(c[: len(factors)] * factors[:, None], n) * rule.weights[:, None] * unit
     if not np.isfinite(values).all():
         raise ValueError(f"'degree' = {n} gives values beyond float64: lower it, or raise 'concentration'")
-    _warn_of_tail(task, float(_tail(task, basis, c, log_a)[n]), f)
+    share = float(_tail(task, basis, c, log_a)[n]) / (float(np.linalg.norm(f, axis=1).max()) or math.inf)
+    if share > 1.0:
+        _checks.warn_inaccurate(
+            f"points exact to degree {rule.degree} do not resolve the kernel at concentration "
+            f"{task.concentration:g}: about {share:.3g} times the target's largest value is added to the error; lower "
+            "'concentration' or 'degree', or take a rule of higher degree"
+        )
+    elif found is not None:
+        _warn_of_concentration(task, found)
     return values.reshape(sampled.shape)
 
 
@@ -93,7 +114,7 @@ def estimate(task: Task) -> Estimate:
     log_a = _log_eigenvalues(task, rule.degree)
     basis, (f, unit) = _Basis(rule.points, len(log_a) - 1), _columns(task.sample())
     found = _estimate(task, basis, f, basis.transform(rule.weights, f), log_a)
-    return Estimate(unit * found.misfit, unit * found.tail, unit * found.rounding)
+    return Estimate(unit * found.misfit, unit * found.tail, unit * found.rounding, unit * found.mean_misfit)
 
 
 class _Basis:
@@ -128,7 +149,7 @@ class _Basis:
 def _estimate(task: Task, basis: _Basis, f: Array, c: Array, log_a: Array) -> Estimate:
     """Return the three parts of the error for each degree, from the fits at the control points."""
     rule, count = _rule(task), len(log_a)
-    misfit, largest = np.zeros(count), np.zeros(count)
+    misfit, largest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
     for some, table in basis:
         fit, corrected = np.zeros_like(f[some]), np.zeros_like(f[some])
         for n in range(count):
@@ -140,8 +161,9 @@ def _estimate(task: Task, basis: _Basis, f: Array, c: Array, log_a: Array) -> Es
             with np.errstate(divide="ignore", invalid="ignore"):
                 misses = np.where(left > 1e-9, np.linalg.norm(f[some] - fit, axis=1) / left, math.inf)
             misfit[n] = max(misfit[n], float(misses.max()))
+            squares[n] += float(rule.weights[some] @ np.square(misses))
             largest[n] = max(largest[n], float(np.linalg.norm(corrected, axis=1).max()))
-    return Estimate(misfit, _tail(task, basis, c, log_a), np.finfo(float).eps * largest)
+    return Estimate(misfit, _tail(task, basis, c, log_a), np.finfo(float).eps * largest, np.sqrt(squares))
 
 
 def _tail(task: Task, basis: _Basis, c: Array, log_a: Array) -> Array:
@@ -191,12 +213,14 @@ def _columns(sampled: Floats) -> tuple[Array, float]:
     return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1) / unit), unit
 
 
-def _warn_of_tail(task: Task, tail: float, f: Array) -> None:
-    """Warn where the points do not resolve the kernel, so that zero weights would be no worse."""
-    share = tail / (float(np.linalg.norm(f, axis=1).max()) or math.inf)
-    if share > 1.0:
+def _warn_of_concentration(task: Task, found: Estimate) -> None:
+    """Warn where polynomials come near the target, but no head at this concentration is much better than its mean."""
+    n, mean = found.degree, float(found.misfit[0])
+    polynomials, head = float(found.misfit.min()), float(found.total[n])
+    if mean > ACCURACY and head > _USELESS * mean and polynomials < 0.5 * head:
+        remedy = "lower" if found.tail[-1] > found.rounding[-1] else "raise"
         _checks.warn_inaccurate(
-            f"points exact to degree {_rule(task).degree} do not resolve the kernel at concentration "
-            f"{task.concentration:g}: about {share:.3g} times the target's largest value is added to the error; lower "
-            "'concentration' or 'degree', or take a rule of higher degree"
+            f"points exact to degree {_rule(task).degree} carry no more than degree {n} at concentration "
+            f"{task.concentration:g}: the error is about {head / mean:.2g} of the target's deviation from its mean, "
+            f"for polynomials {polynomials / mean:.1g}; {remedy} 'concentration', or take a rule of higher degree"
         )

@@ -55,6 +55,12 @@ class Task:
         return sample(self.target, self.rows, "points")
 
 
+def units(*tables: Floats) -> Array:
+    """Return powers of 2 by which no column of tables (n,) or (n, p) exceeds 2: squares of quotients are floats."""
+    size = np.max([np.abs(table).max(axis=0) for table in tables], axis=0).astype(np.float64)
+    return np.asarray(np.where(size > 0.0, np.ldexp(1.0, np.frexp(size)[1] - 1), 1.0))
+
+
 def sample(target: Callable[[Any], ArrayLike], rows: Floats, name: str) -> Floats:
     """Return the target's values at points of its sphere, (n,) or (n, p)."""
     _checks.callable_(target, "target")

@@ -102,7 +102,12 @@ class Head(_archive.Savable):
         ------
         TypeError, ValueError
             If the target and the points do not fit together, a split head's points have unequal weights, or a core
-            head's peak is too large for float64.
+            head's peak is too large for float64; and what `core_values` and `split_values` raise.
+
+        Warns
+        -----
+        RuntimeWarning
+            If the points, the concentration and the rule do not suit each other: `core_values` says when.
         """
         concentration = resolved_concentration(points, concentration, coefficients)
         values = cls._values(
@@ -171,9 +176,10 @@ class Head(_archive.Savable):
         """Return a head whose values have taken up what this one leaves of a target at its control points.
 
         Each step adds ``target(b_k) - head(b_k)`` to the value at b_k; for a core head, divided by the sum of all
-        kernels there. It always converges to interpolation, fast for what is smooth and slowly for what is rough: the
-        matrix has eigenvalues in (0, 1], and on many points it damps degree l by the kernel's a_l, so that k steps
-        make an error 1 - a_l into ``(1 - a_l)^(k+1)``. A few steps are cheap and need no system to be solved.
+        kernels there. If the points are distinct and the concentration is above 0, it converges to interpolation, fast
+        for what is smooth and slowly for what is rough: the matrix has eigenvalues in (0, 1], and on many points it
+        damps degree l by the kernel's a_l, so that k steps make an error 1 - a_l into ``(1 - a_l)^(k+1)``. A few steps
+        are cheap and need no system to be solved.
 
         Parameters
         ----------

@@ -216,13 +216,15 @@ Points = EqualMeasurePartition | PointSet | ArrayLike
 """What control points are made of: a partition (its centres), a point set, or bare rows."""
 
 
-def nodes(points: Points) -> tuple[_checks.Floats, Floats | None]:
+def nodes(points: Points, name: str = "points") -> tuple[_checks.Floats, Floats | None]:
     """Return control points and their weights.
 
     Parameters
     ----------
     points : EqualMeasurePartition, PointSet or array_like (n, dim+1)
         A partition stands for the centres of its cells.
+    name : str, default "points"
+        What errors call them.
 
     Returns
     -------
@@ -247,7 +249,7 @@ def nodes(points: Points) -> tuple[_checks.Floats, Floats | None]:
         return points.centers(), None
     if isinstance(points, PointSet):
         return points.points, points.weights
-    return _checks.rows(points, "points"), None
+    return _checks.rows(points, name), None
 
 
 def _as_set(points: Points, name: str, dim: int) -> PointSet:

@@ -90,5 +90,6 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     takes = [option for option in inspect.signature(maker).parameters if option != "dim"]
     for option in options:
         if option not in takes:
-            raise TypeError(f"'{option}' is no option of target '{name}', which takes {', '.join(map(repr, takes))}")
+            known = ", ".join(map(repr, takes)) or "none"
+            raise TypeError(f"'{option}' is no option of target '{name}', which takes {known}")
     return maker(**options) if only is not None else maker(dim, **options)

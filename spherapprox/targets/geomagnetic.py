@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-import inspect
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -209,17 +207,8 @@ def _year(year: float) -> float:
         message = (
             f"IGRF-14 predicts the field after {_PREDICTED_FROM:g} (year = {year:g}): a later generation will differ"
         )
-        warnings.warn(message, UserWarning, stacklevel=_level_outside())
+        _checks.warn(message, UserWarning)
     return year
-
-
-def _level_outside() -> int:
-    """Return the `stacklevel` at which a warning of the calling function points at the call of this package."""
-    frame, level = inspect.currentframe(), 0
-    package = __name__.rpartition(".")[0]
-    while frame is not None and frame.f_globals["__name__"].startswith(package):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 @functools.cache

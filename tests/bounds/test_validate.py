@@ -180,3 +180,10 @@ def test_spectral_heads_are_not_held_to_theorems_on_riemann_coefficients():
     failing = Target(lambda x: np.log(x[:, 2] - 2.0 + 0.0 * x[:, 0]), 2, lipschitz=1.0, sup_norm=1.0)
     with np.errstate(invalid="ignore"):
         assert "Riemann" in validate(head, failing, error=error).checks[0].reason
+
+
+def test_the_lower_bound_says_that_it_needs_the_exponent_1():
+    rough = Target(lambda x: np.sqrt(np.abs(x[:, 0])), 2, lipschitz=1.0, exponent=0.5, sup_norm=1.0)
+    head = SplitHead.from_target(rough, EqualMeasurePartition(2, 50), 20.0)
+    lower = validate(head, rough, n=200).checks[-1]
+    assert (lower.theorem, lower.verdict, lower.reason) == ("lower", "not applicable", "needs the exponent 1")

@@ -5,7 +5,17 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.special import comb
 
-from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, VonMisesFisher, points, sup_error, targets
+from spherapprox import (
+    ClassicalHead,
+    CoreHead,
+    EqualMeasurePartition,
+    PointSet,
+    SplitHead,
+    VonMisesFisher,
+    points,
+    sup_error,
+    targets,
+)
 from spherapprox.coefficients import (
     conditioning,
     core_values,
@@ -112,8 +122,8 @@ def test_preconditioning_pays():
 def test_an_iteration_that_does_not_converge_says_what_helps(monkeypatch):
     monkeypatch.setattr(interpolation, "DIRECT", 100)
     monkeypatch.setattr(iteration, "ITERATIONS", 5)
-    with pytest.raises(ValueError, match=r"'concentration' is too small for 500 .*got 5: after 5 .*such as 10"):
-        core_values(smooth, points.fibonacci(500), 5.0, "interpolation")
+    with pytest.raises(ValueError, match=r"'concentration' is too small for 500 .*got 40: after 5 .*such as 80"):
+        core_values(smooth, points.fibonacci(500), 40.0, "interpolation")
 
 
 def test_a_column_of_zeros_and_one_point(monkeypatch):
@@ -233,3 +243,38 @@ def test_many_points_choose_a_concentration_that_iterations_can_do(monkeypatch):
     head = CoreHead.from_target(smooth, x, coefficients="interpolation")
     assert head.concentration == well_conditioned_concentration(x, interpolation.ITERATED_CONDITION)
     np.testing.assert_allclose(head(x.points), smooth(x.points), atol=1e-10)
+
+
+@HEADS
+@pytest.mark.parametrize("size", [1e250, 1e-250])
+@pytest.mark.parametrize("limit", [4096, 50])
+def test_squares_of_values_do_not_leave_the_floats(head, size, limit, monkeypatch):
+    monkeypatch.setattr(interpolation, "DIRECT", limit)
+    x = points.fibonacci(100).points
+    made = head.from_target(lambda x: size * both(x) * [1.0, 1e-20], x, 30.0, "interpolation")
+    np.testing.assert_allclose(made(x) / (size * np.array([1.0, 1e-20])), both(x), atol=1e-10)
+
+
+def test_many_points_of_a_singular_matrix_are_refused_before_any_iteration(monkeypatch):
+    monkeypatch.setattr(interpolation, "DIRECT", 100)
+    monkeypatch.setattr(iteration, "inverse_factor", None)
+    with pytest.raises(
+        ValueError, match=r"'concentration' is too small for 200 .*: the matrix is singular to rounding"
+    ):
+        core_values(smooth, points.fibonacci(200), 0.1, "interpolation")
+
+
+@pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])
+def test_warnings_point_at_the_callers_line(head):
+    near = [[1.0, 0.0, 0.0], [1.0, 1e-200, 0.0], [0.0, 1.0, 0.0]]  # one point but for what underflows
+    with pytest.warns(RuntimeWarning, match="'concentration' is too small for these points") as caught:
+        head.from_target(lambda x: [1.0, 2.0, 3.0], near, 3.0, "interpolation")
+    assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match="'points' must be far enough apart"):
+        head.from_target(lambda x: [1.0, 2.0, 3.0], near, coefficients="interpolation")
+
+
+@pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])
+def test_rules_that_are_no_names(head):
+    with pytest.raises(ValueError, match=r"'coefficients' must be one of .*got \['riemann'\]"):
+        head.from_target(smooth, np.eye(3), 1.0, ["riemann"])

@@ -26,6 +26,7 @@ def test_the_magnetic_field_to_rounding(head):
     assert sup_error(made, field, n=2000, refine=2).lower <= limit * field.sup_norm
 
 
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these samples:RuntimeWarning")
 @pytest.mark.parametrize("mu", [0.0, 0.3])
 @pytest.mark.parametrize("dim", [1, 2, 8])
 def test_the_normal_equations_hold(dim, mu):
@@ -61,6 +62,7 @@ def test_an_iteration_that_does_not_converge_says_what_helps(monkeypatch):
         core_values(smooth, points.fibonacci(300), 5.0, "least_squares")
 
 
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these samples:RuntimeWarning")
 @pytest.mark.parametrize("dim", [2, 9])
 def test_samples_are_chosen_or_given(dim):
     b = points.uniform(dim, 10, 0)
@@ -110,3 +112,37 @@ def test_bad_input():
         core_values(smooth, b, 5.0, "least_squares", regularization=np.inf)
     with pytest.raises(TypeError, match=r"'degree' is no option of coefficients='least_squares'"):
         core_values(smooth, b, 5.0, "least_squares", degree=3)
+    for wrong in ([[1.0, 2.0, 3.0]], np.zeros((0, 3))):
+        with pytest.raises(ValueError, match=r"'samples' must"):
+            core_values(smooth, b, 5.0, "least_squares", samples=wrong)
+    np.testing.assert_array_equal(
+        core_values(smooth, b, 5.0, "least_squares", samples=np.array(90)),
+        core_values(smooth, b, 5.0, "least_squares", samples=90),
+    )
+
+
+@pytest.mark.parametrize("head", [CoreHead, SplitHead])
+def test_values_that_cancel_are_warned_of_at_the_callers_line(head):
+    with pytest.warns(RuntimeWarning, match="'concentration' is too small .* cancel") as caught:
+        head.from_target(smooth, points.fibonacci(100), 1e-3, "least_squares")
+    assert caught[0].filename == __file__
+
+
+def test_a_core_head_that_no_sample_holds_is_warned_of():
+    b = points.fibonacci(100)
+    for concentration in (1e3, 1e6, 1e300):  # at last, kernels do not reach the samples, and all values are 0
+        with pytest.warns(RuntimeWarning, match="'concentration' is too large for these samples"):
+            core_values(smooth, b, concentration, "least_squares")
+    core_values(smooth, b, 1e3, "least_squares", regularization=1e-3)  # no warning, as below
+    core_values(lambda x: 0.0 * x[:, 0], b, 1e300, "least_squares")
+    split_values(smooth, b, 1e300, "least_squares")
+
+
+@pytest.mark.parametrize("size", [1e250, 1e-250])
+@pytest.mark.parametrize("limit", [1e9, 0.0])
+def test_squares_of_values_do_not_leave_the_floats(size, limit, monkeypatch):
+    monkeypatch.setattr(least_squares, "DIRECT", limit)
+    for values in (core_values, split_values):
+        stated = values(both, points.fibonacci(100), 30.0, "least_squares")
+        scaled = values(lambda x: size * both(x), points.fibonacci(100), 30.0, "least_squares")
+        np.testing.assert_allclose(scaled / size, stated, atol=1e-8)

@@ -156,3 +156,11 @@ def test_bad_input():
     with pytest.raises(ValueError, match="'degree' must be at least 2, got 1: from 'smoothness'/2 on"):
         random.approximation_bound(2, 5.0, 1)
     assert targets.random_bandlimited(3, 0, 1).lipschitz == 0.0
+
+
+@pytest.mark.parametrize(("dim", "s", "n"), [(2, 1.0, 10**15), (2, 3.0, 10**6), (100_000, 1.0, 10), (4, 3.9999999, 9)])
+def test_bounds_of_high_degrees_keep_their_digits(dim, s, n):
+    with mpmath.workdps(50):
+        h, m = mpmath.mpf(s) / 2, mpmath.mpf(dim)
+        exact = mpmath.gammaprod([h + m / 2, n + m, n + 1 - h], [m / 2, 1 - h, n + 1, n + m + h])
+    assert random.approximation_bound(dim, s, n) == pytest.approx(abs(float(exact)), rel=1e-8)

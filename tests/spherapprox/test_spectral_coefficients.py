@@ -267,3 +267,29 @@ def test_bad_input():
         core_values(first, rule, 1.0, degree=1)
     with pytest.raises(ValueError, match=r"'coefficients' must not be 'spectral' for a split head: softmax.*CoreHead"):
         SplitHead.from_target(first, rule, 1.0, "spectral")
+
+
+def test_a_discontinuous_target_is_approached_in_the_mean():
+    land, x = targets.land(), points.fibonacci(4000).points
+    errors = []
+    for exactness, concentration in ((8, 1.0), (43, 10.0), (80, 30.0)):
+        head = CoreHead.from_target(land, points.gauss_product(2, exactness), concentration, "spectral")
+        errors.append(np.sqrt(np.mean((head(x) - land(x)) ** 2)))
+    assert errors[0] < 0.46  # that of the mean
+    assert errors[1] < 0.3
+    assert errors[2] < 0.26
+
+
+def test_noise_alone_is_its_mean():
+    noise = np.random.default_rng(0).standard_normal(968)
+    assert spectral.estimate(Task(lambda x: noise, points.gauss_product(2, 43), 10.0)).degree == 0
+
+
+def test_a_concentration_that_carries_no_polynomial_is_warned_of():
+    rule = points.gauss_product(2, 43)
+    with pytest.warns(RuntimeWarning, match=r"degree 43 carry no more than degree 0 .*lower 'concentration'") as caught:
+        CoreHead.from_target(lambda x: x[:, 2], rule, 1e6, "spectral")
+    assert caught[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match=r"carry no more than degree .*raise 'concentration'"):
+        CoreHead.from_target(targets.zonal_harmonic(2, 8), rule, 1e-4, "spectral")
+    CoreHead.from_target(lambda x: 0.0 * x[:, 2] + 7.0, rule, 100.0, "spectral")  # no deviation, no warning

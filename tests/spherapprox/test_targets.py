@@ -354,3 +354,5 @@ class TestRegistry:
     def test_bad_option(self):
         with pytest.raises(TypeError, match="'year' is no option of target 'distance', which takes 'pole'"):
             targets.make("distance", year=2025)
+        with pytest.raises(TypeError, match="'year' is no option of target 'land', which takes none"):
+            targets.make("land", year=2025)

@@ -40,6 +40,7 @@ class ClassicalHead(Construction):
     mask : float, optional
         M, from -1e304 to 0; None means ``-(2 concentration + 1000)``, at which the weight that "flag" leaves to inputs
         underflows to 0. One mask serves all heads of smaller concentration with the same matrices. "none" takes none.
+        `dataclasses.replace` keeps the mask: give None with a larger concentration or another interaction.
 
     Raises
     ------

@@ -30,11 +30,12 @@ class Construction(SplitHead):
         _checks.concentration(self.concentration, maximum=LARGEST_CONCENTRATION)
         _checks.choice(self.interaction, "interaction", ("flag", "none", "printed"))
         mask = cast("float | None", self.mask)
-        if self.interaction == "none" and mask not in (None, 0.0):
-            raise ValueError(f"'mask' must be left out for interaction='none', got {_checks.show(mask)}")
         if mask is None:
             mask = 0.0 if self.interaction == "none" else -(2.0 * self.concentration + 1000.0)
-        object.__setattr__(self, "mask", _checks.real(mask, "mask", minimum=-LARGEST_MASK, maximum=0.0))
+        mask = _checks.real(mask, "mask", minimum=-LARGEST_MASK, maximum=0.0)
+        if self.interaction == "none" and mask != 0.0:
+            raise ValueError(f"'mask' must be left out, or None, for interaction='none', got {_checks.digits(mask)}")
+        object.__setattr__(self, "mask", mask)
 
     @property
     def embedding_dim(self) -> int:

@@ -69,8 +69,9 @@ class Smoother:
         return float(grid[i]), float(errors[i])
 
     def values(self, regularization: float) -> Float64:
-        """Return the values (n, p) of the control points."""
-        solution = self.c / (self.s + regularization)[:, None]
+        """Return the values (n, p) of the control points; less regularisation than roundings of s counts as these."""
+        least = 8.0 * np.finfo(np.float64).eps * max(float(self.s.max(initial=0.0)), _NOISE)
+        solution = self.c / (self.s + max(regularization, least))[:, None]
         return np.asarray(self.back @ solution + (self.offset - self.shift @ solution))
 
 

@@ -167,7 +167,8 @@ class ClassicalHead(Construction):
             float32 if x, control points and values all are, else float64; computed in float64. It is ``head(x)`` up to
             `interaction_bound` and, relative to the largest of the |values|, 1e-12 for concentrations to 1e3 and 1e-15
             times the concentration beyond: logits ``concentration <x, b_k>`` have roundings of that size, which the
-            chords in ``head(x)`` have not.
+            chords in ``head(x)`` have not. For control points whose lengths are off by delta, such as 6e-8 in float32,
+            add ``delta (1 + concentration (1 - cos t))``, at control points at angles up to t that matter.
 
         Raises
         ------

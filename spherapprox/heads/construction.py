@@ -78,11 +78,14 @@ class Construction(SplitHead):
 
     @property
     def prefix(self) -> Matrix:
-        """The prefix, shape (n, d): rows ``(0, concentration b_k, values_k)``, and 0 for "flag"."""
+        """The prefix, shape (n, d): rows ``(0, concentration b_k, values_k)``, and 0 for "flag".
+
+        Control points that are of unit length to less than float64's rounding are brought to it.
+        """
         width = self.dim + 1
         _checks.memory(8.0 * len(self) * self.embedding_dim, "the prefix", "take fewer control points")
         tokens = np.zeros((len(self), self.embedding_dim))
-        tokens[:, width : 2 * width] = self.concentration * self.control_points.astype(np.float64)
+        tokens[:, width : 2 * width] = self.concentration * self._directions()
         tokens[:, self._value_columns] = self.values.reshape(len(self), -1)
         return tokens
 

@@ -64,6 +64,22 @@ def test_attention_in_float32(dim, concentration):
     assert head.to_torch(dtype=float64).values.dtype == float64
 
 
+@pytest.mark.parametrize(("concentration", "factor"), [(1e3, 20.0), (1e5, 60.0)])
+def test_lengths_of_control_points_hardly_matter(concentration, factor):
+    rows, values = recipe(2, 500)
+    x = torch.tensor(hard_points(rows, 1))
+    for off in (rows.astype(np.float32), rows * (1.0 + 4e-7 * np.sign(values))[:, None]):
+        head = SplitHead(off, values, concentration)
+        delta = np.abs(np.linalg.norm(off.astype(np.float64), axis=1) - 1.0).max()
+        limit = factor * delta * np.abs(values).max()
+        for found in (
+            ClassicalHead.from_head(head).attend(x.numpy()),
+            head.to_torch()(x).numpy(),
+            ClassicalHead.from_head(head).to_torch()(x).numpy(),
+        ):
+            assert np.abs(found - head(x.numpy())).max() <= limit
+
+
 @pytest.mark.parametrize("interaction", ["flag", "none", "printed"])
 @pytest.mark.parametrize("p", [None, 2])
 def test_multihead_attention_is_attend(interaction, p):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._checks import Floats
+
 try:
     import torch
 except ImportError as error:
@@ -32,8 +34,12 @@ class _Rows(torch.nn.Module):
         super().__init__()
         options = make_options(head, dtype, device, head.concentration)
         self.concentration = head.concentration
-        for name in ("control_points", "values"):
-            hold(self, name, getattr(head, name), trainable, options)
+        hold(self, "control_points", self._rows(head), trainable, options)
+        hold(self, "values", head.values, trainable, options)
+
+    def _rows(self, head: Any) -> Floats:
+        """Return the control points."""
+        return np.asarray(head.control_points)
 
     def get_extra_state(self) -> dict[str, float]:
         """Return what belongs into a state_dict beside the tensors."""
@@ -84,6 +90,10 @@ class SplitAttention(_Rows):
 
     def __init__(self, head: SplitHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__(head, dtype, device, trainable)
+
+    def _rows(self, head: Any) -> Floats:
+        """Return the control points as keys."""
+        return np.asarray(head._directions())
 
     def forward(self, x: Any) -> Any:
         """Return the head's values.

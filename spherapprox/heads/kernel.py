@@ -57,8 +57,8 @@ class KernelHead(Head):
 
         Returns
         -------
-        CoreHead or SplitHead
-            With float32 arrays if x and y are float32.
+        CoreHead, SplitHead or ClassicalHead
+            As the class; a classical head with its usual interaction. With float32 arrays if x and y are float32.
 
         Raises
         ------

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..coefficients.kernel import softmax_weights
+
 Float64 = NDArray[np.float64]
 
 GRID = 10.0 ** np.arange(-13.0, 1.0, 0.5)
@@ -95,9 +97,7 @@ def core_smoother(
 
 def split_smoother(squares: Float64, y: Float64, concentration: float, unit: float = Smoother.unit) -> Smoother:
     """Return ``min |W v - y|^2 + mu |v - c 1|^2`` over v and c for the softmax W of squared distances (m, n)."""
-    nearest = squares.min(axis=1, keepdims=True)
-    weights = np.exp(-0.5 * concentration * (squares - nearest))
-    weights /= weights.sum(axis=1, keepdims=True)
+    weights = softmax_weights(squares, concentration)
     means = weights.mean(axis=0)
     weights -= means  # c then is the mean of y less that of the rest, since each row's weights sum to 1
     weights[np.abs(weights) < 8.0 * np.finfo(np.float64).eps] = 0.0

@@ -66,8 +66,8 @@ class SplitAttention(_Rows):
 
     Notes
     -----
-    Queries are the points, keys the control points, and the scale is the concentration: on unit rows that is the
-    head's softmax. Its logits ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is
+    Queries are the points, keys the control points, brought to unit length if they have it to less than float64's
+    rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is
     ``head(x)`` to 1e-12 for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of
     the |values|, if rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). No lengths are checked;
     control points that are trained leave the sphere if they are let, and what is computed is attention to them all the

@@ -41,6 +41,31 @@ class _Rows(torch.nn.Module):
         """Return the control points."""
         return np.asarray(head.control_points)
 
+    def forward(self, x: Any) -> Any:
+        """Return the head's values.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., dim+1)
+            Points of unit length, of the module's dtype and on its device.
+
+        Returns
+        -------
+        Tensor, shape (...) or (..., p)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If x is no such tensor.
+        """
+        check(x, self.control_points, self.control_points.shape[1])
+        result = in_parts(self._evaluate, x.reshape(-1, x.shape[-1]), len(self.control_points))
+        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
+
+    def _evaluate(self, rows: Any) -> Any:
+        """Return the head's values at rows, (m, p) or (m,)."""
+        raise NotImplementedError
+
     def get_extra_state(self) -> dict[str, float]:
         """Return what belongs into a state_dict beside the tensors."""
         return {"concentration": self.concentration}
@@ -67,10 +92,11 @@ class SplitAttention(_Rows):
     Notes
     -----
     Queries are the points, keys the control points, brought to unit length if they have it to less than float64's
-    rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is
-    ``head(x)`` to 1e-12 for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of
-    the |values|, if rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). No lengths are checked;
-    control points that are trained leave the sphere if they are let, and what is computed is attention to them all the
+    rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits
+    ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is ``head(x)`` to 1e-12
+    for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of the |values|, if
+    rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). No lengths are checked; control
+    points that are trained leave the sphere if they are let, and what is computed is attention to them all the
     same. Gradients are as good as the logits. Second derivatives need
     ``torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`` around the call: torch's fast path has none.
 
@@ -95,35 +121,12 @@ class SplitAttention(_Rows):
         """Return the control points as keys."""
         return np.asarray(head._directions())
 
-    def forward(self, x: Any) -> Any:
-        """Return the head's values.
-
-        Parameters
-        ----------
-        x : Tensor, shape (..., dim+1)
-            Points of unit length, of the module's dtype and on its device.
-
-        Returns
-        -------
-        Tensor, shape (...) or (..., p)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If x is no such tensor.
-        """
-        check(x, self.control_points, self.control_points.shape[1])
+    def _evaluate(self, rows: Any) -> Any:
         values = self.values if self.values.ndim == 2 else self.values[:, None]
-        key, value = self.control_points[None, None], values[None, None]
-
-        def attend(rows: Any) -> Any:
-            query = rows[None, None]
+        query, key, value = rows[None, None], self.control_points[None, None], values[None, None]
+        with attention_path(self.concentration, query, key, value):
             attention = torch.nn.functional.scaled_dot_product_attention
             return attention(query, key, value, scale=self.concentration)[0, 0]
-
-        with attention_path(self.concentration, x, key, value):
-            result = in_parts(attend, x.reshape(-1, x.shape[-1]), len(values))
-        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
 
 
 class ClassicalAttention(torch.nn.Module):
@@ -249,32 +252,10 @@ class ExponentialSum(_Rows):
     def __init__(self, head: CoreHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__(head, dtype, device, trainable)
 
-    def forward(self, x: Any) -> Any:
-        """Return the head's values.
-
-        Parameters
-        ----------
-        x : Tensor, shape (..., dim+1)
-            Points of unit length, of the module's dtype and on its device.
-
-        Returns
-        -------
-        Tensor, shape (...) or (..., p)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If x is no such tensor.
-        """
-        check(x, self.control_points, self.control_points.shape[1])
+    def _evaluate(self, rows: Any) -> Any:
         by_differences = "donot_use_mm_for_euclid_dist"
-
-        def add(rows: Any) -> Any:
-            chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
-            return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
-
-        result = in_parts(add, x.reshape(-1, x.shape[-1]), len(self.control_points))
-        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
+        chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
+        return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
 
     def extra_repr(self) -> str:
         """Say what is in the brackets of the module's repr."""

@@ -6,4 +6,4 @@ collect_ignore = []
 if find_spec("sklearn") is None:
     collect_ignore += ["spherapprox/heads/regressor.py", "spherapprox/targets/digits.py"]
 if find_spec("torch") is None:
-    collect_ignore += ["spherapprox/heads/modules.py"]
+    collect_ignore += ["spherapprox/heads/modules"]

@@ -12,25 +12,31 @@ from .task import Array
 
 def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Array:
     """Return the kernel matrix (m, n), from differences of rows as `spherapprox.evaluate` takes it."""
-    from scipy.spatial.distance import cdist
-
-    _checks.memory(32.0 * len(x) * len(b), f"a kernel matrix of {len(x)} by {len(b)} and its factors", remedy)
-    squares = cdist(x.astype(np.float64), b.astype(np.float64), "sqeuclidean")  # (m, n)
-    squares *= -0.5 * concentration
-    return np.asarray(np.exp(squares, out=squares))
+    exponents = _squares(x, b, remedy)
+    exponents *= -0.5 * concentration
+    return np.asarray(np.exp(exponents, out=exponents))
 
 
 def softmax(x: Floats, b: Floats, concentration: float, remedy: str) -> Array:
     """Return the kernel matrix with its rows divided by their sums, which may underflow before."""
+    return softmax_weights(_squares(x, b, remedy), concentration)
+
+
+def softmax_weights(squares: Array, concentration: float) -> Array:
+    """Return the softmax (m, n) of squared distances (m, n), which stay as they are."""
+    weights = squares - squares.min(axis=1, keepdims=True)
+    weights *= -0.5 * concentration
+    np.exp(weights, out=weights)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return np.asarray(weights)
+
+
+def _squares(x: Floats, b: Floats, remedy: str) -> Array:
+    """Return the squared distances (m, n) of rows."""
     from scipy.spatial.distance import cdist
 
     _checks.memory(32.0 * len(x) * len(b), f"a kernel matrix of {len(x)} by {len(b)} and its factors", remedy)
-    squares = cdist(x.astype(np.float64), b.astype(np.float64), "sqeuclidean")  # (m, n)
-    squares -= squares.min(axis=1, keepdims=True)
-    squares *= -0.5 * concentration
-    np.exp(squares, out=squares)
-    squares /= squares.sum(axis=1, keepdims=True)
-    return np.asarray(squares)
+    return np.asarray(cdist(x.astype(np.float64), b.astype(np.float64), "sqeuclidean"))
 
 
 def sums(

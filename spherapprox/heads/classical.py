@@ -40,6 +40,7 @@ class ClassicalHead(Construction):
     mask : float, optional
         M, from -1e304 to 0; None means ``-(2 concentration + 1000)``, at which the weight that "flag" leaves to inputs
         underflows to 0. One mask serves all heads of smaller concentration with the same matrices. "none" takes none.
+        `dataclasses.replace` keeps the mask: give None with a larger concentration or another interaction.
 
     Raises
     ------
@@ -166,7 +167,8 @@ class ClassicalHead(Construction):
             float32 if x, control points and values all are, else float64; computed in float64. It is ``head(x)`` up to
             `interaction_bound` and, relative to the largest of the |values|, 1e-12 for concentrations to 1e3 and 1e-15
             times the concentration beyond: logits ``concentration <x, b_k>`` have roundings of that size, which the
-            chords in ``head(x)`` have not.
+            chords in ``head(x)`` have not. For control points whose lengths are off by delta, such as 6e-8 in float32,
+            add ``delta (1 + concentration (1 - cos t))``, at control points at angles up to t that matter.
 
         Raises
         ------

@@ -30,11 +30,12 @@ class Construction(SplitHead):
         _checks.concentration(self.concentration, maximum=LARGEST_CONCENTRATION)
         _checks.choice(self.interaction, "interaction", ("flag", "none", "printed"))
         mask = cast("float | None", self.mask)
-        if self.interaction == "none" and mask not in (None, 0.0):
-            raise ValueError(f"'mask' must be left out for interaction='none', got {_checks.show(mask)}")
         if mask is None:
             mask = 0.0 if self.interaction == "none" else -(2.0 * self.concentration + 1000.0)
-        object.__setattr__(self, "mask", _checks.real(mask, "mask", minimum=-LARGEST_MASK, maximum=0.0))
+        mask = _checks.real(mask, "mask", minimum=-LARGEST_MASK, maximum=0.0)
+        if self.interaction == "none" and mask != 0.0:
+            raise ValueError(f"'mask' must be left out, or None, for interaction='none', got {_checks.digits(mask)}")
+        object.__setattr__(self, "mask", mask)
 
     @property
     def embedding_dim(self) -> int:
@@ -77,11 +78,14 @@ class Construction(SplitHead):
 
     @property
     def prefix(self) -> Matrix:
-        """The prefix, shape (n, d): rows ``(0, concentration b_k, values_k)``, and 0 for "flag"."""
+        """The prefix, shape (n, d): rows ``(0, concentration b_k, values_k)``, and 0 for "flag".
+
+        Control points that are of unit length to less than float64's rounding are brought to it.
+        """
         width = self.dim + 1
         _checks.memory(8.0 * len(self) * self.embedding_dim, "the prefix", "take fewer control points")
         tokens = np.zeros((len(self), self.embedding_dim))
-        tokens[:, width : 2 * width] = self.concentration * self.control_points.astype(np.float64)
+        tokens[:, width : 2 * width] = self.concentration * self._directions()
         tokens[:, self._value_columns] = self.values.reshape(len(self), -1)
         return tokens
 

@@ -20,6 +20,8 @@ Float64 = NDArray[np.float64]
 SUMS_UP_TO = 64.0
 """Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
 
+_HUGE = 1e280
+"""Values beyond are made smaller while sums are taken, which could overflow."""
 _TREE_COLUMNS = 10
 """Columns up to which a k-d tree finds near control points faster than all are taken. Tuned."""
 _ROWS = 32
@@ -39,14 +41,18 @@ def gradients(
     workers: int,
 ) -> Float64:  # fmt: skip
     """Return the gradients (m, p, d) of a head with values (n, p), from arguments that have been checked."""
-    table = values.astype(np.float64)
+    size = 2.0**64 if float(np.abs(values).max()) > _HUGE else 1.0
+    table = values.astype(np.float64) / size
     if normalize:  # a constant has no gradient
         table = table - table.mean(axis=0)
     _checks.memory(8.0 * 3 * len(x) * table.shape[1] * b.shape[1], "the gradient", "evaluate x in parts")
     large = concentration > SUMS_UP_TO * b.shape[1]
     if method == "differences" or (method == "auto" and large):
-        return by_differences(x, b, table, concentration, normalize, rtol, workers)
-    return by_sums(x, b, table, concentration, normalize, method, rtol, workers)
+        vectors = by_differences(x, b, table, concentration, normalize, rtol, workers)
+    else:
+        vectors = by_sums(x, b, table, concentration, normalize, method, rtol, workers)
+    vectors *= size
+    return vectors
 
 
 def tangent(vectors: Floats, x: Floats) -> Float64:
@@ -70,7 +76,7 @@ def by_sums(
     if normalize:
         mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]
         vectors = vectors - heads[:, :, None] * mean[:, None, :]
-    return tangent(concentration * vectors, x)
+    return concentration * tangent(vectors, x)
 
 
 def by_differences(

@@ -42,7 +42,7 @@ def log_input_mass(interaction: str, mask: float, length: int) -> float:
 
 def log_prefix_mass(head: Construction) -> float:
     """Return the logarithm of a lower bound of ``S(x) = sum_k exp(concentration <x, b_k>)`` over the sphere."""
-    rows, lam = head.control_points.astype(np.float64), head.concentration
+    rows, lam = head._directions(), head.concentration
     n = len(rows)
     candidates = [math.log(n) - lam * float(np.linalg.norm(rows.mean(axis=0)))]
     radius = _covering_radius(head)

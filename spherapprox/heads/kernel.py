@@ -50,14 +50,15 @@ class KernelHead(Head):
             mu > 0. A core head has the values v that minimise ``|K v - y|^2 + mu v^T A v``, with the kernel's matrix K
             between x and the control points and A among these: kernel ridge regression, if these are all rows. A split
             head has those that minimise ``|W v - y|^2 + mu |v - c|^2`` for the best number c, with the softmax W. None
-            takes the mu that is best in cross-validation.
+            takes the mu that is best in cross-validation. The least is some 2e-15 times the largest squared singular
+            value of ``K A**-0.5``, or of W less its columns' means: rounding errors hide what is smaller.
         rng : None, int or numpy.random.Generator
             Draws the row that k-means starts from.
 
         Returns
         -------
-        CoreHead or SplitHead
-            With float32 arrays if x and y are float32.
+        CoreHead, SplitHead or ClassicalHead
+            As the class; a classical head with its usual interaction. With float32 arrays if x and y are float32.
 
         Raises
         ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +28,8 @@ KINDS: dict[str, type[CoreHead | SplitHead]] = {"core": CoreHead, "split": Split
 EMBEDDINGS = ("stereographic", "normalize")
 _FEW = 300
 """Control points where no number is given."""
+_FAR = 1e300
+"""Features beyond are this: rows so far off are at the pole in any case."""
 
 
 class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -128,8 +131,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         n = _FEW if self.n_control_points is None else self.n_control_points
         n = _checks.integer(n, "n_control_points", minimum=1)
         features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        self.center_ = features.mean(axis=0)
-        self.scale_ = float(np.sqrt(np.square(features - self.center_).sum(axis=1).mean())) or 1.0
+        self.center_, self.scale_ = _center_and_scale(features)
         rows = self._embed(features)
         chosen = fit(
             rows,
@@ -170,7 +172,9 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     def _embed(self, X: Float64) -> Float64:
         """Return rows of features as points of a sphere."""
         if self.embedding == "stereographic":
-            return np.asarray(sphere.inverse_stereographic((X - self.center_) / self.scale_))
+            with np.errstate(over="ignore"):
+                moved = (X - self.center_) / self.scale_
+            return np.asarray(sphere.inverse_stereographic(np.clip(moved, -_FAR, _FAR)))
         if X.shape[1] == 1:
             raise ValueError("'X' must have at least 2 features for embedding='normalize', got 1: use 'stereographic'")
         largest = np.abs(X).max(axis=1, keepdims=True)
@@ -179,3 +183,12 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise ValueError(f"'X' must have no row of zeros for embedding='normalize', got it in row {row}: drop it")
         scaled = X / largest
         return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+
+
+def _center_and_scale(X: Float64) -> tuple[Float64, float]:
+    """Return the mean of rows and the root of their mean squared distance from it, or 1; no square overflows."""
+    size = math.ldexp(0.5, math.frexp(float(np.abs(X).max()))[1])  # a power of 2: quotients are exact
+    rows = X / size
+    center = rows.mean(axis=0)
+    scale = size * float(np.sqrt(np.square(rows - center).sum(axis=1).mean()))
+    return center * size, scale or 1.0

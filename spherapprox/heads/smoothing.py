@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..coefficients.kernel import softmax_weights
+
 Float64 = NDArray[np.float64]
 
 GRID = 10.0 ** np.arange(-13.0, 1.0, 0.5)
@@ -69,8 +71,9 @@ class Smoother:
         return float(grid[i]), float(errors[i])
 
     def values(self, regularization: float) -> Float64:
-        """Return the values (n, p) of the control points."""
-        solution = self.c / (self.s + regularization)[:, None]
+        """Return the values (n, p) of the control points; less regularisation than roundings of s counts as these."""
+        least = 8.0 * np.finfo(np.float64).eps * max(float(self.s.max(initial=0.0)), _NOISE)
+        solution = self.c / (self.s + max(regularization, least))[:, None]
         return np.asarray(self.back @ solution + (self.offset - self.shift @ solution))
 
 
@@ -94,9 +97,7 @@ def core_smoother(
 
 def split_smoother(squares: Float64, y: Float64, concentration: float, unit: float = Smoother.unit) -> Smoother:
     """Return ``min |W v - y|^2 + mu |v - c 1|^2`` over v and c for the softmax W of squared distances (m, n)."""
-    nearest = squares.min(axis=1, keepdims=True)
-    weights = np.exp(-0.5 * concentration * (squares - nearest))
-    weights /= weights.sum(axis=1, keepdims=True)
+    weights = softmax_weights(squares, concentration)
     means = weights.mean(axis=0)
     weights -= means  # c then is the mean of y less that of the rest, since each row's weights sum to 1
     weights[np.abs(weights) < 8.0 * np.finfo(np.float64).eps] = 0.0

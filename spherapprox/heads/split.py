@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..coefficients import split_values
 from .kernel import KernelHead
 
 if TYPE_CHECKING:
     from .modules import SplitAttention
+
+_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+"""So far from 1 are lengths of rows that have unit length in float64."""
 
 
 class SplitHead(KernelHead):
@@ -50,6 +56,12 @@ class SplitHead(KernelHead):
     _kind = "split-head"
     _normalize = True
     _values = staticmethod(split_values)
+
+    def _directions(self) -> NDArray[np.float64]:
+        """Return the control points as keys: in logits, unlike in chords, lambda multiplies what a length is off by."""
+        rows = self.control_points.astype(np.float64)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.where(np.abs(lengths - 1.0) > _ROUNDING, rows / lengths, rows)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> SplitAttention:
         """Return the head as a `torch.nn.Module`: torch's own scaled_dot_product_attention to the control points.

@@ -246,6 +246,7 @@ def test_float32_stays():
     [
         ({"interaction": "masked"}, ValueError, "'interaction' must be one of 'flag', 'none', 'printed'"),
         ({"interaction": "none", "mask": -1.0}, ValueError, "'mask' must be left out"),
+        ({"interaction": "none", "mask": np.zeros(2)}, TypeError, "'mask' must be a real number"),
         ({"mask": 1.0}, ValueError, "'mask' must be at most 0"),
         ({"mask": float("-inf")}, ValueError, "'mask' must be finite"),
         ({"mask": "low"}, TypeError, "'mask' must be a real number"),

@@ -62,6 +62,15 @@ def test_all_rows_are_kernel_ridge_regression():
 
 
 @both
+def test_tiny_regularisations_are_rounding_errors(kind):
+    x, y = noisy(80, 0.3)
+    x = np.repeat(x[:40], 2, axis=0)
+    heads = [kind.fit(x, y, n=30, concentration=1.0, regularization=mu, rng=0) for mu in (1e-300, 1e-20)]
+    np.testing.assert_array_equal(heads[0].values, heads[1].values)
+    assert np.abs(heads[0](x)).max() < 2.0 * np.abs(y).max()
+
+
+@both
 def test_leaving_out_in_closed_form_is_leaving_out(kind):
     x, y = noisy(40, 0.3)
     table, b = np.stack([y, x[:, 0]], axis=1), sphere.uniform(2, 10, rng=3)

@@ -186,3 +186,15 @@ def test_bad_input(kind):
         head.gradient(np.eye(3), workers=0)
     with pytest.raises(ValueError, match=r"'concentration' must be at most 1e\+300"):
         kind(np.eye(3), np.ones(3), 1e305).gradient(np.eye(3))
+
+
+@both
+@pytest.mark.parametrize("method", ["dense", "differences"])
+def test_huge_numbers_do_not_overflow(kind, method):
+    rows, values = sphere.uniform(2, 30, rng=0), np.random.default_rng(0).uniform(0.5, 1.0, 30)
+    x = sphere.uniform(2, 5, rng=1)
+    wanted = kind(rows, values, 2.0).gradient(x, method=method)
+    found = kind(rows, values * 2.0**1018, 2.0).gradient(x, method=method)
+    np.testing.assert_allclose(found * 2.0**-1018, wanted, rtol=1e-13)
+    steep = kind(rows, values * 1e10, 1e300).gradient(rows[:3], method=method)
+    assert np.isfinite(steep).all()

@@ -300,6 +300,11 @@ def test_the_example_of_the_format_reads_a_head_with_numpy_alone(path, monkeypat
     exec(compile(code, str(FORMAT), "exec"), scope)
     np.testing.assert_allclose(scope["h"], head(scope["x"]), rtol=1e-12, atol=1e-15)
     assert "split-head {'kind': 'partition', 'dim': 2, 'n': 60, 'centers': 'midpoint'}" in capsys.readouterr().out
+    for kind in HEADS:
+        for values in (head.values, head.values[:, 0]):
+            kind(head.control_points, values, 12.5).save("head.npz")
+            exec(compile(code, str(FORMAT), "exec"), scope)
+            np.testing.assert_allclose(scope["h"], load("head.npz")(scope["x"]), rtol=1e-12, atol=1e-15)
     path.write_bytes(path.read_bytes()[:-1] + b"z")
     with pytest.raises(AssertionError):
         exec(compile(code, str(FORMAT), "exec"), {})

@@ -37,6 +37,16 @@ def data(m=150, d=3, seed=0):
 
 
 @kinds
+@pytest.mark.parametrize("embedding", ["stereographic", "normalize"])
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1010])
+def test_units_do_not_matter(kind, embedding, exponent):
+    X, y = data(60)
+    one, other = (model(kind, embedding=embedding).fit(rows, y) for rows in (X, np.ldexp(X, exponent)))
+    np.testing.assert_allclose(other.predict(np.ldexp(X, exponent)), one.predict(X), rtol=1e-12, atol=1e-12)
+    assert np.isfinite(other.predict(np.array([[1e308, -1e308, 1.0]]))).all()
+
+
+@kinds
 def test_it_is_fit_behind_the_stereographic_map(kind):
     X, y = data()
     fitted = model(kind, concentration=6.0, regularization=1e-3, n_control_points=1000).fit(X, y)

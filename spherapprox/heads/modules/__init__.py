@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import Floats, flag, show
+from ..._checks import Floats
 
 try:
     import torch
 except ImportError as error:
     raise ImportError('to_torch needs PyTorch: pip install "spherapprox[torch]"') from error
 
-if TYPE_CHECKING:
-    from .classical import ClassicalHead
-    from .core import CoreHead
-    from .split import SplitHead
+from .tensors import attention_path, check, hold, in_parts, make_options
 
-NUMBERS = 2**24
-"""Logits, or entries of tokens, that a call makes at a time; gradients keep those of all parts."""
+if TYPE_CHECKING:
+    from ..classical import ClassicalHead
+    from ..core import CoreHead
+    from ..split import SplitHead
 
 __all__ = ["ClassicalAttention", "ExponentialSum", "SplitAttention"]
 
@@ -34,10 +32,39 @@ class _Rows(torch.nn.Module):
 
     def __init__(self, head: CoreHead | SplitHead, dtype: Any, device: Any, trainable: bool) -> None:
         super().__init__()
-        options = _options(head, dtype, device, head.concentration)
+        options = make_options(head, dtype, device, head.concentration)
         self.concentration = head.concentration
-        for name in ("control_points", "values"):
-            _hold(self, name, getattr(head, name), trainable, options)
+        hold(self, "control_points", self._rows(head), trainable, options)
+        hold(self, "values", head.values, trainable, options)
+
+    def _rows(self, head: Any) -> Floats:
+        """Return the control points."""
+        return np.asarray(head.control_points)
+
+    def forward(self, x: Any) -> Any:
+        """Return the head's values.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., dim+1)
+            Points of unit length, of the module's dtype and on its device.
+
+        Returns
+        -------
+        Tensor, shape (...) or (..., p)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If x is no such tensor.
+        """
+        check(x, self.control_points, self.control_points.shape[1])
+        result = in_parts(self._evaluate, x.reshape(-1, x.shape[-1]), len(self.control_points))
+        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
+
+    def _evaluate(self, rows: Any) -> Any:
+        """Return the head's values at rows, (m, p) or (m,)."""
+        raise NotImplementedError
 
     def get_extra_state(self) -> dict[str, float]:
         """Return what belongs into a state_dict beside the tensors."""
@@ -52,10 +79,6 @@ class _Rows(torch.nn.Module):
         n, columns = self.control_points.shape
         return f"n={n}, dim={columns - 1}, concentration={self.concentration:g}"
 
-    def _check(self, x: Any) -> None:
-        """Raise unless points lie in the control points' space."""
-        _columns(x, self.control_points.shape[1])
-
 
 class SplitAttention(_Rows):
     """A `SplitHead` as `torch.nn.functional.scaled_dot_product_attention`, of points to control points.
@@ -68,11 +91,14 @@ class SplitAttention(_Rows):
 
     Notes
     -----
-    Queries are the points, keys the control points, and the scale is the concentration: on unit rows that is the
-    head's softmax. Its logits ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is
-    ``head(x)`` to 1e-12 for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of
-    the |values|; in float32 to 5e-7 (1 + concentration). No lengths are checked; control points that are trained leave
-    the sphere if they are let, and what is computed is attention to them all the same.
+    Queries are the points, keys the control points, brought to unit length if they have it to less than float64's
+    rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits
+    ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is ``head(x)`` to 1e-12
+    for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of the |values|, if
+    rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). No lengths are checked; control
+    points that are trained leave the sphere if they are let, and what is computed is attention to them all the
+    same. Gradients are as good as the logits. Second derivatives need
+    ``torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`` around the call: torch's fast path has none.
 
     Examples
     --------
@@ -91,29 +117,16 @@ class SplitAttention(_Rows):
     def __init__(self, head: SplitHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__(head, dtype, device, trainable)
 
-    def forward(self, x: Any) -> Any:
-        """Return the head's values.
+    def _rows(self, head: Any) -> Floats:
+        """Return the control points as keys."""
+        return np.asarray(head._directions())
 
-        Parameters
-        ----------
-        x : Tensor, shape (..., dim+1)
-            Points of unit length, of the module's dtype and on its device.
-
-        Returns
-        -------
-        Tensor, shape (...) or (..., p)
-        """
-        self._check(x)
+    def _evaluate(self, rows: Any) -> Any:
         values = self.values if self.values.ndim == 2 else self.values[:, None]
-        key, value = self.control_points[None, None], values[None, None]
-
-        def attend(rows: Any) -> Any:
-            query = rows[None, None]
+        query, key, value = rows[None, None], self.control_points[None, None], values[None, None]
+        with attention_path(self.concentration, query, key, value):
             attention = torch.nn.functional.scaled_dot_product_attention
             return attention(query, key, value, scale=self.concentration)[0, 0]
-
-        result = _in_parts(attend, x.reshape(-1, x.shape[-1]), len(values))
-        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
 
 
 class ClassicalAttention(torch.nn.Module):
@@ -128,7 +141,8 @@ class ClassicalAttention(torch.nn.Module):
     Notes
     -----
     `attention` holds the query, key and value matrices, without bias, and the identity behind them; `prefix` the tokens
-    that keys and values begin with. Only inputs ask. Accuracy as of `SplitAttention`, against ``head.attend(x)``.
+    that keys and values begin with. Only inputs ask. There is no dropout: training and evaluation are the same.
+    Accuracy and derivatives as of `SplitAttention`, against ``head.attend(x)``.
 
     Examples
     --------
@@ -146,9 +160,10 @@ class ClassicalAttention(torch.nn.Module):
     def __init__(self, head: ClassicalHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
         d = head.embedding_dim
-        options = _options(head, dtype, device, max(head.concentration, -head.mask * math.sqrt(d)))
+        options = make_options(head, dtype, device, max(head.concentration, -head.mask * math.sqrt(d)))
         self.dim, self.n_outputs, self.interaction = head.dim, head.n_outputs, head.interaction
-        _hold(self, "prefix", head.prefix, trainable, options)
+        self.largest_logit = max(head.concentration, -head.mask)
+        hold(self, "prefix", head.prefix, trainable, options)
         options["device"] = self.prefix.device
         self.attention = torch.nn.utils.skip_init(  # the usual start would draw random numbers
             torch.nn.MultiheadAttention, d, 1, bias=False, batch_first=True, **options
@@ -169,11 +184,13 @@ class ClassicalAttention(torch.nn.Module):
         Returns
         -------
         Tensor, shape (T,), (T, p), (batch, T) or (batch, T, p)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If x is no such tensor.
         """
-        if x.ndim not in (2, 3):
-            width = self.dim + 1
-            raise ValueError(f"'x' must have shape (T, {width}) or (batch, T, {width}), got {tuple(x.shape)}")
-        _columns(x, self.dim + 1)
+        check(x, self.prefix, self.dim + 1, sequences=True)
 
         def attend(inputs: Any) -> Any:
             tokens = torch.cat([self.prefix.expand(len(inputs), -1, -1), inputs], dim=1)  # (batch, n + T, d)
@@ -181,9 +198,19 @@ class ClassicalAttention(torch.nn.Module):
 
         inputs = self.embed(x if x.ndim == 3 else x[None])  # (batch, T, d)
         rows = len(self.prefix) + inputs.shape[1]
-        outputs = _in_parts(attend, inputs, rows * max(self.prefix.shape[1], inputs.shape[1]))
+        with attention_path(self.largest_logit, x, self.prefix):
+            outputs = in_parts(attend, inputs, rows * max(self.prefix.shape[1], inputs.shape[1]))
         result = outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
         return result if x.ndim == 3 else result[0]
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """Return what belongs into a state_dict beside the tensors."""
+        return {name: getattr(self, name) for name in ("dim", "n_outputs", "interaction", "largest_logit")}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Take what `get_extra_state` has returned."""
+        for name in self.get_extra_state():
+            setattr(self, name, state[name])
 
     def embed(self, x: Any) -> Any:
         """Return the tokens of inputs, shape (..., dim+1) to (..., d)."""
@@ -225,64 +252,11 @@ class ExponentialSum(_Rows):
     def __init__(self, head: CoreHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__(head, dtype, device, trainable)
 
-    def forward(self, x: Any) -> Any:
-        """Return the head's values.
-
-        Parameters
-        ----------
-        x : Tensor, shape (..., dim+1)
-            Points of unit length, of the module's dtype and on its device.
-
-        Returns
-        -------
-        Tensor, shape (...) or (..., p)
-        """
-        self._check(x)
+    def _evaluate(self, rows: Any) -> Any:
         by_differences = "donot_use_mm_for_euclid_dist"
-
-        def add(rows: Any) -> Any:
-            chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
-            return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
-
-        result = _in_parts(add, x.reshape(-1, x.shape[-1]), len(self.control_points))
-        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
+        chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
+        return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
 
     def extra_repr(self) -> str:
         """Say what is in the brackets of the module's repr."""
         return f"{super().extra_repr()}: a sum of exponentials, no attention"
-
-
-def _options(head: CoreHead | SplitHead, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
-    """Return dtype and device of a head's tensors, after checking that the dtype holds its numbers."""
-    if dtype is None:
-        both = np.result_type(head.control_points, head.values)
-        dtype = torch.float32 if both == np.float32 else torch.float64
-    if dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
-    largest = max(largest, float(np.abs(head.values).max()))
-    if largest > torch.finfo(dtype).max / 4.0:
-        raise ValueError(
-            f"'dtype' must hold the head's numbers, got {dtype} for numbers up to {largest:.3g}: take torch.float64"
-        )
-    return {"dtype": dtype, "device": device}
-
-
-def _hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[str, Any]) -> None:
-    """Make an array a parameter of a module, or a buffer."""
-    tensor = torch.tensor(array, **options)
-    if flag(trainable, "trainable"):
-        module.register_parameter(name, torch.nn.Parameter(tensor))
-    else:
-        module.register_buffer(name, tensor)
-
-
-def _in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
-    """Return a function's results for the items of x, which take so many numbers each, a part at a time."""
-    parts = x.split(max(1, NUMBERS // numbers))
-    return function(x) if len(parts) == 1 else torch.cat([function(part) for part in parts])
-
-
-def _columns(x: Any, width: int) -> None:
-    """Raise unless the rows have as many columns as the sphere's space."""
-    if x.ndim == 0 or x.shape[-1] != width:
-        raise ValueError(f"'x' must have shape (..., {width}), got {tuple(x.shape)}")

@@ -404,7 +404,7 @@ class TestBandlimitedMaximum:
     def test_is_close_to_the_maxima_found_by_local_search(self, seed):
         coefficients = np.random.default_rng(seed).normal(size=64)
         found = harmonics.bandlimited_maximum(coefficients)
-        starts = random_rows(4000, seed)
+        starts = random_rows(1000, seed)
         value = largest(lambda x: np.abs(harmonics.synthesize(coefficients, x)), starts)
         slope = largest(lambda x: np.linalg.norm(harmonics.gradient(coefficients, x), axis=1), starts)
         for upper, lower, true in (

@@ -6,7 +6,20 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # tests run side by side already
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session):
+    """Compile a share of the common kernels before a whole run; no worker gets tests until all have come so far."""
+    worker, count = (os.environ.get(f"PYTEST_XDIST_WORKER{end}") for end in ("", "_COUNT"))
+    if worker and int(count) > 1 and len(session.items) > 2000:
+        import kernels
+
+        for share in kernels.SHARES[int(worker.removeprefix("gw")) :: int(count)]:
+            for call in share:
+                call()

@@ -1,12 +1,33 @@
 """Fixtures for the tests of bounds."""
 
+import functools
+
 import pytest
+
+from bounds import study
 
 
 @pytest.fixture
 def coarse_figures(monkeypatch):
-    """Write figures with a tenth of the dots per inch: drawing takes most of the time of a small study."""
+    """Write figures with a tenth of the dots per inch, maps of few points: drawing takes most of a small study."""
     from matplotlib.figure import Figure
+
+    from bounds import plot
 
     write = Figure.savefig
     monkeypatch.setattr(Figure, "savefig", lambda figure, path, *, dpi: write(figure, path, dpi=dpi / 10))
+    monkeypatch.setattr(plot, "maps_figure", functools.partial(plot.maps_figure, resolution=19))
+
+
+@pytest.fixture
+def short_search(monkeypatch):
+    """Let a study follow its errors from two points: the search takes most of the time of a small study."""
+    monkeypatch.setattr(study, "sup_error", functools.partial(study.sup_error, refine=2))
+
+
+@pytest.fixture
+def no_figures(monkeypatch):
+    """Write a word in place of each figure, where what is drawn is not at issue."""
+    from matplotlib.figure import Figure
+
+    monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: path.write_bytes(b"drawn"))

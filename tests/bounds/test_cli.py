@@ -9,7 +9,7 @@ import pytest
 from bounds import study
 from bounds.cli import main
 
-pytestmark = pytest.mark.usefixtures("coarse_figures")
+pytestmark = pytest.mark.usefixtures("no_figures", "short_search")
 
 
 def test_bounds_prints_every_theorem(capsys):

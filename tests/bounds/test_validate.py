@@ -21,7 +21,7 @@ def in_place_of(head, wrong, target, n):
     for check in validate(wrong, target, n=100, worst_case=False).checks:
         assert check.verdict == "not applicable"
         assert check.bound is None
-    return validate(head, target, error=sup_error(wrong, target, n=n), worst_case=False)
+    return validate(head, target, error=sup_error(wrong, target, n=n, refine=2), worst_case=False)
 
 
 @pytest.mark.parametrize("name", ["distance", "bump", "zonal_harmonic"])
@@ -31,7 +31,10 @@ def test_true_heads_are_not_violated(name, dim):
     for n, lam in ((1, 5.0), (2, 300.0), (30, 0.0), (400, 20.0), (400, 1e5)):
         partition = EqualMeasurePartition(dim, n)
         for kind in (CoreHead, SplitHead):
-            result = validate(kind.from_target(target, partition, lam), target, n=200, worst_case=n < 100)
+            head = kind.from_target(target, partition, lam)
+            error = sup_error(head, target, n=200, refine=4)
+            # the worst case is that of the points and the concentration, whatever the target
+            result = validate(head, target, error=error, n=200, worst_case=n < 100 and name == "distance")
             assert result.ok, str(result)
 
 
@@ -40,7 +43,7 @@ def test_true_geomagnetic_heads_are_not_violated():
     partition = EqualMeasurePartition(2, 3000)
     for kind in (CoreHead, SplitHead):
         for lam in (30.0, 1000.0):
-            assert validate(kind.from_target(target, partition, lam), target, n=3000).ok
+            assert validate(kind.from_target(target, partition, lam), target, n=1000).ok
 
 
 def test_shifted_values_are_caught():

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from bounds import plot, prefix_length, study
 from bounds.cli import main
@@ -108,8 +107,8 @@ class TestStudy:
         assert 0.97 * brute <= row.error <= 1.03 * brute
         assert [row.verdict for row in result.rows] == ["holds"] * 4
 
-    def test_files_say_how_many_components(self, result, tmp_path, monkeypatch):
-        monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: path.write_bytes(b"drawn"))
+    @pytest.mark.usefixtures("no_figures")
+    def test_files_say_how_many_components(self, result, tmp_path):
         study.save(result, tmp_path)
         assert json.loads((tmp_path / "study.json").read_text())["target"]["n_outputs"] == 3
 
@@ -133,6 +132,7 @@ class TestStudy:
         assert mesh.get_clim() == (-1.0, 1.0)
         assert np.asarray(mesh.get_array()).min() == -1.0
 
+    @pytest.mark.usefixtures("short_search")
     @pytest.mark.parametrize(("p", "reference"), [(None, "4.12"), (1, "4.12"), (9, "4.14"), (10, "4.14")])
     def test_theorem_of_the_thesis(self, p, reference):
         def coordinates(x):
@@ -155,8 +155,8 @@ class TestStudy:
 
 
 @pytest.mark.parametrize("name", targets.names())
+@pytest.mark.usefixtures("short_search", "no_figures")
 def test_every_name_of_the_catalogue_can_be_studied(name, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: path.write_bytes(b"drawn"))  # rendering takes longest
     monkeypatch.setattr(plot, "maps_figure", functools.partial(plot.maps_figure, resolution=5))
     options = ["--target", name, "--n", "20", "--concentration", "9", "--points", "100", "--out", str(tmp_path / "out")]
     target = targets.make(name)

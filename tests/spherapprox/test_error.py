@@ -137,7 +137,7 @@ def test_the_worst_case_is_attained_by_the_distance_to_its_point(dim, concentrat
     assert head(worst.at[None])[0] == pytest.approx(worst.lower, rel=1e-6)
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
+@settings(derandomize=True, deadline=None, max_examples=10)
 @given(seed=st.integers(0, 10**6), dim=st.integers(1, 4), n=st.integers(1, 80), log_concentration=st.floats(-1.0, 6.0))
 def test_no_lipschitz_target_exceeds_the_worst_case(seed, dim, n, log_concentration):
     rows, peaks = sphere.uniform(dim, n, rng=seed), sphere.uniform(dim, 5, rng=seed + 1)

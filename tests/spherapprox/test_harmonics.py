@@ -22,7 +22,7 @@ def random_rows(n, seed=0, dim=2):
 
 def largest(function, starts):
     """Maximise by local search from the best of the starting rows."""
-    order = np.argsort(-function(starts))[:5]
+    order = np.argsort(-function(starts))[:2]
     options = {"xatol": 1e-9, "fatol": 1e-13}
     found = [
         minimize(lambda v: -function((v / np.linalg.norm(v))[None])[0], x, method="Nelder-Mead", options=options)

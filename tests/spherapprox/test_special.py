@@ -283,7 +283,7 @@ def true_log_cap(dim, angle):
 def test_cap_measure_and_its_inverse_against_mpmath():
     rng = np.random.default_rng(11)
     with mp.workdps(40):
-        for i in range(90):
+        for i in range(60):
             dim = int(rng.choice([1, 2, 3, 8, 16, 64, 128, 1000, 10**5, 10**6, rng.integers(1, 200)]))
             spread = rng.normal(0.0, 2.0) / math.sqrt(dim)
             angle = (rng.uniform(0.0, math.pi), 10 ** rng.uniform(-150, 0), math.pi / 2 + spread)[i % 3]
@@ -487,10 +487,11 @@ def value(degree, dim, t):
 
 assert log_iv(2, 3) == special.log_iv(2, 3)
 REFUSED = [
-    (mean, (0, 1.0), "'dim'"), (mean, (2.5, 1.0), "'dim'"), (mean, (2, 4.0), "'angle'"), (mean, (2, -1.0), "'angle'"),
-    (log_iv, (-1.0, 1.0), "'order'"), (log_iv, (1.1e12, 1.0), "'order'"), (log_iv, (1.0, -1.0), "'x'"),
-    (inverse, (1.0, -0.1), "'ratio'"), (inverse, (1.0, 1.5), "'ratio'"), (value, (3, 2, 1.5), "'t'"),
-    (value, (3, 2, -1.5), "'t'"), (value, (-1, 2, 0.5), "'degree'"), (value, (1.5, 2, 0.5), "'degree'"),
+    (mean, (0.0, 1.0), "'dim'"), (mean, (2.5, 1.0), "'dim'"), (mean, (2.0, 4.0), "'angle'"),
+    (mean, (2.0, -1.0), "'angle'"), (log_iv, (-1.0, 1.0), "'order'"), (log_iv, (1.1e12, 1.0), "'order'"),
+    (log_iv, (1.0, -1.0), "'x'"), (inverse, (1.0, -0.1), "'ratio'"), (inverse, (1.0, 1.5), "'ratio'"),
+    (value, (3.0, 2, 1.5), "'t'"), (value, (3.0, 2, -1.5), "'t'"), (value, (-1.0, 2, 0.5), "'degree'"),
+    (value, (1.5, 2, 0.5), "'degree'"),
 ]
 for compiled, arguments, message in REFUSED:
     for function in (compiled, compiled.py_func):

@@ -1,0 +1,39 @@
+"""Calls that compile the kernels that most tests need, a share for each worker of a whole run.
+
+Without them every worker would compile all of them.
+"""
+
+import numpy as np
+
+from spherapprox import EqualMeasurePartition, points, sphere
+
+
+def partitions():
+    for dim, n in ((2, 600), (3, 600), (8, 600), (1, 50), (2, 50), (3, 50), (8, 50)):
+        for center in ("midpoint", "smallest-cap", "centroid"):
+            partition = EqualMeasurePartition(dim, n, centers=center)
+            partition.centers()
+            assert partition.radius > 0.0
+
+
+def point_sets():
+    points.relax(points.fibonacci(60))
+    points.greedy(points.fibonacci(60), 90)
+
+
+def locations():
+    for dim in (2, 3):
+        EqualMeasurePartition(dim, 1000).locate(sphere.uniform(dim, 100, rng=0))
+
+
+def loops():
+    from spherapprox._kernels import loops
+
+    out = np.empty(9)
+    loops.all_ratios(0.5, 300.0, out)
+    loops.all_log_ratios(0.5, 300.0, out)
+    loops.gegenbauer_loop(np.full(9, 5.0), np.full(9, 2.0), np.linspace(-1.0, 1.0, 9), out)
+
+
+SHARES = ((partitions,), (point_sets, loops, locations))
+"""Of about equal length."""

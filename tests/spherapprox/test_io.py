@@ -53,7 +53,7 @@ def assert_same_set(one, other):
     assert (one.degree, one._covering_radius) == (other.degree, other._covering_radius)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     kind=st.sampled_from(HEADS),
     seed=st.integers(0, 10**6),

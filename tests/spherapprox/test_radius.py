@@ -75,14 +75,14 @@ def test_radius_in_high_dimension(kind, dim):
 
 
 @fixed
-@given(st.integers(2, 10), st.floats(4.0, 7.6))
+@given(st.integers(2, 10), st.floats(4.0, 7.0))
 def test_radius_about_midpoints_against_a_traversal(dim, log_n):
     n = int(10 ** (0.5 * log_n + 2.2))
     assert largest(dim, n) == (pytest.approx(traversed(dim, n), rel=2e-14, abs=0), True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("dim", "n"), [(3, 10**7), (4, 10**6), (5, 10**6), (6, 10**6), (8, 10**6), (12, 10**5)])
+@pytest.mark.parametrize(("dim", "n"), [(3, 10**6), (4, 10**6), (5, 10**6), (6, 10**6), (8, 10**6), (12, 10**5)])
 def test_a_search_with_bounds_finds_what_one_without_finds(monkeypatch, kind, dim, n):
     plain = None if kind == "centroid" else largest(dim, n, kind)
     monkeypatch.setattr(radius, "_PLAIN", 0)

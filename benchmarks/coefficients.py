@@ -98,18 +98,16 @@ def wide(n: int) -> float:
 
 def rules() -> list[Rule]:
     """Return the rules in the order of the figure's colours."""
-    made = [
+    return [
         Rule("core Riemann", from_rule(CoreHead, "riemann"), MANY, lambda n: n / 80, lambda n: n / 5.0, side="above"),
         Rule("split Riemann", from_rule(SplitHead, "riemann"), MANY, lambda n: n / 20, lambda n: n / 2.0, side="below"),
         Rule("split refined (10 steps)", refined, MANY, lambda n: n / 80, lambda n: n / 8.0, side="below"),
         Rule("split interpolation", from_rule(SplitHead, "interpolation"), FEW, small, wide, place=8),
         Rule("core interpolation", from_rule(CoreHead, "interpolation"), FEW, small, wide, place=4, side="left"),
         Rule("core least squares", from_rule(CoreHead, "least_squares"), FEW, small, narrow, place=6, side="left"),
+        Rule("core spectral", from_rule(CoreHead, "spectral"), FEW, small, wide, gauss, place=5),
+        Rule("split least squares", from_rule(SplitHead, "least_squares"), FEW, small, narrow),
     ]
-    if "spectral" in coefficients.CORE_RULES:
-        spectral = from_rule(CoreHead, "spectral")
-        made.append(Rule("core spectral", spectral, FEW, small, wide, gauss, place=5))
-    return made
 
 
 def relative_error(head: Head) -> float:

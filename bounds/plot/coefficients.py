@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from .style import BLUE, GREEN, ORANGE, PINK, RED, SKY, grid
+from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, grid
 
-_COLOURS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, "0.3")
-_MARKERS = "osD^vPX"
+_COLOURS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, "0.3", PURPLE)
+_MARKERS = "osD^vPX<"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def coefficients_figure(curves: Sequence[Curve], title: str) -> Figure:
     Parameters
     ----------
     curves : sequence of Curve
-        At most seven.
+        At most eight.
     title : str
 
     Returns

@@ -1,5 +1,6 @@
 """Vector-valued targets: the geomagnetic vector, rotation, projections, and heads made of them."""
 
+import functools
 import math
 import pickle
 from fractions import Fraction
@@ -62,7 +63,7 @@ def potential(gauss, polynomials, p):
     total = mpmath.mpf(0)
     for (n, m), polynomial in polynomials.items():
         norm = mpmath.sqrt((2 if m else 1) * mpmath.factorial(n - m) / mpmath.factorial(n + m))
-        legendre = norm * mpmath.sqrt(1 - t * t) ** m * mpmath.polyval(polynomial, t)
+        legendre = norm * mpmath.sqrt(1 - t * t) ** m * functools.reduce(lambda value, c: value * t + c, polynomial)
         g, h = gauss[n * n + n + m], gauss[n * n + n - m] if m else 0
         wave = mpmath.mpf(g) * mpmath.cos(m * phi) + mpmath.mpf(h) * mpmath.sin(m * phi)
         total += r ** -(n + 1) * wave * legendre

@@ -30,7 +30,9 @@ class _Rows(torch.nn.Module):
     control_points: Any
     values: Any
 
-    def __init__(self, head: CoreHead | SplitHead, dtype: Any, device: Any, trainable: bool) -> None:
+    def __init__(
+        self, head: CoreHead | SplitHead, *, dtype: Any = None, device: Any = None, trainable: bool = False
+    ) -> None:
         super().__init__()
         options = make_options(head, dtype, device, head.concentration)
         self.concentration = head.concentration
@@ -113,9 +115,6 @@ class SplitAttention(_Rows):
     >>> round(y.item(), 6), x.grad.numpy().round(6)
     (1.858149, array([-1.095564,  1.095564]))
     """
-
-    def __init__(self, head: SplitHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
-        super().__init__(head, dtype, device, trainable)
 
     def _rows(self, head: Any) -> Floats:
         """Return the control points as keys."""
@@ -248,9 +247,6 @@ class ExponentialSum(_Rows):
     >>> module(torch.eye(2, dtype=torch.float64)).numpy().round(6)
     array([1.099574, 2.049787])
     """
-
-    def __init__(self, head: CoreHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
-        super().__init__(head, dtype, device, trainable)
 
     def _evaluate(self, rows: Any) -> Any:
         by_differences = "donot_use_mm_for_euclid_dist"

@@ -121,7 +121,7 @@ def run(
     choices: Sequence[str | float] = CHOICES,
     points: int = 20_000,
     rng: np.random.Generator | int | None = 0,
-    workers: int = -1,
+    workers: int | None = None,
     progress: bool | None = False,
 ) -> Study:
     """Approximate a target by core and split heads on equal-measure partitions, and hold their errors against theory.
@@ -139,8 +139,8 @@ def run(
         At least so many points measure each error, before local refinement of the worst ones.
     rng : None, int or numpy.random.Generator
         Seeds the sample.
-    workers : int
-        Threads; -1: all.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     progress : bool or None
         Show a progress bar; None: on a terminal only.
 
@@ -212,7 +212,7 @@ class _Measure:
     target: Target
     points: int
     rng: np.random.Generator | int | None
-    workers: int
+    workers: int | None
 
 
 def _one(

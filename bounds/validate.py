@@ -92,7 +92,7 @@ def validate(
     error: ErrorInterval | None = None,
     n: int = 20_000,
     worst_case: bool = True,
-    workers: int = 1,
+    workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
 ) -> Validation:
     """Hold a head's achieved error against every theorem that applies to it.
@@ -117,8 +117,8 @@ def validate(
         Points at which errors are measured before local refinement.
     worst_case : bool
         Also measure the worst-case error of a split head's points (as long again).
-    workers : int
-        Threads; -1: all.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     rng : None, int or numpy.random.Generator
         Seeds the sample.
 
@@ -254,7 +254,9 @@ def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: Erro
     return Check(theorem, bound, error.lower, verdict)
 
 
-def _lower(head: SplitHead, target: Target, n: int, workers: int, rng: np.random.Generator | int | None) -> Check:
+def _lower(
+    head: SplitHead, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None
+) -> Check:
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
         return Check("lower", None, None, "not applicable", f"needs {lacks}")

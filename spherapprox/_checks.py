@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _threads
+
 Floats = NDArray[np.floating[Any]]
 
 UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
@@ -239,8 +241,6 @@ def _check_finite(array: Floats, name: str) -> None:
     """Raise unless there are elements, and all are finite."""
     if array.size == 0:
         raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
-    if math.isfinite(np.vdot(array, array)):  # one pass; else an element is not finite, or its square too large
-        return
     if not np.isfinite(array).all():
         raise ValueError(f"'{name}' must be finite, got {array[~np.isfinite(array)].flat[0]}")
 
@@ -370,14 +370,15 @@ def operations(count: float, what: str, remedy: str, limit: float = OPERATION_LI
         raise ValueError(f"{what} would take {count:.3g} operations, above the limit of {limit:.3g}: {remedy}")
 
 
-def workers(value: object) -> int:
-    """Return the number of threads; -1 means all cores that this process may use."""
+def workers(value: object) -> int | None:
+    """Return the number of threads; -1 means all cores that this process may use, None leaves it to the work."""
+    if value is None:
+        _threads.most(None)  # refuses what the environment variable may say
+        return None
     number = integer(value, "workers", minimum=-1)
     if number == 0:
-        raise ValueError("'workers' must be at least 1, or -1 for all cores, got 0")
-    if number > 0:
-        return number
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        raise ValueError("'workers' must be at least 1, -1 for all cores, or None, got 0")
+    return _threads.cores() if number < 0 else number
 
 
 def generator(rng: object) -> np.random.Generator:

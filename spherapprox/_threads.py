@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from itertools import islice
+import multiprocessing
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from typing import TypeVar
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+
+VARIABLE = "SPHERAPPROX_WORKERS"
+"""The environment variable that sets how many threads ``workers=None`` takes."""
+WORTH = 0.02
+"""Seconds of work from which on ``workers=None`` takes more than one thread."""
 
 
 def slices(n: int, step: int) -> list[slice]:
@@ -16,28 +26,91 @@ def slices(n: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-def in_order(function: Callable[[Block], Result], blocks: Sequence[Block], workers: int) -> Iterator[Result]:
+def cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def most(workers: int | None) -> int:
+    """Return the largest number of threads that a call may take.
+
+    None stands for the environment variable's number, or for all cores; for one in a process or a thread that somebody
+    else started, as joblib, Dask and multiprocessing do, whose other workers take the other cores.
+    """
+    if workers is not None:
+        return workers
+    if threading.current_thread() is not threading.main_thread() or multiprocessing.parent_process() is not None:
+        return 1
+    stated = os.environ.get(VARIABLE, "").strip()
+    if not stated:
+        return cores()
+    if not stated.isdecimal() or int(stated) == 0:
+        raise ValueError(f"the environment variable {VARIABLE} must be a number of threads, 1 or more, got {stated!r}")
+    return int(stated)
+
+
+def for_work(workers: int | None, seconds: float) -> int:
+    """Return the number of threads for work that takes one of them so long."""
+    return 1 if workers is None and seconds <= WORTH else most(workers)
+
+
+def in_order(
+    function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
+) -> Generator[Result, None, None]:
     """Yield a function's results in the order of the blocks; threads are never more than one round ahead."""
-    workers = min(workers, len(blocks))
-    if workers <= 1:
-        yield from map(function, blocks)
+    done = yield from _alone(function, blocks, workers)
+    if done == len(blocks):
         return
-    queue = iter(blocks)
-    with ThreadPoolExecutor(workers) as pool:
-        while some := list(islice(queue, workers)):
-            yield from list(pool.map(function, some))
-
-
-def each_block(task: Callable[[slice], None], rows: int, size: int, workers: int) -> None:
-    """Call the task for each block of `size` rows; an interruption waits for the blocks that run and drops the rest."""
-    blocks = slices(rows, size)
-    if workers == 1 or len(blocks) <= 1:
-        for block in blocks:
-            task(block)
-        return
-    pool = ThreadPoolExecutor(min(workers, len(blocks)))
+    threads, queue = min(most(workers), len(blocks) - done), iter(blocks[done:])
+    pool = ThreadPoolExecutor(threads)
     try:
-        for future in as_completed([pool.submit(task, block) for block in blocks]):
-            future.result()
+        ahead: deque[Future[Result]] = deque()
+        for block in queue:
+            ahead.append(pool.submit(function, block))
+            if len(ahead) > 2 * threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def as_done(
+    function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
+) -> Generator[Result, None, None]:
+    """Yield a function's results as they come; an interruption waits for the blocks that run and drops the rest."""
+    done = yield from _alone(function, blocks, workers)
+    if done == len(blocks):
+        return
+    pool = ThreadPoolExecutor(min(most(workers), len(blocks) - done))
+    try:
+        for future in as_completed([pool.submit(function, block) for block in blocks[done:]]):
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def each_block(task: Callable[[slice], None], rows: int, size: int, workers: int | None) -> None:
+    """Call the task for each block of `size` rows; an interruption waits for the blocks that run and drops the rest."""
+    with closing(as_done(task, slices(rows, size), workers)) as finished:
+        for _ in finished:
+            pass
+
+
+def _alone(
+    function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
+) -> Generator[Result, None, int]:
+    """Yield the results of the first blocks on this thread, as many as are to be done here, and return their number.
+
+    With a stated number of workers it is all or none. With None blocks are done here until those that are left seem to
+    take longer than `WORTH`.
+    """
+    several = len(blocks) > 1 and most(workers) > 1
+    if several and workers is not None:
+        return 0
+    begin = time.perf_counter()
+    for done, block in enumerate(blocks, 1):
+        yield function(block)
+        if several and (time.perf_counter() - begin) * (len(blocks) - done) > WORTH * done:
+            return done
+    return len(blocks)

@@ -70,7 +70,7 @@ def sup_error(
     points: ArrayLike | None = None,
     refine: int = 16,
     dim: int | None = None,
-    workers: int = 1,
+    workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
     progress: bool = False,
 ) -> ErrorInterval:
@@ -91,7 +91,7 @@ def sup_error(
         Number of points from which the error is followed to a local maximum; 0 for none.
     dim : int, optional
         m of the sphere S^m, if neither `points`, nor `head`, nor `target` says so.
-    workers : int, default 1
+    workers : int or None, default None
         Passed to a head that takes it.
     rng : None, int or numpy.random.Generator, default 0
         Rotates the sample and chooses directions.
@@ -142,7 +142,7 @@ def worst_case_error(
     *,
     n: int = 20_000,
     refine: int = 16,
-    workers: int = 1,
+    workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
     progress: bool = False,
 ) -> ErrorInterval:
@@ -162,8 +162,8 @@ def worst_case_error(
         Number of points where W is taken, at least.
     refine : int, default 16
         Number of points from which W is followed to a local maximum, near vertices of Voronoi cells; 0 for none.
-    workers : int, default 1
-        Threads; -1 takes all cores.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     rng : None, int or numpy.random.Generator, default 0
         Rotates the sample and chooses directions.
     progress : bool, default False

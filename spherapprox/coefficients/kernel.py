@@ -40,7 +40,7 @@ def _squares(x: Floats, b: Floats, remedy: str) -> Array:
 
 
 def sums(
-    x: Floats, b: Floats, values: Array, concentration: float, *, normalize: bool = False, workers: int = 1
+    x: Floats, b: Floats, values: Array, concentration: float, *, normalize: bool = False, workers: int | None = None
 ) -> Array:
     """Return the head's values at x, (m,) or (m, p), in float64."""
     return evaluate_arrays(

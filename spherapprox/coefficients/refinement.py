@@ -10,7 +10,14 @@ from .task import Array
 
 
 def refined(
-    f: Floats, rows: Floats, values: Floats, concentration: float, steps: int, *, normalize: bool, workers: int = 1
+    f: Floats,
+    rows: Floats,
+    values: Floats,
+    concentration: float,
+    steps: int,
+    *,
+    normalize: bool,
+    workers: int | None = None,
 ) -> Array:
     """Return values after some steps ``values + D^-1 (f - head(b))``.
 

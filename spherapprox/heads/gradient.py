@@ -38,7 +38,7 @@ def check(method: str, rtol: float | None) -> None:
 
 def gradients(
     x: Floats, b: Floats, values: Floats, concentration: float, normalize: bool, method: str, rtol: float | None,
-    workers: int,
+    workers: int | None,
 ) -> Float64:  # fmt: skip
     """Return the gradients (m, p, d) of a head with values (n, p), from arguments that have been checked."""
     size = 2.0**64 if float(np.abs(values).max()) > _HUGE else 1.0
@@ -64,7 +64,7 @@ def tangent(vectors: Floats, x: Floats) -> Float64:
 
 def by_sums(
     x: Floats, b: Floats, values: Float64, concentration: float, normalize: bool, method: str, rtol: float | None,
-    workers: int,
+    workers: int | None,
 ) -> Float64:  # fmt: skip
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k b_k``; the error grows like lambda."""
     (n, p), d = values.shape, b.shape[1]
@@ -80,7 +80,13 @@ def by_sums(
 
 
 def by_differences(
-    x: Floats, b: Floats, values: Float64, concentration: float, normalize: bool, rtol: float | None, workers: int
+    x: Floats,
+    b: Floats,
+    values: Float64,
+    concentration: float,
+    normalize: bool,
+    rtol: float | None,
+    workers: int | None,
 ) -> Float64:
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k (b_k - x)`` over the control points near x."""
     kept = slice(None) if normalize else np.flatnonzero(values.any(axis=1))

@@ -143,7 +143,7 @@ class Head(_archive.Savable):
         *,
         method: str = "auto",
         rtol: float | None = 1e-14,
-        workers: int = 1,
+        workers: int | None = None,
         out: Floats | None = None,
         progress: bool = False,
     ) -> Floats:
@@ -172,7 +172,7 @@ class Head(_archive.Savable):
             rows, b, values, self.concentration, self._normalize, method, rtol, workers, out, progress=shown
         )[0]
 
-    def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int = 1) -> Self:
+    def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int | None = None) -> Self:
         """Return a head whose values have taken up what this one leaves of a target at its control points.
 
         Each step adds ``target(b_k) - head(b_k)`` to the value at b_k; for a core head, divided by the sum of all
@@ -187,8 +187,8 @@ class Head(_archive.Savable):
             Maps points (n, dim+1) to values (n,) or (n, p), as the head does.
         steps : int, default 1
             At least 0.
-        workers : int, default 1
-            Threads; -1 takes all cores.
+        workers : int or None, default None
+            Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
         Returns
         -------

@@ -97,7 +97,9 @@ class KernelHead(Head):
         )
         return cls(chosen.control_points, chosen.values, chosen.concentration)
 
-    def gradient(self, x: ArrayLike, *, method: str = "auto", rtol: float | None = 1e-14, workers: int = 1) -> Floats:
+    def gradient(
+        self, x: ArrayLike, *, method: str = "auto", rtol: float | None = 1e-14, workers: int | None = None
+    ) -> Floats:
         """Return the gradient on the sphere at points: tangent vectors, the slope per radian.
 
         Parameters
@@ -112,8 +114,8 @@ class KernelHead(Head):
         rtol : float or None, default 1e-14
             What may be left out on purpose: by sums as in `spherapprox.evaluate`, by differences in each row this times
             ``lambda**0.5`` and ``sum_k |v_k| e_k``, for a split head the range of the v_k. None leaves out nothing.
-        workers : int, default 1
-            Threads; -1 takes all cores. The result is the same for any number.
+        workers : int or None, default None
+            Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
         Returns
         -------

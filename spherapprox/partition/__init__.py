@@ -122,7 +122,7 @@ class EqualMeasurePartition(Measured):
         return type(self)(**parameters | changes)
 
     def centers(
-        self, start: int = 0, stop: int | None = None, *, workers: int = 1, out: Floats | None = None
+        self, start: int = 0, stop: int | None = None, *, workers: int | None = None, out: Floats | None = None
     ) -> Floats:
         """Return the centres of cells ``start``, ..., ``stop - 1``.
 
@@ -132,8 +132,8 @@ class EqualMeasurePartition(Measured):
             The first cell.
         stop : int, optional
             One past the last cell; None means `n`.
-        workers : int, default 1
-            Number of threads; -1 means all cores.
+        workers : int or None, default None
+            Threads, as in `spherapprox.evaluate`; the result is the same for any number.
         out : ndarray, optional
             Where to write the centres; C-contiguous, of float64 and the result's shape. Fresh memory takes longer to
             get than to fill.
@@ -161,15 +161,15 @@ class EqualMeasurePartition(Measured):
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows
 
-    def locate(self, x: ArrayLike, *, workers: int = 1) -> Integers:
+    def locate(self, x: ArrayLike, *, workers: int | None = None) -> Integers:
         """Return the number of the cell that holds each point.
 
         Parameters
         ----------
         x : array_like, shape (n, dim+1)
             Points of unit length.
-        workers : int, default 1
-            Number of threads; -1 means all cores.
+        workers : int or None, default None
+            Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
         Returns
         -------

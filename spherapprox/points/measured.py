@@ -64,7 +64,7 @@ class Measured:
         rtol: float = 0.05,
         *,
         budget: int = BUDGET,
-        workers: int = 1,
+        workers: int | None = None,
         progress: bool = False,
         rng: np.random.Generator | int | None = 0,
     ) -> Interval:
@@ -79,8 +79,8 @@ class Measured:
             At most 1e9. No convex hull of more facets is made, so that the search ends: 1e5 facets take a second in
             three dimensions and half a minute in ten. What is done beyond, and above dim 15, takes time in proportion
             to it too, a few seconds for the default. Then the interval stays as wide as it is.
-        workers : int, default 1
-            Threads; -1 takes all cores.
+        workers : int or None, default None
+            Threads, as in `spherapprox.evaluate`; the result is the same for any number.
         progress : bool, default False
             Show a progress bar.
         rng : None, int or numpy.random.Generator, default 0
@@ -128,10 +128,10 @@ class Measured:
         return covering_interval(self._points, rtol, budget=budget, workers=workers, progress=progress, rng=rng)
 
     @overload
-    def quadrature_error(self, degree: int, *, by_degree: Literal[False] = ..., workers: int = ...) -> float: ...
+    def quadrature_error(self, degree: int, *, by_degree: Literal[False] = ..., workers: int | None = ...) -> float: ...
     @overload
-    def quadrature_error(self, degree: int, *, by_degree: Literal[True], workers: int = ...) -> Floats: ...
-    def quadrature_error(self, degree: int, *, by_degree: bool = False, workers: int = 1) -> float | Floats:
+    def quadrature_error(self, degree: int, *, by_degree: Literal[True], workers: int | None = ...) -> Floats: ...
+    def quadrature_error(self, degree: int, *, by_degree: bool = False, workers: int | None = None) -> float | Floats:
         """Return the largest error of the weighted mean over spherical polynomials of L2 norm 1.
 
         Parameters
@@ -140,8 +140,8 @@ class Measured:
             The largest total degree L of the polynomials, 0 to 1e6, as far as memory and time allow.
         by_degree : bool, default False
             Whether to tell the errors over the harmonics of each degree alone.
-        workers : int, default 1
-            Number of threads; -1 means all cores. The result does not depend on it.
+        workers : int or None, default None
+            Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
         Returns
         -------
@@ -190,11 +190,11 @@ class Measured:
         return errors if by_degree else float(np.linalg.norm(errors))
 
     @overload
-    def cap_discrepancy(self, norm: Literal["l2"] = ..., *, cells: int = ..., workers: int = ...) -> float: ...
+    def cap_discrepancy(self, norm: Literal["l2"] = ..., *, cells: int = ..., workers: int | None = ...) -> float: ...
     @overload
-    def cap_discrepancy(self, norm: Literal["sup"], *, cells: int = ..., workers: int = ...) -> Interval: ...
+    def cap_discrepancy(self, norm: Literal["sup"], *, cells: int = ..., workers: int | None = ...) -> Interval: ...
     def cap_discrepancy(
-        self, norm: Literal["l2", "sup"] = "l2", *, cells: int = 2**12, workers: int = 1
+        self, norm: Literal["l2", "sup"] = "l2", *, cells: int = 2**12, workers: int | None = None
     ) -> float | Interval:
         """Return how far the weight in a cap is from the cap's measure: in the mean square, or at most.
 
@@ -209,8 +209,8 @@ class Measured:
             down to. `upper` exceeds the supremum by at most ``sqrt(m / (2 pi))`` times their radius: it says much in
             low dimensions only. ``cells (n + 200) (m + 100)`` may be up to 3e11, which takes minutes at most: 1e7 cells
             for a few points of S^2.
-        workers : int, default 1
-            Number of threads; -1 means all cores. The result does not depend on it.
+        workers : int or None, default None
+            Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
         Returns
         -------

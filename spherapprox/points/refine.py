@@ -127,7 +127,7 @@ def relax(
     *,
     exponent: float | None = None,
     steps: int = 100,
-    workers: int = 1,
+    workers: int | None = None,
     progress: bool = False,
 ) -> PointSet:
     """Return as many points, moved apart until the energy of their repulsion is (nearly) at a local minimum.
@@ -143,8 +143,8 @@ def relax(
         energy are quasi-uniform, with separation and covering radius both of the order n^(-1/m) [1]_.
     steps : int, default 100
         Largest number of steps, each of which takes the forces between all pairs once or twice.
-    workers : int, default 1
-        Threads; -1 takes all cores. The result is the same for any number.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     progress : bool, default False
         Show a progress bar.
 

@@ -28,7 +28,7 @@ class Energy:
     For s = 0 it is n times the mean of ``-log |x_i - x_j|``. The x of the least value is remembered.
     """
 
-    def __init__(self, x: Floats, exponent: float, workers: int = 1) -> None:
+    def __init__(self, x: Floats, exponent: float, workers: int | None = None) -> None:
         self.best, self.least = x, math.inf
         self._exponent, self._workers, self._scale = exponent, workers, np.ones(len(x))
 

@@ -40,7 +40,7 @@ def covering_interval(
     rtol: float = 0.05,
     *,
     budget: int = BUDGET,
-    workers: int = 1,
+    workers: int | None = None,
     progress: bool = False,
     rng: np.random.Generator | int | None = 0,
 ) -> Interval:
@@ -134,7 +134,7 @@ def _try(x: Floats, hole: Hole, center: Floats) -> None:
 
 
 def _search(
-    x: Floats, hole: Hole, limits: tuple[float, float], workers: int, progress: bool, rng: np.random.Generator
+    x: Floats, hole: Hole, limits: tuple[float, float], workers: int | None, progress: bool, rng: np.random.Generator
 ) -> None:
     """Narrow both sides by hulls, and where these are too large by moments from above and walks from below."""
     from tqdm.auto import tqdm

@@ -61,7 +61,7 @@ def half_mean_height(dim: int) -> float:
     return (1.0 / math.pi if dim % 2 else 0.25) * math.exp(math.fsum(np.log1p(-1.0 / (j + 2.0))))
 
 
-def l2(x: Floats, weights: Floats, *, workers: int = 1) -> float:
+def l2(x: Floats, weights: Floats, *, workers: int | None = None) -> float:
     """Return the root of the mean square error of caps' weights as their measure.
 
     Parameters
@@ -70,8 +70,8 @@ def l2(x: Floats, weights: Floats, *, workers: int = 1) -> float:
         Points by their direction.
     weights : ndarray, shape (n,)
         Weights of any sign, with a sum near 1.
-    workers : int
-        Number of threads; the result does not depend on it.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def l2(x: Floats, weights: Floats, *, workers: int = 1) -> float:
     return math.sqrt(max(excess**2 + half_mean_height(dim) * rest, 0.0))
 
 
-def sup(x: Floats, weights: Floats, *, cells: int, workers: int = 1) -> Interval:
+def sup(x: Floats, weights: Floats, *, cells: int, workers: int | None = None) -> Interval:
     """Return an enclosure of the largest difference between a cap's weight, over the sum of all, and its measure.
 
     Parameters
@@ -122,8 +122,8 @@ def sup(x: Floats, weights: Floats, *, cells: int, workers: int = 1) -> Interval
         Weights with a positive sum; none may be negative if dim > 1.
     cells : int
         How many cells the finest partition has whose cells are searched for the cap's centre.
-    workers : int
-        Number of threads; the result does not depend on it.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def _kuiper(x: Floats, weights: Floats) -> Interval:
     return Interval(value, upper, at) if weights.min() < 0.0 else Interval(min(value, 1.0), min(upper, 1.0), at)
 
 
-def _search(x: Floats, weights: Floats, cells: int, workers: int) -> Interval:
+def _search(x: Floats, weights: Floats, cells: int, workers: int | None) -> Interval:
     """Search partitions of more and more cells, each only where the one before left room for a larger difference."""
     best, upper, left = Interval(0.0, 1.0, x[0]), 1.0, None
     for n in _ladder(cells):
@@ -229,7 +229,9 @@ class _Level:
         return np.concatenate([c for c, _ in kept]), np.concatenate([r for _, r in kept])
 
 
-def _cells(partition: EqualMeasurePartition, left: _Left | None, workers: int) -> Iterator[tuple[Floats, Floats]]:
+def _cells(
+    partition: EqualMeasurePartition, left: _Left | None, workers: int | None
+) -> Iterator[tuple[Floats, Floats]]:
     """Yield centres and radii, range by range, of the cells that meet the northern half and those that are left.
 
     The northern half suffices: where a cap's centre is south, its complement's is north.
@@ -268,7 +270,9 @@ def _climb(start: Interval, step: float, x: Floats, weights: Floats) -> Interval
     return best
 
 
-def _of_centers(centers: Floats, radii: Floats, x: Floats, weights: Floats, workers: int) -> tuple[Floats, Floats]:
+def _of_centers(
+    centers: Floats, radii: Floats, x: Floats, weights: Floats, workers: int | None
+) -> tuple[Floats, Floats]:
     """Return each cell's largest difference over the caps about its centre, and a bound of it for the whole cell.
 
     A cap about any point of the cell lies between the caps about the centre that are smaller and larger by the radius.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._threads import in_order, slices
+from .._threads import for_work, in_order, slices
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -14,6 +14,8 @@ TREE_DIM = 8
 """Up to this many columns a k-d tree is faster than matrix products (measured with uniform points)."""
 BLOCK = 2**22
 """Elements of one block of a table of inner products."""
+QUERY = 2e-6
+"""Seconds of a query of the tree, about."""
 
 
 def unit(x: Floats) -> Floats:
@@ -49,7 +51,7 @@ def angles(x: Floats, y: Floats) -> Floats:
 class Nearest:
     """Finds the nearest row of `x` (n, d), unit rows, in `workers` threads."""
 
-    def __init__(self, x: Floats, workers: int) -> None:
+    def __init__(self, x: Floats, workers: int | None) -> None:
         self._x, self._workers = x, workers
         self._tree = None
         if x.shape[1] <= TREE_DIM:
@@ -60,7 +62,7 @@ class Nearest:
     def __call__(self, c: Floats) -> tuple[Integers, Floats]:
         """Return index of and angle to the nearest row, for unit rows `c`."""
         if self._tree is not None:
-            index = self._tree.query(c, workers=self._workers)[1].astype(np.int64)
+            index = self._tree.query(c, workers=for_work(self._workers, QUERY * len(c)))[1].astype(np.int64)
         else:
             blocks = slices(len(c), max(1, BLOCK // len(self._x)))
             index = np.concatenate(list(in_order(lambda block: self._dense(c[block]), blocks, self._workers)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import _checks
 from .._kernels import hyperspherical
-from .._threads import in_order, slices
+from .._threads import in_order, most, slices
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ _SAME = 46
 """Colatitudes that agree in so many binary digits count as one: more than rounding separates."""
 
 
-def errors_by_degree(x: Floats, weights: Floats, degree: int, *, workers: int = 1) -> Floats:
+def errors_by_degree(x: Floats, weights: Floats, degree: int, *, workers: int | None = None) -> Floats:
     """Return the worst error over the harmonics of each degree with norm 1.
 
     Parameters
@@ -39,8 +39,8 @@ def errors_by_degree(x: Floats, weights: Floats, degree: int, *, workers: int = 
         Any weights.
     degree : int
         The largest degree L >= 0.
-    workers : int
-        Number of threads, at least 1; the result does not depend on it.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
     Returns
     -------
@@ -68,12 +68,12 @@ def errors_by_degree(x: Floats, weights: Floats, degree: int, *, workers: int = 
     return np.sqrt(squares)
 
 
-def _require_affordable(n: int, dim: int, degree: int, workers: int) -> None:
+def _require_affordable(n: int, dim: int, degree: int, workers: int | None) -> None:
     """Refuse what would take too much memory or time."""
     basis, inner = (math.exp(min(log_columns(degree, k), 500.0)) if k else 1.0 for k in (dim, dim - 1))
     what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
-    workers = min(workers, _most_blocks(n, dim, degree, inner))
-    arrays = basis * (3.0 + workers) + workers * (2.0 * max(inner, _BLOCK) + _BLOCK) + 3.0 * n * (dim + 1)
+    threads = min(most(workers), _most_blocks(n, dim, degree, inner))
+    arrays = basis * (3.0 + threads) + threads * (2.0 * max(inner, _BLOCK) + _BLOCK) + 3.0 * n * (dim + 1)
     _checks.memory(8.0 * arrays, what, "lower 'degree'")
     _checks.operations(n * (inner + basis), what, "lower 'degree' or take fewer points")
 
@@ -85,7 +85,7 @@ def _most_blocks(n: int, dim: int, degree: int, inner: float) -> int:
     return max(-(-n // max(1, int(_BLOCK / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
 
 
-def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
+def _on_circle(x: Floats, weights: Floats, degree: int, workers: int | None) -> Floats:
     """Return the squared errors of each degree on S^1, |sum_k w_k sqrt(2) exp(i l phi_k)|^2."""
     z = x[:, 0] + 1j * x[:, 1]
 
@@ -97,7 +97,7 @@ def _on_circle(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
     return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
 
 
-def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int) -> Floats:
+def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int | None) -> Floats:
     """Return the squared errors of each degree on S^m, m >= 2."""
     dim = x.shape[1] - 1
     inner = sizes(degree, dim - 1)
@@ -160,7 +160,7 @@ def _against_colatitude(dim: int, t: Floats, s: Floats, offsets: Integers, scale
     return np.concatenate(blocks)
 
 
-def _sum(function: Callable[[slice], Floats], tasks: list[slice], workers: int) -> Floats:
+def _sum(function: Callable[[slice], Floats], tasks: list[slice], workers: int | None) -> Floats:
     """Return the sum of what a function makes of the tasks, in their order and compensated."""
     total = function(tasks[0])
     carry = np.zeros_like(total)

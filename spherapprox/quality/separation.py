@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks, sphere
-from .._threads import in_order
-from .nearest import TREE_DIM, angles, projection, unit
+from .._threads import for_work, in_order
+from .nearest import QUERY, TREE_DIM, angles, projection, unit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,15 +21,15 @@ _CHUNK = 2**17
 """Queries of the tree, and candidate pairs, that are taken together."""
 
 
-def separation(points: ArrayLike, *, workers: int = 1, progress: bool = False) -> float:
+def separation(points: ArrayLike, *, workers: int | None = None, progress: bool = False) -> float:
     """Return the smallest geodesic distance between two of the points.
 
     Parameters
     ----------
     points : array_like, shape (n, dim+1)
         Points of unit length.
-    workers : int, default 1
-        Threads; -1 takes all cores.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     progress : bool, default False
         Show a progress bar.
 
@@ -82,14 +82,16 @@ def _neighbours(x: Floats) -> tuple[tuple[int, int], float]:
     return pair, math.sqrt(best)
 
 
-def _by_tree(x: Floats, pair: tuple[int, int], chord: float, workers: int, progress: bool) -> tuple[int, int]:
+def _by_tree(x: Floats, pair: tuple[int, int], chord: float, workers: int | None, progress: bool) -> tuple[int, int]:
     """Return the closest pair, asking for each row's nearest other row closer than the best so far."""
     from scipy.spatial import cKDTree
     from tqdm.auto import tqdm
 
     tree = cKDTree(x)
     for i in tqdm(range(0, len(x), _CHUNK), desc="separation", leave=False, disable=not progress):
-        length, index = tree.query(x[i : i + _CHUNK], k=2, distance_upper_bound=chord, workers=workers)
+        some = x[i : i + _CHUNK]
+        threads = for_work(workers, QUERY * len(some))
+        length, index = tree.query(some, k=2, distance_upper_bound=chord, workers=threads)
         k = int(np.argmin(length[:, 1]))
         if length[k, 1] < chord:
             chord, pair = float(length[k, 1]), (i + k, int(index[k, 1]))
@@ -98,7 +100,9 @@ def _by_tree(x: Floats, pair: tuple[int, int], chord: float, workers: int, progr
     return pair
 
 
-def _by_products(x: Floats, pair: tuple[int, int], chord: float, workers: int, progress: bool) -> tuple[int, int]:
+def _by_products(
+    x: Floats, pair: tuple[int, int], chord: float, workers: int | None, progress: bool
+) -> tuple[int, int]:
     """Return the closest pair, by inner products in single precision and the angles of those that may be largest."""
     from tqdm.auto import tqdm
 

@@ -14,9 +14,8 @@ import numpy as np
 from .._checks import Floats
 from .._threads import slices
 from . import shared
-from .partial import Partial, Problem, Sums, compiled_form, put
+from .partial import Partial, Problem, Sums, Tolerance, compiled_form, put
 from .shared import (
-    TASK_WORK,
     carry_out,
     constants_of,
     defects_of,
@@ -26,6 +25,7 @@ from .shared import (
     pack,
     packed_size,
     rounding_bound,
+    task_rows,
     with_rest,
     work,
 )
@@ -42,8 +42,8 @@ _spent = [0.0]
 """Work that NumPy has done in this process."""
 
 
-def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
-    """Return the sums over all control points, whatever `rtol`; `report` hears of finished pairs."""
+def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, report: Callable[[int], object]) -> Sums:
+    """Return the sums over all control points, whatever the tolerance; `report` hears of finished pairs."""
     kernel = kernel_of(problem)
     by_kernel = _compiled(kernel, problem)
     merges = 0
@@ -61,21 +61,27 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
             put(state, lost, _shifted(few, workers, lambda pairs: None))
     if not problem.normalize:
         state.denominator[:] = 0.0
-    return Sums(state, rounding_bound(problem, state.shift, merges), "numba" if by_kernel else "numpy")
+    error = rounding_bound(problem, float(state.shift.max()), merges)
+    return Sums(state, error, "numba" if by_kernel else "numpy")
 
 
-def obstacle(problem: Problem, rtol: float | None) -> str:
+def promise(problem: Problem, omitted: float = 0.0) -> float:
+    """Bound the error of the compiled sums beforehand."""
+    return rounding_bound(problem)
+
+
+def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     """Say why the method cannot be used: it always can."""
     return ""
 
 
-def cost(problem: Problem, rtol: float | None, workers: int) -> float:
-    """Estimate the seconds that `sums` takes: from counts of vector operations, and their rates on an Ice Lake Xeon."""
+def cost(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the seconds of one thread: from counts of vector operations, and their rates on an Ice Lake Xeon."""
     pairs = work(problem)
     if (kernel_of(problem), problem.dtype) not in shared.ready and _spent[0] + pairs <= COMPILE_WORTH:
         return 1e-4 + pairs / NUMPY_RATE
     loading = 0.0 if (kernel_of(problem), problem.dtype) in shared.ready else LOADING
-    return loading + 5e-5 + pairs / (RATE * 8.0 / problem.dtype.itemsize * workers)
+    return loading + 5e-5 + pairs / (RATE * 8.0 / problem.dtype.itemsize)
 
 
 def _compiled(kernel: str, problem: Problem) -> bool:
@@ -86,7 +92,7 @@ def _compiled(kernel: str, problem: Problem) -> bool:
     return _spent[0] > COMPILE_WORTH
 
 
-def _fused(problem: Problem, workers: int, report: Callable[[int], object]) -> Partial:
+def _fused(problem: Problem, workers: int | None, report: Callable[[int], object]) -> Partial:
     """Return the plain sums."""
     from .._kernels.fused import fused_sums
 
@@ -103,7 +109,7 @@ def _fused(problem: Problem, workers: int, report: Callable[[int], object]) -> P
     return Partial(np.zeros(m), np.add(totals[:, 0], totals[:, 1], dtype=np.float64), np.zeros(m))
 
 
-def _shifted(problem: Problem, workers: int, report: Callable[[int], object]) -> Partial:
+def _shifted(problem: Problem, workers: int | None, report: Callable[[int], object]) -> Partial:
     """Return the sums relative to each row's nearest control point, or of angles."""
     from .._kernels.shifted import shifted_sums
 
@@ -118,7 +124,7 @@ def _shifted(problem: Problem, workers: int, report: Callable[[int], object]) ->
 
 
 def _parts(
-    problem: Problem, kernel: str, add: Callable[[Floats, Floats, Floats, slice], None], workers: int
+    problem: Problem, kernel: str, add: Callable[[Floats, Floats, Floats, slice], None], workers: int | None
 ) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the kernel's task for each part of the control points that is packed, and the ranges of rows."""
     from .._kernels.fused import VECTORS
@@ -137,10 +143,6 @@ def _parts(
         shared.ready.add((kernel, problem.dtype))
 
 
-def _row_ranges(problem: Problem, n: int, tile: int, workers: int) -> list[slice]:
+def _row_ranges(problem: Problem, n: int, tile: int, workers: int | None) -> list[slice]:
     """Cut the rows into whole tiles of the kernel, some for each worker, not too many for an interruption."""
-    m = len(problem.x)
-    rows = TASK_WORK / (work(problem) / (m * len(problem.b)) * n)
-    if workers > 1:
-        rows = min(rows, m / (4 * workers))
-    return slices(m, tile * max(1, int(rows / tile)))
+    return slices(len(problem.x), tile * max(1, int(task_rows(problem, n, workers) / tile)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._checks import Floats
-from . import dense, plan
+from . import dense, plan, scale
 from .evaluator import Evaluator, Report
 from .partial import Float64, Problem
 from .plan import Plan
@@ -31,7 +32,7 @@ def evaluate(
     normalize: bool = ...,
     method: str = ...,
     rtol: float | None = ...,
-    workers: int = ...,
+    workers: int | None = ...,
     out: Floats | None = ...,
     log: bool = ...,
     progress: bool = ...,
@@ -47,7 +48,7 @@ def evaluate(
     normalize: bool = ...,
     method: str = ...,
     rtol: float | None = ...,
-    workers: int = ...,
+    workers: int | None = ...,
     out: Floats | None = ...,
     log: bool = ...,
     progress: bool = ...,
@@ -62,7 +63,7 @@ def evaluate(
     normalize: bool = False,
     method: str = "auto",
     rtol: float | None = 1e-14,
-    workers: int = 1,
+    workers: int | None = None,
     out: Floats | None = None,
     log: bool = False,
     progress: bool = False,
@@ -96,8 +97,11 @@ def evaluate(
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
         "truncated", in its largest row for "harmonic" and "lowrank". None allows only "dense", which omits nothing.
         A bound of what happened, with all roundings, is in the `Plan`.
-    workers : int, default 1
-        Threads; -1 takes all cores. The result is the same for any number.
+    workers : int or None, default None
+        Threads; -1 takes all cores that the process may use, and so does None where the work takes longer than some
+        20 ms. None stays at one thread below, in a process or thread that joblib, Dask or multiprocessing started, and
+        takes as many as the environment variable SPHERAPPROX_WORKERS says where that is set. The result is the same
+        for any number.
     out : ndarray, optional
         Where to write the result: its shape and its dtype.
     log : bool, default False
@@ -170,7 +174,7 @@ def evaluate_arrays(
     normalize: bool,
     method: str,
     rtol: float | None,
-    workers: int,
+    workers: int | None,
     out: Floats | None,
     *,
     log: bool = False,
@@ -185,19 +189,31 @@ def evaluate_arrays(
     _check_out(out, shape, dtype)
     _checks.memory(16.0 * len(points) * (2 + numbers[0].size), "the result", "evaluate x in parts")
 
-    compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else _FLOAT64
     table = numbers.reshape(len(numbers), -1)  # (n, p)
+    single = dtype != _FLOAT64 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
+    compute_dtype = dtype if single and scale.fits_single(table, concentration / 2.0) else _FLOAT64
     with pair_bar(progress) as bar:
         sums = Evaluator(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar)
         answer, taken = (sums.logarithm if log else sums.value)(table, normalize)
     result: Floats = answer.reshape(shape).astype(dtype, copy=False)
+    taken = _with_last_rounding(taken, answer, dtype, log)
     if out is not None:
         out[...] = result
         result = out
     return result, taken
 
 
-def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *, workers: int = 1) -> Float64:
+def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
+    """Add to the errors what the rounding of the answer to the result's type does."""
+    limits = np.finfo(dtype)
+    rounding = 0.0 if dtype == _FLOAT64 else float(limits.eps) / 2.0
+    if log:
+        rounding *= float(np.abs(answer[np.isfinite(answer)]).max(initial=0.0))
+        return replace(taken, rtol=taken.rtol + rounding)
+    return replace(taken, rtol=taken.rtol + rounding, atol=taken.atol + float(limits.smallest_normal))
+
+
+def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *, workers: int | None = None) -> Float64:
     """Return the mean angle between x and the control points under the softmax weights.
 
     Parameters
@@ -208,8 +224,8 @@ def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *,
         The points b_k.
     concentration : float
         lambda, from 0 to 1e300.
-    workers : int, default 1
-        Threads; -1 takes all cores.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
     Returns
     -------

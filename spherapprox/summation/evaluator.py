@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,9 @@ from .._checks import Floats
 from . import plan, scale
 from .partial import Float64, Partial, Problem
 from .plan import Plan
+
+LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0
+"""How often a logarithm's parts are rounded, and their size besides the result's and that of the exponents."""
 
 
 class Report(Protocol):
@@ -30,30 +33,52 @@ class Evaluator:
     dtype: np.dtype[Any]
     method: str
     rtol: float | None
-    workers: int
+    workers: int | None
     report: Report
 
     def value(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
         """Return the sums (m, p) of values (n, p), and how they were evaluated."""
-        scaled, taken = self._scaled(table, normalize, False)
-        return scale.value(scaled, self.rate, normalize), taken
+        answer, plans = np.zeros((len(self.x), table.shape[1])), []
+        for strand in scale.strands(table, self.rate, normalize):
+            scaled, taken = self._scaled(strand, normalize, False)
+            answer[:, strand.columns] += scale.value(scaled, self.rate, normalize)
+            plans.append(taken)
+        if len(plans) == 1:
+            return answer, plans[0]
+        reason = f"{plans[0].reason}; {len(plans)} times, for values of very different size"
+        worst, lost = (max(getattr(one, name) for one in plans) for name in ("rtol", "atol"))
+        common = any(one.scale == "largest row" for one in plans)
+        return answer, replace(
+            plans[0],
+            reason=reason,
+            rtol=worst,
+            atol=lost * len(plans),
+            scale="largest row" if common else plans[0].scale,
+        )
 
     def logarithm(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
         """Return the logarithms of the sums, where values are not negative."""
         if 4.0 * self.rate < scale.NO_UNDERFLOW:
-            scaled, taken = self._scaled(table, normalize, True)
-            return scale.logarithm(scaled, self.rate, normalize), taken
-        columns = [self._log_column(column) for column in table.T]
-        answer = np.stack([column[0] for column in columns], axis=1)
-        if normalize:
-            answer -= self._log_column(np.ones(len(self.b)))[0][:, None]
-        return answer, columns[0][1]
+            scaled, taken = self._scaled(scale.Strand(slice(None), table), normalize, True)
+            answer = scale.logarithm(scaled, self.rate, normalize)
+        else:
+            columns = [self._log_column(column) for column in table.T]
+            answer, taken = np.stack([column[0] for column in columns], axis=1), columns[0][1]
+            taken = replace(taken, rtol=max(column[1].rtol for column in columns))
+            if normalize:
+                below, of_ones = self._log_column(np.ones(len(self.b)))
+                answer -= below[:, None]
+                taken = replace(taken, rtol=taken.rtol + of_ones.rtol)
+        sizes = np.abs(answer[np.isfinite(answer)])
+        rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * self.rate + LARGEST_LOG)
+        return answer, replace(taken, rtol=taken.rtol + rounding, atol=0.0)
 
-    def _scaled(self, table: Floats, normalize: bool, row_by_row: bool) -> tuple[scale.Scaled, Plan]:
+    def _scaled(self, strand: scale.Strand, normalize: bool, row_by_row: bool) -> tuple[scale.Scaled, Plan]:
         """Return the sums of values divided by powers of 2."""
-        problem, octaves = scale.as_weights(self.x, self.b, self.rate, self.dtype, table, normalize)
+        b = self.b if strand.controls is None else self.b[strand.controls]
+        problem, octaves = scale.as_weights(self.x, b, self.rate, self.dtype, strand.table, normalize)
         sums, taken = self._run(problem, row_by_row)
-        return scale.Scaled(sums, octaves), taken
+        return scale.Scaled(sums, octaves), replace(taken, atol=scale.underflow(problem, octaves))
 
     def _log_column(self, column: Floats) -> tuple[Float64, Plan]:
         """Return the logarithm for one column of values."""

@@ -85,8 +85,8 @@ def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
         b = b.astype(np.float64, copy=False)
         w = np.concatenate([np.abs(w), np.ones((len(b), 1))], axis=1)
         total += w.sum(axis=0)
-        centre += w.T @ b
-        square += w.T @ np.einsum("ij,ij->i", b, b)
+        centre += np.einsum("ij,ik->jk", w, b)  # no BLAS, whose threads would stay awake beside ours
+        square += np.einsum("ij,i->j", w, np.einsum("ij,ij->i", b, b))
     share = np.where(total > 0.0, total, 1.0)
     return total, centre / share[:, None], square / share
 
@@ -104,7 +104,7 @@ def _exponents(problem: Problem, centre: Float64, square: Float64) -> tuple[Floa
 def _jensen(problem: Problem, rows: slice, centre: Float64, square: Float64) -> Float64:
     """Return Jensen's exponents at some evaluation points, (rows, columns)."""
     x = problem.x[rows].astype(np.float64, copy=False)
-    mean = np.einsum("ij,ij->i", x, x)[:, None] + square - 2.0 * (x @ centre.T)
+    mean = np.einsum("ij,ij->i", x, x)[:, None] + square - 2.0 * np.einsum("ij,kj->ik", x, centre)
     return np.asarray(problem.rate * np.maximum(mean, 0.0))
 
 

@@ -21,19 +21,21 @@ from .._threads import in_order, slices
 from .chebyshev import coefficients, log_size, log_tail
 from .jensen import Scales
 from .monomials import Layout, layout, rank
-from .partial import Float64, Partial, Problem, Sums
+from .partial import Float64, Partial, Problem, Sums, Tolerance
 
 LARGEST_RANK = 2**22
 """Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
 LARGEST_DEGREE = 150
 COARSEST = 0.1
 """No more than this is left out, so that computed denominators are near the true ones."""
-HOPELESS = 4.0
-"""Times `rtol` from which on the sums are left to the dense method, if roundings seem to come to that."""
+SHARE = 0.5
+"""What the polynomial may take of `rtol`; the rest is for roundings."""
 BLOCK_WORK = 4e8
 """Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
 ROUNDING = 4e-16
-"""What roundings amount to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
+"""What roundings usually come to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
+LONGEST = 79.0
+"""Additions, at most, that a term passes in the moments (docs/theorems.md, 4.10)."""
 PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT, LOADING = 7e-11, 3e-10, 5000.0, 2e-8, 8e-8, 0.6
 """Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, and more
 when they leave the cache; for a coordinate of a point; for a point; and to load the kernels. Measured."""
@@ -46,14 +48,14 @@ _ready: list[bool] = []
 """Not empty once the kernels are loaded in this process."""
 
 
-def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
-    """Return the sums with a polynomial that leaves out less than `rtol`; `report` hears of finished pairs.
+def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
+    """Return the sums with a polynomial of as many terms as the tolerance wants; `report` hears of finished pairs.
 
     Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
     small beside the sum of weights that roundings spoil it, as where x and control points lie in opposite caps.
     """
-    kernel, scales, rtol = _Kernel.of(problem), Scales.of(problem), min(rtol or _UNIT, COARSEST)
-    plan = layout(problem.dim + 1, kernel.degree(rtol, scales.need(problem.normalize)))
+    kernel, scales = _Kernel.of(problem), Scales.of(problem)
+    plan = layout(problem.dim + 1, kernel.degree(tolerance.omitted, scales.need(problem.normalize)))
     half = len(problem.x) * len(problem.b) // 2
     moments, chain = _moments(problem, plan, workers, _shares(half, len(problem.b), report))
     values, sizes, uncertain = coefficients(kernel.z, plan.degree)
@@ -63,47 +65,50 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     )  # fmt: skip
     denominator = answer[:, problem.p].copy() if problem.normalize else np.zeros(len(answer))
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
-    rounding = _UNIT * float(sizes @ _roundings(plan, chain)) + uncertain
-    each = SLACK * kernel.weight * (math.exp(log_tail(kernel.z, plan.degree)) + rounding)
+    each = kernel.error(plan.degree, float(sizes @ _roundings(problem.dim + 1, plan.degree, chain)), uncertain)
     scales = scales.sharpened(state, each, problem.normalize)
-    if not problem.normalize and kernel.roundings(scales.need(False)) > HOPELESS * rtol:
+    if not problem.normalize and each * scales.need(False) + _factors(problem) > tolerance.total:
         scales = scales.summed(problem)
-    need = scales.need(problem.normalize)
-    if kernel.roundings(need) > HOPELESS * rtol:
+    error = each * scales.need(problem.normalize) + _factors(problem)
+    if not error <= tolerance.total:
         return Sums(state, 0.0, "numba", doubtful=np.arange(len(problem.x)))
-    return Sums(state, each * need + _factors(problem), "numba")
+    return Sums(state, error, "numba")
 
 
-def obstacle(problem: Problem, rtol: float | None) -> str:
+def promise(problem: Problem, omitted: float) -> float:
+    """Estimate the bound of the error for control points all over the sphere."""
+    kernel, concentration = _Kernel.of(problem), 2.0 * problem.rate
+    if kernel.z > LARGEST_DEGREE:
+        return math.inf
+    each = _expected_error(kernel, problem.dim + 1, kernel.degree(omitted, kernel.expected_need(problem)))
+    need = math.exp(concentration - _log_mean(problem.dim, concentration)) * (1.0 + problem.normalize)
+    return each * need + _factors(problem)
+
+
+def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     """Say why the method cannot be used."""
     if problem.w is None or problem.offset is not None:
         return "it takes no angles and no offsets"
-    if rtol is None:
-        return "it leaves something out, which rtol=None forbids"
     kernel = _Kernel.of(problem)
     if kernel.z > LARGEST_DEGREE:
         return f"concentration {2.0 * problem.rate:g} is too large for polynomials"
-    spread = 2.0 * problem.rate - _log_mean(problem.dim, 2.0 * problem.rate)
-    roundings = ROUNDING * math.exp(spread) * (1.0 + problem.normalize)
-    if roundings > rtol:
-        return f"its rounding errors are near {roundings:.1g} at concentration {2.0 * problem.rate:g}"
-    degree = kernel.degree(min(rtol, COARSEST), kernel.largest_need(problem))
+    degree = kernel.degree(tolerance.omitted, kernel.largest_need(problem))
     moments = (problem.p + problem.normalize) * rank(problem.dim + 1, degree)
     if degree > LARGEST_DEGREE or moments > LARGEST_RANK:
         return f"a polynomial of {problem.dim + 1} variables and degree {degree} has too many coefficients"
     return ""
 
 
-def cost(problem: Problem, rtol: float | None, workers: int) -> float:
-    """Estimate the seconds that `sums` takes."""
+def cost(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the seconds that one thread takes."""
     kernel, d = _Kernel.of(problem), problem.dim + 1
-    degree = kernel.degree(min(rtol or _UNIT, COARSEST), kernel.expected_need(problem))
+    degree = kernel.degree(tolerance.omitted, kernel.expected_need(problem))
     columns, monomials = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
     each = PER_MONOMIAL * columns * monomials + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
     each += PER_COORDINATE * d + PER_POINT
     once = (0.0 if _ready else LOADING) + 1e-7 * columns * monomials + 1e-3
-    return once + each * (len(problem.x) + len(problem.b)) / workers
+    return once + each * (len(problem.x) + len(problem.b))
 
 
 @dataclass(frozen=True)
@@ -126,16 +131,16 @@ class _Kernel:
         return cls(2.0 * problem.rate * reach, reach, weight)
 
     def degree(self, rtol: float, need: float) -> int:
-        """Return the least degree that leaves out at most 0.9 rtol, and rounds little beside rtol where that can be.
+        """Return the least degree that leaves out at most SHARE of rtol, and rounds little beside it where that can be.
 
-        `need` is what errors by 1 of all terms amount to, relative to the result.
+        `need` is the error of the result, relative to itself, if all terms of weight 1 err by 1.
         """
-        log = math.log(rtol) - math.log(need) - math.log(self.weight)
-        return _degree(self.z, log + math.log(0.9), log - math.log(ROUNDING))
+        log = math.log(min(rtol, COARSEST)) - math.log(need) - math.log(self.weight)
+        return _degree(self.z, log + math.log(SHARE), log - math.log(ROUNDING))
 
-    def roundings(self, need: float) -> float:
-        """Estimate what roundings amount to, relative to the result."""
-        return ROUNDING * self.weight * math.exp(self.z) * need
+    def error(self, degree: int, roundings: float, uncertain: float) -> float:
+        """Bound the error of a term of weight 1, from the roundings of all powers and the coefficients' own errors."""
+        return SLACK * self.weight * (math.exp(log_tail(self.z, degree)) + _UNIT * roundings + uncertain)
 
     def scaled(self, values: Float64, rate: float) -> Float64:
         """Return the coefficients of powers of <x, b> from those of s, times e^-lambda."""
@@ -177,7 +182,9 @@ def _degree(z: float, largest_log_tail: float, largest_log_size: float) -> int:
     return LARGEST_DEGREE + 1
 
 
-def _moments(problem: Problem, plan: Layout, workers: int, report: Callable[[int], object]) -> tuple[Float64, float]:
+def _moments(
+    problem: Problem, plan: Layout, workers: int | None, report: Callable[[int], object]
+) -> tuple[Float64, float]:
     """Return the moments (q, ...) of all columns, the last for weights 1, and how many roundings a sum passes."""
     from .._kernels.features import CHUNK, LANES, RUN, SPAN, moments
 
@@ -206,7 +213,12 @@ def _moments(problem: Problem, plan: Layout, workers: int, report: Callable[[int
 
 
 def _polynomials(
-    problem: Problem, plan: Layout, moments: Float64, values: Float64, workers: int, report: Callable[[int], object]
+    problem: Problem,
+    plan: Layout,
+    moments: Float64,
+    values: Float64,
+    workers: int | None,
+    report: Callable[[int], object],
 ) -> Float64:
     """Return the sums (m, q) from the moments and the polynomial's coefficients."""
     from .._kernels.features import CHUNK, polynomials
@@ -238,11 +250,19 @@ def _factor(rows: Floats, rate: float) -> Float64:
     return np.asarray(np.exp(-rate * (np.einsum("ij,ij->i", rows, rows) - 1.0)))
 
 
-def _roundings(plan: Layout, chain: float) -> Float64:
+def _roundings(d: int, degree: int, chain: float) -> Float64:
     """Bound the roundings that a term of each degree passes, products and sums (docs/theorems.md, 4.10)."""
-    degrees = np.arange(plan.degree + 1)
-    rows = [np.searchsorted(part.degrees, degrees, side="right") for part in (plan.first, plan.second)]
-    return np.asarray(6.0 * degrees + chain + 20.0 + rows[0] + rows[1])
+    rows = [rank(-(-d // 2), j) + rank(d // 2, j) for j in range(degree + 1)]
+    return np.asarray(6.0 * np.arange(degree + 1) + chain + 20.0 + np.array(rows), np.float64)
+
+
+@lru_cache(maxsize=64)
+def _expected_error(kernel: _Kernel, d: int, degree: int) -> float:
+    """Bound the error of a term of weight 1 beforehand."""
+    if degree > LARGEST_DEGREE:
+        return math.inf
+    _, sizes, uncertain = coefficients(kernel.z, degree)
+    return kernel.error(degree, float(sizes @ _roundings(d, degree, LONGEST)), uncertain)
 
 
 def _factors(problem: Problem) -> float:

@@ -63,6 +63,14 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Tolerance:
+    """What a method may leave out on purpose, and the largest bound of all its errors, both relative to its scale."""
+
+    omitted: float
+    total: float
+
+
+@dataclass(frozen=True)
 class Partial:
     """The sums over a part of the control points, relative to ``exp(-rate shift)``.
 

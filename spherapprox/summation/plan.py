@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,14 +14,17 @@ import numpy as np
 
 from .. import _checks
 from . import dense
-from .partial import Partial, Problem, put
+from .partial import Partial, Problem, Tolerance, put
 
 _METHODS = ("dense", "truncated", "harmonic", "lowrank")
-"""Modules with `sums(problem, rtol, workers, report)`, which evaluates; `obstacle(problem, rtol)`, which says why it
-cannot, or nothing; `cost(problem, rtol, workers)`, the seconds that it will take. Small sums load only the first."""
+"""Modules with `sums(problem, tolerance, workers, report)`, which evaluates; `promise(problem, omitted)`, the bound of
+all errors that it expects to prove; `obstacle(problem, tolerance)`, which says why it cannot, or nothing;
+`cost(problem, tolerance)`, the seconds that one thread takes. Small sums load only the first."""
 ROW_BY_ROW = ("dense", "truncated")
 """Methods whose error is relative to each row's own sum of absolute values."""
 METHODS = ("auto", *_METHODS)
+LENIENT = 100.0
+"""Times the roundings of "dense" that a method may have that was asked for by name: far less happens than is proven."""
 CHEAP, LOADING = 1e-3, 0.1
 """Seconds below which dense sums are not compared with other methods, and below which none is loaded for that."""
 
@@ -36,13 +40,20 @@ class Plan:
     reason : str
         Why it was taken.
     rtol : float
-        A bound of ``|error| / sum_k |values_k| exp(-concentration |x - b_k|^2 / 2)`` over all rows (for a quotient,
-        relative to the same sum over its denominator): the worst case of all roundings, usually 10 to 1000 times what
-        happens. It leaves out what lies below the smallest normal number.
+        A bound of ``(|error| - atol) / S``, ``S = sum_k |values_k| exp(-concentration |x - b_k|^2 / 2)`` (for a
+        quotient, S over its denominator), with all roundings, the last to the result's type too: the worst case,
+        usually 10 to 1000 times what happens. For logarithms, of their absolute error.
     path : str
         "numba" for compiled code, "numpy" for NumPy, "ducc0" where that optional package makes the Legendre transforms.
     costs : mapping of str to float
-        The seconds that the model expects of each method that could have done it; empty if it was not asked.
+        The seconds of one thread that the model expects of each method that was compared; empty if none was.
+    scale : {"each row", "largest row"}
+        What S is in the bound: the row's own, for "dense" and "truncated", or the largest row's of the same column, for
+        "harmonic" and "lowrank", whose errors are about the same everywhere.
+    excluded : mapping of str to str
+        Why a method was not compared, and the `rtol` that would admit it, if one would.
+    atol : float
+        What may be lost to underflow besides: where terms are below the smallest normal number.
     """
 
     method: str
@@ -50,6 +61,9 @@ class Plan:
     rtol: float
     path: str
     costs: Mapping[str, float] = field(default_factory=dict)
+    scale: str = "each row"
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    atol: float = 0.0
 
 
 def check(method: str, rtol: float | None) -> None:
@@ -62,18 +76,25 @@ def check(method: str, rtol: float | None) -> None:
 
 
 def carry_out(
-    problem: Problem, wish: str, rtol: float | None, workers: int, report: Callable[[int], object], row_by_row: bool
-) -> tuple[Partial, Plan]:
+    problem: Problem, wish: str, rtol: float | None, workers: int | None, report: Callable[[int], object],
+    row_by_row: bool,
+) -> tuple[Partial, Plan]:  # fmt: skip
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
-    method, reason, costs = _choose(problem, wish, rtol, workers, row_by_row)
-    sums = _module(method).sums(_computed(problem, method), rtol, workers, report)
-    error = sums.error if method == "dense" else sums.error + _last_rounding(problem)
+    tolerance = None if rtol is None else allowed(problem, rtol, wish)
+    chosen = _choose(problem, wish, tolerance, row_by_row)
+    sums = _module(chosen.method).sums(_computed(problem, chosen.method), tolerance, workers, report)
+    error, reason = sums.error, chosen.reason
     if sums.doubtful is not None and len(sums.doubtful):
-        again = dense.sums(problem.at_rows(sums.doubtful), rtol, workers, lambda pairs: None)
+        again = dense.sums(problem.at_rows(sums.doubtful), tolerance, workers, lambda pairs: None)
         put(sums.partial, sums.doubtful, again.partial)
         error = max(error, again.error)
         reason += f"; {len(sums.doubtful)} rows by all pairs, for their accuracy"
-    return sums.partial, Plan(method, reason, error, sums.path, costs)
+    return sums.partial, replace(chosen, reason=reason, rtol=error, path=sums.path)
+
+
+def allowed(problem: Problem, rtol: float, wish: str = "auto") -> Tolerance:
+    """Return the errors allowed: what "dense" promises for its roundings, and `rtol` beside these."""
+    return Tolerance(rtol, rtol + dense.promise(problem) * (1.0 if wish == "auto" else LENIENT))
 
 
 @cache
@@ -86,39 +107,55 @@ def _computed(problem: Problem, method: str) -> Problem:
     return problem if method == "dense" else replace(problem, dtype=np.dtype(np.float64))
 
 
-def _last_rounding(problem: Problem) -> float:
-    """Return what the rounding of a result to float32 adds to its relative error."""
-    return float(np.finfo(np.float32).eps) / 2.0 if problem.dtype == np.float32 else 0.0
+def _plan(method: str, reason: str, costs: Mapping[str, float], excluded: Mapping[str, str]) -> Plan:
+    """Return a plan whose sums have not been evaluated yet."""
+    scale = "each row" if method in ROW_BY_ROW else "largest row"
+    return Plan(method, reason, math.nan, "", costs, scale, excluded)
 
 
-def _choose(
-    problem: Problem, wish: str, rtol: float | None, workers: int, row_by_row: bool
-) -> tuple[str, str, dict[str, float]]:
-    """Return the method, why, and the costs that were compared."""
+def _choose(problem: Problem, wish: str, tolerance: Tolerance | None, row_by_row: bool) -> Plan:
+    """Return the method, why, and what was compared."""
+    if tolerance is None:
+        return _plan("dense", "asked for" if wish == "dense" else "rtol=None allows nothing to be left out", {}, {})
     if wish != "auto":
-        obstacle = _module(wish).obstacle(_computed(problem, wish), rtol)
-        if row_by_row and wish not in ROW_BY_ROW:
-            obstacle = "its error is not relative to each row's own sum"
+        obstacle = _obstacle(problem, wish, tolerance, row_by_row)
         if obstacle:
-            raise ValueError(f"'method' {wish!r} cannot be used here, {obstacle}: use method=\"auto\"")
-        return wish, "asked for", {}
-    if rtol is None:
-        return "dense", "rtol=None allows nothing to be left out", {}
-    price = dense.cost(problem, rtol, workers)
+            raise ValueError(f"'method' {wish!r} cannot be used here: {obstacle}; method=\"auto\" takes one that can")
+        return _plan(wish, "asked for", {}, {})
+    price = dense.cost(problem, tolerance)
     if price < CHEAP or (price < LOADING and not any(f"{__package__}.{name}" in sys.modules for name in _METHODS[1:])):
-        return "dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}
-    costs = expected(problem, rtol, workers, row_by_row)
+        return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}, {})
+    costs, excluded = compare(problem, tolerance, row_by_row)
     best = min(costs, key=lambda name: costs[name])
     others = ", ".join(f"{name} {cost:.2g} s" for name, cost in sorted(costs.items(), key=lambda item: item[1]))
-    return best, f"expected: {others}", costs
+    return _plan(best, f"expected: {others}", costs, excluded)
 
 
-def expected(problem: Problem, rtol: float, workers: int, row_by_row: bool) -> dict[str, float]:
-    """Return the seconds that each method is expected to take, of those that can evaluate the problem."""
-    able = [name for name in _METHODS if name in ROW_BY_ROW or not row_by_row]
-    computed = {name: _computed(problem, name) for name in able}
-    return {
-        name: _module(name).cost(computed[name], rtol, workers)
-        for name in able
-        if not _module(name).obstacle(computed[name], rtol)
-    }
+def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the seconds that each method is expected to take, and why others are left out."""
+    costs, excluded = {}, {}
+    for name in _METHODS:
+        obstacle = _obstacle(problem, name, tolerance, row_by_row)
+        cost = math.inf if obstacle else _module(name).cost(_computed(problem, name), tolerance)
+        if cost < math.inf:
+            costs[name] = cost
+        else:
+            excluded[name] = obstacle or "no pair is far enough to be left out"
+    return costs, excluded
+
+
+def _obstacle(problem: Problem, method: str, tolerance: Tolerance, row_by_row: bool) -> str:
+    """Say why a method cannot be used, and which rtol would admit it."""
+    if row_by_row and method not in ROW_BY_ROW:
+        return "its error is not relative to each row's own sum"
+    module, computed = _module(method), _computed(problem, method)
+    obstacle = str(module.obstacle(computed, tolerance))
+    promised = math.inf if obstacle else module.promise(computed, tolerance.omitted)
+    if obstacle or promised <= tolerance.total:
+        return obstacle
+    enough, roundings = tolerance.omitted, tolerance.total - tolerance.omitted
+    while enough < 1.0 and module.promise(computed, enough) > enough + roundings:
+        enough *= 1.1
+    remedy = f"rtol={enough:.1e} would admit it" if enough < 1.0 else "no rtol admits it"
+    known = dense.promise(problem)
+    return f'it expects to prove an error of {promised:.2g} of the largest row, "dense" {known:.2g} of each: {remedy}'

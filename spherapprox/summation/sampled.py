@@ -50,7 +50,8 @@ class _Near:
     """The distances of points from a sample of `total` others; below its least ones they go on as powers."""
 
     def __init__(self, x: Float64, sample: Float64, total: int, count: int) -> None:
-        self.squares = x @ sample.T  # (r, n)
+        # (r, n), without BLAS, whose threads would stay awake beside ours
+        self.squares = np.einsum("ij,jk->ik", x, np.ascontiguousarray(sample.T))
         self.squares *= -2.0
         self.squares += (x**2).sum(axis=1)[:, None]
         self.squares += (sample**2).sum(axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._checks import Floats
 from .partial import Float64, Partial, Problem, merge
+from .shared import LOST
 
 NO_UNDERFLOW = 300.0
 """While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
@@ -18,8 +20,69 @@ NO_UNDERFLOW = 300.0
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 _LIFTED = 30
 """Octaves from which on exponentials matter that underflow alone."""
+_BAND = 450
+"""Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
+_SINGLE_SPREAD = 80
+"""Octaves that values may span for weights in float32."""
+_SMALL = 48.0
+"""While 2 lambda is below this, no exponential is small for a weight in float32."""
 _NO_OCTAVES = -1100
 """Octaves of a column of zeros: fewer than those of any number."""
+
+
+@dataclass(frozen=True)
+class Strand:
+    """Some columns of the values, or their values of about one size: the sums of all strands add up.
+
+    `columns` says where the sums belong, `controls` which control points take part, all if None.
+    """
+
+    columns: Any
+    table: Floats
+    controls: NDArray[np.bool_] | None = None
+
+
+def strands(table: Floats, rate: float, normalize: bool) -> Iterator[Strand]:
+    """Cut values (n, p) where terms are of such different size that one scale would lose some: mostly nothing is cut.
+
+    Values beyond 2^450 or below 2^-450 are summed apart from others of their column. Huge ones, beside which terms
+    matter that underflow alone, go without the control points where the column is 0, so that the nearest of the others
+    is what sums are relative to.
+    """
+    if 4.0 * rate < NO_UNDERFLOW:
+        yield Strand(slice(None), table)
+        return
+    octaves = np.where(table == 0.0, 0, np.frexp(table)[1])  # (n, p)
+    bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > _BAND))
+    alone = (bands != 0).any(axis=0)
+    if not normalize:
+        alone |= octaves.max(axis=0) > _LIFTED
+    if not alone.any():
+        yield Strand(slice(None), table)
+        return
+    parts: dict[bytes, list[int]] = {}
+    for column in np.flatnonzero(alone):
+        for band in (-1, 0, 1):
+            members = (bands[:, column] == band) & (table[:, column] != 0.0)
+            if members.any():
+                parts.setdefault(members.tobytes(), []).append(int(column))
+    if not alone.all():
+        yield Strand(np.flatnonzero(~alone), table[:, ~alone])
+    for key, columns in parts.items():
+        members = np.frombuffer(key, np.bool_)
+        if normalize or members.all():
+            yield Strand(columns, np.where(members[:, None], table[:, columns], 0.0))
+        else:
+            yield Strand(columns, table[np.ix_(members, np.array(columns))], members)
+
+
+def fits_single(table: Floats, rate: float) -> bool:
+    """Tell whether weights in float32 lose none of the values."""
+    if 4.0 * rate < _SMALL:
+        return True
+    octaves = np.frexp(table)[1]
+    spread = np.where(table == 0.0, -_NO_OCTAVES, octaves).min(axis=0)
+    return bool((octaves.max(axis=0) - spread <= _SINGLE_SPREAD).all())
 
 
 @dataclass(frozen=True)
@@ -81,6 +144,20 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
     if normalize:
         return _lift(sums.numerators / sums.denominator[:, None], scaled.octaves)
     return _times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
+
+
+def underflow(problem: Problem, octaves: NDArray[np.int32]) -> float:
+    """Bound what the result of `value` loses to underflow, besides its error relative to the sums of absolute terms.
+
+    Terms lose what is below the smallest normal number of the weights' type, unless the row is summed again.
+    """
+    if 4.0 * problem.rate < _SMALL or (problem.lifted and not problem.normalize):
+        return 0.0
+    tiny, size = float(np.finfo(problem.dtype).smallest_normal), float(len(problem.b))
+    if problem.normalize:
+        tiny /= LOST[problem.dtype.itemsize]
+    with np.errstate(over="ignore"):
+        return float(size * np.ldexp(tiny, int(octaves.max())))
 
 
 def logarithm(scaled: Scaled, rate: float, normalize: bool) -> Float64:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import lru_cache
 from typing import Any
@@ -13,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Floats
-from .._threads import slices
-from .partial import Float64, Partial, Problem, compiled_form
-from .tiles import NEAR, Task, by_products
+from .._threads import as_done, most, slices
+from .partial import Partial, Problem, compiled_form
+from .tiles import CHAIN, NEAR, Task, by_products
 
-TASK_WORK = 1e9
-"""Work of one call of a kernel, between which the sum can be interrupted: some 20 ms. Tuned."""
+TASK_WORK, LEAST_WORK = 1e9, 1e7
+"""Work of one call of a kernel, between which the sum can be interrupted, at most and, for more than one worker, at
+least: some 20 ms, and far more than the call itself takes. Tuned."""
+TASKS_EACH = 16
+"""Tasks for each worker, so that all end at about one time."""
 PACKED = 2**17
 """Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
 LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
@@ -47,10 +49,11 @@ def kernel_of(problem: Problem) -> str:
     return "fused" if plain else "shifted"
 
 
-def rounding_bound(problem: Problem, shift: Float64, merges: int = 0) -> float:
+def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms: int = CHAIN) -> float:
     """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows.
 
-    `merges` counts those of states, which are not compensated.
+    `shift` is the largest of the rows', `merges` counts those of states, which are not compensated, and `terms` those
+    that are added one after another.
     """
     unit = 2.0**-53 if problem.dtype.itemsize == 8 else 2.0**-24
     d = problem.dim + 1
@@ -59,8 +62,8 @@ def rounding_bound(problem: Problem, shift: Float64, merges: int = 0) -> float:
         chain *= 4.0
     exponent = 4.0 * problem.rate
     if exponent > 709.0:
-        exponent = min(exponent, problem.rate * float(shift.max()) + 709.0)
-    return unit * (chain * exponent + 80.0 + 4.0 * merges) * (2.0 if problem.normalize else 1.0)
+        exponent = min(exponent, problem.rate * shift + 709.0)
+    return unit * (chain * exponent + terms + 16.0 + 4.0 * merges) * (2.0 if problem.normalize else 1.0)
 
 
 def lost_rows(problem: Problem, state: Partial) -> NDArray[np.intp]:
@@ -141,22 +144,18 @@ def packed_size(problem: Problem) -> int:
     return max(1, PACKED // (problem.dim + 2 + problem.p) // 64) * 64
 
 
-def carry_out(parts: Iterator[tuple[Task, list[slice]]], workers: int, report: Callable[[int], object]) -> None:
+def carry_out(parts: Iterator[tuple[Task, list[slice]]], workers: int | None, report: Callable[[int], object]) -> None:
     """Call each part's task for its ranges of rows."""
     for task, rows in parts:
-        with closing(_run(task, rows, workers)) as finished:
+        with closing(as_done(task, rows, workers)) as finished:
             for pairs in finished:
                 report(pairs)
 
 
-def _run(task: Task, rows: list[slice], workers: int) -> Generator[int, None, None]:
-    """Call the task for each range of rows; an interruption waits for the calls that run and drops the others."""
-    if workers == 1 or len(rows) == 1:
-        yield from map(task, rows)
-        return
-    pool = ThreadPoolExecutor(min(workers, len(rows)))
-    try:
-        for future in as_completed([pool.submit(task, part) for part in rows]):
-            yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+def task_rows(problem: Problem, n: int, workers: int | None, largest: float = TASK_WORK) -> float:
+    """Return how many rows a task takes that sums over n control points: a fair part, of at most so much work."""
+    m, each = len(problem.x), work(problem) / (len(problem.x) * len(problem.b)) * n
+    rows = largest / each
+    if (threads := most(workers)) > 1:
+        rows = min(rows, max(m / (TASKS_EACH * threads), LEAST_WORK / each))
+    return rows

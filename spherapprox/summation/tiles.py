@@ -16,6 +16,8 @@ TILE = (128, 512)
 """Evaluation and control points of a tile: its two buffers are 1 MiB. Tuned."""
 PRODUCTS_FROM = 11
 """Dimension from which on they take less time than differences. Tuned."""
+CHAIN, PRODUCTS_CHAIN = 64, 24
+"""Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
 NEAR = 0.5
 """Where a squared distance is below it, differences are as accurate as it is small; products are not."""
 
@@ -55,8 +57,17 @@ def tile_sums(
     t -= nearest[:, None]
     t *= -rate
     np.exp(t, out=t)
-    numerators = t @ w if angles is None else np.einsum("ij,ij->i", t, angles)[:, None]
+    numerators = _sums(t, w) if angles is None else np.einsum("ij,ij->i", t, angles)[:, None]
     return Partial(nearest, numerators, t.sum(axis=1))
+
+
+def _sums(e: Float64, w: Float64) -> Float64:
+    """Return ``e @ w`` without BLAS, whose order of additions is its own."""
+    columns = np.ascontiguousarray(w.T)  # (p, n)
+    total = np.zeros((len(e), len(columns)))
+    for some in slices(len(w), CHAIN):
+        total += np.einsum("ij,kj->ik", e[:, some], columns[:, some])
+    return total
 
 
 def _from_differences(x: Floats, b: Floats) -> Float64:
@@ -73,7 +84,10 @@ def _from_differences(x: Floats, b: Floats) -> Float64:
 def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64) -> Float64:
     """Return ``|x - b|^2``, (m, n): from products, and from differences where they would be less accurate."""
     x, b = x.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
-    t = np.asarray(x @ b.T)
+    columns = np.ascontiguousarray(b.T)  # (d, n)
+    t = np.zeros((len(x), len(b)))
+    for some in slices(len(columns), PRODUCTS_CHAIN):
+        t += np.einsum("ij,jk->ik", x[:, some], columns[some])
     t -= x_defects[:, None]
     t -= b_defects
     t *= -2.0

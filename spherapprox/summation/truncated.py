@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Floats
-from .._threads import slices
+from .._threads import most, slices
 from . import dense, sampled, shared
-from .partial import Float64, Partial, Problem, Sums, compiled_form, put
+from .partial import Float64, Partial, Problem, Sums, Tolerance, compiled_form, put
 from .tiles import Task, by_products
 
 SLACK = 1e-6
@@ -71,9 +71,9 @@ class _Sorted:
         return np.array([max(self.problem.rate, SMALLEST_RATE), cut, most, lost, _slack(d)])
 
 
-def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
+def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
     """Return the sums over the control points that matter; `report` hears of finished pairs, computed or not."""
-    truncation = _truncation(problem, rtol)
+    truncation = _truncation(problem, tolerance)
     m = len(problem.x)
     task = _sorted(problem, truncation)
     state = Partial(np.zeros(m), np.zeros((m, problem.p)), np.zeros(m))
@@ -83,7 +83,9 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     if shared.kernel_of(problem) == "fused":
         plain = np.zeros((m, problem.p + problem.normalize))
         shared.carry_out(_fused_parts(task, plain, workers), workers, report)
-        state = Partial(state.shift, plain[:, : problem.p], plain[:, -1])
+        state = replace(state, numerators=plain[:, : problem.p])
+        if problem.normalize:
+            state = replace(state, denominator=plain[:, problem.p])
         lost = np.zeros(m, np.bool_)
         lost[shared.lost_rows(problem, state)] = True
         which = task.order[lost[task.order]]
@@ -93,21 +95,26 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     shared.ready.add(("truncated", problem.dtype))
     if not problem.normalize:
         state = replace(state, denominator=np.zeros(m))
-    error = 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
-    return Sums(state, shared.rounding_bound(problem, state.shift) + error, "numba")
+    rounding = shared.rounding_bound(problem, float(state.shift.max()), terms=BLOCK)
+    return Sums(state, rounding + _left_out(problem, truncation), "numba")
 
 
-def obstacle(problem: Problem, rtol: float | None) -> str:
+def promise(problem: Problem, omitted: float) -> float:
+    """Bound the error beforehand."""
+    return shared.rounding_bound(problem, terms=BLOCK) + omitted
+
+
+def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     """Say why the method cannot be used."""
     if max(len(problem.x), len(problem.b)) >= 2**32:
         return "it sorts fewer than 2^32 points"
     return 'angles are summed by "dense" only' if problem.w is None else ""
 
 
-def cost(problem: Problem, rtol: float | None, workers: int) -> float:
-    """Estimate the seconds that `sums` takes; a sample says which share of the pairs it computes."""
-    everything = dense.cost(problem, rtol, 1)
-    cut = math.log(len(problem.b) / _truncation(problem, rtol)) + USUAL
+def cost(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the seconds that one thread takes; a sample says which share of the pairs it computes."""
+    everything = dense.cost(problem, tolerance)
+    cut = math.log(len(problem.b) / _truncation(problem, tolerance)) + USUAL
     if everything < WORTH or 4.0 * problem.rate < cut:
         return math.inf
     most = math.inf if problem.normalize or problem.lifted else _most(problem)
@@ -117,7 +124,7 @@ def cost(problem: Problem, rtol: float | None, workers: int) -> float:
     points = len(problem.x) + len(problem.b)
     each = POINT * math.log2(2.0 + points / 2000.0) + COORDINATE * (problem.dim + 1 + problem.p)
     loading = 0.0 if ("truncated", problem.dtype) in shared.ready else LOADING
-    return START + loading + (points * each + SURVIVING * share * everything) / workers
+    return START + loading + points * each + SURVIVING * share * everything
 
 
 def _slack(d: int) -> float:
@@ -125,10 +132,16 @@ def _slack(d: int) -> float:
     return 4.0 * (d + 16) * float(np.finfo(np.float64).eps)
 
 
-def _truncation(problem: Problem, rtol: float | None) -> float:
-    """Return what a sum may lose, so that a quotient of two loses at most rtol."""
-    assert rtol is not None
-    return rtol / (2.0 + rtol) if problem.normalize else min(rtol, 0.5)
+def _truncation(problem: Problem, tolerance: Tolerance) -> float:
+    """Return what a sum may lose, so that it, or a quotient of two, keeps to the tolerance with all roundings."""
+    room = max(tolerance.total - promise(problem, 0.0), np.finfo(np.float64).eps)
+    loss = min(tolerance.omitted, room)
+    return loss / (2.0 + loss) if problem.normalize else min(loss, 0.5)
+
+
+def _left_out(problem: Problem, truncation: float) -> float:
+    """Return what a sum, or a quotient of two, loses."""
+    return 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
 
 
 def _most(problem: Problem) -> float:
@@ -229,7 +242,7 @@ def _weigh(problem: Problem, table: Float64, of_blocks: Float64, of_bundles: Flo
         return lower, float(np.log(sums.sum(axis=1).min()))
 
 
-def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Task, list[slice]]]:
+def _fused_parts(task: _Sorted, out: Float64, workers: int | None) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the fused kernel's task and the ranges of rows to call it for."""
     from .._kernels.truncated import truncated_sums
 
@@ -257,7 +270,7 @@ def _fused_parts(task: _Sorted, out: Float64, workers: int) -> Iterator[tuple[Ta
 
 
 def _shifted_parts(
-    task: _Sorted, which: NDArray[np.intp], state: Partial, workers: int
+    task: _Sorted, which: NDArray[np.intp], state: Partial, workers: int | None
 ) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the shifted kernel's task for some of the rows, and the ranges of these to call it for."""
     from .._kernels.truncated import truncated_triples
@@ -280,9 +293,9 @@ def _shifted_parts(
     yield evaluate, _row_ranges(problem, len(which), workers)
 
 
-def _row_ranges(problem: Problem, m: int, workers: int) -> list[slice]:
+def _row_ranges(problem: Problem, m: int, workers: int | None) -> list[slice]:
     """Cut rows into what either kernel searches for together, some for each worker."""
-    rows = max(m / TASKS, TASK_WORK / (shared.work(problem) / len(problem.x)))
-    if workers > 1:
-        rows = min(rows, m / (4 * workers))
+    rows = shared.task_rows(problem, len(problem.b), workers, TASK_WORK)
+    if most(workers) == 1:
+        rows = max(rows, m / TASKS)
     return slices(m, TOGETHER * max(1, int(rows / TOGETHER)))

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -60,6 +61,10 @@ def exact(x, b, values, concentration, normalize=False):
         e = [mp.exp(-mp.mpf(float(concentration)) / 2 * s) for s in t]
         total = mp.fsum(mp.mpf(float(v)) * w for v, w in zip(values, e, strict=True))
         return total / mp.fsum(e) if normalize else total
+
+
+def problem(x, b, values, concentration):
+    return partial.Problem(x, b, concentration / 2.0, x.dtype, lambda part: values[part, None], normalize=False)
 
 
 def relative(got, wanted):
@@ -220,7 +225,7 @@ def test_any_number_of_workers_gives_the_same_bits(compiled, monkeypatch, dtype)
     one = evaluate(x, b, values, 30.0, normalize=True)
     for workers in (2, 3, 7, -1):
         np.testing.assert_array_equal(evaluate(x, b, values, 30.0, normalize=True, workers=workers), one)
-    monkeypatch.setattr(dense, "TASK_WORK", 1e5)
+    monkeypatch.setattr(shared, "TASK_WORK", 1e5)
     np.testing.assert_array_equal(evaluate(x, b, values, 30.0, normalize=True, workers=2), one)
     np.testing.assert_array_equal(evaluate(x[1234:1240], b, values, 30.0, normalize=True), one[1234:1240])
 
@@ -402,7 +407,7 @@ B = np.eye(3)
         ({"concentration": 1e301}, ValueError, r"'concentration' must be at most 1e\+300, got 1e\+301"),
         ({"method": "fast"}, ValueError, r"'method' must be one of 'auto', 'dense', 'truncated', .*got 'fast'"),
         ({"rtol": 0.0}, ValueError, r"'rtol' must be greater than 0.0, got 0"),
-        ({"workers": 0}, ValueError, r"'workers' must be at least 1, or -1 for all cores, got 0"),
+        ({"workers": 0}, ValueError, r"'workers' must be at least 1, -1 for all cores, or None, got 0"),
         ({"workers": -2}, ValueError, r"'workers' must be at least -1, got -2"),
         ({"workers": 1.5}, ValueError, r"'workers' must be an integer, got 1.5"),
         ({"out": [0.0]}, TypeError, r"'out' must be a NumPy array"),
@@ -435,3 +440,92 @@ def test_bad_input_of_angle_mean():
         angle_mean(B, np.eye(2), 1.0)
     with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -1"):
         angle_mean(B, B, -1.0)
+
+
+def test_values_over_hundreds_of_decades_are_summed_to_their_last_digits(path):
+    x, b = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [-1.0, 0.0]])
+    with mp.workdps(30):
+        far = float(mp.mpf(1e300) * mp.exp(-800))
+    for near in (0.0, 1e-300, 1e-40, 1.0):
+        for method in ("dense", "truncated", "auto"):
+            got = evaluate(x, b, [near, 1e300], 400.0, method=method)
+            np.testing.assert_allclose(got, [near + far], rtol=1e-11)
+            table = np.array([[near, 1.0, 0.0], [1e300, 2.0, 1e300]])
+            got, plan = evaluate(x, b, table, 400.0, method=method, explain=True)
+            np.testing.assert_allclose(got, [[near + far, 1.0, far]], rtol=1e-11)
+            assert plan.atol < 1e-290
+            got, plan = evaluate(x, b, table, 400.0, method=method, normalize=True, explain=True)
+            np.testing.assert_allclose(got, [[near, 1.0, 0.0]], rtol=1e-11, atol=plan.atol)
+
+
+def test_single_precision_takes_values_of_any_size(path):
+    x, b = np.array([[1.0, 0.0]], np.float32), np.array([[1.0, 0.0], [-1.0, 0.0]], np.float32)
+    got = evaluate(x, b, np.array([1e-30, 1e30], np.float32), 90.0)
+    np.testing.assert_allclose(got, [1e-30], rtol=1e-6)
+
+
+@wide
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("concentration", [1e3, 1e5])
+def test_the_bound_counts_the_rounding_to_single_precision(concentration, log):
+    x, b = (sphere(n, 2, n).astype(np.float32) for n in (40, 300))
+    values = (np.random.default_rng(1).random(300) + 0.1).astype(np.float32)
+    wanted = truth(x, b, values, concentration)
+    for method in ("dense", "truncated"):
+        got, plan = evaluate(x, b, values, concentration, log=log, method=method, explain=True)
+        error = np.abs(got - np.log(wanted)) if log else (np.abs(got - wanted) - plan.atol) / wanted
+        worst = np.max(error)
+        assert got.dtype == np.float32
+        assert 1e-9 < worst <= plan.rtol
+
+
+@wide
+def test_the_bound_of_a_logarithm_counts_its_rounding(path):
+    x, b = sphere(40, 2, 1), sphere(3, 2, 2)
+    for concentration in (1e-3, 70.0, 1e4, 1e9):
+        got, plan = evaluate(x, b, np.ones(3), concentration, log=True, explain=True)
+        t = ((x[:, None].astype(np.longdouble) - b) ** 2).sum(axis=2) * concentration / 2.0
+        wanted = np.log(np.exp(t.min(axis=1, keepdims=True) - t).sum(axis=1)) - t.min(axis=1)
+        error = np.max(np.abs(got - wanted))
+        assert 2.0**-56 * np.max(np.abs(wanted)) < error <= plan.rtol
+
+
+def test_default_calls_take_the_harmonic_method_where_its_bound_is_no_worse():
+    x, b = sphere(30_000, 2, 1), sphere(30_000, 2, 2)
+    values = np.random.default_rng(3).standard_normal(30_000)
+    evaluate(x[:5], b[:5], values[:5], 10.0, method="harmonic")  # loads the kernels
+    for concentration in (1.0, 10.0, 100.0):
+        got, taken = evaluate(x, b, values, concentration, explain=True)
+        promise = dense.promise(problem(x, b, values, concentration))
+        assert (taken.method, taken.scale) == ("harmonic", "largest row")
+        assert taken.rtol <= promise + 1e-14
+        few, row = evaluate(x[:300], b, values, concentration, method="dense", explain=True)
+        size = evaluate(x[:300], b, np.abs(values), concentration, method="dense")
+        assert np.max(np.abs(got[:300] - few)) <= (taken.rtol + row.rtol) * np.max(size) * 1.1
+        assert row.scale == "each row"
+
+
+def test_the_plan_names_the_tolerance_that_admits_a_method():
+    x = sphere(20_000, 4, 1)
+    values = np.ones(len(x))
+    evaluate(x[:5], x[:5], values[:5], 1.0, method="lowrank")  # loads the kernels
+    taken = evaluate(x, x, values, 3.0, method="auto", explain=True)[1]
+    assert taken.method == "dense"
+    assert taken.excluded["harmonic"] == "it is for points of S^1 and S^2, not of S^4"
+    assert taken.excluded["truncated"] == "no pair is far enough to be left out"
+    assert re.match(
+        r"it expects to prove an error of \S+ of the largest row, \"dense\" \S+ of each:", taken.excluded["lowrank"]
+    )
+    enough = float(re.search(r"rtol=(\S+) would admit it", taken.excluded["lowrank"])[1])
+    admitted = evaluate(x, x, values, 3.0, rtol=enough, explain=True)[1]
+    assert admitted.method == "lowrank"
+    assert admitted.rtol <= enough + dense.promise(problem(x, x, values, 3.0))
+    assert evaluate(x, x, values, 3.0, rtol=0.8 * enough, explain=True)[1].method == "dense"
+
+
+def test_the_choice_of_a_method_does_not_depend_on_the_workers():
+    x, b = sphere(20_000, 2, 1), sphere(20_000, 2, 2)
+    for concentration in (10.0, 1e5):
+        plans = [evaluate(x, b, np.ones(20_000), concentration, workers=w, explain=True) for w in (None, 1, 2)]
+        assert len({taken.method for _, taken in plans}) == 1
+        assert all(np.array_equal(got, plans[0][0]) for got, _ in plans)

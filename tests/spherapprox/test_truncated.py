@@ -9,7 +9,7 @@ from spherapprox import evaluate
 from spherapprox._kernels import boxes, curve
 from spherapprox._kernels import truncated as kernels
 from spherapprox.summation import dense, plan, sampled, shared, truncated
-from spherapprox.summation.partial import Problem
+from spherapprox.summation.partial import Problem, Tolerance
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 TINY = np.finfo(np.float64).smallest_normal
@@ -258,7 +258,12 @@ def test_any_number_of_workers_gives_the_same_bits(monkeypatch, dtype):
 @pytest.mark.parametrize("values", [np.ones(900), np.zeros(900)])
 def test_all_pairs_are_reported(values):
     heard = []
-    truncated.sums(problem(sphere(700, 2), sphere(900, 2, 1), values, 1e8, normalize=False), 1e-14, 1, heard.append)
+    truncated.sums(
+        problem(sphere(700, 2), sphere(900, 2, 1), values, 1e8, normalize=False),
+        Tolerance(1e-14, 1e-11),
+        1,
+        heard.append,
+    )
     assert sum(heard) == 700 * 900
 
 
@@ -355,9 +360,9 @@ def test_boxes_and_masses(n):
 def test_price():
     def costs(n, dim, concentration, **options):
         task = problem(sphere(n, dim, 36), sphere(n, dim, 37), np.ones(n), concentration, **options)
-        first = truncated.cost(task, 1e-14, 1)
-        assert truncated.cost(task, 1e-14, 1) == first
-        return first, dense.cost(task, 1e-14, 1)
+        first = truncated.cost(task, Tolerance(1e-14, 1e-11))
+        assert truncated.cost(task, Tolerance(1e-14, 1e-11)) == first
+        return first, dense.cost(task, Tolerance(1e-14, 1e-11))
 
     assert costs(100, 2, 1e6)[0] == np.inf  # not worth a look
     assert costs(20000, 2, 10.0)[0] == np.inf  # no pair is below the tolerance
@@ -409,6 +414,6 @@ def test_auto_takes_the_cheaper(monkeypatch):
 
 def test_angles_are_for_the_dense_method():
     task = Problem(sphere(3, 2), sphere(3, 2), 1.0, np.dtype(np.float64), None)
-    assert "angles" in truncated.obstacle(task, 1e-14)
-    with pytest.raises(ValueError, match=r"'method' 'truncated' cannot be used here, angles.*method=\"auto\""):
+    assert "angles" in truncated.obstacle(task, Tolerance(1e-14, 1e-11))
+    with pytest.raises(ValueError, match=r"'method' 'truncated' cannot be used here: angles.*method=\"auto\""):
         plan.carry_out(task, "truncated", 1e-14, 1, lambda pairs: None, False)

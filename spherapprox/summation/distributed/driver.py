@@ -16,7 +16,7 @@ from dask.distributed import Client, Future, KilledWorker, LocalCluster, Status,
 
 from ... import _checks
 from ..._checks import Floats
-from ..._threads import slices
+from ..._threads import cores, slices
 from .sources import Piece, is_dask
 from .tasks import Recipe, Sizes, State, result_of, state_of, union
 
@@ -96,7 +96,7 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
     wanted = _checks.integer(-1 if n_workers is None else n_workers, "n_workers", minimum=-1)
     if wanted == 0:
         raise ValueError("'n_workers' must be at least 1, or -1 for all cores, got 0")
-    n = _checks.workers(wanted)
+    n = cores() if wanted < 0 else wanted
     options = {"processes": True, "dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     # no workers at first, so that an interruption while they start finds a cluster to close
     cluster = LocalCluster(n_workers=0, threads_per_worker=1, memory_limit=1.0 / n, preload=[DEAF], **options)

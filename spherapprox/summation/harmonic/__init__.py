@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._checks import Floats
-from ..partial import Float64, Partial, Problem, Sums
+from ..._threads import for_work, slices
+from ..partial import Float64, Partial, Problem, Sums, Tolerance
+from ..tiles import half_defects
 from .expansion import (
     ROUNDED,
     SHARE,
@@ -41,21 +43,24 @@ LARGEST_SPHERE = 18_000.0
 """Grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`."""
 LOADING = 0.5
 """Seconds that a process takes to load the kernels from the cache."""
-_TRUST = 2.5
-"""By how much the sums may be larger elsewhere than at the rows, for an accuracy to be promised beforehand."""
+_ELSEWHERE = 1.3
+"""By how much the bound of the sums anywhere may be above the largest row, for an accuracy to be expected."""
+
+_LOOKED_AT = 1000
+"""Rows whose lengths are looked at for an expectation."""
 
 _loaded: set[int] = set()
 """Dimensions whose kernels this process has used."""
 
 
-def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[int], object]) -> Sums:
-    """Return the sums at all rows; those where the error bound is not within rtol are doubtful."""
+def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
+    """Return the sums at all rows; those where the error bound is not within the tolerance are doubtful."""
     from .columns import column
     from .scattered import scattered
 
-    rtol = _given(rtol)
+    workers = for_work(workers, cost(problem, tolerance))
     m, n = len(problem.x), len(problem.b)
-    chosen = design(problem.dim, 2.0 * problem.rate, rtol)
+    chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted)
     source = scattered(problem.b, chosen.window, workers)
     target = scattered(problem.x, chosen.window, workers)
     weights = np.empty((n, 0)) if problem.w is None else problem.w(slice(0, n))
@@ -68,7 +73,7 @@ def sums(problem: Problem, rtol: float | None, workers: int, report: Callable[[i
     ones = columns.pop() if problem.normalize else None
     off = _off_length(problem.x) + _off_length(problem.b)
     errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
-    trusted = errors <= rtol  # not where an error is nan
+    trusted = errors <= tolerance.total  # not where an error is nan
     numerators = np.stack([one.values for one in columns], axis=1)
     denominator = np.full(m, np.nan) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
@@ -113,65 +118,54 @@ def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: f
     return errors
 
 
-def obstacle(problem: Problem, rtol: float | None) -> str:
-    """Say why the method cannot be used: the dimension, the wish, the accuracy, the memory or the rows."""
+def promise(problem: Problem, omitted: float) -> float:
+    """Estimate the bound of the error where control points lie about as densely as anywhere."""
+    concentration = 2.0 * problem.rate
+    exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
+    off = _off_length(problem.x[:_LOOKED_AT]) + _off_length(problem.b[:_LOOKED_AT])
+    moved = float(moved_points(concentration, off, np.float64(exponent)))
+    rounded = _ELSEWHERE * rounding(problem.dim, largest_degree(problem.dim, concentration, omitted))
+    return (2.0 if problem.normalize else 1.0) * (moved + rounded + 3.0 * SHARE * omitted)
+
+
+def obstacle(problem: Problem, tolerance: Tolerance) -> str:
+    """Say why the method cannot be used: the dimension, the wish or the memory."""
     if problem.dim > 2:
         return f"it is for points of S^1 and S^2, not of S^{problem.dim}"
     if problem.w is None or problem.offset is not None:
         return "it sums values, with neither angles nor offsets"
-    rtol, concentration = _given(rtol), 2.0 * problem.rate
-    floor = _floor(problem, rtol, 0.0)
-    if rtol < floor:
-        return f"'rtol' is {rtol:g}, and the smallest that it can keep at this concentration is {floor:.2g}"
+    concentration = 2.0 * problem.rate
     limit = LARGEST_CIRCLE if problem.dim == 1 else LARGEST_SPHERE
-    if grid_cells(problem.dim, concentration, rtol) > limit:
+    if grid_cells(problem.dim, concentration, tolerance.omitted) > limit:
         return f"its grid for 'concentration' {concentration:g} would take more memory than the limit"
-    off = _off_length(problem.x) + _off_length(problem.b)
-    floor = _floor(problem, rtol, off)
-    if rtol < floor:
-        return f"'rtol' is {rtol:g}, and the lengths of the rows are off by {off:.2g}, which allows {floor:.2g}"
     return ""
 
 
-def cost(problem: Problem, rtol: float | None, workers: int) -> float:
-    """Estimate the seconds that `sums` takes.
+def cost(problem: Problem, tolerance: Tolerance) -> float:
+    """Estimate the seconds that one thread takes.
 
     Fitted to one core of a busy Ice Lake Xeon at 2.8 GHz, 1e3 to 1e6 points, concentrations 10 to 1e4: positions and
     order of points, their spreading and interpolation; the Fourier transforms, which grow as the grid; the Legendre
     transforms, which grow as L^3; and with weights of both signs the coarse ones that say how large sums may be.
     """
-    rtol, concentration = _given(rtol), 2.0 * problem.rate
+    omitted, concentration = tolerance.omitted, 2.0 * problem.rate
     points = float(len(problem.x)) + len(problem.b)
-    cells, degree = (f(problem.dim, concentration, rtol) for f in (grid_cells, largest_degree))
+    cells, degree = (f(problem.dim, concentration, omitted) for f in (grid_cells, largest_degree))
     loading = 0.0 if problem.dim in _loaded else LOADING
     columns = problem.p + problem.normalize
     if problem.dim == 1:
-        return loading + 4e-4 + (8e-8 * points + columns * (6e-8 * points + 3e-8 * cells)) / workers
+        return loading + 4e-4 + 8e-8 * points + columns * (6e-8 * points + 3e-8 * cells)
     fourier, legendre = 1.2e-5 * cells + 3.2e-8 * cells**2, 2e-10 * degree**3
-    if backend(int(degree), ROUNDED * rtol) == "ducc0":
+    if backend(int(degree), ROUNDED * omitted) == "ducc0":
         legendre *= 0.45
     signs = problem.p if problem.w is not None and problem.w(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     transforms = columns * (fourier + legendre) + signs * (0.75 * fourier + 0.25 * legendre)
-    return loading + 5e-4 + (7e-8 * points + columns * 1.7e-7 * points + transforms) / workers
-
-
-def _floor(problem: Problem, rtol: float, off: float) -> float:
-    """Estimate the smallest rtol that can be kept where control points lie about as densely as anywhere."""
-    concentration = 2.0 * problem.rate
-    exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
-    moved = float(moved_points(concentration, off, np.float64(exponent)))
-    rounded = _TRUST * rounding(problem.dim, largest_degree(problem.dim, concentration, rtol))
-    return (2.0 if problem.normalize else 1.0) * (moved + rounded) / (1.0 - 4.0 * SHARE)
+    return loading + 5e-4 + 7e-8 * points + columns * 1.7e-7 * points + transforms
 
 
 def _off_length(x: Floats) -> float:
     """Bound how far the rows' lengths are from 1."""
-    square = np.einsum("ij,ij->i", x, x, dtype=np.float64)
-    return float(np.abs(np.sqrt(square) - 1.0).max()) + 4.0 * UNIT
-
-
-def _given(rtol: float | None) -> float:
-    """Return the number that rtol is: None allows "dense" only, which the plan has seen to."""
-    if rtol is None:
-        raise ValueError("'rtol' must be a number for method='harmonic', got None: only \"dense\" leaves out nothing")
-    return rtol
+    off = 0.0
+    for part in slices(len(x), 2**14):
+        off = max(off, float(np.abs(half_defects(x[part])).max()))
+    return off * (1.0 + off) + UNIT / 8.0

@@ -71,9 +71,11 @@ def _transform(frequency: Float64, beta: float) -> Float64:
     """Return the Fourier transform at frequencies in turns per cell."""
     from scipy.special import i0e
 
-    root = (math.pi * WIDTH * frequency) ** 2 - beta**2
+    square = (math.pi * WIDTH * frequency) ** 2
+    root = square - beta**2
     r = np.maximum(np.sqrt(np.abs(root)), 1e-9)
-    inside = 0.5 * (np.exp(np.where(root < 0.0, r, 0.0) - beta) - np.exp(-r - beta)) / r
+    drop = np.where(root < 0.0, square / (r + beta), 0.0)  # beta - r without a loss of digits
+    inside = 0.5 * (np.exp(-drop) - np.exp(-r - beta)) / r
     outside = math.exp(-beta) * np.sin(r) / r
     end = math.exp(-beta) * np.sinc(WIDTH * frequency)
     return np.asarray(WIDTH * (np.where(root < 0.0, inside, outside) - end) / (i0e(beta) - math.exp(-beta)))

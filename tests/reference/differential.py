@@ -1,0 +1,255 @@
+"""Hold every method of `evaluate` against long double on random problems, each internal switch forced in turn.
+
+Run it as ``python tests/reference/differential.py --problems 20000``: it prints the numbers of cases by method and by
+switch, the largest shares of the proven bounds, and every case outside its bound; it fails if there is one. A case is
+one call of `evaluate`; tests/spherapprox/test_differential.py runs some dozens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from tqdm import tqdm
+
+from spherapprox import evaluate
+from spherapprox.summation import dense, lowrank, plan, scale, shared, truncated
+from spherapprox.summation.harmonic import legendre
+
+Array = np.ndarray[Any, Any]
+
+LARGEST_ON_SPHERE = 2000.0
+"""Concentration up to which transforms on S^2 take no more than some milliseconds."""
+VALUES = ("ordinary", "positive", "huge", "tiny", "decades", "sparse", "two sizes", "columns", "zero", "extreme")
+POINTS = ("uniform", "clusters", "equal", "opposite", "near")
+SWITCHES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
+    "none": (),
+    "compiled": ((dense, "COMPILE_WORTH", -1.0),),
+    "NumPy": ((dense, "COMPILE_WORTH", np.inf), (shared, "ready", set())),
+    "many parts": ((dense, "COMPILE_WORTH", -1.0), (shared, "PACKED", 1)),
+    "many tasks": ((dense, "COMPILE_WORTH", -1.0), (shared, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
+    "all rows again": ((dense, "COMPILE_WORTH", -1.0), (shared, "LOST", {8: np.inf, 4: np.inf})),
+    "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scale, "_LIFTED", -2000)),
+    "narrow bands": ((dense, "COMPILE_WORTH", -1.0), (scale, "_BAND", 3), (scale, "NO_UNDERFLOW", 1.0)),
+    "own transforms": ((legendre, "installed", lambda: False),),
+    "many runs": ((lowrank, "BLOCK_WORK", 1.0),),
+}
+"""What is set in which module: dense sums by kernels or by NumPy, every path that is rarely taken, always."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """The arguments of a call."""
+
+    x: Array
+    b: Array
+    values: Array
+    concentration: float
+    options: dict[str, Any]
+    what: str
+
+
+def problem(rng: np.random.Generator) -> Case:
+    """Draw a problem."""
+    dim = int(rng.choice([1, 2, 2, 3, 5, 11, 12, 30]))
+    m, n = (int(rng.integers(1, most)) for most in (60, 400))
+    concentration = float(
+        rng.choice([0.0, 10.0 ** rng.uniform(-3.0, 2.0), 10.0 ** rng.uniform(1.0, 9.0)], p=[0.04, 0.48, 0.48])
+    )
+    where, kind, p = rng.choice(POINTS), str(rng.choice(VALUES)), int(rng.choice([0, 1, 2, 3, 6]))
+    x, b = points(str(where), m, n, dim, concentration, rng)
+    table = values(kind, n, max(p, 1), rng)
+    single = bool(rng.random() < 0.25)
+    log = bool(rng.random() < 0.2)
+    table = np.abs(table) if log else table
+    if single:
+        x, b, table = x.astype(np.float32), b.astype(np.float32), as_single(table)
+    table = table[:, 0] if p == 0 else table
+    options = {
+        "normalize": bool(rng.random() < 0.5),
+        "log": log,
+        "rtol": float(rng.choice([1e-14, 10.0 ** rng.uniform(-15.0, -1.0)])),
+        "workers": [None, 1, 2][rng.integers(3)],
+    }
+    what = f"{where} points, {kind} values, dim {dim}, {m} x {n} x {p}, lambda {concentration:g}, single {single}"
+    return Case(*(strided(a, rng) for a in (x, b, table)), concentration, options, what)
+
+
+def points(where: str, m: int, n: int, dim: int, concentration: float, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return evaluation and control points."""
+    x, b = sphere(m, dim, rng), sphere(n, dim, rng)
+    if where == "clusters":
+        centers = sphere(4, dim, rng)
+        x, b = (unit(centers[rng.integers(0, 4, len(a))] + 0.05 * a) for a in (x, b))
+    elif where == "equal":
+        b[:] = b[0]
+        x[::2] = b[0]
+    elif where == "opposite":
+        b = unit(b + 3.0 * np.eye(dim + 1)[0])
+        x = unit(x - 3.0 * np.eye(dim + 1)[0])
+    elif where == "near":
+        x = unit(b[rng.integers(0, n, m)] + x / np.sqrt(1.0 + concentration))
+    return x, b
+
+
+def values(kind: str, n: int, p: int, rng: np.random.Generator) -> Array:
+    """Return a table of values (n, p)."""
+    v = rng.standard_normal((n, p))
+    match kind:
+        case "positive":
+            v = np.abs(v)
+        case "huge":
+            v *= 10.0 ** rng.uniform(9.0, 300.0)
+        case "tiny":
+            v *= 10.0 ** rng.uniform(-300.0, -9.0)
+        case "decades":
+            v *= 10.0 ** rng.uniform(-250.0, 250.0, (n, p))
+        case "sparse":
+            v *= rng.random((n, p)) < 0.05
+        case "two sizes":
+            v *= np.where(rng.random((n, p)) < 0.1, 10.0 ** rng.uniform(0.0, 300.0), 10.0 ** rng.uniform(-300.0, 0.0))
+        case "columns":
+            v *= 10.0 ** rng.uniform(-200.0, 200.0, p)
+        case "zero":
+            v *= rng.random(p) < 0.3
+        case "extreme":
+            v = rng.choice([0.0, 5e-324, 2.3e-308, 1.0, 1.7e300, -1.7e300, 2.0**30, 2.0**-30], (n, p))
+    return np.asarray(v)
+
+
+def as_single(table: Array) -> Array:
+    """Return values in float32, those beyond its range brought into it."""
+    logs = np.clip(np.log10(np.where(table == 0.0, 1.0, np.abs(table))), -44.0, 37.0)
+    return np.asarray(np.sign(table) * 10.0**logs, np.float32)
+
+
+def strided(a: Array, rng: np.random.Generator) -> Array:
+    """Return the array in another layout."""
+    match int(rng.integers(4)):
+        case 0:
+            return np.asfortranarray(a)
+        case 1:
+            return np.repeat(a, 2, axis=0)[::2]
+        case 2:
+            return np.ascontiguousarray(a[::-1])[::-1]
+        case _:
+            return a
+
+
+def sphere(n: int, dim: int, rng: np.random.Generator) -> Array:
+    return unit(rng.standard_normal((n, dim + 1)))
+
+
+def unit(x: Array) -> Array:
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
+def truth(case: Case) -> tuple[Array, Array]:
+    """Return the sums (m, p), or quotients, in long double, and those of absolute values."""
+    x, b, table = (np.asarray(a, np.longdouble) for a in (case.x, case.b, case.values.reshape(len(case.b), -1)))
+    t = ((x[:, None] - b) ** 2).sum(axis=2)
+    if not case.options["normalize"]:
+        e = np.exp(-np.longdouble(case.concentration) / 2 * t)
+        return e @ table, e @ np.abs(table)
+    e = np.exp(-np.longdouble(case.concentration) / 2 * (t - t.min(axis=1, keepdims=True)))
+    below = e.sum(axis=1, keepdims=True)
+    return e @ table / below, e @ np.abs(table) / below
+
+
+def share(case: Case, method: str) -> tuple[float, plan.Plan]:
+    """Return the largest error as a share of its bound, nan if it is outside the floats, and the plan."""
+    found, taken = evaluate(
+        case.x, case.b, case.values, case.concentration, method=method, explain=True, **case.options
+    )
+    wanted, size = truth(case)
+    found = found.reshape(wanted.shape).astype(np.longdouble)
+    if case.options["log"]:
+        with np.errstate(divide="ignore"):
+            wanted = np.log(wanted)
+        there = wanted > -11000.0  # above what long double can tell from 0
+        error, bound = np.abs(found[there] - wanted[there]), np.longdouble(taken.rtol)
+    else:
+        largest = np.finfo(case_type(case)).max
+        there = np.abs(wanted) < largest
+        size = size.max(axis=0, keepdims=True) if taken.scale == "largest row" else size
+        error = np.abs(found[there] - wanted[there])
+        bound = np.broadcast_to(taken.rtol * size + taken.atol, wanted.shape)[there]
+    if not error.size:
+        return 0.0, taken
+    return float(np.max(error / bound)), taken
+
+
+def case_type(case: Case) -> Any:
+    """Return the result's type."""
+    return np.result_type(case.x, case.b, case.values)
+
+
+def methods(case: Case) -> tuple[str, ...]:
+    """Return the methods that may be able to evaluate a case within a moment."""
+    dim = case.x.shape[1] - 1
+    transforms = dim == 1 or (dim == 2 and case.concentration < LARGEST_ON_SPHERE)
+    common = ("lowrank", "harmonic") if transforms else ("lowrank",)
+    return ("auto", "dense", "truncated", *(() if case.options["log"] else common))
+
+
+@contextlib.contextmanager
+def forced(switch: str) -> Iterator[None]:
+    """Set what a switch says for some time."""
+    with contextlib.ExitStack() as stack:
+        for module, name, value in SWITCHES[switch]:
+            stack.enter_context(patch.object(module, name, value))
+        yield
+
+
+def run(seed: int, problems: int, progress: bool = False) -> tuple[Counter[str], dict[str, float], list[str]]:
+    """Return the cases counted, the largest shares of bounds by method, and the cases outside them."""
+    counts: Counter[str] = Counter()
+    worst: dict[str, float] = {}
+    outside: list[str] = []
+    for number in tqdm(range(seed, seed + problems), disable=not progress, mininterval=5.0):
+        rng = np.random.default_rng(number)
+        case, switch = problem(rng), str(rng.choice(list(SWITCHES)))
+        for method in methods(case):
+            try:
+                with forced(switch):
+                    found, taken = share(case, method)
+            except ValueError as error:
+                if "cannot be used here" not in str(error):
+                    raise
+                counts["refused"] += 1
+                continue
+            counts.update(["cases", f"by {taken.method}", f"switch: {switch}"])
+            worst[taken.method] = max(worst.get(taken.method, 0.0), found)
+            if not found <= 1.0:
+                outside.append(
+                    f"{found:.3g} of the bound: seed {number}, {method} ({taken.method}), switch {switch}, "
+                    f"{case.what}, {case.options}"
+                )
+    return counts, worst, outside
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--problems", type=int, default=2000, help="default: %(default)s, some 8000 cases")
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    begin = time.perf_counter()
+    counts, worst, outside = run(chosen.seed, chosen.problems, progress=True)
+    for name in sorted(counts):
+        print(f"{counts[name]:8d}  {name}")
+    for method, largest in worst.items():
+        print(f"largest error of {method}: {largest:.3g} of its bound")
+    print(*outside[:40], f"{len(outside)} outside their bounds; {time.perf_counter() - begin:.0f} s", sep="\n")
+    return bool(outside)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

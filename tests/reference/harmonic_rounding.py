@@ -1,0 +1,98 @@
+"""Measure the rounding errors of the harmonic method's transforms: what docs/theorems.md, 4.9 (d), states as measured.
+
+Run it as ``python tests/reference/harmonic_rounding.py``: it prints, for each dimension and concentration, the largest
+error at the points as the grid has them (so that the rounding of directions does not count), in units of 2^-53 of the
+largest sum of |w| K, over adversarial sets of points, beside twice of what the method assumes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from spherapprox.summation.harmonic.columns import column
+from spherapprox.summation.harmonic.expansion import Design, design
+from spherapprox.summation.harmonic.scattered import Scattered, scattered
+
+Array = np.ndarray[Any, Any]
+UNIT = 2.0**-53
+PI = np.longdouble("3.14159265358979323846264338327950288")
+
+
+def sphere(n: int, dim: int, rng: np.random.Generator) -> Array:
+    x = rng.standard_normal((n, dim + 1))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def point_sets(n: int, dim: int, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
+    """Yield sets of control points that are hard for a grid."""
+    eye = np.eye(dim + 1)
+    half, axes = sphere(n // 2, dim, rng), np.concatenate([eye, -eye])
+    yield "uniform", sphere(n, dim, rng)
+    yield "clusters", _unit(sphere(5, dim, rng)[rng.integers(0, 5, n)] + 0.02 * rng.standard_normal((n, dim + 1)))
+    yield "one", sphere(1, dim, rng)
+    yield "equal", np.tile(sphere(1, dim, rng), (n, 1))
+    yield "poles", _unit(axes[[dim, -1]][rng.integers(0, 2, n)] + 1e-3 * rng.standard_normal((n, dim + 1)))
+    yield "antipodes", np.concatenate([half, -half])
+    yield "axes", axes[rng.integers(0, len(axes), n)]
+    ring = sphere(n, dim, rng)
+    ring[:, -1] = 0.3
+    yield "ring", _unit(ring)
+
+
+def _unit(x: Array) -> Array:
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def as_gridded(points: Scattered, cells: int) -> Array:
+    """Return the points that the grid's cells and fractions stand for, in long double and in the points' own order."""
+    angle = (points.place + (points.fraction.astype(np.longdouble) + 1) / 2) * (2 * PI / cells)
+    if len(angle) == 1:
+        rows = np.stack([np.cos(angle[0]), np.sin(angle[0])], axis=1)
+    else:
+        sine = np.sin(angle[0])
+        rows = np.stack([sine * np.cos(angle[1]), sine * np.sin(angle[1]), np.cos(angle[0])], axis=1)
+    result = np.empty_like(rows)
+    result[points.order] = rows
+    return result
+
+
+def error(chosen: Design, x: Array, b: Array, w: Array) -> float:
+    """Return the largest error, in units of the largest sum of |w| K."""
+    source, target = (scattered(points, chosen.window, 1) for points in (b, x))
+    got = column(chosen, source, w, target, 1).values
+    x, b = (as_gridded(points, chosen.window.n) for points in (target, source))
+    worst = scale = np.longdouble(0)
+    for rows, found in zip(np.array_split(x, 16), np.array_split(got, 16), strict=True):
+        e = np.exp(-np.longdouble(chosen.concentration) / 2 * ((rows[:, None] - b) ** 2).sum(axis=2))
+        worst, scale = max(worst, np.abs(e @ w - found).max()), max(scale, (e @ np.abs(w)).max())
+    return float(worst / scale) / UNIT
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--n", type=int, default=2000, help="control points of a set (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, default=3, help="default: %(default)s")
+    chosen = parser.parse_args()
+    print("dim  lambda   degree  largest error  of points  assumed / error")
+    for dim in (1, 2):
+        for concentration in (0.0, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3, 1e4, 3e4):
+            expansion, worst = design(dim, concentration, 1e-16), (0.0, "")
+            for seed in range(chosen.seeds):
+                rng = np.random.default_rng(seed)
+                for name, b in point_sets(chosen.n, dim, rng):
+                    x = np.concatenate([sphere(100, dim, rng), b[:50], -b[:20], np.eye(dim + 1), -np.eye(dim + 1)])
+                    for w in (rng.random(len(b)) + 0.1, rng.standard_normal(len(b))):
+                        worst = max(worst, (error(expansion, x, b, w), name))
+            degree = len(expansion.eigenvalues) - 1
+            ratio = expansion.rounding / UNIT / worst[0]
+            print(
+                f"{dim}    {concentration:<8g} {degree:<7d} {worst[0]:<14.3g} {worst[1]:<10s} {ratio:.2f}", flush=True
+            )
+
+
+if __name__ == "__main__":
+    main()

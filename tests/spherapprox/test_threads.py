@@ -1,0 +1,104 @@
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from spherapprox import EqualMeasurePartition, _threads, evaluate
+
+
+@pytest.fixture(autouse=True)
+def four_cores(monkeypatch):
+    monkeypatch.delenv(_threads.VARIABLE, raising=False)
+    monkeypatch.setattr(_threads, "cores", lambda: 4)
+
+
+def threads_of(blocks, seconds, workers=None):
+    """The threads that a call's blocks ran on."""
+    used = []
+
+    def task(block):
+        used.append(threading.get_ident())
+        time.sleep(seconds)
+        return block
+
+    assert list(_threads.in_order(task, range(blocks), workers)) == list(range(blocks))
+    assert sorted(_threads.as_done(task, range(blocks), workers)) == list(range(blocks))
+    return set(used)
+
+
+def test_long_work_takes_all_cores_and_short_work_one():
+    assert len(threads_of(24, 0.005)) > 2
+    assert threads_of(24, 0.0) == {threading.get_ident()}
+    assert threads_of(1, 0.05) == {threading.get_ident()}
+
+
+def test_a_stated_number_is_taken():
+    assert threads_of(24, 0.005, workers=1) == {threading.get_ident()}
+    assert len(threads_of(8, 0.001, workers=2)) in (2, 3, 4)  # two pools
+
+
+def test_an_environment_variable_sets_the_number(monkeypatch):
+    monkeypatch.setenv(_threads.VARIABLE, "1")
+    assert threads_of(24, 0.003) == {threading.get_ident()}
+    monkeypatch.setenv(_threads.VARIABLE, "3")
+    assert _threads.most(None) == 3
+    monkeypatch.setenv(_threads.VARIABLE, "all")
+    with pytest.raises(ValueError, match="SPHERAPPROX_WORKERS must be a number of threads, 1 or more, got 'all'"):
+        evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, workers=None)
+
+
+def test_threads_of_others_keep_to_one():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(_threads.most, None).result() == 1
+    assert _threads.most(None) == 4
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_processes_of_others_keep_to_one(method):
+    if method == "fork" and sys.platform != "linux":
+        pytest.skip("needs fork")
+    with ProcessPoolExecutor(1, mp_context=get_context(method)) as pool:
+        assert pool.submit(_threads.most, None).result() == 1
+
+
+def test_workers_of_joblib_keep_to_one():
+    joblib = pytest.importorskip("joblib")
+    for backend in ("loky", "threading", "multiprocessing"):
+        found = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(_threads.most)(None) for _ in range(2))
+        assert found == [1, 1], backend
+
+
+def test_no_blas_thread_is_awake_beside_our_own():
+    code = """
+import resource, time
+import numpy as np
+from spherapprox import evaluate
+x = np.random.default_rng(0).standard_normal((40_000, 3))
+x /= np.linalg.norm(x, axis=1)[:, None]
+values = x[:, 0].copy()
+for method in ("truncated", "lowrank", "harmonic", "dense"):
+    evaluate(x[:50], x[:50], values[:50], 1.0, method=method)
+for method, concentration in (("truncated", 1e6), ("lowrank", 0.1), ("harmonic", 10.0), ("auto", 1e5)):
+    time.sleep(0.3)
+    before, begin = time.process_time(), time.thread_time()
+    evaluate(x, x, values, concentration, method=method, workers=1)
+    time.sleep(0.2)
+    print(method, time.process_time() - before - (time.thread_time() - begin))
+"""
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    for line in found.splitlines():
+        method, seconds = line.split()
+        assert float(seconds) < 0.02, method  # a thread of OpenBLAS spins for some 100 ms
+
+
+def test_results_do_not_depend_on_the_number():
+    cells = EqualMeasurePartition(3, 300_000)
+    one = cells.centers(workers=1)
+    for workers in (None, 2, -1):
+        np.testing.assert_array_equal(cells.centers(workers=workers), one)
+        np.testing.assert_array_equal(cells.locate(one[:50_000], workers=workers), np.arange(50_000))

@@ -92,11 +92,13 @@ def evaluate(
         product; "truncated" leaves out control points that are too far away to matter, for large concentrations in
         low dimensions or clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
         in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one that a
-        calibrated model of their times prefers.
+        calibrated model of their times prefers, of those that can prove an error as small as `rtol` says.
     rtol : float or None, default 1e-14
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
-        "truncated", in its largest row for "harmonic" and "lowrank". None allows only "dense", which omits nothing.
-        A bound of what happened, with all roundings, is in the `Plan`.
+        "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors
+        is at most `rtol` above the bound of the roundings of "dense", 1e-14 to 1e-12 in float64; the `Plan` gives the
+        bound of what happened, and for the methods left out the `rtol` that would admit them. One that is asked for by
+        name may have roundings 100 times those of "dense". None allows only "dense", which omits nothing.
     workers : int or None, default None
         Threads; -1 takes all cores that the process may use, and so does None where the work takes longer than some
         20 ms. None stays at one thread below, in a process or thread that joblib, Dask or multiprocessing started, and
@@ -130,9 +132,10 @@ def evaluate(
     -----
     Squaring the difference x - b_k keeps all digits where ``lambda (<x, b_k> - 1)`` loses a share that grows with
     lambda. For values of one sign the relative error is at most 2e-15 in float64 and 5e-7 in float32 wherever some
-    control point is near (``lambda |x - b_k|^2 / 2`` below 5); farther off it is about that exponent times the unit
-    roundoff, as for any sum that rounds its exponents. It does not grow with n: terms are added in blocks, and blocks
-    with compensation for their rounding errors.
+    control point is near (``lambda |x - b_k|^2 / 2`` below 5) and the method is "dense" or "truncated"; farther off it
+    is about that exponent times the unit roundoff, as for any sum that rounds its exponents. It does not grow with n:
+    terms are added in blocks, and blocks with compensation for their rounding errors. Values may span all decades of
+    float64: where that matters, those of different size are summed apart.
 
     Problems that NumPy finishes in about a second are left to NumPy until compiled code is loaded: the two agree to
     rounding.

@@ -52,7 +52,7 @@ def strands(table: Floats, rate: float, normalize: bool) -> Iterator[Strand]:
     if 4.0 * rate < NO_UNDERFLOW:
         yield Strand(slice(None), table)
         return
-    octaves = np.where(table == 0.0, 0, np.frexp(table)[1])  # (n, p)
+    octaves = np.where(table == 0.0, 2 * _NO_OCTAVES, np.frexp(table)[1])  # (n, p)
     bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > _BAND))
     alone = (bands != 0).any(axis=0)
     if not normalize:

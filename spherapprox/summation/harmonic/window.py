@@ -102,13 +102,20 @@ def _polynomials(beta: float) -> Float64:
     root = np.sqrt(1.0 - square)
     end = math.exp(-beta)
     values = (i0e(beta * root) * np.exp(-beta * square / (1.0 + root)) - end) / (i0e(beta) - end)
-    series = cosines @ values * (2.0 / POLYNOMIAL)
+    series = np.einsum("ki,ij->kj", cosines, values) * (2.0 / POLYNOMIAL)
     series[0] *= 0.5
-    columns = [np.polynomial.chebyshev.cheb2poly(column) for column in series.T]
     result = aligned_zeros((POLYNOMIAL, WIDTH))
-    for j, column in enumerate(columns):
-        result[: len(column), j] = column
+    np.einsum("kj,ki->ji", _powers(), series, out=result)
     return result.ravel()
+
+
+@lru_cache(maxsize=1)
+def _powers() -> Float64:
+    """Return the coefficients of Chebyshev's polynomials T_0, T_1, ..., in rows."""
+    rows = np.zeros((POLYNOMIAL, POLYNOMIAL))
+    for k in range(POLYNOMIAL):
+        rows[k, : k + 1] = np.polynomial.chebyshev.cheb2poly(np.eye(POLYNOMIAL)[k, : k + 1])
+    return rows
 
 
 def aligned_zeros(shape: tuple[int, ...]) -> Float64:

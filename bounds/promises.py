@@ -59,8 +59,10 @@ def _spectral(head: Head) -> Promise:
     p, n = head.problem, head.degree
     enough = Hypothesis("exactness >= 2 degree", head.exactness >= 2 * n)
     rule = Hypothesis("a polynomial of this degree; positive weights, exact to `exactness`", True)
+    if not enough.holds:
+        return math.inf, (rule, enough)
     log = spectral.log_spectral_error(p.concentration or 0.0, head.exactness - n, n, p.dim) + math.log(p.sup_norm)
-    return (log if enough.holds else math.inf), (rule, enough)
+    return log, (rule, enough)
 
 
 def _of_angle(head: Head, log_w: float) -> float:

@@ -25,13 +25,34 @@ SMALLEST_GOAL = 1e-290
 def _degree(value: object, minimum: int) -> int:
     """Return a polynomial degree whose float is finite."""
     degree = _checks.integer(value, "degree", minimum=minimum)
-    _checks.real(degree, "degree", maximum=LARGEST_DEGREE)
+    _checks.real(degree, "degree", maximum=LARGEST_DEGREE, finite=False)
     return degree
 
 
 @lru_cache(maxsize=1024)
 def bessel_zero(order: float) -> float:
-    """Return j, the first positive zero of the Bessel function J_order, for order >= -1/2; to 1e-15 relative."""
+    """Return j, the first positive zero of the Bessel function J_order, to 1e-15 relative.
+
+    Parameters
+    ----------
+    order : float
+        -1/2 to 1e6.
+
+    Returns
+    -------
+    float
+        pi/2 for order -1/2, pi for 1/2; about the order itself where that is large.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an order outside its range.
+
+    Examples
+    --------
+    >>> round(bessel_zero(0.0), 10), round(bessel_zero(0.5), 10)
+    (2.4048255577, 3.1415926536)
+    """
     order = _checks.real(order, "order", minimum=-0.5, maximum=LARGEST_DIM)
     # order < j < sqrt(order + 1) (sqrt(order + 2) + 1), and J > 0 before its first zero
     upper = math.sqrt(order + 1.0) * (math.sqrt(order + 2.0) + 1.0)
@@ -44,6 +65,21 @@ def bessel_zero(order: float) -> float:
 
 def ragozin_limit(dim: int) -> float:
     """Return pi j_(m/2-1,1), the constant C_R of non-negative polynomial kernels, valid for every degree.
+
+    Parameters
+    ----------
+    dim : int
+        The manifold's dimension m, 1 to 1e6.
+
+    Returns
+    -------
+    float
+        About pi m/2 for large m.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a dimension outside its range.
 
     References
     ----------
@@ -63,9 +99,9 @@ def approximation_error(degree: int, dim: int) -> float:
     Parameters
     ----------
     degree : int
-        Largest degree q >= 0 of the spherical polynomials.
+        Largest degree q of the spherical polynomials, 0 to 1e300.
     dim : int
-        The manifold's dimension m >= 1.
+        The manifold's dimension m, 1 to 1e6.
 
     Returns
     -------
@@ -74,6 +110,11 @@ def approximation_error(degree: int, dim: int) -> float:
         polynomial of degree at most q. For dim 1 the best possible one, ``pi / (2 (q + 1))``; else that of the best
         kernel whose tail is not negative (to 1e-12) for q < 130, and a bound of it, some 1 % larger, from there on.
         It never increases with the degree.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
 
     References
     ----------
@@ -141,9 +182,9 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
     Parameters
     ----------
     dim : int
-        The manifold's dimension m >= 1.
+        The manifold's dimension m, 1 to 1e6.
     degree : int, optional
-        The degree q >= 1; by default the constant holds for every q >= 1.
+        The degree q, 1 to 1e300; by default the constant holds for every q >= 1.
 
     Returns
     -------
@@ -178,7 +219,7 @@ def ragozin_floor(dim: int, degree: int) -> float:
     Parameters
     ----------
     dim, degree : int
-        The manifold's dimension m >= 1 and q >= 1.
+        The manifold's dimension m, 1 to 1e6, and q, 1 to 1e300.
 
     Returns
     -------
@@ -214,7 +255,7 @@ def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
     eps, lipschitz : float
         The error wanted, and the Lipschitz constant; positive, and ``eps >= 1e-290 lipschitz``.
     dim : int
-        The manifold's dimension m >= 1.
+        The manifold's dimension m, 1 to 1e6.
 
     Returns
     -------

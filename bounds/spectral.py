@@ -14,7 +14,8 @@ from spherapprox.vmf import VonMisesFisher
 KAPPA = (math.pi**2 - 4.0) / 4.0
 """theta^2 <= 2 u + KAPPA u^2 with u = 1 - cos(theta), equality at theta = 0 and pi."""
 
-SMALL = 1e-290
+LARGEST_DEGREE = 10**18
+SMALL = 1e-280
 """A concentration whose square is nothing beside any order's."""
 
 FACTORS = 256
@@ -63,7 +64,7 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     Parameters
     ----------
     degree : int
-        k, 0 to 1e300.
+        k, 0 to 1e18.
     concentration : float
         lambda >= 0.
     dim : int
@@ -90,8 +91,8 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     >>> round(lower, 4), round(float(VonMisesFisher(8, 100.0).eigenvalues(10, log=True)[10]), 4), round(upper, 4)
     (-0.8568, -0.8529, -0.8486)
     """
-    k, lam, m = _checks.integer(degree, "degree", minimum=0), _checks.concentration(concentration), _order(dim)
-    _checks.real(k, "degree", maximum=1e300)
+    k = _checks.integer(degree, "degree", minimum=0, maximum=LARGEST_DEGREE)
+    lam, m = _checks.concentration(concentration), _order(dim)
     if k == 0 or lam == 0.0:
         return (0.0, 0.0) if k == 0 else (-math.inf, -math.inf)
     if lam < SMALL:  # a_k is proportional to lambda^k
@@ -117,7 +118,7 @@ def _log_ratio(a: NDArray[Any], b: NDArray[Any], x: float) -> NDArray[Any]:
 
 
 def _order(dim: object) -> float:
-    return 0.5 * (_checks.dimension(dim) - 1)
+    return 0.5 * (_checks.dimension(dim, maximum=LARGEST_DEGREE) - 1)
 
 
 def _asinh_integral(start: float, stop: float, x: float) -> float:
@@ -141,6 +142,11 @@ def mean_angle_upper(concentration: float, dim: int) -> float:
     -------
     float
         At least E[theta]; in the example 5 % above it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
 
     References
     ----------
@@ -171,6 +177,11 @@ def mean_angle_lower(concentration: float, dim: int) -> float:
     -------
     float
         At most E[theta]; the closer the larger the dimension. For dim 1 and lambda > 1e14 rounding makes it small.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
 
     References
     ----------

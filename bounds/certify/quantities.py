@@ -1,6 +1,10 @@
 """The functions behind the theorems as enclosures: `digits` of the number, or of max(1, |log|) for a logarithm.
 
 Arguments are taken exactly: a float is the binary number that it is; a Fraction or a decimal string is not rounded.
+They are the same throughout: `dim` is m, 1 to 1e6; `concentration` is lambda, 0 to 1e150; `radius` and `angle` are in
+radians, from 1e-60 to pi; `degree` is 0 to 1e9; `digits` are decimal. A ValueError or TypeError names the argument that
+is not; a CertificationError tells that so many digits, or a hypothesis, could not be proved. Large dimensions,
+concentrations and degrees take minutes.
 """
 
 from __future__ import annotations
@@ -57,7 +61,7 @@ def _degree(degree: object, minimum: int = 0) -> int:
 
 
 def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclosure:
-    """Enclose log sigma(C(angle)), the measure of a cap of angular radius 0 < angle <= pi.
+    """Enclose log sigma(C(angle)), the measure of a cap of angular radius 1e-60 <= angle <= pi.
 
     Examples
     --------
@@ -66,7 +70,7 @@ def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclos
     (-20.419844236524, True)
     """
     m = _checks.dimension(dim, maximum=LARGEST_DIM)
-    _float(angle, "angle", above=0.0, maximum=math.pi)
+    _float(angle, "angle", minimum=SMALLEST_RADIUS, maximum=math.pi)
     return enclose(lambda: special.log_cap_measure(m, _ball(angle)), digits)
 
 

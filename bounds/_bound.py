@@ -30,7 +30,22 @@ MAX_DIGITS = 4300
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One condition of a theorem, in words, and whether it holds for the arguments at hand."""
+    """One condition of a theorem, in words, and whether it holds for the arguments at hand.
+
+    Parameters
+    ----------
+    statement : str
+        The condition, as ``"dim >= 8"``; one that nobody can check, such as what is assumed of the target, is stated
+        too and counts as met.
+    holds : bool
+        Whether it is met. `Bound.holds` asks for all of them, `Bound.failed` lists those that are not.
+
+    Examples
+    --------
+    >>> from bounds import prefix_length
+    >>> print(prefix_length(0.1, dim=2, theorem="thesis-core").hypotheses[0])
+    dim >= 8 (fails)
+    """
 
     statement: str
     holds: bool
@@ -40,7 +55,15 @@ class Hypothesis:
 
 
 class HypothesisError(ValueError):
-    """A theorem was asked for, with ``strict=True``, outside its hypotheses."""
+    """Raised where a theorem is asked for with ``strict=True`` outside its hypotheses; a ValueError.
+
+    Examples
+    --------
+    >>> from bounds import prefix_length
+    >>> prefix_length(0.1, dim=2, theorem="thesis-core", strict=True)
+    Traceback (most recent call last):
+    bounds._bound.HypothesisError: Petrov (2025), Theorem 4.12 needs dim >= 8
+    """
 
 
 @dataclass(frozen=True)
@@ -65,7 +88,8 @@ class Bound:
     hypotheses : tuple of Hypothesis
         The conditions, each with whether it holds here.
     concentration, radius : float or None
-        The concentration lambda and the covering (or cell) radius that the bound uses; None where it uses none.
+        The concentration lambda and the covering (or cell) radius that the bound uses, those to make a head with; None
+        where it uses none.
     constants : tuple of (str, float)
         Other numbers that went in.
     whole : bool
@@ -120,8 +144,11 @@ class Bound:
     def as_integer(self) -> int:
         """Return the bound as an exact int on its safe side: rounded up, as counts are whole, after the allowance.
 
-        The logarithm is a float, right to 1e-12 of its size; the result allows for that, so of 668 digits the first 8
-        or so are those of the formula and the int is a valid bound. A certified bound allows for its enclosure.
+        Returns
+        -------
+        int
+            The logarithm is a float, right to 1e-12 of its size; the result allows for that, so of 668 digits the first
+            8 or so are those of the formula and the int is a valid bound. A certified bound allows for its enclosure.
 
         Raises
         ------

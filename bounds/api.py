@@ -9,9 +9,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
+from spherapprox.target import Target
 
 from . import thesis
 from ._bound import Bound, over_arrays, settle
+from ._known import of_class, theorem_name
 from ._problem import Problem
 from .ragozin import ragozin_constant
 from .sharp import centroid, convolution, core, equal, interpolation, lower, pack, quadrature, random, spectral, split
@@ -53,10 +55,11 @@ _ONLY_FOR = {
 def prefix_length(
     eps: ArrayLike,
     *,
-    dim: ArrayLike,
-    lipschitz: float = 1.0,
-    sup_norm: float = 1.0,
-    exponent: float = 1.0,
+    dim: ArrayLike | None = None,
+    target: Target | None = None,
+    lipschitz: float | None = None,
+    sup_norm: float | None = None,
+    exponent: float | None = None,
     theorem: str = "sharp-split",
     concentration: float | None = None,
     covering: str = "best",
@@ -76,11 +79,13 @@ def prefix_length(
     eps : float or array_like
         The sup error wanted, in the unit of the function's values; at least 1e-60 lipschitz.
     dim : int or array_like
-        The manifold's dimension m from 1 to 1e6 (points live in R^(m+1)).
-    lipschitz, sup_norm, exponent : float
+        The manifold's dimension m from 1 to 1e6 (points live in R^(m+1)); may be left out beside `target`.
+    target : Target, optional
+        Its dim, lipschitz, exponent and sup_norm are taken where they are not given.
+    lipschitz, sup_norm, exponent : float, optional
         The class: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, theta in radians, 0 < exponent <= 1, and
         ``|f| <= sup_norm``, for scalars or for vectors in any norm, but where a hypothesis says otherwise. (Components
-        with constant L each have sqrt(p) L in the Euclidean norm.)
+        with constant L each have sqrt(p) L in the Euclidean norm.) Without a target each is 1.
     theorem : str
         ``"thesis-core"`` (4.12), ``"thesis-vector"`` (4.14), ``"thesis-split"`` (4.15 as printed),
         ``"thesis-split-corrected"``; ``"sharp-core"`` (4.3), ``"sharp-core-centroid"`` (4.D),
@@ -89,7 +94,7 @@ def prefix_length(
         ``"sharp-split-mean"`` and ``"sharp-split-nearest"`` (4.4), ``"sharp-split-equal"`` (4.B),
         ``"sharp-split-pack"`` (4.A), ``"sharp-split-random"`` (4.F), ``"sharp-split"`` (the smallest of the split
         ones); and what is necessary: ``"lower"`` (4.5), ``"lower-any"``, ``"lower-bits"``, ``"lower-continuous"``
-        (4.E).
+        (4.E). ``"thesis"`` is ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``, as in `concentration`.
     concentration : float, optional
         Fix lambda, up to 1e150; by default each theorem takes the one that it states, or the best one.
     covering : str
@@ -115,14 +120,23 @@ def prefix_length(
     Returns
     -------
     Bound
-        Or an object array of them, for array arguments. Relative accuracy of the logarithm: 1e-12.
+        Or an object array of them, for array arguments. Relative accuracy of the logarithm: 1e-12. Its
+        `concentration` is the one to make the head with.
 
     Raises
     ------
     ValueError, TypeError
-        For arguments outside their ranges; the message names the argument.
+        For arguments outside their ranges, and for a constant that the target lacks; the message names the argument.
+    HypothesisError
+        When `strict` and a hypothesis fails.
     ImportError
         For ``certified=True`` without python-flint.
+
+    See Also
+    --------
+    error_bound : the inverse, the error that so many points promise.
+    best_concentration : the same at the best concentration.
+    ladder : all theorems at once.
 
     References
     ----------
@@ -135,26 +149,32 @@ def prefix_length(
     667.988569422
     >>> round(prefix_length(0.1, dim=8).log10, 1)
     10.3
+    >>> from spherapprox import Target
+    >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
+    >>> prefix_length(0.1, target=height) == prefix_length(0.1, dim=2)
+    True
     """
-    _checks.choice(theorem, "theorem", (*PREFIX_LENGTH, "sharp-split"))
+    theorem = theorem_name(theorem, (*PREFIX_LENGTH, "sharp-split"))
     for name, value in (("degree", degree), ("smoothness", smoothness), ("bits", bits)):
         if value is not None and theorem not in _ONLY_FOR[name]:
             raise ValueError(f"'{name}' belongs to theorem={' or '.join(_ONLY_FOR[name])}, got theorem='{theorem}'")
 
+    if smoothness is not None and target is not None and lipschitz is None:
+        raise TypeError("'lipschitz' must be given beside 'smoothness': it is a Sobolev norm, which no target states")
     if degree is not None and smoothness is not None:
         raise ValueError(f"'degree' and 'smoothness' name two classes: give one, got {degree!r} and {smoothness!r}")
     strict, certified = _checks.flag(strict, "strict"), _checks.flag(certified, "certified")
+    known = of_class(target, dim, theorem, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent)
 
     def one(e: object, d: object) -> Bound:
         problem = Problem.checked(
-            e, d, lipschitz=lipschitz, sup_norm=sup_norm, concentration=concentration, covering=covering,
-            ragozin=ragozin, harmonic=harmonic, slack=slack, exponent=exponent, degree=degree, smoothness=smoothness,
-            bits=bits,
+            e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
+            harmonic=harmonic, slack=slack, degree=degree, smoothness=smoothness, bits=bits,
         )  # fmt: skip
         bound = _prefix_length(problem, theorem, strict)
         return _certified(bound, problem) if certified else bound
 
-    return over_arrays(one, eps, dim)
+    return over_arrays(one, eps, known["dim"])
 
 
 def _prefix_length(problem: Problem, theorem: str, strict: bool) -> Bound:
@@ -173,22 +193,46 @@ def _certified(bound: Bound, problem: Problem) -> Bound:
 def ladder(
     eps: ArrayLike,
     *,
-    dim: ArrayLike,
-    lipschitz: float = 1.0,
-    sup_norm: float = 1.0,
-    exponent: float = 1.0,
+    dim: ArrayLike | None = None,
+    target: Target | None = None,
+    lipschitz: float | None = None,
+    sup_norm: float | None = None,
+    exponent: float | None = None,
     concentration: float | None = None,
     covering: str = "best",
     ragozin: float | None = None,
     harmonic: float = 1.0,
     slack: float = 1e-3,
 ) -> Any:
-    """Return the prefix length of every theorem, from the thesis's to the floor; arguments as in `prefix_length`.
+    """Bound the prefix length by every theorem, from the thesis's to the floor.
+
+    Parameters
+    ----------
+    eps : float or array_like
+        The sup error wanted, in the unit of the function's values.
+    dim : int or array_like
+        The manifold's dimension m from 1 to 1e6; may be left out beside `target`.
+    target, lipschitz, sup_norm, exponent, concentration, covering, ragozin, harmonic, slack
+        As in `prefix_length`; the target must state its Lipschitz constant and its sup norm.
 
     Returns
     -------
     tuple of Bound
-        One for each theorem; for array arguments an object array of such tuples.
+        One for each theorem but ``"sharp-split"``, in the order of the table in `bounds`; trivial where a hypothesis
+        fails (`Bound.failed`). For array arguments an object array of such tuples.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges, and for a constant that the target lacks; the message names the argument.
+
+    See Also
+    --------
+    prefix_length : one theorem, with the options that only some of them have.
+
+    References
+    ----------
+    docs/theorems.md; A. Petrov, thesis (2025), chapter 4.
 
     Examples
     --------
@@ -196,46 +240,57 @@ def ladder(
     >>> [round(bound.log10) for bound in rungs[:5]], rungs[-1].theorem
     ([668, 846, 633, 914, 29], 'lower')
     """
+    known = of_class(target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent)
 
     def one(e: object, d: object) -> tuple[Bound, ...]:
         problem = Problem.checked(
-            e, d, lipschitz=lipschitz, sup_norm=sup_norm, concentration=concentration, covering=covering,
-            ragozin=ragozin, harmonic=harmonic, slack=slack, exponent=exponent,
+            e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
+            harmonic=harmonic, slack=slack,
         )  # fmt: skip
         return tuple(_prefix_length(problem, theorem, strict=False) for theorem in PREFIX_LENGTH)
 
-    return over_arrays(one, eps, dim)
+    return over_arrays(one, eps, known["dim"])
 
 
 def concentration(
     eps: ArrayLike,
     *,
-    dim: ArrayLike,
-    lipschitz: float = 1.0,
-    exponent: float = 1.0,
-    theorem: str = "sharp",
+    dim: ArrayLike | None = None,
+    target: Target | None = None,
+    lipschitz: float | None = None,
+    exponent: float | None = None,
+    theorem: str = "sharp-core",
     ragozin: float | None = None,
     harmonic: float = 1.0,
 ) -> Any:
     """Return Lambda(eps): the concentration from which the kernel's convolution error is at most eps.
 
+    It is a number, and a threshold of the kernel alone, whatever the points. The concentration to make a head with is
+    `Bound.concentration`: that of `prefix_length` for an accuracy, that of `best_concentration` for given points.
+
     Parameters
     ----------
-    eps, dim, lipschitz, exponent, ragozin, harmonic
+    eps : float or array_like
+        The convolution error allowed, in the unit of the function's values: of the whole error a part.
+    dim, target, lipschitz, exponent, ragozin, harmonic
         As in `prefix_length`.
-    theorem : {"sharp", "thesis"}
-        ``"sharp"``: the exact threshold L E[theta^exponent] = eps, for every dim >= 1; ``"thesis"``: (4.6), for
-        exponent 1.
+    theorem : {"sharp-core", "thesis-core"}
+        ``"sharp-core"`` (or ``"sharp"``): the exact threshold L E[theta^exponent] = eps, for every dim >= 1;
+        ``"thesis-core"`` (or ``"thesis"``): (4.6), for exponent 1. The other theorems have no threshold of their own.
 
     Returns
     -------
     float or ndarray
-        0 where every concentration will do.
+        0 where every concentration will do, inf where it exceeds the range of floats.
 
     Raises
     ------
     ValueError, TypeError
         For arguments outside their ranges.
+
+    See Also
+    --------
+    best_concentration : the error bound of given points at its least, with the concentration.
 
     References
     ----------
@@ -246,19 +301,19 @@ def concentration(
     >>> round(concentration(0.05, dim=8), 2), round(concentration(0.05, dim=8, theorem="thesis", ragozin=1))
     (3005.85, 22172758)
     """
-    _checks.choice(theorem, "theorem", ("sharp", "thesis"))
+    theorem = theorem_name(theorem, ("sharp-core", "thesis-core"))
+    known = of_class(target, dim, lipschitz=lipschitz, exponent=exponent)
 
     def one(e: object, d: object) -> float:
-        problem = Problem.checked(
-            e, d, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic, exponent=exponent
-        )  # fmt: skip
-        if theorem == "sharp":
+        unused = {"sup_norm": known["lipschitz"]}
+        problem = Problem.checked(e, **known | unused | {"dim": d}, ragozin=ragozin, harmonic=harmonic)
+        if theorem == "sharp-core":
             return convolution.concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
         if problem.exponent != 1.0:
-            raise ValueError(f"'exponent' must be 1 for theorem='thesis', got {problem.exponent:g}")
+            raise ValueError(f"'exponent' must be 1 for theorem='thesis-core', got {problem.exponent:g}")
         constant = ragozin_constant(problem.dim) if problem.ragozin is None else problem.ragozin
         return thesis.concentration_needed(
             problem.eps, problem.dim, lipschitz=problem.lipschitz, ragozin=constant, harmonic=problem.harmonic
         )
 
-    return over_arrays(one, eps, dim)
+    return over_arrays(one, eps, known["dim"])

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
+from spherapprox.partition import EqualMeasurePartition
+from spherapprox.points import PointSet
+from spherapprox.target import Target
 
 from ._bound import Bound, over_arrays, settle
-from ._problem import Problem
-from .covering import SMALLEST_RADIUS, covering_radius
-from .promises import ERROR, Head
+from ._known import of_points, of_target, require_dim, theorem_name
+from ._problem import LARGEST_CONCENTRATION, LEAST_SLACK
+from .promises import ERROR, LARGEST_N, head_of, promised
 from .sharp import equal, split
 from .sharp.search import best_concentration as least_error
-
-LARGEST_N = 1e300
 
 
 def error_bound(
     *,
-    dim: ArrayLike,
+    dim: ArrayLike | None = None,
     theorem: str,
+    target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None,
     lipschitz: float | None = None,
     concentration: ArrayLike | None = None,
     radius: ArrayLike | None = None,
     n: ArrayLike | None = None,
     sup_norm: float | None = None,
-    exponent: float = 1.0,
+    exponent: float | None = None,
     separation: float | None = None,
     degree: int | None = None,
     exactness: int | None = None,
@@ -42,7 +46,7 @@ def error_bound(
     Parameters
     ----------
     dim : int or array_like
-        The manifold's dimension m from 1 to 1e6.
+        The manifold's dimension m from 1 to 1e6; may be left out beside `target` or `points`.
     theorem : str
         And what it needs: ``"convolution"`` (concentration; uses sup_norm where given), ``"sharp-core"``,
         ``"sharp-core-centroid"`` and ``"thesis-core"`` (concentration, radius, sup_norm), ``"sharp-core-quadrature"``
@@ -51,15 +55,23 @@ def error_bound(
         equal-measure cells), ``"sharp-split-nearest"`` (concentration, covering radius of any points, n),
         ``"sharp-split-pack"`` (concentration, radius, separation), ``"sharp-split"`` (as nearest, and the smaller of
         the two where separation is given), ``"lower"`` (n): what no scheme can undercut for every such target.
+        ``"thesis"`` is ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``.
+    target : Target, optional
+        Its dim, lipschitz, exponent and sup_norm are taken where they are not given.
+    points : EqualMeasurePartition or PointSet, optional
+        The control points: what the theorem needs of dim, n, radius, separation and degree (for
+        ``"sharp-core-spectral"`` exactness) is taken from them where it is not given. Radii of equal-measure cells are
+        a partition's only.
     lipschitz, exponent : float
-        The target's modulus: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, 0 < exponent <= 1, in any norm.
+        The target's modulus: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, 0 < exponent <= 1, in any norm; the
+        exponent is 1 where neither it nor a target is given.
     concentration : float or array_like
         lambda, 0 to 1e150.
     radius : float or array_like
         Radians. Where it is missing and n is given: the least one that a theorem promises for n points, of a cover
         (`covering_radius`) or of cells of equal measure.
     n : float or array_like
-        Number of control points, 1 to 1e300.
+        Number of control points (tokens), 1 to 1e300; no number of sample points, as `n` is in `sup_error`.
     sup_norm : float
         ``|f| <= sup_norm``; the split theorems use it where given. For ``"sharp-core-spectral"`` the norm of f in
         L2 of the normalised measure serves too, and is sharper.
@@ -85,7 +97,14 @@ def error_bound(
     TypeError
         When an argument that the theorem needs is missing; the message names it.
     ValueError
-        For arguments outside their ranges.
+        For arguments outside their ranges, and points that the theorem does not speak of.
+    HypothesisError
+        When `strict` and a hypothesis fails.
+
+    See Also
+    --------
+    prefix_length : the inverse, the number of control points for an error.
+    best_concentration : the same at the concentration where it is least.
 
     References
     ----------
@@ -98,70 +117,24 @@ def error_bound(
     0.1336
     >>> [round(b.value, 3) for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, n=[100, 10_000])]
     [0.221, 0.022]
+    >>> from spherapprox import EqualMeasurePartition, Target
+    >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
+    >>> cells = EqualMeasurePartition(2, 2000)
+    >>> round(error_bound(target=height, points=cells, theorem="sharp-split-equal", concentration=2000.0).value, 4)
+    0.0869
     """
-    stated = ERROR[_checks.choice(theorem, "theorem", ERROR)]
+    theorem = theorem_name(theorem, ERROR)
+    stated = ERROR[theorem]
+    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
+    known |= {"radius": radius, "n": n, "separation": separation, "degree": degree, "exactness": exactness}
+    known = of_points(points, theorem, stated.needs, known)
 
     def one(d: object, lam: object, rho: object, count: object) -> Bound:
-        given = {"concentration": lam, "radius": rho if count is None else count, "n": count, "sup_norm": sup_norm,
-                 "separation": separation, "degree": degree, "exactness": exactness,
-                 "lipschitz": lipschitz}  # fmt: skip
-        for name in stated.needs if theorem == "sharp-core-spectral" else ("lipschitz", *stated.needs):
-            if given[name] is None:
-                raise TypeError(f"theorem='{theorem}' needs the argument '{name}', got None")
-        slope = 1.0 if lipschitz is None else lipschitz
-        problem = Problem.checked(  # no accuracy is asked for; a missing sup norm is not used
-            slope, d, lipschitz=slope, sup_norm=slope if sup_norm is None else sup_norm,
-            concentration=lam, covering=covering, ragozin=ragozin, harmonic=harmonic, exponent=exponent,
-        )  # fmt: skip
-        head = _head(theorem, problem, rho, count, sup_norm, separation, degree, exactness)
-        return settle(_error(theorem, head), strict=strict)
+        given = known | {"dim": d, "concentration": lam, "radius": rho, "n": count}
+        head = head_of(theorem, given, covering=covering, ragozin=ragozin, harmonic=harmonic)
+        return settle(promised(theorem, head), strict=strict)
 
-    return over_arrays(one, dim, concentration, radius, n)
-
-
-def _head(
-    theorem: str,
-    problem: Problem,
-    radius: object,
-    n: object,
-    sup_norm: object,
-    separation: object,
-    degree: object,
-    exactness: object,
-) -> Head:
-    """Check what is said of a head, and fill in the radius that n control points can have."""
-    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
-    if radius is not None:
-        rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-    elif n is None or "radius" not in ERROR[theorem].needs:
-        rho = math.nan
-    else:
-        rho = radius_of(theorem, count, problem.dim, problem.covering)
-    return Head(
-        problem,
-        None if sup_norm is None else problem.sup_norm,
-        0.0 if problem.concentration is None else problem.concentration,
-        rho,
-        count,
-        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
-        0 if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=10**30),
-        0 if exactness is None else _checks.integer(exactness, "exactness", minimum=0, maximum=10**30),
-    )
-
-
-def radius_of(theorem: str, n: float, dim: int, covering: str) -> float:
-    """Return the least radius that is promised for n control points: of a cover, or of cells of equal measure."""
-    if theorem in ("sharp-split-mean", "sharp-split-equal"):
-        return split.equal_measure_radius(n, dim)
-    return covering_radius(n, dim=dim, method=covering).value
-
-
-def _error(theorem: str, head: Head) -> Bound:
-    stated = ERROR[theorem]
-    log, hypotheses = stated.promise(head)
-    used = None if math.isnan(head.radius) else head.radius
-    lam = head.problem.concentration
-    return Bound("sup error", log, stated.side, theorem, stated.reference, hypotheses, lam, used)
+    return over_arrays(one, known["dim"], concentration, known["radius"], known["n"])
 
 
 FREE = (
@@ -177,42 +150,57 @@ FREE = (
 
 def best_concentration(
     *,
-    dim: ArrayLike,
+    dim: ArrayLike | None = None,
     theorem: str,
-    lipschitz: float,
+    target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None,
+    lipschitz: float | None = None,
     radius: ArrayLike | None = None,
     n: ArrayLike | None = None,
     memory: ArrayLike | None = None,
-    n_outputs: int = 1,
+    n_outputs: int | None = None,
     sup_norm: float | None = None,
-    exponent: float = 1.0,
+    exponent: float | None = None,
     covering: str = "best",
     slack: float = 1e-3,
 ) -> Any:
-    """Return the smallest error bound over all concentrations for a number of control points, with the concentration.
+    """Return the smallest error bound over all concentrations for given control points, with the concentration.
+
+    The result is a bound on the error; the concentration to make the head with is its attribute `concentration`.
 
     Parameters
     ----------
-    dim, theorem, lipschitz, radius, n, sup_norm, exponent, covering
+    dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering
         As in `error_bound`; theorem is ``"sharp-core"``, ``"sharp-core-centroid"``, ``"sharp-split-mean"``,
-        ``"sharp-split-equal"``, ``"sharp-split-nearest"`` or ``"sharp-split"``. One of n, memory and radius is needed.
+        ``"sharp-split-equal"``, ``"sharp-split-nearest"`` or ``"sharp-split"``. One of points, n, memory and radius is
+        needed.
     memory : float or array_like
         Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
-    n_outputs : int
-        Components of a value, for `memory`.
+    n_outputs : int, optional
+        Components of a value, for `memory`; by default those that the target states, else 1.
     slack : float
         ``"sharp-split-nearest"`` and ``"sharp-split-equal"`` fall to an infimum, W <= radius, as lambda grows without
-        end; the smallest lambda with W <= (1 + slack) radius is taken.
+        end; the smallest lambda with W <= (1 + slack) radius is taken, or 1e150 if that is smaller. At least 1e-12.
 
     Returns
     -------
     Bound
-        Of the sup error, at the best concentration; an object array of them for array arguments.
+        Of the sup error: `value` is the least error, `concentration` where it is reached. An object array of them for
+        array arguments.
 
     Raises
     ------
     ValueError, TypeError
         As `error_bound`, and where the memory holds no token.
+
+    See Also
+    --------
+    concentration : the threshold Lambda(eps) of the kernel alone, a number.
+    prefix_length : the number of control points for an error, with the concentration.
+
+    References
+    ----------
+    docs/theorems.md, 4.3, 4.4, 4.B and 4.D.
 
     Examples
     --------
@@ -221,43 +209,78 @@ def best_concentration(
     (0.055, True)
     >>> best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, memory=64_000) == best
     True
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
+    >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
+    >>> cells = EqualMeasurePartition(2, 2000)
+    >>> best = best_concentration(target=height, points=cells, theorem="sharp-split-equal")
+    >>> head = SplitHead.from_target(height, cells, best.concentration)
     """
-    _checks.choice(theorem, "theorem", FREE)
+    theorem = theorem_name(theorem, FREE)
+    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
+    known |= {"concentration": 0.0, "radius": radius, "n": n} | dict.fromkeys(("separation", "degree", "exactness"))
+    if memory is not None and points is not None:
+        raise TypeError("'memory' is in place of 'points': give one of them, got both")
+    known = of_points(points, theorem, ERROR[theorem].needs, known)
+    if n_outputs is None:
+        n_outputs = getattr(target, "n_outputs", None) or 1
     outputs = _checks.integer(n_outputs, "n_outputs", minimum=1)
-    spare = _checks.real(slack, "slack", above=0.0, below=1.0)
+    spare = _checks.real(slack, "slack", minimum=LEAST_SLACK, below=1.0)
     if n is not None and memory is not None:
         raise TypeError("'memory' is in place of 'n': give one of them, got both")
 
     def one(d: Any, rho: Any, count: Any, budget: Any) -> Bound:
+        require_dim({"dim": d})
         tokens = count if budget is None else tokens_within(budget, d, outputs)
-        known = {"dim": d, "theorem": theorem, "lipschitz": lipschitz, "radius": rho, "n": tokens}
-        return _least(known | {"sup_norm": sup_norm, "exponent": exponent, "covering": covering}, spare)
+        return _least(theorem, known | {"dim": d, "radius": rho, "n": tokens}, covering, spare)
 
-    return over_arrays(one, dim, radius, n, memory)
+    return over_arrays(one, known["dim"], known["radius"], known["n"], memory)
 
 
-def _least(known: dict[str, Any], spare: float) -> Bound:
+def _least(theorem: str, given: dict[str, Any], covering: str, spare: float) -> Bound:
     """Return the least error bound over all concentrations for one set of the other arguments."""
+    uniform = head_of(theorem, given, covering=covering)  # every argument is checked here
+    dim, rho = uniform.problem.dim, uniform.radius
 
     def bound_at(concentration: float) -> Bound:
-        found = error_bound(concentration=concentration, **known)
-        assert isinstance(found, Bound)
-        return found
+        lam = min(concentration, LARGEST_CONCENTRATION)
+        problem = replace(uniform.problem, concentration=lam)
+        return settle(promised(theorem, replace(uniform, problem=problem, concentration=lam)), strict=False)
 
-    uniform = bound_at(0.0)  # every argument is checked here
-    theorem, dim, rho = known["theorem"], int(known["dim"]), uniform.radius
-    assert rho is not None
-    known["radius"] = rho
-    if theorem in ("sharp-split", "sharp-split-nearest") and known["n"] is not None and rho < math.pi:
+    if theorem in ("sharp-split", "sharp-split-nearest") and rho < math.pi:
         room = min(spare * rho, math.pi - rho)
-        return bound_at(split.nearest_concentration(rho, room, math.log(known["n"])))
+        return bound_at(split.nearest_concentration(rho, room, math.log(uniform.n)))
     if theorem == "sharp-split-equal" and (1.0 + spare) * rho <= 0.5 * math.pi:
         return bound_at(equal.sufficient_concentration(rho, (1.0 + spare) * rho, dim))
     return bound_at(least_error(lambda lam: bound_at(lam).log, dim, rho))
 
 
 def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
-    """Return how many float64 control points with their values fit into so many bytes."""
+    """Return how many float64 control points with their values fit into so many bytes.
+
+    Parameters
+    ----------
+    memory : float
+        Bytes, up to 1e300; at least those of one token.
+    dim : int
+        The manifold's dimension m >= 1: a control point is m + 1 numbers.
+    n_outputs : int
+        Components of a value, at least 1.
+
+    Returns
+    -------
+    int
+        ``memory // (8 (dim + 1 + n_outputs))``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges, and where not one token fits.
+
+    Examples
+    --------
+    >>> tokens_within(1e6, dim=3), tokens_within(1e6, dim=3, n_outputs=4)
+    (25000, 15625)
+    """
     size = 8 * (_checks.dimension(dim) + 1 + _checks.integer(n_outputs, "n_outputs", minimum=1))
     budget = _checks.real(memory, "memory", above=0.0, maximum=LARGEST_N)
     if budget < size:

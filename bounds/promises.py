@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from spherapprox import _checks
 
 from . import thesis
-from ._bound import Hypothesis, Side
+from ._bound import Bound, Hypothesis, Side
+from ._known import require_dim
 from ._problem import Problem
-from .covering import covering_radius
+from .covering import SMALLEST_RADIUS, covering_radius
 from .sharp import centroid, convolution, core, equal, pack, quadrature, spectral, split
+
+LARGEST_N = 1e300
 
 Promise = tuple[float, tuple[Hypothesis, ...]]
 """The log of an error bound, and its hypotheses."""
@@ -59,8 +65,10 @@ def _spectral(head: Head) -> Promise:
     p, n = head.problem, head.degree
     enough = Hypothesis("exactness >= 2 degree", head.exactness >= 2 * n)
     rule = Hypothesis("a polynomial of this degree; positive weights, exact to `exactness`", True)
+    if not enough.holds:
+        return math.inf, (rule, enough)
     log = spectral.log_spectral_error(p.concentration or 0.0, head.exactness - n, n, p.dim) + math.log(p.sup_norm)
-    return (log if enough.holds else math.inf), (rule, enough)
+    return log, (rule, enough)
 
 
 def _of_angle(head: Head, log_w: float) -> float:
@@ -146,3 +154,57 @@ ERROR = {
     "thesis-core": Theorem("upper", "Petrov (2025), Theorem 4.12", ("concentration", "radius", "sup_norm"), _thesis),
 }
 """Theorem -> the error that it promises, and the arguments without which it says nothing."""
+
+
+def _require(theorem: str, needs: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Raise unless everything is given that a theorem needs; a radius may follow from n."""
+    require_dim(given)
+    for name in needs if theorem == "sharp-core-spectral" else ("lipschitz", *needs):
+        if given[name] is None and not (name == "radius" and given["n"] is not None):
+            raise TypeError(f"theorem='{theorem}' needs the argument '{name}', got None")
+
+
+def head_of(theorem: str, given: dict[str, Any], **options: Any) -> Head:
+    """Check what is said of a head, and fill in the radius that n control points can have."""
+    _require(theorem, ERROR[theorem].needs, given)
+    slope = 1.0 if given["lipschitz"] is None else given["lipschitz"]
+    sup_norm = slope if given["sup_norm"] is None else given["sup_norm"]  # a missing one is not used
+    constants = {"lipschitz": slope, "sup_norm": sup_norm, "exponent": given["exponent"]}
+    problem = Problem.checked(slope, given["dim"], **constants, concentration=given["concentration"], **options)
+    n, radius, separation = given["n"], given["radius"], given["separation"]
+    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
+    if radius is not None:
+        rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+    elif n is None or "radius" not in ERROR[theorem].needs:
+        rho = math.nan
+    else:
+        rho = _radius(theorem, count, problem.dim, problem.covering)
+    degrees = (
+        0 if given[name] is None else _checks.integer(given[name], name, minimum=0, maximum=10**30)
+        for name in ("degree", "exactness")
+    )
+    return Head(
+        problem,
+        None if given["sup_norm"] is None else problem.sup_norm,
+        0.0 if problem.concentration is None else problem.concentration,
+        rho,
+        count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
+        *degrees,
+    )
+
+
+def _radius(theorem: str, n: float, dim: int, covering: str) -> float:
+    """Return the least radius that is promised for n control points: of a cover, or of cells of equal measure."""
+    if theorem in ("sharp-split-mean", "sharp-split-equal"):
+        return split.equal_measure_radius(n, dim)
+    return covering_radius(n, dim=dim, method=covering).value
+
+
+def promised(theorem: str, head: Head) -> Bound:
+    """Return the error that a theorem promises of a head."""
+    stated = ERROR[theorem]
+    log, hypotheses = stated.promise(head)
+    used = None if math.isnan(head.radius) else head.radius
+    lam = head.problem.concentration
+    return Bound("sup error", log, stated.side, theorem, stated.reference, hypotheses, lam, used)

@@ -16,11 +16,44 @@ from spherapprox.special import cap_angle
 
 EXACT_UP_TO = 64
 """Half degrees n up to which the error of the Gauss rule is summed up (a millisecond); tuned."""
+LARGEST_DIM = 10**6
+LARGEST_DEGREE = 1e300
+SMALLEST_GOAL = 1e-290
+"""The least error, for Lipschitz constant 1, whose degree is below the largest."""
+
+
+def _degree(value: object, minimum: int) -> int:
+    """Return a polynomial degree whose float is finite."""
+    degree = _checks.integer(value, "degree", minimum=minimum)
+    _checks.real(degree, "degree", maximum=LARGEST_DEGREE, finite=False)
+    return degree
 
 
 @lru_cache(maxsize=1024)
 def bessel_zero(order: float) -> float:
-    """Return j, the first positive zero of the Bessel function J_order, for order >= -1/2; to 1e-15 relative."""
+    """Return j, the first positive zero of the Bessel function J_order, to 1e-15 relative.
+
+    Parameters
+    ----------
+    order : float
+        -1/2 to 1e6.
+
+    Returns
+    -------
+    float
+        pi/2 for order -1/2, pi for 1/2; about the order itself where that is large.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an order outside its range.
+
+    Examples
+    --------
+    >>> round(bessel_zero(0.0), 10), round(bessel_zero(0.5), 10)
+    (2.4048255577, 3.1415926536)
+    """
+    order = _checks.real(order, "order", minimum=-0.5, maximum=LARGEST_DIM)
     # order < j < sqrt(order + 1) (sqrt(order + 2) + 1), and J > 0 before its first zero
     upper = math.sqrt(order + 1.0) * (math.sqrt(order + 2.0) + 1.0)
     lower = max(order, 0.5)
@@ -33,6 +66,21 @@ def bessel_zero(order: float) -> float:
 def ragozin_limit(dim: int) -> float:
     """Return pi j_(m/2-1,1), the constant C_R of non-negative polynomial kernels, valid for every degree.
 
+    Parameters
+    ----------
+    dim : int
+        The manifold's dimension m, 1 to 1e6.
+
+    Returns
+    -------
+    float
+        About pi m/2 for large m.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a dimension outside its range.
+
     References
     ----------
     docs/theorems.md, 4.6 (non-negative kernels); `ragozin_constant` is smaller.
@@ -42,7 +90,7 @@ def ragozin_limit(dim: int) -> float:
     >>> [round(ragozin_limit(m), 2) for m in (2, 8, 16)]
     [7.55, 20.04, 34.83]
     """
-    return math.pi * bessel_zero(0.5 * dim - 1.0)
+    return math.pi * bessel_zero(0.5 * _checks.dimension(dim, maximum=LARGEST_DIM) - 1.0)
 
 
 def approximation_error(degree: int, dim: int) -> float:
@@ -51,9 +99,9 @@ def approximation_error(degree: int, dim: int) -> float:
     Parameters
     ----------
     degree : int
-        Largest degree q >= 0 of the spherical polynomials.
+        Largest degree q of the spherical polynomials, 0 to 1e300.
     dim : int
-        The manifold's dimension m >= 1.
+        The manifold's dimension m, 1 to 1e6.
 
     Returns
     -------
@@ -62,6 +110,11 @@ def approximation_error(degree: int, dim: int) -> float:
         polynomial of degree at most q. For dim 1 the best possible one, ``pi / (2 (q + 1))``; else that of the best
         kernel whose tail is not negative (to 1e-12) for q < 130, and a bound of it, some 1 % larger, from there on.
         It never increases with the degree.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
 
     References
     ----------
@@ -72,7 +125,7 @@ def approximation_error(degree: int, dim: int) -> float:
     >>> round(approximation_error(10, 2), 4), round(approximation_error(10**9, 8), 10)
     (0.2618, 1.04e-08)
     """
-    q, m = _checks.integer(degree, "degree", minimum=0), _checks.dimension(dim, maximum=10**6)
+    q, m = _degree(degree, 0), _checks.dimension(dim, maximum=LARGEST_DIM)
     if m == 1:
         return 0.5 * math.pi / (q + 1.0)
     n = q // 2
@@ -129,9 +182,9 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
     Parameters
     ----------
     dim : int
-        The manifold's dimension m >= 1.
+        The manifold's dimension m, 1 to 1e6.
     degree : int, optional
-        The degree q >= 1; by default the constant holds for every q >= 1.
+        The degree q, 1 to 1e300; by default the constant holds for every q >= 1.
 
     Returns
     -------
@@ -153,9 +206,9 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
     >>> [round(ragozin_constant(m), 2) for m in (1, 2, 8, 16)], round(ragozin_constant(8, degree=20), 2)
     ([1.57, 3.14, 10.83, 20.17], 7.43)
     """
-    m = _checks.dimension(dim, maximum=10**6)
+    m = _checks.dimension(dim, maximum=LARGEST_DIM)
     if degree is not None:
-        q = _checks.integer(degree, "degree", minimum=1)
+        q = _degree(degree, 1)
         return q * approximation_error(q, m)
     return 0.5 * math.pi if m == 1 else 2.0 * bessel_zero(0.5 * (m - 1.0)) - math.pi
 
@@ -166,7 +219,7 @@ def ragozin_floor(dim: int, degree: int) -> float:
     Parameters
     ----------
     dim, degree : int
-        The manifold's dimension m >= 1 and q >= 1.
+        The manifold's dimension m, 1 to 1e6, and q, 1 to 1e300.
 
     Returns
     -------
@@ -187,7 +240,7 @@ def ragozin_floor(dim: int, degree: int) -> float:
     >>> [round(ragozin_floor(m, 10**6), 2) for m in (2, 8, 64)]
     [1.0, 2.21, 12.79]
     """
-    m, q = _checks.dimension(dim, maximum=10**6), float(_checks.integer(degree, "degree", minimum=1))
+    m, q = _checks.dimension(dim, maximum=LARGEST_DIM), float(_degree(degree, 1))
     i = np.arange(1.0, min(m, q - 1.0) + 1.0)
     # dim P_q = C(m+q-1, m) (2q+m)/q
     count = float(np.log((max(m, q - 1.0) + i) / i).sum()) + math.log1p((q + m) / q)
@@ -200,9 +253,9 @@ def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
     Parameters
     ----------
     eps, lipschitz : float
-        The error wanted, and the Lipschitz constant; positive.
+        The error wanted, and the Lipschitz constant; positive, and ``eps >= 1e-290 lipschitz``.
     dim : int
-        The manifold's dimension m >= 1.
+        The manifold's dimension m, 1 to 1e6.
 
     Returns
     -------
@@ -223,8 +276,10 @@ def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
     >>> jackson_degree(0.1, 2), jackson_degree(0.1, 8), jackson_degree(2.0, 8)
     (30, 96, 0)
     """
-    m = _checks.dimension(dim, maximum=10**6)
-    goal = _checks.real(eps, "eps", above=0.0) / _checks.real(lipschitz, "lipschitz", above=0.0)
+    m = _checks.dimension(dim, maximum=LARGEST_DIM)
+    goal = _checks.real(eps, "eps", above=0.0) / (unit := _checks.real(lipschitz, "lipschitz", above=0.0))
+    if goal < SMALLEST_GOAL:
+        raise ValueError(f"'eps' must be at least {SMALLEST_GOAL:g} times lipschitz = {unit:g}, got {eps:g}")
     step = 1 if m == 1 else 2  # the errors for m >= 2 fall at even degrees
     low, high = -1, math.ceil(ragozin_constant(m) / (step * goal))
     while approximation_error(step * high, m) > goal:  # only by rounding

@@ -14,6 +14,10 @@ from spherapprox.vmf import VonMisesFisher
 KAPPA = (math.pi**2 - 4.0) / 4.0
 """theta^2 <= 2 u + KAPPA u^2 with u = 1 - cos(theta), equality at theta = 0 and pi."""
 
+LARGEST_DEGREE = 10**18
+SMALL = 1e-280
+"""A concentration whose square is nothing beside any order's."""
+
 FACTORS = 256
 """Ratios of which an eigenvalue's bounds take each by itself; tuned."""
 
@@ -24,7 +28,7 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[NDArray[Any], NDArr
     Parameters
     ----------
     order, x : array_like
-        ``order >= 0`` and ``x >= 0``; they broadcast.
+        ``0 <= order <= 1e300`` and ``0 <= x <= 1e300``; they broadcast.
 
     Returns
     -------
@@ -48,8 +52,8 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[NDArray[Any], NDArr
     >>> bool(lower <= 0.90000000412 <= upper)
     True
     """
-    v = _checks.reals(order, "order", minimum=0.0, finite=True)
-    z = _checks.reals(x, "x", minimum=0.0, finite=True)
+    v = _checks.reals(order, "order", minimum=0.0, maximum=1e300)
+    z = _checks.reals(x, "x", minimum=0.0, maximum=1e300)
     upper = np.maximum(v + 0.5 + np.hypot(z, v + 0.5), v + np.hypot(z, v + 2.0))
     return z / (v + 0.5 + np.hypot(z, v + 1.5)), z / upper
 
@@ -60,7 +64,7 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     Parameters
     ----------
     degree : int
-        k >= 0.
+        k, 0 to 1e18.
     concentration : float
         lambda >= 0.
     dim : int
@@ -87,9 +91,14 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     >>> round(lower, 4), round(float(VonMisesFisher(8, 100.0).eigenvalues(10, log=True)[10]), 4), round(upper, 4)
     (-0.8568, -0.8529, -0.8486)
     """
-    k, lam, m = _checks.integer(degree, "degree", minimum=0), _checks.concentration(concentration), _order(dim)
+    k = _checks.integer(degree, "degree", minimum=0, maximum=LARGEST_DEGREE)
+    lam, m = _checks.concentration(concentration), _order(dim)
     if k == 0 or lam == 0.0:
         return (0.0, 0.0) if k == 0 else (-math.inf, -math.inf)
+    if lam < SMALL:  # a_k is proportional to lambda^k
+        fall = k * (math.log(SMALL) - math.log(lam))
+        lower, upper = eigenvalue_bounds(k, SMALL, dim)
+        return lower - fall, upper - fall
     first = min(k, FACTORS)
     a = m + 0.5 + np.arange(float(first))
     upper = -float(np.maximum(_log_ratio(a, a, lam), _log_ratio(a - 0.5, a + 1.5, lam)).sum())
@@ -109,7 +118,7 @@ def _log_ratio(a: NDArray[Any], b: NDArray[Any], x: float) -> NDArray[Any]:
 
 
 def _order(dim: object) -> float:
-    return 0.5 * (_checks.dimension(dim) - 1)
+    return 0.5 * (_checks.dimension(dim, maximum=LARGEST_DEGREE) - 1)
 
 
 def _asinh_integral(start: float, stop: float, x: float) -> float:
@@ -133,6 +142,11 @@ def mean_angle_upper(concentration: float, dim: int) -> float:
     -------
     float
         At least E[theta]; in the example 5 % above it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
 
     References
     ----------
@@ -163,6 +177,11 @@ def mean_angle_lower(concentration: float, dim: int) -> float:
     -------
     float
         At most E[theta]; the closer the larger the dimension. For dim 1 and lambda > 1e14 rounding makes it small.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges.
 
     References
     ----------

@@ -20,6 +20,7 @@ Formula = Callable[[int, arb, float], arb]
 """(dimension, angular radius below pi/2, free share) -> log N."""
 
 _SEARCH_BITS = 64
+_TWO = "antipodes"
 _SHARES = {"greedy": 1.0, "random": 0.5}
 """The methods with a free eta = share radius, and the largest share."""
 
@@ -33,8 +34,10 @@ class Choice(NamedTuple):
 
 def chosen(dim: int, radius: float, wanted: str) -> Choice:
     """Return the covering bound that float64 finds best at a radius, at nearly the share that it took."""
+    if radius >= 0.5 * math.pi:
+        return Choice(_TWO)
     found = covering_bound(radius, dim, wanted)
-    if found.theorem not in _SHARES or radius >= 0.5 * math.pi:
+    if found.theorem not in _SHARES:
         return Choice(found.theorem)
     top = math.log(_SHARES[found.theorem])
 
@@ -56,6 +59,8 @@ def log_covering(dim: int, radius: arb, choice: Choice) -> arb:
         return arb(0)
     if not less(radius, arb.pi() / 2):
         return arb(2).log()
+    if choice.method == _TWO:
+        raise CertificationError("a radius is pi/2 in float64, and below it")
     return _FORMULAS[choice.method](dim, radius, choice.share)
 
 

@@ -1,10 +1,15 @@
 """The functions behind the theorems as enclosures: `digits` of the number, or of max(1, |log|) for a logarithm.
 
 Arguments are taken exactly: a float is the binary number that it is; a Fraction or a decimal string is not rounded.
+They are the same throughout: `dim` is m, 1 to 1e6; `concentration` is lambda, 0 to 1e150; `radius` and `angle` are in
+radians, from 1e-60 to pi; `degree` is 0 to 1e9; `digits` are decimal. A ValueError or TypeError names the argument that
+is not; a CertificationError tells that so many digits, or a hypothesis, could not be proved. Large dimensions,
+concentrations and degrees take minutes.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -13,8 +18,8 @@ from flint import arb, fmpq
 
 from spherapprox import _checks
 
-from .._problem import LARGEST_DIM, Problem
-from ..covering import METHODS, covering_bound
+from .._problem import LARGEST_CONCENTRATION, LARGEST_DEGREE, LARGEST_DIM, Problem
+from ..covering import METHODS, SMALLEST_RADIUS, covering_bound
 from ..sharp.convolution import concentration_needed
 from . import covering, degrees, jackson, moments, printed, special
 from .enclosure import CertificationError, Enclosure, bits_of, enclose, enclosure, exact_ball, precision
@@ -25,6 +30,7 @@ Number = Any
 """A float, an int, a Fraction, an mpf, or a decimal string."""
 
 _DIGITS = 30
+TINY = 1e-300
 
 
 def _ball(x: Number) -> arb:
@@ -35,18 +41,27 @@ def _ball(x: Number) -> arb:
     return exact_ball(x) if isinstance(x, mpmath.mpf) else arb(x)
 
 
-def _float(x: Number) -> float:
-    return float(Fraction(x)) if isinstance(x, str) else float(x)
+def _float(x: Number, name: str, **limits: Any) -> float:
+    """Return a number in a range, rounded."""
+    try:
+        rounded = float(Fraction(x)) if isinstance(x, str | Fraction) else float(x) if isinstance(x, mpmath.mpf) else x
+    except ValueError:
+        raise ValueError(f"'{name}' must be a number or a decimal string, got {_checks.show(x)}") from None
+    return _checks.real(rounded, name, **limits)
 
 
-def _kernel(dim: int, concentration: Number) -> tuple[int, int]:
+def _kernel(dim: int, concentration: Number, least: float = 0.0) -> tuple[int, int]:
     """Return the checked dimension, and the bits that the concentration costs."""
     m = _checks.dimension(dim, maximum=LARGEST_DIM)
-    return m, exponent_bits(m, _checks.concentration(_float(concentration)))
+    return m, exponent_bits(m, _float(concentration, "concentration", minimum=least, maximum=LARGEST_CONCENTRATION))
+
+
+def _degree(degree: object, minimum: int = 0) -> int:
+    return _checks.integer(degree, "degree", minimum=minimum, maximum=LARGEST_DEGREE)
 
 
 def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclosure:
-    """Enclose log sigma(C(angle)), the measure of a cap of angular radius 0 < angle <= pi.
+    """Enclose log sigma(C(angle)), the measure of a cap of angular radius 1e-60 <= angle <= pi.
 
     Examples
     --------
@@ -55,6 +70,7 @@ def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclos
     (-20.419844236524, True)
     """
     m = _checks.dimension(dim, maximum=LARGEST_DIM)
+    _float(angle, "angle", minimum=SMALLEST_RADIUS, maximum=math.pi)
     return enclose(lambda: special.log_cap_measure(m, _ball(angle)), digits)
 
 
@@ -73,7 +89,7 @@ def log_normalizer(dim: int, concentration: Number, *, digits: int = _DIGITS) ->
 def eigenvalue(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose a_k = I_{nu+k}(lambda) / I_nu(lambda) (1.2)."""
     m, extra = _kernel(dim, concentration)
-    k = _checks.integer(degree, "degree", minimum=0)
+    k = _degree(degree)
     return enclose(lambda: special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
 
 
@@ -86,7 +102,7 @@ def eigenvalue_complement(dim: int, concentration: Number, degree: int, *, digit
     '6.000000e-20'
     """
     m, extra = _kernel(dim, concentration)
-    k = _checks.integer(degree, "degree", minimum=1)
+    k = _degree(degree, 1)
     return enclose(lambda: 1 - special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
 
 
@@ -99,30 +115,34 @@ def mean_angle(dim: int, concentration: Number, power: Number = 1, *, digits: in
     0.2730979970432
     """
     m, extra = _kernel(dim, concentration)
+    _float(power, "power", above=0.0, maximum=1e3)
     return enclose(
         lambda: moments.moment(Kernel(m, _ball(concentration)), _ball(power)), digits, relative=True, extra=extra
     )
 
 
 def log_shift_variation(dim: int, concentration: Number, radius: Number, *, digits: int = _DIGITS) -> Enclosure:
-    """Enclose log D(lambda, rho) (4.3), for lambda > 0 and 0 < rho < pi."""
-    m, extra = _kernel(dim, concentration)
+    """Enclose log D(lambda, rho) (4.3), for lambda >= 1e-300 and 1e-60 <= rho < pi."""
+    m, extra = _kernel(dim, concentration, TINY)
+    _float(radius, "radius", minimum=SMALLEST_RADIUS, below=math.pi)
     return enclose(
         lambda: moments.shift_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
     )
 
 
 def log_centroid_variation(dim: int, concentration: Number, radius: Number, *, digits: int = _DIGITS) -> Enclosure:
-    """Enclose log D2(lambda, rho) (4.D), for lambda > 0 and 0 < rho < pi/2."""
-    m, extra = _kernel(dim, concentration)
+    """Enclose log D2(lambda, rho) (4.D), for lambda >= 1e-300 and 1e-60 <= rho < pi/2."""
+    m, extra = _kernel(dim, concentration, TINY)
+    _float(radius, "radius", minimum=SMALLEST_RADIUS, below=0.5 * math.pi)
     return enclose(
         lambda: moments.centroid_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
     )
 
 
 def log_shifted_mean_angle(dim: int, concentration: Number, radius: Number, *, digits: int = _DIGITS) -> Enclosure:
-    """Enclose the log of the bound of 4.4 (mean), for 0 < rho < pi."""
+    """Enclose the log of the bound of 4.4 (mean), for 1e-60 <= rho < pi."""
     m, extra = _kernel(dim, concentration)
+    _float(radius, "radius", minimum=SMALLEST_RADIUS, below=math.pi)
     return enclose(
         lambda: moments.shifted_mean(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
     )
@@ -136,10 +156,11 @@ def log_tail(dim: int, concentration: Number, degree: int, *, digits: int = _DIG
     >>> round(float(log_tail(2, 10, 30, digits=8).midpoint), 8)
     -31.98214733
     """
-    m, extra = _kernel(dim, concentration)
+    m, extra = _kernel(dim, concentration, TINY)
+    first = _degree(degree)
 
     def compute() -> arb:
-        lam, total, g = _ball(concentration), arb(0), degree
+        lam, total, g = _ball(concentration), arb(0), first
         level = arb(10) ** -(digits + 2)
         while not (rest := degrees.tail(g, m, lam)) < total * level:
             g += 1
@@ -163,16 +184,19 @@ def log_covering_number(radius: Number, *, dim: int, method: str = "best", digit
     11.273425261166
     """
     _checks.choice(method, "method", METHODS)
-    found = covering_bound(_float(radius), dim, method)
+    size = _float(radius, "radius", minimum=SMALLEST_RADIUS, maximum=math.pi)
+    m = _checks.dimension(dim, maximum=LARGEST_DIM)
+    found = covering_bound(size, m, method)
     if not found.holds:
         raise CertificationError(f"the {method} bound needs {' and '.join(found.failed)}")
-    choice = covering.chosen(dim, _float(radius), method)
-    return enclose(lambda: covering.log_covering(dim, _ball(radius), choice), digits)
+    choice = covering.chosen(m, size, method)
+    return enclose(lambda: covering.log_covering(m, _ball(radius), choice), digits)
 
 
 def best_approximation(degree: int, dim: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose the bound of 4.6 on the distance of functions with Lipschitz constant 1 from polynomials of a degree."""
-    return enclose(lambda: jackson.distance(degree, dim), digits, relative=True)
+    q, m = _degree(degree), _checks.dimension(dim, maximum=LARGEST_DIM)
+    return enclose(lambda: jackson.distance(q, m), digits, relative=True)
 
 
 def bessel_zero(order: Number, *, digits: int = _DIGITS) -> Enclosure:
@@ -183,9 +207,10 @@ def bessel_zero(order: Number, *, digits: int = _DIGITS) -> Enclosure:
     >>> bessel_zero(0, digits=20).contains("2.40482555769577276862163")
     True
     """
+    _float(order, "order", minimum=-0.5, maximum=0.5 * LARGEST_DIM)
     twice = 2 * Fraction(order)
-    if twice.denominator != 1 or twice < -1:
-        raise ValueError(f"'order' must be a multiple of 1/2 and at least -1/2, got {order}")
+    if twice.denominator != 1:
+        raise ValueError(f"'order' must be a multiple of 1/2, got {_checks.show(order)}")
     return enclose(lambda: special.bessel_zero(int(twice), digits + 4), digits, relative=True)
 
 
@@ -215,6 +240,8 @@ def concentration(
     guess = concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
     if guess == 0.0:
         raise ValueError(f"'eps' must be below the error at concentration 0, got {eps}")
+    if guess == math.inf:
+        raise ValueError(f"'eps' must be larger: the concentration exceeds the range of floats, got {eps}")
     goal, alpha = arb(problem.eps), arb(problem.exponent)
 
     def increasing(lam: arb) -> arb:

@@ -103,7 +103,27 @@ def _hypotheses(method: str, dim: int, radius: float) -> tuple[Hypothesis, ...]:
 
 
 def covering_bound(radius: float, dim: int, method: str) -> Bound:
-    """Return one covering bound for checked arguments; its hypotheses may fail (see `covering_number`)."""
+    """Return one covering bound for checked arguments, with its hypotheses, which may fail: see `covering_number`.
+
+    Parameters
+    ----------
+    radius : float
+        Angular radius, of any size > 0.
+    dim : int
+        The manifold's dimension m, 1 to 1e6.
+    method : str
+        One of `METHODS`.
+
+    Returns
+    -------
+    Bound
+        Of the covering number; where a hypothesis fails its logarithm means nothing.
+
+    Examples
+    --------
+    >>> covering_bound(0.5, 2, "boroczky-wintsche").failed
+    ('dim >= 3',)
+    """
     side: Side = "lower" if method in NECESSARY else "upper"
     if radius >= math.pi / 2:  # one point covers from radius pi on, two antipodes from pi/2 on, and both are needed
         log = 0.0 if radius >= math.pi else math.log(2.0)

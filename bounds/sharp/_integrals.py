@@ -69,7 +69,7 @@ class Excess:
     def rise(self) -> float:
         """t1 - w, the distance from the threshold w to phi's first maximum; pi - w where phi only increases."""
         lam, w = self.concentration, self.threshold
-        if lam == 0.0:
+        if lam * (math.pi - w) < 1.0:  # no root
             return math.pi - w
         x = 2.0 / (lam * (w + math.sqrt(w * w + 4.0 / lam)))  # lam x (w + x) = 1, below the root
         for _ in range(60):  # Newton on a concave logarithm from the left: it rises to the root, if there is one
@@ -116,7 +116,7 @@ class Excess:
         if m1 == 0.0:
             return 0.0
         start = gap * m1 / (m1 + 1.0)
-        if lam > 0.0:
+        if lam > 1e-100:  # below, the other guess is the smaller
             start = min(start, 2.0 * m1 / (lam * (r + math.sqrt(r * r + 4.0 * m1 / lam))))
         return self._mode(0.0, -gap, 0.0, gap, start)
 

@@ -12,7 +12,10 @@ from .search import increasing_root
 
 
 def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float = 1.0) -> float:
-    """4.1: the lambda with L E[theta^alpha] = eps, from which ``|f - K * f| <= eps`` for every such f; sharp."""
+    """4.1: the lambda with L E[theta^alpha] = eps, from which ``|f - K * f| <= eps`` for every such f; sharp.
+
+    inf where it exceeds the largest for which the kernel is computed.
+    """
     log_goal = math.log(eps) - math.log(lipschitz)
     uniform = 0.5 * math.pi if exponent == 1.0 else VonMisesFisher(dim, 0.0).mean_angle(exponent)
     if log_goal >= math.log(uniform):
@@ -23,14 +26,20 @@ def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float
 
     # E[theta^alpha] is about theta^alpha with lambda sin^2 theta = m cos theta, exact for high dimension
     angle = 0.5 * math.pi * math.exp((log_goal - math.log(uniform)) / exponent)
+    if angle < _NARROWEST:
+        return math.inf
     start = log_concentration_at(angle, dim)
     slope = exponent / (angle * (math.tan(angle) + 2.0 / math.tan(angle)))
     found, _ = increasing_root(excess, start, slope, -690.0, LARGEST)
+    if found >= LARGEST:
+        return math.inf
     return math.exp(found) if found > -690.0 else 0.0
 
 
 LARGEST = math.log(1e300)
 """The logarithm of the largest concentration that the kernel is computed for."""
+_NARROWEST = 1e-155
+"""Kernels whose mean angle is below this have larger concentrations."""
 
 
 def log_concentration_at(angle: float, dim: int) -> float:

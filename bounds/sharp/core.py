@@ -10,7 +10,7 @@ from spherapprox.vmf import VonMisesFisher
 from .._bound import Bound
 from .._problem import Problem
 from .convolution import concentration_needed, log_concentration_at
-from .search import Curve, accuracy, best_radius, from_cover, golden, log_goal, log_sum, too_fine
+from .search import SMALLEST, Curve, accuracy, best_radius, from_cover, golden, log_goal, log_sum, too_fine
 
 
 def core_error(
@@ -87,4 +87,4 @@ def _start(problem: Problem, order: float, model: Callable[[float, float], float
         return -log_sum((log_slope - log_room) / order, -log_room / exponent)
 
     share = golden(log_radius, 1e-3, 0.999)
-    return math.exp(log_concentration_at(share * widest, problem.dim)), math.exp(log_radius(share))
+    return math.exp(log_concentration_at(share * widest, problem.dim)), math.exp(max(log_radius(share), SMALLEST))

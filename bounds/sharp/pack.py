@@ -90,7 +90,7 @@ def _least_gap(excess: Excess) -> float:
         return log_excess(excess, w - gap, w - gap)
 
     # it falls from infinity at rho -> w, and may rise again
-    finest, steepness = 4e-16 * w, lam * math.sin(w)
+    finest, steepness = 4e-16 * w, max(lam * math.sin(w), 1e-300)
     gap, before = max(min((excess.dim + 3.0) / steepness, 0.5 * w), finest), finest
     while miss(gap) > 0.0:
         before = gap

@@ -14,9 +14,11 @@ Curve = Callable[[float], float]
 
 FINEST = 1e-135
 """The smallest angle that a prefix length is computed for: the concentration needed is about dim over its square."""
-_SMALLEST = -700.0
+SMALLEST = -700.0
 """The logarithm of the smallest radius that is looked at."""
 _WIDEST = math.log(LARGEST_CONCENTRATION)
+_LARGEST = 690.0
+"""The logarithm of the largest concentration that a radius is looked for at."""
 _CLOSE = 3e-4
 """Points so far apart give a parabola whose top is right to about the square of this."""
 _NEVER = -1e4
@@ -89,7 +91,11 @@ def too_fine(problem: Problem) -> Hypothesis | None:
 
 
 def _radius(log_radius: float) -> float:
-    return math.exp(log_radius) if log_radius > _SMALLEST else 0.0
+    return math.exp(log_radius) if log_radius > SMALLEST else 0.0
+
+
+def _exp(log_concentration: float) -> float:
+    return math.exp(min(log_concentration, _LARGEST))
 
 
 class Ridge:
@@ -108,7 +114,7 @@ class Ridge:
     def __call__(self, log_concentration: float) -> float:
         """Return the log of the radius, `_NEVER` where none will do."""
         if log_concentration not in self.known:
-            self.known[log_concentration] = self._solve(math.exp(log_concentration), self._guess(log_concentration))
+            self.known[log_concentration] = self._solve(_exp(log_concentration), self._guess(log_concentration))
         return self.known[log_concentration]
 
     def _guess(self, x: float) -> float:
@@ -125,8 +131,8 @@ class Ridge:
         excess = self.excess_at(concentration)
         if excess is None:
             return _NEVER
-        found, self.slope = increasing_root(excess, guess, self.slope, _SMALLEST, self.log_top)
-        return found if found > _SMALLEST else _NEVER
+        found, self.slope = increasing_root(excess, guess, self.slope, SMALLEST, self.log_top)
+        return found if found > SMALLEST else _NEVER
 
 
 def peak(function: Curve, start: float, floor: float, least: float) -> float:
@@ -199,7 +205,7 @@ def best_radius(
     floor = math.log(needed) if needed > 0.0 else -math.inf
     x = peak(ridge, max(math.log(start[0]), floor + 1e-3), floor, math.log(1e-6 * problem.dim))
     uniform = ridge._solve(0.0, max(ridge(x), ridge.log_radius)) if needed == 0.0 else _NEVER
-    return (math.exp(x), _radius(ridge(x))) if ridge(x) > uniform else (0.0, _radius(uniform))
+    return (_exp(x), _radius(ridge(x))) if ridge(x) > uniform else (0.0, _radius(uniform))
 
 
 def best_concentration(log_error: Curve, dim: int, radius: float, slack: float = 1e-9) -> float:
@@ -251,4 +257,6 @@ def from_cover(
         log = cover.log
         hypotheses += cover.hypotheses
         reference += f", {cover.theorem} cover"
+    elif all(hypothesis.holds for hypothesis in hypotheses):
+        hypotheses += (Hypothesis(f"a radius of at least {math.exp(SMALLEST):.1g}", False),)
     return Bound("prefix length", log, "upper", theorem, reference, hypotheses, concentration, radius)

@@ -8,6 +8,7 @@ import pytest
 
 import bounds
 from bounds.api import PREFIX_LENGTH
+from spherapprox import Target
 
 
 def test_ladder_has_every_theorem_in_order():
@@ -81,7 +82,7 @@ def test_error_bound_names_what_is_missing(theorem, given, missing):
         ({"dim": 1.5}, ValueError, "'dim' must be an integer, got 1.5"),
         ({"lipschitz": 0.0}, ValueError, "'lipschitz' must be greater than 0"),
         ({"sup_norm": math.inf}, ValueError, "'sup_norm' must be finite"),
-        ({"theorem": "thesis"}, ValueError, "'theorem' must be one of 'thesis-core'"),
+        ({"theorem": "thesis-cores"}, ValueError, "'theorem' must be one of 'thesis-core'"),
         ({"concentration": -1.0}, ValueError, "'concentration' must be at least 0.0, got -1"),
         ({"covering": "none"}, ValueError, "'covering' must be one of"),
         ({"ragozin": 0.0}, ValueError, "'ragozin' must be greater than 0"),
@@ -137,8 +138,8 @@ def test_the_ends_of_the_ranges():
 
 
 def test_bad_input_of_concentration_and_best_concentration():
-    with pytest.raises(ValueError, match="'theorem' must be one of 'sharp', 'thesis'"):
-        bounds.concentration(0.1, dim=2, theorem="sharp-core")
+    with pytest.raises(ValueError, match="'theorem' must be one of 'sharp-core', 'thesis-core'"):
+        bounds.concentration(0.1, dim=2, theorem="sharp-split")
     with pytest.raises(ValueError, match="'theorem' must be one of"):
         bounds.best_concentration(dim=2, theorem="lower", lipschitz=1.0, radius=0.1)
     with pytest.raises(TypeError, match="needs the argument 'n'"):
@@ -186,3 +187,59 @@ def test_classes_are_not_mixed():
 def test_approximation_error_checks_its_degree(bad):
     with pytest.raises((ValueError, TypeError), match="'degree' must be"):
         bounds.approximation_error(bad, 2)
+
+
+def test_one_vocabulary_of_theorems():
+    for short, name in (("thesis", "thesis-core"), ("sharp", "sharp-core")):
+        for theorem in (short, name):
+            assert bounds.prefix_length(0.1, dim=8, theorem=theorem) == bounds.prefix_length(0.1, dim=8, theorem=name)
+            assert bounds.concentration(0.1, dim=8, theorem=theorem) == bounds.concentration(0.1, dim=8, theorem=name)
+            known = {"dim": 8, "lipschitz": 1.0, "concentration": 50.0, "radius": 0.1, "sup_norm": 1.0}
+            assert bounds.error_bound(theorem=theorem, **known) == bounds.error_bound(theorem=name, **known)
+    assert bounds.concentration(0.1, dim=8) == bounds.concentration(0.1, dim=8, theorem="sharp")
+
+
+def test_a_target_stands_for_its_class():
+    target = Target(lambda x: x[:, 0], dim=3, lipschitz=2.0, exponent=0.5, sup_norm=3.0)
+    known = {"dim": 3, "lipschitz": 2.0, "exponent": 0.5}
+    assert bounds.prefix_length(0.4, target=target) == bounds.prefix_length(0.4, **known, sup_norm=3.0)
+    assert bounds.ladder(0.4, target=target) == bounds.ladder(0.4, **known, sup_norm=3.0)
+    assert bounds.concentration([0.4, 0.5], target=target)[0] == bounds.concentration(0.4, **known)
+    other = bounds.prefix_length(0.4, target=target, lipschitz=1.0, exponent=1.0)
+    assert other == bounds.prefix_length(0.4, dim=3, sup_norm=3.0)
+    constant = Target(lambda x: x[:, 0] * 0.0, dim=3, lipschitz=0.0, sup_norm=0.0)
+    assert bounds.prefix_length(0.4, target=constant).value == 1.0
+
+
+def test_a_target_without_constants_is_not_taken_for_one_of_constants_1():
+    unknown = Target(lambda x: x[:, 0], dim=3, lipschitz=2.0)
+    assert bounds.prefix_length(0.4, target=unknown) == bounds.prefix_length(0.4, dim=3, lipschitz=2.0)
+    with pytest.raises(TypeError, match="'sup_norm' is not known of the target"):
+        bounds.prefix_length(0.4, target=unknown, theorem="lower")
+    with pytest.raises(TypeError, match="'lipschitz' is not known of the target"):
+        bounds.concentration(0.4, target=Target(lambda x: x[:, 0], dim=3))
+    with pytest.raises(TypeError, match="'lipschitz' must be given beside 'smoothness'"):
+        bounds.prefix_length(0.4, target=unknown, smoothness=4.0, theorem="sharp-core-spectral")
+    with pytest.raises(TypeError, match="'dim' must be given"):
+        bounds.prefix_length(0.4)
+
+
+def test_concentrations_beyond_the_largest_float_are_infinite():
+    assert bounds.concentration(0.1, dim=2, exponent=1e-3) == math.inf
+    assert bounds.concentration(1e-59, dim=2, exponent=0.3) == math.inf
+    assert 1e290 < bounds.concentration(1e-59, dim=2, exponent=0.4) < 1e300
+    with pytest.raises(ValueError, match="'exponent' must be 1 for theorem='thesis-core'"):
+        bounds.concentration(0.1, dim=8, theorem="thesis", exponent=0.5)
+    assert bounds.concentration(1e60, dim=8, lipschitz=1e61) == pytest.approx(bounds.concentration(0.1, dim=8))
+
+
+@pytest.mark.parametrize("theorem", PREFIX_LENGTH)
+def test_tiny_concentrations_and_exponents(theorem):
+    for concentration in (5e-324, 1e-308):
+        tiny = bounds.prefix_length(0.1, dim=2, theorem=theorem, concentration=concentration)
+        if theorem not in ("sharp-core-spectral", "sharp-core-interpolation"):  # they divide by it
+            assert tiny.log == bounds.prefix_length(0.1, dim=2, theorem=theorem, concentration=0.0).log
+    for eps, dim, exponent in ((1.0, 908, 0.0026), (0.1, 64, 0.008), (0.5, 2, 1e-16)):
+        bound = bounds.prefix_length(eps, dim=dim, theorem=theorem, exponent=exponent)
+        assert not math.isnan(bound.log)
+        assert bound.holds == math.isfinite(bound.log) or bound.side == "lower"

@@ -346,3 +346,27 @@ def test_the_remedy_for_a_missing_flint(monkeypatch):
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(ImportError, match=r"pip install spherapprox\[certify\]"):
         importlib.import_module("bounds.certify")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        (certify.bessel_zero, (1e300,), "order"),
+        (certify.best_approximation, (10**400, 8), "degree"),
+        (certify.eigenvalue, (2, math.nan, 3), "concentration"),
+        (certify.log_cap_measure, (2, "one"), "angle"),
+        (certify.log_cap_measure, (2, 4.0), "angle"),
+        (certify.log_tail, (2, 0.0, 3), "concentration"),
+        (certify.log_shifted_mean_angle, (2, 10.0, 0.0), "radius"),
+        (certify.mean_angle, (2, 10.0, 0), "power"),
+    ],
+)
+def test_arguments_of_enclosures_are_named(function, arguments, name):
+    with pytest.raises(ValueError, match=f"'{name}' must be"):
+        function(*arguments)
+
+
+def test_two_antipodes_do_not_cover_at_the_float_below_half_pi():
+    with pytest.raises(certify.CertificationError, match="out of reach"):
+        certify.log_covering_number(math.pi / 2, dim=2)
+    assert float(certify.log_covering_number("1.5707963267948967", dim=2).midpoint) == pytest.approx(math.log(2.0))

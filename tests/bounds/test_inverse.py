@@ -7,7 +7,7 @@ import pytest
 
 from bounds import best_concentration, covering_radius, error_bound, prefix_length, tokens_within
 from bounds.inverse import FREE
-from spherapprox import EqualMeasurePartition
+from spherapprox import EqualMeasurePartition, Target, points
 
 ALL = {"lipschitz": 1.0, "sup_norm": 1.0}
 
@@ -113,3 +113,100 @@ def test_equal_measure_cells_have_a_least_sufficient_concentration():
     best = best_concentration(dim=3, theorem="sharp-split-equal", lipschitz=1.0, radius=0.1, slack=0.01)
     assert best.value == pytest.approx(0.101, rel=1e-4)
     assert best.value <= 0.101
+
+
+@pytest.mark.parametrize("theorem", ["sharp-split-equal", "sharp-split-pack", "sharp-split-mean", "sharp-core"])
+def test_the_smallest_concentrations_are_nearly_uniform(theorem):
+    known = {"dim": 2, "theorem": theorem, "separation": 0.1, "radius": 0.1, **ALL}
+    uniform = error_bound(**known, concentration=0.0).value
+    for concentration in (5e-324, 1e-308, 1e-200, 1e-100):
+        assert error_bound(**known, concentration=concentration).value == pytest.approx(uniform, rel=1e-14)
+
+
+@pytest.mark.parametrize("exactness", [0, 2])
+def test_spectral_correction_needs_exactness_of_twice_the_degree(exactness):
+    bound = error_bound(
+        dim=2, theorem="sharp-core-spectral", sup_norm=1.0, concentration=10.0, degree=4, exactness=exactness
+    )
+    assert bound.value == math.inf
+    assert bound.failed == ("exactness >= 2 degree",)
+
+
+@pytest.mark.parametrize("slack", [0.0, 5e-324, 1e-13, 1.0])
+def test_slack_is_at_least_what_floats_resolve(slack):
+    with pytest.raises(ValueError, match="'slack' must be"):
+        best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, n=100, slack=slack)
+
+
+@pytest.mark.parametrize("theorem", ["sharp-split", "sharp-split-equal"])
+def test_the_least_slack_and_the_most_points(theorem):
+    best = best_concentration(dim=2, theorem=theorem, lipschitz=1.0, n=1e6, slack=1e-12)
+    assert best.value == pytest.approx(best.radius, rel=1e-11)
+    far = best_concentration(dim=4, theorem=theorem, lipschitz=1.0, n=1e300)
+    assert far.concentration <= 1e150
+    assert far.value < 1e-73
+
+
+HEIGHT = Target(lambda x: 2.0 * x[:, -1], dim=2, lipschitz=2.0, sup_norm=2.0)
+CELLS = EqualMeasurePartition(2, 300)
+
+
+@pytest.mark.parametrize("theorem", ["sharp-split-equal", "sharp-split", "sharp-core"])
+def test_a_target_and_a_partition_stand_for_their_numbers(theorem):
+    known = {"dim": 2, "lipschitz": 2.0, "sup_norm": 2.0, "radius": CELLS.radius, "n": 300, "theorem": theorem}
+    assert best_concentration(target=HEIGHT, points=CELLS, theorem=theorem) == best_concentration(**known)
+    held = error_bound(target=HEIGHT, points=CELLS, theorem=theorem, concentration=50.0)
+    assert held == error_bound(**known, concentration=50.0)
+
+
+def test_a_point_set_stands_for_its_radius_separation_and_degree():
+    spiral = points.fibonacci(300)
+    known = {"dim": 2, "lipschitz": 2.0, "sup_norm": 2.0, "concentration": 50.0}
+    for theorem in ("sharp-split", "sharp-split-pack"):
+        stated = error_bound(
+            **known, theorem=theorem, n=300, radius=spiral.covering_radius, separation=spiral.separation
+        )
+        assert error_bound(target=HEIGHT, points=spiral, theorem=theorem, concentration=50.0) == stated
+    rule = points.gauss_product(2, 30)
+    stated = error_bound(**known, theorem="sharp-core-quadrature", degree=30)
+    assert error_bound(target=HEIGHT, points=rule, theorem="sharp-core-quadrature", concentration=50.0) == stated
+    spectral = {"theorem": "sharp-core-spectral", "concentration": 5.0, "degree": 1}
+    stated = error_bound(**known | spectral, exactness=30)
+    assert error_bound(target=HEIGHT, points=rule, **spectral) == stated
+
+
+def test_what_is_given_takes_the_place_of_what_target_and_points_say():
+    rough = error_bound(target=HEIGHT, points=CELLS, theorem="sharp-split", concentration=50.0, lipschitz=3.0, radius=1)
+    stated = error_bound(dim=2, theorem="sharp-split", concentration=50.0, lipschitz=3.0, radius=1, n=300, sup_norm=2.0)
+    assert rough == stated
+    vector = Target(lambda x: x, dim=2, lipschitz=1.0, sup_norm=1.0, n_outputs=3)
+    by_memory = best_concentration(target=vector, memory=4800, theorem="sharp-split")
+    assert by_memory == best_concentration(target=vector, n=100, theorem="sharp-split")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": np.cos}, "'target' must be a Target"),
+        ({"points": [[1.0, 0.0, 0.0]]}, "'points' must be an EqualMeasurePartition or a PointSet"),
+        ({"points": EqualMeasurePartition(3, 10)}, "'dim' must be 3, that of 'points'"),
+        ({"dim": 3}, "'dim' must be 2, that of 'target'"),
+        ({"points": points.fibonacci(10)}, "'points' must be an EqualMeasurePartition for theorem='sharp-split-equal'"),
+        ({"memory": 1e4}, "'memory' is in place of 'points'"),
+        ({"target": Target(np.cos, dim=2)}, "needs the argument 'lipschitz'"),
+        ({"theorem": "sharp-core-centroid"}, "'points' must be a partition with centers='centroid'"),
+    ],
+)
+def test_targets_and_points_that_do_not_do(change, message):
+    arguments = {"target": HEIGHT, "points": CELLS, "theorem": "sharp-split-equal"}
+    with pytest.raises((ValueError, TypeError), match=message):
+        best_concentration(**arguments | change)
+
+
+def test_an_unknown_covering_radius_is_no_radius():
+    far = points.uniform(7, 50, rng=0)
+    target = Target(lambda x: x[:, 0], dim=7, lipschitz=1.0)
+    with pytest.raises(ValueError, match="'points' must have a covering radius, which is not known of these"):
+        best_concentration(target=target, points=far, theorem="sharp-split")
+    given = best_concentration(target=target, points=far, theorem="sharp-split", radius=1.4)
+    assert given.radius == 1.4

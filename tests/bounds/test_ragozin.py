@@ -12,7 +12,14 @@ from scipy.optimize import linprog
 from scipy.special import roots_gegenbauer
 
 from bounds import ragozin
-from bounds.ragozin import approximation_error, bessel_zero, jackson_degree, ragozin_constant, ragozin_floor
+from bounds.ragozin import (
+    approximation_error,
+    bessel_zero,
+    jackson_degree,
+    ragozin_constant,
+    ragozin_floor,
+    ragozin_limit,
+)
 from bounds.spectral import KAPPA
 from spherapprox import special
 
@@ -199,3 +206,29 @@ def test_jackson_degree_of_tiny_errors():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        (ragozin_constant, (8, 10**400), "degree"),
+        (ragozin_constant, (10**400,), "dim"),
+        (approximation_error, (10**400, 8), "degree"),
+        (ragozin_floor, (8, 10**400), "degree"),
+        (ragozin_limit, (10**400,), "dim"),
+        (bessel_zero, (1e300,), "order"),
+        (jackson_degree, (5e-324, 2), "eps"),
+        (jackson_degree, (1e-200, 2, 1e200), "eps"),
+        (jackson_degree, (0.1, 2, 10**400), "lipschitz"),
+    ],
+)
+def test_numbers_out_of_range_are_named(function, arguments, name):
+    with pytest.raises(ValueError, match=f"'{name}' must be"):
+        function(*arguments)
+
+
+def test_the_ends_of_the_ranges_have_values():
+    assert 1e-300 < approximation_error(10**300, 8) < 1e-298
+    degree = jackson_degree(1e-290, 8)
+    assert approximation_error(degree, 8) <= 1e-290 < approximation_error(degree - degree // 10**12, 8)
+    assert jackson_degree(1e300, 8, 1e-300) == 0

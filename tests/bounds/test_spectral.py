@@ -91,3 +91,13 @@ def test_the_mean_angle_is_enclosed_closely():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("concentration", [5e-324, 1e-300, 1e-291])
+@pytest.mark.parametrize("degree", [1, 3, 400])
+def test_eigenvalues_of_nearly_uniform_kernels(concentration, degree):
+    lower, upper = eigenvalue_bounds(degree, concentration, 8)
+    truth = degree * (math.log(concentration) - math.log(2.0)) + math.lgamma(4.5) - math.lgamma(4.5 + degree)
+    assert lower <= truth + 1e-12 * abs(truth)
+    assert truth - 1e-12 * abs(truth) <= upper
+    assert upper - lower < 1e-3 * abs(truth)

@@ -90,6 +90,41 @@ def test_log_concentration_beyond_the_largest_float(eps, dim, lip, c_r):
     assert direct == math.inf or truth < 1e309
 
 
+@pytest.mark.parametrize("dim", [1, 2, 8])
+@pytest.mark.parametrize("lip", [1e-150, 1e-101, 1e-99])
+def test_log_concentration_beyond_the_largest_float_where_the_target_is_nearly_constant(dim, lip):
+    # 8 L C_R / eps is small beside m + 1 or of its size
+    numbers = {"lipschitz": lip, "ragozin": 1.0, "harmonic": 1e200}
+    truth = truth_concentration(1e-100, dim, lip, 1.0, 1e200, digits=700)
+    assert truth > 1e300
+    log = thesis.log_concentration_needed(1e-100, dim, **numbers)
+    assert log == pytest.approx(float(mp.log(truth)), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("lemma", "change", "message"),
+    [
+        ("concentration_needed", {"dim": 10**400}, "'dim' must be at most 1000000"),
+        ("concentration_needed", {"eps": 0.0}, "'eps' must be at least 1e-200"),
+        ("concentration_needed", {"ragozin": None}, "'ragozin' must be a real number"),
+        ("concentration_series", {"lipschitz": math.nan}, "'lipschitz' must be a number"),
+        ("concentration_series", {"printed": 1}, "'printed' must be True or False"),
+    ],
+)
+def test_lemmas_name_a_bad_argument(lemma, change, message):
+    arguments = {"eps": 0.1, "dim": 8, "lipschitz": 1.0, "ragozin": 1.0, "harmonic": 1.0}
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(thesis, lemma)(**arguments | change)
+
+
+def test_lemmas_where_nothing_or_everything_is_needed():
+    assert thesis.convolution_error(0.0, 8, lipschitz=1.0, ragozin=1.0, harmonic=1.0) == math.inf
+    assert thesis.concentration_at_degree(0.1, 0, 8, harmonic=1.0) == 0.0
+    assert thesis.best_approximation(0, 8, lipschitz=1.0, ragozin=1.0) == math.inf
+    assert thesis.split_error(6.0, 8, sup_norm=1.0) == math.inf
+    assert thesis.concentration_series(1e-200, 8, lipschitz=1e200, ragozin=1.0, harmonic=1.0) == math.inf
+
+
 def test_log_concentration_of_zero():
     assert thesis.log_concentration_needed(10.0, 8, lipschitz=1.0, ragozin=1.0, harmonic=1.0) == -math.inf
 

@@ -1,0 +1,216 @@
+"""Call every public function of bounds with edge values of its arguments, and count the calls that end badly.
+
+    python tests/reference/fuzz_bounds.py [--cases 20000] [--seed 0] [--function error_bound ...] [--seconds 20]
+
+A call ends well with numbers that are not nan, or with a ValueError or TypeError whose message names an argument in
+quotes. A warning, any other exception, and a call that takes longer than the seconds given are failures; one of each
+kind is printed as a line that repeats it. The suite runs a smaller sample (tests/bounds/test_fuzz.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import math
+import re
+import signal
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tqdm
+
+import bounds
+from bounds import api, certify, covering, inverse, promises, ragozin, spectral, thesis
+
+Rng = np.random.Generator
+Call = tuple[str, dict[str, Any]]
+
+LEAST, LARGEST = 5e-324, math.nextafter(math.inf, 0.0)
+HUGE = 10**400
+ANYWHERE = [0.0, LEAST, 2.2e-308, 1e-300, 1e-154, 1e-61, 1e16, 1e101, 1e151, 1e301, LARGEST, HUGE]
+"""Values of any argument now and then, most of them outside its range."""
+SIZES = [1e-60, 1e-30, 1e-16, 1e-3, 0.1, 0.5, 1.0, 2.0, 1e16, 1e100]
+ANGLES = [LEAST, 1e-300, 1e-60, 1e-59, 1e-30, 1e-8, 0.1, 1.0, math.nextafter(math.pi / 2, 0.0), math.pi / 2, 3.0,
+          math.nextafter(math.pi, 0.0), math.pi]  # fmt: skip
+WHOLE = [0, 1, 2, 3, 4, 5, 8, 64, 129, 130, 1000, 10**6, 10**9, 10**30, HUGE, 1e300]
+EDGES: dict[str, list[Any]] = {
+    "eps": SIZES,
+    "dim": [1, 2, 3, 4, 7, 8, 9, 24, 33, 64, 65, 1000, 10**6],
+    "lipschitz": SIZES,
+    "sup_norm": SIZES,
+    "exponent": [LEAST, 1e-300, 1e-16, 1e-3, 0.01, 0.1, 0.5, 0.999, math.nextafter(1.0, 0.0), 1.0],
+    "concentration": [0.0, LEAST, 2.2e-308, 1e-300, 1e-154, 1e-16, 0.1, 1.0, 5.0, 30.0, 1e3, 1e5, 1e8, 1e16, 1e150],
+    "radius": ANGLES,
+    "separation": ANGLES,
+    "ragozin": SIZES,
+    "harmonic": SIZES,
+    "slack": [0.0, LEAST, 1e-300, 1e-16, 1e-12, 1e-3, 0.5, math.nextafter(1.0, 0.0)],
+    "smoothness": [LEAST, 1e-3, 0.5, 0.5 + 2e-16, 1.0, 1.5, 4.0, 4.0 + 1e-9, 5.0, 100.0, 1e5, 1e6],
+    "bits": [1.0, 1.5, 64.0, 1e12],
+    "n": [1, 2, 3, 4, 5, 6, 12, 13, 100, 1e6, 1e15, 1e16, 1e300],
+    "memory": [1.0, 40.0, 100.0, 1e9, 1e300],
+    "n_outputs": [1, 2, 1000, 10**30, HUGE],
+    "degree": WHOLE,
+    "exactness": WHOLE,
+    "order": [-0.5, 0.0, 0.5, 3.5, 1e6, 1e150, 1e300, LARGEST],
+    "x": [0.0, LEAST, 1e-154, 1.0, 1e150, 1e300, LARGEST],
+    "power": [LEAST, 1e-3, 1.0, 2.0, 100.0],
+    "angle": ANGLES,
+    "inner": SIZES,
+    "component_error": SIZES,
+    "numerator_error": SIZES,
+    "denominator_error": SIZES,
+    "numerator": SIZES,
+    "denominator": SIZES,
+    "product": SIZES,
+    "log_delta": [-1e300, -1e4, -745.0, -1.0, -1e-3, -1e-16],
+    "log_slope": [-1e300, -700.0, 0.0, 700.0, 1e300],
+    "log_concentration": [-1e4, -700.0, 0.0, 300.0, 460.0, 461.0, 700.0, 1e4],
+    "log_mass": [-1e300, -700.0, 0.0, 700.0, 1e300],
+    "mask": [-1e300, -700.0, 0.0, 700.0, 1e300],
+    "inputs": [1, 2, 10**6, HUGE],
+    "covering": list(covering.SUFFICIENT),
+    "method": list(covering.METHODS),
+}
+"""Argument -> its edge values; "theorem" depends on the function."""
+USUAL = {"eps": (-62.0, 2.0), "dim": (0.0, 6.0), "radius": (-20.0, 0.497), "separation": (-20.0, 0.497),
+        "concentration": (-20.0, 20.0), "n": (0.0, 30.0), "degree": (0.0, 4.0), "exactness": (0.0, 4.0)}  # fmt: skip
+"""Argument -> the decimal logarithms between which it is also drawn."""
+MODERATE = {"dim": 40, "degree": 60, "concentration": 100.0, "order": 100.0}
+"""Argument -> its largest value in ball arithmetic, which takes minutes with larger ones and cannot be interrupted."""
+POSITIVE = (-3.0, 3.0)
+WORDS = {
+    bounds.prefix_length: (*api.PREFIX_LENGTH, "sharp-split"),
+    bounds.error_bound: tuple(promises.ERROR),
+    bounds.best_concentration: inverse.FREE,
+    bounds.concentration: ("sharp", "thesis"),
+}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f.__name__: f
+    for f in (
+        *WORDS, bounds.ladder, bounds.tokens_within, bounds.covering_number, bounds.covering_radius,
+        bounds.jackson_degree, bounds.approximation_error, bounds.ragozin_constant, ragozin.ragozin_limit,
+        ragozin.ragozin_floor, ragozin.bessel_zero, spectral.iv_ratio_bounds, spectral.eigenvalue_bounds,
+        spectral.mean_angle_upper, spectral.mean_angle_lower,
+    )
+}  # fmt: skip
+LEMMAS = {
+    name: getattr(thesis, name)
+    for name in thesis.__all__
+    if not {"problem", "function"} & set(inspect.signature(getattr(thesis, name)).parameters)
+}
+PROVEN = {name: getattr(certify, name) for name in certify.__all__ if name[0].islower() and name != "certified"}
+GROUPS = {"": FUNCTIONS, "thesis.": LEMMAS, "certify.": PROVEN}
+CALLABLES = {prefix + name: function for prefix, group in GROUPS.items() for name, function in group.items()}
+
+
+def draw(name: str, rng: Rng) -> Any:
+    """Return a value of an argument: an edge, or log-uniform in its usual range."""
+    if name not in EDGES:
+        return bool(rng.random() < 0.5)  # a flag
+    if (chance := rng.random()) < 0.4 or name in ("covering", "method"):
+        edges = ANYWHERE if chance < 0.01 else EDGES[name]
+        return edges[rng.integers(len(edges))]
+    value = 10.0 ** rng.uniform(*USUAL.get(name, POSITIVE))
+    return round(value) if name in ("dim", "degree", "exactness") else value
+
+
+def call(name: str, rng: Rng) -> dict[str, Any]:
+    """Return random arguments: what must be given, what the theorem needs, and some of the others."""
+    arguments: dict[str, Any] = {}
+    function, needed = CALLABLES[name], {"dim"}
+    parameters = inspect.signature(function).parameters
+    if function in WORDS:
+        words = WORDS[function]
+        arguments["theorem"] = words[rng.integers(len(words))]
+        stated = promises.ERROR.get(arguments["theorem"])
+        needed |= {*stated.needs, "lipschitz"} if stated else set()
+        needed = needed - {"radius"} | {"n"} if rng.random() < 0.5 else needed
+    for parameter in parameters.values():
+        chance = 0.01 if arguments.get("theorem") not in api._ONLY_FOR.get(parameter.name, [None]) else 0.3
+        wanted = parameter.default is inspect.Parameter.empty or parameter.name in needed or rng.random() < chance
+        if wanted and parameter.name not in {*arguments, "certified", "digits", "target", "points", "samples"}:
+            arguments[parameter.name] = draw(parameter.name, rng)
+            if name.startswith("certify.") and parameter.name in MODERATE:
+                arguments[parameter.name] = min(arguments[parameter.name], MODERATE[parameter.name])
+    return arguments
+
+
+def numbers(value: Any) -> Iterator[float]:
+    """Return the numbers in a result, which a bound must also be able to print."""
+    if isinstance(value, bounds.Bound):
+        str(value)
+        known = (value.log, value.value, value.log10, value.concentration, value.radius)
+        yield from (number for number in known if number is not None)
+        yield from (number for _, number in value.constants)
+    elif isinstance(value, certify.Enclosure):
+        yield from (float(value.lower), float(value.upper))
+    elif isinstance(value, (tuple, list, np.ndarray)):
+        for item in value:
+            yield from numbers(item)
+    else:
+        yield float(value) if abs(value) < LARGEST else math.inf
+
+
+def judge(name: str, arguments: dict[str, Any], seconds: int) -> str:
+    """Return "" for a call that ends well, else what is wrong with it."""
+    names = set(inspect.signature(CALLABLES[name]).parameters)
+    signal.alarm(seconds)
+    try:
+        found = list(numbers(CALLABLES[name](**arguments)))
+    except certify.CertificationError:
+        return ""
+    except (ValueError, TypeError) as error:
+        named = names & set(re.findall(r"'(\w+)'", str(error)))
+        wanted = isinstance(error, bounds.HypothesisError) or named
+        return "" if wanted else f"{type(error).__name__} without a name: {error}"
+    except Exception as error:  # whatever it is, it is what is looked for
+        return f"{type(error).__name__}: {error}"
+    finally:
+        signal.alarm(0)
+    return "nan" if any(math.isnan(number) for number in found) else ""
+
+
+def fuzz(names: list[str], cases: int, seed: int, seconds: int = 20, *, quiet: bool = True) -> dict[str, Counter[str]]:
+    """Return function -> what is wrong -> an example of it, and print nothing."""
+    bad: dict[str, Counter[str]] = {}
+    for name in names:
+        rng = np.random.default_rng([seed, *name.encode()])
+        bad[name] = Counter()
+        for _ in tqdm.trange(cases, desc=name, leave=False, disable=quiet):
+            arguments = call(name, rng)
+            if wrong := judge(name, arguments, seconds):
+                kind = re.sub(r"[-+.\de]{2,}", "#", wrong)
+                if not bad[name][kind]:
+                    print(f"{name}(**{arguments}): {wrong}", flush=True)
+                bad[name][kind] += 1
+    return bad
+
+
+def _too_long(*_: Any) -> None:
+    raise TimeoutError("takes too long")
+
+
+def main() -> int:
+    """Print the failures, one of each kind, and their counts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=2000, help="per function")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=int, default=20, help="a call may take")
+    parser.add_argument("--function", nargs="*", default=list(CALLABLES), choices=list(CALLABLES))
+    options = parser.parse_args()
+    warnings.simplefilter("error")
+    signal.signal(signal.SIGALRM, _too_long)
+    bad = fuzz(options.function, options.cases, options.seed, options.seconds, quiet=False)
+    print()
+    for name, kinds in bad.items():
+        print(f"{name:32} {options.cases:6} calls, {sum(kinds.values()):5} bad, {len(kinds):3} kinds")
+    return int(any(bad.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

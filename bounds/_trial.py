@@ -164,7 +164,7 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
     names = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
     floor = error_bound(
         dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=len(head),
-        sup_norm=target.sup_norm,
+        sup_norm=_sup_norm(target),
     )  # fmt: skip
     thesis = _thesis(target, kind, error.lower, head.n_outputs)
     needs = "" if thesis is not None else "the target's sup norm"
@@ -190,7 +190,11 @@ def _verdict(validation: Validation) -> str:
 
 def _lipschitz(target: Target) -> float:
     assert target.lipschitz is not None
-    return target.lipschitz
+    return max(target.lipschitz, SMALLEST)  # 0 is a constant
+
+
+def _sup_norm(target: Target) -> float | None:
+    return None if target.sup_norm is None else max(target.sup_norm, SMALLEST)
 
 
 def _theory(target: Target, kind: str, radius: float, n: int) -> float:
@@ -198,7 +202,7 @@ def _theory(target: Target, kind: str, radius: float, n: int) -> float:
     bounds: list[Bound] = [
         best_concentration(
             dim=target.dim, theorem=theorem, lipschitz=_lipschitz(target), radius=radius, n=n,
-            sup_norm=target.sup_norm, exponent=target.exponent,
+            sup_norm=_sup_norm(target), exponent=target.exponent,
         )
         for theorem in _THEOREMS[kind]
     ]  # fmt: skip

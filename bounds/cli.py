@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(arguments)
     except KeyboardInterrupt:
         print("spherapprox: interrupted; results are written at the end, all or none", file=sys.stderr)
+        if arguments is None:  # threads may be inside a kernel, which the interpreter's own end does not survive
+            os._exit(130)
         return 130
 
 

@@ -82,7 +82,21 @@ FILES = {"points.csv": b"maker,dim,n,covering", "covering.png": b"spherapprox", 
 
 @dataclass(frozen=True)
 class Made:
-    """One set of points; the covering radius lies between its two ends."""
+    """One set of points.
+
+    Parameters
+    ----------
+    maker : str
+        A name in `MAKERS`.
+    n : int
+        Number of points.
+    lower, upper : float
+        The ends between which the covering radius lies, in radians.
+    separation : float
+        The least distance of two points, in radians.
+    floor : float
+        The angle of a cap of measure 1/n: no n points have a smaller covering radius.
+    """
 
     maker: str
     n: int

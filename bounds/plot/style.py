@@ -12,8 +12,6 @@ import matplotlib.ticker
 import numpy as np
 from matplotlib.figure import Figure
 
-from spherapprox import __version__
-
 BLUE, RED, PINK, GREEN, ORANGE, SKY, YELLOW = (
     "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#56B4E9", "#F0E442",
 )  # fmt: skip
@@ -92,6 +90,17 @@ def _start(group: Sequence[int], wanted: Sequence[float], gap: float) -> float:
 
 
 def write(figure: Figure, path: Path) -> None:
-    """Write a figure as a PNG that says who made it."""
-    software = f"spherapprox {__version__}, Matplotlib {matplotlib.__version__}"
+    """Write a figure as a PNG that says who made it, so that the command knows it again.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : Path
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written.
+    """
+    software = f"spherapprox, Matplotlib {matplotlib.__version__}"
     figure.savefig(path, dpi=150, metadata={"Software": software})

@@ -78,6 +78,14 @@ def test_land_has_mean_errors_that_fall_while_sup_errors_cannot():
     assert drawn == {f"{head} head, {kind} error" for head in ("core", "split") for kind in ("sup", "mean")}
 
 
+@pytest.mark.parametrize("value", [0.0, 2.0])
+def test_a_constant_is_approximated(value, tmp_path):
+    constant = Target(lambda x: value + 0.0 * x[:, 0], 2, lipschitz=0.0, sup_norm=value)
+    found = study.run(constant, [12], points=100)
+    assert all(row.error <= row.bound + 1e-12 * value for row in found.series("split", "theory"))
+    assert len(study.save(found, tmp_path)) == 4
+
+
 def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
     found = study.run(Target(lambda x: x[:, 0], 2, lipschitz=1.0), [30], choices=["theory", 5.0], points=100)
     assert [(row.head, row.choice) for row in found.rows] == [

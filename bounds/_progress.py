@@ -9,6 +9,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from spherapprox import _checks
+
 SECONDS = 5.0
 """Between two lines."""
 
@@ -25,7 +27,14 @@ def each(items: Sequence[Any], progress: bool | None, unit: str, describe: Calla
         What an item is called.
     describe : callable
         Maps an item to a few words.
+
+    Raises
+    ------
+    TypeError
+        When `progress` is something else, before the first item.
     """
+    if progress is not None:
+        progress = _checks.flag(progress, "progress")
     terminal = sys.stderr.isatty()
     if terminal and progress is not False:
         with tqdm(items, unit=unit, leave=False) as bar:

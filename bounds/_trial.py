@@ -124,7 +124,7 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
     if way == "theory":
         concentration = _theory(target, kind, radius, n)
     elif isinstance(way, str):
-        concentration = _search(measure, make, radius, np.max if way == "best" else np.mean)
+        concentration = _search(measure, make, radius, mean=way == "mean")
     else:
         concentration = float(way)
     head = make(concentration)
@@ -184,8 +184,7 @@ def _verdict(validation: Validation) -> str:
     if validation.violated:
         return "violated: " + ", ".join(validation.violated)
     checks = [(c.bound.value, c.verdict) for c in validation.checks if c.bound is not None and c.bound.holds]
-    verdict: str = min(checks, default=(math.inf, "not applicable"))[1]
-    return "undecided" if verdict == "holds" and not validation.ok else verdict
+    return str(min(checks, default=(math.inf, "not applicable"))[1])
 
 
 def _lipschitz(target: Target) -> float:
@@ -211,9 +210,7 @@ def _theory(target: Target, kind: str, radius: float, n: int) -> float:
     return best.concentration
 
 
-def _search(
-    measure: Measure, make: Callable[[float], Head], radius: float, of_errors: Callable[[Floats], Any]
-) -> float:
+def _search(measure: Measure, make: Callable[[float], Head], radius: float, *, mean: bool) -> float:
     """Return the concentration with the smallest error on a sample: a coarse grid, then a local search."""
     target, count = measure.target, min(_SEARCH_POINTS, measure.points)
     controls = make(0.0).control_points  # where a kernel that is too narrow peaks, and poles of the catalogue's targets
@@ -222,7 +219,10 @@ def _search(
     wanted = target(x)
 
     def error(log_concentration: float) -> float:
-        return float(of_errors(_lengths(make(math.exp(log_concentration))(x, workers=measure.workers) - wanted)))
+        head = make(math.exp(log_concentration))
+        if mean:
+            return float(measure.errors(head, count).mean())
+        return float(_lengths(head(x, workers=measure.workers) - wanted).max())
 
     grid = np.linspace(math.log(0.03), math.log(40.0) - 2.0 * math.log(min(radius, 1.0)), 20)
     with warnings.catch_warnings():

@@ -283,6 +283,7 @@ def test_maps_show_target_head_and_error(small):
         ),
         ({"n": 100}, TypeError, r"'n' must be a sequence of numbers of control points, got 100: write \[n\]"),
         ({"choices": "best"}, TypeError, r"'choices' must be a sequence, got 'best': write \['best'\]"),
+        ({"progress": "yes"}, TypeError, "'progress' must be True or False, got 'yes'"),
         ({"estimate": 1}, TypeError, "'estimate' must be True or False, got 1"),
         ({"n": []}, ValueError, "'n' must name at least one"),
         ({"n": [0]}, ValueError, "'n' must be at least 1, got 0"),

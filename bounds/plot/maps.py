@@ -73,7 +73,7 @@ def maps_figure(
 
 
 def _draw_coastlines(axes: Any) -> None:
-    latitude, longitude = np.arange(-89.75, 90.0, 0.5), np.arange(-179.75, 180.0, 0.5)  # the centres of the map's cells
+    latitude, longitude = np.arange(-89.25, 90.0, 1.0), np.arange(-179.25, 180.0, 1.0)  # every other cell of the map
     cells = np.meshgrid(latitude, longitude, indexing="ij")
     land = targets.land()(sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())).reshape(cells[0].shape)
     axes.contour(np.radians(longitude), np.radians(latitude), land, levels=[0.5], colors="0.25", linewidths=0.5)

@@ -24,17 +24,50 @@ lower-continuous          4.E: no tokens that depend continuously on the target 
 lower-any                 4.E: no real tokens do, however they are chosen
 lower-bits                4.E: no tokens of so many bits do
 ========================  ==========================================================================
+
+`study` measures heads with a growing prefix on one target and holds them against all of this; `rungs` and `makers` are
+the tables and figures of the ladder and of control points. Names are loaded when they are first used (PEP 562).
 """
 
 from __future__ import annotations
 
-from ._bound import Bound, Hypothesis, HypothesisError
-from .api import concentration, ladder, prefix_length
-from .covering import covering_number, covering_radius
-from .inverse import best_concentration, error_bound, tokens_within
-from .ragozin import approximation_error, jackson_degree, ragozin_constant
-from .thesis.harmonics import zonal_harmonic_bound
-from .validate import Check, Validation, validate
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import makers, rungs, study
+    from . import plot as plot
+    from ._bound import Bound, Hypothesis, HypothesisError
+    from .api import concentration, ladder, prefix_length
+    from .covering import covering_number, covering_radius
+    from .inverse import best_concentration, error_bound, tokens_within
+    from .ragozin import approximation_error, jackson_degree, ragozin_constant
+    from .thesis.harmonics import zonal_harmonic_bound
+    from .validate import Check, Validation, validate
+
+_HOME = {
+    "Bound": "_bound",
+    "Check": "validate",
+    "Hypothesis": "_bound",
+    "HypothesisError": "_bound",
+    "Validation": "validate",
+    "approximation_error": "ragozin",
+    "best_concentration": "inverse",
+    "concentration": "api",
+    "covering_number": "covering",
+    "covering_radius": "covering",
+    "error_bound": "inverse",
+    "jackson_degree": "ragozin",
+    "ladder": "api",
+    "prefix_length": "api",
+    "ragozin_constant": "ragozin",
+    "tokens_within": "inverse",
+    "validate": "validate",
+    "zonal_harmonic_bound": "thesis.harmonics",
+}
+_MODULES = ("makers", "plot", "rungs", "study")
 
 __all__ = [
     "Bound",
@@ -50,9 +83,35 @@ __all__ = [
     "error_bound",
     "jackson_degree",
     "ladder",
+    "makers",
     "prefix_length",
     "ragozin_constant",
+    "rungs",
+    "study",
     "tokens_within",
     "validate",
     "zonal_harmonic_bound",
 ]
+
+
+class _Package(ModuleType):
+    """Keeps a name for its function where a submodule is called the same: importing one would set `validate`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

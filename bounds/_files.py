@@ -1,4 +1,4 @@
-"""Result files that appear together or not at all, and tables among them."""
+"""Result files that appear together or not at all, that replace earlier results only, and tables among them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,44 @@ import csv
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 
 @contextmanager
-def together(out: Path) -> Iterator[Path]:
-    """Give a temporary folder whose files move to `out` when all of them are written; nothing stays otherwise."""
+def together(out: Path, marks: Mapping[str, bytes]) -> Iterator[Path]:
+    """Give a temporary folder whose files move to `out` when all of them are written; nothing stays otherwise.
+
+    Earlier results that are not written anew are deleted: `marks` says what stands near the beginning of each file.
+    """
     new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=out))
     try:
         yield folder
-        for path in sorted(folder.iterdir()):
-            os.replace(path, out / path.name)
+        written = sorted(path.name for path in folder.iterdir())
+        for name in written:
+            os.replace(folder / name, out / name)
+        for name in earlier(out, marks)[0]:
+            if name not in written:
+                (out / name).unlink()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if new and not any(out.iterdir()):
             out.rmdir()
+
+
+def earlier(out: Path, marks: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """Return which of these names stand in a folder already: earlier results, and files from elsewhere."""
+    there = [name for name in marks if (out / name).exists()]
+    own = [name for name in there if (out / name).is_file() and marks[name] in _beginning(out / name)]
+    return own, [name for name in there if name not in own]
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(500)
 
 
 def write_csv(path: Path, names: Sequence[str], rows: Iterable[Iterable[object]]) -> None:

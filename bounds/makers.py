@@ -7,16 +7,19 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tabulate import tabulate
-from tqdm import tqdm
 
 from spherapprox import PointSet, _checks, points
 from spherapprox.partition import EqualMeasurePartition
 
 from ._files import together, write_csv
+from ._progress import each
 from .covering import covering_radius
+
+__all__ = ["COUNTS", "MAKERS", "Comparison", "Made", "compare", "save"]
 
 COUNTS = (10, 30, 100, 300, 1000, 3000)
 """Numbers of points of the standard comparison."""
@@ -28,7 +31,7 @@ DRAWN = 300
 """The figure of cells shows the partition into the number of cells nearest to this."""
 
 
-def _partition(kind: str) -> Callable[[int, int, int], PointSet | None]:
+def _partition(kind: str) -> Callable[[int, int, int], PointSet | str]:
     def make(dim: int, n: int, seed: int) -> PointSet:
         partition = EqualMeasurePartition(dim, n, centers=kind)
         return PointSet(partition.centers(), covering_radius=None if dim <= 2 else partition.radius)
@@ -36,27 +39,29 @@ def _partition(kind: str) -> Callable[[int, int, int], PointSet | None]:
     return make
 
 
-def _fibonacci(dim: int, n: int, seed: int) -> PointSet | None:
-    return points.fibonacci(n) if dim == 2 else None
+def _fibonacci(dim: int, n: int, seed: int) -> PointSet | str:
+    return points.fibonacci(n) if dim == 2 else "on S^2 only"
 
 
-def _gauss(dim: int, n: int, seed: int) -> PointSet | None:
+def _gauss(dim: int, n: int, seed: int) -> PointSet | str:
     """Return the largest product Gauss rule of at most n points."""
     degree = 0
     while (degree + 2) * ((degree + 1) // 2 + 1) ** (dim - 1) <= n:
         degree += 1
-    return points.gauss_product(dim, degree) if degree else None
+    return points.gauss_product(dim, degree) if degree else "the least rule has 2 points"
 
 
-def _relaxed(dim: int, n: int, seed: int) -> PointSet | None:
-    return points.relax(EqualMeasurePartition(dim, n)) if n <= MOST_RELAXED else None
+def _relaxed(dim: int, n: int, seed: int) -> PointSet | str:
+    if n > MOST_RELAXED:
+        return f"at most {MOST_RELAXED} points are relaxed"
+    return points.relax(EqualMeasurePartition(dim, n))
 
 
 def _greedy(dim: int, n: int, seed: int) -> PointSet:
     return points.greedy(np.eye(dim + 1)[-1:], n, rng=seed)
 
 
-MAKERS: dict[str, Callable[[int, int, int], PointSet | None]] = {
+MAKERS: dict[str, Callable[[int, int, int], PointSet | str]] = {
     "partition": _partition("midpoint"),
     "partition, smallest-cap": _partition("smallest-cap"),
     "partition, centroid": _partition("centroid"),
@@ -67,12 +72,31 @@ MAKERS: dict[str, Callable[[int, int, int], PointSet | None]] = {
     "sobol": points.sobol,
     "uniform": points.uniform,
 }
-"""Maker -> its points for (dim, n, seed), None where it makes none; n may be fewer."""
+"""Maker -> its points for (dim, n, seed), which may be fewer than n, or why it makes none."""
+
+
+COLUMNS = ("maker", "dim", "n", "covering_lower", "covering_upper", "separation", "mesh_ratio", "floor")
+FILES = {"points.csv": b"maker,dim,n,covering", "covering.png": b"spherapprox", "partition.png": b"spherapprox"}
+"""What `save` writes, and what stands near the beginning of each."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """One set of points; the covering radius lies between its two ends."""
+    """One set of points.
+
+    Parameters
+    ----------
+    maker : str
+        A name in `MAKERS`.
+    n : int
+        Number of points.
+    lower, upper : float
+        The ends between which the covering radius lies, in radians.
+    separation : float
+        The least distance of two points, in radians.
+    floor : float
+        The angle of a cap of measure 1/n: no n points have a smaller covering radius.
+    """
 
     maker: str
     n: int
@@ -91,14 +115,40 @@ class Made:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found."""
+    """The result of `compare`.
+
+    Parameters
+    ----------
+    dim : int
+    rows : tuple of Made
+    left_out : tuple of (str, int, str)
+        Maker, number of points, and why there is no such row.
+    """
 
     dim: int
     rows: tuple[Made, ...]
+    left_out: tuple[tuple[str, int, str], ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which rows are missing, and why, in words."""
+        counts: dict[tuple[str, str], list[str]] = {}
+        for maker, n, why in self.left_out:
+            counts.setdefault((maker, why), []).append(str(n))
+        return tuple(f"no {maker} at N = {', '.join(ns)}: {why}" for (maker, why), ns in counts.items())
 
     def series(self, maker: str) -> tuple[Made, ...]:
         """Return the sets of one maker, by increasing n."""
         return tuple(sorted((row for row in self.rows if row.maker == maker), key=lambda row: row.n))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the rows as points.csv has them."""
+        return [
+            dict(zip(
+                COLUMNS, (r.maker, self.dim, r.n, r.lower, r.upper, r.separation, r.mesh_ratio, r.floor), strict=True
+            ))
+            for r in self.rows
+        ]  # fmt: skip
 
     def table(self) -> str:
         """Return the rows as a text table."""
@@ -128,14 +178,14 @@ def compare(
     dim : int
         The manifold's dimension m >= 1.
     n : sequence of int
-        Numbers of points; a product Gauss rule has at most that many, and a maker that has none for a dimension or a
-        number (`fibonacci` above S^2, relaxed sets of more than 1000 points) is left out.
+        Numbers of points; a product Gauss rule has at most that many. `Comparison.left_out` says which maker has none
+        for a dimension or a number (`fibonacci` above S^2, relaxed sets of more than 1000 points).
     makers : sequence of str, optional
         Names in `MAKERS`; all by default.
     rng : int
         Seed of the random makers.
     progress : bool or None
-        Show a progress bar; None: on a terminal only.
+        Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
 
     Returns
     -------
@@ -158,14 +208,18 @@ def compare(
     names = list(MAKERS) if makers is None else [_checks.choice(name, "makers", MAKERS) for name in makers]
     seed = _checks.integer(rng, "rng", minimum=0)
     work = [(name, count) for name in names for count in counts]
-    rows = []
-    for name, count in tqdm(work, unit="set", disable=None if progress is None else not progress, leave=False):
+    rows: dict[Made, None] = {}
+    left_out = []
+    for name, count in each(work, progress, "set", lambda pair: f"{pair[0]}, N = {pair[1]}"):
         made = MAKERS[name](dim, count, seed)
-        if made is not None:
-            rows.append(_measure(name, made))
+        row = None if isinstance(made, str) else _measure(name, made)
+        if row is None or row in rows:
+            left_out.append((name, count, made if isinstance(made, str) else f"the same {len(made)} points once more"))
+        else:
+            rows[row] = None
     if not rows:
         raise ValueError(f"'makers' = {names} make no points of S^{dim} with 'n' = {counts}: name others")
-    return Comparison(dim, tuple(dict.fromkeys(rows)))
+    return Comparison(dim, tuple(rows), tuple(left_out))
 
 
 def _measure(maker: str, made: PointSet) -> Made:
@@ -189,17 +243,11 @@ def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
-    with together(Path(out)) as folder:
-        _write(comparison, folder / "points.csv")
-        plot.covering_figure(comparison).savefig(folder / "covering.png", dpi=150)
+    with together(Path(out), FILES) as folder:
+        write_csv(folder / "points.csv", COLUMNS, (row.values() for row in comparison.records()))
+        plot.write(plot.covering_figure(comparison), folder / "covering.png")
         if comparison.dim == 2:
             n = min((row.n for row in comparison.rows), key=lambda count: abs(math.log(count / DRAWN)))
-            plot.partition_figure(EqualMeasurePartition(2, n)).savefig(folder / "partition.png", dpi=150)
+            plot.write(plot.partition_figure(EqualMeasurePartition(2, n)), folder / "partition.png")
         names = sorted(path.name for path in folder.iterdir())
     return tuple(Path(out) / name for name in names)
-
-
-def _write(comparison: Comparison, path: Path) -> None:
-    names = ("maker", "dim", "n", "covering_lower", "covering_upper", "separation", "mesh_ratio", "floor")
-    dim, rows = comparison.dim, comparison.rows
-    write_csv(path, names, ((r.maker, dim, r.n, r.lower, r.upper, r.separation, r.mesh_ratio, r.floor) for r in rows))

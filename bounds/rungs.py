@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tabulate import tabulate
-from tqdm import tqdm
 
 from ._bound import Bound
 from ._files import together, write_csv
+from ._progress import each
 from .api import concentration, ladder
+
+__all__ = ["Curves", "curves", "hypotheses", "records", "save", "table"]
 
 
 def table(bounds: Sequence[Bound]) -> str:
@@ -30,11 +32,29 @@ def table(bounds: Sequence[Bound]) -> str:
     lines = []
     for bound in bounds:
         lam = "" if bound.concentration is None else f"{bound.concentration:.6g}"
+        lam += "*" if _cancellation(bound) > DIGITS else ""
         note = bound.reference + ("; needs " + " and ".join(bound.failed) if bound.failed else "")
         size = ("" if bound.side == "upper" else ">= ") + ("-" if math.isinf(bound.log) else f"{bound.log10:.2f}")
         lines.append((bound.theorem, lam, size, note))
     headers = ("theorem", "concentration", "log10 N", "from")
-    return str(tabulate(lines, headers=headers, colalign=("left", "right", "right", "left"), disable_numparse=True))
+    text = str(tabulate(lines, headers=headers, colalign=("left", "right", "right", "left"), disable_numparse=True))
+    return text + (_BEYOND if any(_cancellation(bound) > DIGITS for bound in bounds) else "")
+
+
+DIGITS = -math.log10(np.finfo(np.float64).eps)
+"""Of a float64."""
+
+_BEYOND = """
+*  no head in float64 has it: its coefficients cancel in more than 16 digits. Larger concentrations, which take more
+   points, cancel less: prefix_length(..., concentration=)."""
+
+
+def _cancellation(bound: Bound) -> float:
+    """Return the decimal digits that cancel among the coefficients of a bound's head."""
+    if bound.theorem == "sharp-core-rank":  # the limit of small concentrations
+        return math.inf
+    constants = dict(bound.constants)
+    return max(constants.get("log amplification", 0.0), constants.get("log weights", 0.0)) / math.log(10.0)
 
 
 def hypotheses(bounds: Sequence[Bound]) -> str:
@@ -89,7 +109,7 @@ def curves(
     eps, dim, lipschitz, sup_norm, exponent, ragozin
         As in `bounds.ladder`.
     progress : bool or None
-        Show a progress bar; None: on a terminal only.
+        Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
 
     Returns
     -------
@@ -113,7 +133,7 @@ def curves(
     axis = np.asarray(eps if shapes[0] else dim)
     other = dim if shapes[0] else eps
     found: list[Sequence[Bound]] = []
-    for value in tqdm(axis, unit=over, disable=None if progress is None else not progress, leave=False):
+    for value in each(axis.tolist(), progress, over, lambda value: f"{over} = {value:.4g}"):
         e, d = (value, other) if shapes[0] else (other, value)
         found.append(ladder(e, dim=d, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, ragozin=ragozin))
     log10 = {
@@ -123,6 +143,11 @@ def curves(
     sides: dict[str, str] = {bound.theorem: bound.side for bound in found[0]}
     return Curves(over, axis.astype(np.float64), float(np.asarray(other)), log10, sides)
 
+
+FILES = {"ladder.csv": b"theorem,side,log10_n"} | dict.fromkeys(
+    ("ladder_eps.png", "ladder_dim.png", "concentration.png"), b"spherapprox"
+)
+"""What `save` writes, and what stands near the beginning of each."""
 
 EPS = np.geomspace(1e-3, 1.0, 31)
 DIMS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64])
@@ -150,17 +175,18 @@ def save(
 
     options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "ragozin": ragozin}
     rung = ladder(eps, dim=dim, **options)  # every argument is checked here
-    axis = np.unique([*EPS * lipschitz, eps, 0.999 * sup_norm])  # from sup_norm on zero weights will do
+    axis = np.unique([*EPS * lipschitz, eps, 0.999 * sup_norm])
+    axis = axis[axis < max(sup_norm, np.nextafter(axis[0], np.inf))]  # from sup_norm on, 0 is near enough
     by_eps = curves(axis, dim=dim, progress=progress, **options)
     by_dim = curves(eps, dim=np.unique(np.append(DIMS, dim)), progress=progress, **options)
     printed = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis", ragozin=1.0)
     proven = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis")
     sharp = concentration(axis, dim=dim, lipschitz=lipschitz)
-    with together(Path(out)) as folder:
+    with together(Path(out), FILES) as folder:
         _write(rung, folder / "ladder.csv")
-        plot.ladder_figure(by_eps).savefig(folder / "ladder_eps.png", dpi=150)
-        plot.ladder_figure(by_dim).savefig(folder / "ladder_dim.png", dpi=150)
-        plot.concentration_figure(axis, printed, proven, sharp, dim).savefig(folder / "concentration.png", dpi=150)
+        plot.write(plot.ladder_figure(by_eps), folder / "ladder_eps.png")
+        plot.write(plot.ladder_figure(by_dim), folder / "ladder_dim.png")
+        plot.write(plot.concentration_figure(axis, printed, proven, sharp, dim), folder / "concentration.png")
         names = sorted(path.name for path in folder.iterdir())
     return tuple(Path(out) / name for name in names)
 
@@ -174,3 +200,23 @@ def _row(b: Bound) -> tuple[object, ...]:
     said = "; ".join(map(str, b.hypotheses))
     constants = "; ".join(f"{name} = {value!r}" for name, value in b.constants)
     return b.theorem, b.side, b.log10, b.concentration, b.radius, b.holds, said, constants, b.reference
+
+
+def records(bounds: Sequence[Bound]) -> list[dict[str, Any]]:
+    """Return a ladder for a JSON document; null for what is not finite.
+
+    Examples
+    --------
+    >>> records(ladder(0.1, dim=8))[-1]["side"]
+    'lower'
+    """
+    return [
+        {
+            "theorem": b.theorem, "side": b.side, "log10_n": b.log10 if math.isfinite(b.log) else None,
+            "concentration": b.concentration, "radius": b.radius, "holds": b.holds,
+            "in_float64": _cancellation(b) <= DIGITS,
+            "hypotheses": [{"statement": h.statement, "holds": h.holds} for h in b.hypotheses],
+            "constants": dict(b.constants), "reference": b.reference,
+        }
+        for b in bounds
+    ]  # fmt: skip

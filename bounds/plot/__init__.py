@@ -1,9 +1,11 @@
 """The figures: of studies, of the ladder, of partitions and of control points."""
 
 from .coefficients import Curve, coefficients_figure
-from .errors import error_figure, error_grid, maps_figure, slope
+from .errors import error_figure, error_grid, slope
 from .ladder import concentration_figure, ladder_figure
+from .maps import maps_figure
 from .points import covering_figure, partition_figure
+from .style import write
 
 __all__ = [
     "Curve",
@@ -16,4 +18,5 @@ __all__ = [
     "maps_figure",
     "partition_figure",
     "slope",
+    "write",
 ]

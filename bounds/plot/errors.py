@@ -1,28 +1,29 @@
-"""Figures of a study: errors and bounds against prefix length, and maps of a target on S^2."""
+"""Figures of a study: errors and bounds against prefix length, with what the thesis asks for the same errors."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from numpy.typing import NDArray
+from matplotlib.ticker import MaxNLocator
 
-from spherapprox import sphere
-from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.target import Target
 
-from .style import BLUE, RED, grid
+from ..api import prefix_length
+from .style import BLUE, PINK, RED, WINE, Label, count_axis, grid, label_ends
 
 if TYPE_CHECKING:
     from ..study import Row, Study
 
 _COLOUR = {"core": BLUE, "split": RED}
-_MARKER = {"theory": "o", "best": "D", "fixed": "s"}
-_WAY = {"theory": "of least bound", "best": "of least error", "fixed": "fixed"}
+_MARKER = {"theory": "o", "best": "D", "fixed": "s", "mean": "^"}
+_WAY = {
+    "theory": "$\\lambda$ of least bound", "best": "$\\lambda$ of least error", "fixed": "$\\lambda$ fixed",
+    "mean": "mean error",
+}  # fmt: skip
 
 
 def slope(n: Sequence[float], error: Sequence[float]) -> float:
@@ -37,7 +38,7 @@ def slope(n: Sequence[float], error: Sequence[float]) -> float:
 
 
 def error_figure(study: Study) -> Figure:
-    """Draw measured errors and a-priori bounds against the number of control points, with their slopes.
+    """Draw measured errors and a-priori bounds against the number of control points, each with its name and slope.
 
     Parameters
     ----------
@@ -47,12 +48,20 @@ def error_figure(study: Study) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Save it with ``figure.savefig(path)``.
+        Where the thesis speaks, the prefix lengths that it asks for the same errors stand in a second panel; elsewhere
+        a line says what it needs, and what it asks for on the least sphere of which it speaks. "Any method on its worst
+        target" is the floor 4.5: no method that samples at N points promises less for all targets of this Lipschitz
+        constant. Estimated constants are called so.
     """
-    figure = Figure(figsize=(9.5, 5.6), layout="constrained")
-    axes = figure.add_subplot()
-    _draw_errors(axes, study, slopes=True)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    thesis = [row for row in study.rows if row.thesis_log10_n is not None and row.error > 0.0]
+    figure = Figure(figsize=(11.5 if thesis else 9.5, 5.4), layout="constrained")
+    widths = [3, 1] if thesis else [1]
+    (left, *right) = figure.subplots(1, len(widths), squeeze=False, sharey=True, width_ratios=widths)[0]
+    label_ends(left, _draw_errors(left, study))
+    if thesis:
+        _draw_thesis(right[0], thesis)
+    elif study.target.lipschitz is not None:
+        figure.supxlabel(_silence(study), color=WINE, fontsize=10)
     return figure
 
 
@@ -62,7 +71,6 @@ def error_grid(studies: Sequence[Study]) -> Figure:
     Parameters
     ----------
     studies : sequence of Study
-        All with the same kinds of curves.
 
     Returns
     -------
@@ -70,121 +78,105 @@ def error_grid(studies: Sequence[Study]) -> Figure:
     """
     names = list(dict.fromkeys(study.target.name for study in studies))
     dims = sorted({study.target.dim for study in studies})
-    figure = Figure(figsize=(3.4 * len(dims), 2.9 * len(names) + 1.0), layout="constrained")
+    width = max(3.4 * len(dims), 4.6)
+    columns = int(width // 3.0)
+    legend = 0.25 * math.ceil(7 / columns)
+    figure = Figure(figsize=(width, 2.9 * len(names) + legend + 0.3), layout="constrained")
     panels = figure.subplots(len(names), len(dims), squeeze=False, sharey="row")
     for axes in panels.flat:
         axes.set_visible(False)
+    curves: dict[str, Any] = {}
     for study in studies:
         axes = panels[names.index(study.target.name), dims.index(study.target.dim)]
         axes.set_visible(True)
-        _draw_errors(axes, study, slopes=False)
+        _draw_errors(axes, study)
         axes.label_outer()
-    curves, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(curves, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+        curves |= {line.get_label(): line for line in axes.get_lines()}
+    figure.legend(
+        list(curves.values()), list(curves), loc="outside lower center", ncols=columns, frameon=False, fontsize=9
+    )
     return figure
 
 
-def _draw_errors(axes: Any, study: Study, *, slopes: bool) -> None:
-    """Draw the curves of one study on log-log axes."""
+def _draw_errors(axes: Any, study: Study) -> list[Label]:
+    """Draw the curves of one study on log-log axes; returns their names with their slopes, the best heads' in bold."""
+    labels: list[Label] = []
+    estimated = "estimated " if study.estimated else ""
     for head, colour in _COLOUR.items():
-        for choice, marker in _MARKER.items():
-            rows = study.series(head, choice)
-            face = "white" if choice == "best" else colour
-            label = f"{head} head, measured, $\\lambda$ {_WAY[choice]}"
-            _curve(axes, rows, lambda row: row.error, label, slopes, color=colour, marker=marker, mfc=face)
-            if choice != "best":
-                label = f"{head} head, a-priori bound"
-                _curve(axes, rows, lambda row: row.bound, label, slopes, color=colour, ls="--", lw=1.2)
+        measured = {way: rows for way in _MARKER if (rows := study.series(head, way))}
+        best = min(measured, key=lambda way: measured[way][-1].error, default=None)
+        for way, rows in measured.items():
+            errors = [row.mean_error if way == "mean" else row.error for row in rows]
+            name = "sup error" if way == "best" and "mean" in measured else _WAY[way]
+            labels += _curve(
+                axes, rows, errors, f"{head} head, {name}", color=colour, marker=_MARKER[way], ms=6,
+                lw=2.6 if way in (best, "mean") else 1.1, mfc="white" if way == "best" else colour,
+            )  # fmt: skip
+            if way in ("theory", "fixed"):
+                bounds = [row.bound for row in rows]
+                labels += _curve(axes, rows, bounds, f"{head} head, {estimated}bound", color=colour, ls="--", lw=1.1)
     floor = tuple({row.n: row for row in study.rows}.values())
-    label = "no method can promise less for\nevery $f$ of this Lipschitz constant"
-    _curve(axes, floor, lambda row: row.floor, label, slopes, color="0.45", ls=":", lw=2)
-    axes.set(xscale="log", yscale="log", xlabel="control points $N$ (prefix tokens)")
-    axes.set_ylabel("sup error" + (f"  [{study.target.unit}]" if study.target.unit else ""))
-    axes.set_title(f"{_title(study.target)} on $S^{{{study.target.dim}}}$", fontsize=11)
+    label = f"any method on its worst target{' (estimate)' if estimated else ''}"
+    labels += _curve(axes, floor, [row.floor for row in floor], label, color="0.45", ls=":", lw=1.8)
+    count_axis(axes, [row.n for row in study.rows])
+    axes.set(yscale="log", xlabel="control points $N$ (prefix tokens)")
+    error = "error" if any(row.choice == "mean" for row in study.rows) else "sup error"
+    axes.set_ylabel(error + (f"  [{study.target.unit}]" if study.target.unit else ""))
+    axes.set_title(f"{heading(study.target)} on $S^{{{study.target.dim}}}$", fontsize=12)
     grid(axes)
-
-
-def _title(target: Target) -> str:
-    name = target.name or "target"
-    return name[:1].upper() + name[1:]
+    return labels
 
 
 def _curve(
-    axes: Any, rows: Sequence[Row], value: Callable[[Row], float | None], label: str, slopes: bool, **style: Any
-) -> None:
-    """Draw one curve, with its slope in the legend when asked."""
-    points = [(row.n, y) for row in rows if (y := value(row)) is not None and y > 0.0 and math.isfinite(y)]
+    axes: Any, rows: Sequence[Row], values: Sequence[float | None], label: str, *, color: str, lw: float, **style: Any
+) -> list[Label]:
+    """Draw one curve; returns its name with its slope, or nothing where there is nothing to draw."""
+    points = [(row.n, y) for row, y in zip(rows, values, strict=True) if y is not None and 0.0 < y < math.inf]
     if not points:
-        return
-    counts, errors = [n for n, _ in points], [error for _, error in points]
-    rate = f"  (slope {round(slope(counts, errors), 2) + 0.0:.2f})" if slopes and len(points) > 1 else ""
-    axes.plot(counts, errors, label=label + rate, ms=6, **style)
+        return []
+    counts, errors = zip(*points, strict=True)
+    if len(points) == 1:  # no line is seen
+        style = {"marker": "_", "ms": 16, "mew": 2} | style
+    axes.plot(counts, errors, label=label, color=color, lw=lw, **style)
+    rate = f", $N^{{{round(slope(counts, errors), 2) + 0.0:.2f}}}$" if len(points) > 1 else ""
+    return [Label(label + rate, errors[-1], color, lw > 2.0)]
 
 
-def maps_figure(head: CoreHead | SplitHead, target: Target, worst: float, *, resolution: int = 181) -> Figure:
-    """Draw a target on S^2, a head's approximation and the error, as three Mollweide maps.
+def _draw_thesis(axes: Any, rows: Sequence[Row]) -> None:
+    """Draw what the thesis asks for the errors achieved, far to the right: the axis shows powers of ten."""
+    for head, colour in _COLOUR.items():
+        pairs = sorted((row.thesis_log10_n, row.error) for row in rows if row.head == head and row.thesis_log10_n)
+        if pairs:
+            axes.plot(*zip(*pairs, strict=True), color=PINK, marker=".", mfc=colour, mec=colour, ms=9, lw=1.4)
+            axes.annotate(f"{head} head", pairs[0], (7, 3), textcoords="offset points", color=colour, fontsize=10)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
+    axes.xaxis.set_major_formatter(lambda exponent, _: f"$10^{{{exponent:.0f}}}$")
+    axes.set_xlabel("tokens, with $C_R = C_H = 1$")
+    axes.tick_params(axis="y", left=False, which="both")
+    axes.spines["left"].set_linestyle((0, (2, 3)))  # the axis is broken here
+    axes.set_title("The thesis, 4.12 - 4.15,\nfor the same errors", fontsize=11, color=WINE)
+    axes.margins(x=0.3)
+    grid(axes)
 
-    Of vectors the Euclidean lengths are drawn.
 
-    Parameters
-    ----------
-    head : CoreHead or SplitHead
-        The approximation.
-    target : Target
-        What it approximates, with dim 2.
-    worst : float
-        The head's sup error, as measured; it sets the scale of the third map.
-    resolution : int
-        Points from pole to pole.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ValueError
-        When the target is not on S^2.
-    """
-    if target.dim != 2:
-        raise ValueError(f"'target' must have dim = 2 to be drawn as a map, got {target.dim}")
-    latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
-    grid = np.meshgrid(latitude, longitude, indexing="ij")
-    x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())
-    truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))
-    vector = truth.shape[1] > 1
-    drawn = [_drawn(values, vector).reshape(grid[0].shape) for values in (truth, made, made - truth)]
-    top = float(np.abs(drawn[0]).max())
-    kind = "Core" if isinstance(head, CoreHead) else "Split"
-    titles = (
-        _title(target) + (", length" if vector else ""),
-        f"{kind} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
-        f"Error, the largest found {worst:.4g}",
+def _silence(study: Study) -> str:
+    """Say why the thesis gives no prefix length here, and what it gives on S^8."""
+    target, errors = study.target, [row.error for row in study.rows if row.error > 0.0]
+    needs = next((row.thesis_needs for row in study.rows if row.thesis_needs), "")
+    said = f"The thesis (Theorems 4.12, 4.15) {needs.replace('>=', '≥')}"
+    if needs != "needs dim >= 8" or not errors or not target.lipschitz or not target.sup_norm:
+        return said if needs else ""
+    bound = prefix_length(
+        min(errors), dim=8, lipschitz=target.lipschitz, sup_norm=target.sup_norm, theorem="thesis-split", ragozin=1.0
     )
-    figure = Figure(figsize=(7.2, 10.2), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
-    for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
-        _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=not vector)
-    return figure
+    constants = "estimated constants" if study.estimated else "constants"
+    return (
+        f"{said}: on $S^8$, with the same {constants}, it takes $10^{{{bound.log10:.0f}}}$ tokens "
+        "for the least error shown here"
+    )
 
 
-def _drawn(values: NDArray[Any], vector: bool) -> NDArray[Any]:
-    """Return what is drawn of the values (n, p): the numbers themselves, or the lengths of vectors."""
-    return np.asarray(np.linalg.norm(values, axis=1)) if vector else values[:, 0]
-
-
-def _map(
-    figure: Figure, place: int, grid: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any], limit: float, title: str,
-    unit: str, *, signed: bool,
-) -> None:  # fmt: skip
-    axes: Any = figure.add_subplot(3, 1, place + 1, projection="mollweide")
-    image = axes.pcolormesh(
-        np.radians(grid[1]), np.radians(grid[0]), values, cmap="RdBu_r" if signed else "viridis",
-        vmin=-limit if signed else 0.0, vmax=limit, shading="gouraud", rasterized=True,
-    )  # fmt: skip
-    axes.set_latitude_grid(30)
-    axes.set_longitude_grid(60)
-    axes.grid(color="0.3", lw=0.3, alpha=0.6)
-    axes.set_title(title, fontsize=11)
-    axes.tick_params(axis="x", labelsize=7, colors="0.25")
-    axes.tick_params(axis="y", labelsize=8)
-    figure.colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=unit)
+def heading(target: Target) -> str:
+    """Return the target's name with a capital."""
+    name = target.name or "target"
+    return name[:1].upper() + name[1:]

@@ -8,18 +8,17 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from .style import BLUE, PINK, RED, grid
+from .style import BLUE, PINK, RED, WINE, Label, grid, label_ends
 
 if TYPE_CHECKING:
     from ..rungs import Curves
 
 _FAMILY = {
-    "thesis": (PINK, "-."),
+    "thesis": (WINE, "-."),
     "sharp-core": (BLUE, "--"),
     "sharp-split": (RED, "-"),
     "lower": ("0.35", ":"),
 }
-_SHAPES = "osD^vP*X"
 
 
 def ladder_figure(curves: Curves) -> Figure:
@@ -33,39 +32,52 @@ def ladder_figure(curves: Curves) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Above the thesis's theorems, which need hundreds of digits; below this library's.
+        Above the thesis's theorems, which need hundreds of digits; below this library's. The best of each family where
+        the curves end is bold; eps falls to the right, so that all curves rise.
     """
-    figure = Figure(figsize=(9.5, 7.6), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.0, 2.4))
-    below.fill_between(curves.axis, *curves.gap(), color="0.87", label="between split heads and 4.5", zorder=0)
-    for axes, thesis in ((above, True), (below, False)):
-        for name in curves.log10:
-            if name.startswith("thesis") == thesis:
-                _rung(axes, curves, name)
-        axes.set_ylabel("$\\log_{10} N$")
-        grid(axes)
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    figure = Figure(figsize=(9.5, 8.2), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.0, 2.8))
+    below.fill_between(curves.axis, *curves.gap(), color="0.87", zorder=0)
     if curves.over == "eps":
         above.set_title(f"Prefix length on $S^{{{curves.fixed:g}}}$")
-        below.set(xscale="log", xlabel="sup error $\\epsilon$", ylim=(0.0, None))
+        below.set(xscale="log", xlabel="sup error $\\epsilon$", xlim=(curves.axis.max(), curves.axis.min()))
     else:
         above.set_title(f"Prefix length for the sup error $\\epsilon$ = {curves.fixed:g}")
         above.set_yscale("log")
-        below.set(xscale="log", xlabel="dimension $m$ of $S^m$", yscale="log", ylim=(1.0, None))
+        below.set(xscale="log", xlabel="dimension $m$ of $S^m$", yscale="log")
         below.set_xticks(curves.axis, [f"{dim:g}" for dim in curves.axis])
+        below.set_xlim(curves.axis.min(), curves.axis.max())
         below.minorticks_off()
+    for axes, thesis in ((above, True), (below, False)):
+        labels = [_rung(axes, curves, name) for name in curves.log10 if name.startswith("thesis") == thesis]
+        axes.set_ylabel("$\\log_{10} N$")
+        grid(axes)
+        axes.set_ylim((0.0 if curves.over == "eps" else 1.0) if axes is below else None, None)
+        label_ends(axes, [label for label in labels if label is not None])
+    below.annotate(
+        "shaded: between the floor 4.5 and split heads", (0.98, 0.02), xycoords="axes fraction", ha="right", color="0.4"
+    )
     return figure
 
 
-def _rung(axes: Any, curves: Curves, name: str) -> None:
-    """Draw one theorem's curve; theorems of a family share a colour and differ in their markers."""
+def _hardest(curves: Curves) -> int:
+    """Return the index of the right end: of the least eps, or the largest dim."""
+    return int(np.argmin(curves.axis) if curves.over == "eps" else np.argmax(curves.axis))
+
+
+def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
+    """Draw one theorem's curve, bold where it is the best of its family; returns its name for the right end."""
     family = next(f for f in _FAMILY if name.startswith(f))
     colour, line = _FAMILY[family]
-    mates = [other for other in curves.log10 if other.startswith(family)]
-    every = max(1, len(curves.axis) // 8)
-    marker = _SHAPES[mates.index(name)]
-    style = {"color": colour, "ls": line, "marker": marker, "ms": 5, "markevery": every, "mfc": "white", "lw": 1.3}
-    axes.plot(curves.axis, curves.log10[name], label=name, **style)
+    end = _hardest(curves)
+    ends = {mate: float(y[end]) for mate, y in curves.log10.items() if mate.startswith(family) and np.isfinite(y[end])}
+    best = min(ends, key=lambda mate: ends[mate] * (-1 if family == "lower" else 1), default=None)
+    bold = name == best
+    axes.plot(curves.axis, curves.log10[name], label=name, color=colour, ls=line, lw=2.8 if bold else 1.1)
+    if name not in ends:
+        return None
+    exponent = f"{ends[name]:.0f}" if ends[name] >= 1000.0 else f"{ends[name]:.4g}"
+    return Label(f"{name}, $10^{{{exponent}}}$", ends[name], colour, bold)
 
 
 def concentration_figure(
@@ -87,7 +99,7 @@ def concentration_figure(
     figure = Figure(figsize=(7.2, 4.8), layout="constrained")
     axes = figure.add_subplot()
     labels = ("thesis (4.6), $C_R = C_H = 1$", "thesis (4.6), proven $C_R$, $C_H = 1$", "sharp (4.1)")
-    colours = (_FAMILY["thesis"][0], "#882255", BLUE)
+    colours = (PINK, WINE, BLUE)
     for values, label, colour in zip((printed, proven, sharp), labels, colours, strict=True):
         shown = np.where(values > 0.0, values, np.nan)
         if np.isnan(shown).all():  # every concentration will do

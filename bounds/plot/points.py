@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
-from spherapprox import special, sphere
+from spherapprox import PointSet, special, sphere
 from spherapprox.partition import EqualMeasurePartition
 
-from .style import BLUE, GREEN, ORANGE, PINK, RED, SKY, YELLOW, grid
+from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Label, count_axis, grid, label_ends
 
 if TYPE_CHECKING:
     from ..makers import Comparison
@@ -68,8 +68,9 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
     bar.set_label("cell radius / angle of a cap of measure $1/N$")
     kind = "" if partition.center == "midpoint" else f" ({partition.center} centres)"
     cells = "1 cell" if partition.n == 1 else f"{partition.n} cells"
-    title = f"$S^2$ in {cells} of equal measure{kind}: radius {partition.radius:.4g}"
-    figure.suptitle(title, fontsize=12)
+    covering = PointSet(partition.centers()).covering_interval().upper
+    radii = f"largest cell radius {partition.radius:.4g}, covering radius of the centres {covering:.4g}"
+    figure.suptitle(f"$S^2$ in {cells} of equal measure{kind}:\n{radii}", fontsize=12)
     return figure
 
 
@@ -114,20 +115,22 @@ def _draw_globe(
 
 
 _STYLES = {
-    "partition": (BLUE, "o"),
-    "partition, smallest-cap": (SKY, "s"),
-    "partition, centroid": (GREEN, "^"),
-    "partition, relaxed": ("0.1", "*"),
-    "greedy": (YELLOW, "h"),
-    "fibonacci": (ORANGE, "D"),
-    "gauss_product": (PINK, "v"),
-    "sobol": (RED, "P"),
-    "uniform": ("0.5", "X"),
+    "partition": (BLUE, "o", "-"),
+    "partition, smallest-cap": (SKY, "s", "--"),
+    "partition, centroid": (GREEN, "^", ":"),
+    "partition, relaxed": ("0.1", "*", "-."),
+    "greedy": (PURPLE, "h", "-"),
+    "fibonacci": (ORANGE, "D", "-"),
+    "gauss_product": (PINK, "v", "-"),
+    "sobol": (RED, "P", "--"),
+    "uniform": ("0.5", "X", ":"),
 }
+_RANDOM = ("sobol", "uniform")
+"""Makers that leave holes: they do not set the scale, unless they are alone."""
 
 
 def covering_figure(comparison: Comparison) -> Figure:
-    """Draw covering radius against N for each maker, and its ratio to the least that N caps of any kind need.
+    """Draw each maker's covering radius over the least that N caps of any kind need, against N.
 
     Parameters
     ----------
@@ -137,26 +140,32 @@ def covering_figure(comparison: Comparison) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        A bar joins the two ends of a covering radius that is not known exactly.
+        The names stand in the order of the ratios at the largest N, which follow them; the smallest is bold. A bar
+        joins the two ends of a covering radius that is not known exactly. Makers far above are cut off at the top.
     """
-    figure = Figure(figsize=(11.0, 4.9), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for maker in dict.fromkeys(row.maker for row in comparison.rows):
-        rows = comparison.series(maker)
-        n, low, high, floor = np.array([(row.n, row.lower, row.upper, row.floor) for row in rows]).T
-        colour, marker = _STYLES[maker]
-        wide = high > low * (1.0 + 1e-9)
-        for axes, scale in ((left, np.ones_like(floor)), (right, floor)):
-            axes.plot(n, high / scale, label=maker, color=colour, marker=marker, ms=5, lw=1.2, mfc="white")
-            axes.vlines(n[wide], (low / scale)[wide], (high / scale)[wide], color=colour, lw=1.2)
-    n, floor = np.array(sorted({(row.n, row.floor) for row in comparison.rows})).T
-    for axes, value in ((left, floor), (right, np.ones_like(floor))):
-        axes.plot(n, value, color="0.35", ls=":", lw=2, label="volume bound: $N$ caps of measure $1/N$")
-        axes.set(xscale="log", xlabel="control points $N$")
-        grid(axes)
-    left.set(yscale="log", ylabel="covering radius (radians)")
-    right.set(ylabel="covering radius / volume bound", ylim=(0.95, None))
-    left.set_title(f"Covering radius on $S^{{{comparison.dim}}}$", fontsize=11)
-    right.set_title("How far from the bound", fontsize=11)
-    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9)
+    figure = Figure(figsize=(9.5, 5.4), layout="constrained")
+    axes: Any = figure.add_subplot()
+    ratios = {row: row.upper / row.floor for row in comparison.rows}
+    scale = [ratio for row, ratio in ratios.items() if row.maker not in _RANDOM] or list(ratios.values())
+    low, high = min(scale), max(scale)
+    axes.set_ylim(max(1.0, low - 0.1 * (high - low) - 0.01), high + 0.15 * (high - low) + 0.02)
+    count_axis(axes, [row.n for row in comparison.rows])
+    ends = {maker: comparison.series(maker)[-1] for maker in dict.fromkeys(row.maker for row in comparison.rows)}
+    best = min(ratios[row] for row in ends.values())
+    labels = []
+    for maker, end in ends.items():
+        colour, marker, line = _STYLES[maker]
+        rows, bold = comparison.series(maker), ratios[end] == best
+        n, ratio, lower = np.array([(row.n, ratios[row], row.lower / row.floor) for row in rows]).T
+        axes.plot(
+            n, ratio, label=maker, color=colour, marker=marker, ms=6, mfc="white", ls=line, lw=2.8 if bold else 1.2
+        )
+        wide = ratio > lower * (1.0 + 1e-9)
+        axes.vlines(n[wide], lower[wide], ratio[wide], color=colour, lw=1.2)
+        off = " ↑" if ratios[end] > axes.get_ylim()[1] else ""
+        labels.append(Label(f"{maker}, {ratios[end]:.3f}{off}", ratios[end], colour, bold))
+    axes.set(xlabel="control points $N$", ylabel="covering radius / angle of a cap of measure $1/N$")
+    axes.set_title(f"Covering radius on $S^{{{comparison.dim}}}$ over the volume bound", fontsize=12)
+    grid(axes)
+    label_ends(axes, labels)
     return figure

@@ -1,16 +1,106 @@
-"""What the figures share: colours that colour-blind readers can tell apart (Okabe and Ito), and the grid."""
+"""What the figures share: colours that colour-blind readers can tell apart (Okabe and Ito), axes, labels, files."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import matplotlib.ticker
+import numpy as np
+from matplotlib.figure import Figure
 
 BLUE, RED, PINK, GREEN, ORANGE, SKY, YELLOW = (
     "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#56B4E9", "#F0E442",
 )  # fmt: skip
-PURPLE = "#5D3A9B"
+PURPLE, WINE = "#5D3A9B", "#882255"
 
 
 def grid(axes: Any) -> None:
     """Draw a light grid behind the curves."""
     axes.grid(which="major", color="0.88")
     axes.set_axisbelow(True)
+
+
+def count_axis(axes: Any, counts: Sequence[float]) -> None:
+    """Make the horizontal axis logarithmic, with numbers at powers of ten, or at the counts where these are few."""
+    axes.set_xscale("log")
+    decades = [10.0**k for k in range(20) if min(counts) <= 10**k <= max(counts)]
+    if len(decades) < 2:
+        axes.set_xticks(sorted(set(counts)), [f"{count:g}" for count in sorted(set(counts))])
+    axes.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+    axes.set_xlim(min(counts) / 1.25, max(counts) * 1.25)
+
+
+class Label(NamedTuple):
+    """A curve's name, to stand beside its end."""
+
+    text: str
+    y: float
+    colour: str
+    bold: bool = False
+
+
+def label_ends(axes: Any, labels: Sequence[Label], size: float = 10.0, gap: float = 1.3) -> None:
+    """Write the names of curves beside the right end of the axes, as near to the ends of the curves as they fit.
+
+    The vertical limits are to be set before. Names are moved apart by `gap` times their size.
+    """
+    height = axes.figure.get_figheight() * 72.0 * axes.get_position().height
+    to_axes = axes.transData + axes.transAxes.inverted()
+    ends = [float(to_axes.transform((axes.get_xlim()[1], label.y))[1]) for label in labels]
+    places = _apart(ends, gap * size / height)
+    for label, end, place in zip(labels, ends, places, strict=True):
+        axes.annotate(
+            label.text, (1.0, min(max(end, 0.0), 1.0)), (1.045, place), xycoords="axes fraction",
+            textcoords="axes fraction", color=label.colour, fontsize=size, va="center", annotation_clip=False,
+            fontweight="bold" if label.bold else "normal",
+            arrowprops={"arrowstyle": "-", "color": label.colour, "lw": 0.7, "relpos": (0.0, 0.5), "shrinkA": 1,
+                        "shrinkB": 0},
+        )  # fmt: skip
+
+
+def _apart(wanted: Sequence[float], gap: float) -> list[float]:
+    """Return places at least a gap apart, in the order of the wanted ones and near to them, within 0 and 1 if they fit.
+
+    Groups that overlap are joined, and stand about the mean of what their members want.
+    """
+    order = np.argsort(wanted, kind="stable")
+    groups: list[list[int]] = []
+    for i in map(int, order):
+        groups.append([i])
+        while len(groups) > 1 and _start(groups[-1], wanted, gap) < _start(groups[-2], wanted, gap) + gap * len(
+            groups[-2]
+        ):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    places = [0.0] * len(wanted)
+    for group in groups:
+        for k, i in enumerate(group):
+            places[i] = _start(group, wanted, gap) + gap * k
+    return places
+
+
+def _start(group: Sequence[int], wanted: Sequence[float], gap: float) -> float:
+    """Return the place of a group's first member."""
+    width = gap * (len(group) - 1)
+    middle = math.fsum(wanted[i] for i in group) / len(group)
+    return min(max(middle - width / 2.0, 0.0), max(1.0 - width, 0.0))
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Write a figure as a PNG that says who made it, so that the command knows it again.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : Path
+
+    Raises
+    ------
+    OSError
+        When the file cannot be written.
+    """
+    software = f"spherapprox, Matplotlib {matplotlib.__version__}"
+    figure.savefig(path, dpi=150, metadata={"Software": software})

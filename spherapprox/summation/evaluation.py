@@ -100,7 +100,7 @@ def evaluate(
         bound of what happened, and for the methods left out the `rtol` that would admit them. One that is asked for by
         name may have roundings 100 times those of "dense". None allows only "dense", which omits nothing.
     workers : int or None, default None
-        Threads; -1 takes all cores that the process may use, and so does None where the work takes longer than some
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
         20 ms. None stays at one thread below, in a process or thread that joblib, Dask or multiprocessing started, and
         takes as many as the environment variable SPHERAPPROX_WORKERS says where that is set. The result is the same
         for any number.

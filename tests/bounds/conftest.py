@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from bounds import study
+from bounds import _trial
 
 
 @pytest.fixture
@@ -15,14 +15,16 @@ def coarse_figures(monkeypatch):
     from bounds import plot
 
     write = Figure.savefig
-    monkeypatch.setattr(Figure, "savefig", lambda figure, path, *, dpi: write(figure, path, dpi=dpi / 10))
+    monkeypatch.setattr(
+        Figure, "savefig", lambda figure, path, *, dpi, **rest: write(figure, path, dpi=dpi / 10, **rest)
+    )
     monkeypatch.setattr(plot, "maps_figure", functools.partial(plot.maps_figure, resolution=19))
 
 
 @pytest.fixture
 def short_search(monkeypatch):
     """Let a study follow its errors from two points: the search takes most of the time of a small study."""
-    monkeypatch.setattr(study, "sup_error", functools.partial(study.sup_error, refine=2))
+    monkeypatch.setattr(_trial, "sup_error", functools.partial(_trial.sup_error, refine=2))
 
 
 @pytest.fixture
@@ -30,4 +32,4 @@ def no_figures(monkeypatch):
     """Write a word in place of each figure, where what is drawn is not at issue."""
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: path.write_bytes(b"drawn"))
+    monkeypatch.setattr(Figure, "savefig", lambda _, path, **options: path.write_bytes(repr(options).encode()))

@@ -1,15 +1,19 @@
 """The command: what it prints, what it writes, how it fails."""
 
+import csv
+import json
 import subprocess
 import sys
 import warnings
 
 import pytest
 
-from bounds import study
+from bounds import _progress, ladder, study
 from bounds.cli import main
 
 pytestmark = pytest.mark.usefixtures("no_figures", "short_search")
+
+SMALL = ["study", "--n", "20", "--points", "100", "--concentration", "9"]
 
 
 def test_bounds_prints_every_theorem(capsys):
@@ -113,7 +117,7 @@ def test_argparse_errors(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["study", "--concentration", "worst"])
     assert stop.value.code == 2
-    assert "invalid 'theory', 'best' or number value: 'worst'" in capsys.readouterr().err
+    assert "invalid 'theory', 'best', 'mean' or number value: 'worst'" in capsys.readouterr().err
 
 
 def test_interrupt(monkeypatch, capsys, tmp_path):
@@ -123,8 +127,165 @@ def test_interrupt(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(study, "run", interrupted)
     assert main(["study"]) == 130
-    assert "interrupted; nothing was written" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("spherapprox: interrupted")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("module", ["bounds.commands", "numpy", "scipy.optimize", "bounds.study"])
+def test_an_interrupt_while_modules_load_is_one_line(module):
+    code = f"""
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+from bounds.cli import main
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code, "points"], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("spherapprox: interrupted")
+
+
+def test_an_empty_folder_name_is_refused(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(["bounds", "--dim", "2", "--eps", "0.5", "--out", ""])
+    assert stop.value.code == 2
+    assert "'' is no folder that can be written to: write . for the current one" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Work in a folder with a module of targets."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "my_targets", raising=False)
+    lines = [
+        "from spherapprox import Target",
+        "def height(x): return 2.0 * x[:, -1]",
+        "def first(x): return x[0]",
+        "def broken(x): return x[:, 9]",
+        "known = Target(height, 3, lipschitz=2.0, sup_norm=2.0, name='known')",
+        "class inner: height = staticmethod(height)",
+    ]
+    (tmp_path / "my_targets.py").write_text("\n".join(lines))
+    (tmp_path / "my_mistake.py").write_text("1 / 0")
+    return tmp_path
+
+
+def test_a_plain_function_is_studied_without_constants(module, capsys):
+    assert main([*SMALL, "--target", "my_targets:height", "--dim", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "height on S^2: Lipschitz constant unknown, sup norm unknown" in printed
+    (header,) = (line for line in printed.splitlines() if line.split()[:1] == ["N"])
+    assert header.split() == ["N", "head", "by", "lambda", "error", "mean"]
+    assert printed.count("no bounds: 'height' states no Lipschitz constant") == 1
+    with (module / "study" / "study.csv").open() as file:
+        core, split = csv.DictReader(file)
+    assert (split["sharp_split"], split["floor"], split["verdict"]) == ("", "", "")
+    assert 0.0 < float(split["mean_error"]) < float(split["error"]) < 2.0
+    assert float(core["error"]) > 0.0
+
+
+def test_constants_are_estimated_on_request_and_called_estimates(module, capsys):
+    options = ["--target", "my_targets:inner.height", "--dim", "2", "--estimate-lipschitz", "--eps", "0.5"]
+    assert main([*SMALL, *options]) == 0
+    printed = capsys.readouterr().out
+    assert "Lipschitz constant 2 per radian (estimated), sup norm 2 (estimated)" in printed
+    assert "estimated from below" in printed
+    assert "Prefix length for sup error 0.5 on S^2, Lipschitz constant 2, sup norm 2 (estimated constants)" in printed
+    document = json.loads((module / "study" / "study.json").read_text())
+    assert document["estimated"] == ["lipschitz", "sup_norm"]
+    assert document["target"]["lipschitz"] == pytest.approx(2.0, rel=1e-6)
+    assert all("(estimated constants)" in row["verdict"] for row in document["rows"])
+
+
+def test_a_target_of_a_module_has_its_own_dim_and_constants(module, capsys):
+    assert main([*SMALL, "--target", "my_targets:known"]) == 0
+    assert "known on S^3: Lipschitz constant 2 per radian, sup norm 2\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "message"),
+    [
+        ("my_targets:height", [], "'--dim' must be given: 'my_targets:height' is no Target"),
+        ("my_targets:depth", ["--dim", "2"], "module 'my_targets' has no attribute 'depth'"),
+        ("no_targets:height", ["--dim", "2"], "there is no module 'no_targets' in this folder or on Python's path"),
+        ("my_targets.py:height", ["--dim", "2"], "there is no module 'my_targets.py'"),
+        ("my_mistake:height", ["--dim", "2"], "ZeroDivisionError: division by zero"),
+        ("my_targets:first", ["--dim", "2"], "'function' must return shape (5,) or (5, p) for 5 points, got (3,)"),
+        ("my_targets:broken", ["--dim", "2"], "on rows of shape (5, 3): IndexError"),
+        ("my_targets:known", ["--dim", "2"], "'--dim' must be 3, as 'my_targets:known' says, got 2"),
+        ("my_targets:", ["--dim", "2"], "'--target' must be module:function or a name, got 'my_targets:'"),
+        ("my_targets:known", ["--year", "2000"], "'--year' is for targets of the catalogue"),
+        ("height", [], "'--target' must be module:function or one of geomagnetic_field, distance"),
+        ("my_targets:height", ["--dim", "2", "--eps", "0.1"], "'--eps' needs a Lipschitz constant and a sup norm"),
+    ],
+)
+def test_targets_that_cannot_be_used_are_explained(target, options, message, module, capsys):
+    assert main(["study", "--target", target, *options]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not (module / "study").exists()
+
+
+def test_only_earlier_results_are_replaced(capsys, tmp_path):
+    command = [*SMALL, "--out", str(tmp_path)]
+    assert main(command) == 0
+    assert capsys.readouterr().err == ""
+    maps = tmp_path / "maps.png"
+    assert main([*command, "--target", "distance", "--dim", "3"]) == 0
+    assert capsys.readouterr().err == f"spherapprox study: the results in {tmp_path} will be replaced\n"
+    assert not maps.exists()  # of the other target
+    notes = tmp_path / "study.csv"
+    notes.write_text("my own notes")
+    assert main(command) == 2
+    error = capsys.readouterr().err
+    assert f"{notes}: in the way, and no earlier result; name another folder (--out) or use --force" in error
+    assert notes.read_text() == "my own notes"
+    assert main([*command, "--force"]) == 0
+    assert notes.read_text().startswith("n,head,choice,")
+
+
+@pytest.mark.parametrize(
+    ("command", "rows"), [(["bounds", "--dim", "8", "--eps", "0.1"], "rungs"), (["points", "--n", "7"], "rows")]
+)
+def test_json_is_all_that_stands_on_stdout(command, rows, capsys):
+    assert main([*command, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)[rows]) > 5
+
+
+def test_json_of_a_study_is_its_file(capsys, tmp_path):
+    assert main([*SMALL, "--json", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == json.loads((tmp_path / "study.json").read_text())
+    assert f"wrote {tmp_path / 'study.csv'}\n" in printed.err
+
+
+def test_json_says_which_heads_float64_has(capsys):
+    assert main(["bounds", "--dim", "8", "--eps", "0.1", "--json"]) == 0
+    rungs = {rung["theorem"]: rung for rung in json.loads(capsys.readouterr().out)["rungs"]}
+    beyond = {name for name, rung in rungs.items() if not rung["in_float64"]}
+    assert beyond == {"sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank"}
+    assert rungs["lower"]["log10_n"] == ladder(0.1, dim=8)[-1].log10
+
+
+def test_progress_is_shown_in_lines_where_there_is_no_terminal(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(_progress, "SECONDS", 0.0)
+    assert main([*SMALL, "--out", str(tmp_path)]) == 0
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("0 of 2 heads after 0 s; next N = 20, core head")
+    assert second.startswith("1 of 2 heads after")
+    assert main([*SMALL, "--quiet", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_module_runs_and_knows_its_version():

@@ -72,8 +72,41 @@ def test_partition_figure_shows_every_centre_once():
     assert shown.min() == pytest.approx(radii.min())
     assert np.isin(np.unique(shown), radii).all()
     assert "50 cells" in figure.get_suptitle()
+    covering = PointSet(EqualMeasurePartition(2, 50, centers="centroid").centers()).covering_interval().upper
+    largest = EqualMeasurePartition(2, 50, centers="centroid").radii().max()
+    said = f"largest cell radius {largest:.4g}, covering radius of the centres {covering:.4g}"
+    assert said in figure.get_suptitle()
+    assert f"{largest:.4g}" != f"{covering:.4g}"
     assert "centroid" in figure.get_suptitle()
     assert "1 cell of" in plot.partition_figure(EqualMeasurePartition(2, 1)).get_suptitle()
+
+
+def test_makers_can_be_told_apart_and_random_ones_do_not_set_the_scale(compared):
+    (axes,) = plot.covering_figure(compared).axes
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert set(lines) == set(makers.MAKERS)
+    assert len({(line.get_color(), line.get_marker()) for line in lines.values()}) == len(lines)
+    ratios = {name: line.get_ydata()[-1] for name, line in lines.items()}
+    names = {text.get_text(): text for text in axes.texts}
+    assert set(names) == {f"{name}, {y:.3f}" + " ↑" * int(y > axes.get_ylim()[1]) for name, y in ratios.items()}
+    places = [names[name].get_position()[1] for name in sorted(names, key=lambda name: ratios[name.rpartition(",")[0]])]
+    assert min(np.diff(places)) > 0.03
+    (bold,) = (name for name, text in names.items() if text.get_fontweight() == "bold")
+    assert bold.rpartition(",")[0] == min(ratios, key=ratios.get)
+    assert max(y for name, y in ratios.items() if name not in ("sobol", "uniform")) < axes.get_ylim()[1]
+    assert axes.get_ylim()[1] < ratios["uniform"]
+
+
+def test_missing_rows_are_explained(capsys):
+    found = makers.compare(3, [4, 5, 1001], makers=["partition, relaxed", "fibonacci", "gauss_product"])
+    assert found.left_out[0] == ("partition, relaxed", 1001, "at most 1000 points are relaxed")
+    assert found.notes == (
+        "no partition, relaxed at N = 1001: at most 1000 points are relaxed",
+        "no fibonacci at N = 4, 5, 1001: on S^2 only",
+        "no gauss_product at N = 5: the same 2 points once more",
+    )
+    assert main(["points", "--n", "4", "--dim", "3", "--makers", "fibonacci", "sobol"]) == 0
+    assert "no fibonacci at N = 4: on S^2 only" in capsys.readouterr().out
 
 
 def test_command(capsys, tmp_path):

@@ -18,6 +18,14 @@ def test_table_says_what_fails():
     assert ">= 2.6" in next(line for line in text.splitlines() if line.split()[:1] == ["lower"])
 
 
+def test_table_marks_the_heads_that_float64_does_not_have():
+    lines = rungs.table(ladder(0.1, dim=8)).splitlines()
+    marked = [line.split()[0] for line in lines if line.split()[1].endswith("*") and line[0] != "*"]
+    assert marked == ["sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank"]
+    assert any(line.startswith("*  no head in float64 has it") for line in lines)
+    assert "*" not in rungs.table([prefix_length(0.1, dim=2, theorem="sharp-core-spectral", concentration=300.0)])
+
+
 def test_hypotheses_are_all_there():
     bounds = ladder(0.1, dim=8, ragozin=1.0)
     text = rungs.hypotheses(bounds)
@@ -62,9 +70,23 @@ def test_figure_has_a_curve_a_theorem_and_the_gap(over_eps):
     above, below = plot.ladder_figure(over_eps).axes
     drawn = [line.get_label() for axes in (above, below) for line in axes.get_lines()]
     assert sorted(drawn) == sorted(over_eps.log10)
+    bold = {line.get_label() for axes in (above, below) for line in axes.get_lines() if line.get_linewidth() > 2.0}
+    assert bold == {"thesis-split", "sharp-core-rank", "sharp-split-nearest", "lower"}  # where eps is least
+    names = [text.get_text().partition(",")[0] for axes in (above, below) for text in axes.texts]
+    assert set(names) >= set(over_eps.log10)
     (gap,) = below.collections
     heights = {round(float(y), 9) for y in gap.get_paths()[0].vertices[:, 1]}
     assert {round(float(y), 9) for y in over_eps.gap()[0]} <= heights
+
+
+def test_curves_end_where_zero_becomes_near_enough(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(rungs, "EPS", np.array([0.1, 0.5, 1.0]))
+    monkeypatch.setattr(rungs, "DIMS", np.array([2]))
+    monkeypatch.setattr(plot, "ladder_figure", lambda curves: drawn.append(curves) or Figure())
+    rungs.save(tmp_path, 0.3, dim=2, sup_norm=0.7)
+    np.testing.assert_allclose(drawn[0].axis, [0.1, 0.3, 0.5, 0.999 * 0.7])
+    assert all((y[np.isfinite(y)] > 0.0).all() for name, y in drawn[0].log10.items() if name.startswith("sharp"))
 
 
 def test_save_writes_everything_or_nothing(tmp_path, monkeypatch):

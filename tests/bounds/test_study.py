@@ -3,12 +3,16 @@
 import csv
 import json
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.contour import ContourSet
 
-from bounds import error_bound, plot, study
-from spherapprox import EqualMeasurePartition, SplitHead, Target, sup_error, targets
+import bounds
+from bounds import error_bound, plot, study, validate
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, sphere, sup_error, targets
 
 pytestmark = pytest.mark.usefixtures("coarse_figures")
 
@@ -24,12 +28,113 @@ def test_rows(small):
     ]
     target = small.target
     for row in small.rows:
-        assert row.verdict == "holds"
         assert row.error <= row.bound
         assert row.radius == EqualMeasurePartition(2, row.n).radius
         assert row.floor == error_bound(dim=2, theorem="lower", lipschitz=target.lipschitz, n=row.n).value
         assert row.thesis_needs == "needs dim >= 8"
         assert row.relative_error == row.error / target.sup_norm
+        kind = {"core": CoreHead, "split": SplitHead}[row.head]
+        head = kind.from_target(target, EqualMeasurePartition(2, row.n), row.concentration)
+        checks = [c for c in validate(head, target, n=1000, worst_case=False).checks if c.bound and c.bound.holds]
+        assert row.verdict == min(checks, key=lambda check: check.bound.value).verdict
+        assert row.verdict in ("holds", "vacuous")
+        x = sphere.uniform(2, 20_000, rng=5)
+        assert row.mean_error == pytest.approx(np.abs(head(x) - target(x)).mean(), rel=0.1)
+
+
+def test_an_error_above_its_bound_is_not_said_to_hold():
+    wrong = Target(targets.distance(2).function, 2, lipschitz=0.05, sup_norm=4.0)
+    found = study.run(wrong, [50], choices=["best"], points=200)
+    row = found.series("split", "best")[0]
+    assert row.error > row.bound
+    assert not row.verdict.startswith(("holds", "vacuous"))
+
+
+def test_a_plain_function_has_measured_errors_only(tmp_path):
+    found = bounds.study.run(lambda x: np.abs(x[:, :2]), [60], dim=3, points=300)
+    assert [(row.head, row.choice) for row in found.rows] == [
+        (head, choice) for head in ("core", "split") for choice in ("best", "mean")
+    ]
+    for row in found.rows:
+        assert (row.bound, row.floor, row.thesis_log10_n, row.relative_error) == (None, None, None, None)
+        assert (row.verdict, row.thesis_needs) == ("", "")
+        assert 0.0 < row.mean_error < row.error
+    (note,) = found.notes
+    assert "states no Lipschitz constant" in note
+    assert found.table().splitlines()[0].split() == ["N", "head", "by", "lambda", "error", "mean"]
+    study.save(found, tmp_path)
+    assert json.loads((tmp_path / "study.json").read_text())["notes"] == [note]
+
+
+def test_land_has_mean_errors_that_fall_while_sup_errors_cannot():
+    found = study.run(targets.land(), [50, 800], points=2000)
+    for head in ("core", "split"):
+        few, many = found.series(head, "mean")
+        assert many.mean_error < 0.6 * few.mean_error
+        assert few.mean_error <= found.series(head, "best")[0].mean_error
+        assert all(row.error > 0.49 for row in found.rows)
+    assert found.shown.concentration == min(found.rows, key=lambda row: row.mean_error).concentration
+    drawn = {text.get_text().partition(", $")[0] for text in plot.error_figure(found).axes[0].texts}
+    assert drawn == {f"{head} head, {kind} error" for head in ("core", "split") for kind in ("sup", "mean")}
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+def test_a_constant_is_approximated(value, tmp_path):
+    constant = Target(lambda x: value + 0.0 * x[:, 0], 2, lipschitz=0.0, sup_norm=value)
+    found = study.run(constant, [12], points=100)
+    assert all(row.error <= row.bound + 1e-12 * value for row in found.series("split", "theory"))
+    assert len(study.save(found, tmp_path)) == 4
+
+
+def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
+    found = study.run(Target(lambda x: x[:, 0], 2, lipschitz=1.0), [30], choices=["theory", 5.0], points=100)
+    assert [(row.head, row.choice) for row in found.rows] == [
+        ("core", "fixed"),
+        ("split", "theory"),
+        ("split", "fixed"),
+    ]
+    assert found.rows[0].thesis_needs == "needs the target's sup norm"
+    assert found.rows[1].bound is not None
+    assert "no bounds for core heads" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "tolerance"),
+    [
+        (targets.geomagnetic_field(), 0.01),
+        (targets.zonal_harmonic(3, 5), 1e-4),
+        (targets.distance(4), 1e-6),
+        (targets.moving_frame(3), 1e-6),
+        (Target(lambda x: np.tanh(3.0 * x[:, 1]).astype(np.float32), 2, lipschitz=3.0, sup_norm=np.tanh(3.0)), 1e-3),
+    ],
+)
+def test_estimated_constants_are_near_the_true_ones_and_below(target, tolerance):
+    bare = Target(target.function, target.dim)
+    found = study.run(bare, [10], choices=[1.0], points=200, estimate=True).target
+    assert target.lipschitz * (1.0 - tolerance) <= found.lipschitz <= target.lipschitz * (1.0 + 1e-6)
+    assert target.sup_norm * (1.0 - tolerance) <= found.sup_norm <= target.sup_norm * (1.0 + 1e-6)
+
+
+def test_estimates_are_called_estimates_wherever_they_are_used(tmp_path):
+    found = study.run(lambda x: x[:, 0], [20, 40], dim=2, points=200, estimate=True)
+    assert found.estimated == ("lipschitz", "sup_norm")
+    assert "estimated" in found.target.provenance
+    assert all(row.verdict.endswith("(estimated constants)") for row in found.rows)
+    assert "estimated from below" in found.notes[0]
+    names = [text.get_text() for text in plot.error_figure(found).axes[0].texts]
+    assert sum("estimate" in name for name in names) == 3
+    stated = Target(lambda x: x[:, 0], 2, lipschitz=1.0, sup_norm=1.0)
+    assert study.run(stated, [20], choices=[1.0], points=200, estimate=True).estimated == ()
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.sign(x[:, 0]), lambda x: np.sqrt(np.abs(x[:, 0])), targets.land().function]
+)
+def test_no_constant_is_estimated_where_there_is_none(function):
+    with pytest.raises(ValueError, match=r"seems to have no Lipschitz constant: near x = .* leave 'estimate' out"):
+        study.run(function, [10], dim=2, estimate=True)
+    with pytest.raises(ValueError, match=r"has the exponent 0.5: give Target\(..., lipschitz=\)"):
+        study.run(Target(function, 2, exponent=0.5), [10], estimate=True)
 
 
 def test_best_is_better_than_theory_and_theory_has_the_smaller_bound(small):
@@ -87,13 +192,73 @@ def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
 
 
 def test_figure_shows_the_rows(small):
-    axes = plot.error_figure(small).axes[0]
-    curves = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
-    label = next(name for name in curves if name.startswith("split head, measured") and "least error" in name)
+    figure = plot.error_figure(small)
+    (axes,) = figure.axes
+    curves = {line.get_label(): line for line in axes.get_lines()}
     rows = small.series("split", "best")
-    np.testing.assert_array_equal(curves[label], [(r.n, r.error) for r in rows])
+    label = "split head, $\\lambda$ of least error"
+    np.testing.assert_array_equal(curves[label].get_xydata(), [(r.n, r.error) for r in rows])
     rate = math.log(rows[1].error / rows[0].error) / math.log(4)
-    assert f"(slope {rate:.2f})" in label
+    names = {text.get_text().partition(", $N")[0]: text for text in axes.texts}
+    assert set(names) == set(curves)
+    assert names[label].get_text() == f"{label}, $N^{{{rate:.2f}}}$"
+    assert names[label].get_color() == curves[label].get_color()
+    bold = {name for name, text in names.items() if text.get_fontweight() == "bold"}
+    assert bold == {label, label.replace("split", "core")} == {n for n, c in curves.items() if c.get_linewidth() > 2.0}
+    assert re.search(
+        r"needs dim ≥ 8: on \$S\^8\$, with the same constants, it takes \$10\^\{\d{3}\}", figure.get_supxlabel()
+    )
+
+
+def test_names_of_curves_do_not_overlap(small):
+    figure = plot.error_figure(small)
+    figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in figure.axes[0].texts), key=lambda box: box.y0)
+    texts = [box.y0 for box in boxes]
+    assert len(texts) == 7
+    assert min(np.diff(texts)) > 10.0 / 72.0 * figure.dpi  # the size of the letters
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_a_single_length_is_drawn_with_marks(small):
+    single = replace(small, rows=tuple(row for row in small.rows if row.n == 100))
+    lines = plot.error_figure(single).axes[0].get_lines()
+    assert len(lines) == 7
+    assert all(line.get_marker() not in ("", "None") for line in lines)
+
+
+@pytest.mark.usefixtures("short_search")
+def test_the_thesis_stands_beside_the_errors_where_it_speaks():
+    found = study.run(targets.distance(8), [30, 90], choices=[5.0], points=200)
+    errors, thesis = plot.error_figure(found).axes
+    drawn = np.concatenate([line.get_xydata() for line in thesis.get_lines()])
+    assert {tuple(pair) for pair in drawn} == {(row.thesis_log10_n, row.error) for row in found.rows}
+    assert errors.get_ylim() == thesis.get_ylim()
+
+
+def test_the_legend_of_a_grid_is_inside_the_figure(small):
+    figure = plot.error_grid([small])
+    figure.draw_without_rendering()
+    box, frame = figure.legends[0].get_window_extent(), figure.bbox
+    assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+    assert frame.y0 <= box.y0 < box.y1 <= frame.y1
+    assert box.y1 <= figure.axes[0].get_window_extent().y0
+    assert not [tick for tick in figure.axes[0].get_xticklabels(minor=True) if tick.get_text()]
+
+
+def test_maps_of_the_earth_have_coastlines(small):
+    def coasts(target, **options):
+        axes = plot.maps_figure(small.shown, target, 1.0, resolution=9, **options).axes[0]
+        return [c for c in axes.collections if isinstance(c, ContourSet)]
+
+    (coast,) = coasts(targets.geomagnetic_field())
+    longitude, latitude = np.degrees(np.concatenate([path.vertices for path in coast.get_paths()])).T
+    x = sphere.from_latitude_longitude(latitude, longitude)
+    around = [targets.land()(sphere.from_latitude_longitude(latitude + d, longitude)) for d in (-1.0, 0.0, 1.0)]
+    assert len(x) > 1000
+    assert np.mean(np.ptp(around, axis=0)) > 0.5  # both land and sea within a degree
+    assert not coasts(targets.distance(2))
+    assert coasts(targets.distance(2), coastlines=True)
 
 
 def test_maps_show_target_head_and_error(small):
@@ -107,11 +272,22 @@ def test_maps_show_target_head_and_error(small):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"target": 3}, TypeError, "'target' must be a Target, got int"),
-        ({"target": Target(lambda x: x[:, 0], 2)}, ValueError, "'target' must have both constants, got lipschitz=None"),
+        ({"target": 3}, TypeError, "'target' must be a Target or a function, got int"),
+        ({"target": np.sin}, ValueError, "'dim' must be given for a plain function"),
+        ({"target": lambda x: x[0], "dim": 2}, ValueError, r"'function' must return shape \(5,\) or \(5, p\)"),
+        ({"dim": 3}, ValueError, "'dim' must be 2, as 'distance' says, got 3"),
+        (
+            {"target": Target(lambda x: x[:, 0], 2), "choices": ["theory"]},
+            ValueError,
+            "'choices' may hold 'theory' only",
+        ),
+        ({"n": 100}, TypeError, r"'n' must be a sequence of numbers of control points, got 100: write \[n\]"),
+        ({"choices": "best"}, TypeError, r"'choices' must be a sequence, got 'best': write \['best'\]"),
+        ({"progress": "yes"}, TypeError, "'progress' must be True or False, got 'yes'"),
+        ({"estimate": 1}, TypeError, "'estimate' must be True or False, got 1"),
         ({"n": []}, ValueError, "'n' must name at least one"),
         ({"n": [0]}, ValueError, "'n' must be at least 1, got 0"),
-        ({"choices": ["worst"]}, ValueError, "'choices' must be one of 'theory', 'best', got 'worst'"),
+        ({"choices": ["worst"]}, ValueError, "'choices' must be one of 'theory', 'best', 'mean', got 'worst'"),
         ({"choices": [-1.0]}, ValueError, "'concentration' must be at least 0"),
         ({"choices": []}, ValueError, "'choices' must hold"),
         ({"points": 3}, ValueError, "'points' must be at least 100, got 3"),

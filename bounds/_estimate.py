@@ -1,0 +1,115 @@
+"""Constants that a target does not state, estimated from its values: from below, so that no bound is proven by them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spherapprox.error import sup_error
+from spherapprox.target import Target
+
+Floats = NDArray[np.floating[Any]]
+
+POINTS = 2000
+"""Points from which the steepest place is searched for."""
+STEP = 1e-3
+"""Half the length of the first secants, in radians."""
+HALVINGS = 10
+"""How often the steepest secant is halved."""
+
+
+def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) -> tuple[Target, tuple[str, ...]]:
+    """Estimate the Lipschitz constant and the sup norm where a target does not state them.
+
+    Parameters
+    ----------
+    target : Target
+    rng : None, int or numpy.random.Generator
+        Seeds the sample.
+
+    Returns
+    -------
+    Target
+        With both constants. The true ones are no smaller: |f(x) - f(y)| / theta(x, y) is taken at the steepest pair of
+        points that a local search from 2000 others finds, |f(x)| at the largest value.
+    tuple of str
+        The names of the constants that are estimates.
+
+    Raises
+    ------
+    ValueError
+        When the secants grow without end as they become shorter, as at a jump or a root, or the exponent is not 1.
+
+    Examples
+    --------
+    >>> target, names = with_estimates(Target(lambda x: 3.0 * x[:, 2], 2))
+    >>> round(target.lipschitz, 5), round(target.sup_norm, 5), names
+    (3.0, 3.0, ('lipschitz', 'sup_norm'))
+    """
+    names = tuple(name for name in ("lipschitz", "sup_norm") if getattr(target, name) is None)
+    found: dict[str, Any] = {}
+    if "lipschitz" in names:
+        found["lipschitz"] = _lipschitz(target, rng)
+    if "sup_norm" in names:
+        found["sup_norm"] = sup_error(lambda x: _length(target(x)), _zero, dim=target.dim, rng=rng).lower
+    said = ["estimated from values: " + ", ".join(names)] if names else []
+    return replace(target, **found, provenance="; ".join([target.provenance, *said]).removeprefix("; ")), names
+
+
+def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
+    """Return the slope of the steepest secant found, halved until it is short."""
+    if target.exponent != 1.0:
+        raise ValueError(
+            f"'estimate' estimates Lipschitz constants, and '{target.name}' has the exponent {target.exponent:g}: "
+            "give Target(..., lipschitz=)"
+        )
+    steepest = sup_error(lambda x: _secant(target, x)[2], _zero, dim=target.dim, n=POINTS, rng=rng)
+    left, right, _ = _secant(target, steepest.at[None, :])
+    slopes = []
+    for k in range(HALVINGS):
+        middle = (left + right) / np.linalg.norm(left + right)
+        ends = target(np.concatenate([left, middle, right])).reshape(3, -1).astype(np.float64)
+        first, second = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+        left, right = (left, middle) if first > second else (middle, right)
+        slopes.append(float(max(first, second)) / (STEP * 2.0**-k))
+    if slopes[-1] > 1.5 * slopes[-4]:  # 8 at a jump, 2.8 at a square root, 1 where there is a constant
+        raise ValueError(
+            f"'{target.name}' seems to have no Lipschitz constant: near x = {middle[0].round(4).tolist()} the slopes "
+            f"of its secants grow from {slopes[0]:.3g} to {slopes[-1]:.3g} as they become shorter; leave 'estimate' out"
+        )
+    return max(steepest.lower, *slopes)
+
+
+def _secant(target: Target, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of a secant through each point in the direction in which the target is steepest, and its slope.
+
+    The columns but the last of the reflection that takes the last axis to -x or x are a basis of the tangent space.
+    """
+    v = x + np.where(x[:, -1:] < 0.0, -1.0, 1.0) * np.eye(x.shape[1])[-1]
+    scale = 1.0 + np.abs(x[:, -1:])
+
+    def ends(direction: Floats) -> tuple[Floats, Floats]:
+        padded = np.column_stack([direction, np.zeros(len(x))])
+        tangent = padded - np.sum(padded * v, axis=1, keepdims=True) * v / scale
+        return math.cos(STEP) * x - math.sin(STEP) * tangent, math.cos(STEP) * x + math.sin(STEP) * tangent
+
+    def difference(direction: Floats) -> Floats:
+        left, right = ends(direction)
+        return np.asarray(target(right).reshape(len(x), -1).astype(np.float64) - target(left).reshape(len(x), -1))
+
+    axes = np.eye(target.dim)
+    jacobian = np.stack([difference(np.tile(axis, (len(x), 1))) for axis in axes], axis=2)
+    steepest = np.linalg.svd(jacobian, full_matrices=False)[2][:, 0, :]
+    return *ends(steepest), _length(difference(steepest)) / (2.0 * STEP)
+
+
+def _length(values: Floats) -> Floats:
+    return np.asarray(np.linalg.norm(values.reshape(len(values), -1), axis=1))
+
+
+def _zero(x: Floats) -> Floats:
+    return np.zeros(len(x))

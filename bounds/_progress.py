@@ -1,0 +1,51 @@
+"""Progress on stderr: a bar on a terminal, elsewhere a line now and then."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from spherapprox import _checks
+
+SECONDS = 5.0
+"""Between two lines."""
+
+
+def each(items: Sequence[Any], progress: bool | None, unit: str, describe: Callable[[Any], str] = str) -> Iterator[Any]:
+    """Yield the items; on the way show how many are done, and what comes next.
+
+    Parameters
+    ----------
+    items : sequence
+    progress : bool or None
+        False: show nothing; None: on a terminal only.
+    unit : str
+        What an item is called.
+    describe : callable
+        Maps an item to a few words.
+
+    Raises
+    ------
+    TypeError
+        When `progress` is something else, before the first item.
+    """
+    if progress is not None:
+        progress = _checks.flag(progress, "progress")
+    terminal = sys.stderr.isatty()
+    if terminal and progress is not False:
+        with tqdm(items, unit=unit, leave=False) as bar:
+            for item in bar:
+                bar.set_description(describe(item))
+                yield item
+        return
+    start = said = time.monotonic()
+    for done, item in enumerate(items):
+        now = time.monotonic()
+        if progress and now - said >= SECONDS:
+            said = now
+            print(f"{done} of {len(items)} {unit}s after {now - start:.0f} s; next {describe(item)}", file=sys.stderr)
+        yield item

@@ -1,0 +1,287 @@
+"""What the command `spherapprox` does: run a study, print the ladder of prefix lengths, compare control points."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib
+import json
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spherapprox import __version__, sphere, targets
+from spherapprox.target import Target
+
+from . import makers, rungs
+from . import study as studies
+from ._files import earlier
+from .api import ladder, prefix_length
+
+_LEGEND = {
+    "sharp": """\
+core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems.md, 4.3, 4.B, 4.4)
+checks   of the least of them: it holds for the error found, is violated, or is vacuous (above twice the sup norm)
+floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
+thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1""",
+    "measured": """\
+by       how lambda was chosen: theory, by the least bound; best, by the least error; mean, by the least mean error
+error    the largest found; mean, the mean over the sphere, at a random sample""",
+}
+
+
+def _count(text: str) -> int:
+    """Parse a whole number, also written as 1e5."""
+    value = float(text)
+    if not value.is_integer() or value < 0:
+        raise ValueError(text)
+    return int(value)
+
+
+def _choice(text: str) -> str | float:
+    """Parse what --concentration takes: theory, best, mean, or a number."""
+    return text if text in studies.CHOICES else float(text)
+
+
+def _folder(text: str) -> Path:
+    """Parse a folder that results can be written to, though it need not exist yet."""
+    path = Path(text)
+    nearest = next(p for p in (path, *path.absolute().parents) if p.exists())
+    if not text or not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        why = f"{nearest} is in the way" if text else "write . for the current one"
+        raise argparse.ArgumentTypeError(f"{text!r} is no folder that can be written to: {why}")
+    return path
+
+
+_count.__name__, _choice.__name__ = "whole number", "'theory', 'best', 'mean' or number"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="spherapprox", description="How many prefix tokens does an attention head need on the sphere?"
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_study(commands.add_parser("study", help="approximate a target with growing prefixes and check every bound"))
+    _add_bounds(commands.add_parser("bounds", help="print every theorem's concentration and prefix length"))
+    _add_points(commands.add_parser("points", help="compare makers of control points by their covering radius"))
+    return parser
+
+
+def _add_study(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    known = ", ".join(targets.names())
+    add("--target", default="geomagnetic_field", help=f"{known}, or module:function (default: %(default)s)")
+    add("--dim", type=_count, help="the manifold's dimension m of S^m (default: the target's own)")
+    add("--n", type=_count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
+    add("--concentration", type=_choice, help="'theory', 'best', 'mean' or a number (default: theory and best)")
+    add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
+    add("--eps", type=float, help="also print the ladder of prefix lengths for this sup error")
+    add("--year", type=float, help="epoch of the geomagnetic field, 1900 to 2030 (default: 2025)")
+    add("--points", type=_count, default=20_000, help="points that measure each error (default: %(default)s)")
+    add("--seed", type=_count, default=0, help="default: %(default)s")
+    add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
+    _add_output(parser, "folder for study.csv, study.json and figures (default: study)", "study")
+
+
+def _add_bounds(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--dim", type=_count, required=True, help="the manifold's dimension m of S^m")
+    add("--eps", type=float, required=True, help="the sup error wanted")
+    add("--lipschitz", type=float, default=1.0, help="per radian (default: 1)")
+    add("--sup-norm", type=float, default=1.0, help="default: 1")
+    add("--ragozin", type=float, help="the thesis's C_R (default: 1, as the thesis leaves it open)")
+    _add_output(parser, "also write the table and figures over eps and dim to this folder")
+
+
+def _add_points(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--dim", type=_count, default=2, help="the manifold's dimension m of S^m (default: %(default)s)")
+    add("--n", type=_count, nargs="+", default=list(makers.COUNTS), help="numbers of points")
+    add(
+        "--makers",
+        nargs="+",
+        action="extend",
+        metavar="MAKER",
+        help=f"who makes the points (default: all): {', '.join(map(shlex.quote, makers.MAKERS))}",
+    )
+    add("--seed", type=_count, default=0, help="default: %(default)s")
+    _add_output(parser, "also write the table and figures to this folder")
+
+
+def _add_output(parser: argparse.ArgumentParser, what: str, out: str | None = None) -> None:
+    add = parser.add_argument
+    add("--out", type=_folder, default=out, metavar="DIR", help=what)
+    add("--force", action="store_true", help="replace files of the same names that are no earlier results")
+    add("--json", action="store_true", help="print a JSON document in place of the tables")
+    add("-q", "--quiet", action="store_true", help="print no progress and no notes on stderr")
+
+
+def _study(options: argparse.Namespace) -> None:
+    target = _target(options)
+    later = options.estimate_lipschitz and None in (target.lipschitz, target.sup_norm)
+    ladders = [] if options.eps is None or later else _ladders_for(options.eps, target)
+    result = studies.run(
+        target, options.n, points=options.points, rng=options.seed, workers=options.workers,
+        choices=None if options.concentration is None else (options.concentration,),
+        estimate=options.estimate_lipschitz, progress=not options.quiet,
+    )  # fmt: skip
+    if options.eps is not None and later:
+        ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
+    written = studies.save(result, options.out)
+    legend = [_LEGEND["measured"], *([] if result.target.lipschitz is None else [_LEGEND["sharp"]])]
+    notes = [f"note     {note}" for note in result.notes]
+    text = [_title(result), result.table(), *legend, *notes, *(text for text, _ in ladders)]
+    _print(
+        options, text, result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {}), written
+    )
+
+
+def _target(options: argparse.Namespace) -> Target:
+    """Return the target that --target names, with --year where it is given."""
+    name = options.target
+    if ":" not in name:
+        if name not in targets.names():
+            raise ValueError(f"'--target' must be module:function or one of {', '.join(targets.names())}, got {name!r}")
+        return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
+    if options.year is not None:
+        raise ValueError("'--year' is for targets of the catalogue: leave it out")
+    found = _from_module(name)
+    if not isinstance(found, Target):
+        if options.dim is None:
+            raise ValueError(f"'--dim' must be given: '{name}' is no Target that has its own")
+        found = Target(found, options.dim)
+    elif options.dim not in (None, found.dim):
+        raise ValueError(f"'--dim' must be {found.dim}, as '{name}' says, got {options.dim}: leave it out")
+    x = sphere.uniform(found.dim, found.dim + 3, rng=0)  # not as many rows as columns
+    try:
+        found(x)
+    except Exception as error:  # whatever the user's function does
+        raise ValueError(f"'--target {name}' on rows of shape {x.shape}: {type(error).__name__}: {error}") from error
+    return found
+
+
+def _from_module(text: str) -> Any:
+    """Return what module:function names; modules in the current folder are found too."""
+    module, _, name = text.partition(":")
+    if not module or not name:
+        raise ValueError(f"'--target' must be module:function or a name, got {text!r}")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except ModuleNotFoundError as error:
+        where = "in this folder or on Python's path (write it as in `import`, without .py)"
+        raise ValueError(f"'--target {text}': there is no module {error.name!r} {where}") from error
+    except Exception as error:  # whatever the user's module does
+        raise ValueError(f"'--target {text}': {type(error).__name__}: {error}") from error
+
+
+def _title(result: studies.Study) -> str:
+    target, said = result.target, []
+    for name, words, unit in (("lipschitz", "Lipschitz constant", " per radian"), ("sup_norm", "sup norm", "")):
+        value = getattr(target, name)
+        known = "unknown" if value is None else f"{value:.6g}{unit}"
+        said.append(f"{words} {known}" + (" (estimated)" if name in result.estimated else ""))
+    return f"{target.name} on S^{target.dim}{f', {target.unit}' if target.unit else ''}: {', '.join(said)}"
+
+
+def _bounds(options: argparse.Namespace) -> None:
+    ragozin = 1.0 if options.ragozin is None else options.ragozin
+    constants = {"lipschitz": options.lipschitz, "sup_norm": options.sup_norm, "ragozin": ragozin}
+    text, document = _ladder(options.eps, options.dim, *constants.values())
+    said = rungs.hypotheses(ladder(options.eps, dim=options.dim, **constants))
+    written: tuple[Path, ...] = ()
+    if options.out is not None:
+        written = rungs.save(options.out, options.eps, dim=options.dim, **constants, progress=not options.quiet)
+    _print(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
+
+
+def _points(options: argparse.Namespace) -> None:
+    found = makers.compare(options.dim, options.n, makers=options.makers, rng=options.seed, progress=not options.quiet)
+    written = () if options.out is None else makers.save(found, options.out)
+    notes = ["floor    no N points have a smaller covering radius: the angle of a cap of measure 1/N", *found.notes]
+    document = {"made_by": f"spherapprox {__version__}", "rows": found.records(), "notes": list(found.notes)}
+    _print(options, [found.table(), *notes], document, written)
+
+
+def _print(options: argparse.Namespace, text: Sequence[str], document: Mapping[str, Any], written: Any) -> None:
+    """Print the tables, or the document alone; then the files are named on stderr."""
+    print(json.dumps(document, indent=1, allow_nan=False) if options.json else "\n".join(text))
+    for path in written:
+        if not options.json:
+            print(f"wrote {path}")
+        elif not options.quiet:
+            print(f"wrote {path}", file=sys.stderr)
+
+
+def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, dict[str, Any]]]:
+    """Return the ladder for the target's own constants, and beside it the one that the thesis prints, L = F = 1."""
+    if target.lipschitz is None or target.sup_norm is None:
+        raise ValueError(
+            f"'--eps' needs a Lipschitz constant and a sup norm, and '{target.name}' does not state both: "
+            "leave it out, or use --estimate-lipschitz"
+        )
+    own, plain = (target.lipschitz or 1.0, target.sup_norm or 1.0), (1.0, 1.0)
+    ladders = [_ladder(eps, target.dim, *own, 1.0, said)]
+    return ladders if own == plain else [*ladders, _ladder(eps, target.dim, *plain, 1.0)]
+
+
+def _ladder(
+    eps: float, dim: int, lipschitz: float, sup_norm: float, ragozin: float, said: str = ""
+) -> tuple[str, dict[str, Any]]:
+    """Return the ladder with a title, its hypotheses' constants in a note, and as a document."""
+    bounds = ladder(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin)
+    proven = prefix_length(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, theorem="thesis-core")
+    constants = f"Lipschitz constant {lipschitz:g}, sup norm {sup_norm:g}{said}"
+    note = f"Thesis lines assume C_R = {ragozin:g} and C_H = 1"
+    if proven.holds and ragozin == 1.0:
+        note += f"; with the proven C_R of docs/theorems.md, 4.6, thesis-core needs 10^{proven.log10:.2f}"
+    text = f"\nPrefix length for sup error {eps:g} on S^{dim}, {constants}\n{rungs.table(bounds)}\n{note}."
+    return text, {"eps": eps, "dim": dim, "lipschitz": lipschitz, "sup_norm": sup_norm, "rungs": rungs.records(bounds)}
+
+
+_COMMANDS = {"study": (_study, studies.FILES), "bounds": (_bounds, rungs.FILES), "points": (_points, makers.FILES)}
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status (0, 2 for bad arguments)."""
+    options = _parser().parse_args(arguments)
+    command, files = _COMMANDS[options.command]
+    plain, warnings.formatwarning = warnings.formatwarning, _one_line
+    try:
+        if options.out is not None:
+            _check_files(options, files)
+        command(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough; files are written before anything is printed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        print(f"spherapprox {options.command}: error: {error}", file=sys.stderr)
+        return 2
+    finally:
+        warnings.formatwarning = plain
+    return 0
+
+
+def _check_files(options: argparse.Namespace, files: Mapping[str, bytes]) -> None:
+    """Refuse to replace what is no earlier result, unless told to; say what will be replaced."""
+    out = Path(options.out)
+    own, others = earlier(out, files)
+    if others and not options.force:
+        names = ", ".join(str(out / name) for name in others)
+        raise ValueError(f"{names}: in the way, and no earlier result; name another folder (--out) or use --force")
+    if (own or others) and not options.quiet:
+        print(f"spherapprox {options.command}: the results in {out} will be replaced", file=sys.stderr)
+
+
+def _one_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """Print a warning without the line of source that raised it."""
+    return f"spherapprox: warning: {message}\n"

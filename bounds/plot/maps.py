@@ -1,0 +1,103 @@
+"""Maps of a target on S^2 and of a head that approximates it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from numpy.typing import NDArray
+
+from spherapprox import sphere, targets
+from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.target import Target
+
+from .errors import heading
+
+_EARTHLY = ("geomagnetic", "land")
+"""Words in the names of targets whose maps show coastlines."""
+
+
+def maps_figure(
+    head: CoreHead | SplitHead, target: Target, worst: float, *, resolution: int = 181, coastlines: bool | None = None
+) -> Figure:
+    """Draw a target on S^2, a head's approximation and the error, as three Mollweide maps.
+
+    Of vectors the Euclidean lengths are drawn.
+
+    Parameters
+    ----------
+    head : CoreHead or SplitHead
+        The approximation.
+    target : Target
+        What it approximates, with dim 2.
+    worst : float
+        The head's sup error, as measured; it sets the scale of the third map.
+    resolution : int
+        Points from pole to pole.
+    coastlines : bool, optional
+        Draw the coasts of `targets.land`; by default for the catalogue's targets on the Earth.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        When the target is not on S^2.
+    """
+    if target.dim != 2:
+        raise ValueError(f"'target' must have dim = 2 to be drawn as a map, got {target.dim}")
+    latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
+    grid = np.meshgrid(latitude, longitude, indexing="ij")
+    x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())
+    truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))
+    vector = truth.shape[1] > 1
+    drawn = [_drawn(values, vector).reshape(grid[0].shape) for values in (truth, made, made - truth)]
+    top = float(np.abs(drawn[0]).max())
+    kind = "Core" if isinstance(head, CoreHead) else "Split"
+    titles = (
+        heading(target) + (", length" if vector else ""),
+        f"{kind} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
+        f"Error, the largest found {worst:.4g}",
+    )
+    figure = Figure(figsize=(7.2, 10.2), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
+    earthly = any(word in (target.name or "") for word in _EARTHLY) if coastlines is None else coastlines
+    for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
+        axes = _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=not vector)
+        if earthly:
+            _draw_coastlines(axes)
+    return figure
+
+
+def _draw_coastlines(axes: Any) -> None:
+    latitude, longitude = np.arange(-89.25, 90.0, 1.0), np.arange(-179.25, 180.0, 1.0)  # every other cell of the map
+    cells = np.meshgrid(latitude, longitude, indexing="ij")
+    land = targets.land()(sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())).reshape(cells[0].shape)
+    axes.contour(np.radians(longitude), np.radians(latitude), land, levels=[0.5], colors="0.25", linewidths=0.5)
+
+
+def _drawn(values: NDArray[Any], vector: bool) -> NDArray[Any]:
+    """Return what is drawn of the values (n, p): the numbers themselves, or the lengths of vectors."""
+    return np.asarray(np.linalg.norm(values, axis=1)) if vector else values[:, 0]
+
+
+def _map(
+    figure: Figure, place: int, grid: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any], limit: float, title: str,
+    unit: str, *, signed: bool,
+) -> Any:  # fmt: skip
+    axes: Any = figure.add_subplot(3, 1, place + 1, projection="mollweide")
+    image = axes.pcolormesh(
+        np.radians(grid[1]), np.radians(grid[0]), values, cmap="RdBu_r" if signed else "viridis",
+        vmin=-limit if signed else 0.0, vmax=limit, shading="gouraud", rasterized=True,
+    )  # fmt: skip
+    axes.set_latitude_grid(30)
+    axes.set_longitude_grid(60)
+    axes.grid(color="0.3", lw=0.3, alpha=0.6)
+    axes.set_title(title, fontsize=11)
+    axes.tick_params(axis="x", labelsize=7, colors="0.25")
+    axes.tick_params(axis="y", labelsize=8)
+    figure.colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=unit)
+    return axes

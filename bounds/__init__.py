@@ -30,15 +30,18 @@ from __future__ import annotations
 
 from ._bound import Bound, Hypothesis, HypothesisError
 from .api import concentration, ladder, prefix_length
+from .claims import Claim
 from .covering import covering_number, covering_radius
 from .inverse import best_concentration, error_bound, tokens_within
 from .ragozin import approximation_error, jackson_degree, ragozin_constant
 from .thesis.harmonics import zonal_harmonic_bound
-from .validate import Check, Validation, validate
+from .validate import validate
+from .verdicts import Check, Validation
 
 __all__ = [
     "Bound",
     "Check",
+    "Claim",
     "Hypothesis",
     "HypothesisError",
     "Validation",

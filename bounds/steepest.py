@@ -85,11 +85,11 @@ def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Gen
     3.0
     """
     values, eps = _values(function, x)
-    noise = 4.0 * math.sqrt(eps) * float(_norm(np.ptp(values, axis=0)))
+    noise = 4.0 * math.sqrt(eps) * float(np.linalg.norm(np.ptp(values, axis=0)))
 
     def slopes(f: Float64, g: Float64, angle: Float64) -> Float64:
         size = np.maximum(np.abs(f).max(axis=-1), np.abs(g).max(axis=-1))
-        change = _norm(g - f) - noise - 64.0 * eps * size
+        change = np.linalg.norm(g - f, axis=-1) - noise - 64.0 * eps * size
         return np.asarray(np.maximum(change, 0.0) / angle**exponent)
 
     def score(pairs: _Pairs) -> Float64:
@@ -212,12 +212,6 @@ def _spacing(x: Float64) -> float:
     """Return the angle between neighbours in a uniform set of as many points, at most 1/2."""
     dim = x.shape[1] - 1
     return min(0.5, math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim))
-
-
-def _norm(x: Float64) -> Float64:
-    """Return Euclidean norms of the last axis; their squares may be beyond the floats."""
-    largest = np.abs(x).max(axis=-1)
-    return np.asarray(largest * np.linalg.norm(x / np.maximum(largest, TINY)[..., None], axis=-1))
 
 
 def _unit(x: Float64) -> Float64:

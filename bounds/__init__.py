@@ -41,18 +41,21 @@ if TYPE_CHECKING:
     from . import plot as plot
     from ._bound import Bound, Hypothesis, HypothesisError
     from .api import concentration, ladder, prefix_length
+    from .claims import Claim
     from .covering import covering_number, covering_radius
     from .inverse import best_concentration, error_bound, tokens_within
     from .ragozin import approximation_error, jackson_degree, ragozin_constant
     from .thesis.harmonics import zonal_harmonic_bound
-    from .validate import Check, Validation, validate
+    from .validate import validate
+    from .verdicts import Check, Validation
 
 _HOME = {
     "Bound": "_bound",
-    "Check": "validate",
+    "Check": "verdicts",
+    "Claim": "claims",
     "Hypothesis": "_bound",
     "HypothesisError": "_bound",
-    "Validation": "validate",
+    "Validation": "verdicts",
     "approximation_error": "ragozin",
     "best_concentration": "inverse",
     "concentration": "api",
@@ -72,6 +75,7 @@ _MODULES = ("makers", "plot", "rungs", "study")
 __all__ = [
     "Bound",
     "Check",
+    "Claim",
     "Hypothesis",
     "HypothesisError",
     "Validation",

@@ -29,6 +29,7 @@ from ._files import together, write_csv
 from ._problem import LARGEST_CONCENTRATION
 from ._progress import each
 from ._trial import HEADS, Head, Measure, Row, one
+from .claims import Claim, of_numbers
 
 __all__ = ["CHOICES", "PREFIX_LENGTHS", "Row", "Study", "run", "save"]
 
@@ -67,6 +68,8 @@ class Study:
         At least so many points measured each error.
     estimated : tuple of str
         Constants of the target that are estimates: "lipschitz", "sup_norm".
+    refuted : tuple of Claim
+        Constants that the target states and sampling refutes, as `bounds.validate` does.
     """
 
     target: Target
@@ -75,10 +78,11 @@ class Study:
     shown_error: float
     points: int
     estimated: tuple[str, ...] = ()
+    refuted: tuple[Claim, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why columns are empty, and which constants are estimates, in words."""
+        """Why columns are empty, and which constants are estimates or wrong, in words."""
         states = f"'{self.target.name}' states no"
         remedy = "Target(f, dim, lipschitz=..., sup_norm=...) states both, estimate=True estimates them"
         notes = []
@@ -89,6 +93,7 @@ class Study:
         if self.estimated:
             words = " and ".join({"lipschitz": "Lipschitz constant", "sup_norm": "sup norm"}[e] for e in self.estimated)
             notes.append(f"the {words} used here: estimated from below, by the target's values; no bound is proven")
+        notes += [f"refuted: the {c.name} {c.stated:.6g} that is stated; {c.reason}" for c in self.refuted]
         return tuple(notes)
 
     def series(self, head: str, choice: str) -> tuple[Row, ...]:
@@ -221,7 +226,9 @@ def run(
         if count == wanted:
             mapped.append((row.mean_error if known.lipschitz is None else row.error, row.error, head))
     _, shown_error, shown = min(mapped, key=lambda found: found[0])
-    return Study(known, tuple(rows), shown, shown_error, points, estimated)
+    claims = () if estimated else of_numbers(shown, known, None, n=points, workers=workers, rng=rng, attempted=True)
+    refuted = tuple(claim for claim in claims if claim.outcome == "refuted")
+    return Study(known, tuple(rows), shown, shown_error, points, estimated, refuted)
 
 
 def _step(step: tuple[int, str, str | float]) -> str:

@@ -2,87 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from tabulate import tabulate
 
 from spherapprox import _checks
-from spherapprox.coefficients import core_values
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 
+from . import claims as attempts
 from ._bound import Bound
 from ._problem import SMALLEST
+from .claims import Claim
 from .inverse import error_bound
-
-Verdict = Literal["holds", "violated", "not applicable", "undecided"]
+from .verdicts import Check, Quantity, Validation, Verdict
 
 ROUNDING = 1e-12
 """Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
 
-
-SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
-"""Relative to the largest: values that differ by no more are the same but for rounding."""
-
 CORE = ("sharp-core", "sharp-core-centroid", "sharp-core-quadrature", "thesis-core")
 SPLIT = ("sharp-split-mean", "sharp-split-equal", "sharp-split")
 
-
-@dataclass(frozen=True)
-class Check:
-    """One theorem held against one measured number.
-
-    ``holds`` means that no measured error contradicts the bound; ``violated`` that one does; ``undecided`` that the
-    measured lower end is compatible with either.
-    """
-
-    theorem: str
-    bound: Bound | None
-    achieved: float | None
-    verdict: Verdict
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Validation:
-    """The result of `validate`: the measured error and one `Check` per theorem.
-
-    Parameters
-    ----------
-    error : ErrorInterval
-        The measured sup error of the head on the target.
-    checks : tuple of Check
-        One for each theorem that speaks of this kind of head.
-    """
-
-    error: ErrorInterval
-    checks: tuple[Check, ...]
-
-    @property
-    def violated(self) -> tuple[str, ...]:
-        """The theorems that the measured errors contradict; a correct head on a correct target has none."""
-        return tuple(check.theorem for check in self.checks if check.verdict == "violated")
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is violated."""
-        return not self.violated
-
-    def __str__(self) -> str:
-        lines = [
-            (c.theorem, _number(c.bound.value if c.bound else None), _number(c.achieved), c.verdict, c.reason)
-            for c in self.checks
-        ]
-        return str(tabulate(lines, headers=("theorem", "bound", "achieved", "verdict", "why"), disable_numparse=True))
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+ENTER = {"sharp-core-quadrature": (attempts.EXACTNESS,), "sharp-split": (attempts.COVERING,)}
+"""The claims that enter single theorems; values, Lipschitz constant and sup norm enter all upper bounds."""
 
 
 def validate(
@@ -92,10 +38,11 @@ def validate(
     error: ErrorInterval | None = None,
     n: int = 20_000,
     worst_case: bool = True,
+    claims: bool = True,
     workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
 ) -> Validation:
-    """Hold a head's achieved error against every theorem that applies to it.
+    """Hold a head's achieved error against every theorem that applies to it, and try to refute what they are told.
 
     Upper bounds (sharp-core, sharp-core-centroid, sharp-core-quadrature and thesis-core for a core head;
     sharp-split-mean, sharp-split-equal and sharp-split for a split head) are compared with the measured sup error on
@@ -112,30 +59,51 @@ def validate(
     target : Target
         What it approximates, with the Lipschitz constant (and sup norm) that theory asks for.
     error : ErrorInterval, optional
-        The error, when it has been measured already; by default `spherapprox.sup_error` measures it at `n` points.
+        The error, when it has been measured already, with 0 <= lower <= upper and a point `at`; by default
+        `spherapprox.sup_error` measures it at `n` points.
     n : int
-        Points at which errors are measured before local refinement.
+        Points at which errors are measured before local refinement, and of each sample that tries to refute a claim.
     worst_case : bool
         Also measure the worst-case error of a split head's points (as long again).
+    claims : bool
+        Also try to refute what was stated of the target and the points. False lists it as not attempted, and `.ok` is
+        then False: for many heads on one target, of which one is enough.
     workers : int or None, default None
         Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     rng : None, int or numpy.random.Generator
-        Seeds the sample.
+        Seeds the samples.
 
     Returns
     -------
     Validation
-        `.ok`, `.violated`, `.checks`; prints as a table.
+        `.ok`, `.violated`, `.checks`, `.claims`; prints as two tables.
 
     Raises
     ------
     TypeError
         When `head` is no head or `target` no `Target`.
     ValueError
-        When their dimensions differ.
+        When their dimensions differ, or `error` is negative or no number.
 
     Notes
     -----
+    `.ok` is True only if some upper bound below 2 sup|f| holds, none is violated, and each claim was attempted and
+    survived. So it is False for a target without a Lipschitz constant, and for fitted values, of which no theorem here
+    speaks. What the attempts can do:
+
+    - *values*: all are compared with this target's Riemann coefficients, to 1e-12 (float32: 1e-5) of the largest.
+    - *Lipschitz constant* (with its exponent) and *sup norm*: pairs and points of a sample are followed to a local
+      maximum. A number understated by 5 % is refuted, and so is any for a function that jumps, where the function is
+      steep, large or discontinuous on a part of the sphere that `n` points meet: on S^2, features wider than about
+      ``4 n**-0.5``. Narrower ones, on many dimensions much wider ones, are found by luck only. Changes below about
+      6e-8 of the range of the values (1e-3 in single precision) count as rounding; no smaller jump is seen.
+    - *covering radius* of a `PointSet`: exact on S^1 and S^2; beyond, a second's search for a larger hole.
+    - *degree of exactness*: all polynomials of that degree, to 1e-9; not attempted where that takes more than 3e9
+      operations.
+    - *error*, where it is given: computed again at its point, nowhere else.
+
+    Radius and equal measure of an `EqualMeasurePartition` and the separation of points are proven or computed here.
+
     Targets with values in R^p are held against the same bounds: the Lipschitz constant, the sup norm and the error are
     all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm (docs/theorems.md, 0
     and 2, 4.12), so no factor sqrt(p) enters.
@@ -146,31 +114,60 @@ def validate(
 
     Examples
     --------
+    >>> import dataclasses
     >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
     >>> target = targets.distance(2)
     >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 500), concentration=200.0)
     >>> validate(head, target, n=2000).ok
     True
+    >>> validate(head, dataclasses.replace(target, lipschitz=0.95), n=2000).summary
+    'refuted: Lipschitz constant'
     """
+    n = _checks.integer(n, "n", minimum=1)
+    worst_case, claims = _checks.flag(worst_case, "worst_case"), _checks.flag(claims, "claims")
+    _check(head, target, error)
+    values = attempts.of_values(head, target)
+    given, error = error, sup_error(head, target, n=n, workers=workers, rng=rng) if error is None else error
+    numbers = attempts.of_numbers(head, target, given, n=n, workers=workers, rng=rng, attempted=claims)
+    stated = {claim.name: claim for claim in (values, *numbers)}
+    names = CORE if isinstance(head, CoreHead) else SPLIT
+    size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
+    checks = [_upper(name, head, target, error, stated, size) for name in names]
+    if worst_case and isinstance(head, SplitHead):
+        checks.append(_lower(head, target, n, workers, rng))
+    return Validation(error, tuple(checks), tuple(stated.values()))
+
+
+def _check(head: object, target: object, error: object) -> None:
+    """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
     if not isinstance(head, CoreHead | SplitHead):
         raise TypeError(f"'head' must be a CoreHead or a SplitHead, got {type(head).__name__}")
     if not isinstance(target, Target):
         raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {type(target).__name__}")
     if head.dim != target.dim:
         raise ValueError(f"'target' must have dim = {head.dim} as the head has, got {target.dim}")
-    n = _checks.integer(n, "n", minimum=1)
-    if error is not None and not isinstance(error, ErrorInterval):
-        raise TypeError(f"'error' must be an ErrorInterval, as sup_error returns, got {_checks.show(error)}")
     if error is None:
-        error = sup_error(head, target, n=n, workers=workers, rng=rng)
-    riemann = _has_riemann_values(head, target)
-    if isinstance(head, CoreHead):
-        checks = [_upper(name, head, target, error, riemann) for name in CORE]
-    else:
-        checks = [_upper(name, head, target, error, riemann) for name in SPLIT]
-        if worst_case:
-            checks.append(_lower(head, target, n, workers, rng))
-    return Validation(error, tuple(checks))
+        return
+    if not isinstance(error, ErrorInterval):
+        raise TypeError(f"'error' must be an ErrorInterval, as sup_error returns, got {_checks.show(error)}")
+    _checks.real(error.lower, "error.lower", minimum=0.0)
+    _checks.real(error.upper, "error.upper", minimum=error.lower, finite=False)
+    _checks.one_row(error.at, "error.at", dim=head.dim)
+
+
+def _size(
+    head: CoreHead | SplitHead,
+    target: Target,
+    claims: dict[str, Claim],
+    n: int,
+    rng: np.random.Generator | int | None,
+) -> float | None:
+    """Return sup |f| as measured; None where the target fails, and no theorem speaks of the values."""
+    if attempts.SUP_NORM in claims:
+        return claims[attempts.SUP_NORM].found
+    if claims[attempts.VALUES].outcome != "survived":
+        return None
+    return attempts.largest(head, target, n, _checks.generator(rng)).lower
 
 
 def known_radius(head: CoreHead | SplitHead) -> float | None:
@@ -185,23 +182,6 @@ def known_separation(head: CoreHead | SplitHead) -> float | None:
     """Return the least distance between two of a head's control points, None where it is not known or there is none."""
     distance = head.points.separation if isinstance(head.points, PointSet) else 0.0
     return distance if 0.0 < distance <= np.pi else None
-
-
-def _has_riemann_values(head: CoreHead | SplitHead, target: Target) -> bool:
-    """Tell whether a head's values are those that the theorems speak of, c exp(lambda) w_k f(b_k) or f(b_k)."""
-    try:
-        if isinstance(head, CoreHead):
-            stated = core_values(
-                target, head.control_points if head.points is None else head.points, head.concentration
-            )
-        else:
-            stated = target(head.control_points)
-    except ValueError:  # the target fails here, or the peak is beyond the floats
-        return False
-    if stated.shape != head.values.shape:
-        return False
-    size = SAME[min(head.values.dtype, stated.dtype)] * np.abs(stated).max()
-    return bool(np.abs(np.subtract(head.values, stated, dtype=np.float64)).max() <= size)
 
 
 def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target, riemann: bool) -> str:
@@ -230,8 +210,15 @@ def _lack(theorem: str, head: CoreHead | SplitHead) -> str:
     return "" if known_radius(head) is not None else "needs the covering radius of the points"
 
 
-def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: ErrorInterval, riemann: bool) -> Check:
-    obstacle = _obstacle(theorem, head, target, riemann)
+def _upper(
+    theorem: str,
+    head: CoreHead | SplitHead,
+    target: Target,
+    error: ErrorInterval,
+    claims: dict[str, Claim],
+    size: float | None,
+) -> Check:
+    obstacle = _obstacle(theorem, head, target, claims[attempts.VALUES].outcome == "survived")
     if obstacle:
         return Check(theorem, None, error.lower, "not applicable", obstacle)
     assert target.lipschitz is not None
@@ -249,23 +236,40 @@ def _upper(theorem: str, head: CoreHead | SplitHead, target: Target, error: Erro
     )
     if bound.failed:
         return Check(theorem, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
-    allowance = ROUNDING * max(bound.value, target.sup_norm or 0.0)
-    verdict: Verdict = "violated" if error.lower > bound.value + allowance else "holds"
-    return Check(theorem, bound, error.lower, verdict)
+    enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, attempts.ERROR, *ENTER.get(theorem, ()))
+    return _judged(bound, size, error, {name: claims[name] for name in enter if name in claims})
+
+
+def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict[str, Claim]) -> Check:
+    """Hold a bound whose hypotheses hold, but for claims that enter it and may be refuted, against an error."""
+    refuted = tuple(name for name, claim in claims.items() if claim.outcome == "refuted")
+    check = partial(Check, bound.theorem, bound, error.lower)
+    if not error.lower <= bound.value + ROUNDING * max(bound.value, size or 0.0):
+        suspects, place = refuted or tuple(claims), _checks.show(error.at.round(4).tolist())
+        wrong = "refuted below" if refuted else "one of them is wrong, or this is a bug"
+        return check("violated", f"at {place}; {', '.join(suspects)}: {wrong}", at=error.at, suspects=suspects)
+    if attempts.ERROR in refuted:
+        return check("undecided", "the error given is not this head's")
+    if refuted:
+        return check("not applicable", f"needs the true {' and '.join(refuted)}: refuted below")
+    if size is not None and bound.value >= 2.0 * size * (1.0 - 1e-9):
+        return check("vacuous", f"2 sup|f| is {2.0 * size:.4g}")
+    return check("holds")
 
 
 def _lower(
     head: SplitHead, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None
 ) -> Check:
+    quantity: Quantity = "worst-case error"
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
-        return Check("lower", None, None, "not applicable", f"needs {lacks}")
+        return Check("lower", None, None, "not applicable", f"needs {lacks}", quantity)
     bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
     worst = worst_case_error(
         head.control_points if head.points is None else head.points, head.concentration, n=n, workers=workers, rng=rng
     )
     worst = replace(worst, lower=target.lipschitz * worst.lower, upper=target.lipschitz * worst.upper)
     if worst.upper < bound.value * (1.0 - ROUNDING):
-        return Check("lower", bound, worst.upper, "violated", "worst-case error of these points")
+        return Check("lower", bound, worst.upper, "violated", "a bug: please report it", quantity, worst.at)
     verdict: Verdict = "holds" if worst.lower >= bound.value * (1.0 - ROUNDING) else "undecided"
-    return Check("lower", bound, worst.lower, verdict, "worst-case error of these points")
+    return Check("lower", bound, worst.lower, verdict, "", quantity)

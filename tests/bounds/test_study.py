@@ -301,3 +301,11 @@ def test_bad_input(arguments, error, message):
 def test_maps_need_the_sphere(small):
     with pytest.raises(ValueError, match="'target' must have dim = 2 to be drawn as a map, got 3"):
         plot.maps_figure(small.shown, targets.distance(3), 1.0)
+
+
+def test_a_constant_that_sampling_refutes_is_noted():
+    wrong = replace(targets.distance(2), lipschitz=0.9)
+    found = study.run(wrong, [100], choices=["best"], points=2000)
+    assert [claim.name for claim in found.refuted] == ["Lipschitz constant"]
+    assert any(note.startswith("refuted: the Lipschitz constant 0.9 that is stated; ") for note in found.notes)
+    assert not study.run(targets.distance(2), [100], choices=["best"], points=2000).refuted

@@ -1,0 +1,193 @@
+"""What a user states of a target, of control points and of an error, and attempts to refute it by sampling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spherapprox import _checks, sphere
+from spherapprox.error import ErrorInterval, sup_error
+from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.points import PointSet, nodes
+from spherapprox.target import Target
+from spherapprox.vmf import VonMisesFisher
+
+from .steepest import precision, steepest
+
+Float64 = NDArray[np.float64]
+Outcome = Literal["survived", "refuted", "not attempted"]
+
+VALUES, LIPSCHITZ, SUP_NORM, COVERING, EXACTNESS, ERROR = (
+    "values", "Lipschitz constant", "sup norm", "covering radius", "degree of exactness", "error",
+)  # fmt: skip
+"""The names of claims."""
+
+SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
+"""Relative to the largest: values that differ by no more are the same but for rounding."""
+EXACT = 1e-9
+"""A polynomial of L2 norm 1 counts as integrated exactly with an error of no more."""
+FACETS = 20_000
+"""Of the hulls by which holes are looked for, a second's work; without effect on S^1 and S^2."""
+OPERATIONS = 3e9
+"""A degree of exactness is checked with no more, some seconds' work."""
+NUMBERS = 2**22
+"""Coordinates of a sample: in many dimensions its points are fewer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """Something that a user stated and a theorem uses, and what an attempt to refute it found.
+
+    Parameters
+    ----------
+    name : str
+        "values", "Lipschitz constant", "sup norm", "covering radius", "degree of exactness" or "error".
+    stated : float or None
+        The number stated; None for values, which are stated by the head.
+    found : float or None
+        What the attempt found in its place: the steepest slope, the largest norm, the largest distance to the nearest
+        control point, the degree up to which the rule is exact, the largest difference of a value from this target's
+        (relative to the largest value), or the error at the point. None where nothing was attempted.
+    outcome : {"survived", "refuted", "not attempted"}
+        "survived" says that this search found nothing against it, and proves nothing.
+    reason : str
+        What was seen, or why nothing was attempted.
+    at : ndarray, shape (k, dim+1), or None
+        Where `found` was seen: two points for a Lipschitz constant, one for others, None for a degree.
+    """
+
+    name: str
+    stated: float | None
+    found: float | None
+    outcome: Outcome
+    reason: str = ""
+    at: Float64 | None = field(default=None, repr=False)
+
+
+Found = tuple[float, bool, str, Float64 | None]
+"""What an attempt found, whether that refutes the claim, what was seen, and where."""
+Search = Callable[[float], Found]
+"""An attempt to refute a number."""
+
+
+def of_values(head: CoreHead | SplitHead, target: Target) -> Claim:
+    """Hold a head's values against those that the theorems speak of, c exp(lambda) w_k f(b_k) or f(b_k)."""
+    return _attempt(VALUES, None, lambda _: _differing_values(head, target))
+
+
+def of_numbers(
+    head: CoreHead | SplitHead,
+    target: Target,
+    error: ErrorInterval | None,
+    *,
+    n: int,
+    workers: int | None,
+    rng: np.random.Generator | int | None,
+    attempted: bool,
+) -> Iterator[Claim]:
+    """Try to refute every number that is stated of a target, a head's control points and its error."""
+    generator = _checks.generator(rng)
+    searches: list[tuple[str, float | None, Search]] = [
+        (LIPSCHITZ, target.lipschitz, lambda stated: _steepest(stated, target, _sample(head, n, generator), generator)),
+        (SUP_NORM, target.sup_norm, lambda stated: _too_large(stated, head, target, n, generator)),
+    ]
+    if isinstance(points := head.points, PointSet):
+        searches += [
+            (COVERING, points.covering_radius, lambda stated: _farthest(stated, points, workers, generator)),
+            (EXACTNESS, points.degree, lambda stated: _inexact(int(stated), points, workers)),
+        ]
+    if error is not None:
+        searches.append((ERROR, error.lower, lambda _: _at_its_point(error, head, target)))
+    for name, stated, search in searches:
+        if stated is None:
+            continue
+        if attempted:
+            yield _attempt(name, float(stated), search)
+        else:
+            yield Claim(name, float(stated), None, "not attempted", "claims=False")
+
+
+def _attempt(name: str, stated: float | None, search: Search) -> Claim:
+    """Record what a search finds; one that cannot be made is recorded with its complaint."""
+    try:
+        found, refuted, reason, at = search(math.nan if stated is None else stated)
+    except ValueError as complaint:
+        return Claim(name, stated, None, "not attempted", str(complaint))
+    return Claim(name, stated, found, "refuted" if refuted else "survived", reason, at)
+
+
+def _differing_values(head: CoreHead | SplitHead, target: Target) -> Found:
+    f = target(head.control_points)
+    if f.shape != head.values.shape:
+        return math.inf, True, f"shape {head.values.shape}, this target's is {f.shape}", None
+    scale: Any = 1.0
+    if isinstance(head, CoreHead):
+        weights = None if head.points is None else nodes(head.points)[1]
+        log_peak = float(VonMisesFisher(head.dim, head.concentration).log_density(1.0))
+        scale = math.exp(min(log_peak, 700.0)) * (np.full(len(head), 1.0 / len(head)) if weights is None else weights)
+    wanted = (f.astype(np.float64).T * scale).T
+    difference = np.abs(head.values - wanted).reshape(len(head), -1).max(axis=1)
+    worst = int(np.argmax(difference))
+    largest = float(np.abs(wanted).max())
+    share = float(difference[worst]) / (largest or 1.0)
+    refuted = not share <= SAME[min(head.values.dtype, f.dtype)]
+    reason = f"no Riemann coefficients of this target, by {share:.2g} of the largest" if refuted else ""
+    return share, refuted, reason, head.control_points[worst : worst + 1].astype(np.float64)
+
+
+def _sample(head: CoreHead | SplitHead, n: int, rng: np.random.Generator) -> Float64:
+    """Return n random points, fewer in many dimensions, and up to half as many control points."""
+    n = min(n, max(100, NUMBERS // (head.dim + 1)))
+    controls = head.control_points[:: -(-2 * len(head) // n)].astype(np.float64)
+    controls /= np.linalg.norm(controls, axis=1, keepdims=True)
+    return np.concatenate([sphere.uniform(head.dim, n, rng), controls])
+
+
+def _steepest(stated: float, target: Target, x: Float64, rng: np.random.Generator) -> Found:
+    pair = steepest(target, x, target.exponent, rng)
+    reason = f"|f(x) - f(y)| = {pair.change:.4g} at distance {pair.angle:.2g}"
+    refuted = not pair.quotient <= stated * (1.0 + 1e-9)
+    return pair.quotient, refuted, reason, np.stack([pair.x, pair.y])
+
+
+def largest(head: CoreHead | SplitHead, target: Target, n: int, rng: np.random.Generator) -> ErrorInterval:
+    """Measure ``sup |f|`` of a target by n points, control points, and a search from the largest values."""
+    shape = target(head.control_points[:1]).shape[1:]
+    return sup_error(target, lambda x: np.zeros((len(x), *shape)), points=_sample(head, n, rng), rng=rng)
+
+
+def _too_large(stated: float, head: CoreHead | SplitHead, target: Target, n: int, rng: np.random.Generator) -> Found:
+    found, some = largest(head, target, n, rng), target(head.control_points[:100])
+    refuted = not found.lower <= stated * (1.0 + math.sqrt(precision(some, some.dtype)))
+    return found.lower, refuted, "", found.at[None]
+
+
+def _farthest(stated: float, points: PointSet, workers: int | None, rng: np.random.Generator) -> Found:
+    hole = points.covering_interval(budget=FACETS, workers=workers, rng=rng)
+    refuted = not hole.lower <= stated * (1.0 + 1e-9)
+    return hole.lower, refuted, "", hole.at[None]
+
+
+def _inexact(degree: int, points: PointSet, workers: int | None) -> Found:
+    count = float(min(len(points) * math.comb(degree + points.dim, points.dim), 10**300))
+    what = f"integrating all polynomials to degree {degree} by {len(points)} points"
+    _checks.operations(count, what, "state a lower degree", limit=OPERATIONS)
+    errors = points.quadrature_error(degree, by_degree=True, workers=workers)
+    wrong = np.flatnonzero(~(errors <= EXACT))
+    if not wrong.size:
+        return float(degree), False, f"errors up to {errors.max():.1g}", None
+    first = int(wrong[0])
+    return float(max(first - 1, 0)), True, f"a polynomial of degree {first} has the error {errors[first]:.2g}", None
+
+
+def _at_its_point(error: ErrorInterval, head: CoreHead | SplitHead, target: Target) -> Found:
+    again = sup_error(head, target, points=error.at[None], refine=0)
+    size = float(np.linalg.norm(target(error.at[None])))
+    allowance = 1e-5 * (size + again.lower)
+    refuted = not error.lower - allowance <= again.lower <= error.upper + allowance
+    return again.lower, refuted, f"this head's error there is {again.lower:.4g}" if refuted else "", again.at[None]

@@ -1,0 +1,219 @@
+"""The steepest slope of a function on S^m that sampling finds: a search over pairs of points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spherapprox import special
+from spherapprox._checks import Floats
+
+Float64 = NDArray[np.float64]
+Function = Callable[[Any], ArrayLike]
+
+NEAREST = 1e-6
+"""The least angle between two points that are compared: at a jump, quotients grow to the jump over this."""
+CLIMBS, STEPS = 24, 48
+"""So many of the steepest pairs are followed, for so many steps."""
+CANDIDATES = 2000
+"""So many of the steepest pairs are looked through for those that are apart."""
+DIRECTIONS = 16
+"""At most this many tangent directions are tried at a step."""
+TINY = float(np.finfo(np.float64).tiny)
+CHUNK = 8192
+"""Points that the function gets at a time."""
+
+
+class Steepest(NamedTuple):
+    """The pair x, y with the largest ``quotient = change / angle**exponent``; `change` is less what may be rounding."""
+
+    quotient: float
+    change: float
+    angle: float
+    x: Float64
+    y: Float64
+
+
+class _Pairs(NamedTuple):
+    """Pairs ``cos(h) c -+ sin(h) v``: middles c (..., dim+1), unit tangents v there, and half the angles h (...)."""
+
+    c: Float64
+    v: Float64
+    h: Float64
+
+    def ends(self) -> Float64:
+        """Return both points of each pair: (2, ..., dim+1)."""
+        along, across = np.cos(self.h)[..., None] * self.c, np.sin(self.h)[..., None] * self.v
+        return _unit(np.stack([along - across, along + across]))
+
+
+def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Generator) -> Steepest:
+    """Return the steepest pair of points found: ``|f(x) - f(y)| / theta(x, y)**exponent`` is large.
+
+    From each row of `x` goes one arc in a random direction, of a length between 1e-4 and pi, evenly in the logarithm.
+    The steepest, some distance apart, are followed uphill: each is halved to the left, to the right and about its
+    middle, doubled, moved sideways, and turned to where finite differences are largest. Half of an arc across a jump
+    has the jump again, so there the quotients grow until the points are 1e-6 apart.
+
+    Parameters
+    ----------
+    function : callable
+        Maps points (n, dim+1) to values (n,) or (n, p).
+    x : ndarray, shape (n, dim+1)
+        Unit rows where arcs begin.
+    exponent : float
+        In (0, 1].
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Steepest
+        Every change counts less ``4 sqrt(e) spread + 64 e max|f|``, e the epsilon of the values' precision and spread
+        the range of the sample's values: so much may be the rounding of a function that is computed with care, arccos
+        of an inner product included. No smaller jump is seen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import sphere
+    >>> found = steepest(lambda x: 3.0 * x[:, 0], sphere.uniform(2, 1000, rng=0), 1.0, np.random.default_rng(0))
+    >>> round(found.quotient, 3)
+    3.0
+    """
+    values, eps = _values(function, x)
+    noise = 4.0 * math.sqrt(eps) * float(np.linalg.norm(np.ptp(values, axis=0)))
+
+    def slopes(f: Float64, g: Float64, angle: Float64) -> Float64:
+        size = np.maximum(np.abs(f).max(axis=-1), np.abs(g).max(axis=-1))
+        change = np.linalg.norm(g - f, axis=-1) - noise - 64.0 * eps * size
+        return np.asarray(np.maximum(change, 0.0) / angle**exponent)
+
+    def score(pairs: _Pairs) -> Float64:
+        f, g = _at(function, pairs.ends())
+        return slopes(f, g, 2.0 * pairs.h)
+
+    angle = np.exp(rng.uniform(math.log(100.0 * NEAREST), math.log(math.pi), len(x)))
+    pairs = _moved(x[:, None], _tangents(x[:, :, None], 1, rng), 0.5 * angle[:, None])
+    pairs = _Pairs(pairs.c[:, 0], pairs.v[:, 0], 0.5 * angle)
+    found = slopes(values, _at(function, pairs.ends()[1:])[0], angle)
+    chosen = _apart(pairs.c, found)
+    pairs, found = _climb(function, score, _Pairs(*(part[chosen] for part in pairs)), found[chosen], _spacing(x), rng)
+    best = int(np.argmax(found))
+    (a, b), theta = _Pairs(*(part[best] for part in pairs)).ends(), 2.0 * float(pairs.h[best])
+    return Steepest(float(found[best]), float(found[best]) * theta**exponent, theta, a, b)
+
+
+def precision(values: Floats, dtype: np.dtype[Any]) -> float:
+    """Return the epsilon of the precision in which values were computed, as far as they show it."""
+    with np.errstate(over="ignore"):
+        single = dtype == np.float32 or np.array_equal(values, values.astype(np.float32))
+    return float(np.finfo(np.float32 if single else np.float64).eps)
+
+
+def _values(function: Function, x: Float64) -> tuple[Float64, float]:
+    """Return values as columns (n, p), and the epsilon of their precision."""
+    parts = [np.asarray(function(x[i : i + CHUNK])) for i in range(0, len(x), CHUNK)]
+    values = np.concatenate([part.reshape(len(part), -1).astype(np.float64) for part in parts])
+    return values, precision(values, parts[0].dtype)
+
+
+def _at(function: Function, x: Float64) -> Float64:
+    """Return values at points of any shape (..., dim+1), as (..., p)."""
+    return _values(function, x.reshape(-1, x.shape[-1]))[0].reshape(*x.shape[:-1], -1)
+
+
+def _climb(
+    function: Function,
+    score: Callable[[_Pairs], Float64],
+    pairs: _Pairs,
+    found: Float64,
+    spacing: float,
+    rng: np.random.Generator,
+) -> tuple[_Pairs, Float64]:
+    """Follow the quotients uphill; sideways steps shrink where nothing is gained."""
+    steps, rows = np.full(len(found), spacing), np.arange(len(found))
+    for _ in range(STEPS):
+        trials = _trials(function, pairs, steps, rng)
+        tried = score(trials)
+        best = np.argmax(tried, axis=1)
+        gained = tried[rows, best] > found
+        for old, new in zip((*pairs, found), (*trials, tried), strict=True):
+            old[gained] = new[rows, best][gained]
+        steps *= np.where(gained, 1.25, 0.5)
+    return pairs, found
+
+
+def _trials(function: Function, pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:
+    """Return pairs to try from each of n: turned, halved in three ways, doubled, and moved sideways; (n, trials)."""
+    c, v, h = pairs.c[:, None], pairs.v[:, None], pairs.h[:, None]
+    tangents = _tangents(np.stack([pairs.c, pairs.v], axis=2), DIRECTIONS, rng)  # v is the first
+    both = np.concatenate([tangents, -tangents], axis=1)
+    sides = np.concatenate([v, -v], axis=1)
+    kinds = [
+        _Pairs(c, _turned(function, c, tangents, h), h),
+        _Pairs(c, v, 0.5 * h),
+        _moved(c, sides, 0.5 * h, sides, 0.5 * h),
+        _Pairs(c, v, np.minimum(2.0 * h, 0.5 * math.pi)),
+        _moved(c, both, steps[:, None], v, h),
+    ]
+    middles, directions, halves = (np.concatenate(parts, axis=1) for parts in zip(*kinds, strict=True))
+    middles = _unit(middles)
+    directions -= np.einsum("nkd,nkd->nk", middles, directions)[..., None] * middles
+    return _Pairs(middles, _unit(directions), np.maximum(halves, 0.5 * NEAREST))
+
+
+def _turned(function: Function, c: Float64, tangents: Float64, h: Float64) -> Float64:
+    """Return the direction in the tangents' span in which differences over the angle 2h are largest: (n, 1, dim+1)."""
+    f = _at(function, _Pairs(c, tangents, h).ends())
+    change = f[1] - f[0]  # (n, k, p)
+    change /= np.maximum(np.abs(change).max(axis=(1, 2), keepdims=True), TINY)
+    share = np.linalg.eigh(change @ change.transpose(0, 2, 1))[1][:, None, :, -1]
+    return np.asarray(share @ tangents)
+
+
+def _moved(
+    c: Float64, tangents: Float64, angles: Float64, v: Float64 | None = None, h: Float64 | None = None
+) -> _Pairs:
+    """Return pairs whose middles went from c along tangents (n, k, dim+1) by angles (n, 1); v is carried along."""
+    v = tangents if v is None else v
+    cos, sin = np.cos(angles)[..., None], np.sin(angles)[..., None]
+    along = np.einsum("nkd,nkd->nk", *np.broadcast_arrays(tangents, v))[..., None]
+    carried = v + along * ((cos - 1.0) * tangents - sin * c)
+    halves = np.broadcast_to(angles if h is None else h, carried.shape[:2])
+    return _Pairs(cos * c + sin * tangents, carried, halves)
+
+
+def _tangents(first: Float64, most: int, rng: np.random.Generator) -> Float64:
+    """Return orthonormal tangents at first[:, :, 0], the other columns' own and random ones: (n, k, dim+1)."""
+    n, columns, known = first.shape
+    k = min(columns - 1, most)
+    frame = np.concatenate([first, rng.standard_normal((n, columns, k + 1 - known))], axis=2)
+    q, r = np.linalg.qr(frame)
+    q *= np.sign(np.einsum("nkk->nk", r))[:, None]
+    return np.asarray(q[:, :, 1:].transpose(0, 2, 1))
+
+
+def _apart(c: Float64, scores: Float64) -> NDArray[np.intp]:
+    """Return indices of the largest scores at points that are further than neighbours from each other."""
+    least, chosen = math.cos(1.5 * _spacing(c)), [int(np.argmax(scores))]
+    for i in np.argsort(-scores, kind="stable")[:CANDIDATES]:
+        if float((c[chosen] @ c[i]).max()) < least:
+            chosen.append(int(i))
+        if len(chosen) == CLIMBS:
+            break
+    return np.array(chosen)
+
+
+def _spacing(x: Float64) -> float:
+    """Return the angle between neighbours in a uniform set of as many points, at most 1/2."""
+    dim = x.shape[1] - 1
+    return min(0.5, math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim))
+
+
+def _unit(x: Float64) -> Float64:
+    """Divide rows by their length."""
+    return np.asarray(x / np.linalg.norm(x, axis=-1, keepdims=True))

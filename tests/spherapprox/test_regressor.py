@@ -119,7 +119,7 @@ def test_scikit_learn_is_loaded_when_it_is_used_and_its_absence_is_named():
     code = (
         "import sys, spherapprox.heads; from spherapprox import *\n"
         "print(CoreHead.__name__, 'sklearn' in sys.modules); sys.modules['sklearn'] = None\n"
-        "try: spherapprox.HeadRegressor\nexcept ImportError as error: print(error)"
+        "try: from spherapprox import HeadRegressor\nexcept ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("CoreHead False\n")

@@ -51,9 +51,9 @@ def approximation_error(degree: int, dim: int) -> float:
     Parameters
     ----------
     degree : int
-        Largest degree q >= 0 of the spherical polynomials.
+        Largest degree q of the spherical polynomials, 0 to 1e308.
     dim : int
-        The manifold's dimension m >= 1.
+        The manifold's dimension m, 1 to 1e6.
 
     Returns
     -------
@@ -62,6 +62,11 @@ def approximation_error(degree: int, dim: int) -> float:
         polynomial of degree at most q. For dim 1 the best possible one, ``pi / (2 (q + 1))``; else that of the best
         kernel whose tail is not negative (to 1e-12) for q < 130, and a bound of it, some 1 % larger, from there on.
         It never increases with the degree.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no integer, or out of its range.
 
     References
     ----------
@@ -72,7 +77,9 @@ def approximation_error(degree: int, dim: int) -> float:
     >>> round(approximation_error(10, 2), 4), round(approximation_error(10**9, 8), 10)
     (0.2618, 1.04e-08)
     """
-    q, m = _checks.integer(degree, "degree", minimum=0), _checks.dimension(dim, maximum=10**6)
+    limit = "the error would underflow"
+    q = _checks.integer(degree, "degree", minimum=0, maximum=10**308, limit=limit)
+    m = _checks.dimension(dim, maximum=10**6)
     if m == 1:
         return 0.5 * math.pi / (q + 1.0)
     n = q // 2

@@ -186,3 +186,9 @@ def test_classes_are_not_mixed():
 def test_approximation_error_checks_its_degree(bad):
     with pytest.raises((ValueError, TypeError), match="'degree' must be"):
         bounds.approximation_error(bad, 2)
+
+
+def test_approximation_error_takes_any_degree_whose_error_is_a_float():
+    assert bounds.approximation_error(10**308, 2) == pytest.approx(np.pi * 1e-308, rel=1e-6)
+    with pytest.raises(ValueError, match=r"'degree' must be at most 1000.*the error would underflow"):
+        bounds.approximation_error(10**400, 2)

@@ -58,7 +58,7 @@ class _Rows(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If x is no such tensor.
+            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
         """
         check(x, self.control_points, self.control_points.shape[1])
         result = in_parts(self._evaluate, x.reshape(-1, x.shape[-1]), len(self.control_points))
@@ -97,9 +97,11 @@ class SplitAttention(_Rows):
     rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits
     ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is ``head(x)`` to 1e-12
     for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of the |values|, if
-    rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). No lengths are checked; control
-    points that are trained leave the sphere if they are let, and what is computed is attention to them all the
-    same. Gradients are as good as the logits. Second derivatives need
+    rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). Rows of x must have unit length to 1e-3
+    (1e-2 in half precision, under autocast). Nothing is checked where no length can be read: within `torch.compile`,
+    `torch.export`, `torch.jit.trace`, `torch.vmap` and CUDA graphs; elsewhere on a GPU, reading it waits for x. Control
+    points that are trained leave the sphere if they are let, and what is computed is attention to them all the same.
+    Gradients are as good as the logits. Second derivatives need
     ``torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`` around the call: torch's fast path has none.
 
     Examples
@@ -187,7 +189,7 @@ class ClassicalAttention(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If x is no such tensor.
+            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
         """
         check(x, self.prefix, self.dim + 1, sequences=True)
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from spherapprox import ClassicalHead, CoreHead, SplitHead, sphere
+from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, sphere, sup_error
 
 torch = pytest.importorskip("torch")
 
@@ -368,3 +368,26 @@ def test_without_torch_the_extra_is_named(kind, monkeypatch):
 
 def test_the_modules_are_public():
     assert set(modules.__all__) == {"ClassicalAttention", "ExponentialSum", "SplitAttention"}
+
+
+def test_a_function_may_be_a_network_with_gradients():
+    layer = torch.nn.Linear(3, 2, dtype=float64)
+
+    def network(x):
+        return layer(torch.tensor(x))
+
+    def numbers(x):
+        return network(x).detach().numpy()
+
+    rows = sphere.uniform(2, 30, rng=0)
+    for head in (SplitHead.from_target(network, rows, 5.0), SplitHead.from_target(Target(network, 2), rows, 5.0)):
+        np.testing.assert_array_equal(head.values, numbers(rows))
+    assert sup_error(head, network, n=50).lower == sup_error(head, numbers, n=50).lower
+    np.testing.assert_array_equal(head.refine(network).values, head.refine(numbers).values)
+    np.testing.assert_array_equal(SplitHead(rows, network(rows), 5.0).values, head.values)
+
+
+def test_points_with_gradients_are_refused_since_numpy_keeps_none():
+    x = torch.eye(3, dtype=float64, requires_grad=True)
+    with pytest.raises(TypeError, match=r"'x' must be an array that NumPy can read: .*requires grad.*detach\(\)"):
+        SplitHead(np.eye(3), np.ones(3), 5.0)(x)

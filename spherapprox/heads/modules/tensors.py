@@ -70,7 +70,7 @@ def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
     worst = _worst_length(x.detach())
     if not abs(worst - 1.0) <= UNIT_TOLERANCE[x.element_size() < 4]:
         raise ValueError(
-            f"'x' must have rows of unit length, got length {worst:.9g}: torch.nn.functional.normalize(x, dim=-1) has it"
+            f"'x' must have rows of unit length, got length {worst:.9g}: torch.nn.functional.normalize(x, dim=-1)"
         )
 
 

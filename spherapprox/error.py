@@ -123,7 +123,7 @@ def sup_error(
     _checks.callable_(target, "target")
     if isinstance(head, Target) and hasattr(target, "control_points"):
         raise TypeError(
-            f"'head' must come before 'target', got a Target and then a {type(target).__name__}: sup_error(head, target)"
+            f"'head' must come before 'target', got a Target, then a {type(target).__name__}: sup_error(head, target)"
         )
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
+from .. import _checks
 from ..coefficients import core_values
 from .kernel import KernelHead
 
@@ -11,6 +15,7 @@ if TYPE_CHECKING:
     from .modules import ExponentialSum
 
 
+@dataclass(frozen=True, eq=False, repr=False)  # so that messages about its arguments name this class
 class CoreHead(KernelHead):
     """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
 
@@ -33,7 +38,11 @@ class CoreHead(KernelHead):
 
     Notes
     -----
-    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
+    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function. Heads of one class are
+    equal if their control points, values and concentration are, in the same precision; `points` does not count.
+    ``head[index]`` is the sum over some control points, ``one + other`` the sum of two heads of the same concentration:
+    its control points are those of the one and then those of the other, its values theirs, so that nothing is rounded;
+    its `points` are bare rows.
 
     References
     ----------
@@ -53,6 +62,20 @@ class CoreHead(KernelHead):
     _kind = "core-head"
     _normalize = False
     _values = staticmethod(core_values)
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, CoreHead):
+            return NotImplemented
+        what = ("dim", "n_outputs", "concentration")
+        mine, theirs = ([getattr(head, name) for name in what] for head in (self, other))
+        if mine != theirs:
+            named = ", ".join(f"{name} {a} and {b}" for name, a, b in zip(what, mine, theirs, strict=True) if a != b)
+            raise ValueError(f"core heads add if sphere, outputs and concentration are the same, got {named}")
+        _checks.memory(
+            8.0 * (len(self) + len(other)) * (self.dim + 1), "their sum", "evaluate each and add the results"
+        )
+        rows = np.concatenate([self.control_points, other.control_points])
+        return replace(self, control_points=rows, values=np.concatenate([self.values, other.values]), points=None)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> ExponentialSum:
         """Return the head as a `torch.nn.Module`: a sum of exponentials, which is no attention.

@@ -134,6 +134,59 @@ class Head(_archive.Savable):
     def __len__(self) -> int:
         return len(self.control_points)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Head) or type(other) is not type(self):
+            return NotImplemented
+        pairs = zip(map(np.asarray, self._recipe()), map(np.asarray, other._recipe()), strict=True)
+        return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
+
+    def __hash__(self) -> int:
+        some = *self.control_points[0].tolist(), *self.values.ravel()[:8].tolist()
+        return hash((type(self), len(self), self.concentration, *some))
+
+    def _recipe(self) -> list[Any]:
+        """Return all that the head's values depend on."""
+        return [value for name, value in self._arguments().items() if name != "points"]
+
+    def __getitem__(self, index: Any) -> Self:
+        """Return the head of some of the control points, with their values.
+
+        Parameters
+        ----------
+        index : slice, or array_like of bool or int
+            One-dimensional: ``head[:100]``, ``head[mask]`` with a mask of n entries, ``head[[4, 2]]``.
+
+        Returns
+        -------
+        CoreHead, SplitHead or ClassicalHead
+            Of a core head, a part of its sum: ``head[:k] + head[k:]`` is the head. A split head's softmax is over the
+            chosen control points alone. Its `points` are its control points: bare rows, of which no weights are known.
+
+        Raises
+        ------
+        IndexError
+            If an index is out of range, or a mask has another length.
+        TypeError, ValueError
+            If the index is a single number, or chooses nothing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import SplitHead
+        >>> head = SplitHead(np.eye(3), [1.0, 2.0, 3.0], 5.0)
+        >>> head[1:], head[head.values > 2.0].values
+        (SplitHead(n=2, dim=2, concentration=5), array([3.]))
+        """
+        kept = np.arange(len(self))[index]
+        if kept.ndim != 1:
+            raise TypeError(
+                f"'index' must be a slice, a mask or a list of indices, got {_checks.show(index)}: head[k:k+1] has one "
+                "control point"
+            )
+        if not kept.size:
+            raise ValueError(f"'index' must keep a control point, got {_checks.show(index)} of {len(self)}")
+        return replace(self, control_points=self.control_points[kept], values=self.values[kept], points=None)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={self.concentration:g})"
 
@@ -186,7 +239,7 @@ class Head(_archive.Savable):
         target : Target or callable
             Maps points (n, dim+1) to values (n,) or (n, p), as the head does.
         steps : int, default 1
-            At least 0.
+            0 to 1e6.
         workers : int, default 1
             Threads; -1 takes all cores.
 
@@ -198,7 +251,7 @@ class Head(_archive.Savable):
         Raises
         ------
         TypeError, ValueError
-            If the target does not fit, or `steps` is no integer of at least 0.
+            If the target does not fit, or `steps` is no integer of that range.
 
         References
         ----------
@@ -213,7 +266,7 @@ class Head(_archive.Savable):
         >>> [round(sup_error(h, height, n=2000).lower, 4) for h in (head, better)]
         [0.0245, 0.0002]
         """
-        steps = _checks.integer(steps, "steps", minimum=0)
+        steps = _checks.integer(steps, "steps", minimum=0, maximum=10**6)
         f = sample(target, self.control_points, "control_points")
         if f.shape != self.values.shape:
             raise ValueError(f"'target' must return shape {self.values.shape} as the head does, got {f.shape}")

@@ -192,7 +192,7 @@ def test_bad_input():
 def test_a_target_and_a_head_have_an_order():
     target = Target(lambda x: x[:, 0], 2)
     head = SplitHead.from_target(target, sphere.uniform(2, 50, rng=0), 30.0)
-    with pytest.raises(TypeError, match=r"'head' must come before 'target', got a Target and then a SplitHead"):
+    with pytest.raises(TypeError, match=r"'head' must come before 'target', got a Target, then a SplitHead"):
         sup_error(target, head)
     one, other = sup_error(head, target.function, n=200), sup_error(target.function, head, n=200)
     assert one.lower == pytest.approx(other.lower, rel=0.1)

@@ -127,6 +127,12 @@ class ClassicalHead(Construction):
         ------
         TypeError, ValueError
             As `SplitHead.from_target` and `ClassicalHead` do.
+
+        Examples
+        --------
+        >>> from spherapprox import ClassicalHead, EqualMeasurePartition
+        >>> ClassicalHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 100), 20.0, interaction="none")
+        ClassicalHead(n=100, dim=2, concentration=20, interaction='none')
         """
         split = SplitHead.from_target(
             target,
@@ -283,6 +289,10 @@ class ClassicalHead(Construction):
             If PyTorch is missing.
         TypeError, ValueError
             If `dtype` is another one, or too small for concentration or mask.
+
+        See Also
+        --------
+        spherapprox.heads.modules.ClassicalAttention : an example.
         """
         from .modules import ClassicalAttention
 

@@ -40,9 +40,7 @@ class CoreHead(KernelHead):
     -----
     A head is frozen; its arrays are read-only copies. `from_target` makes one from a function. Heads of one class are
     equal if their control points, values and concentration are, in the same precision; `points` does not count.
-    ``head[index]`` is the sum over some control points, ``one + other`` the sum of two heads of the same concentration:
-    its control points are those of the one and then those of the other, its values theirs, so that nothing is rounded;
-    its `points` are bare rows.
+    ``head[index]`` is the sum over some control points, ``one + other`` the sum of two heads of one concentration.
 
     References
     ----------
@@ -64,6 +62,34 @@ class CoreHead(KernelHead):
     _values = staticmethod(core_values)
 
     def __add__(self, other: object) -> Self:
+        """Return the sum of two core heads, as one over the control points of both.
+
+        Parameters
+        ----------
+        other : CoreHead
+            On the same sphere, of the same concentration and with as many outputs.
+
+        Returns
+        -------
+        CoreHead
+            Its control points and values are those of this head, then those of the other: nothing is rounded (float32
+            beside float64 becomes float64). Its `points` are its control points, bare rows.
+
+        Raises
+        ------
+        TypeError
+            If `other` is no core head.
+        ValueError
+            If sphere, concentration or outputs differ, or the sum is too large for memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import CoreHead
+        >>> one, other = CoreHead(np.eye(2), [1.0, 2.0], 3.0), CoreHead([[-1.0, 0.0]], [4.0], 3.0)
+        >>> one + other, (one + other).values
+        (CoreHead(n=3, dim=1, concentration=3), array([1., 2., 4.]))
+        """
         if not isinstance(other, CoreHead):
             return NotImplemented
         what = ("dim", "n_outputs", "concentration")
@@ -101,6 +127,10 @@ class CoreHead(KernelHead):
             If PyTorch is missing.
         TypeError, ValueError
             If `dtype` is another one, or too small for the concentration or a value.
+
+        See Also
+        --------
+        spherapprox.heads.modules.ExponentialSum : its accuracy, and an example.
         """
         from .modules import ExponentialSum
 

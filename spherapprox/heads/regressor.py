@@ -126,6 +126,13 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         ------
         TypeError, ValueError
             If a parameter is out of its range, or X, y or weights are not finite numbers of such shapes.
+
+        Examples
+        --------
+        >>> from spherapprox import HeadRegressor
+        >>> model = HeadRegressor(concentration=2.0, regularization=0.1)
+        >>> model.fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 9.0], sample_weight=[1.0, 1.0, 0.0]).head_  # two rows count
+        SplitHead(n=2, dim=1, concentration=2)
         """
         made = KINDS[_checks.choice(self.kind, "kind", KINDS)]
         _checks.choice(self.embedding, "embedding", EMBEDDINGS)
@@ -168,6 +175,13 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             Before `fit`.
         ValueError
             If X does not hold finite numbers, as many features as in `fit`.
+
+        Examples
+        --------
+        >>> from spherapprox import HeadRegressor
+        >>> model = HeadRegressor().fit([[0.0], [1.0]], [7.0, 7.0])
+        >>> model.predict([[0.5], [100.0]]).round(6)
+        array([7., 7.])
         """
         check_is_fitted(self)
         return np.asarray(self.head_(self._embed(validate_data(self, X, dtype=np.float64, reset=False))))

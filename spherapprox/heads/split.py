@@ -68,6 +68,7 @@ class SplitHead(KernelHead):
         return np.where(np.abs(lengths - 1.0) > _ROUNDING, rows / lengths, rows)
 
     def __add__(self, other: object) -> NoReturn:
+        """Raise TypeError: a sum of split heads is no split head."""
         raise TypeError(
             "split heads do not add: each is divided by its own sum of kernels, and the softmax over all control "
             "points is another function; add their results, or the values of heads that are equal but for these"
@@ -99,6 +100,10 @@ class SplitHead(KernelHead):
             If PyTorch is missing.
         TypeError, ValueError
             If `dtype` is another one, or too small for the concentration or a value.
+
+        See Also
+        --------
+        spherapprox.heads.modules.SplitAttention : its accuracy, and an example.
         """
         from .modules import SplitAttention
 

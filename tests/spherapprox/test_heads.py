@@ -31,7 +31,7 @@ def field(x):
 @pytest.mark.parametrize("function", [lambda x: x[:, 0], field])
 def test_a_head_is_evaluate_on_its_recipe(kind, dim, function):
     x = sphere.uniform(dim, 50, rng=0)
-    head = kind.from_target(function, EqualMeasurePartition(dim, 60), 12.0)
+    head = kind.from_target(function, EqualMeasurePartition(dim, 60), 4.0)
     normalize = kind is SplitHead
     wanted = evaluate(x, head.control_points, head.values, head.concentration, normalize=normalize)
     np.testing.assert_array_equal(head(x), wanted)
@@ -148,7 +148,7 @@ def test_missing_arguments_are_those_of_the_class(kind):
 @both
 def test_float32_stays(kind):
     rows = np.eye(3, dtype=np.float32)
-    head = kind.from_target(lambda x: x[:, 0], rows, 2.0)
+    head = kind.from_target(lambda x: x[:, 0], rows, 1.0)
     assert head(rows).dtype == np.float32
     assert head(np.eye(3)).dtype == np.float64
 

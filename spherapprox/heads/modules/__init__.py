@@ -91,6 +91,11 @@ class SplitAttention(_Rows):
     dtype, device, trainable
         As in `SplitHead.to_torch`.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As `SplitHead.to_torch` does.
+
     Notes
     -----
     Queries are the points, keys the control points, brought to unit length if they have it to less than float64's
@@ -138,6 +143,11 @@ class ClassicalAttention(torch.nn.Module):
     head : ClassicalHead
     dtype, device, trainable
         As in `ClassicalHead.to_torch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `ClassicalHead.to_torch` does.
 
     Notes
     -----
@@ -214,7 +224,17 @@ class ClassicalAttention(torch.nn.Module):
             setattr(self, name, state[name])
 
     def embed(self, x: Any) -> Any:
-        """Return the tokens of inputs, shape (..., dim+1) to (..., d)."""
+        """Return the tokens of inputs.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., dim+1)
+
+        Returns
+        -------
+        Tensor, shape (..., d)
+            ``(x, 0, 0)``, and 1 for "flag".
+        """
         flagged = self.interaction == "flag"
         tokens = torch.nn.functional.pad(x, (0, self.prefix.shape[1] - x.shape[-1] - flagged))
         return torch.nn.functional.pad(tokens, (0, 1), value=1.0) if flagged else tokens
@@ -232,6 +252,11 @@ class ExponentialSum(_Rows):
     head : CoreHead
     dtype, device, trainable
         As in `CoreHead.to_torch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `CoreHead.to_torch` does.
 
     Notes
     -----

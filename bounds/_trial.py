@@ -120,7 +120,9 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
     known = target(partition.centers())
 
     def make(concentration: float) -> Head:
-        return HEADS[kind].from_target(lambda _: known, partition, concentration)
+        with warnings.catch_warnings():  # a head may be useless: its error is measured
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return HEADS[kind].from_target(lambda _: known, partition, concentration)
 
     if way == "theory":
         concentration = _theory(target, kind, radius, n)

@@ -6,7 +6,10 @@ Names are loaded when they are first used (PEP 562), so ``import spherapprox`` l
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+from . import _extras
 
 if TYPE_CHECKING:
     from . import harmonics, points, special, sphere, targets
@@ -31,7 +34,6 @@ _HOME = {
     "ClassicalHead": "heads",
     "CoreHead": "heads",
     "SplitHead": "heads",
-    "HeadRegressor": "heads",
     "evaluate": "summation",
     "ErrorInterval": "error",
     "sup_error": "error",
@@ -68,8 +70,10 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name == "HeadRegressor":
+        return _extras.load(f"{__name__}.heads.regressor", name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_HOME})
+    return sorted({*globals(), *__all__, *(["HeadRegressor"] if find_spec("sklearn") else [])})

@@ -92,11 +92,20 @@ class Savable:
 
         See Also
         --------
-        spherapprox.load : the way back, with an example.
+        spherapprox.load : the way back.
 
         Notes
         -----
         The format is described in docs/format.md; NumPy alone reads it.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from spherapprox import points
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     points.fibonacci(50).save(os.path.join(folder, "points.npz"))
+        ...     os.listdir(folder)
+        ['points.npz']
         """
         write(path, self._record())
 

@@ -193,6 +193,8 @@ def _numbers(value: ArrayLike, name: str) -> NDArray[Any]:
         raw = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
+    except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
+        raise TypeError(f"'{name}' must be an array that NumPy can read: {error}") from None
     if raw.dtype.kind not in "iuf" and (raw.size or raw.dtype.kind not in "OV"):
         raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
     return raw
@@ -319,10 +321,15 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
 
 def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
     """Return values of shape (n,) or (n, p), one row for each of the n `owner` points."""
-    array = floating(values, name)
+    array = floating(detached(values), name)
     if array.ndim not in (1, 2) or array.shape[0] != n:
         raise ValueError(f"'{name}' must have shape ({n},) or ({n}, p), one row for each of {owner}, got {array.shape}")
     return array
+
+
+def detached(values: Any) -> Any:
+    """Return what a function has computed; a tensor of torch without its graph and on the CPU, as NumPy reads it."""
+    return values.detach().cpu() if hasattr(values, "detach") else values
 
 
 def choice(value: object, name: str, choices: Iterable[str]) -> str:

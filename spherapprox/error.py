@@ -17,6 +17,7 @@ from .partition import EqualMeasurePartition
 from .points import nodes
 from .points.pointset import Points, require_equal
 from .summation import angle_mean
+from .target import Target
 
 __all__ = ["ErrorInterval", "sup_error", "worst_case_error"]
 
@@ -106,7 +107,7 @@ def sup_error(
     Raises
     ------
     TypeError
-        If `head` or `target` cannot be called.
+        If `head` or `target` cannot be called, or a `Target` comes first and a head second.
     ValueError
         If the dimension is unknown, the two return different shapes, or one of them something that is not finite.
 
@@ -120,6 +121,10 @@ def sup_error(
     """
     _checks.callable_(head, "head")
     _checks.callable_(target, "target")
+    if isinstance(head, Target) and hasattr(target, "control_points"):
+        raise TypeError(
+            f"'head' must come before 'target', got a Target, then a {type(target).__name__}: sup_error(head, target)"
+        )
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
     progress, error = _checks.flag(progress, "progress"), partial(_difference, called, target)

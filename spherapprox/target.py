@@ -115,7 +115,7 @@ class Target:
         """
         rows = _checks.rows(x, dim=self.dim)
         try:
-            values = np.asarray(self.function(rows))
+            values = np.asarray(_checks.detached(self.function(rows)))
         except ValueError as error:
             raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
         if values.dtype.kind not in "iuf":

@@ -11,6 +11,7 @@ from .._checks import Floats
 from ..partition import EqualMeasurePartition
 from ..points import nodes, sobol
 from ..points.pointset import Points
+from ..sphere import MAX_POINTS
 from . import iteration
 from .interpolation import ACCURACY
 from .kernel import matrix, softmax, sums
@@ -68,7 +69,8 @@ def _sample_points(task: Task) -> Points:
     given, dim = task.samples, task.dim
     if given is not None and not np.isscalar(given) and not (isinstance(given, np.ndarray) and given.ndim == 0):
         return given
-    count = OVERSAMPLING * len(task.rows) if given is None else _checks.integer(given, "samples", minimum=1)
+    asked = OVERSAMPLING * len(task.rows) if given is None else given
+    count = _checks.integer(asked, "samples", minimum=1, maximum=MAX_POINTS)
     _checks.memory(24.0 * count * (dim + 1), f"{count} samples of S^{dim}", "take fewer 'samples'")
     return EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)
 

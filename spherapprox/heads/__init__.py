@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .. import _extras
 from .classical import ClassicalHead
 from .core import CoreHead
 from .split import SplitHead
@@ -13,8 +14,6 @@ __all__ = ["ClassicalHead", "CoreHead", "SplitHead"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "HeadRegressor":  # needs scikit-learn
-        from .regressor import HeadRegressor
-
-        return HeadRegressor
+    if name == "HeadRegressor":
+        return _extras.load(f"{__name__}.regressor", name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

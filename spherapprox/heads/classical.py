@@ -31,7 +31,8 @@ class ClassicalHead(Construction):
     Parameters
     ----------
     control_points, values, concentration, points
-        As in `SplitHead`; values of shape (n,) count as p = 1; concentration is at most 1e300.
+        As in `SplitHead`; values of shape (n,) count as p = 1; concentration is at most 1e300. A `SplitHead` in place
+        of control points brings the other three: ``ClassicalHead(head)`` is ``ClassicalHead.from_head(head)``.
     interaction : {"flag", "none", "printed"}
         The logit between two inputs of a sequence, x_i and x_j (or x_i and itself). "flag": `mask`, by one more
         coordinate, so that d grows by 1; it is 1 for inputs and 0 in the prefix. "none": 0. "printed":
@@ -72,6 +73,29 @@ class ClassicalHead(Construction):
 
     _kind = "classical-head"
 
+    def __init__(
+        self,
+        control_points: ArrayLike | SplitHead,
+        values: ArrayLike | None = None,
+        concentration: float | None = None,
+        points: Points | None = None,
+        *,
+        interaction: str = "flag",
+        mask: float | None = None,
+    ) -> None:
+        recipe: Any = (control_points, values, concentration, points)
+        if isinstance(control_points, SplitHead):
+            if recipe[1:] != (None, None, None):
+                raise TypeError(
+                    f"ClassicalHead takes nothing but 'interaction' and 'mask' beside a {type(control_points).__name__}"
+                )
+            head = control_points
+            recipe = head.control_points, head.values, head.concentration, head.points
+        elif values is None or concentration is None:
+            raise TypeError("ClassicalHead takes a SplitHead, or 'control_points', 'values' and 'concentration'")
+        options: Any = {"interaction": interaction, "mask": mask}
+        super().__init__(*recipe, **options)
+
     @classmethod
     def from_target(
         cls,
@@ -103,6 +127,12 @@ class ClassicalHead(Construction):
         ------
         TypeError, ValueError
             As `SplitHead.from_target` and `ClassicalHead` do.
+
+        Examples
+        --------
+        >>> from spherapprox import ClassicalHead, EqualMeasurePartition
+        >>> ClassicalHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 100), 20.0, interaction="none")
+        ClassicalHead(n=100, dim=2, concentration=20, interaction='none')
         """
         split = SplitHead.from_target(
             target,
@@ -144,8 +174,7 @@ class ClassicalHead(Construction):
         """
         if not isinstance(head, SplitHead):
             raise TypeError(f"'head' must be a SplitHead, got {type(head).__name__}: only softmax is attention")
-        options: dict[str, Any] = {"interaction": interaction, "mask": mask}
-        return cls(head.control_points, head.values, head.concentration, head.points, **options)
+        return cls(head, interaction=interaction, mask=mask)
 
     def _arguments(self) -> dict[str, Any]:
         return {**super()._arguments(), "interaction": self.interaction, "mask": self.mask}
@@ -260,6 +289,10 @@ class ClassicalHead(Construction):
             If PyTorch is missing.
         TypeError, ValueError
             If `dtype` is another one, or too small for concentration or mask.
+
+        See Also
+        --------
+        spherapprox.heads.modules.ClassicalAttention : an example.
         """
         from .modules import ClassicalAttention
 

@@ -105,6 +105,13 @@ class Construction(SplitHead):
         ------
         ValueError
             If the rows are no points of S^dim.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import ClassicalHead
+        >>> ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).embed([[0.6, 0.8]])
+        array([[0.6, 0.8, 0. , 0. , 0. , 1. ]])
         """
         points = _checks.sequences(x, dim=self.dim)
         _checks.memory(8.0 * points[..., 0].size * self.embedding_dim, "the tokens", "take x in parts")
@@ -129,6 +136,13 @@ class Construction(SplitHead):
         ------
         ValueError
             If there are not d columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import ClassicalHead
+        >>> ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).project([[1.5, 0.0, 0.0, 0.0, 0.0, 0.0]])
+        array([1.5])
         """
         outputs = _checks.floating(y, "y")
         if outputs.ndim == 0 or outputs.shape[-1] != self.embedding_dim:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
+from .. import _checks
 from ..coefficients import core_values
 from .kernel import KernelHead
 
@@ -11,6 +15,7 @@ if TYPE_CHECKING:
     from .modules import ExponentialSum
 
 
+@dataclass(frozen=True, eq=False, repr=False)  # so that messages about its arguments name this class
 class CoreHead(KernelHead):
     """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
 
@@ -33,7 +38,9 @@ class CoreHead(KernelHead):
 
     Notes
     -----
-    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
+    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function. Heads of one class are
+    equal if their control points, values and concentration are, in the same precision; `points` does not count.
+    ``head[index]`` is the sum over some control points, ``one + other`` the sum of two heads of one concentration.
 
     References
     ----------
@@ -53,6 +60,48 @@ class CoreHead(KernelHead):
     _kind = "core-head"
     _normalize = False
     _values = staticmethod(core_values)
+
+    def __add__(self, other: object) -> Self:
+        """Return the sum of two core heads, as one over the control points of both.
+
+        Parameters
+        ----------
+        other : CoreHead
+            On the same sphere, of the same concentration and with as many outputs.
+
+        Returns
+        -------
+        CoreHead
+            Its control points and values are those of this head, then those of the other: nothing is rounded (float32
+            beside float64 becomes float64). Its `points` are its control points, bare rows.
+
+        Raises
+        ------
+        TypeError
+            If `other` is no core head.
+        ValueError
+            If sphere, concentration or outputs differ, or the sum is too large for memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import CoreHead
+        >>> one, other = CoreHead(np.eye(2), [1.0, 2.0], 3.0), CoreHead([[-1.0, 0.0]], [4.0], 3.0)
+        >>> one + other, (one + other).values
+        (CoreHead(n=3, dim=1, concentration=3), array([1., 2., 4.]))
+        """
+        if not isinstance(other, CoreHead):
+            return NotImplemented
+        what = ("dim", "n_outputs", "concentration")
+        mine, theirs = ([getattr(head, name) for name in what] for head in (self, other))
+        if mine != theirs:
+            named = ", ".join(f"{name} {a} and {b}" for name, a, b in zip(what, mine, theirs, strict=True) if a != b)
+            raise ValueError(f"core heads add if sphere, outputs and concentration are the same, got {named}")
+        _checks.memory(
+            8.0 * (len(self) + len(other)) * (self.dim + 1), "their sum", "evaluate each and add the results"
+        )
+        rows = np.concatenate([self.control_points, other.control_points])
+        return replace(self, control_points=rows, values=np.concatenate([self.values, other.values]), points=None)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> ExponentialSum:
         """Return the head as a `torch.nn.Module`: a sum of exponentials, which is no attention.
@@ -78,6 +127,10 @@ class CoreHead(KernelHead):
             If PyTorch is missing.
         TypeError, ValueError
             If `dtype` is another one, or too small for the concentration or a value.
+
+        See Also
+        --------
+        spherapprox.heads.modules.ExponentialSum : its accuracy, and an example.
         """
         from .modules import ExponentialSum
 

@@ -15,6 +15,8 @@ from .smoothing import Smoother, core_smoother, split_smoother
 
 Float64 = NDArray[np.float64]
 
+DEFAULT_POINTS = 300
+"""Control points where no number is given."""
 _FEW = 300
 """Control points up to which a concentration is searched for on the whole grid; with more it starts from there."""
 _LEAST = 0.25
@@ -32,15 +34,18 @@ class Fit:
     concentration: float
     regularization: float
     error: float
-    """Root of the mean squared leave-one-out error, summed over columns."""
+    """Root of the weighted mean squared leave-one-out error, summed over columns."""
 
 
 @dataclass(frozen=True)
 class _Data:
-    """Rows x (m, d), y (m, p), and which head, regularisation and precision are wanted."""
+    """Distinct rows x (m, d) with means y (m, p) and weights (m,), and what kind of head is wanted."""
 
     x: Float64
     y: Float64
+    weights: Float64
+    spread: float
+    """Weighted mean square of what was taken for y from these means, summed over columns."""
     normalize: bool
     regularization: float | None
     dtype: np.dtype[Any]
@@ -50,15 +55,18 @@ def fit(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    n: int,
+    n: int | None,
     normalize: bool,
     concentration: float | None = None,
     regularization: float | None = None,
+    weights: ArrayLike | None = None,
     rng: object = None,
 ) -> Fit:
     """Return a head's recipe for data; `CoreHead.fit` says what the arguments are."""
     rows = _checks.rows(x)
     values = _checks.values_for(y, "y", len(rows), "'x'")
+    masses = mass(weights, "weights", len(rows))
+    n = min(DEFAULT_POINTS, len(rows)) if n is None else n
     n = _checks.integer(n, "n", minimum=1, maximum=len(rows), limit="there are no more rows in 'x'")
     generator = _checks.generator(rng)
     if concentration is not None:
@@ -69,19 +77,47 @@ def fit(
     _checks.operations(20.0 * len(rows) * n * n, "least squares", "use a smaller 'n'")
     size = float(np.abs(values).max()) or 1.0  # squares of y neither overflow nor underflow
     table = values.reshape(len(values), -1).astype(np.float64) / size
-    dtype = np.result_type(rows, values)
-    data = _Data(rows.astype(np.float64), table, normalize, regularization, dtype)
+    dtype, unit = np.result_type(rows, values), float(np.ldexp(1.0, np.frexp(masses.max())[1] - 1))
+    merged = _merged(rows.astype(np.float64), table, masses / unit)
+    data = _Data(*merged, normalize, None if regularization is None else regularization / unit, dtype)
     result = _fitted(data, n, concentration, generator)
     fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
-    error = size * result.error**0.5
-    return Fit(result.control_points.astype(dtype), fitted, result.concentration, result.regularization, error)
+    error = size * (result.error + data.spread) ** 0.5
+    return Fit(result.control_points.astype(dtype), fitted, result.concentration, unit * result.regularization, error)
+
+
+def mass(weights: ArrayLike | None, name: str, m: int) -> Float64:
+    """Return the weights of m rows."""
+    if weights is None:
+        return np.ones(m)
+    masses = _checks.floating(weights, name).astype(np.float64)
+    if masses.shape != (m,):
+        raise ValueError(f"'{name}' must have shape ({m},), one for each row, got {masses.shape}")
+    if masses.min() < 0.0 or masses.max() == 0.0:
+        raise ValueError(f"'{name}' must be at least 0 and not all zero, got {masses.min():g} to {masses.max():g}")
+    return masses
+
+
+def _merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float64, float]:
+    """Return distinct rows, the means of y over equal ones, the sums of their weights, and y's spread about the means.
+
+    Rows of weight 0 are dropped. Least squares are the same but for that spread; leaving out one of the rows in
+    cross-validation leaves out all that are equal to it.
+    """
+    x, y, w = (array[w > 0.0] for array in (x, y, w))
+    distinct, inverse = np.unique(x, axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    total = np.asarray(np.bincount(inverse, w), dtype=np.float64)
+    means = np.stack([np.bincount(inverse, w * column) / total for column in y.T], axis=1)
+    spread = float(np.average(np.square(y - means[inverse]).sum(axis=1), weights=w))
+    return distinct, means, total, spread
 
 
 def _fitted(data: _Data, n: int, concentration: float | None, rng: np.random.Generator) -> Fit:
     """Return the recipe for scaled data in float64."""
-    trial = _Trials(data, select(data.x, n, rng))
+    trial = _Trials(data, select(data.x, data.weights, n, rng))
     if concentration is None:
-        few = trial if len(trial.b) <= _FEW else _Trials(data, select(data.x, _FEW, rng))
+        few = trial if len(trial.b) <= _FEW else _Trials(data, select(data.x, data.weights, _FEW, rng))
         concentration = few.descend(few.coarse(), 2.0**0.5)
         if trial is not few:
             concentration = trial.descend(concentration, 2.0**0.5)
@@ -106,8 +142,8 @@ class _Trials:
     def smoother(self, concentration: float) -> Smoother:
         """Return the least squares problem."""
         if self.data.normalize:
-            return split_smoother(self.squares, self.data.y, concentration, self.unit)
-        return core_smoother(self.squares, self.between, self.data.y, concentration, self.unit)
+            return split_smoother(self.squares, self.data.y, self.data.weights, concentration, self.unit)
+        return core_smoother(self.squares, self.between, self.data.y, self.data.weights, concentration, self.unit)
 
     def best(self, concentration: float) -> tuple[float, float]:
         """Return the regularisation and its leave-one-out error."""

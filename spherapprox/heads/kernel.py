@@ -27,9 +27,10 @@ class KernelHead(Head):
         x: ArrayLike,
         y: ArrayLike,
         *,
-        n: int,
+        n: int | None = None,
         concentration: float | None = None,
         regularization: float | None = None,
+        weights: ArrayLike | None = None,
         rng: object = None,
     ) -> Self:
         """Make a head that approximates data: values, noisy or not, at points of the sphere.
@@ -40,9 +41,10 @@ class KernelHead(Head):
             Points of unit length.
         y : array_like, shape (m,) or (m, p)
             Values at these points.
-        n : int
-            Number of control points, at most m. They are centres of k-means, started from rows that are far apart, and
-            do not depend on y; if no more than n rows are distinct, these are the control points.
+        n : int, optional
+            Number of control points, at most m; None means 300, or m where that is less. They are centres of k-means,
+            started from rows that are far apart, and do not depend on y; if no more than n rows are distinct, these are
+            the control points.
         concentration : float, optional
             lambda, at least 0. None takes one that is best in cross-validation: of a grid that goes up by factors of 2,
             then refined to a factor of 2**(1/4), or 2**(1/2) if n is above 300.
@@ -52,6 +54,9 @@ class KernelHead(Head):
             head has those that minimise ``|W v - y|^2 + mu |v - c|^2`` for the best number c, with the softmax W. None
             takes the mu that is best in cross-validation. The least is some 2e-15 times the largest squared singular
             value of ``K A**-0.5``, or of W less its columns' means: rounding errors hide what is smaller.
+        weights : array_like, shape (m,), optional
+            Weights of the rows' squares, at least 0 and not all 0; None means 1 each. A weight of 2 counts as the row
+            twice, 0 as if it were left out.
         rng : None, int or numpy.random.Generator
             Draws the row that k-means starts from.
 
@@ -67,9 +72,9 @@ class KernelHead(Head):
 
         Notes
         -----
-        Cross-validation leaves out each row in turn, in closed form, with the control points kept: the mean squared
-        error over rows, summed over columns. Equal rows with equal noise would be taken for a proof that there is
-        none: average them first. The work is a few dozen times m n^2.
+        Cross-validation leaves out each row in turn, and all that are equal to it, in closed form, with the control
+        points kept: the weighted mean squared error over rows, summed over columns. The work is a few dozen times
+        m n^2.
 
         References
         ----------
@@ -93,6 +98,7 @@ class KernelHead(Head):
             normalize=cls._normalize,
             concentration=concentration,
             regularization=regularization,
+            weights=weights,
             rng=rng,
         )
         return cls(chosen.control_points, chosen.values, chosen.concentration)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks, sphere
 from .core import CoreHead
-from .fitting import fit
+from .fitting import DEFAULT_POINTS, fit, mass
 from .split import SplitHead
 
 try:
@@ -26,8 +26,6 @@ Float64 = NDArray[np.float64]
 
 KINDS: dict[str, type[CoreHead | SplitHead]] = {"core": CoreHead, "split": SplitHead}
 EMBEDDINGS = ("stereographic", "normalize")
-_FEW = 300
-"""Control points where no number is given."""
 _FAR = 1e300
 """Features beyond are this: rows so far off are at the pole in any case."""
 
@@ -106,7 +104,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.embedding = embedding
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a head to rows of features.
 
         Parameters
@@ -115,6 +113,9 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             Rows of features.
         y : array_like, shape (n_samples,) or (n_samples, n_outputs)
             What is to be predicted.
+        sample_weight : array_like, shape (n_samples,), optional
+            Weights of rows, at least 0 and not all 0, in all that is fitted or chosen; None means 1 each. A weight of 2
+            counts as the row twice, 0 as if it were left out.
 
         Returns
         -------
@@ -124,14 +125,22 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         Raises
         ------
         TypeError, ValueError
-            If a parameter is out of its range, or X or y are not finite numbers of such shapes.
+            If a parameter is out of its range, or X, y or weights are not finite numbers of such shapes.
+
+        Examples
+        --------
+        >>> from spherapprox import HeadRegressor
+        >>> model = HeadRegressor(concentration=2.0, regularization=0.1)
+        >>> model.fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 9.0], sample_weight=[1.0, 1.0, 0.0]).head_  # two rows count
+        SplitHead(n=2, dim=1, concentration=2)
         """
         made = KINDS[_checks.choice(self.kind, "kind", KINDS)]
         _checks.choice(self.embedding, "embedding", EMBEDDINGS)
-        n = _FEW if self.n_control_points is None else self.n_control_points
+        n = DEFAULT_POINTS if self.n_control_points is None else self.n_control_points
         n = _checks.integer(n, "n_control_points", minimum=1)
         features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        self.center_, self.scale_ = _center_and_scale(features)
+        weights = mass(sample_weight, "sample_weight", len(features))
+        self.center_, self.scale_ = _center_and_scale(features, weights)
         rows = self._embed(features)
         chosen = fit(
             rows,
@@ -140,6 +149,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             normalize=made is SplitHead,
             concentration=self.concentration,
             regularization=self.regularization,
+            weights=weights,
             rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
         )
         self.head_ = made(chosen.control_points, chosen.values, chosen.concentration)
@@ -165,6 +175,13 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             Before `fit`.
         ValueError
             If X does not hold finite numbers, as many features as in `fit`.
+
+        Examples
+        --------
+        >>> from spherapprox import HeadRegressor
+        >>> model = HeadRegressor().fit([[0.0], [1.0]], [7.0, 7.0])
+        >>> model.predict([[0.5], [100.0]]).round(6)
+        array([7., 7.])
         """
         check_is_fitted(self)
         return np.asarray(self.head_(self._embed(validate_data(self, X, dtype=np.float64, reset=False))))
@@ -185,10 +202,11 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
 
 
-def _center_and_scale(X: Float64) -> tuple[Float64, float]:
+def _center_and_scale(X: Float64, weights: Float64) -> tuple[Float64, float]:
     """Return the mean of rows and the root of their mean squared distance from it, or 1; no square overflows."""
+    X, weights = X[weights > 0.0], weights[weights > 0.0] / weights.max()
     size = math.ldexp(0.5, math.frexp(float(np.abs(X).max()))[1])  # a power of 2: quotients are exact
     rows = X / size
-    center = rows.mean(axis=0)
-    scale = size * float(np.sqrt(np.square(rows - center).sum(axis=1).mean()))
+    center = np.average(rows, axis=0, weights=weights)
+    scale = size * float(np.sqrt(np.average(np.square(rows - center).sum(axis=1), weights=weights)))
     return center * size, scale or 1.0

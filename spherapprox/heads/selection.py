@@ -15,12 +15,9 @@ _NUMBERS = 2**22
 """Products that are held at once."""
 
 
-def select(x: Float64, n: int, rng: np.random.Generator) -> Float64:
-    """Return n control points for rows x (m, d) of unit length, or the distinct rows if these are no more than n."""
-    distinct = np.unique(x, axis=0)
-    if len(distinct) <= n:
-        return distinct
-    return k_means(x, distinct[farthest(distinct, n, rng)])
+def select(x: Float64, weights: Float64, n: int, rng: np.random.Generator) -> Float64:
+    """Return n control points for distinct rows x (m, d) of unit length, or the rows if these are no more than n."""
+    return x if len(x) <= n else k_means(x, weights, x[farthest(x, n, rng)])
 
 
 def farthest(x: Float64, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -35,12 +32,12 @@ def farthest(x: Float64, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     return chosen
 
 
-def k_means(x: Float64, centres: Float64) -> Float64:
+def k_means(x: Float64, weights: Float64, centres: Float64) -> Float64:
     """Return centres (n, d) of unit length after rounds of spherical k-means; one without rows stays where it is."""
     for _ in range(_ROUNDS):
         sums = np.zeros_like(centres)
         for part in slices(len(x), max(1, _NUMBERS // len(centres))):
-            np.add.at(sums, np.argmax(x[part] @ centres.T, axis=1), x[part])
+            np.add.at(sums, np.argmax(x[part] @ centres.T, axis=1), weights[part, None] * x[part])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         moved = lengths > 1e-8  # else the mean has no direction
         centres = np.where(moved, sums / np.where(moved, lengths, 1.0), centres)

@@ -22,14 +22,15 @@ _NOISE = 1e-12
 
 @dataclass(frozen=True)
 class Smoother:
-    """Ridge regression of y (m, p) on the columns of a matrix, diagonal in coordinates of its own.
+    """Ridge regression of y (m, p) on the columns of a matrix, by weights w (m,), diagonal in coordinates of its own.
 
-    The fit is ``offset + u c / (s + mu)`` for the regularisation mu: s (r,) are the squared singular values, u (m, r)
-    the left singular vectors times the singular values, ``c = u^T (y - offset)``. `leverage` is what the offset adds
-    to each row's influence on its own fit.
+    The fit is ``offset + u c / (s + mu)`` for the regularisation mu: s (r,) are the squared singular values of the
+    matrix times the weights' roots, u (m, r) the matrix times its right singular vectors, ``c = u^T w (y - offset)``.
+    `leverage` times a row's weight is what the offset adds to the row's influence on its own fit.
     """
 
     y: Float64
+    w: Float64
     u: Float64
     s: Float64
     c: Float64
@@ -43,18 +44,18 @@ class Smoother:
     """Spacing of the numbers near 1 in which values will be held: smaller regularisations make them too large."""
 
     def errors(self, regularizations: Float64) -> Float64:
-        """Return the mean squared leave-one-out errors, each row predicted from the others: no refitting is needed.
+        """Return the weighted mean squared leave-one-out errors, rows predicted from the others without refitting.
 
         A row's residual is divided by 1 less its own influence on its fit; where nothing but rounding is left of that,
         the error is not known: inf.
         """
         damping = 1.0 / (self.s[:, None] + regularizations)  # (r, k)
-        left = 1.0 - self.leverage - (self.u * self.u) @ damping
+        left = 1.0 - self.w[:, None] * (self.leverage + (self.u * self.u) @ damping)
         rounding = np.finfo(np.float64).eps * self.s.max(initial=0.0) / regularizations
         result, residuals = np.full(len(regularizations), np.inf), self.y - self.offset
         for i in np.flatnonzero(left.min(axis=0) > np.maximum(_LEAST_LEFT, 4.0 * rounding)):
             rest = (residuals - self.u @ (self.c * damping[:, [i]])) / left[:, [i]]
-            result[i] = np.square(rest).sum(axis=1).mean()
+            result[i] = np.average(np.square(rest).sum(axis=1), weights=self.w)
         return result
 
     def best(self) -> tuple[float, float]:
@@ -78,9 +79,9 @@ class Smoother:
 
 
 def core_smoother(
-    squares: Float64, between: Float64, y: Float64, concentration: float, unit: float = Smoother.unit
+    squares: Float64, between: Float64, y: Float64, w: Float64, concentration: float, unit: float = Smoother.unit
 ) -> Smoother:
-    """Return ``min |K v - y|^2 + mu v^T A v`` for squared distances (m, n) and (n, n) to and between control points."""
+    """Return ``min sum_i w_i |K v - y|_i^2 + mu v^T A v`` for squared distances to and between control points."""
     from scipy.linalg import cholesky, solve_triangular
 
     n = len(between)
@@ -89,26 +90,31 @@ def core_smoother(
     gram[np.diag_indices(n)] += n * max(unit, 8.0 * Smoother.unit)  # large values would lose digits to rounding
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
     features = solve_triangular(factor, kernel.T, lower=True, check_finite=False).T
-    s, vectors = _squared_singular_values(features)
+    s, vectors = _squared_singular_values(features, w)
     back = solve_triangular(factor, vectors, lower=True, trans=1, check_finite=False)
     u = features @ vectors
-    return Smoother(y, u, s, u.T @ y, np.zeros((1, y.shape[1])), 0.0, back, np.zeros(len(s)), unit)
+    return Smoother(y, w, u, s, u.T @ (w[:, None] * y), np.zeros((1, y.shape[1])), 0.0, back, np.zeros(len(s)), unit)
 
 
-def split_smoother(squares: Float64, y: Float64, concentration: float, unit: float = Smoother.unit) -> Smoother:
-    """Return ``min |W v - y|^2 + mu |v - c 1|^2`` over v and c for the softmax W of squared distances (m, n)."""
-    weights = softmax_weights(squares, concentration)
-    means = weights.mean(axis=0)
-    weights -= means  # c then is the mean of y less that of the rest, since each row's weights sum to 1
-    weights[np.abs(weights) < 8.0 * np.finfo(np.float64).eps] = 0.0
-    s, vectors = _squared_singular_values(weights)
-    u, offset = weights @ vectors, y.mean(axis=0, keepdims=True)
-    return Smoother(y, u, s, u.T @ (y - offset), offset, 1.0 / len(y), vectors, means @ vectors, unit)
+def split_smoother(
+    squares: Float64, y: Float64, w: Float64, concentration: float, unit: float = Smoother.unit
+) -> Smoother:
+    """Return ``min sum_i w_i |W v - y|_i^2 + mu |v - c 1|^2`` over v and c for the softmax W of squared distances."""
+    softmax, share = softmax_weights(squares, concentration), w / w.sum()
+    means = share @ softmax
+    softmax -= means  # c then is the mean of y less that of the rest, since each row of the softmax sums to 1
+    softmax[np.abs(softmax) < 8.0 * np.finfo(np.float64).eps] = 0.0
+    s, vectors = _squared_singular_values(softmax, w)
+    u, offset = softmax @ vectors, (share @ y)[None]
+    return Smoother(
+        y, w, u, s, u.T @ (w[:, None] * (y - offset)), offset, 1.0 / w.sum(), vectors, means @ vectors, unit
+    )
 
 
-def _squared_singular_values(matrix: Float64) -> tuple[Float64, Float64]:
-    """Return the squared singular values and the right singular vectors of a matrix."""
+def _squared_singular_values(matrix: Float64, w: Float64) -> tuple[Float64, Float64]:
+    """Return the squared singular values of a matrix times the roots of weights, and its right singular vectors."""
     from scipy.linalg import eigh
 
+    matrix = np.sqrt(w)[:, None] * matrix
     s, vectors = eigh(matrix.T @ matrix, overwrite_a=True, check_finite=False)
     return np.maximum(s, 0.0), vectors

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """So far from 1 are lengths of rows that have unit length in float64."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)  # so that messages about its arguments name this class
 class SplitHead(KernelHead):
     """The split attention head, a softmax: `CoreHead` over ``sum_k exp(-concentration |x - b_k|^2 / 2)``.
 
@@ -38,7 +40,9 @@ class SplitHead(KernelHead):
 
     Notes
     -----
-    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function.
+    A head is frozen; its arrays are read-only copies. `from_target` makes one from a function. Heads of one class are
+    equal if their control points, values and concentration are, in the same precision; `points` does not count.
+    ``head[index]`` is the softmax over some control points. Split heads do not add.
 
     References
     ----------
@@ -62,6 +66,15 @@ class SplitHead(KernelHead):
         rows = self.control_points.astype(np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.where(np.abs(lengths - 1.0) > _ROUNDING, rows / lengths, rows)
+
+    def __add__(self, other: object) -> NoReturn:
+        """Raise TypeError: a sum of split heads is no split head."""
+        raise TypeError(
+            "split heads do not add: each is divided by its own sum of kernels, and the softmax over all control "
+            "points is another function; add their results, or the values of heads that are equal but for these"
+        )
+
+    __radd__ = __add__
 
     def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> SplitAttention:
         """Return the head as a `torch.nn.Module`: torch's own scaled_dot_product_attention to the control points.
@@ -87,6 +100,10 @@ class SplitHead(KernelHead):
             If PyTorch is missing.
         TypeError, ValueError
             If `dtype` is another one, or too small for the concentration or a value.
+
+        See Also
+        --------
+        spherapprox.heads.modules.SplitAttention : its accuracy, and an example.
         """
         from .modules import SplitAttention
 

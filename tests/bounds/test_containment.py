@@ -9,6 +9,7 @@ from containment import DIMS, convolution_quotient, findings
 from spherapprox import EqualMeasurePartition, SplitHead, sphere, worst_case_error
 
 
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 @pytest.mark.parametrize("dim", DIMS)
 def test_every_bound_contains_what_is_measured(dim):
     found = [f for case in range(12 if dim <= 3 else 8) for f in findings(dim, np.random.default_rng([7, dim, case]))]

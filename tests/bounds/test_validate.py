@@ -41,6 +41,7 @@ def in_place_of(head, wrong, target, n):
     return validate(head, target, error=sup_error(wrong, target, n=n, refine=2), worst_case=False)
 
 
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 @pytest.mark.parametrize("name", ["distance", "bump", "zonal_harmonic"])
 @pytest.mark.parametrize("dim", [1, 2, 3, 8])
 def test_true_heads_are_not_violated(name, dim):

@@ -41,6 +41,7 @@ def held_by(head, target, **options):
     return {check.theorem for check in found.checks if check.bound is not None and check.bound.holds}
 
 
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 @pytest.mark.parametrize("target", [targets.tangent_projection(2), targets.rotation_field(3), targets.moving_frame(1)])
 @pytest.mark.parametrize("concentration", [0.0, 20.0, 500.0])
 def test_bounds_hold_for_vectors(target, concentration):
@@ -79,6 +80,7 @@ def test_a_constant_of_the_components_is_too_small():
     assert "sharp-split-equal" in validate(head, parts, n=500, worst_case=False).violated
 
 
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 def test_every_theorem_speaks_of_vectors():
     target = targets.tangent_projection(8)
     kinds = {CoreHead: set(), SplitHead: set()}

@@ -301,3 +301,18 @@ def test_what_is_made_of_a_head_keeps_its_interaction(interaction):
     for other in (head.rotate(np.eye(3)[::-1]), head.refine(lambda x: x, 2)):
         assert type(other) is ClassicalHead
         assert (other.interaction, other.mask) == (head.interaction, head.mask)
+
+
+def test_a_split_head_may_take_the_place_of_its_parts():
+    split = SplitHead.from_target(lambda x: x[:, 0], EqualMeasurePartition(2, 30), 12.0)
+    head = ClassicalHead(split, interaction="none")
+    assert head == ClassicalHead.from_head(split, interaction="none")
+    assert head.points is split.points
+    assert ClassicalHead(head) == ClassicalHead(split) == ClassicalHead(split.control_points, split.values, 12.0)
+    assert ClassicalHead(split) not in (head, split, ClassicalHead(split, mask=-1.0))
+    assert head[:7].interaction == "none"
+    with pytest.raises(TypeError, match="ClassicalHead takes nothing but 'interaction' and 'mask' beside a SplitHead"):
+        ClassicalHead(split, concentration=3.0)
+    for wrong in ((CoreHead(np.eye(3), np.ones(3), 2.0),), (np.eye(3),), (np.eye(3), np.ones(3))):
+        with pytest.raises(TypeError, match="ClassicalHead takes a SplitHead, or 'control_points', 'values' and"):
+            ClassicalHead(*wrong)

@@ -93,3 +93,13 @@ def test_point_sets_of_any_origin():
     rows, weights = nodes(PointSet(np.eye(3)))
     np.testing.assert_array_equal(rows, np.eye(3))
     np.testing.assert_allclose(weights, 1 / 3, rtol=1e-15)
+
+
+@pytest.mark.parametrize("values", [core_values, split_values])
+@pytest.mark.parametrize("rule", ["riemann", "interpolation", "least_squares"])
+def test_values_are_no_part_of_the_points(values, rule):
+    rows = points.fibonacci(60).points.copy()
+    found = values(lambda x: x[:, 0], rows, 5.0, rule)
+    assert not np.shares_memory(found, rows)
+    found[:] = 7.0
+    np.testing.assert_array_equal(rows, points.fibonacci(60).points)

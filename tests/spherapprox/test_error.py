@@ -189,6 +189,16 @@ def test_bad_input():
         sup_error(zero, zero, dim=2, rng=-1)
 
 
+def test_a_target_and_a_head_have_an_order():
+    target = Target(lambda x: x[:, 0], 2)
+    head = SplitHead.from_target(target, sphere.uniform(2, 50, rng=0), 30.0)
+    with pytest.raises(TypeError, match=r"'head' must come before 'target', got a Target, then a SplitHead"):
+        sup_error(target, head)
+    one, other = sup_error(head, target.function, n=200), sup_error(target.function, head, n=200)
+    assert one.lower == pytest.approx(other.lower, rel=0.1)
+    assert sup_error(target, target, n=200).lower == sup_error(head, head, n=200).lower == 0.0
+
+
 def test_numbers_of_numpy_are_as_good_as_ints():
     head = SplitHead.from_target(lambda x: x[:, 0], sphere.uniform(2, 200, rng=0), 3.0)
     found = sup_error(head, zero, n=np.float16(100), refine=np.float16(2), dim=np.float16(2))

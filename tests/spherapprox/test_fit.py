@@ -29,27 +29,82 @@ def matrix(head, x):
     return type(head)(head.control_points, np.eye(len(head)), head.concentration)(x)
 
 
-def least_squares(kind, x, y, b, concentration, mu):
+def least_squares(kind, x, y, b, concentration, mu, w=None):
     """Return the values that minimise what `fit` says, from the normal equations."""
+    w = np.ones(len(x)) if w is None else w
     K = matrix(kind(b, np.zeros(len(b)), concentration), x)
     if kind is CoreHead:
         A = matrix(kind(b, np.zeros(len(b)), concentration), b)
-        return np.linalg.solve(K.T @ K + mu * A, K.T @ y)
+        return np.linalg.solve(K.T * w @ K + mu * A, K.T * w @ y)
     W = np.column_stack([K, np.ones(len(x))])  # unknowns v - c and c
     penalty = np.diag([mu] * len(b) + [0.0])
-    solution = np.linalg.solve(W.T @ W + penalty, W.T @ y)
+    solution = np.linalg.solve(W.T * w @ W + penalty, W.T * w @ y)
     return solution[:-1] + solution[-1]
 
 
 @both
 @pytest.mark.parametrize("mu", [1e-3, 1.0])
-def test_values_are_regularised_least_squares(kind, mu):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_values_are_regularised_least_squares(kind, mu, weighted):
     x, y = noisy(80, 0.3)
+    w = 100.0 * np.random.default_rng(5).uniform(size=80) if weighted else None
     for data in (y, np.stack([y, x[:, 0]], axis=1)):
-        head = kind.fit(x, data, n=15, concentration=3.0, regularization=mu, rng=0)
+        head = kind.fit(x, data, n=15, concentration=3.0, regularization=mu, weights=w, rng=0)
         assert head.values.shape == (15, *data.shape[1:])
-        wanted = least_squares(kind, x, data, head.control_points, 3.0, mu)
+        wanted = least_squares(kind, x, data, head.control_points, 3.0, mu, w)
         np.testing.assert_allclose(head(x), matrix(head, x) @ wanted, rtol=0, atol=1e-9)
+
+
+@both
+def test_a_weight_counts_as_so_many_rows(kind):
+    x, y = noisy(60, 0.3)
+    w = np.random.default_rng(6).integers(0, 4, size=60)
+    order = np.random.default_rng(7).permutation(w.sum())
+    rows, data = np.repeat(x, w, axis=0)[order], np.repeat(y, w)[order]
+    whole = fitting.fit(rows, data, n=20, normalize=kind is SplitHead, rng=0)
+    short = fitting.fit(x, y, n=20, normalize=kind is SplitHead, weights=w, rng=0)
+    np.testing.assert_allclose(short.control_points, whole.control_points, rtol=0, atol=1e-12)
+    found = [kind(fit.control_points, fit.values, fit.concentration)(x) for fit in (whole, short)]
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-5)
+    assert (short.concentration, short.error) == pytest.approx((whole.concentration, whole.error))
+    scaled = fitting.fit(x, y, n=20, normalize=kind is SplitHead, weights=1e200 * w, rng=0)
+    assert scaled.regularization == pytest.approx(1e200 * short.regularization)
+    np.testing.assert_allclose(
+        kind(scaled.control_points, scaled.values, scaled.concentration)(x), found[1], rtol=0, atol=1e-5
+    )
+
+
+@both
+def test_rows_that_are_equal_are_left_out_together(kind):
+    x, y = noisy(40, 0.3)
+    rows, data = np.concatenate([x, x[:15]]), np.concatenate([y, y[:15] + 1.0])
+    found = fitting.fit(rows, data, n=40, normalize=kind is SplitHead, concentration=4.0, regularization=0.1)
+    total = 0.0
+    for i in range(40):
+        rest, same = ((rows == x[i]).all(axis=1) == wanted for wanted in (False, True))
+        values = least_squares(kind, rows[rest], data[rest], found.control_points, 4.0, 0.1)
+        total += np.square(kind(found.control_points, values, 4.0)(x[i : i + 1])[0] - data[same]).sum()
+    assert found.error == pytest.approx((total / 55) ** 0.5, rel=1e-6)
+
+
+@both
+def test_bad_weights(kind):
+    x, y = noisy(20, 0.0)
+    for weights, message in (
+        (np.ones(5), r"'weights' must have shape \(20,\), one for each row, got \(5,\)"),
+        (-np.ones(20), r"'weights' must be at least 0 and not all zero, got -1 to -1"),
+        (np.zeros(20), r"'weights' must be at least 0 and not all zero, got 0 to 0"),
+        (np.full(20, np.nan), r"'weights' must be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            kind.fit(x, y, n=3, weights=weights)
+
+
+@both
+def test_the_usual_number_of_control_points(kind):
+    x, y = noisy(320, 0.1)
+    assert len(kind.fit(x[:40], y[:40], concentration=5.0, regularization=0.1)) == 40
+    assert len(kind.fit(x, y, concentration=5.0, regularization=0.1)) == 300
 
 
 def test_all_rows_are_kernel_ridge_regression():
@@ -75,18 +130,19 @@ def test_leaving_out_in_closed_form_is_leaving_out(kind):
     x, y = noisy(40, 0.3)
     table, b = np.stack([y, x[:, 0]], axis=1), sphere.uniform(2, 10, rng=3)
     squares, between = cdist(x, b, "sqeuclidean"), cdist(b, b, "sqeuclidean")
+    w = np.random.default_rng(4).uniform(0.1, 3.0, size=40)
     if kind is CoreHead:
-        smoother = smoothing.core_smoother(squares, between, table, 4.0)
+        smoother = smoothing.core_smoother(squares, between, table, w, 4.0)
     else:
-        smoother = smoothing.split_smoother(squares, table, 4.0)
+        smoother = smoothing.split_smoother(squares, table, w, 4.0)
     regularizations = np.array([1e-6, 1e-2, 1.0])
     for mu, error in zip(regularizations, smoother.errors(regularizations), strict=True):
         total = 0.0
         for i in range(40):
             rest = np.arange(40) != i
-            values = least_squares(kind, x[rest], table[rest], b, 4.0, mu)
-            total += np.square(kind(b, values, 4.0)(x[i : i + 1])[0] - table[i]).sum()
-        np.testing.assert_allclose(error, total / 40, rtol=1e-6)
+            values = least_squares(kind, x[rest], table[rest], b, 4.0, mu, w[rest])
+            total += w[i] * np.square(kind(b, values, 4.0)(x[i : i + 1])[0] - table[i]).sum()
+        np.testing.assert_allclose(error, total / w.sum(), rtol=1e-6)
     mu, error = smoother.best()
     assert error <= smoother.errors(smoothing.GRID * smoother.s.max()).min()
     np.testing.assert_allclose(smoother.errors(np.array([mu])), error, rtol=1e-12)
@@ -203,7 +259,7 @@ def test_edges(kind):
         np.testing.assert_allclose(single(x), y.mean(), rtol=1e-12)
     twice = kind.fit(np.repeat(x[:6], 3, axis=0), np.repeat(y[:6], 3), n=10, rng=0)
     assert len(twice) == 6
-    np.testing.assert_allclose(twice(x[:6]), y[:6], rtol=0, atol=1e-2)
+    np.testing.assert_array_equal(twice.control_points, np.unique(x[:6], axis=0))
     opposite = kind.fit(
         np.repeat(np.array([[1.0, 0.0], [-1.0, 0.0]]), 4, axis=0), np.repeat([1.0, -1.0], 4), n=1, rng=0
     )
@@ -221,13 +277,14 @@ def test_control_points():
     assert len(set(chosen)) == 20
     covering = cdist(x, x[chosen]).min(axis=1).max()
     assert distances[np.triu_indices(20, 1)].min() >= covering - 1e-12  # what farthest-first promises
-    centres = select(x, 20, np.random.default_rng(0))
+    ones = np.ones(200)
+    centres = select(x, ones, 20, np.random.default_rng(0))
     np.testing.assert_allclose(np.linalg.norm(centres, axis=1), 1.0, rtol=1e-15)
     before, after = (np.square(cdist(x, b).min(axis=1)).mean() for b in (x[chosen], centres))
     assert after < 0.9 * before
-    np.testing.assert_array_equal(k_means(x, centres * [1, 1, 1, 1]).shape, (20, 4))
-    np.testing.assert_array_equal(select(np.repeat(x, 2, axis=0), 200, np.random.default_rng(0)), np.unique(x, axis=0))
-    lone = k_means(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    np.testing.assert_array_equal(k_means(x, ones, centres * [1, 1, 1, 1]).shape, (20, 4))
+    assert select(x, ones, 200, np.random.default_rng(0)) is x
+    lone = k_means(np.array([[1.0, 0.0]]), ones[:1], np.array([[1.0, 0.0], [-1.0, 0.0]]))
     np.testing.assert_array_equal(lone, [[1.0, 0.0], [-1.0, 0.0]])
 
 

@@ -31,7 +31,7 @@ def field(x):
 @pytest.mark.parametrize("function", [lambda x: x[:, 0], field])
 def test_a_head_is_evaluate_on_its_recipe(kind, dim, function):
     x = sphere.uniform(dim, 50, rng=0)
-    head = kind.from_target(function, EqualMeasurePartition(dim, 60), 12.0)
+    head = kind.from_target(function, EqualMeasurePartition(dim, 60), 4.0)
     normalize = kind is SplitHead
     wanted = evaluate(x, head.control_points, head.values, head.concentration, normalize=normalize)
     np.testing.assert_array_equal(head(x), wanted)
@@ -71,9 +71,84 @@ def test_a_head_is_frozen_and_keeps_its_own_copies(kind):
 
 
 @both
+def test_heads_are_equal_by_value(kind):
+    partition = EqualMeasurePartition(2, 30)
+    head, again = (kind.from_target(field, partition, 12.0) for _ in range(2))
+    bare = kind(head.control_points, head.values, 12.0)
+    assert head == again == bare
+    assert len({head, again, bare}) == 1
+    others = [
+        head.refine(field),
+        head[1:],
+        kind(-head.control_points, head.values, 12.0),
+        kind(head.control_points, head.values, 13.0),
+        kind(head.control_points, head.values.astype(np.float32), 12.0),
+        kind(head.control_points, head.values[:, 0], 12.0),
+        (CoreHead if kind is SplitHead else SplitHead)(head.control_points, head.values, 12.0),
+    ]
+    assert all(head != other for other in others)
+    assert len({head, *others}) == 8
+    zero = [kind(np.eye(2), [sign * 0.0, 1.0], 2.0) for sign in (1, -1)]
+    assert zero[0] == zero[1]
+    assert hash(zero[0]) == hash(zero[1])
+
+
+@both
+def test_some_control_points_make_a_head(kind):
+    head = kind.from_target(field, EqualMeasurePartition(2, 30), 12.0)
+    mask = head.values[:, 0] > 0.0
+    for index in (slice(3, 20), slice(None, None, -7), mask, mask.tolist(), [4, 2, -1], np.array([4])):
+        part = head[index]
+        assert type(part) is kind
+        assert part == kind(head.control_points[index], head.values[index], 12.0)
+        assert part.points is part.control_points
+    for index in (3, None, (slice(2), 0)):
+        with pytest.raises((TypeError, IndexError), match=r"'index' must be a slice, a mask or a list|too many"):
+            head[index]
+    with pytest.raises(ValueError, match=r"'index' must keep a control point, got slice\(3, 3, None\) of 30"):
+        head[3:3]
+    with pytest.raises(IndexError):
+        head[mask[:5]]
+    with pytest.raises(IndexError):
+        head[[30]]
+
+
+def test_core_heads_add():
+    x = sphere.uniform(2, 40, rng=0)
+    one = CoreHead.from_target(field, EqualMeasurePartition(2, 30), 12.0)
+    other = CoreHead(sphere.uniform(2, 10, rng=1), np.ones((10, 2)), 12.0)
+    both = one + other
+    np.testing.assert_allclose(both(x), one(x) + other(x), rtol=1e-13)
+    assert both[:30] == one
+    assert both[30:] == other
+    assert both.points is both.control_points
+    assert one[:11] + one[11:] == one
+    for bad, named in (
+        (CoreHead(np.eye(3), np.ones((3, 2)), 13.0), "concentration 12.0 and 13.0"),
+        (CoreHead(np.eye(4), np.ones((4, 2)), 12.0), "dim 2 and 3"),
+        (CoreHead(np.eye(3), np.ones(3), 12.0), "n_outputs 2 and None"),
+    ):
+        with pytest.raises(ValueError, match=f"core heads add if .* are the same, got {named}"):
+            one + bad
+    split = SplitHead(np.eye(3), np.ones((3, 2)), 12.0)
+    for sums in (lambda: split + split, lambda: one + split, lambda: split + one):
+        with pytest.raises(TypeError, match="split heads do not add: each is divided by its own sum"):
+            sums()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        one + 1.0
+
+
+@both
+def test_missing_arguments_are_those_of_the_class(kind):
+    head = kind(np.eye(3), np.ones(3), 2.0)
+    with pytest.raises(TypeError, match=rf"{kind.__name__}\.__init__\(\) missing 2 .*'values' and 'concentration'"):
+        kind(head)
+
+
+@both
 def test_float32_stays(kind):
     rows = np.eye(3, dtype=np.float32)
-    head = kind.from_target(lambda x: x[:, 0], rows, 2.0)
+    head = kind.from_target(lambda x: x[:, 0], rows, 1.0)
     assert head(rows).dtype == np.float32
     assert head(np.eye(3)).dtype == np.float64
 

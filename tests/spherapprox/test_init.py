@@ -36,3 +36,34 @@ def test_every_public_name_loads(name):
 def test_unknown_name():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         spherapprox.nothing  # noqa: B018
+
+
+WITHOUT_SCIKIT_LEARN = """
+import sys
+sys.modules["sklearn"] = None  # imports fail as where it is not installed
+import inspect, pydoc
+import spherapprox
+
+assert not hasattr(spherapprox, "HeadRegressor")
+assert not hasattr(spherapprox.heads, "HeadRegressor")
+assert {"SplitHead", "sphere"} <= dict(inspect.getmembers(spherapprox)).keys()
+assert "class SplitHead" in pydoc.plaintext.document(spherapprox)
+for line in ("spherapprox.HeadRegressor", "from spherapprox import HeadRegressor",
+             "from spherapprox.heads import HeadRegressor"):
+    try:
+        exec(line)
+    except (AttributeError, ImportError) as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_without_scikit_learn_everything_else_can_be_inspected_and_its_import_says_what_to_install():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SCIKIT_LEARN], capture_output=True, text=True, check=True)
+    kinds, messages = zip(*(line.split(" ", 1) for line in done.stdout.splitlines()), strict=True)
+    assert kinds == ("AttributeError", "ImportError", "ImportError")
+    assert all('pip install "spherapprox[learn]"' in message for message in messages)
+
+
+def test_the_regressor_is_listed_where_scikit_learn_is_installed():
+    pytest.importorskip("sklearn", reason="the extra `learn`")
+    assert "HeadRegressor" in dir(spherapprox)

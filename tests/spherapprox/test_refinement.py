@@ -73,6 +73,8 @@ def test_bad_input():
         made.refine(both)
     with pytest.raises(ValueError, match=r"'steps' must be at least 0, got -1"):
         made.refine(lambda x: x[:, 0], -1)
+    with pytest.raises(ValueError, match="'steps' must be at most 1000000, got 1000"):
+        made.refine(lambda x: x[:, 0], 10**400)
     with pytest.raises(TypeError, match=r"'steps' must be an integer, got True"):
         made.refine(lambda x: x[:, 0], True)
     with pytest.raises(ValueError, match=r"sphere S\^3, got points of S\^2"):

@@ -103,8 +103,24 @@ def test_one_feature_one_row_and_constant_rows():
     np.testing.assert_allclose(same.predict(np.ones((1, 2))), [2.5], rtol=1e-6)
 
 
+@kinds
+@pytest.mark.parametrize("embedding", ["stereographic", "normalize"])
+def test_sample_weights_count_rows(kind, embedding):
+    X, y = data(80)
+    w = np.random.default_rng(3).integers(0, 3, size=80)
+    weighted = model(kind, embedding=embedding).fit(X, y, sample_weight=w)
+    repeated = model(kind, embedding=embedding).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6)
+    assert weighted.loo_error_ == pytest.approx(repeated.loo_error_)
+    assert np.abs(weighted.predict(X) - model(kind, embedding=embedding).fit(X, y).predict(X)).max() > 1e-3
+
+
 def test_bad_parameters():
     X, y = data(20)
+    with pytest.raises(ValueError, match=r"'sample_weight' must have shape \(20,\), one for each row, got \(3,\)"):
+        model().fit(X, y, np.ones(3))
+    with pytest.raises(ValueError, match=r"'sample_weight' must be at least 0 and not all zero, got 0 to 0"):
+        model().fit(X, y, np.zeros(20))
     with pytest.raises(ValueError, match=r"'kind' must be one of 'core', 'split', got 'soft'"):
         model("soft").fit(X, y)
     with pytest.raises(ValueError, match=r"'embedding' must be one of 'stereographic', 'normalize', got None"):
@@ -119,7 +135,7 @@ def test_scikit_learn_is_loaded_when_it_is_used_and_its_absence_is_named():
     code = (
         "import sys, spherapprox.heads; from spherapprox import *\n"
         "print(CoreHead.__name__, 'sklearn' in sys.modules); sys.modules['sklearn'] = None\n"
-        "try: spherapprox.HeadRegressor\nexcept ImportError as error: print(error)"
+        "try: from spherapprox import HeadRegressor\nexcept ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("CoreHead False\n")

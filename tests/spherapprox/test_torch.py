@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from spherapprox import ClassicalHead, CoreHead, SplitHead, sphere
+from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, sphere, sup_error
 
 torch = pytest.importorskip("torch")
 
@@ -305,6 +305,35 @@ def test_bad_arguments(kind):
 
 
 @each
+def test_rows_without_unit_length_are_refused(kind):
+    module = kind(*recipe(2, 9, 2), 3.0).to_torch()
+    x = torch.tensor(sphere.uniform(2, 5, rng=0))
+    assert torch.equal(module(x * (1.0 + 1e-16)), module(x))
+    for factor, length in ((2.0, "2"), (0.0, "0"), (np.nan, "nan"), (1.002, "1.002")):
+        bad = x.clone()
+        bad[3] *= factor
+        with pytest.raises(ValueError, match=rf"'x' must have rows of unit length, got length {length}: torch.nn.func"):
+            module(bad)
+    module, half = module.to(torch.float32), x.to(torch.bfloat16)  # lengths are off by up to 3e-3
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.isfinite(module(half)).all()
+        with pytest.raises(ValueError, match="must have rows of unit length, got length 2"):
+            module(2.0 * half)
+
+
+@each
+@pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")  # of torch.vmap over its attention
+def test_the_check_of_lengths_is_in_no_graph_and_under_no_map(kind):
+    module = kind(*recipe(2, 9, 2), 3.0).to_torch()
+    x = torch.tensor(sphere.uniform(2, 6, rng=0)).reshape(3, 2, 3)
+    compiled = torch.compile(module, fullgraph=True, backend="eager")
+    for function in (compiled, torch.vmap(module)):
+        torch.testing.assert_close(function(x), module(x), rtol=1e-13, atol=1e-15)
+    assert torch.func.jacrev(module)(x).shape == (3, 2, 2, 3, 2, 3)
+    assert module.to("meta")(x.to("meta")).shape == (3, 2, 2)
+
+
+@each
 @pytest.mark.parametrize("numbers", [1, 60, 1000])
 def test_parts_give_the_same(kind, numbers, monkeypatch):
     module = kind(*recipe(2, 9, 2), 3.0).to_torch()
@@ -339,3 +368,26 @@ def test_without_torch_the_extra_is_named(kind, monkeypatch):
 
 def test_the_modules_are_public():
     assert set(modules.__all__) == {"ClassicalAttention", "ExponentialSum", "SplitAttention"}
+
+
+def test_a_function_may_be_a_network_with_gradients():
+    layer = torch.nn.Linear(3, 2, dtype=float64)
+
+    def network(x):
+        return layer(torch.tensor(x))
+
+    def numbers(x):
+        return network(x).detach().numpy()
+
+    rows = sphere.uniform(2, 30, rng=0)
+    for head in (SplitHead.from_target(network, rows, 5.0), SplitHead.from_target(Target(network, 2), rows, 5.0)):
+        np.testing.assert_array_equal(head.values, numbers(rows))
+    assert sup_error(head, network, n=50).lower == sup_error(head, numbers, n=50).lower
+    np.testing.assert_array_equal(head.refine(network).values, head.refine(numbers).values)
+    np.testing.assert_array_equal(SplitHead(rows, network(rows), 5.0).values, head.values)
+
+
+def test_points_with_gradients_are_refused_since_numpy_keeps_none():
+    x = torch.eye(3, dtype=float64, requires_grad=True)
+    with pytest.raises(TypeError, match=r"'x' must be an array that NumPy can read: .*requires grad.*detach\(\)"):
+        SplitHead(np.eye(3), np.ones(3), 5.0)(x)

@@ -58,7 +58,7 @@ class _Rows(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If x is no such tensor.
+            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
         """
         check(x, self.control_points, self.control_points.shape[1])
         result = in_parts(self._evaluate, x.reshape(-1, x.shape[-1]), len(self.control_points))
@@ -91,15 +91,22 @@ class SplitAttention(_Rows):
     dtype, device, trainable
         As in `SplitHead.to_torch`.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As `SplitHead.to_torch` does.
+
     Notes
     -----
     Queries are the points, keys the control points, brought to unit length if they have it to less than float64's
     rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits
     ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is ``head(x)`` to 1e-12
     for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of the |values|, if
-    rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). No lengths are checked; control
-    points that are trained leave the sphere if they are let, and what is computed is attention to them all the
-    same. Gradients are as good as the logits. Second derivatives need
+    rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). Rows of x must have unit length to 1e-3
+    (1e-2 in half precision, under autocast). Nothing is checked where no length can be read: within `torch.compile`,
+    `torch.export`, `torch.jit.trace`, `torch.vmap` and CUDA graphs; elsewhere on a GPU, reading it waits for x. Control
+    points that are trained leave the sphere if they are let, and what is computed is attention to them all the same.
+    Gradients are as good as the logits. Second derivatives need
     ``torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`` around the call: torch's fast path has none.
 
     Examples
@@ -136,6 +143,11 @@ class ClassicalAttention(torch.nn.Module):
     head : ClassicalHead
     dtype, device, trainable
         As in `ClassicalHead.to_torch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `ClassicalHead.to_torch` does.
 
     Notes
     -----
@@ -187,7 +199,7 @@ class ClassicalAttention(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If x is no such tensor.
+            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
         """
         check(x, self.prefix, self.dim + 1, sequences=True)
 
@@ -212,7 +224,17 @@ class ClassicalAttention(torch.nn.Module):
             setattr(self, name, state[name])
 
     def embed(self, x: Any) -> Any:
-        """Return the tokens of inputs, shape (..., dim+1) to (..., d)."""
+        """Return the tokens of inputs.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., dim+1)
+
+        Returns
+        -------
+        Tensor, shape (..., d)
+            ``(x, 0, 0)``, and 1 for "flag".
+        """
         flagged = self.interaction == "flag"
         tokens = torch.nn.functional.pad(x, (0, self.prefix.shape[1] - x.shape[-1] - flagged))
         return torch.nn.functional.pad(tokens, (0, 1), value=1.0) if flagged else tokens
@@ -230,6 +252,11 @@ class ExponentialSum(_Rows):
     head : CoreHead
     dtype, device, trainable
         As in `CoreHead.to_torch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `CoreHead.to_torch` does.
 
     Notes
     -----

@@ -23,6 +23,10 @@ LOGIT_ROUNDING = 0.01
 """Roundings of logits beyond which gradients need that logits are not computed twice."""
 
 
+UNIT_TOLERANCE = (1e-3, 1e-2)
+"""How far lengths of rows may be from 1, and in half precision: so much stretches logits, more is a mistake."""
+
+
 def make_options(head: CoreHead | SplitHead, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
     """Return dtype and device of a head's tensors, after checking that the dtype holds its numbers."""
     if dtype is None:
@@ -54,7 +58,7 @@ def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
 
 
 def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
-    """Raise unless x is a tensor of points in the module's space, of the dtype of its tensors."""
+    """Raise unless x is a tensor of unit rows in the module's space, of the dtype of its tensors."""
     if not isinstance(x, torch.Tensor):
         remedy = f"torch.as_tensor(x, dtype={like.dtype}) makes one"
         raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")
@@ -63,6 +67,23 @@ def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
         raise ValueError(f"'x' must have shape {shapes}, got {tuple(x.shape)}")
     if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
         raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
+    worst = _worst_length(x.detach())
+    if not abs(worst - 1.0) <= UNIT_TOLERANCE[x.element_size() < 4]:
+        raise ValueError(
+            f"'x' must have rows of unit length, got length {worst:.9g}: torch.nn.functional.normalize(x, dim=-1)"
+        )
+
+
+def _worst_length(x: Any) -> float:
+    """Return the length farthest from 1 of rows, or 1 where none can be read: in graphs, and under `torch.vmap`."""
+    captured = x.is_cuda and torch.cuda.is_current_stream_capturing()
+    if captured or torch.compiler.is_compiling() or torch.jit.is_tracing() or x.numel() == 0:
+        return 1.0
+    lengths = torch.linalg.vector_norm(x, dim=-1, dtype=torch.promote_types(x.dtype, torch.float32)).flatten()
+    try:
+        return float(lengths[(lengths - 1.0).abs().argmax()])
+    except RuntimeError:
+        return 1.0
 
 
 def attention_path(logit: float, x: Any, *tensors: Any) -> AbstractContextManager[Any]:

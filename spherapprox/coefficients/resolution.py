@@ -1,0 +1,81 @@
+"""Whether control points lie close enough for kernels of a concentration, seen at a few of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import _checks
+from .._checks import Floats
+from .._threads import slices
+from .riemann import peak
+from .task import Array
+
+BAND = 0.5
+"""The sum of "riemann" for the function 1 is off by no more at the control points that are tried."""
+OVERLAP = 0.05
+"""Neighbours add as much to an interpolating head's kernel at half of them."""
+_NODES, _PAIRS, _BLOCK = (4, 16), 2**20, 2**13
+"""Control points that are tried, fewer where there are many: a small part of what it takes to make the head."""
+
+
+def warn_unresolved(rows: Floats, weights: Array | None, concentration: float, rule: str) -> None:
+    """Warn where a rule makes a core head of kernels that are too narrow for its control points, whatever the target.
+
+    The head of the function 1 errs at a control point by what its kernels sum to there, less 1; the error on
+    coordinates is near that, once it is above 1/2 (tests/spherapprox/test_resolution.py).
+    """
+    n, dim = len(rows), rows.shape[1] - 1
+    tried = rows[np.linspace(0, n - 1, min(n, max(_NODES[0], min(_NODES[1], _PAIRS // n)))).astype(np.intp)]
+    w = np.full(n, 1.0 / n) if weights is None else weights
+    if rule == "riemann":
+
+        def error(trial: float) -> float:
+            sums = peak(dim, trial) * _sums(tried, rows, w, trial) - 1.0
+            return float(sums[np.abs(sums).argmax()])
+
+        found = error(concentration)
+        if abs(found) > BAND:
+            why = (
+                f"weighted kernels add up to {1.0 + found:.3g} at one of them, not to 1, so that the head errs as much"
+            )
+            _warn(n, concentration, why, _largest(lambda trial: abs(error(trial)) <= BAND, concentration))
+    elif rule == "interpolation" and n > 1:
+
+        def overlap(trial: float) -> bool:
+            return float(np.median(_sums(tried, rows, np.ones(n), trial))) - 1.0 >= OVERLAP
+
+        if not overlap(concentration):
+            why = "kernels hardly overlap, so that the head falls to 0 between them"
+            _warn(n, concentration, why, _largest(overlap, concentration))
+
+
+def _sums(x: Floats, rows: Floats, w: Array, concentration: float) -> Array:
+    """Return ``sum_k w_k exp(-concentration |x - b_k|^2 / 2)``, in few digits."""
+    x, total = x.astype(np.float64), np.zeros(len(x))
+    for part in slices(len(rows), _BLOCK):
+        b = rows[part].astype(np.float64)
+        chords = x @ b.T - 0.5 * np.einsum("nd,nd->n", b, b)  # |x|^2 / 2 - |x - b|^2 / 2
+        chords -= 0.5 * np.einsum("kd,kd->k", x, x)[:, None]
+        chords[chords > -1e-15] = 0.0
+        total += np.exp(concentration * chords) @ w[part]
+    return total
+
+
+def _largest(holds: Callable[[float], bool], concentration: float) -> float:
+    """Return a concentration above which a condition begins to fail that is true near 0; to 1 %, from below."""
+    low, high = 1e-3, concentration
+    while high > 1.01 * low:
+        middle = math.sqrt(low) * math.sqrt(high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def _warn(n: int, concentration: float, why: str, largest: float) -> None:
+    """Warn, naming the largest concentration that the points carry."""
+    _checks.warn_inaccurate(
+        f"'concentration' is too large for these {n} control points, got {concentration:g}: {why}; they carry up to "
+        f"{largest:.3g}: take that or less, or more points"
+    )

@@ -1,0 +1,91 @@
+"""Core heads whose kernels are too narrow for their control points: which are warned of, and that good ones are not."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, points, sphere, sup_error
+
+
+def height(x):
+    return x[:, 2]
+
+
+def warned(points, concentration, rule="riemann", function=height, kind=CoreHead):
+    """Return the head, and the warnings in making it with the files that they point to."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        head = kind.from_target(function, points, concentration, rule)
+    assert all(w.category is RuntimeWarning and w.filename == __file__ for w in found)
+    return head, [str(w.message) for w in found]
+
+
+def largest(message):
+    return float(re.search(r"they carry up to (\S+): take that or less, or more points", message)[1])
+
+
+def test_a_useless_head_is_warned_of_by_the_concentration_that_its_points_carry():
+    partition = EqualMeasurePartition(2, 1000)
+    named = []
+    for concentration, error in ((100.0, 0.041), (1e3, 1.01), (1e4, 19.0), (1e5, 199.0), (1e300, None)):
+        head, messages = warned(partition, concentration)
+        if error is not None:
+            assert sup_error(head, height, n=2000).lower == pytest.approx(error, rel=0.02)
+        assert len(messages) == (concentration > 100.0)
+        named += map(largest, messages)
+        assert all("is too large for these 1000 control points" in message for message in messages)
+    assert np.ptp(named) < 0.02 * named[0]
+    head, messages = warned(partition, 0.99 * min(named))
+    assert not messages
+    assert 0.4 < sup_error(head, height, n=2000).lower < 0.6
+    assert warned(partition, 1.03 * max(named))[1]
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 5])
+@pytest.mark.parametrize("made", ["partition", "fibonacci", "gauss"])
+def test_good_heads_are_not_and_bad_ones_are(dim, made):
+    if made == "fibonacci" and dim != 2:
+        pytest.skip("on S^2 only")
+    choices = {
+        "partition": lambda: EqualMeasurePartition(dim, 800),
+        "fibonacci": lambda: points.fibonacci(800),
+        "gauss": lambda: points.gauss_product(dim, 9),
+    }
+    nodes = choices[made]()
+    for concentration in 2.0 ** np.arange(0, 18, 2):
+        head, messages = warned(nodes, concentration, function=lambda x: np.ones(len(x)))
+        error = sup_error(head, lambda x: np.ones(len(x)), dim=dim, n=2000, refine=0).lower
+        assert not (messages and error < 0.5)
+        assert messages or error < 0.7
+
+
+def test_points_that_miss_a_half_of_the_sphere_are_warned_of():
+    rows = sphere.uniform(2, 2000, rng=0)
+    rows[:, 2] = np.abs(rows[:, 2])
+    (message,) = warned(rows, 30.0)[1]
+    assert 0.1 < largest(message) < 3.0
+
+
+def test_interpolation_by_kernels_that_do_not_overlap_is_warned_of():
+    partition = EqualMeasurePartition(2, 1000)
+    head, messages = warned(partition, 1e4, "interpolation")
+    assert len(messages) == 1
+    assert "the head falls to 0 between them" in messages[0]
+    assert sup_error(head, height, n=2000).lower > 0.9
+    assert not warned(partition, 0.99 * largest(messages[0]), "interpolation")[1]
+    clusters = np.concatenate([partition.centers()[:50], sphere.uniform(2, 50, rng=0)])
+    assert not warned(clusters, 30.0, "interpolation")[1]
+
+
+def test_heads_that_do_not_depend_on_the_sum_of_kernels_are_not_warned_of():
+    assert not warned(EqualMeasurePartition(2, 1000), 1e8, kind=SplitHead)[1]
+    assert not warned(EqualMeasurePartition(2, 1000), 0.0)[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lengths_that_pass_for_1_do_not_hide_it(dtype):
+    rows = (sphere.uniform(2, 500, rng=0) * (1.0 - 4e-7)).astype(dtype)
+    (message,) = warned(rows, 1e9)[1]
+    assert re.search(r"add up to 4e\+06 at one", message)

@@ -99,7 +99,7 @@ def error_bound(
     >>> [round(b.value, 3) for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, n=[100, 10_000])]
     [0.221, 0.022]
     """
-    stated = ERROR[_checks.choice(theorem, "theorem", ERROR)]
+    stated, strict = ERROR[_checks.choice(theorem, "theorem", ERROR)], _checks.flag(strict, "strict")
 
     def one(d: object, lam: object, rho: object, count: object) -> Bound:
         given = {"concentration": lam, "radius": rho if count is None else count, "n": count, "sup_norm": sup_norm,

@@ -159,7 +159,7 @@ def compare(
     seed = _checks.integer(rng, "rng", minimum=0)
     work = [(name, count) for name in names for count in counts]
     rows = []
-    for name, count in tqdm(work, unit="set", disable=None if progress is None else not progress, leave=False):
+    for name, count in tqdm(work, unit="set", disable=_checks.no_bar(progress), leave=False):
         made = MAKERS[name](dim, count, seed)
         if made is not None:
             rows.append(_measure(name, made))

@@ -72,7 +72,7 @@ def approximation_error(degree: int, dim: int) -> float:
     >>> round(approximation_error(10, 2), 4), round(approximation_error(10**9, 8), 10)
     (0.2618, 1.04e-08)
     """
-    q, m = _checks.integer(degree, "degree", minimum=0), _checks.dimension(dim, maximum=10**6)
+    q, m = _checks.integer(degree, "degree", minimum=0, maximum=10**300), _checks.dimension(dim, maximum=10**6)
     if m == 1:
         return 0.5 * math.pi / (q + 1.0)
     n = q // 2
@@ -155,7 +155,7 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
     """
     m = _checks.dimension(dim, maximum=10**6)
     if degree is not None:
-        q = _checks.integer(degree, "degree", minimum=1)
+        q = _checks.integer(degree, "degree", minimum=1, maximum=10**300)
         return q * approximation_error(q, m)
     return 0.5 * math.pi if m == 1 else 2.0 * bessel_zero(0.5 * (m - 1.0)) - math.pi
 
@@ -187,7 +187,7 @@ def ragozin_floor(dim: int, degree: int) -> float:
     >>> [round(ragozin_floor(m, 10**6), 2) for m in (2, 8, 64)]
     [1.0, 2.21, 12.79]
     """
-    m, q = _checks.dimension(dim, maximum=10**6), float(_checks.integer(degree, "degree", minimum=1))
+    m, q = _checks.dimension(dim, maximum=10**6), float(_checks.integer(degree, "degree", minimum=1, maximum=10**300))
     i = np.arange(1.0, min(m, q - 1.0) + 1.0)
     # dim P_q = C(m+q-1, m) (2q+m)/q
     count = float(np.log((max(m, q - 1.0) + i) / i).sum()) + math.log1p((q + m) / q)

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from tabulate import tabulate
 from tqdm import tqdm
 
+from spherapprox import _checks
+
 from ._bound import Bound
 from ._files import together, write_csv
 from .api import concentration, ladder
@@ -113,7 +115,7 @@ def curves(
     axis = np.asarray(eps if shapes[0] else dim)
     other = dim if shapes[0] else eps
     found: list[Sequence[Bound]] = []
-    for value in tqdm(axis, unit=over, disable=None if progress is None else not progress, leave=False):
+    for value in tqdm(axis, unit=over, disable=_checks.no_bar(progress), leave=False):
         e, d = (value, other) if shapes[0] else (other, value)
         found.append(ladder(e, dim=d, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, ragozin=ragozin))
     log10 = {

@@ -87,7 +87,11 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     >>> round(lower, 4), round(float(VonMisesFisher(8, 100.0).eigenvalues(10, log=True)[10]), 4), round(upper, 4)
     (-0.8568, -0.8529, -0.8486)
     """
-    k, lam, m = _checks.integer(degree, "degree", minimum=0), _checks.concentration(concentration), _order(dim)
+    k, lam, m = (
+        _checks.integer(degree, "degree", minimum=0, maximum=10**300),
+        _checks.concentration(concentration),
+        _order(dim),
+    )
     if k == 0 or lam == 0.0:
         return (0.0, 0.0) if k == 0 else (-math.inf, -math.inf)
     first = min(k, FACTORS)

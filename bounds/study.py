@@ -168,7 +168,7 @@ def run(
     mapped: list[tuple[float, CoreHead | SplitHead]] = []
     wanted = min(counts, key=lambda count: abs(math.log(count / _MAPPED)))
     steps = [(count, kind, way) for count in counts for kind in _HEADS for way in ways]
-    with tqdm(steps, unit="head", disable=None if progress is None else not progress, leave=False) as bar:
+    with tqdm(steps, unit="head", disable=_checks.no_bar(progress), leave=False) as bar:
         for count, kind, way in bar:
             bar.set_description(f"N = {count}, {kind} head, {way if isinstance(way, str) else 'fixed'}")
             head, row = _one(measure, EqualMeasurePartition(target.dim, count), kind, way)

@@ -75,7 +75,7 @@ RECURRENCE_STEPS = 50.0
 TWOFOLD_STEPS = 2.0
 """Steps of a zonal polynomial's recurrence that plain Python does in 10 us, in float and in twice the precision."""
 
-MAX_DIM = 10**12
+MAX_DIM = _checks.MAX_DIM
 """Largest dimension of a sphere, so that (dim - 1)/2 is an order."""
 
 
@@ -720,8 +720,7 @@ def _real(value: Any, name: str, *, minimum: float | None = None, maximum: float
         try:
             number = float(value)
         except OverflowError:
-            bits = value.bit_length()
-            raise ValueError(f"'{name}' must be within the range of floats, got an integer of {bits} bits") from None
+            raise ValueError(f"'{name}' must be within the range of floats, got {_checks.show(value)}") from None
         if (minimum is None or number >= minimum) and (maximum is None or number <= maximum):
             return number
     array = _checks.reals(value, name, minimum=minimum, maximum=maximum)

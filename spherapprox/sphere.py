@@ -131,6 +131,8 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
             f"'latitude' and 'longitude' must broadcast, got shapes {north.shape} and {east.shape}: "
             "latitude[:, None] and longitude give a grid"
         ) from None
+    if degrees:
+        east = np.fmod(east, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
     cos, sin = (cosdg, sindg) if degrees else (np.cos, np.sin)
     radius = cos(north)
     # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0

@@ -115,11 +115,10 @@ class Target:
         """
         rows = _checks.rows(x, dim=self.dim)
         try:
-            values = np.asarray(self.function(rows))
+            returned = self.function(rows)
         except ValueError as error:
             raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
-        if values.dtype.kind not in "iuf":
-            raise TypeError(f"'function' must return real numbers, got an array of {values.dtype}")
+        values = _checks.numeric(returned, "function(x)")
         self._check_shape(values.shape, len(rows))
         bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)
         if bad.any():

@@ -72,7 +72,7 @@ class VonMisesFisher:
     concentration: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", _checks.dimension(self.dim, maximum=special.MAX_DIM))
+        object.__setattr__(self, "dim", _checks.dimension(self.dim))
         object.__setattr__(self, "concentration", _checks.concentration(self.concentration, maximum=MAX_CONCENTRATION))
 
     @property

@@ -73,7 +73,7 @@ def log_normalizer(dim: int, concentration: Number, *, digits: int = _DIGITS) ->
 def eigenvalue(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose a_k = I_{nu+k}(lambda) / I_nu(lambda) (1.2)."""
     m, extra = _kernel(dim, concentration)
-    k = _checks.integer(degree, "degree", minimum=0)
+    k = _checks.integer(degree, "degree", minimum=0, maximum=10**300)
     return enclose(lambda: special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
 
 
@@ -86,7 +86,7 @@ def eigenvalue_complement(dim: int, concentration: Number, degree: int, *, digit
     '6.000000e-20'
     """
     m, extra = _kernel(dim, concentration)
-    k = _checks.integer(degree, "degree", minimum=1)
+    k = _checks.integer(degree, "degree", minimum=1, maximum=10**300)
     return enclose(lambda: 1 - special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
 
 

@@ -44,7 +44,7 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     >>> targets.distance(2)([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]).round(6)
     array([0.      , 1.570796])
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     return Target(
         functools.partial(_distance, _pole(pole, dim)),
         dim,
@@ -86,7 +86,7 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     >>> round(wave.lipschitz, 6)
     1.5
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     degree = _checks.integer(degree, "degree", minimum=0, maximum=_MAX_DEGREE)
     return Target(
         functools.partial(_zonal, degree, _pole(pole, dim)),
@@ -130,7 +130,7 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     >>> round(hill.lipschitz, 6)
     0.806052
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     kappa = _checks.concentration(concentration, maximum=1e300)
     return Target(
         functools.partial(_bump, kappa, _pole(pole, dim)),

@@ -219,7 +219,7 @@ def _one(
     measure: _Measure, partition: EqualMeasurePartition, kind: str, way: str | float
 ) -> tuple[CoreHead | SplitHead, Row]:
     """Make and measure one head."""
-    target, n, radius = measure.target, len(partition), partition.radius
+    target, n, radius = measure.target, len(partition), partition.cell_radius()
     known = target(partition.centers())
 
     def make(concentration: float) -> CoreHead | SplitHead:

@@ -446,6 +446,17 @@ def callable_(value: object, name: str) -> None:
         raise TypeError(f"'{name}' must be callable, got {show(value)} of type {type(value).__name__}")
 
 
+def renamed(old: str, new: str) -> Any:
+    """Return a property of an old name, which warns and gives what the method or attribute `new` does."""
+
+    def get(self: object) -> Any:
+        value = getattr(self, new)
+        warn(f"'{old}' is deprecated: use '{new}{'()' if callable(value) else ''}'", DeprecationWarning)
+        return value() if callable(value) else value
+
+    return property(get, doc=f"Deprecated name of `{new}`.")
+
+
 def warn_inaccurate(message: str) -> None:
     """Warn of lost accuracy, at the line that called this package."""
     warn(message, RuntimeWarning)

@@ -27,7 +27,9 @@ def test_radius_follows_from_n():
     cover = error_bound(dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, n=5000)
     assert cover.radius == covering_radius(5000, dim=3).value
     cells = error_bound(dim=3, theorem="sharp-split-equal", lipschitz=1.0, concentration=1e4, n=5000)
-    assert cells.radius > EqualMeasurePartition(3, 5000).radius  # what exists for every N is coarser than what is built
+    assert (
+        cells.radius > EqualMeasurePartition(3, 5000).cell_radius()
+    )  # what exists for every N is coarser than what is built
     given = error_bound(dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, n=5000, radius=0.4)
     assert given.radius == 0.4
 

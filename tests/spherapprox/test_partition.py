@@ -354,7 +354,7 @@ def test_replaced_parameters():
         dataclasses.replace(partition, n=70)
     with pytest.raises(ValueError, match=r"'n' must be at least 1, got 0"):
         dataclasses.replace(partition, n=0, centers="midpoint")
-    assert dataclasses.asdict(partition) == {"dim": 3, "n": 50, "center": "centroid"}
+    assert dataclasses.asdict(partition) == {"dim": 3, "n": 50, "center_kind": "centroid"}
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,11 @@ def is_masked(value: object) -> bool:
     return nested and any(map(is_masked, value))
 
 
+def is_vector(value: object) -> bool:
+    """Tell whether a value is meant as an array, and not as a number."""
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
+
+
 def _is_real(value: object) -> TypeGuard[numbers.Real]:
     """Tell whether a Python object is a real number."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_ | np.timedelta64)

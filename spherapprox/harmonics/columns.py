@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +75,11 @@ def degrees(max_degree: int) -> NDArray[np.int64]:
 def checked_degree(value: int, name: str = "max_degree", *, minimum: int = 0) -> int:
     """Check a degree."""
     return _checks.integer(value, name, minimum=minimum, maximum=MAX_DEGREE)
+
+
+def in_order(max_degree: Any, x: Any) -> tuple[Any, Any]:
+    """Return degree and rows in this order, in whichever they were given."""
+    return (x, max_degree) if _checks.is_vector(max_degree) and not _checks.is_vector(x) else (max_degree, x)
 
 
 def factors(max_degree: int, normalization: str) -> Array:

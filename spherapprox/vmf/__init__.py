@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .distribution import Distribution, either, is_vector
+from .distribution import Distribution, either
 from .fitting import fitted
 
 Array = NDArray[np.float64]
@@ -92,7 +92,7 @@ class VonMisesFisher(Distribution):
         mu: ArrayLike | None = None,
         kappa: float | None = None,
     ) -> None:
-        if is_vector(dim):
+        if _checks.is_vector(dim):
             mean_direction, dim = either(mean_direction, dim, "mean_direction", "dim"), None
         mean = either(mean_direction, mu, "mean_direction", "mu")
         dim = None if dim is None and mean is not None else _checks.dimension(dim)

@@ -174,11 +174,11 @@ class Distribution(Moments):
         """Tell whether the first argument of `rvs` is a size, as in SciPy."""
         if isinstance(first, tuple) and self.mean_direction is not None:
             return all(isinstance(n, int | np.integer) and n > 0 for n in first)
-        return first is not None and not is_vector(first)
+        return first is not None and not _checks.is_vector(first)
 
     def _in_our_order(self, size: Any, second: Any, rng: Rng) -> tuple[Any, Any, Rng]:
         """Return mean direction, size and source of randomness from SciPy's order of arguments."""
-        if second is None or is_vector(second):
+        if second is None or _checks.is_vector(second):
             return second, size, rng
         if self.mean_direction is not None and rng is None:
             return None, size, second
@@ -186,11 +186,6 @@ class Distribution(Moments):
             f"'mean_direction' must be a vector, got {_checks.show(size)}: rvs(mean_direction, size), or "
             "rvs(size, random_state) where the distribution stores a mean direction"
         )
-
-
-def is_vector(value: Any) -> bool:
-    """Tell whether a value is meant as a vector, and not as a number."""
-    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
 
 
 def either(value: Any, other: Any, name: str, alias: str) -> Any:

@@ -97,6 +97,16 @@ class Savable:
         Notes
         -----
         The format is described in docs/format.md; NumPy alone reads it.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from spherapprox import EqualMeasurePartition, load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "partition.npz")
+        ...     EqualMeasurePartition(2, 10).save(path)
+        ...     load(path)
+        EqualMeasurePartition(dim=2, n=10)
         """
         write(path, self._record())
 

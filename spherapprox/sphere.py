@@ -154,6 +154,11 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Array,
     latitude, longitude : ndarray, shape (n,)
         In [-90, 90] and (-180, 180] degrees; the longitude of a pole is 0 or 180.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of S^2, or `degrees` is neither True nor False.
+
     Examples
     --------
     >>> from spherapprox import sphere
@@ -183,6 +188,11 @@ def to_polar(x: ArrayLike) -> Array:
         orthogonal sphere S^(m-1), and so on, in [0, pi]; the last column is the azimuth in the plane of the first two
         axes, in [0, 2 pi). Angles that a pole leaves open are 0 or pi.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of a sphere.
+
     Examples
     --------
     >>> from spherapprox import sphere
@@ -209,6 +219,11 @@ def from_polar(angles: ArrayLike) -> Array:
     Returns
     -------
     ndarray, shape (n, dim+1)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the angles are no finite numbers, or not of that shape.
 
     Examples
     --------
@@ -283,6 +298,11 @@ def inverse_stereographic(y: ArrayLike) -> Array:
     -------
     ndarray, shape (n, dim+1)
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the points are no finite numbers, or not of that shape.
+
     Examples
     --------
     >>> from spherapprox import sphere
@@ -316,6 +336,11 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> A
     Returns
     -------
     ndarray, shape (n, dim+1)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or the points would not fit into memory.
 
     Examples
     --------

@@ -112,6 +112,14 @@ class Target:
             If the rows are no points of S^dim, or the function returns another shape or values that are not finite.
         TypeError
             If the function returns something else than real numbers.
+
+        Examples
+        --------
+        >>> from spherapprox import Target
+        >>> Target(lambda x: x[:, -1] > 0.5, dim=1)([[0.6, 0.8]])
+        Traceback (most recent call last):
+            ...
+        TypeError: 'function(x)' must hold real numbers, got an array of bool
         """
         rows = _checks.rows(x, dim=self.dim)
         try:
@@ -158,8 +166,15 @@ class Target:
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             If `angle` is negative or no number.
+
+        Examples
+        --------
+        >>> from spherapprox import targets
+        >>> bump = targets.bump(2, 10.0)
+        >>> round(bump.modulus(0.1), 4), bump.modulus(3.0)
+        (0.1894, 2.0)
         """
         angle = min(_checks.real(angle, "angle", minimum=0.0), math.pi)
         slope = math.inf if self.lipschitz is None else self.lipschitz * angle**self.exponent

@@ -34,6 +34,11 @@ def column(degree: int, order: int) -> int:
     -------
     int
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no integer of its range.
+
     Examples
     --------
     >>> from spherapprox import harmonics
@@ -56,6 +61,11 @@ def degrees(max_degree: int) -> NDArray[np.int64]:
     Returns
     -------
     ndarray of int
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the degree is no integer of its range, or the result would be too large for memory.
 
     Examples
     --------

@@ -139,6 +139,11 @@ def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Array:
     ndarray, shape (n,)
         The normalised Gegenbauer polynomial of <x, pole>, in [-1, 1]; on S^1 it is ``cos(k theta)``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of a sphere, `pole` is none of the same, or the degree is out of its range.
+
     Examples
     --------
     >>> from spherapprox import harmonics

@@ -146,8 +146,14 @@ class EqualMeasurePartition(Measured):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             Unless ``0 <= start <= stop <= n``, if `out` does not fit, or if the result would not fit into memory.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> EqualMeasurePartition(3, 10**12).centers(10**6, 10**6 + 1).round(6)
+        array([[ 0.009906, -0.013197,  0.003091,  0.999859]])
         """
         start, stop = self._range(start, stop, 8 * (self.dim + 1) if out is None else 0)
         workers = _checks.workers(workers)
@@ -177,8 +183,14 @@ class EqualMeasurePartition(Measured):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             If `x` has another number of columns or rows that are not of unit length.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> EqualMeasurePartition(3, 10**12).locate([[0.0, 0.0, 0.6, 0.8]])
+        array([52018936420])
         """
         rows, workers = _checks.rows(x, dim=self.dim), _checks.workers(workers)
         index = np.zeros(len(rows), dtype=np.int64)
@@ -205,8 +217,15 @@ class EqualMeasurePartition(Measured):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             As in `centers`.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> EqualMeasurePartition(2, 10).radii().round(4)
+        array([0.6435, 0.8861, 0.8861, 0.8861, 0.8861, 0.8861, 0.8861, 0.8861,
+               0.8861, 0.6435])
         """
         start, stop = self._range(start, stop, 8)
         if self.dim == 1:

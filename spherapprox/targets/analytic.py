@@ -33,6 +33,11 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     Target
         Values in [0, pi].
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or `pole` is no point of S^m.
+
     Notes
     -----
     *Constants.* L = 1, exact: the triangle inequality, with equality along great circles through the pole. F = pi,
@@ -71,6 +76,11 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     -------
     Target
         ``P_k(<x, pole>)`` with the normalised Gegenbauer polynomial; on S^1 ``cos(k theta)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or `pole` is no point of S^m.
 
     Notes
     -----
@@ -114,6 +124,11 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     -------
     Target
         ``exp(kappa (<x, pole> - 1))``, computed as ``exp(-kappa |x - pole|^2 / 2)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or `pole` is no point of S^m.
 
     Notes
     -----

@@ -112,7 +112,7 @@ def curves(
     if sorted(shapes) != [0, 1]:
         raise ValueError(f"one of 'eps' and 'dim' must be a sequence, the other a number, got shapes {shapes}")
     over = "eps" if shapes[0] else "dim"
-    axis = np.asarray(eps if shapes[0] else dim)
+    axis = _checks.numeric(eps if shapes[0] else dim, over)
     other = dim if shapes[0] else eps
     found: list[Sequence[Bound]] = []
     for value in tqdm(axis, unit=over, disable=_checks.no_bar(progress), leave=False):

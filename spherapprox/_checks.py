@@ -206,7 +206,8 @@ def numeric(value: Any, name: str) -> NDArray[Any]:
     try:
         raw = np.asarray(value)
     except (ValueError, RuntimeError) as error:  # RuntimeError: a tensor of torch that requires grad
-        text = "lists of different lengths" if isinstance(value, list | tuple) else str(error)
+        ragged = isinstance(error, ValueError) and isinstance(value, list | tuple)
+        text = "lists of different lengths" if ragged else str(error)
         raise ValueError(f"'{name}' must be an array of numbers with one shape, got {show(value)}: {text}") from None
     if raw.dtype.kind == "O" and raw.size and all(_is_real(element) for element in raw.flat):
         try:

@@ -116,10 +116,8 @@ class Target:
         Examples
         --------
         >>> from spherapprox import Target
-        >>> Target(lambda x: x[:, -1] > 0.5, dim=1)([[0.6, 0.8]])
-        Traceback (most recent call last):
-            ...
-        TypeError: 'function(x)' must hold real numbers, got an array of bool
+        >>> Target(lambda x: 2.0 * x, dim=1)([[0.6, 0.8]])
+        array([[1.2, 1.6]])
         """
         rows = _checks.rows(x, dim=self.dim)
         try:

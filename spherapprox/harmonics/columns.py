@@ -93,7 +93,7 @@ def in_order(max_degree: Any, x: Any) -> tuple[Any, Any]:
 
 
 def factors(max_degree: int, normalization: str) -> Array:
-    """Return what Schmidt's functions of each degree are multiplied by."""
+    """Return the factors of Schmidt's functions of each degree in a normalisation."""
     normalization = _checks.choice(normalization, "normalization", NORMALIZATIONS)
     if normalization == "schmidt":
         return np.ones(max_degree + 1)

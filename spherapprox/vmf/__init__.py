@@ -108,8 +108,9 @@ class VonMisesFisher(Distribution):
     def __reduce__(self) -> tuple[type[VonMisesFisher], tuple[int, float, Array | None]]:
         return type(self), (self.dim, self.concentration, self.mean_direction)
 
-    def _key(self) -> tuple[int, float, bytes | None]:
-        return self.dim, self.concentration, None if self.mean_direction is None else self.mean_direction.tobytes()
+    def _key(self) -> tuple[int, float, tuple[float, ...] | None]:
+        mean = self.mean_direction
+        return self.dim, self.concentration, None if mean is None else tuple(mean.tolist())
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, VonMisesFisher) else NotImplemented

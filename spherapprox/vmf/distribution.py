@@ -189,7 +189,7 @@ class Distribution(Moments):
 
 
 def either(value: Any, other: Any, name: str, alias: str) -> Any:
-    """Return what was given under one of two names."""
+    """Return the argument that was given under one of two names."""
     if value is not None and other is not None:
         raise TypeError(f"'{name}' and '{alias}' are the same here: give one of them, got both")
     return other if value is None else value

@@ -10,7 +10,7 @@ from .kernel import Kernel
 
 
 class Moments(Kernel):
-    """What theorems ask of the kernel beside its eigenvalues."""
+    """Moments and shift integrals of the kernel, from which theorems make errors."""
 
     def mean_angle(self, power: float = 1.0) -> float:
         """Return E[theta^power] under the kernel; the first is the sharp convolution error for Lipschitz functions.

@@ -112,6 +112,15 @@ def test_lists_are_arrays_of_one_shape():
     assert special.log_iv(1.0, [2**70, Fraction(1, 2)]).shape == (2,)  # any real numbers
 
 
+def test_tensors_that_require_gradients_are_named():
+    class Tensor:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("Use tensor.detach().numpy() instead.")
+
+    with pytest.raises(ValueError, match=r"^'function\(x\)' must be .*detach"):
+        Target(lambda x: Tensor(), 2)(np.eye(3))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -676,6 +676,7 @@ def test_a_stored_mean_direction_is_part_of_the_value():
         assert copied == dist
         assert not copied.mean_direction.flags.writeable
     assert dataclasses.replace(dist, concentration=5.0).rvs(3).shape == (3, 2)
+    assert VonMisesFisher([1.0, -0.0], 1.0) == VonMisesFisher([1.0, 0.0], 1.0)
     assert repr(dist) == "VonMisesFisher(mean_direction=[0.6, 0.8], concentration=2.0)"
     assert repr(VonMisesFisher(1, 2.0)) == "VonMisesFisher(dim=1, concentration=2.0)"
     assert len(repr(VonMisesFisher(tilted(500), 2.0))) < 150

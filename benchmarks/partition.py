@@ -91,7 +91,7 @@ def limits(rounds: int) -> Iterator[list[str]]:
 
         def radius(dim: int = dim, n: int = n, exact: list[bool] = exact) -> None:
             partition = EqualMeasurePartition(dim, n)
-            exact.append(partition.radius_exact)
+            exact.append(partition.cell_radius_is_exact())
 
         line = timed(once, radius, None, rounds)
         line[0] += ", exact" if exact[-1] else ", within 5 %"
@@ -122,8 +122,8 @@ def radius_lines(dims: list[int], counts: list[int]) -> Iterator[list[str]]:
         for n in counts:
             scale = n ** (1.0 / dim)
             floor = special.cap_angle(dim, -math.log(n))
-            radii = [EqualMeasurePartition(dim, n, centers=kind).radius for kind in KINDS]
-            chord = 2.0 * math.sin(0.5 * EqualMeasurePartition(dim, n).diameter_bound)
+            radii = [EqualMeasurePartition(dim, n, centers=kind).cell_radius() for kind in KINDS]
+            chord = 2.0 * math.sin(0.5 * EqualMeasurePartition(dim, n).cell_diameter_bound())
             line = [f"{dim}", f"{n}", *(f"{scale * r:.3f}" for r in (floor, *radii)), f"{chord:.4f}"]
             if eqsp is not None:
                 line.append(f"{float(eqsp.eq_diam_bound(dim, n)):.4f}")

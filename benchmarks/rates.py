@@ -122,10 +122,10 @@ def riemann(dim: int, seed: int, workers: int) -> Iterator[Measured]:
             partition = EqualMeasurePartition(dim, n)
             assert target.lipschitz is not None
             assert target.sup_norm is not None
-            concentration = target.lipschitz / (target.sup_norm * partition.radius)
+            concentration = target.lipschitz / (target.sup_norm * partition.cell_radius())
             bound = error_bound(
                 dim=dim, theorem="sharp-core", lipschitz=target.lipschitz, sup_norm=target.sup_norm,
-                radius=partition.radius, concentration=concentration,
+                radius=partition.cell_radius(), concentration=concentration,
             )  # fmt: skip
             head = CoreHead.from_target(target, partition, concentration)
             yield Measured("riemann", dim, kind, seed, n, concentration, error(head, target, workers), bound.value)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spherapprox import _checks
+
 if TYPE_CHECKING:
     from .certify import Enclosure
 
@@ -235,8 +237,14 @@ def over_arrays(function: Callable[..., Any], *arguments: ArrayLike | None) -> A
     result or ndarray
         An array of floats if every result is one, else of objects.
     """
-    if all(argument is None or np.ndim(argument) == 0 for argument in arguments):
+    try:
+        scalars = [argument is None or np.ndim(argument) == 0 for argument in arguments]
+    except ValueError:
+        raise ValueError("an array of arguments must have one shape, got lists of different lengths") from None
+    if all(scalars):
         return function(*arguments)
+    if any(map(_checks.is_masked, arguments)):
+        raise ValueError("an array of arguments must not have masked elements: fill or drop them first")
     rows = np.broadcast(*(np.asarray(argument, dtype=object) for argument in arguments))
     results = [function(*row) for row in rows]
     kind = float if results and all(isinstance(r, float) for r in results) else object

@@ -73,7 +73,7 @@ def of_points(points: object, theorem: str, needs: Iterable[str], given: dict[st
         found["radius"] = _radius(points, theorem)
     if isinstance(points, PointSet):
         if theorem in _SPACED and "separation" in given and given["separation"] is None and len(points) > 1:
-            found["separation"] = points.separation or None
+            found["separation"] = points.smallest_distance() or None
         name = "exactness" if theorem == "sharp-core-spectral" else "degree"
         if name in needs and given.get(name) is None:
             if not (points.weights > 0.0).all():
@@ -85,14 +85,14 @@ def of_points(points: object, theorem: str, needs: Iterable[str], given: dict[st
 def _radius(points: EqualMeasurePartition | PointSet, theorem: str) -> float:
     """Return the radius of points that a theorem speaks of."""
     if isinstance(points, EqualMeasurePartition):
-        if theorem == "sharp-core-centroid" and points.center != "centroid":
+        if theorem == "sharp-core-centroid" and points.center_kind != "centroid":
             raise ValueError(f"'points' must be a partition with centers='centroid', got {points!r}")
-        return points.radius
+        return points.cell_radius()
     if theorem not in _ANY_POINTS:
         raise ValueError(f"'points' must be an EqualMeasurePartition for theorem='{theorem}', got {points!r}")
-    if points.covering_radius is None:
+    if not points.covering_is_known:
         raise ValueError("'points' must have a covering radius, which is not known of these: give 'radius'")
-    return points.covering_radius
+    return points.covering_bound()
 
 
 def _same(dim: object, own: int, name: str) -> int:

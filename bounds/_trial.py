@@ -116,7 +116,7 @@ def _lengths(values: Floats) -> Floats:
 
 def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str | float) -> tuple[Head, Row]:
     """Make and measure one head."""
-    target, n, radius = measure.target, len(partition), partition.radius
+    target, n, radius = measure.target, len(partition), partition.cell_radius()
     known = target(partition.centers())
 
     def make(concentration: float) -> Head:

@@ -98,7 +98,11 @@ def of_numbers(
     ]
     if isinstance(points := head.points, PointSet):
         searches += [
-            (COVERING, points.covering_radius, lambda stated: _farthest(stated, points, workers, generator)),
+            (
+                COVERING,
+                points.covering_bound() if points.covering_is_known else None,
+                lambda stated: _farthest(stated, points, workers, generator),
+            ),
             (EXACTNESS, points.degree, lambda stated: _inexact(int(stated), points, workers)),
         ]
     if error is not None:

@@ -123,7 +123,7 @@ def error_bound(
     >>> round(error_bound(target=height, points=cells, theorem="sharp-split-equal", concentration=2000.0).value, 4)
     0.0869
     """
-    theorem = theorem_name(theorem, ERROR)
+    theorem, strict = theorem_name(theorem, ERROR), _checks.flag(strict, "strict")
     stated = ERROR[theorem]
     known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
     known |= {"radius": radius, "n": n, "separation": separation, "degree": degree, "exactness": exactness}

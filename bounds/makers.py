@@ -34,7 +34,7 @@ DRAWN = 300
 def _partition(kind: str) -> Callable[[int, int, int], PointSet | str]:
     def make(dim: int, n: int, seed: int) -> PointSet:
         partition = EqualMeasurePartition(dim, n, centers=kind)
-        return PointSet(partition.centers(), covering_radius=None if dim <= 2 else partition.radius)
+        return PointSet(partition.centers(), covering_radius=None if dim <= 2 else partition.cell_radius())
 
     return make
 
@@ -225,7 +225,7 @@ def compare(
 def _measure(maker: str, made: PointSet) -> Made:
     interval = made.covering_interval()
     floor = covering_radius(len(made), dim=made.dim, method="lower").value
-    return Made(maker, len(made), interval.lower, interval.upper, made.separation, floor)
+    return Made(maker, len(made), interval.lower, interval.upper, made.smallest_distance(), floor)
 
 
 def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...]:

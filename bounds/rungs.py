@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tabulate import tabulate
 
+from spherapprox import _checks
+
 from ._bound import Bound
 from ._files import together, write_csv
 from ._progress import each
@@ -130,7 +132,7 @@ def curves(
     if sorted(shapes) != [0, 1]:
         raise ValueError(f"one of 'eps' and 'dim' must be a sequence, the other a number, got shapes {shapes}")
     over = "eps" if shapes[0] else "dim"
-    axis = np.asarray(eps if shapes[0] else dim)
+    axis = _checks.numeric(eps if shapes[0] else dim, over)
     other = dim if shapes[0] else eps
     found: list[Sequence[Bound]] = []
     for value in each(axis.tolist(), progress, over, lambda value: f"{over} = {value:.4g}"):

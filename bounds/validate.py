@@ -174,13 +174,13 @@ def known_radius(head: CoreHead | SplitHead) -> float | None:
     """Return the covering radius of a head's control points where it is known."""
     points = head.points
     if isinstance(points, EqualMeasurePartition):
-        return points.radius
-    return points.covering_radius if isinstance(points, PointSet) else None
+        return points.cell_radius()
+    return points.covering_bound() if isinstance(points, PointSet) and points.covering_is_known else None
 
 
 def known_separation(head: CoreHead | SplitHead) -> float | None:
     """Return the least distance between two of a head's control points, None where it is not known or there is none."""
-    distance = head.points.separation if isinstance(head.points, PointSet) else 0.0
+    distance = head.points.smallest_distance() if isinstance(head.points, PointSet) else 0.0
     return distance if 0.0 < distance <= np.pi else None
 
 
@@ -205,7 +205,7 @@ def _lack(theorem: str, head: CoreHead | SplitHead) -> str:
         return "" if exact else "needs positive weights and the degree of exactness (PointSet's degree=)"
     if theorem != "sharp-split" and not isinstance(points, EqualMeasurePartition):
         return "needs an equal-measure partition"
-    if theorem == "sharp-core-centroid" and getattr(points, "center", "") != "centroid":
+    if theorem == "sharp-core-centroid" and getattr(points, "center_kind", "") != "centroid":
         return "needs the cells' centroids (centers='centroid')"
     return "" if known_radius(head) is not None else "needs the covering radius of the points"
 

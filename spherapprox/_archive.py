@@ -101,11 +101,12 @@ class Savable:
         Examples
         --------
         >>> import os, tempfile
-        >>> from spherapprox import points
+        >>> from spherapprox import EqualMeasurePartition, load
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     points.fibonacci(50).save(os.path.join(folder, "points.npz"))
-        ...     os.listdir(folder)
-        ['points.npz']
+        ...     path = os.path.join(folder, "partition.npz")
+        ...     EqualMeasurePartition(2, 10).save(path)
+        ...     load(path)
+        EqualMeasurePartition(dim=2, n=10)
         """
         write(path, self._record())
 

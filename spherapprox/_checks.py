@@ -12,7 +12,7 @@ import numbers
 import os
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,12 @@ MEMORY_LIMIT = 8 * 2**30
 OPERATION_LIMIT = 1e13
 """Operations that one call may take before a function refuses to begin: some hours."""
 
+MAX_COUNT = 2**53
+"""Largest count where no other limit is stated: products with it are floats."""
+
+MAX_DIM = 10**12
+"""Largest dimension of a sphere where no other limit is stated."""
+
 
 def show(value: object) -> str:
     """Print a value briefly enough for an error message."""
@@ -37,6 +43,8 @@ def show(value: object) -> str:
         text = repr(value).replace("\n", " ")
     except ValueError:  # Python prints no int of more than 4300 digits
         return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    if isinstance(value, int) and len(text) > 20:
+        return f"{text[:10]}... of {len(text)} digits"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -47,7 +55,13 @@ def digits(number: float) -> str:
 
 
 def integer(
-    value: object, name: str, *, minimum: int | None = None, maximum: int | None = None, why: str = "", limit: str = ""
+    value: object,
+    name: str,
+    *,
+    minimum: int | None = None,
+    maximum: int | None = MAX_COUNT,
+    why: str = "",
+    limit: str = "",
 ) -> int:
     """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not.
 
@@ -57,20 +71,22 @@ def integer(
         value = value[()]
     if type(value) is int and (minimum is None or value >= minimum) and (maximum is None or value <= maximum):
         return value
-    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real):
+    if not _is_real(value):
         raise TypeError(f"'{name}' must be an integer, got {show(value)} of type {type(value).__name__}")
     if not isinstance(value, numbers.Integral) and not float(value).is_integer():
         raise ValueError(f"'{name}' must be an integer, got {show(value)}")
     result = int(value) if isinstance(value, numbers.Integral) else int(float(value))
     if minimum is not None and result < minimum:
-        raise ValueError(f"'{name}' must be at least {minimum}, got {show(result)}" + (f": {why}" if why else ""))
+        raise ValueError(f"'{name}' must be at least {show(minimum)}, got {show(result)}" + (f": {why}" if why else ""))
     if maximum is not None and result > maximum:
         reason = why or limit
-        raise ValueError(f"'{name}' must be at most {maximum}, got {show(result)}" + (f": {reason}" if reason else ""))
+        raise ValueError(
+            f"'{name}' must be at most {show(maximum)}, got {show(result)}" + (f": {reason}" if reason else "")
+        )
     return result
 
 
-def dimension(dim: object, *, minimum: int = 1, maximum: int | None = None) -> int:
+def dimension(dim: object, *, minimum: int = 1, maximum: int = MAX_DIM) -> int:
     """Return the manifold's dimension m of the sphere S^m in R^(m+1)."""
     why = "'dim' is m of the sphere S^m in R^(m+1), one less than the number of columns"
     return integer(dim, "dim", minimum=minimum, maximum=maximum, why=why)
@@ -92,7 +108,7 @@ def real(
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, bool | np.bool_ | np.timedelta64) or not isinstance(value, numbers.Real):
+    if not _is_real(value):
         raise TypeError(f"'{name}' must be a real number, got {show(value)} of type {type(value).__name__}")
     try:
         number = float(value)
@@ -148,7 +164,7 @@ def reals(
     nan: bool = True,
 ) -> NDArray[np.float64]:
     """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
-    raw = _numbers(value, name)
+    raw = numeric(value, name)
     with np.errstate(over="ignore"):  # a long double may be too large
         array = raw.astype(np.float64)
     if _within(array, above, minimum, below, maximum, finite):
@@ -185,19 +201,45 @@ def _within(
     return _inside(low, *limits) and _inside(high, *limits)
 
 
-def _numbers(value: ArrayLike, name: str) -> NDArray[Any]:
-    """Return an array of integers or floats, without a mask."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+def numeric(value: Any, name: str) -> NDArray[Any]:
+    """Return an array of integers or floats of any shape, without a mask."""
+    if is_masked(value):
         raise ValueError(f"'{name}' must not have masked elements: fill or drop them first")
     try:
         raw = np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"'{name}' must be an array of numbers with one shape: {error}") from None
+        text = "lists of different lengths" if isinstance(value, list | tuple) else str(error)
+        raise ValueError(f"'{name}' must be an array of numbers with one shape, got {show(value)}: {text}") from None
     except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
         raise TypeError(f"'{name}' must be an array that NumPy can read: {error}") from None
+    if raw.dtype.kind == "O" and raw.size and all(_is_real(element) for element in raw.flat):
+        try:
+            raw = raw.astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"'{name}' must be within the range of floats, got {show(value)}") from None
     if raw.dtype.kind not in "iuf" and (raw.size or raw.dtype.kind not in "OV"):
         raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
     return raw
+
+
+def is_masked(value: object) -> bool:
+    """Tell whether an array, or one inside lists, has masked elements."""
+    if isinstance(value, np.ma.MaskedArray):
+        return bool(np.ma.is_masked(value))
+    if not isinstance(value, list | tuple):
+        return False
+    nested = any(issubclass(kind, list | tuple | np.ma.MaskedArray) for kind in set(map(type, value)))
+    return nested and any(map(is_masked, value))
+
+
+def is_vector(value: object) -> bool:
+    """Tell whether a value is meant as an array, and not as a number."""
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
+
+
+def _is_real(value: object) -> TypeGuard[numbers.Real]:
+    """Tell whether a Python object is a real number."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_ | np.timedelta64)
 
 
 def flag(value: object, name: str) -> bool:
@@ -207,6 +249,11 @@ def flag(value: object, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"'{name}' must be True or False, got {show(value)} of type {type(value).__name__}")
     return bool(value)
+
+
+def no_bar(progress: object) -> bool | None:
+    """Return tqdm's `disable`: False and True of `progress` are taken at their word, None means on a terminal only."""
+    return None if progress is None else not flag(progress, "progress")
 
 
 def _range_text(
@@ -233,7 +280,7 @@ def floating(value: ArrayLike, name: str) -> Floats:
 
 def _floats(value: ArrayLike, name: str) -> Floats:
     """Return a float32 or float64 array of any numbers."""
-    raw = _numbers(value, name)
+    raw = numeric(value, name)
     kept = raw.dtype.kind == "f" and raw.itemsize <= 4
     array: Floats = raw.astype(np.float32 if kept else np.float64, copy=False)
     return array
@@ -336,8 +383,17 @@ def choice(value: object, name: str, choices: Iterable[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
     words = tuple(choices)
     if not isinstance(value, str) or value not in words:
-        raise ValueError(f"'{name}' must be one of {', '.join(map(repr, words))}, got {show(value)}")
+        known = ", ".join(map(repr, words))
+        raise ValueError(f"'{name}' must be one of {known}, got {show(value)}{did_you_mean(value, words)}")
     return value
+
+
+def did_you_mean(value: object, words: Iterable[str]) -> str:
+    """Return the end of a complaint: the word that is nearest to a misspelt one, if any is near."""
+    import difflib  # 3 ms that only complaints need
+
+    close = difflib.get_close_matches(value, words, 1) if isinstance(value, str) else []
+    return f": did you mean {close[0]!r}?" if close else ""
 
 
 def memory(n_bytes: float, what: str, remedy: str) -> None:
@@ -362,6 +418,8 @@ def destination(out: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return an array that a result of this shape can be written into as it is."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"'out' must be a NumPy array, got {show(out)} of type {type(out).__name__}")
+    if is_masked(out):
+        raise ValueError("'out' must not have masked elements, which the result would not show: pass out.data")
     flags = out.flags
     if out.shape != shape or out.dtype != np.float64 or not (flags.writeable and flags.c_contiguous and flags.aligned):
         raise ValueError(
@@ -389,16 +447,29 @@ def workers(value: object) -> int | None:
 
 
 def generator(rng: object) -> np.random.Generator:
-    """Return a NumPy Generator from None, an int seed or a Generator."""
+    """Return a NumPy Generator from None, an int seed, a Generator, or one that a RandomState gives the seed of."""
+    if isinstance(rng, np.random.RandomState):
+        return np.random.default_rng(rng.randint(2**32, size=4, dtype=np.uint32))
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
-    return np.random.default_rng(integer(rng, "rng", minimum=0))
+    return np.random.default_rng(integer(rng, "rng", minimum=0, maximum=None))
 
 
 def callable_(value: object, name: str) -> None:
     """Check that `value` can be called."""
     if not callable(value):
         raise TypeError(f"'{name}' must be callable, got {show(value)} of type {type(value).__name__}")
+
+
+def renamed(old: str, new: str) -> Any:
+    """Return a property of an old name, which warns and gives what the method or attribute `new` does."""
+
+    def get(self: object) -> Any:
+        value = getattr(self, new)
+        warn(f"'{old}' is deprecated: use '{new}{'()' if callable(value) else ''}'", DeprecationWarning)
+        return value() if callable(value) else value
+
+    return property(get, doc=f"Deprecated name of `{new}`.")
 
 
 def warn_inaccurate(message: str) -> None:

@@ -75,12 +75,12 @@ RECURRENCE_STEPS = 50.0
 TWOFOLD_STEPS = 2.0
 """Steps of a zonal polynomial's recurrence that plain Python does in 10 us, in float and in twice the precision."""
 
-MAX_DIM = 10**12
+MAX_DIM = _checks.MAX_DIM
 """Largest dimension of a sphere, so that (dim - 1)/2 is an order."""
 
 
 def log_iv(order: ArrayLike, x: ArrayLike) -> Any:
-    """Logarithm of the modified Bessel function of the first kind, log I_order(x).
+    """Return the logarithm of the modified Bessel function of the first kind, log I_order(x).
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def log_iv(order: ArrayLike, x: ArrayLike) -> Any:
 
 
 def iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
-    """Ratio of modified Bessel functions, I_{order+step}(x) / I_order(x).
+    """Return the ratio of modified Bessel functions, I_{order+step}(x) / I_order(x).
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
 
 
 def iv_ratio_complement(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
-    """One minus the ratio of modified Bessel functions, 1 - I_{order+step}(x) / I_order(x), without subtraction.
+    """Return one minus the ratio of modified Bessel functions, 1 - I_{order+step}(x) / I_order(x), without subtraction.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def iv_ratio_complement(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> 
 
 
 def log_iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
-    """Logarithm of the ratio of modified Bessel functions, log[I_{order+step}(x) / I_order(x)].
+    """Return the logarithm of the ratio of modified Bessel functions, log[I_{order+step}(x) / I_order(x)].
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def log_iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
 
 
 def iv_ratio_inverse(order: ArrayLike, ratio: ArrayLike) -> Any:
-    """Argument x at which I_{order+1}(x) / I_order(x) equals `ratio`.
+    """Return the argument x at which I_{order+1}(x) / I_order(x) equals `ratio`.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def iv_ratio_inverse(order: ArrayLike, ratio: ArrayLike) -> Any:
 
 
 def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
-    """Logarithm of the normalised measure of a spherical cap.
+    """Return the logarithm of the normalised measure of a spherical cap.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
 
 
 def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
-    """Geodesic radius of the cap whose normalised measure has the given logarithm.
+    """Return the geodesic radius of the cap whose normalised measure has the given logarithm.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
 
 
 def log_surface_area(dim: ArrayLike) -> Any:
-    """Logarithm of the surface area of S^m in R^(m+1), log[2 pi^((m+1)/2) / Gamma((m+1)/2)].
+    """Return the logarithm of the surface area of S^m in R^(m+1), log[2 pi^((m+1)/2) / Gamma((m+1)/2)].
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def log_surface_area(dim: ArrayLike) -> Any:
 
 
 def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
-    """Zonal polynomial G_k of S^m: the Gegenbauer polynomial C_k^((m-1)/2)(t) divided by its value at 1.
+    """Return the zonal polynomial G_k of S^m: the Gegenbauer polynomial C_k^((m-1)/2)(t) divided by its value at 1.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
 
 
 def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order: ArrayLike = 1) -> Any:
-    """Any derivative of `gegenbauer` with respect to t.
+    """Return any derivative of `gegenbauer` with respect to t.
 
     Parameters
     ----------
@@ -464,7 +464,7 @@ def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order
 
 
 def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayLike = 1, log: bool = False) -> Any:
-    """Maximum over [-1, 1] of the absolute value of `gegenbauer_derivative`, which it takes at t = 1.
+    """Return the maximum over [-1, 1] of the absolute value of `gegenbauer_derivative`, which it takes at t = 1.
 
     Parameters
     ----------
@@ -498,7 +498,7 @@ def gegenbauer_derivative_bound(degree: ArrayLike, dim: ArrayLike, order: ArrayL
 
 
 def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
-    """Best Lipschitz constant of a zonal polynomial in the angle, max over theta of |dG_k(cos theta)/dtheta|.
+    """Return the best Lipschitz constant of a zonal polynomial in the angle, max_theta |dG_k(cos theta)/dtheta|.
 
     It is the Lipschitz constant of ``x -> G_k(<x, y>)`` on S^m for the geodesic distance.
 
@@ -541,7 +541,7 @@ def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
 
 
 def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
-    """Largest zero of the Gegenbauer polynomial of `gegenbauer`.
+    """Return the largest zero of the Gegenbauer polynomial of `gegenbauer`.
 
     Parameters
     ----------
@@ -579,7 +579,7 @@ def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
 
 
 def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
-    """Smallest angle theta at which the zonal polynomial G_k(cos theta) vanishes: arccos of `gegenbauer_max_zero`.
+    """Return the smallest zero of the zonal polynomial G_k(cos theta) in theta: arccos of `gegenbauer_max_zero`.
 
     Parameters
     ----------
@@ -720,8 +720,7 @@ def _real(value: Any, name: str, *, minimum: float | None = None, maximum: float
         try:
             number = float(value)
         except OverflowError:
-            bits = value.bit_length()
-            raise ValueError(f"'{name}' must be within the range of floats, got an integer of {bits} bits") from None
+            raise ValueError(f"'{name}' must be within the range of floats, got {_checks.show(value)}") from None
         if (minimum is None or number >= minimum) and (maximum is None or number <= maximum):
             return number
     array = _checks.reals(value, name, minimum=minimum, maximum=maximum)

@@ -131,6 +131,8 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
             f"'latitude' and 'longitude' must broadcast, got shapes {north.shape} and {east.shape}: "
             "latitude[:, None] and longitude give a grid"
         ) from None
+    if degrees:
+        east = np.fmod(east, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
     cos, sin = (cosdg, sindg) if degrees else (np.cos, np.sin)
     radius = cos(north)
     # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
@@ -151,6 +153,11 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Array,
     -------
     latitude, longitude : ndarray, shape (n,)
         In [-90, 90] and (-180, 180] degrees; the longitude of a pole is 0 or 180.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of S^2, or `degrees` is neither True nor False.
 
     Examples
     --------
@@ -181,6 +188,11 @@ def to_polar(x: ArrayLike) -> Array:
         orthogonal sphere S^(m-1), and so on, in [0, pi]; the last column is the azimuth in the plane of the first two
         axes, in [0, 2 pi). Angles that a pole leaves open are 0 or pi.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of a sphere.
+
     Examples
     --------
     >>> from spherapprox import sphere
@@ -207,6 +219,11 @@ def from_polar(angles: ArrayLike) -> Array:
     Returns
     -------
     ndarray, shape (n, dim+1)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the angles are no finite numbers, or not of that shape.
 
     Examples
     --------
@@ -281,6 +298,11 @@ def inverse_stereographic(y: ArrayLike) -> Array:
     -------
     ndarray, shape (n, dim+1)
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the points are no finite numbers, or not of that shape.
+
     Examples
     --------
     >>> from spherapprox import sphere
@@ -314,6 +336,11 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> A
     Returns
     -------
     ndarray, shape (n, dim+1)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or the points would not fit into memory.
 
     Examples
     --------

@@ -112,14 +112,19 @@ class Target:
             If the rows are no points of S^dim, or the function returns another shape or values that are not finite.
         TypeError
             If the function returns something else than real numbers.
+
+        Examples
+        --------
+        >>> from spherapprox import Target
+        >>> Target(lambda x: 2.0 * x, dim=1)([[0.6, 0.8]])
+        array([[1.2, 1.6]])
         """
         rows = _checks.rows(x, dim=self.dim)
         try:
-            values = np.asarray(_checks.detached(self.function(rows)))
+            returned = _checks.detached(self.function(rows))
         except ValueError as error:
             raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
-        if values.dtype.kind not in "iuf":
-            raise TypeError(f"'function' must return real numbers, got an array of {values.dtype}")
+        values = _checks.numeric(returned, "function(x)")
         self._check_shape(values.shape, len(rows))
         bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)
         if bad.any():
@@ -159,8 +164,15 @@ class Target:
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             If `angle` is negative or no number.
+
+        Examples
+        --------
+        >>> from spherapprox import targets
+        >>> bump = targets.bump(2, 10.0)
+        >>> round(bump.modulus(0.1), 4), bump.modulus(3.0)
+        (0.1894, 2.0)
         """
         angle = min(_checks.real(angle, "angle", minimum=0.0), math.pi)
         slope = math.inf if self.lipschitz is None else self.lipschitz * angle**self.exponent

@@ -186,7 +186,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
     >>> print(covering_number(0.01, dim=8, method="best-lower"))
     lower: covering number >= 10^16.86, radius 0.01  [docs/theorems.md, 4.2]
     """
-    _checks.choice(method, "method", METHODS)
+    method, strict = _checks.choice(method, "method", METHODS), _checks.flag(strict, "strict")
 
     def one(r: object, d: object) -> Bound:
         checked = _checks.real(r, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
@@ -230,7 +230,7 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", stric
     >>> round(covering_radius(1000, dim=2).value, 4), round(covering_radius(1000, dim=2, method="best-lower").value, 4)
     (0.0798, 0.0696)
     """
-    _checks.choice(method, "method", METHODS)
+    method, strict = _checks.choice(method, "method", METHODS), _checks.flag(strict, "strict")
 
     def one(count: object, d: object) -> Bound:
         checked = math.floor(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))

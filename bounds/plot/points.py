@@ -66,10 +66,10 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
         ScalarMappable(norm, COLOURS), ax=panels, orientation="horizontal", shrink=0.5, aspect=40, pad=0.02
     )
     bar.set_label("cell radius / angle of a cap of measure $1/N$")
-    kind = "" if partition.center == "midpoint" else f" ({partition.center} centres)"
+    kind = "" if partition.center_kind == "midpoint" else f" ({partition.center_kind} centres)"
     cells = "1 cell" if partition.n == 1 else f"{partition.n} cells"
     covering = PointSet(partition.centers()).covering_interval().upper
-    radii = f"largest cell radius {partition.radius:.4g}, covering radius of the centres {covering:.4g}"
+    radii = f"largest cell radius {partition.cell_radius():.4g}, covering radius of the centres {covering:.4g}"
     figure.suptitle(f"$S^2$ in {cells} of equal measure{kind}:\n{radii}", fontsize=12)
     return figure
 

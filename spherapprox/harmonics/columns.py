@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,11 @@ def column(degree: int, order: int) -> int:
     -------
     int
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no integer of its range.
+
     Examples
     --------
     >>> from spherapprox import harmonics
@@ -56,6 +62,11 @@ def degrees(max_degree: int) -> NDArray[np.int64]:
     -------
     ndarray of int
 
+    Raises
+    ------
+    TypeError, ValueError
+        If the degree is no integer of its range, or the result would be too large for memory.
+
     Examples
     --------
     Convolution with a von Mises-Fisher kernel multiplies a coefficient vector by ``eigenvalues[degrees(K)]``.
@@ -76,8 +87,13 @@ def checked_degree(value: int, name: str = "max_degree", *, minimum: int = 0) ->
     return _checks.integer(value, name, minimum=minimum, maximum=MAX_DEGREE)
 
 
+def in_order(max_degree: Any, x: Any) -> tuple[Any, Any]:
+    """Return degree and rows in this order, in whichever they were given."""
+    return (x, max_degree) if _checks.is_vector(max_degree) and not _checks.is_vector(x) else (max_degree, x)
+
+
 def factors(max_degree: int, normalization: str) -> Array:
-    """Return what Schmidt's functions of each degree are multiplied by."""
+    """Return the factors of Schmidt's functions of each degree in a normalisation."""
     normalization = _checks.choice(normalization, "normalization", NORMALIZATIONS)
     if normalization == "schmidt":
         return np.ones(max_degree + 1)

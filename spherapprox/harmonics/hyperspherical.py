@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _checks, special
 from .._kernels import hyperspherical
 from .._threads import slices
-from .columns import checked_degree
+from .columns import checked_degree, in_order
 from .spherical import real_spherical_harmonics
 
 Array = NDArray[np.float64]
@@ -66,7 +66,7 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Array:
     max_degree : int
         K >= 0, as far as memory allows: up to 1e6 for m <= 2, up to 1000 beyond.
     x : array_like, shape (n, dim+1)
-        Points of S^m, any m >= 1, by their direction.
+        Points of S^m, any m >= 1, by their direction. Points may come first too: the number is the degree.
 
     Returns
     -------
@@ -101,6 +101,7 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Array:
     >>> harmonics.hyperspherical_harmonics(1, [[0.5, 0.5, -0.5, 0.5]])
     array([[ 1.,  1.,  1., -1.,  1.]])
     """
+    max_degree, x = in_order(max_degree, x)
     max_degree, rows = checked_degree(max_degree), _checks.rows(x)
     n, dim = len(rows), rows.shape[1] - 1
     if dim > 2:
@@ -137,6 +138,11 @@ def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Array:
     -------
     ndarray, shape (n,)
         The normalised Gegenbauer polynomial of <x, pole>, in [-1, 1]; on S^1 it is ``cos(k theta)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of a sphere, `pole` is none of the same, or the degree is out of its range.
 
     Examples
     --------

@@ -67,6 +67,12 @@ def bandlimited_maximum(
     -------
     BandlimitedMaximum
 
+    Raises
+    ------
+    TypeError, ValueError
+        If there is more than one coefficient per column, their number is no square, `slack` is out of its range, or the
+        grid would be too large.
+
     Notes
     -----
     *Lemma.* Let f be a spherical polynomial of degree n on S^m, G a set with covering radius d, and n d < pi/2. Then

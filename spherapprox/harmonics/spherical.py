@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _checks
-from .columns import checked_degree, factors, scalar_coefficients, schmidt_coefficients
+from .columns import checked_degree, factors, in_order, scalar_coefficients, schmidt_coefficients
 from .recurrences import blocks, by_degree, legendre_rows, polar, slopes_by_degree
 
 Array = NDArray[np.float64]
@@ -71,7 +71,7 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     max_degree : int
         K, 0 to 1e6, as far as memory allows.
     x : array_like, shape (n, 3)
-        Points of S^2.
+        Points of S^2. Points may come first too: the number is the degree.
     normalization : {"orthonormal", "schmidt", "surface"}
         See the module's docstring, which also states the order of the columns.
 
@@ -96,6 +96,7 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     >>> harmonics.real_spherical_harmonics(1, [[0.48, 0.6, 0.64]], normalization="schmidt")
     array([[1.  , 0.6 , 0.64, 0.48]])
     """
+    max_degree, x = in_order(max_degree, x)
     max_degree = checked_degree(max_degree)
     factor = factors(max_degree, normalization)
     rows = _checks.rows(x, dim=2)

@@ -61,8 +61,10 @@ def _covering_radius(head: Construction) -> float | None:
         nodes(points)[0], head.control_points
     ):
         return None
-    radius = points.radius if isinstance(points, EqualMeasurePartition) else points.covering_radius
-    return None if radius is None else min(radius * ROUNDING, math.pi)
+    if isinstance(points, PointSet) and not points.covering_is_known:
+        return None
+    radius = points.cell_radius() if isinstance(points, EqualMeasurePartition) else points.covering_bound()
+    return min(radius * ROUNDING, math.pi)
 
 
 def _log_cell_mass(dim: int, n: int, lam: float, radius: float) -> float:

@@ -203,7 +203,7 @@ class KernelHead(Head):
             values = (values @ matrix.T).astype(values.dtype, copy=False)
         points, rows = self.points, self.control_points
         if isinstance(points, EqualMeasurePartition):
-            points = PointSet(points.centers(), covering_radius=points.radius)
+            points = PointSet(points.centers(), covering_radius=points.cell_radius())
         if isinstance(points, PointSet) and np.array_equal(points.points, rows):
             points = points.rotate(matrix)
             return replace(self, control_points=points.points, values=values, points=points)

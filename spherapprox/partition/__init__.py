@@ -58,7 +58,7 @@ class EqualMeasurePartition(Measured):
     Attributes
     ----------
     dim, n : int
-    center : str
+    center_kind : str
         The kind of the centres, as given by `centers`.
 
     Raises
@@ -96,7 +96,7 @@ class EqualMeasurePartition(Measured):
            [0.6325, 0.6325, 0.4472]])
     >>> partition.locate([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     array([9, 6])
-    >>> round(partition.radius, 6)
+    >>> round(partition.cell_radius(), 6)
     0.886077
     """
 
@@ -108,17 +108,17 @@ class EqualMeasurePartition(Measured):
         n = _checks.integer(n, "n", minimum=1, maximum=limit, limit=f"cells of S^{dim} are numbered up to {limit:g}")
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "n", n)
-        object.__setattr__(self, "center", str(_checks.choice(centers, "centers", kinds.KINDS)))
+        object.__setattr__(self, "center_kind", str(_checks.choice(centers, "centers", kinds.KINDS)))
 
     def __repr__(self) -> str:
-        kind = "" if self.center == "midpoint" else f", centers={self.center!r}"
+        kind = "" if self.center_kind == "midpoint" else f", centers={self.center_kind!r}"
         return f"{type(self).__name__}(dim={self.dim}, n={self.n}{kind})"
 
     def __reduce__(self) -> tuple[type[EqualMeasurePartition], tuple[int, int, str]]:
-        return type(self), (self.dim, self.n, self.center)
+        return type(self), (self.dim, self.n, self.center_kind)
 
     def __replace__(self, **changes: Any) -> EqualMeasurePartition:
-        parameters: dict[str, Any] = {"dim": self.dim, "n": self.n, "centers": self.center}
+        parameters: dict[str, Any] = {"dim": self.dim, "n": self.n, "centers": self.center_kind}
         return type(self)(**parameters | changes)
 
     def centers(
@@ -146,18 +146,24 @@ class EqualMeasurePartition(Measured):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             Unless ``0 <= start <= stop <= n``, if `out` does not fit, or if the result would not fit into memory.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> EqualMeasurePartition(3, 10**12).centers(10**6, 10**6 + 1).round(6)
+        array([[ 0.009906, -0.013197,  0.003091,  0.999859]])
         """
         start, stop = self._range(start, stop, 8 * (self.dim + 1) if out is None else 0)
         workers = _checks.workers(workers)
         shape = stop - start, self.dim + 1
         rows = np.empty(shape) if out is None else _checks.destination(out, shape)
-        midpoints = self.dim == 1 or self.center == "midpoint"
+        midpoints = self.dim == 1 or self.center_kind == "midpoint"
         if midpoints:
             write, step = midpoint_writer(self.dim, self.n, start, stop), max(1, BLOCK // shape[1])
         else:
-            write, step = ascended_writer(self.center, self.dim, self.n), self._scratch_rows
+            write, step = ascended_writer(self.center_kind, self.dim, self.n), self._scratch_rows
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows
 
@@ -177,8 +183,14 @@ class EqualMeasurePartition(Measured):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             If `x` has another number of columns or rows that are not of unit length.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> EqualMeasurePartition(3, 10**12).locate([[0.0, 0.0, 0.6, 0.8]])
+        array([52018936420])
         """
         rows, workers = _checks.rows(x, dim=self.dim), _checks.workers(workers)
         index = np.zeros(len(rows), dtype=np.int64)
@@ -205,8 +217,15 @@ class EqualMeasurePartition(Measured):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             As in `centers`.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> EqualMeasurePartition(2, 10).radii().round(4)
+        array([0.6435, 0.8861, 0.8861, 0.8861, 0.8861, 0.8861, 0.8861, 0.8861,
+               0.8861, 0.6435])
         """
         start, stop = self._range(start, stop, 8)
         if self.dim == 1:
@@ -215,7 +234,7 @@ class EqualMeasurePartition(Measured):
 
         def task(block: slice) -> None:
             first, rows = start + block.start, block.stop - block.start
-            out[block] = kinds.radii(self.center, self.dim, *zones(self.dim, self.n, first, rows))
+            out[block] = kinds.radii(self.center_kind, self.dim, *zones(self.dim, self.n, first, rows))
 
         each_block(task, len(out), self._scratch_rows, 1)
         return out

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _checks
 from .._archive import Savable
 from .._kernels import cap
 from .._threads import each_block
@@ -30,12 +31,12 @@ class Measured(Savable):
 
     dim: int
     n: int
-    center: str = field(init=False)
+    center_kind: str = field(init=False)
     if not TYPE_CHECKING:  # type checkers would take it for the method of this name
-        centers: InitVar[str]  # what the constructor takes for `center`: dataclasses.replace asks for it
+        centers: InitVar[str]  # what the constructor takes for `center_kind`: dataclasses.replace asks for it
 
     def _arguments(self) -> dict[str, int | str]:
-        return {"dim": self.dim, "n": self.n, "centers": self.center}
+        return {"dim": self.dim, "n": self.n, "centers": self.center_kind}
 
     def __len__(self) -> int:
         return self.n
@@ -60,38 +61,76 @@ class Measured(Savable):
         first = level_of(self.dim, np.array([self.n])).first
         return np.concatenate([first[:1], first[1:] - first[:-1], self.n - first[-1:]])
 
-    @property
-    def radius(self) -> float:
-        """Largest distance from a cell's centre to a point of its closure; computed once.
+    def cell_radius(self) -> float:
+        """Return the largest distance from a cell's centre to a point of its closure; it is computed once.
 
-        It is a covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4. Exact to 1e-14 if
-        `radius_exact`, otherwise a proven upper bound (docs/theorems.md, 5.6).
+        Returns
+        -------
+        float
+            A covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4. Exact to 1e-14 if
+            `cell_radius_is_exact`, otherwise a proven upper bound (docs/theorems.md, 5.6).
 
+        Notes
+        -----
         About midpoints and smallest caps it was exact wherever it was tried. About centroids it was exact up to
         n = 1e12 for dim <= 20; beyond, the bound was seen within 0.12 % of a radius that a cell has (dim 30 to 200,
         n = 1e12), and proven within 3 % at dim 400 to 1000. It takes seconds, but up to a minute in such dimensions.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> round(EqualMeasurePartition(2, 1000).cell_radius(), 6)
+        0.08733
         """
         return self._largest[0]
 
-    @property
-    def radius_exact(self) -> bool:
-        """Whether `radius` is attained by a cell; if not, a search for it would go through too many collars."""
+    def cell_radius_is_exact(self) -> bool:
+        """Tell whether `cell_radius` is attained by a cell, which takes as long to compute.
+
+        Returns
+        -------
+        bool
+            False where a search for the radius itself would go through too many collars.
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> EqualMeasurePartition(2, 1000).cell_radius_is_exact()
+        True
+        """
         return self._largest[1]
 
     @cached_property
     def _largest(self) -> tuple[float, bool]:
-        return largest(self.dim, self.n, self.center)
+        return largest(self.dim, self.n, self.center_kind)
+
+    def cell_diameter_bound(self) -> float:
+        """Return an upper bound of the cells' diameters, whatever the kind of centres; it is computed once.
+
+        Returns
+        -------
+        float
+            The largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
+            (n up to 1e10 on S^2, 1e8 on S^8); beyond, twice the radius about the centres of smallest caps, or pi
+            where that is less (docs/theorems.md, 5.5).
+
+        Examples
+        --------
+        >>> from spherapprox import EqualMeasurePartition
+        >>> round(EqualMeasurePartition(2, 1000).cell_diameter_bound(), 6)
+        0.158561
+        """
+        return self._diameter
 
     @cached_property
-    def diameter_bound(self) -> float:
-        """Upper bound of the cells' diameters, whatever the kind of centres; computed once.
-
-        It is the largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
-        (n up to 1e10 on S^2, 1e8 on S^8); beyond, it is twice the radius about the centres of smallest caps, or pi
-        where that is less (docs/theorems.md, 5.5).
-        """
+    def _diameter(self) -> float:
         exact = largest_diameter(self.dim, self.n)
         return min(np.pi, 2.0 * largest(self.dim, self.n, "smallest-cap")[0]) if exact is None else exact
+
+    radius = _checks.renamed("radius", "cell_radius")
+    radius_exact = _checks.renamed("radius_exact", "cell_radius_is_exact")
+    diameter_bound = _checks.renamed("diameter_bound", "cell_diameter_bound")
+    center = _checks.renamed("center", "center_kind")
 
 
 def _counts_on_sphere(n: int) -> Integers:

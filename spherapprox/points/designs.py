@@ -133,6 +133,11 @@ def design_bound(dim: int, degree: int) -> int:
         C(m+e, m) + C(m+e-1, m) for t = 2e, 2 C(m+e, m) for t = 2e + 1 [1]_ (docs/theorems.md, 5.9). All but
         few designs need more points.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no integer of its range, or both are so large that the result would be of no use.
+
     References
     ----------
     .. [1] P. Delsarte, J. M. Goethals, J. J. Seidel, "Spherical codes and designs", Geometriae Dedicata 6 (1977),

@@ -25,39 +25,85 @@ class Measured:
     _separation: float | None = None
 
     @property
-    def covering_radius(self) -> float | None:
-        """Largest distance from a point of the sphere to the nearest of the points; None where it is not known.
+    def covering_is_known(self) -> bool:
+        """Whether `covering_bound` has an answer: the radius was given, or the points lie on S^1 or S^2."""
+        return self._covering_radius is not None or self._points.shape[1] <= 3
 
-        What was given, else on S^1 and S^2 the exact value (1e-10 relative), computed once; in more dimensions
-        `covering_interval` encloses it.
+    def covering_bound(self) -> float:
+        """Return an upper bound of the distance from any point of the sphere to the nearest of the points.
+
+        Returns
+        -------
+        float
+            The covering radius as it was given, else on S^1 and S^2 the exact one (1e-10 relative), computed once.
+
+        Raises
+        ------
+        ValueError
+            In more dimensions, where none was given: `covering_interval` encloses it there, in some seconds.
+
+        Examples
+        --------
+        >>> from spherapprox import points
+        >>> round(points.fibonacci(1000).covering_bound(), 6)
+        0.086277
         """
-        if self._covering_radius is None and self._points.shape[1] <= 3:
+        if self._covering_radius is None:
+            if not self.covering_is_known:
+                n, d = self._points.shape
+                raise ValueError(
+                    f"the covering radius of these {n} points of S^{d - 1} is not known: covering_interval() encloses "
+                    "it, and PointSet(points, covering_radius=...) states an upper bound"
+                )
             self._covering_radius = covering_interval(self._points).lower
         return self._covering_radius
 
-    @property
-    def separation(self) -> float:
-        """Smallest distance between two of the points, to 1e-15: 0 if one is repeated, inf for a single point.
+    def smallest_distance(self) -> float:
+        """Return the smallest distance between two of the points; it is computed once.
 
-        Computed once; `spherapprox.quality.separation.separation` does it in several threads.
+        Returns
+        -------
+        float
+            To 1e-15; 0 if a point is repeated, inf for a single one.
+
+        See Also
+        --------
+        spherapprox.quality.separation.separation : the same in several threads.
+
+        Examples
+        --------
+        >>> from spherapprox import points
+        >>> round(points.fibonacci(1000).smallest_distance(), 6)
+        0.097813
         """
         if self._separation is None:
             self._separation = separation(self._points)
         return self._separation
 
-    @property
-    def mesh_ratio(self) -> float | None:
-        """The covering radius over half the separation, at least 1; None where the covering radius is not known.
+    def mesh_separation_ratio(self) -> float:
+        """Return the covering radius over half the smallest distance, by which even sets are told from clustered ones.
 
-        Half the separation is the radius to which caps about the points stay disjoint. A single point, whose cap of
-        radius pi is the sphere, has 1; a repeated point makes it inf.
+        Returns
+        -------
+        float
+            At least 1 where the covering radius is exact: to half the smallest distance caps about the points stay
+            disjoint. A single point, whose cap of radius pi is the sphere, has 1; a repeated point makes it inf.
+
+        Raises
+        ------
+        ValueError
+            If the covering radius is not known (`covering_bound`).
+
+        Examples
+        --------
+        >>> from spherapprox import points
+        >>> round(points.fibonacci(1000).mesh_separation_ratio(), 3)
+        1.764
         """
         if len(self._points) == 1:
             return 1.0
-        covering = self.covering_radius
-        if covering is None:
-            return None
-        return 2.0 * covering / self.separation if self.separation > 0.0 else math.inf
+        covering, distance = self.covering_bound(), self.smallest_distance()
+        return 2.0 * covering / distance if distance > 0.0 else math.inf
 
     def covering_interval(
         self,
@@ -99,8 +145,8 @@ class Measured:
 
         See Also
         --------
-        EqualMeasurePartition.radius : a proven upper bound for a partition's centres at no cost, as in
-            ``PointSet(partition.centers(), covering_radius=partition.radius)``.
+        EqualMeasurePartition.cell_radius : a proven upper bound for a partition's centres, as in
+            ``PointSet(partition.centers(), covering_radius=partition.cell_radius())``.
 
         Notes
         -----
@@ -253,3 +299,17 @@ class Measured:
         if norm == "l2":
             return discrepancy.l2(self._points, self._weights, workers=workers)
         return discrepancy.sup(self._points, self._weights, cells=cells, workers=workers)
+
+    separation = _checks.renamed("separation", "smallest_distance")
+
+    @property
+    def covering_radius(self) -> float | None:
+        """Deprecated name of `covering_bound`, but None where that raises."""
+        _checks.warn("'covering_radius' is deprecated: use 'covering_bound()'", DeprecationWarning)
+        return self.covering_bound() if self.covering_is_known else None
+
+    @property
+    def mesh_ratio(self) -> float | None:
+        """Deprecated name of `mesh_separation_ratio`, but None where that raises."""
+        _checks.warn("'mesh_ratio' is deprecated: use 'mesh_separation_ratio()'", DeprecationWarning)
+        return self.mesh_separation_ratio() if self.covering_is_known or len(self._points) == 1 else None

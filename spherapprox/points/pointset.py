@@ -46,7 +46,7 @@ class PointSet(_archive.Savable, Measured):
     >>> octahedron = PointSet(np.vstack([np.eye(3), -np.eye(3)]))
     >>> octahedron
     PointSet(n=6, dim=2)
-    >>> round(octahedron.covering_radius, 6)  # arccos(1 / sqrt(3))
+    >>> round(octahedron.covering_bound(), 6)  # arccos(1 / sqrt(3))
     0.955317
     """
 
@@ -71,7 +71,7 @@ class PointSet(_archive.Savable, Measured):
             covering_radius = _checks.real(covering_radius, "covering_radius", minimum=0.0, maximum=np.pi)
             check_radius(covering_radius, n, self.dim)
         self._covering_radius = covering_radius
-        self._degree = None if degree is None else _checks.integer(degree, "degree", minimum=0)
+        self._degree = None if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=None)
         self._points.flags.writeable = self._weights.flags.writeable = False
 
     @property
@@ -260,7 +260,7 @@ def _as_set(points: Points, name: str, dim: int) -> PointSet:
         raise ValueError(f"'{name}' must have dim = {dim} as this set has, got {points.dim}")
     if isinstance(points, PointSet):
         return points
-    return PointSet(points.centers(), covering_radius=points.radius if dim > 2 else None)
+    return PointSet(points.centers(), covering_radius=points.cell_radius() if dim > 2 else None)
 
 
 def require_equal(weights: Floats | None) -> None:

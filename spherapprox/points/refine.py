@@ -99,7 +99,7 @@ def greedy(
            [-1.,  0.]])
     >>> random = points.uniform(2, 100, rng=0)
     >>> finer = points.greedy(random, 200)
-    >>> round(random.covering_radius, 3), round(finer.covering_radius, 3)
+    >>> round(random.covering_bound(), 3), round(finer.covering_bound(), 3)
     (0.557, 0.217)
     """
     n = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS)
@@ -181,7 +181,7 @@ def relax(
     >>> icosahedron = points.relax(points.uniform(2, 12, rng=0), exponent=1.0)
     >>> round(float((1.0 / pdist(icosahedron.points)).sum()), 6)
     49.165253
-    >>> round(icosahedron.covering_radius, 6)
+    >>> round(icosahedron.covering_bound(), 6)
     0.652358
     """
     workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")

@@ -25,6 +25,11 @@ def fibonacci(n: int) -> PointSet:
         Equal weights; point i has height 1 - (2i + 1)/n and azimuth 2 pi i / phi modulo a turn, phi the golden ratio.
         The covering radius is below 2.74 / sqrt(n) (computed for n = 2, ..., 399 and five counts to 1e5).
 
+    Raises
+    ------
+    TypeError, ValueError
+        If `n` is no integer of its range, or the points would not fit into memory.
+
     References
     ----------
     .. [1] A. Gonzalez, "Measurement of areas on a sphere using Fibonacci and latitude-longitude lattices",
@@ -62,6 +67,11 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> P
     -------
     PointSet
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or the points would not fit into memory.
+
     Examples
     --------
     >>> from spherapprox import points
@@ -86,6 +96,11 @@ def sobol(dim: int, n: int, rng: np.random.Generator | int | None = None) -> Poi
     Returns
     -------
     PointSet
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or the points would not fit into memory.
 
     Notes
     -----

@@ -33,6 +33,11 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     Target
         Values in [0, pi].
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or `pole` is no point of S^m.
+
     Notes
     -----
     *Constants.* L = 1, exact: the triangle inequality, with equality along great circles through the pole. F = pi,
@@ -44,7 +49,7 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     >>> targets.distance(2)([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]).round(6)
     array([0.      , 1.570796])
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     return Target(
         functools.partial(_distance, _pole(pole, dim)),
         dim,
@@ -72,6 +77,11 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     Target
         ``P_k(<x, pole>)`` with the normalised Gegenbauer polynomial; on S^1 ``cos(k theta)``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or `pole` is no point of S^m.
+
     Notes
     -----
     *Constants.* F = 1, exact. L is `special.gegenbauer_lipschitz`: the best constant, rounded upward by 4e-15 relative
@@ -86,7 +96,7 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     >>> round(wave.lipschitz, 6)
     1.5
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     degree = _checks.integer(degree, "degree", minimum=0, maximum=_MAX_DEGREE)
     return Target(
         functools.partial(_zonal, degree, _pole(pole, dim)),
@@ -115,6 +125,11 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     Target
         ``exp(kappa (<x, pole> - 1))``, computed as ``exp(-kappa |x - pole|^2 / 2)``.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or `pole` is no point of S^m.
+
     Notes
     -----
     *Constants.* F = 1, exact. ``L = max_t kappa sin(t) exp(kappa (cos t - 1))`` is attained where
@@ -130,7 +145,7 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     >>> round(hill.lipschitz, 6)
     0.806052
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     kappa = _checks.concentration(concentration, maximum=1e300)
     return Target(
         functools.partial(_bump, kappa, _pole(pole, dim)),

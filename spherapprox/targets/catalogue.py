@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .. import _checks, special
+from .. import _checks
 from ..target import Target
 from .analytic import bump, distance, zonal_harmonic
 from .geomagnetic import geomagnetic_field, geomagnetic_vector
@@ -84,12 +84,13 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     """
     maker = _CATALOGUE[_checks.choice(name, "name", _CATALOGUE)]
     only = _ONLY_DIM.get(name)
-    dim = _checks.dimension((only or _DEFAULT_DIM.get(name, 2)) if dim is None else dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension((only or _DEFAULT_DIM.get(name, 2)) if dim is None else dim)
     if only is not None and dim != only:
         raise ValueError(f"'dim' must be {only} for target '{name}', got {dim}: leave it out")
     takes = [option for option in inspect.signature(maker).parameters if option != "dim"]
     for option in options:
         if option not in takes:
             known = ", ".join(map(repr, takes)) or "none"
-            raise TypeError(f"'{option}' is no option of target '{name}', which takes {known}")
+            hint = _checks.did_you_mean(option, takes)
+            raise TypeError(f"'{option}' is no option of target '{name}', which takes {known}{hint}")
     return maker(**options) if only is not None else maker(dim, **options)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from .. import _checks, harmonics, special, sphere
+from .. import _checks, harmonics, sphere
 from .._threads import slices
 from ..harmonics.hyperspherical import sizes
 from ..target import Target
@@ -69,7 +69,7 @@ def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator
     >>> round(points.gauss_product(3, 8).integrate(lambda x: wave(x) ** 2), 12)
     1.0
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     degree = _checks.integer(degree, "degree", minimum=0, maximum=harmonics.hyperspherical.MAX_SOLID_DEGREE)
     of = harmonics.hyperspherical_degrees(degree, dim)
     c = _checks.generator(rng).standard_normal(len(of))
@@ -135,7 +135,7 @@ def random_smooth(
     >>> rough.exponent, rough.sup_norm <= 1.0
     (0.5, True)
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     s = _smoothness(smoothness)
     terms = _checks.integer(terms, "terms", minimum=1)
     _checks.memory(8.0 * terms * (dim + 2), f"{terms} points of S^m for 'dim' = {dim}", "choose fewer 'terms'")
@@ -189,7 +189,7 @@ def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
     >>> [round(random.approximation_bound(2, 1.0, n) * n, 4) for n in (1, 10, 100, 1000)]
     [0.2667, 0.4555, 0.4951, 0.4995]
     """
-    dim, s = _checks.dimension(dim, maximum=special.MAX_DIM), _smoothness(smoothness)
+    dim, s = _checks.dimension(dim), _smoothness(smoothness)
     half = 0.5 * s
     n = _checks.integer(
         degree, "degree", minimum=math.floor(half), why="from 'smoothness'/2 on the terms have one sign"

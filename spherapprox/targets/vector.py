@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _checks, special
+from .. import _checks
 from ..target import Target
 
 Array = NDArray[np.float64]
@@ -56,7 +56,7 @@ def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:
     >>> turn.lipschitz, turn.sup_norm
     (1.0, 1.0)
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     if matrix is None:
         function, size = _turn, 1.0
     else:
@@ -105,7 +105,7 @@ def tangent_projection(dim: int, *, vector: ArrayLike | None = None) -> Target:
     >>> north.lipschitz, north.sup_norm
     (1.0, 1.0)
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     v, size = _vector(vector, dim)
     return Target(
         functools.partial(_tangent, v), dim, lipschitz=size, sup_norm=size, n_outputs=dim + 1,
@@ -154,7 +154,7 @@ def moving_frame(dim: int, *, vector: ArrayLike | None = None) -> Target:
     array([[0. , 1. ],
            [0.8, 0.6]])
     """
-    dim = _checks.dimension(dim, maximum=special.MAX_DIM)
+    dim = _checks.dimension(dim)
     if dim not in FRAMED:
         raise ValueError(f"'dim' must be 1, 3 or 7, the spheres with a frame, got {dim}: use tangent_projection")
     v, size = _vector(vector, dim)

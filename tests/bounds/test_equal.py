@@ -95,9 +95,9 @@ def test_the_radius_tends_to_the_error_as_the_concentration_grows():
 def test_partitions_obey(dim, n):
     partition = EqualMeasurePartition(dim, n)
     for factor in (0.5, 2.0, 30.0):
-        lam = factor * dim / partition.radius**2
+        lam = factor * dim / partition.cell_radius() ** 2
         worst = worst_case_error(partition, lam, n=800, refine=2).lower
-        assert worst <= math.exp(log_equal_error(lam, partition.radius, dim)) * (1 + 1e-9)
+        assert worst <= math.exp(log_equal_error(lam, partition.cell_radius(), dim)) * (1 + 1e-9)
 
 
 def test_arcs_come_close():

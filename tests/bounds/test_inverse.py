@@ -27,7 +27,9 @@ def test_radius_follows_from_n():
     cover = error_bound(dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, n=5000)
     assert cover.radius == covering_radius(5000, dim=3).value
     cells = error_bound(dim=3, theorem="sharp-split-equal", lipschitz=1.0, concentration=1e4, n=5000)
-    assert cells.radius > EqualMeasurePartition(3, 5000).radius  # what exists for every N is coarser than what is built
+    assert (
+        cells.radius > EqualMeasurePartition(3, 5000).cell_radius()
+    )  # what exists for every N is coarser than what is built
     given = error_bound(dim=3, theorem="sharp-split-nearest", lipschitz=1.0, concentration=1e4, n=5000, radius=0.4)
     assert given.radius == 0.4
 
@@ -153,7 +155,7 @@ CELLS = EqualMeasurePartition(2, 300)
 
 @pytest.mark.parametrize("theorem", ["sharp-split-equal", "sharp-split", "sharp-core"])
 def test_a_target_and_a_partition_stand_for_their_numbers(theorem):
-    known = {"dim": 2, "lipschitz": 2.0, "sup_norm": 2.0, "radius": CELLS.radius, "n": 300, "theorem": theorem}
+    known = {"dim": 2, "lipschitz": 2.0, "sup_norm": 2.0, "radius": CELLS.cell_radius(), "n": 300, "theorem": theorem}
     assert best_concentration(target=HEIGHT, points=CELLS, theorem=theorem) == best_concentration(**known)
     held = error_bound(target=HEIGHT, points=CELLS, theorem=theorem, concentration=50.0)
     assert held == error_bound(**known, concentration=50.0)
@@ -164,7 +166,7 @@ def test_a_point_set_stands_for_its_radius_separation_and_degree():
     known = {"dim": 2, "lipschitz": 2.0, "sup_norm": 2.0, "concentration": 50.0}
     for theorem in ("sharp-split", "sharp-split-pack"):
         stated = error_bound(
-            **known, theorem=theorem, n=300, radius=spiral.covering_radius, separation=spiral.separation
+            **known, theorem=theorem, n=300, radius=spiral.covering_bound(), separation=spiral.smallest_distance()
         )
         assert error_bound(target=HEIGHT, points=spiral, theorem=theorem, concentration=50.0) == stated
     rule = points.gauss_product(2, 30)

@@ -21,10 +21,10 @@ def compared():
 def test_rows_are_what_the_points_have(compared):
     (row,) = (row for row in compared.series("fibonacci") if row.n == 98)
     lattice = points.fibonacci(98)
-    assert row.lower == pytest.approx(lattice.covering_radius, rel=1e-12)
+    assert row.lower == pytest.approx(lattice.covering_bound(), rel=1e-12)
     assert row.upper == pytest.approx(row.lower, rel=1e-12)
-    assert row.separation == lattice.separation
-    assert row.mesh_ratio == pytest.approx(lattice.mesh_ratio)
+    assert row.separation == lattice.smallest_distance()
+    assert row.mesh_ratio == pytest.approx(lattice.mesh_separation_ratio())
     assert row.floor == pytest.approx(special.cap_angle(2, -math.log(98)))
     assert row.floor == covering_radius(98, dim=2, method="lower").value
 

@@ -161,8 +161,8 @@ def test_nearest_contains_the_worst_case_of_a_partition(n):
     partition = EqualMeasurePartition(2, n)
     for lam in (1.0, 30.0, 2000.0):
         seen = worst_case_error(partition, lam, n=2000, refine=2).lower
-        assert math.log(seen) <= split.log_nearest_error(lam, partition.radius, math.log(n))
-        assert math.log(seen) <= split.log_mean_error(lam, partition.radius, 2)
+        assert math.log(seen) <= split.log_nearest_error(lam, partition.cell_radius(), math.log(n))
+        assert math.log(seen) <= split.log_mean_error(lam, partition.cell_radius(), 2)
 
 
 @settings(max_examples=12)

@@ -29,7 +29,7 @@ def test_rows(small):
     target = small.target
     for row in small.rows:
         assert row.error <= row.bound
-        assert row.radius == EqualMeasurePartition(2, row.n).radius
+        assert row.radius == EqualMeasurePartition(2, row.n).cell_radius()
         assert row.floor == error_bound(dim=2, theorem="lower", lipschitz=target.lipschitz, n=row.n).value
         assert row.thesis_needs == "needs dim >= 8"
         assert row.relative_error == row.error / target.sup_norm

@@ -206,9 +206,9 @@ def test_riemann_sums_stay_within_b27():
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     exact = math.sinh(5.0) / 5.0
     error = np.max(np.abs(exact - np.exp(5.0 * x @ centres.T).mean(axis=1)))
-    sharp = thesis.log_riemann_error(math.log(slope), partition.radius, printed=False)
+    sharp = thesis.log_riemann_error(math.log(slope), partition.cell_radius(), printed=False)
     assert 0.0 < error <= math.exp(sharp)
-    assert thesis.log_riemann_error(math.log(slope), partition.radius) == pytest.approx(sharp + math.log(3.0))
+    assert thesis.log_riemann_error(math.log(slope), partition.cell_radius()) == pytest.approx(sharp + math.log(3.0))
 
 
 @given(dim=st.integers(1, 10**4), log_lambda=st.floats(-12, 12))

@@ -105,7 +105,7 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
     made = control_points(dim, rng)
     lam = float(10.0 ** rng.uniform(-1.0, 4.0))
     rows = np.asarray(nodes(made)[0], dtype=np.float64)
-    radius = made.radius if isinstance(made, EqualMeasurePartition) else made.covering_radius
+    radius = made.cell_radius() if isinstance(made, EqualMeasurePartition) else made.covering_bound()
     x = probes(dim, rows, rng)
     known = {"dim": dim, "lipschitz": target.lipschitz, "sup_norm": target.sup_norm, "concentration": lam}
 
@@ -114,7 +114,7 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
         return Finding(dim, len(rows), lam, theorem, bound, measured, target.sup_norm or 0.0)
 
     split = float(np.abs(SplitHead.from_target(target, rows, lam)(x) - target(x)).max())
-    apart = min(PointSet(rows).separation, math.pi)
+    apart = min(PointSet(rows).smallest_distance(), math.pi)
     yield found("sharp-split-nearest", split, radius=radius, n=len(rows))
     if apart > 1e-6:
         yield found("sharp-split-pack", split, radius=radius, separation=apart)
@@ -122,7 +122,7 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
     if isinstance(made, EqualMeasurePartition):
         core = float(np.abs(CoreHead.from_target(target, made, lam)(x) - target(x)).max())
         yield found("sharp-core", core, radius=radius)
-        if made.center == "centroid":
+        if made.center_kind == "centroid":
             yield found("sharp-core-centroid", core, radius=radius)
         yield found("thesis-core", core, radius=radius)
         yield found("sharp-split-mean", split, radius=radius)

@@ -13,7 +13,7 @@ def partitions():
         for center in ("midpoint", "smallest-cap", "centroid"):
             partition = EqualMeasurePartition(dim, n, centers=center)
             partition.centers()
-            assert partition.radius > 0.0
+            assert partition.cell_radius() > 0.0
 
 
 def point_sets():

@@ -1,16 +1,29 @@
 """What arguments of every kind of public function have in common: how wrong ones are refused."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+import bounds
 import spherapprox
-from spherapprox import EqualMeasurePartition, Target, evaluate, special, sphere
+from bounds import makers, rungs
+from spherapprox import (
+    CoreHead,
+    EqualMeasurePartition,
+    Target,
+    VonMisesFisher,
+    evaluate,
+    harmonics,
+    special,
+    sphere,
+    targets,
+)
 
 
 @pytest.mark.parametrize(
-    ("exponent", "shown"), [(400, r"10{76}\.\.\."), (5000, "an integer of 16610 bits"), (13, "10{13}")]
+    ("exponent", "shown"), [(400, r"10{9}\.\.\. of 401 digits"), (5000, "an integer of 16610 bits"), (13, "10{13}")]
 )
 def test_huge_integers_are_named_and_not_printed(exponent, shown):
     with pytest.raises(ValueError, match=f"'n' must be at most .*, got {shown}(:|$)"):
@@ -42,6 +55,12 @@ def test_masks_are_refused():
         evaluate(np.eye(3), np.eye(3), masked, 1.0)
     with pytest.raises(ValueError, match="'x' must not have masked elements"):
         special.log_iv(1.0, masked)
+    with pytest.raises(ValueError, match="'latitude' must not have masked elements"):
+        sphere.from_latitude_longitude([masked, masked], 0.0)  # inside a list
+    with pytest.raises(ValueError, match="'out' must not have masked elements"):
+        EqualMeasurePartition(2, 3).centers(out=np.ma.masked_equal(np.zeros((3, 3)), 0.0))
+    with pytest.raises(ValueError, match="must not have masked elements"):
+        bounds.prefix_length(np.ma.array([0.1, 0.2], mask=[False, True]), dim=2)
     unmasked = np.ma.array([1.0, 2.0, 3.0])
     assert evaluate(np.eye(3), np.eye(3), unmasked, 1.0).shape == (3,)
 
@@ -50,6 +69,73 @@ def test_masks_are_refused():
 def test_flags_are_true_or_false(flag):
     with pytest.raises(TypeError, match="'normalize' must be True or False, got"):
         evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, normalize=flag)
+
+
+@pytest.mark.parametrize(
+    ("flag", "call"),
+    [
+        ("strict", lambda v: bounds.error_bound(dim=2, theorem="lower", n=100, lipschitz=1.0, strict=v)),
+        ("strict", lambda v: bounds.covering_number(0.1, dim=2, strict=v)),
+        ("strict", lambda v: bounds.covering_radius(100, dim=2, strict=v)),
+        ("progress", lambda v: makers.compare(2, [100], makers=["fibonacci"], progress=v)),
+        ("progress", lambda v: rungs.curves([0.5], dim=2, progress=v)),
+    ],
+)
+def test_flags_of_bounds_are_true_or_false(flag, call):
+    with pytest.raises(TypeError, match=f"'{flag}' must be True or False, got 'no'"):
+        call("no")
+
+
+def test_integers_beyond_floats_are_refused_by_name():
+    huge = 10**400
+    calls = {
+        "size": lambda: EqualMeasurePartition(2, 10).sample(0, size=huge),
+        "dim": lambda: harmonics.hyperspherical_degrees(2, huge),
+        "terms": lambda: targets.random_smooth(2, terms=huge),
+        "samples": lambda: CoreHead.from_target(
+            targets.distance(2), EqualMeasurePartition(2, 10), 5.0, coefficients="least_squares", samples=huge
+        ),
+        "n_outputs": lambda: Target(lambda x: x, 2, n_outputs=huge),
+        "t": lambda: VonMisesFisher(2, 1.0).log_density(huge),
+    }
+    for name, call in calls.items():
+        with pytest.raises(ValueError, match=rf"^'{name}' must be .*got 10{{9}}\.\.\. of 401 digits") as caught:
+            call()
+        assert len(str(caught.value)) < 160
+
+
+def test_lists_are_arrays_of_one_shape():
+    with pytest.raises(ValueError, match=r"'x' must be .* got \[\[1.0, 0.0\], \[1.0\]\]: lists of different lengths"):
+        evaluate([[1.0, 0.0], [1.0]], np.eye(2), np.ones(2), 1.0)
+    with pytest.raises(ValueError, match="must have one shape, got lists of different lengths"):
+        bounds.prefix_length([0.1, [1.0]], dim=2)
+    assert special.log_iv(1.0, [2**70, Fraction(1, 2)]).shape == (2,)  # any real numbers
+
+
+def test_tensors_that_require_gradients_are_named():
+    class Tensor:
+        def __array__(self, dtype=None, copy=None):
+            raise RuntimeError("Use tensor.detach().numpy() instead.")
+
+    with pytest.raises(ValueError, match=r"^'function\(x\)' must be .*detach"):
+        Target(lambda x: Tensor(), 2)(np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, method="dens"), "did you mean 'dense'"),
+        (lambda: targets.make("geomagnetic_feild"), "did you mean 'geomagnetic_field'"),
+        (lambda: bounds.prefix_length(0.1, dim=2, theorem="sharp-splitt"), "did you mean 'sharp-split'"),
+        (lambda: bounds.covering_number(0.1, dim=2, method="roger"), "did you mean 'rogers'"),
+        (lambda: evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, method="qqq"), "got 'qqq'$"),
+    ],
+)
+def test_a_misspelt_word_is_met_by_the_nearest(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+    with pytest.raises(TypeError, match=r"'yaer' is no option .*did you mean 'year'"):
+        targets.make("geomagnetic_field", yaer=2025)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64])

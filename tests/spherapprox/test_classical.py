@@ -172,7 +172,7 @@ def test_the_mass_of_a_prefix_is_bounded_below(dim, n, concentration):
         bound = log_prefix_mass(head)
         assert bound <= least + 1e-13 * (1.0 + concentration)
         if made_from is partition and n == 150:
-            assert bound >= least - 3.0 - 0.15 * concentration * partition.radius
+            assert bound >= least - 3.0 - 0.15 * concentration * partition.cell_radius()
 
 
 def test_a_radius_of_other_points_is_not_believed():

@@ -169,8 +169,8 @@ def test_many_points_in_dim_2_against_the_hull_of_all():
     for x in (sphere.uniform(2, 6000, 1), points.fibonacci(1500).points):
         truth = hulls.facets_of(x, np.arange(len(x))).radii.max()
         point_set = PointSet(x)
-        assert point_set.covering_radius == pytest.approx(truth, rel=1e-11)
-        assert point_set.covering_interval().upper - point_set.covering_radius < 1e-14
+        assert point_set.covering_bound() == pytest.approx(truth, rel=1e-11)
+        assert point_set.covering_interval().upper - point_set.covering_bound() < 1e-14
 
 
 def test_large_facets_are_cut_into_few_simplices_that_fit_together():
@@ -414,26 +414,26 @@ def test_separation_of_blocks_of_points_and_to_all_digits(dim):
 
 def test_point_set_members():
     octahedron = PointSet(cross(3))
-    assert octahedron.separation == pytest.approx(math.pi / 2, abs=1e-15)
-    assert octahedron.mesh_ratio == pytest.approx(4 * math.acos(3**-0.5) / math.pi, rel=1e-14)
+    assert octahedron.smallest_distance() == pytest.approx(math.pi / 2, abs=1e-15)
+    assert octahedron.mesh_separation_ratio() == pytest.approx(4 * math.acos(3**-0.5) / math.pi, rel=1e-14)
     circle = points.gauss_product(1, 11)
-    assert circle.mesh_ratio == pytest.approx(1.0, rel=1e-13)
-    assert PointSet(np.eye(3)[:1]).separation == math.inf
-    assert PointSet(np.eye(3)[:1]).mesh_ratio == 1.0
-    assert PointSet(np.eye(4)[[0, 0, 1]], covering_radius=2.5).mesh_ratio == math.inf
-    assert PointSet(np.eye(4)).mesh_ratio is None
+    assert circle.mesh_separation_ratio() == pytest.approx(1.0, rel=1e-13)
+    assert PointSet(np.eye(3)[:1]).smallest_distance() == math.inf
+    assert PointSet(np.eye(3)[:1]).mesh_separation_ratio() == 1.0
+    assert PointSet(np.eye(4)[[0, 0, 1]], covering_radius=2.5).mesh_separation_ratio() == math.inf
+    assert not PointSet(np.eye(4)).covering_is_known
     partition = EqualMeasurePartition(3, 500)
-    centres = PointSet(partition.centers(), covering_radius=partition.radius)
+    centres = PointSet(partition.centers(), covering_radius=partition.cell_radius())
     interval = centres.covering_interval(0.02)
-    assert interval.upper <= 1.02 * interval.lower <= 1.02 * centres.covering_radius
-    assert centres.mesh_ratio == 2 * partition.radius / centres.separation >= 1.0
-    assert pickle.loads(pickle.dumps(centres)).separation == centres.separation
+    assert interval.upper <= 1.02 * interval.lower <= 1.02 * centres.covering_bound()
+    assert centres.mesh_separation_ratio() == 2 * partition.cell_radius() / centres.smallest_distance() >= 1.0
+    assert pickle.loads(pickle.dumps(centres)).smallest_distance() == centres.smallest_distance()
 
 
 @fixed
 @given(st.integers(1, 2), st.integers(1, 30), seeds)
 def test_mesh_ratio_is_at_least_one(dim, n, seed):
-    assert points.uniform(dim, n, seed).mesh_ratio >= 1.0 - 1e-14
+    assert points.uniform(dim, n, seed).mesh_separation_ratio() >= 1.0 - 1e-14
 
 
 def test_circle_interval():

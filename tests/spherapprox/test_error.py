@@ -124,7 +124,7 @@ def test_worst_case_stays_finite_at_any_concentration():
     values = [worst_case_error(partition, c, n=500).lower for c in (0.0, 1e-300, 1.0, 1e4, 1e12, 1e300)]
     assert all(0.0 < v <= math.pi for v in values)
     assert values[0] == pytest.approx(math.pi / 2, abs=0.1)
-    assert values[-1] <= partition.radius + 1e-9
+    assert values[-1] <= partition.cell_radius() + 1e-9
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5])

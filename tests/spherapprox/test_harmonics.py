@@ -465,3 +465,14 @@ class TestBandlimitedMaximum:
             harmonics.bandlimited_maximum(np.ones(4), slack=1.0)
         with pytest.raises(ValueError, match="'coefficients' must have shape"):
             harmonics.bandlimited_maximum(np.ones((4, 2)))
+
+
+@pytest.mark.parametrize("table", [harmonics.real_spherical_harmonics, harmonics.hyperspherical_harmonics])
+def test_degree_and_points_come_in_either_order(table):
+    x = random_rows(4, 0)
+    for first in (x, x.tolist(), x.astype(np.float32)):
+        np.testing.assert_array_equal(table(first, 3), table(3, first))
+    with pytest.raises(TypeError, match="'max_degree' must be an integer"):
+        table(x, x)
+    with pytest.raises(ValueError, match="'x' must have shape"):
+        table(3, 2)

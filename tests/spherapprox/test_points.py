@@ -82,8 +82,8 @@ def test_fibonacci(n):
     azimuth = np.arctan2(lattice.points[:, 1], lattice.points[:, 0])
     turns = azimuth / (2 * np.pi) - i / GOLDEN
     assert np.abs(turns - np.round(turns)).max() < 1e-12
-    assert lattice.covering_radius < 2.74 / n**0.5 or n == 1
-    assert 0.5 - 0.5 * math.cos(lattice.covering_radius) >= 1 / n * (1 - 1e-12)
+    assert lattice.covering_bound() < 2.74 / n**0.5 or n == 1
+    assert 0.5 - 0.5 * math.cos(lattice.covering_bound()) >= 1 / n * (1 - 1e-12)
 
 
 def nearest(x, control):
@@ -95,7 +95,7 @@ def nearest(x, control):
 def test_covering_radius_holds_and_is_attained(dim, n, seed):
     rng = np.random.default_rng(seed)
     some = points.uniform(dim, n, rng)
-    radius = some.covering_radius
+    radius = some.covering_bound()
     assert nearest(sphere.uniform(dim, 400, rng), some.points) <= radius + 1e-12
     # the farthest point found by climbing from the vertices of random pairs and triples, and from a fine grid
     if dim == 1:
@@ -118,29 +118,29 @@ def test_covering_radius_holds_and_is_attained(dim, n, seed):
 
 def test_covering_radius_of_known_sets():
     cube = np.array(list(itertools.product((-1, 1), repeat=3))) / 3**0.5
-    assert PointSet(cube).covering_radius == pytest.approx(math.acos(1 / 3**0.5), rel=1e-14)
+    assert PointSet(cube).covering_bound() == pytest.approx(math.acos(1 / 3**0.5), rel=1e-14)
     circle = sphere.from_latitude_longitude(40.0, np.arange(0, 360, 30.0))
-    assert PointSet(circle).covering_radius == pytest.approx(math.radians(130), rel=1e-14)
+    assert PointSet(circle).covering_bound() == pytest.approx(math.radians(130), rel=1e-14)
     # the smallest cap about three points of an arc rests on the arc's ends, not on all three
     ends = float(sphere.distance(circle[0], circle[2]))
-    assert PointSet(circle[:3]).covering_radius == pytest.approx(math.pi - ends / 2, rel=1e-14)
+    assert PointSet(circle[:3]).covering_bound() == pytest.approx(math.pi - ends / 2, rel=1e-14)
     equator = sphere.from_latitude_longitude(0.0, [0.0, 90.0, 180.0, 270.0])
-    assert PointSet(equator).covering_radius == pytest.approx(math.pi / 2, rel=1e-15)
-    assert PointSet([[0.0, 0.0, 1.0]]).covering_radius == math.pi
-    assert PointSet([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]).covering_radius == math.pi
-    assert PointSet([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]).covering_radius == pytest.approx(math.pi / 2)
+    assert PointSet(equator).covering_bound() == pytest.approx(math.pi / 2, rel=1e-15)
+    assert PointSet([[0.0, 0.0, 1.0]]).covering_bound() == math.pi
+    assert PointSet([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]).covering_bound() == math.pi
+    assert PointSet([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]).covering_bound() == pytest.approx(math.pi / 2)
     north = sphere.from_polar(np.column_stack([np.linspace(0, 0.3, 20), np.arange(20.0)]))
-    assert PointSet(north).covering_radius > math.pi - 0.31
-    assert points.gauss_product(1, 9).covering_radius == pytest.approx(math.pi / 10, rel=1e-14)
+    assert PointSet(north).covering_bound() > math.pi - 0.31
+    assert points.gauss_product(1, 9).covering_bound() == pytest.approx(math.pi / 10, rel=1e-14)
     grid = points.gauss_product(2, 40)  # many points on common circles
-    assert nearest(sphere.uniform(2, 2000, 0), grid.points) <= grid.covering_radius < 0.12
+    assert nearest(sphere.uniform(2, 2000, 0), grid.points) <= grid.covering_bound() < 0.12
 
 
 def test_covering_radius_is_unknown_above_dim_2_unless_given():
     x = sphere.uniform(3, 50, 0)
-    assert PointSet(x).covering_radius is None
-    assert PointSet(x, covering_radius=1.25).covering_radius == 1.25
-    assert points.sobol(3, 8, 0).covering_radius is None
+    assert not PointSet(x).covering_is_known
+    assert PointSet(x, covering_radius=1.25).covering_bound() == 1.25
+    assert not points.sobol(3, 8, 0).covering_is_known
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 8, 50])

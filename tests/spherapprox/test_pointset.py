@@ -47,10 +47,10 @@ def test_largest_weights_and_smallest_radius():
     assert rule.cap_discrepancy() == pytest.approx(math.sqrt(0.5 * math.sqrt(2.0)) * 1e100, rel=1e-14)
     angle = 2.0 * np.pi * np.arange(7) / 7.0
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    assert PointSet(circle, covering_radius=math.pi / 7.0 * (1.0 - 1e-10)).mesh_ratio == pytest.approx(1.0)
+    assert PointSet(circle, covering_radius=math.pi / 7.0 * (1.0 - 1e-10)).mesh_separation_ratio() == pytest.approx(1.0)
     with pytest.raises(ValueError, match="'covering_radius' must be at least"):
         PointSet(circle, covering_radius=math.pi / 7.0 * (1.0 - 1e-8))
-    assert PointSet(circle[:1], covering_radius=math.pi).mesh_ratio == 1.0
+    assert PointSet(circle[:1], covering_radius=math.pi).mesh_separation_ratio() == 1.0
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 1000, 4095])
@@ -115,7 +115,7 @@ def test_rotation_is_an_isometry_and_keeps_what_is_known(dim, seed):
     rule = points.gauss_product(dim, 3)
     known = PointSet(rule.points, rule.weights, covering_radius=1.5, degree=3)
     turned = known.rotate(R)
-    assert (turned.covering_radius, turned.degree) == (1.5, 3)
+    assert (turned.covering_bound(), turned.degree) == (1.5, 3)
     assert np.array_equal(turned.weights, known.weights)
     assert np.allclose(turned.points, [R @ b for b in known.points], rtol=0, atol=1e-15)
     assert np.abs(np.linalg.norm(turned.points, axis=1) - 1.0).max() < 4e-16
@@ -129,7 +129,7 @@ def test_rotation_by_scipy_and_of_sloppy_rows():
     lattice = points.fibonacci(100)
     turn = Rotation.from_euler("xyz", [0.3, -1.2, 2.2])
     assert np.allclose(lattice.rotate(turn).points, turn.apply(lattice.points.copy()), rtol=0, atol=1e-15)
-    assert lattice.rotate(turn).covering_radius == pytest.approx(lattice.covering_radius, rel=1e-12)
+    assert lattice.rotate(turn).covering_bound() == pytest.approx(lattice.covering_bound(), rel=1e-12)
     single = PointSet(lattice.points.astype(np.float32))
     assert np.abs(np.linalg.norm(single.rotate(np.eye(3)).points, axis=1) - 1.0).max() < 3e-16
     assert lattice.rotate([[0, 1, 0], [1, 0, 0], [0, 0, 1]]).points[3, 0] == lattice.points[3, 1]
@@ -184,14 +184,14 @@ def test_covering_radius_of_a_union():
     lattice, random = points.fibonacci(50), points.uniform(2, 50, 0)
     both = PointSet(lattice.points, covering_radius=3.0).merge(random)
     table = sphere.distance(sphere.uniform(2, 4000, 0)[:, None], both.points).min(axis=1)
-    assert 0.8 * both.covering_radius < table.max() <= both.covering_radius <= lattice.covering_radius
+    assert 0.8 * both.covering_bound() < table.max() <= both.covering_bound() <= lattice.covering_bound()
     x, y = sphere.uniform(4, 9, 0), sphere.uniform(4, 7, 0)
-    assert PointSet(x).merge(y).covering_radius is None
-    assert PointSet(x, covering_radius=1.5).merge(y).covering_radius == 1.5
-    assert PointSet(x).merge(PointSet(y, covering_radius=1.25)).covering_radius == 1.25
-    assert PointSet(x, covering_radius=1.5).merge(PointSet(y, covering_radius=1.25)).covering_radius == 1.25
+    assert not PointSet(x).merge(y).covering_is_known
+    assert PointSet(x, covering_radius=1.5).merge(y).covering_bound() == 1.5
+    assert PointSet(x).merge(PointSet(y, covering_radius=1.25)).covering_bound() == 1.25
+    assert PointSet(x, covering_radius=1.5).merge(PointSet(y, covering_radius=1.25)).covering_bound() == 1.25
     partition = EqualMeasurePartition(4, 300)
-    assert PointSet(x, covering_radius=3.0).merge(partition).covering_radius == partition.radius
+    assert PointSet(x, covering_radius=3.0).merge(partition).covering_bound() == partition.cell_radius()
 
 
 @pytest.mark.parametrize(
@@ -216,3 +216,26 @@ def test_covering_radius_of_a_union():
 def test_bad_input_names_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_an_unknown_covering_radius_names_the_way_to_it():
+    random = points.uniform(7, 500, rng=0)
+    assert not random.covering_is_known
+    for call in (random.covering_bound, random.mesh_separation_ratio):
+        with pytest.raises(ValueError, match=r"500 points of S\^7 is not known: covering_interval\(\) encloses it"):
+            call()
+    assert PointSet(random.points, covering_radius=1.5).covering_bound() == 1.5
+    assert points.uniform(2, 50, rng=0).covering_is_known
+
+
+@pytest.mark.parametrize("dim", [2, 5])
+def test_old_names_give_the_same_and_warn(dim):
+    random = points.uniform(dim, 20, rng=0)
+    with pytest.warns(DeprecationWarning, match=r"'separation' is deprecated: use 'smallest_distance\(\)'"):
+        assert random.separation == random.smallest_distance()
+    with pytest.warns(DeprecationWarning, match=r"use 'covering_bound\(\)'"):
+        radius = random.covering_radius
+    with pytest.warns(DeprecationWarning, match=r"use 'mesh_separation_ratio\(\)'"):
+        ratio = random.mesh_ratio
+    known = (random.covering_bound(), random.mesh_separation_ratio()) if dim == 2 else (None, None)
+    assert (radius, ratio) == known

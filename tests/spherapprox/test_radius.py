@@ -68,10 +68,10 @@ def test_radius_of_few_cells(kind, dim):
 def test_radius_in_high_dimension(kind, dim):
     for n in (7, 100, 3000) if dim < 400 else (7, 100):
         partition = EqualMeasurePartition(dim, n, kind)
-        if partition.radius_exact:
-            assert partition.radius == pytest.approx(partition.radii().max(), rel=2e-14, abs=0)
-        assert partition.radius >= partition.radii().max() * (1 - 2e-14)
-        assert partition.radius_exact or kind == "centroid"
+        if partition.cell_radius_is_exact():
+            assert partition.cell_radius() == pytest.approx(partition.radii().max(), rel=2e-14, abs=0)
+        assert partition.cell_radius() >= partition.radii().max() * (1 - 2e-14)
+        assert partition.cell_radius_is_exact() or kind == "centroid"
 
 
 @fixed
@@ -140,24 +140,24 @@ def test_rest_of_the_collars_of_the_sphere(kind):
 )
 def test_huge_partitions(dim, n, kind):
     partition = EqualMeasurePartition(dim, n, kind)
-    assert partition.radius_exact
+    assert partition.cell_radius_is_exact()
     x = sphere.uniform(dim, 4, dim)
     for point, i in zip(x, partition.locate(x).tolist(), strict=True):
         own = partition.radii(i, i + 1)[0]
         assert sphere.distance(point, partition.centers(i, i + 1)[0]) <= own * (1 + 1e-7) + 1e-15
-        assert own <= partition.radius
+        assert own <= partition.cell_radius()
     # the first collars have it or come near
-    assert partition.radii(0, 5000 if dim > 2 else 100).max() <= partition.radius
-    assert partition.radii(0, 100).max() >= 0.6 * partition.radius
+    assert partition.radii(0, 5000 if dim > 2 else 100).max() <= partition.cell_radius()
+    assert partition.radii(0, 100).max() >= 0.6 * partition.cell_radius()
 
 
 def test_where_the_search_gives_up_the_radius_is_bounded(monkeypatch):
-    exact = EqualMeasurePartition(8, 10**6).radius
+    exact = EqualMeasurePartition(8, 10**6).cell_radius()
     monkeypatch.setattr(radius, "_PLAIN", 10)
     monkeypatch.setattr(radius, "_VISITS", 200)
     partition = EqualMeasurePartition(8, 10**6)
-    assert not partition.radius_exact
-    assert exact <= partition.radius <= 1.1 * exact
+    assert not partition.cell_radius_is_exact()
+    assert exact <= partition.cell_radius() <= 1.1 * exact
 
 
 def lengths(dim, n):
@@ -279,7 +279,7 @@ def test_centroids_of_huge_partitions(dim, n):
     assert upper <= 1.05 * lower
     assert enclosed(dim, n, "smallest-cap")[0] <= lower * (1 + 1e-13)
     partition = EqualMeasurePartition(dim, n, "centroid")
-    assert partition.radius == upper
+    assert partition.cell_radius() == upper
     for i in np.random.default_rng(dim).integers(n, size=3).tolist():
         assert partition.radii(i, i + 1)[0] <= upper * (1 + 2e-14)
 
@@ -305,6 +305,6 @@ def test_an_interrupted_search_leaves_nothing_behind(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(radius.search, "open_all", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            _ = partition.radius
-    assert partition.radius == EqualMeasurePartition(5, 10**5).radius
-    assert partition.radius_exact
+            _ = partition.cell_radius()
+    assert partition.cell_radius() == EqualMeasurePartition(5, 10**5).cell_radius()
+    assert partition.cell_radius_is_exact()

@@ -66,7 +66,7 @@ def test_a_partition_becomes_a_point_set_with_its_radius(dim):
     head = SplitHead.from_target(lambda x: x[:, 0], partition, 3.0)
     turned = head.rotate(turn(dim))
     assert isinstance(turned.points, PointSet)
-    assert turned.points.covering_radius == partition.radius
+    assert turned.points.covering_bound() == partition.cell_radius()
     np.testing.assert_array_equal(turned.points.points, turned.control_points)
 
 

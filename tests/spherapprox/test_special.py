@@ -412,7 +412,7 @@ def test_gegenbauer_max_zero(degree, dim):
         (lambda: special.gegenbauer(-1, 2, 0.0), ValueError, "'degree' must be at least 0, got -1"),
         (lambda: special.gegenbauer(1, 2, 1.5), ValueError, "'t' must be .*at most 1, got 1.5"),
         (lambda: special.gegenbauer_max_zero(0, 2), ValueError, "'degree' must be at least 1, got 0"),
-        (lambda: special.log_iv(10**400, 1.0), ValueError, "'order' must be within the range of floats, got an int"),
+        (lambda: special.log_iv(10**400, 1.0), ValueError, "'order' must be within the range of floats, got 1000"),
         (lambda: special.log_iv(1.0, -(10**400)), ValueError, "'x' must be within the range of floats"),
         (lambda: special.cap_angle(2, -(10**400)), ValueError, "'log_measure' must be within the range of floats"),
         (lambda: special.gegenbauer(2, 2, 10**400), ValueError, "'t' must be within the range of floats"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -173,7 +175,10 @@ def test_uniform_is_uniform_seeded_and_unit():
         (lambda: sphere.uniform(0, 3), r"'dim' must be at least 1, got 0"),
         (lambda: sphere.uniform(2, 0), r"'n' must be at least 1, got 0"),
         (lambda: sphere.uniform(2, 10**12), r"GiB.*draw fewer points"),
-        (lambda: sphere.uniform(2, 10**400), r"'n' must be at most 9007199254740992, got 10000.*draw fewer points"),
+        (
+            lambda: sphere.uniform(2, 10**400),
+            r"'n' must be at most 9007199254740992, got 10000.*draw fewer points",
+        ),
         (lambda: sphere.uniform(10**400, 2), r"'dim' must be at most 9007199254740992, got 10000"),
         (lambda: sphere.uniform(2, 3, rng=-1), r"'rng' must be at least 0, got -1"),
     ],
@@ -181,6 +186,21 @@ def test_uniform_is_uniform_seeded_and_unit():
 def test_bad_input_names_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("angle", [720.0, 1e14, 1.2e14, -1e20, 1.7e308])
+def test_any_finite_longitude_is_a_point(angle):
+    with mpmath.workdps(330):
+        turned = float(mpmath.fmod(mpmath.mpf(angle), 360))
+    x = sphere.from_latitude_longitude(30.0, angle)
+    assert np.linalg.norm(x) == pytest.approx(1.0, abs=4e-16)
+    np.testing.assert_allclose(x, sphere.from_latitude_longitude(30.0, turned), atol=2e-16)
+    with mpmath.workdps(330):
+        east = [math.cos(30.0 / 180.0 * math.pi) * float(f(mpmath.mpf(angle))) for f in (mpmath.cos, mpmath.sin)]
+    radians = sphere.from_latitude_longitude(30.0 / 180.0 * math.pi, angle, degrees=False)
+    np.testing.assert_allclose(radians[:2], east, atol=1e-15)
+    polar = sphere.from_polar([[angle, -angle, 0.5 * angle]])
+    assert np.linalg.norm(polar) == pytest.approx(1.0, abs=4e-16)
 
 
 def test_degrees_is_true_or_false():

@@ -62,7 +62,8 @@ class TestCall:
                 lambda x: np.where(x > 0, np.inf, 1.0),
                 r"'function' must return finite values, got \[inf, 1.0, inf\] at row 0",
             ),
-            (lambda x: [[1.0], [1.0, 2.0]], "'function' failed on rows of shape"),
+            (lambda x: [[1.0], [1.0, 2.0]], r"'function\(x\)' must be an array .* lists of different lengths"),
+            (lambda x: np.ma.masked_less(x[:, 0], 0.5), r"'function\(x\)' must not have masked elements"),
             (lambda x: x @ np.ones(2), "'function' failed on rows of shape"),
         ],
     )
@@ -78,7 +79,7 @@ class TestCall:
 
     @pytest.mark.parametrize("function", [lambda x: x[:, 0] * 1j, lambda x: ["a"] * len(x), lambda x: None])
     def test_bad_kinds(self, function):
-        with pytest.raises(TypeError, match="'function' must return real numbers"):
+        with pytest.raises(TypeError, match=r"'function\(x\)' must hold real numbers"):
             Target(function, 2)(X)
 
 

@@ -1,4 +1,7 @@
+import copy
+import dataclasses
 import math
+import pickle
 import tracemalloc
 
 import mpmath as mp
@@ -620,6 +623,112 @@ def test_fit_and_logpdf_need_little_memory_besides():
     assert peak < x.nbytes
 
 
+def test_what_is_written_for_scipy_works():
+    mean = tilted(2)
+    dist, kernel = VonMisesFisher(mean, 20), VonMisesFisher(2, 20.0)
+    peer = scipy.stats.vonmises_fisher(mean, 20)
+    x = dist.rvs(60, random_state=7).reshape(4, 5, 3, 3)
+    np.testing.assert_array_equal(x.reshape(60, 3), kernel.rvs(mean, 60, 7))
+    for name in ("pdf", "logpdf"):
+        ours = getattr(dist, name)(x)
+        assert ours.shape == (4, 5, 3)
+        np.testing.assert_allclose(ours, getattr(peer, name)(x), rtol=1e-12, atol=1e-13)
+        np.testing.assert_array_equal(ours.ravel(), getattr(kernel, name)(x.reshape(60, 3), mean))
+        single = getattr(kernel, name)([0.0, 0.0, 1.0], mean)
+        assert isinstance(single, float)
+        assert single == pytest.approx(getattr(peer, name)([0.0, 0.0, 1.0]), rel=1e-12)
+    assert dist.entropy() == pytest.approx(peer.entropy(), rel=1e-12)
+    assert (dist.dim, dist.concentration, dist.kappa) == (2, 20.0, 20.0)
+    for same in (VonMisesFisher(mu=mean, kappa=20), VonMisesFisher(mean_direction=mean, concentration=20)):
+        assert same == dist
+    expected = kernel.rvs(mean, size=5, rng=3)
+    for drawn in (
+        kernel.rvs(5, mean, rng=3),
+        kernel.rvs(5, tuple(mean), random_state=3),
+        dist.rvs(5, 3),
+        dist.rvs(5, mean, 3),
+        dist.rvs(size=5, random_state=np.random.default_rng(3)),
+        dist.rvs((5,), 3),
+        dist.rvs(mean, 5, 3),
+        dist.rvs(tuple(mean), 5, 3),
+    ):
+        np.testing.assert_array_equal(drawn, expected)
+    assert dist.rvs().shape == (1, 3)
+    legacy = np.random.RandomState(4)
+    assert not np.array_equal(dist.rvs(2, random_state=legacy), dist.rvs(2, random_state=legacy))
+    np.testing.assert_array_equal(
+        dist.rvs(2, random_state=np.random.RandomState(4)), dist.rvs(2, random_state=np.random.RandomState(4))
+    )
+
+
+def test_a_stored_mean_direction_is_part_of_the_value():
+    mean = np.array([0.6, 0.8])
+    dist = VonMisesFisher(mean, 2.0)
+    mean[:] = 1.0, 0.0  # a copy is stored
+    assert dist.mean_direction.tolist() == [0.6, 0.8]
+    with pytest.raises(ValueError, match="read-only"):
+        dist.mean_direction[0] = 1.0
+    assert VonMisesFisher(1, 2.0).mean_direction is None
+    others = [VonMisesFisher(1, 2.0), VonMisesFisher([0.8, 0.6], 2.0), VonMisesFisher([0.6, 0.8], 3.0)]
+    assert not any(dist == other for other in others)
+    assert len({dist, *others, VonMisesFisher([0.6, 0.8], 2.0)}) == 4
+    for copied in (pickle.loads(pickle.dumps(dist)), copy.deepcopy(dist), dataclasses.replace(dist, concentration=2)):
+        assert copied == dist
+        assert not copied.mean_direction.flags.writeable
+    assert dataclasses.replace(dist, concentration=5.0).rvs(3).shape == (3, 2)
+    assert VonMisesFisher([1.0, -0.0], 1.0) == VonMisesFisher([1.0, 0.0], 1.0)
+    assert repr(dist) == "VonMisesFisher(mean_direction=[0.6, 0.8], concentration=2.0)"
+    assert repr(VonMisesFisher(1, 2.0)) == "VonMisesFisher(dim=1, concentration=2.0)"
+    assert len(repr(VonMisesFisher(tilted(500), 2.0))) < 150
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        dist.concentration = 3.0
+
+
+@pytest.mark.parametrize(
+    ("dim", "lam", "n"), [(1, 0.5, 12), (2, 5.0, 6), (2, 1e9, 5), (30, 20.0, 15), (767, 300.0, 40)]
+)
+def test_the_marginal_fit_maximises_the_density_of_the_resultant(dim, lam, n):
+    x = VonMisesFisher(dim, lam).rvs(tilted(dim), size=n, rng=3)
+    direction, mle = VonMisesFisher.fit(x)
+    same, fitted = VonMisesFisher.fit(x, method="marginal")
+    np.testing.assert_array_equal(same, direction)
+    with mp.workdps(60):
+        lengths = [mp.norm(row) for row in x.tolist()]
+        resultant = mp.norm([mp.fdot(zip(column, (1 / t for t in lengths), strict=True)) for column in x.T.tolist()])
+
+        def ratio(z):
+            return mp.besseli(mp.mpf(dim + 1) / 2, z, maxterms=10**6) / mp.besseli(
+                mp.mpf(dim - 1) / 2, z, maxterms=10**6
+            )
+
+        # the derivative of n log c(lambda) - log c(lambda R), Schou (1978)
+        def slope(z):
+            return resultant * ratio(resultant * z) - n * ratio(z)
+
+        low, high = (slope(mp.mpf(fitted.concentration) * (1 + s * mp.mpf("1e-9"))) for s in (-1, 1))
+        assert high < 0 < low
+    assert 0.0 < fitted.concentration < mle.concentration
+
+
+def test_the_marginal_fit_of_points_without_direction_is_uniform():
+    assert VonMisesFisher.fit(np.eye(4), method="marginal")[1].concentration == 0.0  # n |mean|^2 = 1
+    assert VonMisesFisher.fit(np.eye(4))[1].concentration > 1.0
+
+
+@pytest.mark.parametrize(("dim", "lam", "n"), [(1, 2.0, 8), (2, 3.0, 6), (31, 20.0, 20), (255, 100.0, 50)])
+def test_the_marginal_fit_takes_most_of_the_bias_away(dim, lam, n):
+    kernel, trials = VonMisesFisher(dim, lam), 400
+    samples = kernel.rvs(tilted(dim), size=(trials, n), rng=0)
+    estimates = np.array(
+        [[VonMisesFisher.fit(x, method=m)[1].concentration for m in ("mle", "marginal")] for x in samples]
+    )
+    # medians: on the circle and on S^2 the mean of few points' estimates is heavy in its tail
+    mle, marginal = np.median(estimates, axis=0) - lam
+    spread = 1.25 * np.subtract(*np.quantile(estimates, [0.84, 0.16], axis=0)) / 2 / math.sqrt(trials)
+    assert mle > 4 * spread[0]
+    assert abs(marginal) < 0.25 * mle + 2 * spread[1]
+
+
 KERNEL = VonMisesFisher(2, 1.0)
 NORTH = [0.0, 0.0, 1.0]
 
@@ -641,7 +750,7 @@ NORTH = [0.0, 0.0, 1.0]
             "'measure' must be one of 'normalized', 'surface'",
         ),
         (lambda: KERNEL(-2.0), ValueError, "'t' must be .*got -2"),
-        (lambda: KERNEL.logpdf([[1.0, 0.0]], NORTH), ValueError, "'x' must have shape \\(n, 3\\) for dim = 2"),
+        (lambda: KERNEL.logpdf([[1.0, 0.0]], NORTH), ValueError, "'x' must have shape \\(..., 3\\) for dim = 2"),
         (
             lambda: KERNEL.pdf([NORTH], [0.0, 2.0, 0.0]),
             ValueError,
@@ -666,14 +775,29 @@ NORTH = [0.0, 0.0, 1.0]
         (lambda: KERNEL.eigenvalue(10**400), ValueError, "'degree' must be at most 1000000000000000, got 1000"),
         (lambda: KERNEL.eigenvalue([[1], [1, 2]]), ValueError, "'degree' must be an array .*one shape"),
         (lambda: KERNEL.eigenvalue_complement(10**400), ValueError, "'degree' must be at most 1000000000000000"),
-        (lambda: KERNEL.eigenvalues(10**400), ValueError, "the eigenvalues up to 'max_degree' = .*: choose a smaller"),
+        (lambda: KERNEL.eigenvalues(10**400), ValueError, "'max_degree' must be at most 9007199254740992, got 1000"),
         (lambda: KERNEL.eigenvalues(3, log="no"), TypeError, "'log' must be True or False, got 'no'"),
         (lambda: KERNEL.shift_variation(0.1, log=math.nan), TypeError, "'log' must be True or False, got nan"),
         (lambda: KERNEL.shifted_mean_angle(0.1, log=1), TypeError, "'log' must be True or False, got 1"),
-        (lambda: KERNEL.rvs(NORTH, size=10**400), ValueError, "a sample of 'size' .*draw it in parts"),
+        (lambda: KERNEL.rvs(NORTH, size=10**400), ValueError, "'size' must be at most 9007199254740992, got 1000"),
         (lambda: KERNEL.rvs(NORTH, size=(10**15,) * 40), ValueError, "'size' .*GiB.*draw it in parts"),
         (lambda: VonMisesFisher.fit([1.0, 0.0]), ValueError, "'x' must have shape \\(n, dim\\+1\\).*x\\[None, :\\]"),
-        (lambda: KERNEL.logpdf(NORTH, NORTH), ValueError, "'x' must have shape \\(n, dim\\+1\\).*x\\[None, :\\]"),
+        (lambda: KERNEL.logpdf([NORTH]), TypeError, r"'mean_direction' must be given, .*VonMisesFisher\(mean_dir"),
+        (lambda: KERNEL.logpdf(0.5, NORTH), ValueError, r"'x' must have shape \(\.\.\., 3\) .*got \(\)"),
+        (lambda: KERNEL.rvs(5), TypeError, "'mean_direction' must be given"),
+        (lambda: KERNEL.rvs(5, 7), TypeError, r"'mean_direction' must be a vector, got 5: rvs\(mean_direction, size\)"),
+        (lambda: KERNEL.rvs(NORTH, rng=1, random_state=1), TypeError, "'rng' and 'random_state' are the same here"),
+        (lambda: VonMisesFisher(2, 1.0, kappa=1.0), TypeError, "'concentration' and 'kappa' are the same here"),
+        (lambda: VonMisesFisher(NORTH, 1.0, mu=NORTH), TypeError, "'mean_direction' and 'mu' are the same here"),
+        (lambda: VonMisesFisher(3, 1.0, mu=NORTH), ValueError, r"'mean_direction' must have shape \(4,\) for dim = 3"),
+        (lambda: VonMisesFisher([0.0, 2.0], 1.0), ValueError, "'mean_direction' must have unit length, got length 2"),
+        (lambda: VonMisesFisher(NORTH), TypeError, "'concentration' must be a real number, got None"),
+        (lambda: VonMisesFisher.fit(np.eye(3), method="mlw"), ValueError, "'method' must be .*did you mean 'mle'"),
+        (
+            lambda: VonMisesFisher.fit(np.eye(3), [1, 2, 3], method="marginal"),
+            ValueError,
+            "'weights' must be None for method='marginal', .*: repeat them",
+        ),
         (lambda: KERNEL.logpdf([[1j, 0, 0]], NORTH), TypeError, "'x' must hold real numbers, got an array of complex"),
         (lambda: KERNEL.rvs([math.nan, 0.0, 1.0]), ValueError, "'mean_direction' must be finite, got nan"),
         (lambda: KERNEL.rvs(NORTH, size=2.5), ValueError, "'size' must be an integer, got 2.5"),

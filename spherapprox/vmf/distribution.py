@@ -1,0 +1,195 @@
+"""The von Mises-Fisher distribution's densities at points, and random points."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks
+from .._kernels import sample
+from .moments import Moments
+
+Array = NDArray[np.float64]
+Rng = int | np.random.Generator | np.random.RandomState | None
+
+
+class Distribution(Moments):
+    """The kernel about a mean direction, which is stored or given to each method."""
+
+    mean_direction: Array | None
+
+    def logpdf(self, x: ArrayLike, mean_direction: ArrayLike | None = None) -> Any:
+        """Return the logarithm of the density with respect to the surface measure, as SciPy's method of this name.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., dim+1)
+            Points of unit length.
+        mean_direction : array_like, shape (dim+1,), optional
+            Unit vector; by default the one that is stored.
+
+        Returns
+        -------
+        float or ndarray of the leading axes' shape
+            log f(x) = log f(mean_direction) - concentration |x - mean_direction|^2 / 2. The chord keeps the digits of
+            near points, and rows of length 1 + d move the result by some concentration d^2 / 2 only.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or shape, or not of unit length, or there is no mean direction.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> VonMisesFisher(1, 2.0).logpdf([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0]).round(6)
+        array([-0.661871, -2.661871])
+        """
+        mean, given, d = self._mean(mean_direction), _checks.numeric(x, "x"), self.dim + 1
+        if given.ndim == 0 or given.shape[-1] != d:
+            raise ValueError(f"'x' must have shape (..., {d}) for dim = {self.dim}, got {given.shape}")
+        points = _checks.rows(given.reshape(-1, d), "x")
+        result = np.empty(points.shape[0])
+        for part in sample.blocks(*points.shape):
+            result[part] = sample.squares(points[part] - mean)
+        with np.errstate(over="ignore"):  # beyond -1e308 it is -inf
+            result *= -0.5 * self.concentration
+        result += self._log_peak - self._log_area("surface")
+        return float(result[0]) if given.ndim == 1 else result.reshape(given.shape[:-1])
+
+    def pdf(self, x: ArrayLike, mean_direction: ArrayLike | None = None) -> Any:
+        """Return the density with respect to the surface measure: the exponential of `logpdf`.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., dim+1)
+            Points of unit length.
+        mean_direction : array_like, shape (dim+1,), optional
+            Unit vector; by default the one that is stored.
+
+        Returns
+        -------
+        float or ndarray of the leading axes' shape
+            inf beyond 1e308.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `logpdf`.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> VonMisesFisher(1, 0.0).pdf([[1.0, 0.0]], [0.0, 1.0]).round(6)
+        array([0.159155])
+        """
+        with np.errstate(over="ignore"):
+            result = np.exp(self.logpdf(x, mean_direction))
+        return float(result) if np.ndim(result) == 0 else result
+
+    def rvs(
+        self,
+        mean_direction: ArrayLike | None = None,
+        size: Any = None,
+        rng: Rng = None,
+        *,
+        random_state: Rng = None,
+    ) -> Array:
+        """Draw random points.
+
+        Parameters
+        ----------
+        mean_direction : array_like, shape (dim+1,), optional
+            Unit vector; it is divided by its length in float64. By default the one that is stored.
+        size : int or tuple of int, default 1
+            How many; () for a single point of shape (dim+1,).
+        rng, random_state : None, int, numpy.random.Generator or numpy.random.RandomState
+            Source of randomness, as for `numpy.random.default_rng`: a seed does not give what SciPy draws from it. A
+            `RandomState` gives the seed.
+
+        Returns
+        -------
+        ndarray, shape (size, dim+1) or size + (dim+1,)
+            Unit rows to rounding, drawn exactly; the same for the same `rng` and arguments.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or shape, there is no mean direction, or the result would be too large
+            for memory.
+
+        Notes
+        -----
+        SciPy's orders are understood: ``rvs(size, mean_direction)`` where `size` is an int, and, where a mean
+        direction is stored, ``rvs(size, random_state)`` where `size` is an int or a tuple of positive ints.
+
+        1 - cosine is drawn by inversion for dim 2 and by Wood's (1994) rejection elsewhere, which for dim 1 is Best and
+        Fisher's (1979), both written so that a narrow kernel keeps its digits; the direction across the mean is that of
+        a normal vector. Little more than the result itself is held in memory.
+
+        References
+        ----------
+        A. T. A. Wood (1994), Simulation of the von Mises Fisher distribution, Commun. Stat. Simul. Comput. 23, 157-164.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> x = VonMisesFisher(2, 1e4).rvs([0.0, 1.0, 0.0], size=3, rng=1)
+        >>> x.shape, bool((x[:, 1] > 0.99).all())
+        ((3, 3), True)
+        """
+        rng = either(rng, random_state, "rng", "random_state")
+        if self._is_size(mean_direction):
+            mean_direction, size, rng = self._in_our_order(mean_direction, size, rng)
+        mean = self._mean(mean_direction)
+        mean /= math.sqrt(mean @ mean)
+        sizes = size if isinstance(size, tuple) else (1 if size is None else size,)
+        shape = tuple(_checks.integer(n, "size", minimum=0) for n in sizes)
+        n = math.prod(shape)
+        _checks.memory(
+            8.0 * (min(n, 2**53) * (self.dim + 2) + 2 * self.dim),
+            f"a sample of 'size' {_checks.show(shape)}",
+            "draw it in parts",
+        )
+        generator = _checks.generator(rng)
+        x = np.empty((n, self.dim + 1))
+        sample.place(sample.versines(float(self.dim), self.concentration, n, generator), mean, x, generator)
+        return x.reshape(*shape, self.dim + 1)
+
+    def _mean(self, given: Any) -> Array:
+        """Return a copy of the mean direction that is given, or else stored."""
+        if given is not None:
+            return _checks.one_row(given, "mean_direction", dim=self.dim).astype(np.float64)
+        if self.mean_direction is None:
+            raise TypeError(
+                "'mean_direction' must be given, or be stored in the distribution: "
+                f"VonMisesFisher(mean_direction, {self.concentration})"
+            )
+        return self.mean_direction.copy()
+
+    def _is_size(self, first: Any) -> bool:
+        """Tell whether the first argument of `rvs` is a size, as in SciPy."""
+        if isinstance(first, tuple) and self.mean_direction is not None:
+            return all(isinstance(n, int | np.integer) and n > 0 for n in first)
+        return first is not None and not _checks.is_vector(first)
+
+    def _in_our_order(self, size: Any, second: Any, rng: Rng) -> tuple[Any, Any, Rng]:
+        """Return mean direction, size and source of randomness from SciPy's order of arguments."""
+        if second is None or _checks.is_vector(second):
+            return second, size, rng
+        if self.mean_direction is not None and rng is None:
+            return None, size, second
+        raise TypeError(
+            f"'mean_direction' must be a vector, got {_checks.show(size)}: rvs(mean_direction, size), or "
+            "rvs(size, random_state) where the distribution stores a mean direction"
+        )
+
+
+def either(value: Any, other: Any, name: str, alias: str) -> Any:
+    """Return the argument that was given under one of two names."""
+    if value is not None and other is not None:
+        raise TypeError(f"'{name}' and '{alias}' are the same here: give one of them, got both")
+    return other if value is None else value

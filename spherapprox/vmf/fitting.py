@@ -1,0 +1,95 @@
+"""Estimates of mean direction and concentration from points."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks
+from .._kernels import bessel_ratio, sample
+
+Array = NDArray[np.float64]
+
+EQUAL = 1e-31
+"""1 - |mean| of rows that differ by rounding alone: half the square of two units in the last place."""
+
+
+def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Array, float]:
+    """Return the mean direction and the concentration; `VonMisesFisher.fit` says of what."""
+    points = _checks.rows(x, "x")
+    n, columns = points.shape
+    marginal = _checks.choice(method, "method", ("mle", "marginal")) == "marginal"
+    if marginal and weights is not None:
+        raise ValueError("'weights' must be None for method='marginal', which counts independent rows: repeat them")
+    share = np.full(n, 1.0 / n) if weights is None else _shares(weights, n)
+    mean, scale = _mean_row(points, share)
+    length = math.sqrt(mean @ mean)
+    if length < 1e-300:
+        return np.eye(1, columns, columns - 1)[0], 0.0
+    direction = mean / length
+    chords, offset = _chords(points, scale, share, direction)
+    # 1 - |mean|^2 is the mean square about the mean: that about `direction`, which rounding may move, less a shift
+    complement = (chords - float(offset @ offset)) / (1.0 + length)
+    if complement < EQUAL:
+        raise ValueError(
+            f"'x' must hold at least two different points of positive weight, got {n} that agree: the likelihood "
+            "grows without bound"
+        )
+    order, length = 0.5 * (columns - 2), min(length, 1.0)
+    concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
+    return direction, _marginal(order, n, length, complement, concentration) if marginal else concentration
+
+
+def _marginal(order: float, n: int, length: float, complement: float, top: float) -> float:
+    """Return the root of a_1(lambda) = r a_1(n r lambda), r the mean's length, below that of a_1(lambda) = r."""
+    if n * length * length <= 1.0:
+        return 0.0
+    log_length = math.log1p(-complement) if complement < 0.5 else math.log(length)
+
+    from scipy.optimize import brentq  # slow to load, and maximum likelihood does without
+
+    def excess(lam: float) -> float:
+        if lam == 0.0:
+            return -math.log(n * length) - log_length
+        ratios = bessel_ratio.first_log_ratio(order, lam), bessel_ratio.first_log_ratio(order, n * length * lam)
+        return ratios[0] - ratios[1] - log_length
+
+    return float(brentq(excess, 0.0, 2.0 * top, xtol=1e-300, rtol=1e-14, maxiter=2000))
+
+
+def _mean_row(points: Any, share: Array) -> tuple[Array, Array]:
+    """Return the weighted mean of rows divided by their length, and one over the lengths."""
+    scale = np.empty(points.shape[0])
+    mean = np.zeros(points.shape[1])
+    for part in sample.blocks(*points.shape):
+        rows = points[part].astype(np.float64, copy=False)
+        scale[part] = 1.0 / np.sqrt(sample.squares(rows))
+        mean += (share[part] * scale[part]) @ rows
+    return mean, scale
+
+
+def _chords(points: Any, scale: Array, share: Array, direction: Array) -> tuple[float, Array]:
+    """Return the weighted means of |x - direction|^2 and of x - direction over the scaled rows x."""
+    square = 0.0
+    offset = np.zeros(direction.size)
+    for part in sample.blocks(*points.shape):
+        chord = points[part] * scale[part][:, None]
+        chord -= direction
+        square += float(share[part] @ sample.squares(chord))
+        offset += share[part] @ chord
+    return square, offset
+
+
+def _shares(weights: ArrayLike, n: int) -> Array:
+    """Return weights divided by their sum."""
+    array = _checks.reals(weights, "weights", minimum=0.0, finite=True, nan=False)
+    if array.shape != (n,):
+        raise ValueError(f"'weights' must have shape ({n},), one for each row of 'x', got {array.shape}")
+    largest = float(array.max())
+    if not largest > 0.0:
+        raise ValueError("'weights' must have a positive sum, got 0: at least one point must count")
+    array /= largest
+    return np.asarray(array / array.sum())

@@ -1,0 +1,244 @@
+"""The von Mises-Fisher kernel as a function of the angle: normaliser, density, eigenvalues and entropy."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _checks, special
+from .._kernels import bessel, bessel_ratio
+
+Array = NDArray[np.float64]
+
+SLACK = 1e-6
+"""How far a cosine of two rows that pass as unit rows may lie outside [-1, 1]."""
+
+
+class Kernel:
+    """The kernel K(t) = c e^(concentration t) on S^m, whatever its mean direction."""
+
+    dim: int
+    concentration: float
+
+    @property
+    def _order(self) -> float:
+        return 0.5 * (self.dim - 1)
+
+    @cached_property
+    def log_normalizer(self) -> float:
+        """Log c with respect to the normalised measure, K(t) = c e^(concentration t); 1e-15 relative, also near 0."""
+        return 0.0 - bessel.log_0f1(self._order, self.concentration)  # 0.0 rather than -0.0 of the uniform case
+
+    @cached_property
+    def _log_peak(self) -> float:
+        """Log K(1) = log c + concentration, without that sum's cancellation."""
+        return 0.0 - bessel.log_0f1_scaled(self._order, self.concentration)
+
+    @property
+    def _is_flat(self) -> bool:
+        """Tell whether log c, at most half of concentration, is the term to build on, or else the peak's logarithm."""
+        return self.concentration <= self.dim + 1.0
+
+    def log_density(self, t: ArrayLike, measure: str = "normalized") -> Any:
+        """Return the logarithm of the density at points whose inner product with the mean direction is `t`.
+
+        Parameters
+        ----------
+        t : array_like
+            Cosines in [-1, 1], up to rounding.
+        measure : {"normalized", "surface"}
+            Density with respect to the measure of total 1, or to the surface measure (SciPy's).
+
+        Returns
+        -------
+        float or ndarray
+            log K(t), or log K(t) minus the log of the sphere's area; nan where `t` is nan. The error is a few units
+            in the last place of the larger of log c and concentration t, or, where concentration > dim + 1, of the
+            larger of log K(1) and concentration (1 - t), which keeps the digits near t = 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or outside its range.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> round(VonMisesFisher(2, 10.0).log_density(1.0), 12)
+        2.995732275615
+        >>> round(VonMisesFisher(767, 1e-3).log_density(0.5, measure="surface"), 6)
+        1458.721651
+        """
+        lam = self.concentration
+        cosine = _checks.reals(t, "t", minimum=-1.0 - SLACK, maximum=1.0 + SLACK)
+        with np.errstate(over="ignore"):  # beyond -1e308 it is -inf
+            flat = self._is_flat
+            result = self.log_normalizer + lam * cosine if flat else self._log_peak - lam * (1.0 - cosine)
+        result = result - self._log_area(measure)
+        return float(result) if np.ndim(result) == 0 else result
+
+    def _log_area(self, measure: str) -> float:
+        surface = _checks.choice(measure, "measure", ("normalized", "surface")) == "surface"
+        return float(special.log_surface_area(self.dim)) if surface else 0.0
+
+    def __call__(self, t: ArrayLike, measure: str = "normalized") -> Any:
+        """Return the density at points whose inner product with the mean direction is `t`: e to the `log_density`.
+
+        Parameters
+        ----------
+        t : array_like
+            Cosines in [-1, 1], up to rounding.
+        measure : {"normalized", "surface"}
+            As in `log_density`.
+
+        Returns
+        -------
+        float or ndarray
+            inf beyond 1e308.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of the wrong kind or outside its range.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> VonMisesFisher(3, 0.0)([-1.0, 0.3])
+        array([1., 1.])
+        """
+        logs = self.log_density(t, measure)
+        with np.errstate(over="ignore"):  # beyond 1e308 the density is inf: `log_density` has it
+            result = np.exp(logs)
+        return float(result) if np.ndim(result) == 0 else result
+
+    def eigenvalue(self, degree: ArrayLike) -> Any:
+        """Return the Funk-Hecke eigenvalue a_k: convolution multiplies spherical harmonics of degree k by it.
+
+        Parameters
+        ----------
+        degree : array_like of int
+            k, 0 to 1e15.
+
+        Returns
+        -------
+        float or ndarray
+            a_k = I_{nu+k}/I_nu in [0, 1], with the accuracy of `special.iv_ratio`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `degree` is not an integer of that range.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> round(VonMisesFisher(8, 100.0).eigenvalue(10), 12)
+        0.42618380312
+        """
+        return special.iv_ratio(self._order, self.concentration, _degree(degree))
+
+    def eigenvalue_complement(self, degree: ArrayLike) -> Any:
+        """Return 1 - a_k without subtraction: the relative error of convolution on a spherical harmonic of degree k.
+
+        Parameters
+        ----------
+        degree : array_like of int
+            k, 0 to 1e15.
+
+        Returns
+        -------
+        float or ndarray
+            1 - a_k in [0, 1], to 1e-14 relative.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `degree` is not an integer of that range.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> f"{VonMisesFisher(2, 1e20).eigenvalue_complement(3):.6e}"
+        '6.000000e-20'
+        """
+        return special.iv_ratio_complement(self._order, self.concentration, _degree(degree))
+
+    def eigenvalues(self, max_degree: int, log: bool = False) -> Array:
+        """Return the Funk-Hecke eigenvalues a_0, ..., a_K at once.
+
+        Parameters
+        ----------
+        max_degree : int
+            K >= 0.
+        log : bool
+            Return their logarithms, which do not underflow.
+
+        Returns
+        -------
+        ndarray, shape (max_degree + 1,)
+            a_k, decreasing from a_0 = 1, or their logarithms; relative error below 1e-14.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `max_degree` is not an integer >= 0, or too large for memory.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> VonMisesFisher(2, 10.0).eigenvalues(3).round(6)
+        array([1.   , 0.9  , 0.73 , 0.535])
+        """
+        remedy = "choose a smaller 'max_degree'"
+        top = _checks.integer(max_degree, "max_degree", minimum=0)
+        log = _checks.flag(log, "log")
+        _checks.memory(
+            64.0 * (min(top, 2**60) + 1), f"the eigenvalues up to 'max_degree' = {_checks.show(top)}", remedy
+        )
+        result = np.empty(top + 1)
+        kernel = bessel_ratio.all_log_ratios if log else bessel_ratio.all_ratios
+        special.run(kernel, float(top), self._order, self.concentration, result)
+        return result
+
+    def entropy(self, measure: str = "surface") -> float:
+        """Return the differential entropy, the mean of minus the log density.
+
+        Parameters
+        ----------
+        measure : {"surface", "normalized"}
+            The measure of the density; the surface measure is SciPy's. With "normalized" it is minus the
+            Kullback-Leibler divergence from the uniform distribution.
+
+        Returns
+        -------
+        float
+            The entropy. "normalized" is at most 0 and to 5e-15 relative; "surface" adds the logarithm of the sphere's
+            area, so that its error is a few units in the last place of the larger of the two.
+
+        Raises
+        ------
+        ValueError
+            If `measure` is another word.
+
+        Examples
+        --------
+        >>> from spherapprox import VonMisesFisher
+        >>> round(VonMisesFisher(2, 10.0).entropy(), 9)
+        0.53529193
+        """
+        lam = self.concentration
+        # For small lam it is about lam^2/(2(m+1)) - lam^2/(m+1): half of a term is left, as much as of the form beyond.
+        if self._is_flat:
+            value = 0.0 - self.log_normalizer - lam * bessel_ratio.first_ratio(self._order, lam)
+        else:
+            value = lam * bessel_ratio.first_complement(self._order, lam) - self._log_peak
+        return value + self._log_area(measure)
+
+
+def _degree(degree: ArrayLike) -> Any:
+    """Return non-negative integers, named for what they are here."""
+    return special.whole(degree, "degree", minimum=0, maximum=special.MAX_STEP)

@@ -1,0 +1,38 @@
+"""What is stated of the package in several places agrees."""
+
+import configparser
+import re
+from pathlib import Path
+
+import spherapprox
+
+ROOT = Path(__file__).parents[1]
+SETUP = configparser.ConfigParser()
+SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+
+
+def test_the_version_is_one():
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    assert SETUP["metadata"]["version"] == spherapprox.__version__ == cited
+
+
+def test_pages_that_docstrings_cite_are_installed():
+    sources = [path for package in ("spherapprox", "bounds") for path in (ROOT / package).rglob("*.py")]
+    cited = {page for path in sources for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8"))}
+    installed = {page for pages in SETUP["options.data_files"].values() for page in pages.split()}
+    assert {"docs/theorems.md"} <= cited <= installed
+    assert all((ROOT / page).is_file() for page in installed)
+
+
+def test_the_package_index_gets_no_relative_links():
+    description = SETUP["metadata"]["long_description"]
+    assert description.startswith("\nHow many prefix tokens")
+    assert all(target.startswith("https://") for target in re.findall(r"\]\((.*?)\)", description))
+
+
+def test_the_source_distribution_holds_what_is_beside_the_packages():
+    stated = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
+    for name in ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "conftest.py", "ruff.toml", ".ci/run"):
+        assert name in stated
+    for folder in ("docs", "benchmarks", "tests"):
+        assert f"graft {folder}\n" in stated

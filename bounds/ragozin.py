@@ -24,7 +24,7 @@ SMALLEST_GOAL = 1e-290
 
 def _degree(value: object, minimum: int) -> int:
     """Return a polynomial degree whose float is finite."""
-    degree = _checks.integer(value, "degree", minimum=minimum)
+    degree = _checks.integer(value, "degree", minimum=minimum, maximum=10**400)
     _checks.real(degree, "degree", maximum=LARGEST_DEGREE, finite=False)
     return degree
 

@@ -22,7 +22,7 @@ def test_import_is_light():
 
 
 def test_bounds_loads_no_matplotlib():
-    loaded = loaded_after("import bounds")
+    loaded = loaded_after("import bounds; bounds.validate")
     assert "spherapprox.heads" in loaded
     assert not loaded & {"matplotlib", "torch"}
 

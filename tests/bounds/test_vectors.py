@@ -108,7 +108,7 @@ class TestStudy:
         x = points.fibonacci(4000).points
         brute = np.linalg.norm(head(x) - target(x), axis=1).max()
         assert 0.97 * brute <= row.error <= 1.03 * brute
-        assert [row.verdict for row in result.rows] == ["holds"] * 4
+        assert {row.verdict for row in result.rows} <= {"holds", "vacuous"}
 
     @pytest.mark.usefixtures("no_figures")
     def test_files_say_how_many_components(self, result, tmp_path):
@@ -152,10 +152,6 @@ class TestStudy:
         expected = prefix_length(row.error, dim=8, lipschitz=2.0, sup_norm=2.0, theorem=theorem, ragozin=1.0)
         assert row.thesis_log10_n == expected.log10
 
-    def test_a_discontinuous_target_is_refused(self):
-        with pytest.raises(ValueError, match=r"both constants, got lipschitz=None and sup_norm=1\.0 for 'land'"):
-            study.run(targets.land(), [50])
-
 
 @pytest.mark.parametrize("name", targets.names())
 @pytest.mark.usefixtures("short_search", "no_figures")
@@ -168,12 +164,8 @@ def test_every_name_of_the_catalogue_can_be_studied(name, capsys, tmp_path, monk
         options += ["--dim", "3"]  # no map to draw
     status = main(["study", *options])
     printed = capsys.readouterr()
-    if target.lipschitz is None:
-        assert name == "land"
-        assert status == 2
-        assert "no theorem speaks of a target without" in printed.err
-        return
     assert status == 0
     assert f"{target.name} on S^{target.dim}" in printed.out
-    assert "violated" not in printed.out
+    verdicts = {row["verdict"] for row in json.loads((tmp_path / "out" / "study.json").read_text())["rows"]}
+    assert verdicts <= ({""} if target.lipschitz is None else {"holds", "vacuous"})
     assert (tmp_path / "out" / "maps.png").exists() == (target.dim == 2)

@@ -276,7 +276,7 @@ P = EqualMeasurePartition(2, 50)
         (lambda: P.centers(out=np.empty((3, 50)).T), ValueError, r"'out' must be .*C-contiguous: False"),
         (lambda: P.centers(out=[[0.0] * 3] * 50), TypeError, r"'out' must be a NumPy array, got \[\[0.0"),
         (lambda: P.centers(out=np.broadcast_to(np.zeros(3), (50, 3))), ValueError, r"'out' must be .*writeable: False"),
-        (lambda: P.centers(workers=0), ValueError, r"'workers' must be at least 1, or -1 for all cores, got 0"),
+        (lambda: P.centers(workers=0), ValueError, r"'workers' must be at least 1, -1 for all cores, or None, got 0"),
         (lambda: P.locate([[0.0, 0, 1]], workers=-2), ValueError, r"'workers' must be at least -1, got -2"),
         (lambda: P.locate([[0.0, 0, 1]], workers=1.5), ValueError, r"'workers' must be an integer, got 1.5"),
     ],

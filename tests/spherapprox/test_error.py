@@ -218,7 +218,7 @@ def test_bad_input_of_worst_case():
         worst_case_error(np.eye(3), -1.0)
     with pytest.raises(ValueError, match=r"'points' must have rows of unit length"):
         worst_case_error(2.0 * np.eye(3), 1.0)
-    with pytest.raises(ValueError, match=r"'workers' must be at least 1, or -1"):
+    with pytest.raises(ValueError, match=r"'workers' must be at least 1, -1"):
         worst_case_error(np.eye(3), 1.0, workers=0)
     with pytest.raises(ValueError, match=r"'n' must be at least 1, got -5"):
         worst_case_error(np.eye(3), 1.0, n=-5)

@@ -208,7 +208,7 @@ def test_bad_input(kind):
     head = kind(rows, np.ones(3), 2.0)
     with pytest.raises(ValueError, match=r"'x' must have shape \(n, 3\) for dim = 2, got \(4, 4\)"):
         head(np.eye(4))
-    with pytest.raises(ValueError, match=r"'workers' must be at least 1, or -1"):
+    with pytest.raises(ValueError, match=r"'workers' must be at least 1, -1"):
         head(rows, workers=0)
     with pytest.raises(ValueError, match=r"'values' must have shape \(3,\) or \(3, p\)"):
         kind(rows, np.ones(2), 2.0)

@@ -389,6 +389,7 @@ class TestClosedForms:
 class TestHeads:
     @pytest.mark.parametrize("kind", [CoreHead, SplitHead])
     @pytest.mark.parametrize("points_", [EqualMeasurePartition(3, 60), points.fibonacci(60), random_rows(60, 1)])
+    @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
     def test_each_column_is_a_head_of_its_own(self, kind, points_):
         dim = points_.shape[1] - 1 if isinstance(points_, np.ndarray) else points_.dim
         field = targets.tangent_projection(dim, vector=np.arange(dim + 1.0))

@@ -117,7 +117,7 @@ def test_tensors_that_require_gradients_are_named():
         def __array__(self, dtype=None, copy=None):
             raise RuntimeError("Use tensor.detach().numpy() instead.")
 
-    with pytest.raises(ValueError, match=r"^'function\(x\)' must be .*detach"):
+    with pytest.raises(TypeError, match=r"^'function\(x\)' must be .*detach"):
         Target(lambda x: Tensor(), 2)(np.eye(3))
 
 

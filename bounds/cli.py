@@ -6,11 +6,12 @@ import argparse
 import os
 import shlex
 import sys
+import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from spherapprox import __version__, targets
+from spherapprox import __version__, show_config, targets, warmup
 from spherapprox.target import Target
 
 from . import makers, rungs
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_study(commands.add_parser("study", help="approximate a target with growing prefixes and check every bound"))
     _add_bounds(commands.add_parser("bounds", help="print every theorem's concentration and prefix length"))
     _add_points(commands.add_parser("points", help="compare makers of control points by their covering radius"))
+    _add_warmup(commands.add_parser("warmup", help="compile every kernel now, so that no later call waits for it"))
     return parser
 
 
@@ -108,6 +110,11 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
     add("--out", type=_folder, metavar="DIR", help="also write the table and figures to this folder")
 
 
+def _add_warmup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, default=-1, help="processes (default: as many as there are cores)")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar, no report")
+
+
 def _study(options: argparse.Namespace) -> None:
     extra = {} if options.year is None else {"year": options.year}
     target = targets.make(options.target, dim=options.dim, **extra)
@@ -143,6 +150,14 @@ def _points(options: argparse.Namespace) -> None:
     print(found.table(), note, *(f"wrote {path}" for path in written), sep="\n")
 
 
+def _warmup(options: argparse.Namespace) -> None:
+    start = time.perf_counter()
+    count = warmup(workers=options.workers, progress=not options.quiet)
+    if not options.quiet:
+        seconds, folder = time.perf_counter() - start, show_config("dicts")["compiled code"]
+        print(f"compiled {count} kernels in {seconds:.0f} s; they are in {folder}")
+
+
 def _ladders_for(eps: float, target: Target) -> list[str]:
     """Return the ladder for the target's own constants, and beside it the one that the thesis prints, L = F = 1."""
     constants = {(target.lipschitz or 1.0, target.sup_norm or 1.0), (1.0, 1.0)}
@@ -165,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     plain, warnings.formatwarning = warnings.formatwarning, _one_line
     try:
-        {"study": _study, "bounds": _bounds, "points": _points}[options.command](options)
+        {"study": _study, "bounds": _bounds, "points": _points, "warmup": _warmup}[options.command](options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has seen enough; files are written before anything is printed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import harmonics, points, special, sphere, targets
+    from ._warmup import warmup
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
     from .heads import ClassicalHead, CoreHead, SplitHead
@@ -38,6 +39,7 @@ _HOME = {
     "worst_case_error": "error",
     "load": "io",
     "show_config": "config",
+    "warmup": "_warmup",
 }
 _MODULES = ("harmonics", "points", "special", "sphere", "targets")
 
@@ -59,6 +61,7 @@ __all__ = [
     "sphere",
     "sup_error",
     "targets",
+    "warmup",
     "worst_case_error",
 ]
 

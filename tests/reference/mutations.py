@@ -1,0 +1,119 @@
+"""Break the code in one place at a time, and see that the tests notice.
+
+    python tests/reference/mutations.py                  # all that have no result in mutations.json yet
+    python tests/reference/mutations.py --only zone cap  # those whose file or name contains one of the words
+
+Each mutation is made in a temporary copy of the tree. Kernels that cannot see it are taken from the user's cache
+folder, the others compile in a folder of the mutation's own: without a warm cache (`spherapprox warmup`) it takes long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from mutants import MUTANTS, Mutant
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = "spherapprox/_kernels"
+LIMIT = 900
+"""Seconds after which a run of the tests counts as one that noticed."""
+FOLDER = "from spherapprox._kernels.jit import cache_folder; print(cache_folder())"
+
+
+def mutated(tree: Path, mutant: Mutant) -> None:
+    """Write the mutation into a copy of the tree."""
+    path = tree / mutant.file
+    text = path.read_text()
+    if text.count(mutant.old) != 1:
+        raise SystemExit(f"{mutant.file}: {mutant.old!r} is there {text.count(mutant.old)} times: mend the table")
+    path.write_text(text.replace(mutant.old, mutant.new))
+
+
+def uses(tree: Path) -> dict[str, set[str]]:
+    """Return the kernel modules that each kernel module can see, itself included."""
+    direct = {}
+    for path in (tree / KERNELS).glob("*.py"):
+        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        names = {name for node in imports if node.level for name in (node.module, *(n.name for n in node.names))}
+        direct[path.stem] = {path.stem, *names}
+    known = {name: found & direct.keys() for name, found in direct.items()}
+    while True:
+        more = {name: set().union(*(known[one] for one in found)) for name, found in known.items()}
+        if more == known:
+            return known
+        known = more
+
+
+def folder_of(tree: Path, environment: dict[str, str]) -> Path:
+    run = subprocess.run([sys.executable, "-c", FOLDER], cwd=tree, env=environment, capture_output=True, text=True)
+    return Path(run.stdout.strip())
+
+
+def environment_of(tree: Path, mutant: Mutant) -> dict[str, str]:
+    """Return the settings under which the tests run; for a kernel the cache folder holds what it cannot change."""
+    plain = os.environ | {"PYTHONPATH": str(tree)}
+    if not mutant.file.startswith(KERNELS):
+        return plain
+    own = plain | {"NUMBA_CACHE_DIR": str(tree / "cache")}
+    warm, cold, known = folder_of(ROOT, os.environ | {"PYTHONPATH": str(ROOT)}), folder_of(tree, own), uses(tree)
+    for path in warm.glob("*.nbc"):
+        if Path(mutant.file).stem not in known.get(path.name.partition(".")[0], {Path(mutant.file).stem}):
+            shutil.copy2(path, cold)
+    return own
+
+
+def run(mutant: Mutant, tests: tuple[str, ...], folder: str) -> tuple[str, str]:
+    """Return "killed" or "survived", and the first test that failed."""
+    tree = Path(folder) / "tree"
+    out = shutil.ignore_patterns(".git", "__pycache__", ".hypothesis", ".*_cache", "shared", "study")
+    shutil.copytree(ROOT, tree, ignore=out)
+    mutated(tree, mutant)
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *tests]
+    done = subprocess.Popen(
+        command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        told, _ = done.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        done.kill()
+        return "killed", "ran too long"
+    if done.returncode not in (0, 1):  # no tests, or none that can be collected
+        raise SystemExit(f"{mutant.file}: pytest ended with {done.returncode}\n{told[-2000:]}")
+    failed = [line.partition(" ")[2] for line in told.splitlines() if line.startswith("FAILED")]
+    return ("killed", failed[0].partition(" - ")[0]) if done.returncode else ("survived", "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Break the code in one place at a time, and see that tests notice.")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="only files or texts that contain one")
+    parser.add_argument("--again", action="store_true", help="also those that have a result")
+    parser.add_argument("--results", type=Path, default=Path("mutations.json"), help="default: %(default)s")
+    options = parser.parse_args()
+    os.nice(10)
+    results = json.loads(options.results.read_text()) if options.results.exists() else {}
+    for mutant in MUTANTS:
+        name = f"{mutant.file}: {mutant.old} -> {mutant.new}"
+        if options.only and not any(word in name for word in options.only) or (name in results and not options.again):
+            continue
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+            verdict, by = run(mutant, mutant.tests, folder)
+        results[name] = verdict
+        options.results.write_text(json.dumps(results, indent=1))
+        print(f"{verdict:9s}{time.perf_counter() - start:5.0f} s  {name!r}  {by}", flush=True)
+    survivors = [name for name, verdict in results.items() if verdict == "survived"]
+    print(f"{len(results) - len(survivors)} killed of {len(results)}", *survivors, sep="\n  ")
+    return bool(survivors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
 from itertools import product
 from typing import Any
 
@@ -50,26 +49,23 @@ def warmup(*, workers: int = -1, progress: bool = False) -> int:
     >>> spherapprox.warmup()  # doctest: +SKIP
     295
     """
+    from tqdm import tqdm
+
     from ._kernels.jit import cache_folder
 
     count, shown, folder = _checks.workers(workers), _checks.flag(progress, "progress"), cache_folder()
     if folder is None or not os.access(folder, os.W_OK):
         raise OSError("no folder can keep compiled kernels; name one that can be written to in NUMBA_CACHE_DIR")
     before = len(list(folder.glob("*.nbc")))
-    with ThreadPoolExecutor(count) as pool, _bar(shown) as bar:
-        for task in as_completed([pool.submit(_compile, name) for name in TASKS]):
-            task.result()
-            if bar is not None:
+    pool = ThreadPoolExecutor(count)
+    try:
+        with tqdm(total=len(TASKS), desc="compiling", disable=not shown) as bar:
+            for task in as_completed([pool.submit(_compile, name) for name in TASKS]):
+                task.result()
                 bar.update()
+    finally:
+        pool.shutdown(cancel_futures=True)
     return len(list(folder.glob("*.nbc"))) - before
-
-
-def _bar(shown: bool) -> Any:
-    if not shown:
-        return nullcontext()
-    from tqdm import tqdm
-
-    return tqdm(total=len(TASKS), desc="compiling")
 
 
 def _compile(name: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from bounds import study
 from bounds.cli import main
+from spherapprox import _warmup, show_config
 
 pytestmark = pytest.mark.usefixtures("no_figures", "short_search")
 
@@ -125,6 +126,17 @@ def test_interrupt(monkeypatch, capsys, tmp_path):
     assert main(["study"]) == 130
     assert "interrupted; nothing was written" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_warmup_says_what_it_did(monkeypatch, capsys):
+    monkeypatch.setattr(_warmup, "TASKS", {"special": _warmup.TASKS["special"]})
+    assert main(["warmup", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["warmup"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("compiled 0 kernels in ")
+    assert show_config("dicts")["compiled code"] in printed.out
+    assert "1/1" in printed.err
 
 
 def test_module_runs_and_knows_its_version():

@@ -19,14 +19,37 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-
-from mutants import MUTANTS, Mutant
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = "spherapprox/_kernels"
 LIMIT = 900
 """Seconds after which a run of the tests counts as one that noticed."""
-FOLDER = "from spherapprox._kernels.jit import cache_folder; print(cache_folder())"
+ASK = "from spherapprox._kernels.jit import cache_folder; print(cache_folder())"
+
+
+class Mutant(NamedTuple):
+    """A text that a file has once, what takes its place, and the tests that should fail."""
+
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def table() -> list[Mutant]:
+    """Read the mutations."""
+    found, source, tests = [], "", ""
+    for line in Path(__file__).with_suffix(".txt").read_text().splitlines():
+        if line.startswith("["):
+            source, tests = line.strip("[]").split()
+        elif line and not line.startswith("#"):
+            file, old, new, nodes = line.split(" | ")
+            old, new = (text.strip("`").replace("\\n", "\n") for text in (old, new))
+            split = (node.partition("::") for node in nodes.split(", "))
+            named = (f"{tests}/test_{where}.py{name and '::test_' + name}" for where, _, name in split)
+            found.append(Mutant(f"{source}/{file}.py", old, new, tuple(named)))
+    return found
 
 
 def mutated(tree: Path, mutant: Mutant) -> None:
@@ -54,8 +77,9 @@ def uses(tree: Path) -> dict[str, set[str]]:
 
 
 def folder_of(tree: Path, environment: dict[str, str]) -> Path:
-    run = subprocess.run([sys.executable, "-c", FOLDER], cwd=tree, env=environment, capture_output=True, text=True)
-    return Path(run.stdout.strip())
+    """Return the cache folder of a tree's kernels."""
+    told = subprocess.run([sys.executable, "-c", ASK], cwd=tree, env=environment, stdout=subprocess.PIPE, check=True)
+    return Path(told.stdout.decode().strip())
 
 
 def environment_of(tree: Path, mutant: Mutant) -> dict[str, str]:
@@ -71,13 +95,13 @@ def environment_of(tree: Path, mutant: Mutant) -> dict[str, str]:
     return own
 
 
-def run(mutant: Mutant, tests: tuple[str, ...], folder: str) -> tuple[str, str]:
+def run(mutant: Mutant, folder: str) -> tuple[str, str]:
     """Return "killed" or "survived", and the first test that failed."""
     tree = Path(folder) / "tree"
     out = shutil.ignore_patterns(".git", "__pycache__", ".hypothesis", ".*_cache", "shared", "study")
     shutil.copytree(ROOT, tree, ignore=out)
     mutated(tree, mutant)
-    command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests]
     done = subprocess.Popen(
         command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -100,13 +124,14 @@ def main() -> int:
     options = parser.parse_args()
     os.nice(10)
     results = json.loads(options.results.read_text()) if options.results.exists() else {}
-    for mutant in MUTANTS:
+    for mutant in table():
         name = f"{mutant.file}: {mutant.old} -> {mutant.new}"
-        if options.only and not any(word in name for word in options.only) or (name in results and not options.again):
+        wanted = not options.only or any(word in name for word in options.only)
+        if not wanted or (name in results and not options.again):
             continue
         start = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-            verdict, by = run(mutant, mutant.tests, folder)
+            verdict, by = run(mutant, folder)
         results[name] = verdict
         options.results.write_text(json.dumps(results, indent=1))
         print(f"{verdict:9s}{time.perf_counter() - start:5.0f} s  {name!r}  {by}", flush=True)

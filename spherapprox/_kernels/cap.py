@@ -84,7 +84,7 @@ def collar_counts(n: int, j: int, counts: Integers) -> None:
         north = south
 
 
-@subroutine
+@njit
 def centers(n: int, k: int, scale: float, tail: Floats, out: Floats) -> None:
     """Write `scale` times the centres of cells k, k + 1, ... of S^2 in n cells, and `tail` behind each."""
     cos_turn, sin_turn = np.empty(circle.TURNS), np.empty(circle.TURNS)

@@ -49,9 +49,7 @@ def radius(lower: float, upper: float, center: float, across: float) -> float:
 
 @subroutine
 def diameter(lower: float, upper: float, across: float) -> float:
-    """Return the cell's diameter, `across` being that of the cell of the orthogonal sphere: docs/theorems.md, 5.5."""
-    if lower <= 0.0 or upper >= math.pi:
-        return min(math.pi, 2.0 * (upper if lower <= 0.0 else math.pi - lower))
+    """Return the diameter of a cell without pole, `across` that of the cell of the orthogonal sphere."""
     return max(radius(lower, upper, lower, across), radius(lower, upper, upper, across))
 
 

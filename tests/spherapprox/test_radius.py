@@ -129,6 +129,19 @@ def test_rest_of_the_collars_of_the_sphere(kind):
     assert bound < 2.6 / np.sqrt(n)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_rest_of_the_collars_of_small_partitions_of_the_sphere(kind):
+    for n in range(3, 120):
+        angle, arcs = boundaries(2, n)
+        step = (np.pi - 2 * angle[0]) / (len(angle) - 1)
+        zones = zip(angle[:-1].tolist(), angle[1:].tolist(), arcs.tolist(), strict=True)
+        radii = [kernel.of_arcs(radius.KINDS[kind], *zone) for zone in zones]
+        for j in range(len(angle) // 2):
+            at = min(angle[j], np.pi - angle[-1 - j], angle[0] + j * step)
+            bound = kernel.rest(radius.KINDS[kind], float(n), float(at), (step, step))
+            assert max(radii[j : len(arcs) - j]) <= bound
+
+
 @pytest.mark.parametrize(
     ("dim", "n", "kind"),
     [

@@ -52,13 +52,15 @@ def table() -> list[Mutant]:
     return found
 
 
-def mutated(tree: Path, mutant: Mutant) -> None:
-    """Write the mutation into a copy of the tree."""
-    path = tree / mutant.file
-    text = path.read_text()
-    if text.count(mutant.old) != 1:
-        raise SystemExit(f"{mutant.file}: {mutant.old!r} is there {text.count(mutant.old)} times: mend the table")
-    path.write_text(text.replace(mutant.old, mutant.new))
+def outdated(mutants: list[Mutant]) -> list[str]:
+    """Return what is wrong with the table: texts that are missing or ambiguous."""
+    found = []
+    for mutant in mutants:
+        path = ROOT / mutant.file
+        count = path.read_text().count(mutant.old) if path.exists() else 0
+        if count != 1:
+            found.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
+    return found
 
 
 def uses(tree: Path) -> dict[str, set[str]]:
@@ -100,7 +102,8 @@ def run(mutant: Mutant, folder: str) -> tuple[str, str]:
     tree = Path(folder) / "tree"
     out = shutil.ignore_patterns(".git", "__pycache__", ".hypothesis", ".*_cache", "shared", "study")
     shutil.copytree(ROOT, tree, ignore=out)
-    mutated(tree, mutant)
+    path = tree / mutant.file
+    path.write_text(path.read_text().replace(mutant.old, mutant.new))
     command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests]
     done = subprocess.Popen(
         command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -122,21 +125,24 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="also those that have a result")
     parser.add_argument("--results", type=Path, default=Path("mutations.json"), help="default: %(default)s")
     options = parser.parse_args()
+    mutants = [(f"{one.file}: {one.old!r} -> {one.new!r}", one) for one in table()]
+    mutants = [(name, one) for name, one in mutants if not options.only or any(word in name for word in options.only)]
+    if wrong := outdated([one for _, one in mutants]):
+        print("mend mutations.txt:", *wrong, sep="\n  ", file=sys.stderr)
+        return 2
     os.nice(10)
     results = json.loads(options.results.read_text()) if options.results.exists() else {}
-    for mutant in table():
-        name = f"{mutant.file}: {mutant.old} -> {mutant.new}"
-        wanted = not options.only or any(word in name for word in options.only)
-        if not wanted or (name in results and not options.again):
+    for name, mutant in mutants:
+        if name in results and not options.again:
             continue
         start = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
             verdict, by = run(mutant, folder)
         results[name] = verdict
         options.results.write_text(json.dumps(results, indent=1))
-        print(f"{verdict:9s}{time.perf_counter() - start:5.0f} s  {name!r}  {by}", flush=True)
-    survivors = [name for name, verdict in results.items() if verdict == "survived"]
-    print(f"{len(results) - len(survivors)} killed of {len(results)}", *survivors, sep="\n  ")
+        print(f"{verdict:9s}{time.perf_counter() - start:5.0f} s  {name}  {by}", flush=True)
+    survivors = [name for name, _ in mutants if results[name] == "survived"]
+    print(f"{len(mutants) - len(survivors)} killed of {len(mutants)}", *survivors, sep="\n  ")
     return bool(survivors)
 
 

@@ -297,6 +297,14 @@ def test_cap_measure_and_its_inverse_against_mpmath():
                 assert special.cap_angle(dim, got) == pytest.approx(angle, rel=1e-13), (dim, angle)
 
 
+@pytest.mark.parametrize("rest", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_logarithm_of_nearly_all_of_the_sphere_keeps_its_digits(rest):
+    angle = math.pi - rest
+    with mp.workdps(40):
+        truth = mp.log1p(-(mp.sin((mp.pi - mp.mpf(angle)) / 2) ** 2))
+        assert special.log_cap_measure(2, angle) == pytest.approx(float(truth), rel=1e-14)
+
+
 @pytest.mark.parametrize("dim", [3, 1000, 10**6])
 def test_cap_measure_is_smooth_across_the_equator(dim):
     angles = [math.pi / 2 * (1.0 + 2.0**-51 * i) for i in range(-3, 4)]

@@ -1,4 +1,4 @@
-"""What the command `spherapprox` does: run a study, print the ladder of prefix lengths, compare control points."""
+"""The commands of `spherapprox`: a study, the ladder of prefix lengths, a comparison of control points, a warm-up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import json
 import os
 import shlex
 import sys
+import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spherapprox import __version__, sphere, targets
+from spherapprox import __version__, show_config, sphere, targets, warmup
 from spherapprox.target import Target
 
 from . import makers, rungs
@@ -69,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_study(commands.add_parser("study", help="approximate a target with growing prefixes and check every bound"))
     _add_bounds(commands.add_parser("bounds", help="print every theorem's concentration and prefix length"))
     _add_points(commands.add_parser("points", help="compare makers of control points by their covering radius"))
+    _add_warmup(commands.add_parser("warmup", help="compile every kernel now, so that no later call waits for it"))
     return parser
 
 
@@ -245,7 +247,25 @@ def _ladder(
     return text, {"eps": eps, "dim": dim, "lipschitz": lipschitz, "sup_norm": sup_norm, "rungs": rungs.records(bounds)}
 
 
-_COMMANDS = {"study": (_study, studies.FILES), "bounds": (_bounds, rungs.FILES), "points": (_points, makers.FILES)}
+def _add_warmup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar, no report")
+
+
+def _warmup(options: argparse.Namespace) -> None:
+    start = time.perf_counter()
+    count = warmup(workers=options.workers, progress=not options.quiet)
+    if not options.quiet:
+        seconds, folder = time.perf_counter() - start, show_config("dicts")["compiled code"]
+        print(f"compiled {count} kernels in {seconds:.0f} s; they are in {folder}")
+
+
+_COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], Mapping[str, bytes]]] = {
+    "study": (_study, studies.FILES),
+    "bounds": (_bounds, rungs.FILES),
+    "points": (_points, makers.FILES),
+    "warmup": (_warmup, {}),
+}
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -254,7 +274,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     command, files = _COMMANDS[options.command]
     plain, warnings.formatwarning = warnings.formatwarning, _one_line
     try:
-        if options.out is not None:
+        if getattr(options, "out", None) is not None:
             _check_files(options, files)
         command(options)
         sys.stdout.flush()

@@ -14,6 +14,7 @@ from . import _extras
 
 if TYPE_CHECKING:
     from . import harmonics, points, special, sphere, targets
+    from ._warmup import warmup
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
     from .heads import ClassicalHead, CoreHead, SplitHead
@@ -41,6 +42,7 @@ _HOME = {
     "worst_case_error": "error",
     "load": "io",
     "show_config": "config",
+    "warmup": "_warmup",
 }
 _MODULES = ("harmonics", "points", "special", "sphere", "targets")
 
@@ -62,6 +64,7 @@ __all__ = [
     "sphere",
     "sup_error",
     "targets",
+    "warmup",
     "worst_case_error",
 ]
 

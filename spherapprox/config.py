@@ -33,7 +33,7 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
         Only for "dicts". "versions": of Python and the packages that are required; "threads": the cores that
         ``workers=-1`` takes; "instructions": the processor that code is compiled for, whether AVX-512 is used, the
         bytes of a vector and the block of evaluation and control points in registers; "compiled code": the folder that
-        keeps it, None where none can be written; "extras": versions of optional packages, None where not installed.
+        keeps it, None where there can be none; "extras": versions of optional packages, None where not installed.
 
     Raises
     ------

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import largest, zone
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@njit
+@subroutine
 def _copy(rows: Floats, size: int, out: Floats) -> None:
     """Copy bundles: numba compiles ``out[:] = rows`` together with the message that shapes differ, for seconds."""
     for i in range(size):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import circle
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,7 +24,7 @@ def layout(n: int) -> Any:
     return cap, span / count, count
 
 
-@njit
+@subroutine
 def first_of(n: int, cap: float, fitting: float, count: int, j: int) -> int:
     """Return the number of cells north of boundary j: n sigma(C) rounded half up, from the nearer pole."""
     if j == 0:
@@ -40,7 +40,7 @@ def first_of(n: int, cap: float, fitting: float, count: int, j: int) -> int:
     return n - math.ceil(ideal - 0.5)
 
 
-@njit
+@subroutine
 def boundary(n: int, first: int) -> float:
     """Return the colatitude of the cap of S^2 that holds `first` of n cells."""
     if 2 * first == n:
@@ -50,7 +50,7 @@ def boundary(n: int, first: int) -> float:
     return math.pi - 2.0 * math.asin(math.sqrt((n - first) / n))
 
 
-@njit
+@subroutine
 def collar_of_index(n: int, k: int) -> Any:
     """Return number and size of the collar that holds cell k, 0 < k < n - 1: (cells north of it, north of its end)."""
     cap, fitting, count = layout(n)
@@ -63,7 +63,7 @@ def collar_of_index(n: int, k: int) -> Any:
     return first_of(n, cap, fitting, count, j), first_of(n, cap, fitting, count, j + 1)
 
 
-@njit
+@subroutine
 def zone_of_index(n: int, k: int) -> Any:
     """Return (cells north of the zone, north of its end) of the zone of S^2 that holds cell k."""
     if k == 0:
@@ -116,7 +116,7 @@ def centers(n: int, k: int, scale: float, tail: Floats, out: Floats) -> None:
         row = end
 
 
-@njit
+@subroutine
 def zone_of_colatitude(n: int, shape: Any, colatitude: float) -> Any:
     """Return (cells north of the zone, north of its end) of the zone of S^2 in n >= 3 cells; `shape` is its layout."""
     cap, fitting, count = shape

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ def cosines(centers: Floats, x: Floats, out: Floats) -> None:
                 out[row, j] -= c * x[axis, j]
 
 
-@njit
+@subroutine
 def measure(dim: int, t: float) -> float:
     """Return the measure of the cap {y: <c, y> >= t} of S^m to 1e-15 sqrt(m), from that of S^1 or S^0 upwards."""
     square = (1.0 - t) * (1.0 + t)

@@ -9,31 +9,31 @@ import math
 from typing import Any
 
 from . import largest, zone
-from .jit import njit
+from .jit import subroutine
 
 HALF_PI = 0.5 * math.pi
 
 
-@njit
+@subroutine
 def circle_length(n: int) -> float:
     """Return the length of the mean vector of an arc of S^1 in n arcs."""
     half = math.pi / n
     return math.sin(half) / half if n > 1 else 0.0
 
 
-@njit
+@subroutine
 def cap_spread(m: int, angle: float) -> float:
     """Return 1 - l^2 for a polar cap."""
     return 1.0 - zone.centroid(m, 0.0, angle, 0.0)[1] ** 2
 
 
-@njit
+@subroutine
 def variance(m: int, width: float) -> float:
     """Return a bound of the variance of the colatitude in a zone of that width."""
     return min(width * width / 12.0, 1.0 / (m - 1.0))
 
 
-@njit
+@subroutine
 def about_equator(m: int, lower: float, off: float, fewest: float, inside: Any) -> Any:
     """Return what `ranges.in_the_middle` does, for centroids."""
     across, spread = inside
@@ -44,7 +44,7 @@ def about_equator(m: int, lower: float, off: float, fewest: float, inside: Any) 
     return zone.radius(lower, math.pi - lower, HALF_PI, across) + off, wide + spread
 
 
-@njit
+@subroutine
 def about_centroids(m: int, north: Any, south: Any, wide: float, inside: Any) -> Any:
     """Return what `in_a_collar` does for centroids."""
     across, spread = inside
@@ -75,7 +75,7 @@ def about_centroids(m: int, north: Any, south: Any, wide: float, inside: Any) ->
     return result, variance(m, wide) + top * top * spread
 
 
-@njit
+@subroutine
 def rest_of_centroids(m: int, here: Any, largest_across: float) -> Any:
     """Return what `rest` does, for centroids and m > 2.
 

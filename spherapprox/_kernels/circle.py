@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,7 +23,7 @@ _TURNED = 2**40
 """Arcs from which on each centre is made anew: a turn's rounding is no longer small against half an arc."""
 
 
-@njit
+@subroutine
 def center(k: int, n: int) -> Any:
     """Return cosine and sine of the azimuth (2k + 1) pi / n; a single arc has its centre at the pole, like S^m."""
     if n == 1:
@@ -38,7 +38,7 @@ def center(k: int, n: int) -> Any:
     return (-c if octant in (2, 3, 4, 5) else c), (-s if octant >= 4 else s)
 
 
-@njit
+@subroutine
 def index_of(x: float, y: float, n: int) -> int:
     """Return the arc [2 pi k/n, 2 pi (k+1)/n) that holds the direction of (x, y)."""
     u, v = abs(x), abs(y)
@@ -59,7 +59,7 @@ def index_of(x: float, y: float, n: int) -> int:
     return min(max(base // 8 + whole, 0), n - 1)
 
 
-@njit
+@subroutine
 def turns(n: int, cosine: Floats, sine: Floats) -> int:
     """Write the turns by 0, 1, 2, ... of n arcs; how many, about sqrt(n), saves the most sines and cosines."""
     count = 1
@@ -71,7 +71,7 @@ def turns(n: int, cosine: Floats, sine: Floats) -> int:
     return count
 
 
-@njit
+@subroutine
 def directions(k: int, n: int, turn: Any, cosine: Floats, sine: Floats) -> None:
     """Write cosines and sines of the centres of arcs k, k + 1, ... of n: every few one anew, from there by one turn.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import beta, gamma, scalars  # noqa: F401
-from .jit import njit
+from .jit import njit, subroutine
 from .quadrature import gauss_legendre
 
 Floats = NDArray[np.float64]
@@ -23,10 +23,10 @@ SMALL = 40
 """Dimensions below it have their measures from one quadrature per collar, which is exact to 1e-14 there."""
 
 _nodes, _weights = gauss_legendre(20)
-_NODES, _WEIGHTS = tuple((0.5 + 0.5 * _nodes).tolist()), tuple((0.5 * _weights).tolist())
+_NODES, _WEIGHTS = 0.5 + 0.5 * _nodes, 0.5 * _weights
 _short_nodes, _short_weights = gauss_legendre(8)
-_SHORT_NODES = tuple((0.5 + 0.5 * _short_nodes).tolist())
-_SHORT_WEIGHTS = tuple((0.5 * _short_weights).tolist())
+_SHORT_NODES = 0.5 + 0.5 * _short_nodes
+_SHORT_WEIGHTS = 0.5 * _short_weights
 
 
 @njit
@@ -36,7 +36,7 @@ def log_density(m: int) -> float:
     return result
 
 
-@njit
+@subroutine
 def power(x: float, exponent: int) -> float:
     """Return x^exponent by squaring."""
     result = 1.0
@@ -60,7 +60,7 @@ def ideal_angle(m: int, n: float) -> float:
     return math.exp((beta.log_surface_area(float(m)) - math.log(n)) / m)
 
 
-@njit
+@subroutine
 def collars_of(m: int, n: int) -> Any:
     """Return the polar caps' colatitude, the number of collars of S^m in n >= 3 cells, and if it is too near a tie."""
     cap = cap_of(m, float(n))
@@ -68,7 +68,7 @@ def collars_of(m: int, n: int) -> Any:
     return cap, max(1, math.floor(fit)), abs(fit - math.floor(fit + 0.5)) < 1e-11 * fit
 
 
-@njit
+@subroutine
 def measure_between(m: int, a: float, width: float) -> float:
     """Return the integral of sin^(m-1) over [a, a + width], m < SMALL."""
     total = 0.0
@@ -77,7 +77,7 @@ def measure_between(m: int, a: float, width: float) -> float:
     return width * total
 
 
-@njit
+@subroutine
 def shifted(m: int, angle: float, measure: float) -> float:
     """Return the colatitude that has this much of the integral of sin^(m-1) between it and `angle`, m < SMALL."""
     step = measure / power(math.sin(angle), m - 1)
@@ -92,7 +92,7 @@ def shifted(m: int, angle: float, measure: float) -> float:
     return angle + step
 
 
-@njit
+@subroutine
 def north(m: int, n: int, first: Integers, angle: Floats) -> Any:
     """Fill the boundaries of S^m in n >= 3 cells from the northern cap to the equator at most.
 

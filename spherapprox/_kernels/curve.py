@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import njit
+from .jit import njit, subroutine
 
 BITS = 30
 """Bits of a box's number along the curve."""
@@ -22,7 +22,7 @@ TINY = 1e-290
 """Widths below it are none."""
 
 
-@njit
+@subroutine
 def _grid(rows, order, low, scale, which):
     """Choose the coordinates that are divided, `which`, and write their least values and boxes per unit.
 
@@ -51,7 +51,7 @@ def _grid(rows, order, low, scale, which):
     return n, bits
 
 
-@njit
+@subroutine
 def _along_curve(cells, n, bits, count, codes):
     """Write the numbers along the curve of boxes given by their coordinates (n, count)."""
     zero, u = cells[0], np.uint32(1)
@@ -80,7 +80,7 @@ def _along_curve(cells, n, bits, count, codes):
                 codes[i] = (codes[i] << u) | (((cells[a, i] ^ turned[i]) >> bit) & u)
 
 
-@njit
+@subroutine
 def _face(row):
     """Return the coordinate of a row that is largest in size."""
     best, largest = 0, -1.0
@@ -90,7 +90,7 @@ def _face(row):
     return best
 
 
-@njit
+@subroutine
 def _on_cube(rows, part, bits, cells, faces):
     """Write the faces of the cube about the sphere on which rows lie, and the boxes there, seen from the center."""
     half = 2.0 ** (bits - 1)
@@ -104,7 +104,7 @@ def _on_cube(rows, part, bits, cells, faces):
         faces[i] = 2 * face + (row[face] < 0.0)
 
 
-@njit
+@subroutine
 def _in_box(rows, part, n, low, scale, which, cells):
     """Write the boxes of rows in a grid."""
     for a in range(n):

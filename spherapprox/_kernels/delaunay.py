@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,7 +21,7 @@ MARGIN = 1e-9
 """Share of a squared chord by which a point must lie inside a cap to break it: points on one circle break none."""
 
 
-@njit
+@subroutine
 def _set(tree: Floats, leaf: int, value: float) -> None:
     """Put a value into the tree of maxima."""
     i = leaf + len(tree) // 2
@@ -31,7 +31,7 @@ def _set(tree: Floats, leaf: int, value: float) -> None:
         tree[i] = max(tree[2 * i], tree[2 * i + 1])
 
 
-@njit
+@subroutine
 def _top(tree: Floats) -> int:
     """Return the leaf with the largest value."""
     i = 1
@@ -40,13 +40,13 @@ def _top(tree: Floats) -> int:
     return i - len(tree) // 2
 
 
-@njit
+@subroutine
 def _square(x: Floats, i: int, y: Floats, j: int) -> float:
     """Return the squared distance between two rows."""
     return (x[i, 0] - y[j, 0]) ** 2 + (x[i, 1] - y[j, 1]) ** 2 + (x[i, 2] - y[j, 2]) ** 2
 
 
-@njit
+@subroutine
 def _set_cap(x: Floats, f: int, corners: Integers, centers: Floats, tree: Floats) -> None:
     """Compute the cap of a triangle: its centre is the outer normal."""
     a, b, c = corners[f, 0], corners[f, 1], corners[f, 2]
@@ -59,7 +59,7 @@ def _set_cap(x: Floats, f: int, corners: Integers, centers: Floats, tree: Floats
     _set(tree, f, max(_square(x, a, centers, f), _square(x, b, centers, f), _square(x, c, centers, f)))
 
 
-@njit
+@subroutine
 def _broken(x, new, t, beside, centers, tree, mark, broken):  # type: ignore[no-untyped-def]
     """List the triangles, connected with t, whose caps hold the new point; return their number."""
     half = len(tree) // 2
@@ -75,7 +75,7 @@ def _broken(x, new, t, beside, centers, tree, mark, broken):  # type: ignore[no-
     return size
 
 
-@njit
+@subroutine
 def _rim(new, size, corners, beside, mark, broken, seen, rim):  # type: ignore[no-untyped-def]
     """List the edges (from, to, triangle beyond) around the broken triangles; return their number, 0 if no one ring."""
     edges = 0
@@ -94,7 +94,7 @@ def _rim(new, size, corners, beside, mark, broken, seen, rim):  # type: ignore[n
     return edges if edges == size + 2 else 0
 
 
-@njit
+@subroutine
 def _fill(new, faces, size, edges, corners, beside, broken, rim, starting):  # type: ignore[no-untyped-def]
     """Join the rim to the new point, in the places of the broken triangles and two more; these are listed in broken."""
     broken[size], broken[size + 1] = faces, faces + 1

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import cap
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,7 +23,7 @@ NORTH, SOUTH, DONE = -1, -2, -3
 """Slots of rows that end in a polar cap of this level, or ended above it; others are the collar's first boundary."""
 
 
-@njit
+@subroutine
 def _zone_of_index(low: int, high: int, first: Integers, k: int) -> int:
     """Return the slot of cell k in the table of boundaries low, ..., high."""
     if k == 0:
@@ -90,7 +90,7 @@ def centers(dim: int, n: int, tree: Any, start: int, out: Floats) -> None:
             m += 1
 
 
-@njit
+@subroutine
 def _copy(source: Floats, scale: float, tail: Floats, out: Floats) -> None:
     """Write `scale` times the source's rows, and `tail` behind each."""
     for i in range(len(out)):

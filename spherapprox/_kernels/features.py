@@ -20,7 +20,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.extending import intrinsic
 
-from .jit import njit
+from .jit import njit, subroutine
 from .vectors import add, load, multiply, multiply_add, spread, store, zeros
 
 _intrinsic: Any = intrinsic  # what it makes is called from compiled code only
@@ -62,7 +62,7 @@ def _lane_sums(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: A
     return a(a, b, c, d, e, f, g, h), generate
 
 
-@njit
+@subroutine
 def _transpose(points, start, count, chunk):
     """Write rows of points, which fill up with zeros, as columns of the chunk, (d, CHUNK)."""
     for j in range(points.shape[1]):
@@ -72,7 +72,7 @@ def _transpose(points, start, count, chunk):
             chunk[j, i] = 0.0
 
 
-@njit
+@subroutine
 def _monomials(chunk, segments, rows):
     """Write the monomials of one part, from row 1 on; row 0 is there."""
     for s in range(segments.shape[0]):
@@ -85,7 +85,7 @@ def _monomials(chunk, segments, rows):
             store(rows, i + LANES, multiply(load(rows, i + shift + LANES), xb))
 
 
-@njit
+@subroutine
 def _tile(many, i, few, j, chunks, total, at):
     """Add the products of FEW rows of each part, summed over the chunks, to the totals."""
     s00 = s01 = s02 = s03 = zeros(many)
@@ -155,7 +155,7 @@ def moments(points, weights, segments_many, segments_few, counts, n_few, total):
                     some[r, i] = 0.0
 
 
-@njit
+@subroutine
 def _weigh(plain, weights, start, n, many):
     """Multiply all rows by the weights of n points."""
     for c in range((n + CHUNK - 1) // CHUNK):
@@ -169,7 +169,7 @@ def _weigh(plain, weights, start, n, many):
             store(many, i + LANES, multiply(load(plain, i + LANES), wb))
 
 
-@njit
+@subroutine
 def _group(few, count, coefficients, at, many, i, out):
     """Add MANY rows of the first part, times their polynomials in the second, to a column of the chunk's values."""
     s0a = s0b = s1a = s1b = s2a = s2b = s3a = s3b = zeros(few)

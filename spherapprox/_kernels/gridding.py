@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from .jit import njit
+from .jit import njit, subroutine
 from .vectors import BYTES, add, load, multiply, multiply_add, spread, store, zeros
 
 WIDTH = 24
@@ -111,19 +111,19 @@ def sort_points(place, fraction, patches, sorted_place, sorted_fraction, order, 
             sorted_fraction[j, to] = fraction[j, i]
 
 
-@njit
+@subroutine
 def _buffer(size):
     """Return zeros, with room for an aligned begin."""
     return np.zeros(size + _LANES)
 
 
-@njit
+@subroutine
 def _offset(buffer):
     """Return the index of the first element whose address is a multiple of a vector's size."""
     return -(buffer.ctypes.data // 8) % _LANES
 
 
-@njit
+@subroutine
 def _windows(polynomials, fraction, first, last, shift, across, over, along, beside):
     """Write the windows of the points from `first` to before `last`, one after another, from `over`, `beside` on.
 
@@ -181,7 +181,7 @@ def spread_patches(first, last, patches, starts, place, fraction, order, polynom
                     _flush(tiles, base + sign * area, grids[sign, top:, left:], 1 if flat else _TILE_ROWS, width - left)
 
 
-@njit
+@subroutine
 def _add_rows(count, tile, begins, height, across, over, along, beside, weight):
     """Add the weights times the products of two windows to the rows of a tile from where they begin."""
     for i in range(count):
@@ -201,7 +201,7 @@ def _add_rows(count, tile, begins, height, across, over, along, beside, weight):
         beside += 4 * _LANES
 
 
-@njit
+@subroutine
 def _flush(tile, at, grid, height, width):
     """Add a tile to the grid, as far as that goes, and clear it."""
     for i in range(min(height, len(grid))):
@@ -233,7 +233,7 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, grid, o
             out[order[k]] = _total(along, beside + 4 * _LANES * (k - begin))
 
 
-@njit
+@subroutine
 def _read_rows(count, values, begins, stride, across, over, along, beside):
     """Write the products of grid values and two windows, summed but for the lanes, into the windows' first vectors."""
     for i in range(count):
@@ -260,7 +260,7 @@ def _read_rows(count, values, begins, stride, across, over, along, beside):
         beside += 4 * _LANES
 
 
-@njit
+@subroutine
 def _read_row(count, values, begins, along, beside):
     """Do so with one row and one window."""
     for i in range(count):
@@ -273,7 +273,7 @@ def _read_row(count, values, begins, along, beside):
         beside += 4 * _LANES
 
 
-@njit
+@subroutine
 def _total(lanes, at):
     """Return the sum of a vector's lanes."""
     near = (lanes[at] + lanes[at + 1]) + (lanes[at + 2] + lanes[at + 3])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,7 +24,7 @@ _STEP = 300
 """The exponent takes over so many binary digits at a time."""
 
 
-@njit
+@subroutine
 def coefficient(n: int, order: float) -> float:
     """Return b_n of the orthonormal polynomials for the weight (1 - t^2)^(order - 1/2)."""
     return math.sqrt(n * (n + 2.0 * order - 1.0) / (4.0 * (n + order) * (n + order - 1.0)))
@@ -60,7 +60,7 @@ def extend(
             sizes[high] += given[low]
 
 
-@njit
+@subroutine
 def power(base: float, n: int) -> Any:
     """Return f and e with base^n = f 2^e and f in [1/2, 1) or 0."""
     fraction, exponent, bit = 1.0, 0, 1
@@ -97,7 +97,7 @@ def of_colatitude(dim: int, low: int, scale: float, cosine: Floats, sine: Floats
             _carry_exponent(low, scale, cosine[j], sine[j], b, out[:, j])
 
 
-@njit
+@subroutine
 def _carry_exponent(low: int, scale: float, cosine: float, sine: float, b: Floats, out: Floats) -> None:
     """Write one column of `of_colatitude` that starts below the floats."""
     value, exponent = power(sine, low)

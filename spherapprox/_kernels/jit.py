@@ -1,56 +1,59 @@
-"""The one jit policy: cached in the user's cache folder, no GIL, IEEE semantics, NumPy's division by zero.
+"""The one jit policy: kept in the user's cache folder, no GIL, IEEE semantics, NumPy's division by zero.
 
-The cache lies outside the package, where pip would leave it behind, in a folder named after the state of all kernel
-sources: numba itself watches only the file of the compiled function, not those of the functions that it calls.
+The folder lies outside the package, where pip would leave it behind, and is named after the state of all kernel
+sources: what a function calls is compiled into it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import llvmlite  # type: ignore[import-untyped]
 import numba
 import platformdirs
+from numba import types
+from numba.core.typing.templates import infer_global
+
+from .store import Store
 
 _config: Any = numba.config
+_compiled: list[Any] = []  # numba's types refer to them weakly
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile with the library's policy; `options` go to `numba.njit`."""
     if function is None:
         return lambda f: njit(f, **options)
-    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"} | options
-    folder = cache_folder()
-    with _cache_in(folder):
-        return numba.njit(cache=folder is not None, **settings)(function)
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True} | options
+    dispatcher = numba.njit(**settings)(function)
+    dispatcher._cache = Store(function, cache_folder())
+    return dispatcher
+
+
+def subroutine(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile for calls from kernels only, which takes less time; Python keeps the plain function."""
+    dispatcher = njit(function, no_cpython_wrapper=True, **options)
+    _compiled.append(dispatcher)
+    infer_global(function, types.Dispatcher(dispatcher))  # type: ignore[no-untyped-call]
+    return function
 
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder of compiled kernels, made if need be, or None where none can be written."""
+    """Return the folder of compiled kernels, made if need be, or None where there can be none."""
     root = _config.CACHE_DIR or platformdirs.user_cache_dir("spherapprox", appauthor=False)
-    state = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    state = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
         state.update(source.read_bytes())
     folder = Path(root) / f"kernels-{state.hexdigest()[:16]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK | os.X_OK) else None
-
-
-@contextmanager
-def _cache_in(folder: Path | None) -> Iterator[None]:
-    """Let numba cache what is compiled meanwhile in a folder of ours."""
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = before if folder is None else str(folder)
-    try:
-        yield
-    finally:
-        _config.CACHE_DIR = before
+    return folder if os.access(folder, os.R_OK | os.X_OK) else None

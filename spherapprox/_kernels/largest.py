@@ -9,18 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import cap, zone
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MIDPOINT, SMALLEST_CAP, CENTROID = 0, 1, 2
 
+SPHERE = np.int64(2)
+"""The dimension of S^2, typed: for a literal numba would compile all that is below once more."""
+
 ROUNDING = 1e-14
 """Relative error that a computed radius or bound never reaches here."""
 
 
-@njit
+@subroutine
 def about(kind: int, m: int, lower: float, upper: float, across: float, spread: float) -> float:
     """Return the radius of a cell of S^m about its centre; for centroids, which depend on more, a bound of it.
 
@@ -34,20 +37,20 @@ def about(kind: int, m: int, lower: float, upper: float, across: float, spread: 
     return about_extremes(lower, upper, across, spread, sine, cosine)
 
 
-@njit
+@subroutine
 def about_extremes(lower: float, upper: float, across: float, spread: float, sine: float, cosine: float) -> float:
     """Return a bound of the radius about the centroid from the means of sine and cosine."""
     inner = math.atan2(sine * least_length(across, spread), cosine)
     return about_between(lower, upper, across, inner, math.atan2(sine, cosine))
 
 
-@njit
+@subroutine
 def least_length(across: float, spread: float) -> float:
     """Return a lower bound of the length of the mean vector of a cell of radius `across`."""
     return max(0.0, math.cos(across), math.sqrt(max(0.0, 1.0 - spread)))
 
 
-@njit
+@subroutine
 def about_between(lower: float, upper: float, across: float, one: float, other: float) -> float:
     """Return the largest radius about a centre between the colatitudes `one` and `other`."""
     result = max(zone.radius(lower, upper, one, across), zone.radius(lower, upper, other, across))
@@ -73,17 +76,17 @@ def allowed(lower: float, upper: float, one: float, other: float, threshold: flo
     return 2.0 * math.asin(min(math.sqrt(result), math.sqrt(0.5)))
 
 
-@njit
+@subroutine
 def of_arcs(kind: int, lower: float, upper: float, arcs: int) -> float:
     """Return the radius of the cells of a collar of S^2."""
     half = math.pi / arcs
     if kind != CENTROID:
-        return about(kind, 2, lower, upper, half, 1.0)
-    center, _ = zone.centroid(2, lower, upper, math.sin(half) / half if arcs > 1 else 0.0)
+        return about(kind, SPHERE, lower, upper, half, 1.0)
+    center, _ = zone.centroid(SPHERE, lower, upper, math.sin(half) / half if arcs > 1 else 0.0)
     return zone.radius(lower, upper, center, half)
 
 
-@njit
+@subroutine
 def rest(kind: int, n: float, angle: float, step: Any) -> float:
     """Return a bound of the radii of all collars of S^2 between colatitudes `angle` and pi - `angle`: (1) of 5.6."""
     sine, cosine = math.sin(angle), math.cos(angle)
@@ -129,17 +132,17 @@ def of_count(kind: int, n: int) -> float:
     return largest
 
 
-@njit
+@subroutine
 def cells_of(n: int, threshold: float, radius: Floats, length: Floats) -> int:
     """Write radius about the centroid and mean vector's length of the cells of S^2 in n cells that exceed `threshold`.
 
     Mirror images count once. Returns how many there are, or -1 if there is no room for them.
     """
     if n <= 2:
-        radius[0], length[0] = math.pi / n, zone.centroid(2, 0.0, math.pi / n, 0.0)[1]
+        radius[0], length[0] = math.pi / n, zone.centroid(SPHERE, 0.0, math.pi / n, 0.0)[1]
         return 1
     angle, fitting, collars = cap.layout(n)
-    radius[0], length[0] = angle, zone.centroid(2, 0.0, angle, 0.0)[1]
+    radius[0], length[0] = angle, zone.centroid(SPHERE, 0.0, angle, 0.0)[1]
     size = 1 if angle > threshold else 0
     for j in range((collars + 1) // 2):
         north = cap.first_of(n, angle, fitting, collars, j)
@@ -154,7 +157,7 @@ def cells_of(n: int, threshold: float, radius: Floats, length: Floats) -> int:
             if k == 1:  # a tie
                 lower, upper, north, south = cap.boundary(n, outer), cap.boundary(n, mirrored), outer, mirrored
             half = math.pi / (south - north)
-            center, mean = zone.centroid(2, lower, upper, math.sin(half) / half if half < math.pi else 0.0)
+            center, mean = zone.centroid(SPHERE, lower, upper, math.sin(half) / half if half < math.pi else 0.0)
             across = zone.radius(lower, upper, center, half)
             if across > threshold:
                 radius[size], length[size] = across, mean

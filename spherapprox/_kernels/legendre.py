@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from .jit import njit
+from .jit import njit, subroutine
 from .vectors import BYTES, load, multiply, multiply_add, spread, store, zeros
 
 LANES = BYTES // 8
@@ -50,7 +50,7 @@ def filter_orders(start, stop, degree, versine, sine, eigenvalues, data):
         )
 
 
-@njit
+@subroutine
 def _filter_order(m, degree, versine, sine, eigenvalues, value, power, data):
     size = len(versine)
     first = 0
@@ -74,7 +74,7 @@ def _filter_order(m, degree, versine, sine, eigenvalues, value, power, data):
         data[i] = out[i]
 
 
-@njit
+@subroutine
 def _starts(first, value, power):
     """Return P_mm, the differences, which are 0, and for each vector of parallels the exponent, in units of `_STEP`."""
     size = len(value)
@@ -88,7 +88,7 @@ def _starts(first, value, power):
     return p, d, scale
 
 
-@njit
+@subroutine
 def _steps(m, degree_0, step):
     """Write the coefficients q, a, -b of four steps: D := a D - b v P, P := q P + D."""
     for j in range(4):
@@ -100,7 +100,7 @@ def _steps(m, degree_0, step):
         step[3 * j + 2] = -q * (2.0 * degree + 1.0) / (k + 2.0 * m + 1.0)
 
 
-@njit
+@subroutine
 def _analyse(first, versine, scale, step, p, d, table, data, sums):
     """Write four degrees' functions into the table and, lane by lane, their sums with the data; go on to the next."""
     size = len(versine)
@@ -144,7 +144,7 @@ def _analyse(first, versine, scale, step, p, d, table, data, sums):
     store(sums, 7 * LANES, t3)
 
 
-@njit
+@subroutine
 def _rescale(i, scale, p, d):
     """Lift a vector's exponent where its values have grown into the range of floats."""
     largest = 0.0
@@ -157,7 +157,7 @@ def _rescale(i, scale, p, d):
             d[j] /= _STEP
 
 
-@njit
+@subroutine
 def _synthesise(first, size, table, c, out):
     """Add four degrees' functions times their coefficients to the values on the parallels."""
     c0, c1, c2, c3 = spread(c, 0), spread(c, 2), spread(c, 4), spread(c, 6)

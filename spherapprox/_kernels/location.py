@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from . import cap, circle
 from .descent import DONE, NORTH, SOUTH
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,7 +23,7 @@ _DOUBT = 1e-14
 """Difference of squares, relative to the square of the length, below which angles decide: far above its rounding."""
 
 
-@njit
+@subroutine
 def _rough_colatitude(height: float, total: float) -> float:
     """Return the colatitude to 7e-5 (Abramowitz and Stegun 4.4.45): collars are nearly as wide as each other."""
     z = min(abs(height) / math.sqrt(total + 1e-300), 1.0)
@@ -31,7 +31,7 @@ def _rough_colatitude(height: float, total: float) -> float:
     return math.pi - angle if height < 0.0 else angle
 
 
-@njit
+@subroutine
 def _zone(low: int, high: int, angle: Floats, edge: Floats, height: float, below: float) -> int:
     """Return the slot, among boundaries low, ..., high, of the point at `height` with squares of the rest `below`.
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from . import bessel, bessel_ratio, beta, gegenbauer, scalars  # noqa: F401
 from .bessel_ratio import LONG, SHORT, SHORT_FROM
-from .jit import njit
+from .jit import njit, subroutine
 
 BLOCK = 128  # continued fractions that run side by side, as vectors in the first cache
 
 
-@njit
+@subroutine
 def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
     """Fill p and rest with `last_step` of up to BLOCK pairs: the same operations, each on all pairs at once."""
     n = p.size
@@ -52,7 +52,7 @@ def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
         p[i], rest[i] = bessel_ratio.last_step(v[i], x[i], below[i] / top[i])
 
 
-@njit
+@subroutine
 def gap_block(v, x, out):  # type: ignore[no-untyped-def]
     rest = np.empty(BLOCK)
     perron_block(v, x, out, rest)
@@ -60,7 +60,7 @@ def gap_block(v, x, out):  # type: ignore[no-untyped-def]
         out[i] = bessel_ratio.gap_from(v[i], out[i], rest[i])
 
 
-@njit
+@subroutine
 def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
     rest = np.empty(BLOCK)
     perron_block(v, x, out, rest)
@@ -68,7 +68,7 @@ def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
         out[i] = bessel_ratio.ratio_from(v[i], x[i], out[i], rest[i])
 
 
-@njit
+@subroutine
 def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
     for start in range(0, out.size, BLOCK):
         some = slice(start, start + BLOCK)
@@ -112,7 +112,7 @@ def all_log_ratios(v, x, out):  # type: ignore[no-untyped-def]
     bessel_ratio.add_up(logs, out)
 
 
-@njit
+@subroutine
 def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
     """Fill out with G_k of S^m at up to BLOCK points: the recurrences of `gegenbauer`, each step on all of them."""
     x, value, other = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)

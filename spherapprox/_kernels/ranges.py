@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import beta, centroids, collars, largest, search, zone
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ FEW = 130.0
 """Boundaries with fewer cells north of them have their colatitudes from the counts."""
 
 
-@njit
+@subroutine
 def counts_of(cell: int) -> Any:
     """Return the least and the largest count of a cell."""
     if cell < search.EXACT:
@@ -31,13 +31,13 @@ def counts_of(cell: int) -> Any:
     return low, math.ceil(search.EXACT * 2.0 ** ((cell - search.EXACT + 1) / search.CELLS)) + 1.0
 
 
-@njit
+@subroutine
 def measure(m: int, angle: float) -> float:
     """Return the measure of the cap of colatitude 0 < angle <= pi/2."""
     return math.exp(beta.log_half_cap(float(m), angle))
 
 
-@njit
+@subroutine
 def rounded_down(m: int, n: float, angle: float) -> float:
     """Return a lower bound of the colatitude of the cap with n sigma(angle) - 1/2 of n cells."""
     count = n * measure(m, angle)
@@ -47,7 +47,7 @@ def rounded_down(m: int, n: float, angle: float) -> float:
     return angle * math.exp(math.log1p(-0.5 / count) * beta.rim_mean(float(m), angle)) * (1.0 - SLACK)
 
 
-@njit
+@subroutine
 def rounded_up(m: int, n: float, angle: float) -> float:
     """Return an upper bound of the colatitude of the cap with n sigma(angle) + 1/2 of n cells, angle <= pi/2."""
     density = math.exp(collars.log_density(m) + (m - 1.0) * beta.log_sin(angle))
@@ -55,7 +55,7 @@ def rounded_up(m: int, n: float, angle: float) -> float:
     return moved if moved <= math.pi - angle else math.pi
 
 
-@njit
+@subroutine
 def inside_range(m: int, low: float, high: float, tables: Any) -> Any:
     """Return bounds of the radii and the spreads of S^m in `low` to `high` cells."""
     bounds, spreads, _, _ = tables
@@ -73,7 +73,7 @@ def inside_range(m: int, low: float, high: float, tables: Any) -> Any:
     return radius, spread
 
 
-@njit
+@subroutine
 def in_the_middle(kind: int, m: int, lower: float, off: float, fewest: float, inside: Any) -> Any:
     """Return bounds for the collar about the equator, whose middle is off it by at most `off`.
 
@@ -87,7 +87,7 @@ def in_the_middle(kind: int, m: int, lower: float, off: float, fewest: float, in
     return zone.radius(lower - off, math.pi - lower + off, HALF_PI, across) + off, 1.0
 
 
-@njit
+@subroutine
 def in_a_collar(kind: int, m: int, north: Any, south: Any, width: float, inside: Any) -> Any:
     """Return bounds for collars that begin in the interval `north` and end in `south`, no wider than `width`."""
     across, _ = inside
@@ -108,7 +108,7 @@ def in_a_collar(kind: int, m: int, north: Any, south: Any, width: float, inside:
     return result, 1.0
 
 
-@njit
+@subroutine
 def about_half(m: int, total: int, j: int, ideal: Any, counts: Any) -> Any:
     """Return what boundary j may be: the interval of its colatitude, of the cells north of it, and its largest moves.
 
@@ -131,7 +131,7 @@ def about_half(m: int, total: int, j: int, ideal: Any, counts: Any) -> Any:
     return (first, last), (fewest, most), moves
 
 
-@njit
+@subroutine
 def between(m: int, north: Any, step: Any, counts: Any) -> Any:
     """Return an interval for the cells of a collar that begins in `north`, of an angle in `step`, before rounding."""
     end = north[1] + step[1]
@@ -150,7 +150,7 @@ def growths(power: float, bounds: Floats, out: Floats) -> None:
         out[i] = largest_yet
 
 
-@njit
+@subroutine
 def rest(kind: int, m: int, n: float, angle: float, step: Any, tables: Any) -> Any:
     """Return bounds for all collars between colatitudes `angle` and pi - `angle`: docs/theorems.md, 5.6."""
     growth, growth_of_spreads = tables[2], tables[3]
@@ -178,7 +178,7 @@ def rest(kind: int, m: int, n: float, angle: float, step: Any, tables: Any) -> A
     return (2.0 * math.asin(math.sqrt(square)) if square < 1.0 else math.pi), 1.0
 
 
-@njit
+@subroutine
 def with_collars(kind: int, m: int, total: int, step: Any, counts: Any, tables: Any) -> Any:
     """Return bounds for all n in the interval `counts` with `total` collars of an angle in `step`."""
     half = total // 2

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ ROWS = 128
 """Rows that run side by side: their sums stay in the first cache."""
 
 
-@njit
+@subroutine
 def _add_square(own: Floats, other: float, r2: Floats) -> None:
     """Add the squared differences in one coordinate."""
     for i in range(r2.size):
@@ -27,14 +27,14 @@ def _add_square(own: Floats, other: float, r2: Floats) -> None:
         r2[i] += step * step
 
 
-@njit
+@subroutine
 def _add_force(own: Floats, other: float, w: Floats, force: Floats) -> None:
     """Add the differences in one coordinate, weighted."""
     for i in range(w.size):
         force[i] += w[i] * (own[i] - other)
 
 
-@njit
+@subroutine
 def _power(q: Floats, exponent: float, base: Floats, w: Floats) -> None:
     """Fill w with q^(exponent/2): by multiplications and a square root for a whole exponent."""
     whole = int(min(exponent, 1e6))
@@ -58,7 +58,7 @@ def _power(q: Floats, exponent: float, base: Floats, w: Floats) -> None:
         bits //= 2
 
 
-@njit
+@subroutine
 def _squared_distances(own: Floats, x: Floats, j: int, r2: Floats) -> None:
     """Fill r2 with the squared distances of point j from those in `own` (d, rows)."""
     r2[:] = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import collars, largest, zone
-from .jit import njit
+from .jit import njit, subroutine
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -31,7 +31,7 @@ def cell_of(count: int) -> int:
     return count if count < EXACT else EXACT + int(CELLS * math.log2(count / EXACT))
 
 
-@njit
+@subroutine
 def on_circle_or_sphere(kind: int, count: int, memo: Floats) -> float:
     """Return the largest radius of S^2 in `count` cells, kept in `memo` where there is room."""
     if count >= len(memo):
@@ -41,7 +41,7 @@ def on_circle_or_sphere(kind: int, count: int, memo: Floats) -> float:
     return memo[count]
 
 
-@njit
+@subroutine
 def needed(kind: int, m: int, lower: float, upper: float, threshold: float, enough: float) -> float:
     """Return a radius of the cell inside with which that of the zone is at most `threshold`; `enough` is too large.
 
@@ -60,7 +60,7 @@ def needed(kind: int, m: int, lower: float, upper: float, threshold: float, enou
     return low
 
 
-@njit
+@subroutine
 def needed_of_centroids(m: int, lower: float, upper: float, threshold: float, inside: float, spread: float) -> float:
     """Return what `needed` does, inf where the radius is at most `threshold` with `inside`, too."""
     sine, cosine = zone.means(m, lower, upper)
@@ -83,7 +83,7 @@ def needed_of_centroids(m: int, lower: float, upper: float, threshold: float, in
     return low
 
 
-@njit
+@subroutine
 def judge(kind: int, m: int, box: Any, threshold: float, tables: Any) -> Any:
     """Return the radius of a collar (lower, upper, count) of S^m if known or -1, and otherwise what it needs inside.
 

@@ -9,22 +9,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import beta
-from .jit import njit
+from . import beta, scalars  # noqa: F401
+from .jit import subroutine
 from .quadrature import gauss_legendre
 
-_nodes, _weights = gauss_legendre(32)
-_NODES, _WEIGHTS = tuple(_nodes.tolist()), tuple(_weights.tolist())
+_NODES, _WEIGHTS = gauss_legendre(32)
 # In the units of the weight's standard deviation, 1/sqrt(m), collars are a few wide and lie within 7 of the equator:
 # the weight is a Gauss function there, or an exponential, whose rounding error the rule reaches.
 
 _NO_LENGTH = 1e-14
 """A mean vector this short is rounding: that of an annulus about the equator."""
 
-_rim_mean = njit(beta.rim_mean)
 
-
-@njit
+@subroutine
 def distance(t: float, center: float, across: float) -> float:
     """Return the distance between colatitudes `t` and `center` at distance `across` inside the orthogonal sphere."""
     # sin^2(d/2) and cos^2(d/2) as sums of squares: no digit is lost near 0 or pi
@@ -34,7 +31,7 @@ def distance(t: float, center: float, across: float) -> float:
     return 2.0 * math.atan2(math.sqrt(sine), math.sqrt(cosine))
 
 
-@njit
+@subroutine
 def radius(lower: float, upper: float, center: float, across: float) -> float:
     """Return the largest distance from the centre, at colatitude `center`, to a point of the closed cell."""
     if lower <= 0.0 and center <= 0.0:
@@ -50,15 +47,13 @@ def radius(lower: float, upper: float, center: float, across: float) -> float:
     return largest
 
 
-@njit
+@subroutine
 def diameter(lower: float, upper: float, across: float) -> float:
-    """Return the cell's diameter, `across` being that of the cell of the orthogonal sphere: docs/theorems.md, 5.5."""
-    if lower <= 0.0 or upper >= math.pi:
-        return min(math.pi, 2.0 * (upper if lower <= 0.0 else math.pi - lower))
+    """Return the diameter of a cell without pole, `across` that of the cell of the orthogonal sphere."""
     return max(radius(lower, upper, lower, across), radius(lower, upper, upper, across))
 
 
-@njit
+@subroutine
 def midpoint(lower: float, upper: float) -> float:
     """Return the middle colatitude, or the pole for a cap."""
     if lower <= 0.0:
@@ -68,7 +63,7 @@ def midpoint(lower: float, upper: float) -> float:
     return 0.5 * (lower + upper)
 
 
-@njit
+@subroutine
 def smallest_cap(lower: float, upper: float, across: float) -> float:
     """Return the colatitude of the centre of the smallest cap that holds the cell: docs/theorems.md, 5.3."""
     if lower <= 0.0:
@@ -90,14 +85,14 @@ def smallest_cap(lower: float, upper: float, across: float) -> float:
     return math.pi - center if south else center
 
 
-@njit
+@subroutine
 def means(dim: int, lower: float, upper: float) -> Any:
     """Return the means of the sine and the cosine of colatitude over a zone of S^dim; a cap has no sine."""
     if lower <= 0.0 and upper >= math.pi:
         return 0.0, 0.0
     if lower <= 0.0 or upper >= math.pi:
         angle = upper if lower <= 0.0 else math.pi - lower
-        mean = math.sin(angle) / (dim * angle * _rim_mean(dim, angle))
+        mean = math.sin(angle) / (dim * angle * beta.rim_mean(float(dim), angle))
         return 0.0, (mean if lower <= 0.0 else -mean)
     middle, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
     sine, cosine = math.sin(middle), math.cos(middle)
@@ -117,7 +112,7 @@ def means(dim: int, lower: float, upper: float) -> Any:
     return sine * straight + cosine * along, cosine * straight - sine * along
 
 
-@njit
+@subroutine
 def toward(lower: float, upper: float, sine: float, cosine: float, length: float) -> Any:
     """Return colatitude and length of the cell's mean vector, from the zone's means: docs/theorems.md, 5.4.
 
@@ -129,7 +124,7 @@ def toward(lower: float, upper: float, sine: float, cosine: float, length: float
     return math.atan2(sine * length, cosine), mean
 
 
-@njit
+@subroutine
 def centroid(dim: int, lower: float, upper: float, length: float) -> Any:
     """Return colatitude and length of the cell's mean vector in S^dim, dim >= 2."""
     sine, cosine = means(dim, lower, upper)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import circle, descent, location
+from .._kernels import cap, circle, descent, location
 from . import kinds
 from .levels import Level, descend, zones
 from .tree import tree_of_points, tree_of_range
@@ -32,6 +32,8 @@ def midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, F
     """Return what writes the midpoints of consecutive cells between start and stop, from one on, into rows."""
     if dim == 1:
         return lambda low, out: circle.centers(low, n, out)
+    if dim == 2:
+        return lambda low, out: cap.centers(n, low, 1.0, np.empty(0), out)
     level, below, counts = tree_of_range(dim, n, start, stop)
     small = np.where(counts <= _AT_HAND, counts, 0)
     at_hand = np.where(small > 0, np.cumsum(small) - small, -1)

@@ -10,6 +10,7 @@ import pytest
 
 from bounds import _progress, ladder, study
 from bounds.cli import main
+from spherapprox import _warmup, show_config
 
 pytestmark = pytest.mark.usefixtures("no_figures", "short_search")
 
@@ -286,6 +287,17 @@ def test_progress_is_shown_in_lines_where_there_is_no_terminal(capsys, tmp_path,
     assert second.startswith("1 of 2 heads after")
     assert main([*SMALL, "--quiet", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_warmup_says_what_it_did(monkeypatch, capsys):
+    monkeypatch.setattr(_warmup, "TASKS", {"special": _warmup.TASKS["special"]})
+    assert main(["warmup", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["warmup"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("compiled 0 kernels in ")
+    assert show_config("dicts")["compiled code"] in printed.out
+    assert "1/1" in printed.err
 
 
 def test_module_runs_and_knows_its_version():

@@ -37,6 +37,14 @@ def test_random_then_fill(dim, radius, log10):
     assert covering_number(radius, dim=dim, method="random").log10 == pytest.approx(log10, abs=0.00501)
 
 
+@pytest.mark.parametrize("radius", [0.6, 1.0, 1.3])
+def test_random_then_fill_of_few_caps_is_the_least_of_a_scan(radius):
+    net = radius * np.linspace(0.0, 0.5, 20_001)[1:]
+    inner, outer = np.sin(net / 2) ** 2, np.sin((radius - net) / 2) ** 2  # the measures of caps of S^2
+    least = float(np.min(1 + (1 + np.log(outer / inner)) / outer))
+    assert covering_number(radius, dim=2, method="random").value == pytest.approx(least, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("dim", "radius", "best_lower", "zonal", "lattice"),
     [

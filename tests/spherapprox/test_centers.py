@@ -157,6 +157,18 @@ def test_centres_lie_in_their_cells_in_the_largest_partitions(dim, n):
         assert np.array_equal(partition.locate(partition.centers(start, start + 4000)), np.arange(start, start + 4000))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_collars_of_the_largest_partition_begin_and_end_with_whole_turns(seed):
+    partition = EqualMeasurePartition(2, 2**53)
+    last = int(np.random.default_rng(seed).integers(2**50, 2**53 - 2**50))
+    north, beyond = partition.cell(last)[0, 0], last + 2**30
+    while beyond - last > 1:  # the last cell of a collar
+        middle = (last + beyond) // 2
+        last, beyond = (middle, beyond) if partition.cell(middle)[0, 0] == north else (last, middle)
+    assert partition.cell(last)[1, 1] == 2 * np.pi
+    assert partition.cell(last + 1)[1, 0] == 0.0
+
+
 @pytest.mark.parametrize(("dim", "n"), [(2, 10**6), (3, 10**5), (4, 5000), (8, 10**5), (16, 10**4), (60, 3000)])
 def test_few_points_and_many_are_located_alike(dim, n):
     """Many go through tables of the whole partition, few go down a level at a time."""

@@ -311,6 +311,16 @@ def test_separation_over_several_blocks_of_products():
         assert found == [float(sphere.distance(x[i], x[j]))] * 2
 
 
+def test_separation_of_pairs_that_single_precision_cannot_tell_apart():
+    i = np.arange(40)
+    order = np.random.default_rng(0).permutation(80)
+    for angle in np.linspace(0.1, 1.2, 12):
+        half, x = 0.5 * angle * (1 + 1e-9 * i), np.zeros((40, 2, 80))  # each pair in a plane of its own
+        x[i, :, 2 * i] = np.cos(half)[:, None]
+        x[i, 0, 2 * i + 1], x[i, 1, 2 * i + 1] = np.sin(half), -np.sin(half)
+        assert separation(x.reshape(80, 80)[order]) == pytest.approx(angle, rel=1e-13)
+
+
 def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():
     x = sphere.uniform(5, 1000, 0)
     few, more = covering_interval(x, budget=2000), covering_interval(x, budget=15_000)

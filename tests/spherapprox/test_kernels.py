@@ -1,11 +1,16 @@
-"""Where compiled kernels are cached: outside the package, and not at all where nothing can be written."""
+"""Where compiled kernels are kept: outside the package, whole, and not at all where nothing can be written."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import spherapprox
+from spherapprox import _warmup, warmup
+from spherapprox._kernels import jit
 
 CODE = """
 import math
@@ -17,9 +22,17 @@ np.testing.assert_allclose(areas, np.log([2.0 * math.pi, 4.0 * math.pi]))
 """
 
 
-def run(**variables):
+def start(code, **variables):
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"} | variables
-    subprocess.run([sys.executable, "-c", CODE], env=environment, check=True)
+    command = [sys.executable, "-c", f"{code}\nprint('done')"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(code=CODE, **variables):
+    """Run code to its end, and return what it says on stderr."""
+    out, said = start(code, **variables).communicate()
+    assert out == "done\n", said
+    return said
 
 
 def compiled_files(folder):
@@ -44,3 +57,87 @@ def test_nothing_writable_is_no_error(tmp_path):
     run(NUMBA_CACHE_DIR=str(file))
     assert file.read_text() == "in the way"
     assert not compiled_files(Path(spherapprox.__file__).parent)
+
+
+def damage(path, how):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "flipped": bytes(content)}[how])
+
+
+@pytest.mark.parametrize("how", ["empty", "cut", "flipped"])
+def test_damaged_files_are_compiled_again_with_one_warning(tmp_path, how):
+    run(NUMBA_CACHE_DIR=str(tmp_path))
+    files = compiled_files(tmp_path)
+    for path in files:
+        damage(path, how)
+    said = run(NUMBA_CACHE_DIR=str(tmp_path))
+    assert said.count("RuntimeWarning") == 1
+    assert str(files[0].parent) in said
+    assert "delete that folder" in said
+    assert run(NUMBA_CACHE_DIR=str(tmp_path)) == ""
+
+
+def test_a_full_disk_is_a_warning(tmp_path):
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n" + CODE
+    said = run(full, NUMBA_CACHE_DIR=str(tmp_path))
+    assert said.count("RuntimeWarning") == 1
+    assert "NUMBA_CACHE_DIR" in said
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]  # nothing half written
+
+
+def test_two_processes_may_fill_the_folder_at_once(tmp_path):
+    both = [start(CODE, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert [process.communicate() for process in both] == [("done\n", "")] * 2
+    assert run(NUMBA_CACHE_DIR=str(tmp_path)) == ""
+
+
+SLOW = f"""
+from spherapprox._kernels import store
+store.QUIET = 0.0
+{CODE}
+LOOPS[beta.cap_angle](np.ones(2), -np.ones(2), np.empty(2))
+"""
+
+
+def test_compiling_for_long_is_said_once_and_only_then(tmp_path):
+    said = run(SLOW, NUMBA_CACHE_DIR=str(tmp_path))
+    assert said.count("\n") == 1
+    assert said.startswith("spherapprox: compiling kernels for this machine, once;")
+    assert run(SLOW, NUMBA_CACHE_DIR=str(tmp_path)) == ""  # all compiled
+
+
+def test_the_word_about_compiling_can_be_silenced(tmp_path):
+    silent = 'import logging; logging.getLogger("spherapprox").setLevel("ERROR")\n' + SLOW
+    assert run(silent, NUMBA_CACHE_DIR=str(tmp_path)) == ""
+
+
+def test_warmup_leaves_nothing_to_compile(monkeypatch):
+    monkeypatch.setattr(_warmup, "TASKS", {"special": _warmup.TASKS["special"]})
+    assert warmup() >= 0
+    assert warmup() == 0
+
+
+def test_warmup_without_a_folder_says_what_to_set(monkeypatch):
+    monkeypatch.setattr(jit, "cache_folder", lambda: None)
+    with pytest.raises(OSError, match="NUMBA_CACHE_DIR"):
+        warmup()
+    with pytest.raises(ValueError, match="'workers'"):
+        warmup(workers=0)
+
+
+def test_kernels_in_subfolders_count_for_the_folders_name(tmp_path):
+    package = tmp_path / "spherapprox"
+    shutil.copytree(Path(spherapprox.__file__).parent, package, ignore=shutil.ignore_patterns("data", "__pycache__"))
+    ask = [sys.executable, "-c", "from spherapprox._kernels import jit; print(jit.__file__, jit.cache_folder().name)"]
+
+    def name():
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(tmp_path)}
+        told = subprocess.run(ask, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert told.startswith(str(package))
+        return told.split()[1]
+
+    before = name()
+    (package / "_kernels" / "below").mkdir()
+    (package / "_kernels" / "below" / "more.py").write_text("x = 1\n")
+    assert name() != before

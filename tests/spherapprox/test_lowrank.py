@@ -173,6 +173,13 @@ def test_tasks_are_added_with_compensation(monkeypatch):
     )
 
 
+def test_runs_of_one_task_are_added():
+    x, b = sphere(3, 2), sphere(100_000, 2, 1)  # a task takes a sixteenth: three runs
+    values = np.random.default_rng(2).standard_normal(len(b))
+    sums = [evaluate(x, b, values, 0.5, method=method, rtol=1e-13) for method in ("lowrank", "dense")]
+    assert distance(*sums, np.abs(values).sum()) < 1e-12
+
+
 @wide
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_as_given(dtype):

@@ -72,6 +72,11 @@ def test_gauss_product_of_high_degree_and_dimension():
     assert len(points.gauss_product(300, 1)) == 2
 
 
+def test_gauss_nodes_are_right_to_the_last_bits():
+    nodes = np.unique(points.gauss_product(2, 399).points[:, 2])
+    assert np.abs(nodes - np.polynomial.legendre.leggauss(200)[0]).max() < 2.5e-16
+
+
 @fixed
 @given(st.integers(1, 3000))
 def test_fibonacci(n):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -129,6 +130,19 @@ def test_rest_of_the_collars_of_the_sphere(kind):
     assert bound < 2.6 / np.sqrt(n)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_rest_of_the_collars_of_small_partitions_of_the_sphere(kind):
+    for n in range(3, 120):
+        angle, arcs = boundaries(2, n)
+        step = (np.pi - 2 * angle[0]) / (len(angle) - 1)
+        zones = zip(angle[:-1].tolist(), angle[1:].tolist(), arcs.tolist(), strict=True)
+        radii = [kernel.of_arcs(radius.KINDS[kind], *zone) for zone in zones]
+        for j in range(len(angle) // 2):
+            at = min(angle[j], np.pi - angle[-1 - j], angle[0] + j * step)
+            bound = kernel.rest(radius.KINDS[kind], float(n), float(at), (step, step))
+            assert max(radii[j : len(arcs) - j]) <= bound
+
+
 @pytest.mark.parametrize(
     ("dim", "n", "kind"),
     [
@@ -217,6 +231,22 @@ def test_rest_of_the_collars_about_centroids(dim, n):
         assert spread[there].max() <= own
         useful += bound <= 1.5 * radii.max() and own <= 3.0 * spread.max()
     assert useful >= len(angle) // 2 - 4
+
+
+def test_rest_about_centroids_holds_one_collar_and_is_attained():
+    rng, worst = np.random.default_rng(0), np.zeros(2)
+    for _ in range(1500):
+        m, angle, width = int(rng.integers(3, 8)), rng.uniform(0.1, 1.4), 10 ** rng.uniform(-3, -1)
+        lower = rng.choice([angle, rng.uniform(angle, np.pi - angle - width)])
+        across, ratio = 10 ** rng.uniform(-2, -0.3), rng.uniform(0.0, 0.6)
+        inside = across / math.sqrt(math.sin(lower) * math.sin(lower + width))
+        bounds = centroids.rest_of_centroids(m, (angle, width, width, across, ratio), across / math.sin(angle))
+        if bounds[0] < np.pi and inside < 1.5:
+            length = max(math.cos(inside), math.sqrt(1.0 - ratio * inside**2 * rng.choice([0.0, 1.0, rng.random()])))
+            center, mean = zone.centroid(m, lower, lower + width, length)
+            there = zone.radius(lower, lower + width, center, inside), 1.0 - mean**2 - 1e-15
+            worst = np.maximum(worst, np.divide(there, bounds))
+    assert np.all((worst > 0.999) & (worst <= 1.0))
 
 
 @given(st.floats(0.01, 3.0), st.floats(0.01, 1.0), st.floats(0.0, np.pi), st.floats(0.0, np.pi), st.floats(0.01, np.pi))

@@ -170,7 +170,7 @@ def test_numbers_of_numpy_are_as_good_as_floats():
 
 
 def test_log_iv_of_subnormal_numbers():
-    orders, x = [0.0, 0.5, 1.0, 1.5, 16.0, 40.0], 1e-323
+    orders, x = [0.0, 0.5, 1.0, 1.5, 16.0, 40.0, 100.0], 1e-323  # by the series and by Debye
     for order in orders:
         truth = order * (math.log(x) - math.log(2.0)) - math.lgamma(order + 1.0)
         assert special.log_iv(order, x) == pytest.approx(truth, rel=1e-15, abs=1e-15)
@@ -295,6 +295,14 @@ def test_cap_measure_and_its_inverse_against_mpmath():
             assert abs(got - truth) <= 1e-13 + 4 * EPS * abs(float(truth)), (dim, angle)
             if angle < 1.6:
                 assert special.cap_angle(dim, got) == pytest.approx(angle, rel=1e-13), (dim, angle)
+
+
+@pytest.mark.parametrize("rest", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_logarithm_of_nearly_all_of_the_sphere_keeps_its_digits(rest):
+    angle = math.pi - rest
+    with mp.workdps(40):
+        truth = mp.log1p(-(mp.sin((mp.pi - mp.mpf(angle)) / 2) ** 2))
+        assert special.log_cap_measure(2, angle) == pytest.approx(float(truth), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("dim", [3, 1000, 10**6])

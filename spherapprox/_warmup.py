@@ -1,0 +1,167 @@
+"""Small calls that make every kernel compile, in processes that share the cache folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from . import _checks
+from ._threads import most
+
+__all__ = ["warmup"]
+
+
+def warmup(*, workers: int | None = None, progress: bool = False) -> int:
+    """Compile every kernel and keep it in the cache folder, so that no later call waits for a compiler.
+
+    What was compiled before, by this version for this processor, is not compiled again. Without it, each kernel is
+    compiled when it is first needed; if that takes over a second, the logger "spherapprox" says so, once in a process:
+    ``logging.getLogger("spherapprox").setLevel("ERROR")`` silences it.
+
+    Parameters
+    ----------
+    workers : int or None, default None
+        Processes that compile at a time; -1 takes all cores, and so does None (see `spherapprox.evaluate`).
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    int
+        Number of kernels that were compiled. ``show_config("dicts")["compiled code"]`` is their folder.
+
+    Raises
+    ------
+    OSError
+        If no folder can keep them; the environment variable NUMBA_CACHE_DIR names another.
+    RuntimeError
+        If a process that compiles fails.
+
+    Examples
+    --------
+    >>> import spherapprox
+    >>> spherapprox.warmup()  # doctest: +SKIP
+    295
+    """
+    from tqdm import tqdm
+
+    from ._kernels.jit import cache_folder
+
+    count, shown, folder = _checks.workers(workers), _checks.flag(progress, "progress"), cache_folder()
+    if folder is None or not os.access(folder, os.W_OK):
+        raise OSError("no folder can keep compiled kernels; name one that can be written to in NUMBA_CACHE_DIR")
+    before = len(list(folder.glob("*.nbc")))
+    pool = ThreadPoolExecutor(most(count))
+    try:
+        with tqdm(total=len(TASKS), desc="compiling", disable=not shown) as bar:
+            for task in as_completed([pool.submit(_compile, name) for name in TASKS]):
+                task.result()
+                bar.update()
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return len(list(folder.glob("*.nbc"))) - before
+
+
+def _compile(name: str) -> None:
+    """Run a task in a process of its own."""
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"from spherapprox._warmup import TASKS; TASKS[{name!r}]()"],
+        env=os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if run.returncode:
+        raise RuntimeError(f"compiling the kernels of {name!r} failed:\n{run.stderr}")
+
+
+def _radii() -> None:
+    from ._kernels import search
+    from .partition import EqualMeasurePartition
+
+    for dim, n, kind in product((2, 3, 8), (1000, 10**8), ("midpoint", "centroid", "smallest-cap")):
+        partition = EqualMeasurePartition(dim, n, centers=kind)
+        assert partition.cell_radius() + partition.cell_diameter_bound() + len(partition.collar_counts) > 0.0
+    none = np.empty(0)
+    search.judge_all(0, 4, (none, none, np.empty(0, np.int64)), 1.0, (none, none, none), none)
+
+
+def _partitions() -> None:
+    from . import sphere
+    from .partition import EqualMeasurePartition
+
+    for dim, kind in product((1, 2, 3, 4), ("midpoint", "centroid", "smallest-cap")):
+        partition = EqualMeasurePartition(dim, 1000, centers=kind)
+        partition.centers()
+        partition.locate(sphere.uniform(dim, 100, rng=0))
+        partition.radii()
+        partition.cell(5)
+    EqualMeasurePartition(4, 50).locate(sphere.uniform(4, 1000, rng=0))
+
+
+def _special() -> None:
+    from ._kernels import bessel_ratio
+    from ._kernels.loops import LOOPS
+
+    for kernel, loop in LOOPS.items():
+        arguments: list[Any] = [np.ones(9)] * kernel.__code__.co_argcount
+        if kernel in (bessel_ratio.all_ratios, bessel_ratio.all_log_ratios):
+            arguments = [1.0, 1.0]
+        loop(*arguments, np.empty(9))
+
+
+def _points() -> None:
+    from . import points
+    from .vmf import VonMisesFisher
+
+    x = points.fibonacci(60)
+    for exponent in (0.0, 1.0):
+        points.relax(x, steps=2, exponent=exponent)
+    points.greedy(x, 90)
+    for dim in (1, 2, 3, 5):
+        some = points.uniform(dim, 50, rng=0)
+        some.cap_discrepancy("l2")
+        some.cap_discrepancy("sup", cells=1000)
+        some.quadrature_error(4)
+        VonMisesFisher(dim, 20.0).rvs(some.points[0], 10, rng=0)
+
+
+def _sums() -> None:
+    from . import sphere
+    from .summation import evaluate
+
+    for dtype in (np.float64, np.float32):
+        # as many that NumPy would be slower
+        x, b = (sphere.uniform(2, 15000, rng=seed).astype(dtype) for seed in (0, 1))
+        values = np.ones((len(b), 5), dtype)
+        for method, log, normalize in product(("dense", "truncated"), (False, True), (False, True)):
+            evaluate(x, b, values, 1e4, log=log, normalize=normalize, method=method, rtol=1e-6)
+        x, b = (sphere.uniform(20, 15000, rng=seed).astype(dtype) for seed in (0, 1))
+        evaluate(x, b, values, 1.0, method="dense")
+
+
+def _expansions() -> None:
+    from . import sphere
+    from .summation import evaluate
+
+    for dim, method in ((1, "harmonic"), (2, "harmonic"), (2, "lowrank"), (5, "lowrank")):
+        x, b = (sphere.uniform(dim, 4000, rng=seed) for seed in (0, 1))
+        for normalize in (False, True):
+            evaluate(x, b, np.ones((len(b), 2)), 2.0, normalize=normalize, method=method, rtol=1e-9)
+
+
+TASKS: dict[str, Callable[[], None]] = {
+    "sums": _sums,
+    "radii": _radii,
+    "special": _special,
+    "partitions": _partitions,
+    "points": _points,
+    "expansions": _expansions,
+}
+"""The longest first."""

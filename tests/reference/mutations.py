@@ -1,0 +1,150 @@
+"""Break the code in one place at a time, and see that the tests notice.
+
+    python tests/reference/mutations.py                  # all that have no result in mutations.json yet
+    python tests/reference/mutations.py --only zone cap  # those whose file or name contains one of the words
+
+Each mutation is made in a temporary copy of the tree. Kernels that cannot see it are taken from the user's cache
+folder, the others compile in a folder of the mutation's own: without a warm cache (`spherapprox warmup`) it takes long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = "spherapprox/_kernels"
+LIMIT = 900
+"""Seconds after which a run of the tests counts as one that noticed."""
+ASK = "from spherapprox._kernels.jit import cache_folder; print(cache_folder())"
+
+
+class Mutant(NamedTuple):
+    """A text that a file has once, what takes its place, and the tests that should fail."""
+
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def table() -> list[Mutant]:
+    """Read the mutations."""
+    found, source, tests = [], "", ""
+    for line in Path(__file__).with_suffix(".txt").read_text().splitlines():
+        if line.startswith("["):
+            source, tests = line.strip("[]").split()
+        elif line and not line.startswith("#"):
+            file, old, new, nodes = line.split(" | ")
+            old, new = (text.strip("`").replace("\\n", "\n") for text in (old, new))
+            split = (node.partition("::") for node in nodes.split(", "))
+            named = (f"{tests}/test_{where}.py{name and '::test_' + name}" for where, _, name in split)
+            found.append(Mutant(f"{source}/{file}.py", old, new, tuple(named)))
+    return found
+
+
+def outdated(mutants: list[Mutant]) -> list[str]:
+    """Return what is wrong with the table: texts that are missing or ambiguous."""
+    found = []
+    for mutant in mutants:
+        path = ROOT / mutant.file
+        count = path.read_text().count(mutant.old) if path.exists() else 0
+        if count != 1:
+            found.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
+    return found
+
+
+def uses(tree: Path) -> dict[str, set[str]]:
+    """Return the kernel modules that each kernel module can see, itself included."""
+    direct = {}
+    for path in (tree / KERNELS).glob("*.py"):
+        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        names = {name for node in imports if node.level for name in (node.module, *(n.name for n in node.names))}
+        direct[path.stem] = {path.stem, *names}
+    known = {name: found & direct.keys() for name, found in direct.items()}
+    while True:
+        more = {name: set().union(*(known[one] for one in found)) for name, found in known.items()}
+        if more == known:
+            return known
+        known = more
+
+
+def folder_of(tree: Path, environment: dict[str, str]) -> Path:
+    """Return the cache folder of a tree's kernels."""
+    told = subprocess.run([sys.executable, "-c", ASK], cwd=tree, env=environment, stdout=subprocess.PIPE, check=True)
+    return Path(told.stdout.decode().strip())
+
+
+def environment_of(tree: Path, mutant: Mutant) -> dict[str, str]:
+    """Return the settings under which the tests run; for a kernel the cache folder holds what it cannot change."""
+    plain = os.environ | {"PYTHONPATH": str(tree)}
+    if not mutant.file.startswith(KERNELS):
+        return plain
+    own = plain | {"NUMBA_CACHE_DIR": str(tree / "cache")}
+    warm, cold, known = folder_of(ROOT, os.environ | {"PYTHONPATH": str(ROOT)}), folder_of(tree, own), uses(tree)
+    for path in warm.glob("*.nbc"):
+        if Path(mutant.file).stem not in known.get(path.name.partition(".")[0], {Path(mutant.file).stem}):
+            shutil.copy2(path, cold)
+    return own
+
+
+def run(mutant: Mutant, folder: str) -> tuple[str, str]:
+    """Return "killed" or "survived", and the first test that failed."""
+    tree = Path(folder) / "tree"
+    out = shutil.ignore_patterns(".git", "__pycache__", ".hypothesis", ".*_cache", "shared", "study")
+    shutil.copytree(ROOT, tree, ignore=out)
+    path = tree / mutant.file
+    path.write_text(path.read_text().replace(mutant.old, mutant.new))
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests]
+    done = subprocess.Popen(
+        command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        told, _ = done.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        done.kill()
+        return "killed", "ran too long"
+    if done.returncode not in (0, 1):  # no tests, or none that can be collected
+        raise SystemExit(f"{mutant.file}: pytest ended with {done.returncode}\n{told[-2000:]}")
+    failed = [line.partition(" ")[2] for line in told.splitlines() if line.startswith("FAILED")]
+    return ("killed", failed[0].partition(" - ")[0]) if done.returncode else ("survived", "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Break the code in one place at a time, and see that tests notice.")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="only files or texts that contain one")
+    parser.add_argument("--again", action="store_true", help="also those that have a result")
+    parser.add_argument("--results", type=Path, default=Path("mutations.json"), help="default: %(default)s")
+    options = parser.parse_args()
+    mutants = [(f"{one.file}: {one.old!r} -> {one.new!r}", one) for one in table()]
+    mutants = [(name, one) for name, one in mutants if not options.only or any(word in name for word in options.only)]
+    if wrong := outdated([one for _, one in mutants]):
+        print("mend mutations.txt:", *wrong, sep="\n  ", file=sys.stderr)
+        return 2
+    os.nice(10)
+    results = json.loads(options.results.read_text()) if options.results.exists() else {}
+    for name, mutant in mutants:
+        if name in results and not options.again:
+            continue
+        start = time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+            verdict, by = run(mutant, folder)
+        results[name] = verdict
+        options.results.write_text(json.dumps(results, indent=1))
+        print(f"{verdict:9s}{time.perf_counter() - start:5.0f} s  {name}  {by}", flush=True)
+    survivors = [name for name, _ in mutants if results[name] == "survived"]
+    print(f"{len(mutants) - len(survivors)} killed of {len(mutants)}", *survivors, sep="\n  ")
+    return bool(survivors)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,8 +2,18 @@
 
 from importlib.util import find_spec
 
+import pytest
+
 collect_ignore = []
 if find_spec("sklearn") is None:
     collect_ignore += ["spherapprox/heads/regressor.py", "spherapprox/targets/digits.py"]
 if find_spec("torch") is None:
     collect_ignore += ["spherapprox/heads/modules"]
+
+
+def pytest_collection_modifyitems(items):
+    """Skip the examples of `to_torch` where there is no torch: their modules do without it."""
+    if find_spec("torch") is None:
+        for item in items:
+            if isinstance(item, pytest.DoctestItem) and item.name.endswith(".to_torch"):
+                item.add_marker(pytest.mark.skip("needs torch"))

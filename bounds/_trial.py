@@ -38,7 +38,7 @@ _SEARCH_POINTS = 3000
 
 @dataclass(frozen=True)
 class Row:
-    """One head of a study. Errors and bounds are in the target's unit; None where a theorem does not speak.
+    """One head of a study: its errors and its bounds, in the target's unit; None where a theorem does not speak.
 
     Parameters
     ----------
@@ -48,23 +48,39 @@ class Row:
     choice : {"theory", "best", "mean", "fixed"}
         How the concentration was chosen.
     concentration : float
+        lambda.
     radius : float
         Of the partition's largest cell, in radians.
-    error, relative_error : float
-        The largest error found, and its share of the target's sup norm.
+    error : float
+        The largest error found.
+    relative_error : float or None
+        Its share of the target's sup norm; None where that is 0 or not stated.
     sharp_core, sharp_split_mean, sharp_split_equal, sharp_split : float or None
-        A-priori bounds of the sup error.
+        A-priori bounds of the sup error; `bound` is the least of them.
     floor : float or None
         No method that samples at n points promises less for every target of this Lipschitz constant.
     verdict : str
         Of the least bound, as in `bounds.validate`, or "violated" with the theorems that the error contradicts; empty
-        where the target states no Lipschitz constant.
+        where the target states no Lipschitz constant. Where one was estimated, "(estimated constants)" follows.
     thesis_concentration, thesis_log10_n : float or None
         Lambda(eps) and log10 N(lambda, eps) of the thesis for the error achieved, C_R = C_H = 1.
     thesis_needs : str
         The hypotheses of the thesis that fail.
     mean_error : float
         The mean of the errors over the sphere, at a random sample.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from spherapprox import targets
+    >>> found = bounds.study.run(targets.distance(2), [100], choices=["theory"], points=500)
+    >>> core, split = found.rows
+    >>> split.n, split.head, split.choice, split.verdict
+    (100, 'split', 'theory', 'holds')
+    >>> split.floor <= split.bound == split.sharp_split_equal < split.sharp_split_mean
+    True
+    >>> split.sharp_core is None, split.thesis_needs
+    (True, 'needs dim >= 8')
     """
 
     n: int

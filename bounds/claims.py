@@ -59,6 +59,18 @@ class Claim:
         What was seen, or why nothing was attempted.
     at : ndarray, shape (k, dim+1), or None
         Where `found` was seen: two points for a Lipschitz constant, one for others, None for a degree.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
+    >>> target = Target(lambda x: 3.0 * x[:, 2], 2, lipschitz=2.0, sup_norm=3.0)
+    >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=20.0)
+    >>> _, claim, _ = bounds.validate(head, target, n=1000, worst_case=False).claims
+    >>> claim.name, claim.stated, round(claim.found, 3), claim.outcome
+    ('Lipschitz constant', 2.0, 3.0, 'refuted')
+    >>> claim.reason, claim.at.shape
+    ('|f(x) - f(y)| = ... at distance ...', (2, 3))
     """
 
     name: str

@@ -96,6 +96,13 @@ class Made:
         The least distance of two points, in radians.
     floor : float
         The angle of a cap of measure 1/n: no n points have a smaller covering radius.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> (made,) = bounds.makers.compare(2, [100], makers=["fibonacci"]).rows
+    >>> round(made.floor, 3), round(made.upper, 3), round(made.separation, 3), round(made.mesh_ratio, 2)
+    (0.2, 0.273, 0.31, 1.76)
     """
 
     maker: str
@@ -120,9 +127,20 @@ class Comparison:
     Parameters
     ----------
     dim : int
+        m of the sphere S^m.
     rows : tuple of Made
+        One for each maker and number of points, in the order in which they were asked for.
     left_out : tuple of (str, int, str)
         Maker, number of points, and why there is no such row.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> found = bounds.makers.compare(3, [20, 50], makers=["partition", "fibonacci"])
+    >>> [(row.maker, row.n) for row in found.rows]
+    [('partition', 20), ('partition', 50)]
+    >>> found.notes
+    ('no fibonacci at N = 20, 50: on S^2 only',)
     """
 
     dim: int
@@ -138,11 +156,49 @@ class Comparison:
         return tuple(f"no {maker} at N = {', '.join(ns)}: {why}" for (maker, why), ns in counts.items())
 
     def series(self, maker: str) -> tuple[Made, ...]:
-        """Return the sets of one maker, by increasing n."""
+        """Return the sets of one maker, by increasing n.
+
+        Parameters
+        ----------
+        maker : str
+            A name in `MAKERS`.
+
+        Returns
+        -------
+        tuple of Made
+            Empty where the maker was not compared, or made none.
+
+        Raises
+        ------
+        ValueError
+            For another name.
+
+        Examples
+        --------
+        >>> import bounds
+        >>> found = bounds.makers.compare(2, [100, 30], makers=["partition", "gauss_product"])
+        >>> [row.n for row in found.series("gauss_product")]  # at most so many
+        [28, 98]
+        """
+        _checks.choice(maker, "maker", MAKERS)
         return tuple(sorted((row for row in self.rows if row.maker == maker), key=lambda row: row.n))
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the rows as points.csv has them."""
+        """Return the rows as points.csv has them.
+
+        Returns
+        -------
+        list of dict
+            The columns "maker", "dim", "n", "covering_lower", "covering_upper", "separation", "mesh_ratio" and "floor";
+            angles are in radians.
+
+        Examples
+        --------
+        >>> import bounds
+        >>> (record,) = bounds.makers.compare(1, [4], makers=["partition"]).records()
+        >>> record["n"], [round(record[name], 4) for name in ("covering_upper", "separation", "mesh_ratio")]
+        (4, [0.7854, 1.5708, 1.0])
+        """
         return [
             dict(zip(
                 COLUMNS, (r.maker, self.dim, r.n, r.lower, r.upper, r.separation, r.mesh_ratio, r.floor), strict=True
@@ -151,7 +207,23 @@ class Comparison:
         ]  # fmt: skip
 
     def table(self) -> str:
-        """Return the rows as a text table."""
+        """Return the rows as a text table.
+
+        Returns
+        -------
+        str
+            A line for each row, below two for the headers; angles are in radians, "/ floor" is the covering radius over
+            the least that so many points can have.
+
+        Examples
+        --------
+        >>> import bounds
+        >>> print(bounds.makers.compare(2, [100], makers=["partition", "fibonacci"]).table())
+        maker      N    covering radius    / floor    separation    mesh ratio
+        ---------  ---  -----------------  ---------  ------------  ------------
+        partition  100  0.2567             1.281      0.3388        1.52
+        fibonacci  100  0.2730             1.363      0.3103        1.76
+        """
         headers = ("maker", "N", "covering radius", "/ floor", "separation", "mesh ratio")
         return str(tabulate([_cells(row) for row in self.rows], headers, disable_numparse=True))
 
@@ -231,6 +303,13 @@ def _measure(maker: str, made: PointSet) -> Made:
 def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write points.csv, covering.png and, on S^2, partition.png; all of them or none.
 
+    Parameters
+    ----------
+    comparison : Comparison
+        What `compare` found.
+    out : str or os.PathLike
+        The folder, made where there is none; files of these names in it are replaced.
+
     Returns
     -------
     tuple of Path
@@ -240,6 +319,16 @@ def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...
     ------
     OSError
         When the folder cannot be written.
+    TypeError
+        When `out` is no path.
+
+    Examples
+    --------
+    >>> import bounds, tempfile
+    >>> found = bounds.makers.compare(3, [20, 50], makers=["partition", "greedy"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in bounds.makers.save(found, folder)]
+    ['covering.png', 'points.csv']
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 

@@ -26,13 +26,29 @@ __all__ = ["Curves", "curves", "hypotheses", "records", "save", "table"]
 def table(bounds: Sequence[Bound]) -> str:
     """Return a ladder as a text table, a line for each theorem.
 
+    Parameters
+    ----------
+    bounds : sequence of Bound
+        What `bounds.ladder` returns for one `eps` and one `dim`, or a part of it.
+
+    Returns
+    -------
+    str
+        A star marks a concentration whose head does not exist in float64: its coefficients cancel in all digits.
+
+    Raises
+    ------
+    TypeError
+        For anything else, such as a single `Bound`.
+
     Examples
     --------
-    >>> print(table(ladder(0.1, dim=8, ragozin=1)).splitlines()[2])
+    >>> import bounds
+    >>> print(bounds.rungs.table(bounds.ladder(0.1, dim=8, ragozin=1)).splitlines()[2])
     thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12
     """
     lines = []
-    for bound in bounds:
+    for bound in _checked(bounds):
         lam = "" if bound.concentration is None else f"{bound.concentration:.6g}"
         lam += "*" if _cancellation(bound) > DIGITS else ""
         note = bound.reference + ("; needs " + " and ".join(bound.failed) if bound.failed else "")
@@ -41,6 +57,15 @@ def table(bounds: Sequence[Bound]) -> str:
     headers = ("theorem", "concentration", "log10 N", "from")
     text = str(tabulate(lines, headers=headers, colalign=("left", "right", "right", "left"), disable_numparse=True))
     return text + (_BEYOND if any(_cancellation(bound) > DIGITS for bound in bounds) else "")
+
+
+def _checked(bounds: Sequence[Bound]) -> Sequence[Bound]:
+    if isinstance(bounds, Bound) or not all(isinstance(bound, Bound) for bound in bounds):
+        raise TypeError(
+            f"'bounds' must be a sequence of Bound, as `ladder` returns for numbers, got {_checks.show(bounds)}: write "
+            "[bound] for a single one"
+        )
+    return bounds
 
 
 DIGITS = -math.log10(np.finfo(np.float64).eps)
@@ -62,12 +87,28 @@ def _cancellation(bound: Bound) -> float:
 def hypotheses(bounds: Sequence[Bound]) -> str:
     """Return the hypotheses of each theorem of a ladder, with whether they hold here, a line for each theorem.
 
+    Parameters
+    ----------
+    bounds : sequence of Bound
+        As in `table`.
+
+    Returns
+    -------
+    str
+        Lines of up to 120 characters; more follow, indented, where the hypotheses are longer.
+
+    Raises
+    ------
+    TypeError
+        As `table` does.
+
     Examples
     --------
-    >>> print(hypotheses(ladder(0.1, dim=8)[-1:]))
+    >>> import bounds
+    >>> print(bounds.rungs.hypotheses(bounds.ladder(0.1, dim=8)[-1:]))
     lower  eps < sup_norm (holds)
     """
-    lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in bounds]
+    lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in _checked(bounds)]
     return str(tabulate(lines, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 90]))
 
 
@@ -86,6 +127,16 @@ class Curves:
     log10 : dict of str to ndarray, shape (n,)
         Theorem -> the decimal logarithm of its prefix length.
     sides : dict of str to {"upper", "lower"}
+        Theorem -> whether its prefix length suffices, or no fewer tokens do.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> found = bounds.rungs.curves(0.1, dim=[2, 8])
+    >>> found.over, found.axis, found.fixed, found.sides["sharp-core"]
+    ('dim', array([2., 8.]), 0.1, 'upper')
+    >>> found.log10["thesis-core"].round(1)  # needs dim >= 8
+    array([  nan, 944.6])
     """
 
     over: str
@@ -95,7 +146,22 @@ class Curves:
     sides: dict[str, str]
 
     def gap(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the floor for heads made from N samples (4.5), and the least N proven for a split head."""
+        """Return the floor for heads made from N samples (4.5), and the least N proven for a split head.
+
+        Returns
+        -------
+        floor : ndarray, shape (n,)
+            Decimal logarithms; 0, one token, where the theorem says nothing.
+        proven : ndarray, shape (n,)
+            Decimal logarithms; nan where no theorem applies.
+
+        Examples
+        --------
+        >>> import bounds
+        >>> floor, proven = bounds.rungs.curves([0.1, 0.5], dim=8).gap()
+        >>> floor.round(2), proven.round(2)
+        (array([8.87, 3.37]), array([10.32,  4.93]))
+        """
         proven = [y for name, y in self.log10.items() if name.startswith("sharp-split")]
         return np.nan_to_num(self.log10["lower"]), np.fmin.reduce(proven)
 
@@ -163,6 +229,19 @@ def save(
 
     The axes run over eps/lipschitz from 1e-3 to 1 (and around the given eps), and over dim from 1 to 64.
 
+    Parameters
+    ----------
+    out : str or os.PathLike
+        The folder, made where there is none; files of these names in it are replaced.
+    eps : float
+        The sup error that ladder.csv is for.
+    dim : int
+        The dimension m that ladder.csv is for.
+    lipschitz, sup_norm, ragozin
+        As in `bounds.ladder`.
+    progress : bool or None
+        Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
+
     Returns
     -------
     tuple of Path
@@ -170,13 +249,23 @@ def save(
 
     Raises
     ------
+    ValueError, TypeError
+        For arguments outside their ranges, and for an `out` that is no path.
     OSError
         When the folder cannot be written.
+
+    Examples
+    --------
+    The figures take some seconds:
+
+    >>> import bounds
+    >>> [path.name for path in bounds.rungs.save("ladder", 0.3, dim=8, ragozin=1.0)]  # doctest: +SKIP
+    ['concentration.png', 'ladder.csv', 'ladder_dim.png', 'ladder_eps.png']
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
     options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "ragozin": ragozin}
-    rung = ladder(eps, dim=dim, **options)  # every argument is checked here
+    rung = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), **options)  # every argument is checked here
     axis = np.unique([*EPS * lipschitz, eps, 0.999 * sup_norm])
     axis = axis[axis < max(sup_norm, np.nextafter(axis[0], np.inf))]  # from sup_norm on, 0 is near enough
     by_eps = curves(axis, dim=dim, progress=progress, **options)
@@ -205,11 +294,27 @@ def _row(b: Bound) -> tuple[object, ...]:
 
 
 def records(bounds: Sequence[Bound]) -> list[dict[str, Any]]:
-    """Return a ladder for a JSON document; null for what is not finite.
+    """Return a ladder for a JSON document, a record for each theorem.
+
+    Parameters
+    ----------
+    bounds : sequence of Bound
+        As in `table`.
+
+    Returns
+    -------
+    list of dict
+        "log10_n" is None, JSON's null, where a theorem says nothing; "in_float64" tells whether its head exists there.
+
+    Raises
+    ------
+    TypeError
+        As `table` does.
 
     Examples
     --------
-    >>> records(ladder(0.1, dim=8))[-1]["side"]
+    >>> import bounds
+    >>> bounds.rungs.records(bounds.ladder(0.1, dim=8))[-1]["side"]
     'lower'
     """
     return [
@@ -220,5 +325,5 @@ def records(bounds: Sequence[Bound]) -> list[dict[str, Any]]:
             "hypotheses": [{"statement": h.statement, "holds": h.holds} for h in b.hypotheses],
             "constants": dict(b.constants), "reference": b.reference,
         }
-        for b in bounds
+        for b in _checked(bounds)
     ]  # fmt: skip

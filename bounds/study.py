@@ -70,6 +70,16 @@ class Study:
         Constants of the target that are estimates: "lipschitz", "sup_norm".
     refuted : tuple of Claim
         Constants that the target states and sampling refutes, as `bounds.validate` does.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from spherapprox import targets
+    >>> found = bounds.study.run(targets.land(), [50], choices=["mean"], points=500)
+    >>> found.target.name, len(found.rows), found.shown.concentration in {row.concentration for row in found.rows}
+    ('land', 2, True)
+    >>> print(found.notes[0][:51])
+    no bounds: 'land' states no Lipschitz constant, and
     """
 
     target: Target
@@ -97,11 +107,55 @@ class Study:
         return tuple(notes)
 
     def series(self, head: str, choice: str) -> tuple[Row, ...]:
-        """Return the rows of one kind of head and one choice of the concentration, by increasing n."""
+        """Return the rows of one kind of head and one choice of the concentration, by increasing n.
+
+        Parameters
+        ----------
+        head : {"core", "split"}
+        choice : {"theory", "best", "mean", "fixed"}
+            How the concentration was chosen; "fixed" stands for all that were given as numbers.
+
+        Returns
+        -------
+        tuple of Row
+            Empty where the study has no such heads.
+
+        Raises
+        ------
+        ValueError
+            For another word.
+
+        Examples
+        --------
+        >>> import bounds
+        >>> from spherapprox import targets
+        >>> found = bounds.study.run(targets.distance(2), [50, 100], choices=[9.0, 90.0], points=200)
+        >>> [(row.n, row.concentration) for row in found.series("split", "fixed")]
+        [(50, 9.0), (50, 90.0), (100, 9.0), (100, 90.0)]
+        >>> found.series("split", "best")
+        ()
+        """
+        _checks.choice(head, "head", HEADS)
+        _checks.choice(choice, "choice", (*CHOICES, "fixed"))
         return tuple(r for r in self.rows if r.head == head and r.choice == choice)
 
     def table(self) -> str:
-        """Return the rows as a text table, without the columns in which nothing stands."""
+        """Return the rows as a text table, without the columns in which nothing stands.
+
+        Returns
+        -------
+        str
+            A line for each row, below two for the headers; "by" is how lambda was chosen, "% of sup" the error's share
+            of the sup norm, "core", "equal" and "nearest" are bounds.
+
+        Examples
+        --------
+        >>> import bounds
+        >>> from spherapprox import targets
+        >>> found = bounds.study.run(targets.land(), [50], choices=[9.0], points=200)
+        >>> print(found.table().splitlines()[0])
+          N  head    by       lambda    error    mean    % of sup
+        """
         cells = [_cells(row) for row in self.rows]
         columns = [i for i in range(len(_COLUMNS)) if any(line[i] for line in cells)]
         align = ["left" if _COLUMNS[i] in _WORDS else "right" for i in columns]
@@ -109,7 +163,23 @@ class Study:
         return str(tabulate(shown, headers=[_COLUMNS[i] for i in columns], colalign=align, disable_numparse=True))
 
     def document(self) -> dict[str, Any]:
-        """Return what study.json holds: the target's constants, the notes and the rows; null for what is not finite."""
+        """Return what study.json holds: the target's constants, the notes and the rows.
+
+        Returns
+        -------
+        dict
+            Of strings, numbers, lists and dicts, which `json.dumps` takes; None, JSON's null, for what is not finite.
+
+        Examples
+        --------
+        >>> import bounds
+        >>> from spherapprox import targets
+        >>> document = bounds.study.run(targets.distance(2), [50], choices=[9.0], points=200).document()
+        >>> list(document)
+        ['made_by', 'target', 'estimated', 'notes', 'points', 'rows']
+        >>> document["target"]["lipschitz"], document["rows"][1]["head"]
+        (1.0, 'split')
+        """
         target = self.target
         return {
             "made_by": f"spherapprox {__version__}",
@@ -291,7 +361,14 @@ def _ways(target: Target, choices: Sequence[str | float] | None) -> list[str | f
 
 
 def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Write study.csv, study.json, error.png and, on S^2, maps.png into the folder `out`; all of them or none.
+    """Write study.csv, study.json, error.png and, on S^2, maps.png; all of them or none.
+
+    Parameters
+    ----------
+    study : Study
+        What `run` found.
+    out : str or os.PathLike
+        The folder, made where there is none; files of these names in it are replaced.
 
     Returns
     -------
@@ -302,6 +379,17 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     ------
     OSError
         When the folder cannot be written.
+    TypeError
+        When `out` is no path.
+
+    Examples
+    --------
+    >>> import bounds, tempfile
+    >>> from spherapprox import targets
+    >>> found = bounds.study.run(targets.distance(3), [20, 50], choices=["theory"], points=200)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in bounds.study.save(found, folder)]
+    ['error.png', 'study.csv', 'study.json']
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 

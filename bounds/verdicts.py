@@ -42,6 +42,18 @@ class Check:
         Where a violation was seen.
     suspects : tuple of str
         For "violated": the names of the claims that were refuted, or else of all that enter the bound.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
+    >>> target = targets.distance(2)
+    >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=1e4)
+    >>> checks = bounds.validate(head, target, n=1000, worst_case=False).checks
+    >>> [(check.theorem, check.verdict) for check in checks]
+    [('sharp-split-mean', 'holds'), ('sharp-split-equal', 'holds'), ('sharp-split', 'holds')]
+    >>> all(check.achieved <= check.bound.value for check in checks)
+    True
     """
 
     theorem: str
@@ -66,6 +78,18 @@ class Validation:
         One for each theorem that speaks of this kind of head.
     claims : tuple of Claim
         One for everything that was stated and enters a theorem, those included that were not attempted.
+
+    Examples
+    --------
+    >>> import bounds
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
+    >>> target = Target(lambda x: 3.0 * x[:, 2], 2, lipschitz=2.0, sup_norm=3.0)
+    >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=20.0)
+    >>> found = bounds.validate(head, target, n=1000, worst_case=False)
+    >>> found.ok, found.summary, found.violated
+    (False, 'refuted: Lipschitz constant', ())
+    >>> print(str(found).splitlines()[-1])
+    ok: False (refuted: Lipschitz constant)
     """
 
     error: ErrorInterval

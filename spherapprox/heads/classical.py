@@ -288,11 +288,23 @@ class ClassicalHead(Construction):
         ImportError
             If PyTorch is missing.
         TypeError, ValueError
-            If `dtype` is another one, or too small for concentration or mask.
+            If `dtype` is another one or too small for concentration or mask, or `trainable` is no bool.
+        RuntimeError
+            If torch has no such device.
 
         See Also
         --------
-        spherapprox.heads.modules.ClassicalAttention : an example.
+        spherapprox.heads.modules.ClassicalAttention : its layout and its accuracy.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> from spherapprox import ClassicalHead
+        >>> module = ClassicalHead(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch(dtype=torch.float32)
+        >>> module(torch.eye(3)).numpy().round(3)
+        array([1.   , 2.   , 3.999], dtype=float32)
+        >>> module.attention.embed_dim, module.attention.num_heads, tuple(module.prefix.shape)
+        (8, 1, (3, 8))
         """
         from .modules import ClassicalAttention
 

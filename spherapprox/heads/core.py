@@ -126,11 +126,21 @@ class CoreHead(KernelHead):
         ImportError
             If PyTorch is missing.
         TypeError, ValueError
-            If `dtype` is another one, or too small for the concentration or a value.
+            If `dtype` is another one or too small for the concentration or a value, or `trainable` is no bool.
+        RuntimeError
+            If torch has no such device.
 
         See Also
         --------
-        spherapprox.heads.modules.ExponentialSum : its accuracy, and an example.
+        spherapprox.heads.modules.ExponentialSum : its accuracy.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> from spherapprox import CoreHead
+        >>> module = CoreHead(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch()
+        >>> module(torch.eye(3, dtype=torch.float64)).numpy().round(4)
+        array([1.0007, 2.0006, 4.0004])
         """
         from .modules import ExponentialSum
 

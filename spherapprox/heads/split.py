@@ -99,11 +99,23 @@ class SplitHead(KernelHead):
         ImportError
             If PyTorch is missing.
         TypeError, ValueError
-            If `dtype` is another one, or too small for the concentration or a value.
+            If `dtype` is another one or too small for the concentration or a value, or `trainable` is no bool.
+        RuntimeError
+            If torch has no such device.
 
         See Also
         --------
-        spherapprox.heads.modules.SplitAttention : its accuracy, and an example.
+        spherapprox.heads.modules.SplitAttention : its accuracy.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> from spherapprox import SplitHead
+        >>> module = SplitHead(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch(trainable=True)
+        >>> module(torch.eye(3, dtype=torch.float64)).detach().numpy().round(4)
+        array([1.0005, 2.0001, 3.9994])
+        >>> [name for name, _ in module.named_parameters()]
+        ['control_points', 'values']
         """
         from .modules import SplitAttention
 

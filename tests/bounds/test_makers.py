@@ -137,6 +137,10 @@ def test_command_takes_names_of_makers(capsys):
     ("call", "message"),
     [
         (lambda: makers.compare(2, [10], makers=["sobel"]), r"'makers' must be one of 'partition'.*got 'sobel'"),
+        (
+            lambda: makers.compare(2, [9], makers=["sobol"]).series("Fibonacci"),
+            r"'maker' must be one of 'partition'.*got 'Fibonacci': did you mean 'fibonacci'\?",
+        ),
         (lambda: makers.compare(2, [0]), r"'n' must be at least 1, got 0"),
         (
             lambda: makers.compare(3, [8, 9], makers=["fibonacci"]),

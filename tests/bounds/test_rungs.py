@@ -36,6 +36,20 @@ def test_hypotheses_are_all_there():
     assert "eps < sup_norm (fails)" in rungs.hypotheses(ladder(1.5, dim=8)[-1:])
 
 
+@pytest.mark.parametrize("show", [rungs.table, rungs.hypotheses, rungs.records])
+@pytest.mark.parametrize("made", [lambda: prefix_length(0.1, dim=8), lambda: ladder([0.1, 0.2], dim=8)])
+def test_a_ladder_is_a_sequence_of_bounds(show, made):
+    with pytest.raises(TypeError, match=r"'bounds' must be a sequence of Bound, .*: write \[bound\] for a single one"):
+        show(made())
+
+
+@pytest.mark.parametrize(("given", "named"), [({"eps": [0.1, 0.2]}, "eps"), ({"dim": [2, 8]}, "dim")])
+def test_files_are_for_one_accuracy_and_one_dimension(tmp_path, given, named):
+    with pytest.raises(TypeError, match=f"'{named}' must be "):
+        rungs.save(tmp_path / "out", **{"eps": 0.3, "dim": 8} | given)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.fixture(scope="module")
 def over_eps():
     return rungs.curves([0.05, 0.2, 0.8], dim=8, ragozin=1.0)

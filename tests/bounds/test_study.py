@@ -298,6 +298,14 @@ def test_bad_input(arguments, error, message):
         study.run(**({"target": targets.distance(2), "n": [10]} | arguments))
 
 
+def test_rows_are_asked_for_by_known_words(small):
+    with pytest.raises(ValueError, match="'head' must be one of 'core', 'split', got 'spilt'"):
+        small.series("spilt", "best")
+    with pytest.raises(ValueError, match="'choice' must be one of 'theory', 'best', 'mean', 'fixed', got 9"):
+        small.series("split", 9.0)
+    assert small.series("split", "fixed") == ()
+
+
 def test_maps_need_the_sphere(small):
     with pytest.raises(ValueError, match="'target' must have dim = 2 to be drawn as a map, got 3"):
         plot.maps_figure(small.shown, targets.distance(3), 1.0)

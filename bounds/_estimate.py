@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from spherapprox.error import sup_error
 from spherapprox.target import Target
 
+from .steepest import precision
+
 Floats = NDArray[np.floating[Any]]
 
 POINTS = 2000
@@ -35,7 +37,8 @@ def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) ->
     -------
     Target
         With both constants. The true ones are no smaller: |f(x) - f(y)| / theta(x, y) is taken at the steepest pair of
-        points that a local search from 2000 others finds, |f(x)| at the largest value.
+        points that a local search from 2000 others finds, less what 2 units in the last place of both values, in their
+        own precision, may add; |f(x)| at the largest value.
     tuple of str
         The names of the constants that are estimates.
 
@@ -73,7 +76,7 @@ def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
     for k in range(HALVINGS):
         middle = (left + right) / np.linalg.norm(left + right)
         ends = target(np.concatenate([left, middle, right])).reshape(3, -1).astype(np.float64)
-        first, second = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+        first, second = _change(ends[:-1], ends[1:])
         left, right = (left, middle) if first > second else (middle, right)
         slopes.append(float(max(first, second)) / (STEP * 2.0**-k))
     if slopes[-1] > 1.5 * slopes[-4]:  # 8 at a jump, 2.8 at a square root, 1 where there is a constant
@@ -104,11 +107,18 @@ def _secant(target: Target, x: Floats) -> tuple[Floats, Floats, Floats]:
     axes = np.eye(target.dim)
     jacobian = np.stack([difference(np.tile(axis, (len(x), 1))) for axis in axes], axis=2)
     steepest = np.linalg.svd(jacobian, full_matrices=False)[2][:, 0, :]
-    return *ends(steepest), _length(difference(steepest)) / (2.0 * STEP)
+    left, right = ends(steepest)
+    return left, right, _change(target(left), target(right)) / (2.0 * STEP)
+
+
+def _change(left: Floats, right: Floats) -> Floats:
+    """Return the lengths of differences of values, less what may be their rounding."""
+    size = np.maximum(_length(left), _length(right))
+    return np.maximum(_length(right.astype(np.float64) - left) - 4.0 * precision(right, right.dtype) * size, 0.0)
 
 
 def _length(values: Floats) -> Floats:
-    return np.asarray(np.linalg.norm(values.reshape(len(values), -1), axis=1))
+    return np.asarray(np.linalg.norm(values.reshape(len(values), -1).astype(np.float64), axis=1))
 
 
 def _zero(x: Floats) -> Floats:

@@ -106,6 +106,8 @@ def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
         (targets.distance(4), 1e-6),
         (targets.moving_frame(3), 1e-6),
         (Target(lambda x: np.tanh(3.0 * x[:, 1]).astype(np.float32), 2, lipschitz=3.0, sup_norm=np.tanh(3.0)), 1e-3),
+        (Target(lambda x: (7.0 + x[:, 1]).astype(np.float32), 2, lipschitz=1.0, sup_norm=8.0), 3e-3),
+        (Target(lambda x: 1e6 + x[:, 1], 2, lipschitz=1.0, sup_norm=1e6 + 1.0), 3e-6),
     ],
 )
 def test_estimated_constants_are_near_the_true_ones_and_below(target, tolerance):

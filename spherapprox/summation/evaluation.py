@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._checks import Floats
-from . import dense, plan, scale
+from . import dense, plan
 from .evaluator import Evaluator, Report
 from .partial import Float64, Problem
 from .plan import Plan
@@ -193,8 +193,7 @@ def evaluate_arrays(
     _checks.memory(16.0 * len(points) * (2 + numbers[0].size), "the result", "evaluate x in parts")
 
     table = numbers.reshape(len(numbers), -1)  # (n, p)
-    single = dtype != _FLOAT64 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
-    compute_dtype = dtype if single and scale.fits_single(table, concentration / 2.0) else _FLOAT64
+    compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else _FLOAT64
     with pair_bar(progress) as bar:
         sums = Evaluator(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar)
         answer, taken = (sums.logarithm if log else sums.value)(table, normalize)

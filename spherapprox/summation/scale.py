@@ -22,8 +22,6 @@ _LIFTED = 30
 """Octaves from which on exponentials matter that underflow alone."""
 _BAND = 450
 """Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
-_SINGLE_SPREAD = 80
-"""Octaves that values may span for weights in float32."""
 _SMALL = 48.0
 """While 2 lambda is below this, no exponential is small for a weight in float32."""
 _NO_OCTAVES = -1100
@@ -74,15 +72,6 @@ def strands(table: Floats, rate: float, normalize: bool) -> Iterator[Strand]:
             yield Strand(columns, np.where(members[:, None], table[:, columns], 0.0))
         else:
             yield Strand(columns, table[np.ix_(members, np.array(columns))], members)
-
-
-def fits_single(table: Floats, rate: float) -> bool:
-    """Tell whether weights in float32 lose none of the values."""
-    if 4.0 * rate < _SMALL:
-        return True
-    octaves = np.frexp(table)[1]
-    spread = np.where(table == 0.0, -_NO_OCTAVES, octaves).min(axis=0)
-    return bool((octaves.max(axis=0) - spread <= _SINGLE_SPREAD).all())
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 import tracemalloc
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -456,6 +457,42 @@ def test_values_over_hundreds_of_decades_are_summed_to_their_last_digits(path):
             assert plan.atol < 1e-290
             got, plan = evaluate(x, b, table, 400.0, method=method, normalize=True, explain=True)
             np.testing.assert_allclose(got, [[near, 1.0, 0.0]], rtol=1e-11, atol=plan.atol)
+
+
+def test_huge_values_count_where_the_nearest_points_have_none(path):
+    x, b = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [-1.0, 0.0]])
+    with mp.workdps(30):
+        far = float(mp.mpf(1e100) * mp.exp(-860))
+    for method in ("dense", "truncated"):
+        got = evaluate(x, b, [[0.0, 1.0], [1e100, 1e100]], 430.0, method=method)
+        np.testing.assert_allclose(got, [[far, 1.0]], rtol=1e-11)
+
+
+def test_what_a_quotient_loses_to_underflow_is_stated(compiled):
+    angles = np.array([0.0, np.arccos(0.53), -np.arccos(0.23)])  # of x, and of points at exponents 470 and 770
+    x, near, far = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    b = np.stack([near, far])
+    for method in ("dense", "truncated"):
+        got, plan = evaluate(x[None], b, [0.0, 1.0], 1000.0, normalize=True, method=method, explain=True)
+        wanted = np.exp(500.0 * (((x - near) ** 2).sum() - ((x - far) ** 2).sum()))
+        assert abs(got[0] - wanted) <= plan.rtol * wanted + plan.atol < 1e-80
+
+
+@wide
+@pytest.mark.parametrize("dim", [2, 12, 40])
+def test_rows_count_as_they_are_given(path, dim):
+    scales = 1.0 + 4e-7 * np.random.default_rng(1).uniform(-1.0, 1.0, (2, 100, 1))
+    x, b = sphere(100, dim, 1) * scales[0], sphere(100, dim, 2) * scales[1]
+    values = np.random.default_rng(2).random(100)
+    got, plan = evaluate(x, b, values, 30.0, explain=True)
+    assert relative(got, truth(x, b, values, 30.0)) <= min(plan.rtol, 1e-13)
+
+
+def test_half_defects_are_right_far_below_the_rounding_of_1():
+    rows = sphere(50, 7, 3)
+    for row, got in zip(rows, tiles.half_defects(rows), strict=True):
+        exact = (sum(Fraction(float(v)) ** 2 for v in row) - 1) / 2
+        assert abs(Fraction(float(got)) - exact) < Fraction(2) ** -58
 
 
 def test_single_precision_takes_values_of_any_size(path):

@@ -196,13 +196,8 @@ class Comparison:
         --------
         >>> import bounds
         >>> (record,) = bounds.makers.compare(1, [4], makers=["partition"]).records()
-<<<<<<< HEAD
-        >>> record["n"], round(record["covering_upper"], 4), round(record["mesh_ratio"], 2)
-        (4, 0.7854, 1.0)
-=======
         >>> record["n"], [round(record[name], 4) for name in ("covering_upper", "separation", "mesh_ratio")]
         (4, [0.7854, 1.5708, 1.0])
->>>>>>> part-docs
         """
         return [
             dict(zip(

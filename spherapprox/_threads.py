@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import threading
@@ -10,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing
+from types import ModuleType
 from typing import TypeVar
 
 Block = TypeVar("Block")
@@ -17,8 +19,15 @@ Result = TypeVar("Result")
 
 VARIABLE = "SPHERAPPROX_WORKERS"
 """The environment variable that sets how many threads ``workers=None`` takes."""
+_LOADING = threading.RLock()
 WORTH = 0.02
 """Seconds of work from which on ``workers=None`` takes more than one thread."""
+
+
+def load(name: str) -> ModuleType:
+    """Import a module of kernels, one thread at a time: meanwhile numba asks for others of ours in its own order."""
+    with _LOADING:
+        return importlib.import_module(name)
 
 
 def slices(n: int, step: int) -> list[slice]:
@@ -44,8 +53,10 @@ def most(workers: int | None) -> int:
     stated = os.environ.get(VARIABLE, "").strip()
     if not stated:
         return cores()
-    if not stated.isdecimal() or int(stated) == 0:
-        raise ValueError(f"the environment variable {VARIABLE} must be a number of threads, 1 or more, got {stated!r}")
+    if not stated.isdecimal() or len(stated) > 6 or int(stated) == 0:
+        raise ValueError(
+            f"the environment variable {VARIABLE} must be a number of threads, 1 or more, got {stated!r:.60}"
+        )
     return int(stated)
 
 

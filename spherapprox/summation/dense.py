@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._checks import Floats
-from .._threads import slices
+from .._threads import load, slices
 from . import shared
 from .partial import Partial, Problem, Sums, Tolerance, compiled_form, put
 from .shared import (
@@ -47,6 +47,8 @@ def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, rep
     kernel = kernel_of(problem)
     by_kernel = _compiled(kernel, problem)
     merges = 0
+    if by_kernel:
+        load("spherapprox._kernels.shifted")  # and the fused one
     if not by_kernel:
         m, merges = len(problem.x), len(problem.b) // columns(problem)
         state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))

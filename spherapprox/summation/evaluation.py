@@ -96,14 +96,14 @@ def evaluate(
     rtol : float or None, default 1e-14
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
         "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors
-        is at most `rtol` above the bound of the roundings of "dense", 1e-14 to 1e-12 in float64; the `Plan` gives the
-        bound of what happened, and for the methods left out the `rtol` that would admit them. One that is asked for by
-        name may have roundings 100 times those of "dense". None allows only "dense", which omits nothing.
+        is at most `rtol` above that of the roundings of "dense", 1e-14 to 1e-12 for a plain sum in float64; the `Plan`
+        gives the bound of what happened, and for the methods left out the `rtol` that would admit them. One that is
+        asked for by name may have roundings 100 times those of "dense". None allows only "dense", which omits nothing.
     workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-        20 ms. None stays at one thread below, in a process or thread that joblib, Dask or multiprocessing started, and
-        takes as many as the environment variable SPHERAPPROX_WORKERS says where that is set. The result is the same
-        for any number.
+        Threads; -1 takes all cores that the process may use, and so does None where the work takes longer than some
+        20 ms, or as many as the environment variable SPHERAPPROX_WORKERS says. None stays at one thread for less work,
+        and in a process or thread that joblib, Dask or multiprocessing started, whose other workers take the other
+        cores. The result is the same for any number.
     out : ndarray, optional
         Where to write the result: its shape and its dtype.
     log : bool, default False
@@ -164,8 +164,9 @@ def evaluate(
     if log and numbers.min() < 0.0:
         raise ValueError(f"'values' must be at least 0 for log=True, got {numbers.min():g}: use log=False")
     result, taken = evaluate_arrays(
-        points, controls, numbers, concentration, normalize, method, rtol, workers, out, log=log, progress=progress
-    )
+        points, controls, numbers, concentration, normalize, method, rtol, workers, out, log=log, progress=progress,
+        explain=explain,
+    )  # fmt: skip
     return (result, taken) if explain else result
 
 
@@ -182,6 +183,7 @@ def evaluate_arrays(
     *,
     log: bool = False,
     progress: bool = False,
+    explain: bool = False,
 ) -> tuple[Floats, Plan]:
     """Return what `evaluate` does, and how it was evaluated, from arrays and flags that have been checked."""
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[_FLOAT64])
@@ -195,9 +197,12 @@ def evaluate_arrays(
     table = numbers.reshape(len(numbers), -1)  # (n, p)
     compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else _FLOAT64
     with pair_bar(progress) as bar:
-        sums = Evaluator(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar)
+        sums = Evaluator(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar, explain)
         answer, taken = (sums.logarithm if log else sums.value)(table, normalize)
-    result: Floats = answer.reshape(shape).astype(dtype, copy=False)
+    with np.errstate(over="ignore"):
+        result: Floats = answer.reshape(shape).astype(dtype, copy=False)
+    if np.isinf(result).any() and (not log or (np.isinf(result) != np.isinf(answer.reshape(shape))).any()):
+        _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
     taken = _with_last_rounding(taken, answer, dtype, log)
     if out is not None:
         out[...] = result

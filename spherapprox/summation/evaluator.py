@@ -35,31 +35,33 @@ class Evaluator:
     rtol: float | None
     workers: int | None
     report: Report
+    explain: bool = False
 
     def value(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
         """Return the sums (m, p) of values (n, p), and how they were evaluated."""
+        together, apart = scale.strands(table, self.rate)
+        if not apart:
+            scaled, taken = self._scaled(self.b, table, normalize, False)
+            return scale.value(scaled, self.rate, normalize), taken
         answer, plans = np.zeros((len(self.x), table.shape[1])), []
-        for strand in scale.strands(table, self.rate, normalize):
-            scaled, taken = self._scaled(strand, normalize, False)
-            answer[:, strand.columns] += scale.value(scaled, self.rate, normalize)
+        below = None
+        if together is not None or normalize:
+            first = np.zeros((len(table), 1)) if together is None else together
+            scaled, taken = self._scaled(self.b, first, normalize, normalize)
+            answer += scale.value(scaled, self.rate, normalize)
+            below = scaled.sums if normalize else None
             plans.append(taken)
-        if len(plans) == 1:
-            return answer, plans[0]
-        reason = f"{plans[0].reason}; {len(plans)} times, for values of very different size"
-        worst, lost = (max(getattr(one, name) for one in plans) for name in ("rtol", "atol"))
-        common = any(one.scale == "largest row" for one in plans)
-        return answer, replace(
-            plans[0],
-            reason=reason,
-            rtol=worst,
-            atol=lost * len(plans),
-            scale="largest row" if common else plans[0].scale,
-        )
+        for strand in apart:
+            scaled, taken = self._scaled(self.b[strand.members], strand.table, False, True)
+            sums = scale.value(scaled, self.rate, False) if below is None else scale.quotient(scaled, below, self.rate)
+            answer[:, strand.columns] += sums
+            plans.append(taken)
+        return answer, _joint(plans, normalize)
 
     def logarithm(self, table: Floats, normalize: bool) -> tuple[Float64, Plan]:
         """Return the logarithms of the sums, where values are not negative."""
         if 4.0 * self.rate < scale.NO_UNDERFLOW:
-            scaled, taken = self._scaled(scale.Strand(slice(None), table), normalize, True)
+            scaled, taken = self._scaled(self.b, table, normalize, True)
             answer = scale.logarithm(scaled, self.rate, normalize)
         else:
             columns = [self._log_column(column) for column in table.T]
@@ -73,10 +75,9 @@ class Evaluator:
         rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * self.rate + LARGEST_LOG)
         return answer, replace(taken, rtol=taken.rtol + rounding, atol=0.0)
 
-    def _scaled(self, strand: scale.Strand, normalize: bool, row_by_row: bool) -> tuple[scale.Scaled, Plan]:
+    def _scaled(self, b: Floats, table: Floats, normalize: bool, row_by_row: bool) -> tuple[scale.Scaled, Plan]:
         """Return the sums of values divided by powers of 2."""
-        b = self.b if strand.controls is None else self.b[strand.controls]
-        problem, octaves = scale.as_weights(self.x, b, self.rate, self.dtype, strand.table, normalize)
+        problem, octaves = scale.as_weights(self.x, b, self.rate, self.dtype, table, normalize)
         sums, taken = self._run(problem, row_by_row)
         return scale.Scaled(sums, octaves), replace(taken, atol=scale.underflow(problem, octaves))
 
@@ -92,4 +93,20 @@ class Evaluator:
     def _run(self, problem: Problem, row_by_row: bool) -> tuple[Partial, Plan]:
         """Evaluate, by the method wished for or the cheapest."""
         self.report(0, len(problem.x) * len(problem.b))
-        return plan.carry_out(problem, self.method, self.rtol, self.workers, self.report, row_by_row)
+        return plan.carry_out(
+            problem, self.method, self.rtol, self.workers, self.report, row_by_row, explain=self.explain
+        )
+
+
+def _joint(plans: list[Plan], normalize: bool) -> Plan:
+    """Return the plan of sums that were evaluated in parts; the first of quotients has the denominators."""
+    reason = f"{plans[0].reason}; {len(plans)} times, for values of very different size"
+    worst = max(one.rtol for one in plans) + (plans[0].rtol if normalize else 0.0)
+    common = any(one.scale == "largest row" for one in plans)
+    return replace(
+        plans[0],
+        reason=reason,
+        rtol=worst,
+        atol=sum(one.atol for one in plans),
+        scale="largest row" if common else plans[0].scale,
+    )

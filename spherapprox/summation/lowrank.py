@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import _checks, special
 from .._checks import Floats
-from .._threads import in_order, slices
+from .._threads import in_order, load, slices
 from .chebyshev import coefficients, log_size, log_tail
 from .jensen import Scales
 from .monomials import Layout, layout, rank
@@ -54,6 +54,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Ca
     Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
     small beside the sum of weights that roundings spoil it, as where x and control points lie in opposite caps.
     """
+    load("spherapprox._kernels.features")
     kernel, scales = _Kernel.of(problem), Scales.of(problem)
     plan = layout(problem.dim + 1, kernel.degree(tolerance.omitted, scales.need(problem.normalize)))
     half = len(problem.x) * len(problem.b) // 2

@@ -108,8 +108,9 @@ def merge(a: Partial, b: Partial, rate: float) -> Partial:
     distance = rate * (high.shift - low.shift)
     with np.errstate(divide="ignore"):
         size = np.log(np.maximum(np.abs(low.numerators).max(axis=1, initial=0.0), low.denominator))
-    up = (size < _TINY) & (size + distance < _HUGE)
-    half = np.exp(np.where(up, 0.5 * distance, 0.0))  # its square may overflow
+    nothing = np.isneginf(size)
+    up = nothing | ((size < _TINY) & (size + distance < _HUGE))
+    half = np.where(nothing, 0.0, np.exp(np.where(up & ~nothing, 0.5 * distance, 0.0)))  # its square may overflow
     down = np.exp(np.where(up, 0.0, -distance))
     return Partial(
         np.where(up, high.shift, low.shift),

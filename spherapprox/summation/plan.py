@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from types import ModuleType
 
 import numpy as np
 
 from .. import _checks
+from .._threads import load
 from . import dense
 from .partial import Partial, Problem, Tolerance, put
 
@@ -23,6 +22,8 @@ all errors that it expects to prove; `obstacle(problem, tolerance)`, which says 
 ROW_BY_ROW = ("dense", "truncated")
 """Methods whose error is relative to each row's own sum of absolute values."""
 METHODS = ("auto", *_METHODS)
+SMALLEST, LARGEST = 1e-30, 0.5
+"""What is left out on purpose, at least, far below all roundings, and at most."""
 LENIENT = 100.0
 """Times the roundings of "dense" that a method may have that was asked for by name: far less happens than is proven."""
 CHEAP, LOADING = 1e-3, 0.1
@@ -77,11 +78,14 @@ def check(method: str, rtol: float | None) -> None:
 
 def carry_out(
     problem: Problem, wish: str, rtol: float | None, workers: int | None, report: Callable[[int], object],
-    row_by_row: bool,
+    row_by_row: bool, *, explain: bool = False,
 ) -> tuple[Partial, Plan]:  # fmt: skip
-    """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
+    """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale.
+
+    Only with `explain` the plan names the tolerances that would admit other methods.
+    """
     tolerance = None if rtol is None else allowed(problem, rtol, wish)
-    chosen = _choose(problem, wish, tolerance, row_by_row)
+    chosen = _choose(problem, wish, tolerance, row_by_row, explain)
     sums = _module(chosen.method).sums(_computed(problem, chosen.method), tolerance, workers, report)
     error, reason = sums.error, chosen.reason
     if sums.doubtful is not None and len(sums.doubtful):
@@ -89,17 +93,19 @@ def carry_out(
         put(sums.partial, sums.doubtful, again.partial)
         error = max(error, again.error)
         reason += f"; {len(sums.doubtful)} rows by all pairs, for their accuracy"
+        if len(sums.doubtful) == len(problem.x):
+            chosen, error = replace(chosen, method="dense", scale="each row"), again.error
     return sums.partial, replace(chosen, reason=reason, rtol=error, path=sums.path)
 
 
 def allowed(problem: Problem, rtol: float, wish: str = "auto") -> Tolerance:
     """Return the errors allowed: what "dense" promises for its roundings, and `rtol` beside these."""
-    return Tolerance(rtol, rtol + dense.promise(problem) * (1.0 if wish == "auto" else LENIENT))
+    omitted = min(max(rtol, SMALLEST), LARGEST)
+    return Tolerance(omitted, rtol + dense.promise(problem) * (1.0 if wish == "auto" else LENIENT))
 
 
-@cache
 def _module(method: str) -> ModuleType:
-    return importlib.import_module(f".{method}", __package__)
+    return load(f"{__package__}.{method}")
 
 
 def _computed(problem: Problem, method: str) -> Problem:
@@ -113,19 +119,22 @@ def _plan(method: str, reason: str, costs: Mapping[str, float], excluded: Mappin
     return Plan(method, reason, math.nan, "", costs, scale, excluded)
 
 
-def _choose(problem: Problem, wish: str, tolerance: Tolerance | None, row_by_row: bool) -> Plan:
+def _choose(problem: Problem, wish: str, tolerance: Tolerance | None, row_by_row: bool, explain: bool) -> Plan:
     """Return the method, why, and what was compared."""
     if tolerance is None:
         return _plan("dense", "asked for" if wish == "dense" else "rtol=None allows nothing to be left out", {}, {})
     if wish != "auto":
         obstacle = _obstacle(problem, wish, tolerance, row_by_row)
         if obstacle:
+            obstacle += _remedy(problem, wish, tolerance, row_by_row)
             raise ValueError(f"'method' {wish!r} cannot be used here: {obstacle}; method=\"auto\" takes one that can")
         return _plan(wish, "asked for", {}, {})
     price = dense.cost(problem, tolerance)
     if price < CHEAP or (price < LOADING and not any(f"{__package__}.{name}" in sys.modules for name in _METHODS[1:])):
         return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}, {})
     costs, excluded = compare(problem, tolerance, row_by_row)
+    if explain:
+        excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
     best = min(costs, key=lambda name: costs[name])
     others = ", ".join(f"{name} {cost:.2g} s" for name, cost in sorted(costs.items(), key=lambda item: item[1]))
     return _plan(best, f"expected: {others}", costs, excluded)
@@ -145,7 +154,7 @@ def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[d
 
 
 def _obstacle(problem: Problem, method: str, tolerance: Tolerance, row_by_row: bool) -> str:
-    """Say why a method cannot be used, and which rtol would admit it."""
+    """Say why a method cannot be used."""
     if row_by_row and method not in ROW_BY_ROW:
         return "its error is not relative to each row's own sum"
     module, computed = _module(method), _computed(problem, method)
@@ -153,9 +162,17 @@ def _obstacle(problem: Problem, method: str, tolerance: Tolerance, row_by_row: b
     promised = math.inf if obstacle else module.promise(computed, tolerance.omitted)
     if obstacle or promised <= tolerance.total:
         return obstacle
-    enough, roundings = tolerance.omitted, tolerance.total - tolerance.omitted
-    while enough < 1.0 and module.promise(computed, enough) > enough + roundings:
-        enough *= 1.1
-    remedy = f"rtol={enough:.1e} would admit it" if enough < 1.0 else "no rtol admits it"
     known = dense.promise(problem)
-    return f'it expects to prove an error of {promised:.2g} of the largest row, "dense" {known:.2g} of each: {remedy}'
+    return f'it expects to prove an error of {promised:.2g} of the largest row, "dense" {known:.2g} of each'
+
+
+def _remedy(problem: Problem, method: str, tolerance: Tolerance, row_by_row: bool) -> str:
+    """Return which rtol would admit a method that cannot be used, or nothing where none does."""
+    roundings, enough = tolerance.total - tolerance.omitted, tolerance.omitted
+    if not _obstacle(problem, method, tolerance, row_by_row):
+        return ""
+    while (enough := 1.2 * enough) < LARGEST:
+        stated = float(f"{enough:.1e}")
+        if not _obstacle(problem, method, Tolerance(stated, stated + roundings), row_by_row):
+            return f": rtol={stated:.1e} would admit it"
+    return ""

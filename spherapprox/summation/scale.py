@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,48 +29,43 @@ _NO_OCTAVES = -1100
 
 @dataclass(frozen=True)
 class Strand:
-    """Some columns of the values, or their values of about one size: the sums of all strands add up.
+    """Values of about one size of some columns, and the control points that have them: their sums go apart.
 
-    `columns` says where the sums belong, `controls` which control points take part, all if None.
+    `table` holds the values of `columns` at the control points that `members` selects, `band` their size.
     """
 
-    columns: Any
+    columns: tuple[int, ...]
+    band: int
     table: Floats
-    controls: NDArray[np.bool_] | None = None
+    members: NDArray[np.bool_]
 
 
-def strands(table: Floats, rate: float, normalize: bool) -> Iterator[Strand]:
+def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     """Cut values (n, p) where terms are of such different size that one scale would lose some: mostly nothing is cut.
 
-    Values beyond 2^450 or below 2^-450 are summed apart from others of their column. Huge ones, beside which terms
-    matter that underflow alone, go without the control points where the column is 0, so that the nearest of the others
-    is what sums are relative to.
+    Returns the values that go together, 0 in place of the others, or None if those are all; and the others: columns
+    with values beyond 2^450 or below 2^-450, those apart, and columns with huge values, beside which terms matter that
+    underflow alone, without the control points where the column is 0, so that the nearest of the others is what sums
+    are relative to.
     """
     if 4.0 * rate < NO_UNDERFLOW:
-        yield Strand(slice(None), table)
-        return
+        return table, []
     octaves = np.where(table == 0.0, 2 * _NO_OCTAVES, np.frexp(table)[1])  # (n, p)
     bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > _BAND))
-    alone = (bands != 0).any(axis=0)
-    if not normalize:
-        alone |= octaves.max(axis=0) > _LIFTED
+    alone = (bands != 0).any(axis=0) | (octaves.max(axis=0) > _LIFTED)
     if not alone.any():
-        yield Strand(slice(None), table)
-        return
-    parts: dict[bytes, list[int]] = {}
+        return table, []
+    parts: dict[tuple[int, bytes], list[int]] = {}
     for column in np.flatnonzero(alone):
         for band in (-1, 0, 1):
             members = (bands[:, column] == band) & (table[:, column] != 0.0)
             if members.any():
-                parts.setdefault(members.tobytes(), []).append(int(column))
-    if not alone.all():
-        yield Strand(np.flatnonzero(~alone), table[:, ~alone])
-    for key, columns in parts.items():
+                parts.setdefault((band, members.tobytes()), []).append(int(column))
+    found = []
+    for (band, key), columns in parts.items():
         members = np.frombuffer(key, np.bool_)
-        if normalize or members.all():
-            yield Strand(columns, np.where(members[:, None], table[:, columns], 0.0))
-        else:
-            yield Strand(columns, table[np.ix_(members, np.array(columns))], members)
+        found.append(Strand(tuple(columns), band, table[np.ix_(members, np.array(columns))], members))
+    return (None if alone.all() else np.where(alone, 0.0, table)), found
 
 
 @dataclass(frozen=True)
@@ -135,6 +129,12 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
     return _times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
 
 
+def quotient(scaled: Scaled, below: Partial, rate: float) -> Float64:
+    """Return the sums (m, p) over the denominators of another state."""
+    sums = scaled.sums
+    return _times_exp(sums.numerators / below.denominator[:, None], rate * (below.shift - sums.shift), scaled.octaves)
+
+
 def underflow(problem: Problem, octaves: NDArray[np.int32]) -> float:
     """Bound what the result of `value` loses to underflow, besides its error relative to the sums of absolute terms.
 
@@ -161,14 +161,16 @@ def _times_exp(sums: Float64, exponent: Float64, octaves: NDArray[np.int32]) -> 
     """Return ``sums exp(exponent) 2^octaves``, (m, p) from (m, p), (m,), (p,): no factor over- or underflows alone."""
     if not exponent.any():
         return _lift(sums, octaves)
-    exponent = np.maximum(exponent, -1e5)  # far below all that 2^octaves can lift
+    exponent = np.clip(exponent, -1e5, 1e5)  # far beyond all that 2^octaves can lift
     n = np.rint(exponent / math.log(2.0))
     rest = (exponent - n * _LN2_HIGH) - n * _LN2_LOW
-    return np.asarray(np.ldexp(sums * np.exp(rest)[:, None], n.astype(np.int32)[:, None] + octaves))
+    with np.errstate(over="ignore"):  # `evaluate` warns of it
+        return np.asarray(np.ldexp(sums * np.exp(rest)[:, None], n.astype(np.int32)[:, None] + octaves))
 
 
 def _lift(numbers: Floats, octaves: NDArray[np.int32]) -> Float64:
     """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): many by products, where powers are normal."""
-    if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:
-        return np.multiply(numbers, np.ldexp(1.0, octaves), dtype=np.float64)
-    return np.asarray(np.ldexp(numbers, octaves, dtype=np.float64))
+    with np.errstate(over="ignore"):
+        if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:
+            return np.multiply(numbers, np.ldexp(1.0, octaves), dtype=np.float64)
+        return np.asarray(np.ldexp(numbers, octaves, dtype=np.float64))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import Floats
-from .._threads import most, slices
+from .._threads import load, most, slices
 from . import dense, sampled, shared
 from .partial import Float64, Partial, Problem, Sums, Tolerance, compiled_form, put
 from .tiles import Task, by_products
@@ -73,6 +73,8 @@ class _Sorted:
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
     """Return the sums over the control points that matter; `report` hears of finished pairs, computed or not."""
+    for kernels in ("truncated", "curve"):
+        load(f"spherapprox._kernels.{kernels}")
     truncation = _truncation(problem, tolerance)
     m = len(problem.x)
     task = _sorted(problem, truncation)

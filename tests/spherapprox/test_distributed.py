@@ -393,3 +393,30 @@ def test_bad_rows_in_a_task_are_placed():
     with pytest.raises(ZeroDivisionError) as error:
         at_once(E, sphere(100, 2, 16), lambda b: 1 / 0 if len(b) > 1 else np.ones(1), 1.0, chunks=(3, 100))
     assert error.value.__notes__ == ["at control points 0 to 99"]
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_values_of_any_size_are_summed_in_parts(normalize):
+    circle = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    for values, concentration in (
+        ([0.0, 1.0], 1500.0),
+        ([0.0, 1e200], 800.0),
+        ([1e-300, 1e300], 500.0),
+        ([3.0, 1e300], 400.0),
+    ):
+        wanted = evaluate(circle[:1], circle, values, concentration, normalize=normalize)
+        for chunks in ((1, 1), (1, 2)):
+            lazy = distributed.evaluate(
+                da.from_array(circle[:1], chunks=(1, 2)),
+                circle,
+                values,
+                concentration,
+                normalize=normalize,
+                chunks=chunks,
+            )
+            np.testing.assert_allclose(lazy.compute(scheduler="synchronous"), wanted, rtol=1e-11, atol=1e-300)
+    x, values = sphere(60, 2, 1), np.zeros((60, 2))
+    values[3], values[50] = (1e200, 2.0), (1.0, 1e-250)
+    wanted = evaluate(x, x, values, 400.0, normalize=normalize)
+    lazy = distributed.evaluate(da.from_array(x, chunks=(20, 3)), x, values, 400.0, normalize=normalize, chunks=(20, 7))
+    np.testing.assert_allclose(lazy.compute(scheduler="synchronous"), wanted, rtol=1e-11, atol=1e-300)

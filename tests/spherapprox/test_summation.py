@@ -1,3 +1,4 @@
+import itertools
 import os
 import re
 import subprocess
@@ -456,7 +457,8 @@ def test_values_over_hundreds_of_decades_are_summed_to_their_last_digits(path):
             np.testing.assert_allclose(got, [[near + far, 1.0, far]], rtol=1e-11)
             assert plan.atol < 1e-290
             got, plan = evaluate(x, b, table, 400.0, method=method, normalize=True, explain=True)
-            np.testing.assert_allclose(got, [[near, 1.0, 0.0]], rtol=1e-11, atol=plan.atol)
+            np.testing.assert_allclose(got, [[near + far, 1.0, far]], rtol=1e-11)
+            assert plan.atol < 1e-90
 
 
 def test_huge_values_count_where_the_nearest_points_have_none(path):
@@ -566,3 +568,78 @@ def test_the_choice_of_a_method_does_not_depend_on_the_workers():
         plans = [evaluate(x, b, np.ones(20_000), concentration, workers=w, explain=True) for w in (None, 1, 2)]
         assert len({taken.method for _, taken in plans}) == 1
         assert all(np.array_equal(got, plans[0][0]) for got, _ in plans)
+
+
+def test_quotients_of_values_over_all_decades(path):
+    x, b = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [-1.0, 0.0]])
+    with mp.workdps(30):
+        for near, far, concentration in (
+            (0.0, 1e300, 400.0),
+            (1e-300, 1e300, 500.0),
+            (0.0, 1e200, 400.0),
+            (1.0, 1e300, 700.0),
+        ):
+            wanted = float(near + mp.mpf(far) * mp.exp(-2 * concentration))
+            for method in ("dense", "truncated"):
+                got, plan = evaluate(x, b, [near, far], concentration, normalize=True, method=method, explain=True)
+                np.testing.assert_allclose(got, [wanted], rtol=1e-11)
+                assert plan.atol < 1e-300
+
+
+@pytest.mark.parametrize("rtol", [5e-324, 1e-320, 1e-100, 0.9, 1.0, 1e30, 1e300])
+def test_any_tolerance(rtol):
+    x = sphere(9000, 2, 1)
+    evaluate(x[:5], x[:5], np.ones(5), 10.0, method="harmonic")  # loads the kernels
+    wanted = evaluate(x[:50], x, np.ones(9000), 50.0, rtol=None)
+    got, plan = evaluate(x, x, np.ones(9000), 50.0, rtol=rtol, explain=True)
+    assert np.max(np.abs(got[:50] - wanted)) <= (plan.rtol + 1e-12) * wanted.max()
+    for method, normalize in itertools.product(("harmonic", "lowrank"), (False, True)):
+        refusal = ""
+        try:
+            evaluate(x[:50], x[:50], np.ones(50), 30.0, rtol=rtol, method=method, normalize=normalize)
+        except ValueError as error:
+            refusal = str(error)
+        assert not refusal or re.search(r"to prove an error of \d", refusal)
+
+
+def test_every_tolerance_that_a_plan_names_admits_its_method():
+    x = sphere(12_000, 3, 1)
+    evaluate(x[:5], x[:5], np.ones(5), 1.0, method="lowrank")  # loads the kernels
+    seen = 0
+    for concentration, rtol, normalize in itertools.product((1.0, 3.0, 8.0), (1e-15, 1e-13), (False, True)):
+        options = {"normalize": normalize, "explain": True}
+        excluded = evaluate(x, x, np.ones(12_000), concentration, rtol=rtol, **options)[1].excluded
+        named = re.search(r"rtol=(\S+) would admit it", excluded.get("lowrank", ""))
+        if named:
+            again = evaluate(x, x, np.ones(12_000), concentration, rtol=float(named[1]), **options)[1]
+            assert "lowrank" not in again.excluded
+            seen += 1
+    assert seen >= 4
+
+
+def test_results_beyond_the_floats_are_warned_of(path):
+    x, b = np.eye(2)[:1], np.tile(np.eye(2)[:1], (2, 1))
+    with pytest.warns(RuntimeWarning, match="results beyond the largest float64 are infinite"):
+        assert evaluate(x, b, [1.7e308, 1.7e308], 1.0) == np.inf
+    with pytest.warns(RuntimeWarning, match="results beyond the largest float32 are infinite"):
+        assert evaluate(x.astype("f4"), -b.astype("f4"), np.ones(2, "f4"), 1e40, log=True) == -np.inf
+
+
+def test_the_first_use_from_several_threads_at_once():
+    code = """
+import threading
+import numpy as np
+from spherapprox import evaluate
+b = np.random.default_rng(0).normal(size=(2500, 3))
+b /= np.linalg.norm(b, axis=1, keepdims=True)
+barrier, done = threading.Barrier(6), []
+def go(method):
+    barrier.wait()
+    evaluate(b, b, b[:, 0], 3.0 if method == "lowrank" else 40.0, method=method, rtol=1e-10)
+    done.append(method)
+threads = [threading.Thread(target=go, args=(m,)) for m in ("dense", "truncated", "harmonic", "lowrank") * 2][:6]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(done))
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "6\n"

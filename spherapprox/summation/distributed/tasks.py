@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -34,8 +34,10 @@ SENT = 2**14
 NOWHERE = 16.0
 """Shift of an empty sum: above all others, which are at most 4.01 + 745/rate, since rate >= 75 where it is used."""
 
-State = tuple[Scaled, ...]
-"""The sums over a part of the control points: for all columns, or for each alone where values are in the exponents."""
+State = dict[Hashable, Scaled]
+"""The sums over a part of the control points: of all columns by TOGETHER, of each alone by its number where values are
+in the exponents, or by band and number what `scale.strands` puts apart."""
+TOGETHER = "together"
 
 
 @dataclass(frozen=True)
@@ -108,16 +110,32 @@ def state_of(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | No
 
 def union(recipe: Recipe, *states: State) -> State:
     """Return the sums over the union of disjoint sets of control points, united from left to right."""
-    return reduce(lambda a, b: tuple(scale.join(*pair, recipe.rate) for pair in zip(a, b, strict=True)), states)
+
+    def both(a: State, b: State) -> State:
+        return a | {key: scale.join(a[key], sums, recipe.rate) if key in a else sums for key, sums in b.items()}
+
+    return reduce(both, states)
 
 
 def answer(recipe: Recipe, state: State) -> Float64:
     """Return the sums, quotients or logarithms (m, p) that a state over all control points stands for."""
-    if not recipe.in_exponents:
-        return (scale.logarithm if recipe.log else scale.value)(state[0], recipe.rate, recipe.normalize)
-    with np.errstate(divide="ignore"):
-        logs = np.stack([np.log(s.sums.denominator) - recipe.rate * s.sums.shift for s in state], axis=1)
-    return np.asarray(logs[:, :-1] - logs[:, -1:] if recipe.normalize else logs)
+    if recipe.in_exponents:
+        with np.errstate(divide="ignore"):
+            logs = np.stack([np.log(s.sums.denominator) - recipe.rate * s.sums.shift for s in state.values()], axis=1)
+        return np.asarray(logs[:, :-1] - logs[:, -1:] if recipe.normalize else logs)
+    joint = state[TOGETHER]
+    if recipe.log:
+        return scale.logarithm(joint, recipe.rate, recipe.normalize)
+    found = scale.value(joint, recipe.rate, recipe.normalize)
+    for key, sums in state.items():
+        if isinstance(key, tuple):
+            own = (
+                scale.quotient(sums, joint.sums, recipe.rate)
+                if recipe.normalize
+                else scale.value(sums, recipe.rate, False)
+            )
+            found[:, key[1]] += own[:, 0]
+    return found
 
 
 def result_of(recipe: Recipe, dtype: np.dtype[Any], state: State) -> Floats:
@@ -155,11 +173,25 @@ def values_at(values: Callable[[Any], ArrayLike] | float | None, b: Floats) -> F
 
 def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:
     """Return the sums over control points (n, dim+1) with values (n, p)."""
-    if not recipe.in_exponents:
-        problem, octaves = scale.as_weights(x, b, recipe.rate, recipe.dtype, table, recipe.normalize)
-        return (Scaled(_carry_out(recipe, problem), octaves),)
-    columns = [*table.T, np.ones(len(b))] if recipe.normalize else [*table.T]
-    return tuple(_log_sums(recipe, x, b, column) for column in columns)
+    if recipe.in_exponents:
+        columns = [*table.T, np.ones(len(b))] if recipe.normalize else [*table.T]
+        return {number: _log_sums(recipe, x, b, column) for number, column in enumerate(columns)}
+    together, apart = (table, []) if recipe.log else scale.strands(table, recipe.rate)
+    state: State = {
+        TOGETHER: _scaled(recipe, x, b, np.zeros_like(table) if together is None else together, recipe.normalize)
+    }
+    for strand in apart:
+        scaled = _scaled(recipe, x, b[strand.members], strand.table, False)
+        for i, column in enumerate(strand.columns):
+            own = replace(scaled.sums, numerators=scaled.sums.numerators[:, i : i + 1])
+            state[strand.band, column] = Scaled(own, scaled.octaves[i : i + 1])
+    return state
+
+
+def _scaled(recipe: Recipe, x: Floats, b: Floats, table: Floats, normalize: bool) -> Scaled:
+    """Return the sums of values divided by powers of 2."""
+    problem, octaves = scale.as_weights(x, b, recipe.rate, recipe.dtype, table, normalize)
+    return Scaled(_carry_out(recipe, problem), octaves)
 
 
 def _log_sums(recipe: Recipe, x: Floats, b: Floats, column: Floats) -> Scaled:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._checks import Floats
-from ..._threads import for_work, slices
+from ..._threads import for_work, load, slices
 from ..partial import Float64, Partial, Problem, Sums, Tolerance
 from ..tiles import half_defects
 from .expansion import (
@@ -46,8 +46,6 @@ LOADING = 0.5
 _ELSEWHERE = 1.3
 """By how much the bound of the sums anywhere may be above the largest row, for an accuracy to be expected."""
 
-_LOOKED_AT = 1000
-"""Rows whose lengths are looked at for an expectation."""
 
 _loaded: set[int] = set()
 """Dimensions whose kernels this process has used."""
@@ -55,6 +53,8 @@ _loaded: set[int] = set()
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
     """Return the sums at all rows; those where the error bound is not within the tolerance are doubtful."""
+    load(f"{__package__}.columns")
+    load("spherapprox._kernels.legendre")
     from .columns import column
     from .scattered import scattered
 
@@ -122,7 +122,7 @@ def promise(problem: Problem, omitted: float) -> float:
     """Estimate the bound of the error where control points lie about as densely as anywhere."""
     concentration = 2.0 * problem.rate
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
-    off = _off_length(problem.x[:_LOOKED_AT]) + _off_length(problem.b[:_LOOKED_AT])
+    off = sum(float(np.abs(np.einsum("ij,ij->i", rows, rows) - 1.0).max()) / 2.0 for rows in (problem.x, problem.b))
     moved = float(moved_points(concentration, off, np.float64(exponent)))
     rounded = _ELSEWHERE * rounding(problem.dim, largest_degree(problem.dim, concentration, omitted))
     return (2.0 if problem.normalize else 1.0) * (moved + rounded + 3.0 * SHARE * omitted)

@@ -61,7 +61,7 @@ def error_figure(study: Study) -> Figure:
     if thesis:
         _draw_thesis(right[0], thesis)
     elif study.target.lipschitz is not None:
-        figure.supxlabel(_silence(study), color=WINE, fontsize=10)
+        figure.supxlabel(_silence(study), color=WINE, fontsize=10, wrap=True)
     return figure
 
 

@@ -212,6 +212,15 @@ def test_figure_shows_the_rows(small):
     )
 
 
+def test_the_line_on_the_thesis_is_inside_the_figure(small):
+    figure = plot.error_figure(replace(small, estimated=("lipschitz", "sup_norm")))
+    figure.draw_without_rendering()
+    (line,) = (text for text in figure.texts if "estimated constants" in text.get_text())
+    box = line.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.axes[0].get_window_extent().y0
+
+
 def test_names_of_curves_do_not_overlap(small):
     figure = plot.error_figure(small)
     figure.draw_without_rendering()

@@ -32,8 +32,8 @@ def ladder_figure(curves: Curves) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Above the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of each family where
-        the curves end is bold; eps falls to the right, so that all curves rise.
+        Above the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of
+        each family where the curves end is bold; eps falls to the right, so that all curves rise.
     """
     speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if name.startswith("thesis"))
     heights = (1.0, 2.8) if speaks else (1.0,)

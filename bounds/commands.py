@@ -9,13 +9,14 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spherapprox import __version__, show_config, sphere, targets, warmup
+from spherapprox import __version__, _checks, show_config, sphere, targets, warmup
 from spherapprox.target import Target
 
 from . import makers, rungs
@@ -52,8 +53,12 @@ def _folder(text: str) -> Path:
     """Parse a folder that results can be written to, though it need not exist yet."""
     path = Path(text)
     nearest = next(p for p in (path, *path.absolute().parents) if p.exists())
-    if not text or not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
-        why = f"{nearest} is in the way" if text else "write . for the current one"
+    why = "" if text else "write . for the current one"
+    try:  # permissions do not tell: /proc takes no files from anybody
+        tempfile.TemporaryDirectory(prefix=".unfinished-", dir=nearest).cleanup()
+    except OSError:
+        why = why or (f"nothing can be made in {nearest}" if nearest.is_dir() else f"{nearest} is in the way")
+    if why:
         raise argparse.ArgumentTypeError(f"{text!r} is no folder that can be written to: {why}")
     return path
 
@@ -136,7 +141,7 @@ def _study(options: argparse.Namespace) -> None:
         ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
     written = studies.save(result, options.out)
     legend = [_LEGEND["measured"], *([] if result.target.lipschitz is None else [_LEGEND["sharp"]])]
-    notes = [f"note     {note}" for note in result.notes]
+    notes = [f"note     {_as_option(note)}" for note in result.notes]
     text = [_title(result), result.table(), *legend, *notes, *(text for text, _ in ladders)]
     _print(
         options, text, result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {}), written
@@ -148,7 +153,8 @@ def _target(options: argparse.Namespace) -> Target:
     name = options.target
     if ":" not in name:
         if name not in targets.names():
-            raise ValueError(f"'--target' must be module:function or one of {', '.join(targets.names())}, got {name!r}")
+            known = f"{', '.join(targets.names())}, got {name!r}{_checks.did_you_mean(name, targets.names())}"
+            raise ValueError(f"'--target' must be module:function or one of {known}")
         return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
     if options.year is not None:
         raise ValueError("'--year' is for targets of the catalogue: leave it out")
@@ -162,7 +168,7 @@ def _target(options: argparse.Namespace) -> Target:
     x = sphere.uniform(found.dim, found.dim + 3, rng=0)  # not as many rows as columns
     try:
         found(x)
-    except Exception as error:  # whatever the user's function does
+    except (Exception, SystemExit) as error:  # whatever the user's function does
         raise ValueError(f"'--target {name}' on rows of shape {x.shape}: {type(error).__name__}: {error}") from error
     return found
 
@@ -179,7 +185,7 @@ def _from_module(text: str) -> Any:
     except ModuleNotFoundError as error:
         where = "in this folder or on Python's path (write it as in `import`, without .py)"
         raise ValueError(f"'--target {text}': there is no module {error.name!r} {where}") from error
-    except Exception as error:  # whatever the user's module does
+    except (Exception, SystemExit) as error:  # whatever the user's module does
         raise ValueError(f"'--target {text}': {type(error).__name__}: {error}") from error
 
 
@@ -282,11 +288,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, TypeError, OSError, MemoryError) as error:
-        print(f"spherapprox {options.command}: error: {error}", file=sys.stderr)
+        print(f"spherapprox {options.command}: error: {_as_option(str(error))}", file=sys.stderr)
+        return 2
+    except SystemExit as error:  # no command exits by itself: the user's function does
+        print(f"spherapprox {options.command}: error: '--target {options.target}': {error!r}", file=sys.stderr)
         return 2
     finally:
         warnings.formatwarning = plain
     return 0
+
+
+def _as_option(text: str) -> str:
+    """Name the option of the command where the library names its own."""
+    return text.replace("estimate=True", "--estimate-lipschitz")
 
 
 def _check_files(options: argparse.Namespace, files: Mapping[str, bytes]) -> None:

@@ -201,7 +201,7 @@ def curves(
     axis = _checks.numeric(eps if shapes[0] else dim, over)
     other = dim if shapes[0] else eps
     found: list[Sequence[Bound]] = []
-    for value in each(axis.tolist(), progress, over, lambda value: f"{over} = {value:.4g}"):
+    for value in each(axis.tolist(), progress, "ladder", lambda value: f"{over} = {value:.4g}"):
         e, d = (value, other) if shapes[0] else (other, value)
         found.append(ladder(e, dim=d, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, ragozin=ragozin))
     log10 = {

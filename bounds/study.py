@@ -92,7 +92,7 @@ class Study:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why columns are empty, and which constants are estimates or wrong, in words."""
+        """Why columns or the figure are empty, and which constants are estimates or wrong, in words."""
         states = f"'{self.target.name}' states no"
         remedy = "Target(f, dim, lipschitz=..., sup_norm=...) states both, estimate=True estimates them"
         notes = []
@@ -103,6 +103,8 @@ class Study:
         if self.estimated:
             words = " and ".join({"lipschitz": "Lipschitz constant", "sup_norm": "sup norm"}[e] for e in self.estimated)
             notes.append(f"the {words} used here: estimated from below, by the target's values; no bound is proven")
+        if not any(0.0 < row.error < math.inf for row in self.rows):
+            notes.append("every sup error is 0 or infinite: the logarithmic axis of error.png shows none")
         notes += [f"refuted: the {c.name} {c.stated:.6g} that is stated; {c.reason}" for c in self.refuted]
         return tuple(notes)
 
@@ -326,7 +328,7 @@ def _target(target: Any, dim: int | None) -> Target:
 
 
 def _counts(n: Sequence[int]) -> list[int]:
-    if np.ndim(n) == 0:
+    if not np.iterable(n):
         raise TypeError(f"'n' must be a sequence of numbers of control points, got {_checks.show(n)}: write [n]")
     why = "a study holds all its control points in memory"
     counts = sorted({_checks.integer(count, "n", minimum=1, maximum=10**8, why=why) for count in n})

@@ -218,7 +218,8 @@ def numeric(value: Any, name: str) -> NDArray[Any]:
         except OverflowError:
             raise ValueError(f"'{name}' must be within the range of floats, got {show(value)}") from None
     if raw.dtype.kind not in "iuf" and (raw.size or raw.dtype.kind not in "OV"):
-        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}")
+        remedy = ": .astype(float) makes them 0.0 and 1.0" if raw.dtype.kind == "b" else ""
+        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}{remedy}")
     return raw
 
 

@@ -61,7 +61,7 @@ def error_figure(study: Study) -> Figure:
     if thesis:
         _draw_thesis(right[0], thesis)
     elif study.target.lipschitz is not None:
-        figure.supxlabel(_silence(study), color=WINE, fontsize=10)
+        figure.supxlabel(_silence(study), color=WINE, fontsize=10, wrap=True)
     return figure
 
 
@@ -124,6 +124,10 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
     axes.set_ylabel(error + (f"  [{study.target.unit}]" if study.target.unit else ""))
     axes.set_title(f"{heading(study.target)} on $S^{{{study.target.dim}}}$", fontsize=12)
     grid(axes)
+    if not any(0.0 < row.error < math.inf for row in study.rows):
+        said = "Every sup error is 0 or infinite:\na logarithmic axis shows none."
+        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center")
+        axes.yaxis.set_visible(bool(labels))
     return labels
 
 

@@ -32,11 +32,14 @@ def ladder_figure(curves: Curves) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Above the thesis's theorems, which need hundreds of digits; below this library's. The best of each family where
-        the curves end is bold; eps falls to the right, so that all curves rise.
+        Above the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of
+        each family where the curves end is bold; eps falls to the right, so that all curves rise.
     """
-    figure = Figure(figsize=(9.5, 8.2), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.0, 2.8))
+    speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if name.startswith("thesis"))
+    heights = (1.0, 2.8) if speaks else (1.0,)
+    figure = Figure(figsize=(9.5, 8.2 if speaks else 6.0), layout="constrained")
+    panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    above, below = panels[0], panels[-1]
     below.fill_between(curves.axis, *curves.gap(), color="0.87", zorder=0)
     if curves.over == "eps":
         above.set_title(f"Prefix length on $S^{{{curves.fixed:g}}}$")
@@ -48,8 +51,9 @@ def ladder_figure(curves: Curves) -> Figure:
         below.set_xticks(curves.axis, [f"{dim:g}" for dim in curves.axis])
         below.set_xlim(curves.axis.min(), curves.axis.max())
         below.minorticks_off()
-    for axes, thesis in ((above, True), (below, False)):
-        labels = [_rung(axes, curves, name) for name in curves.log10 if name.startswith("thesis") == thesis]
+    for axes in panels:
+        names = [name for name in curves.log10 if name.startswith("thesis") == (axes is not below)]
+        labels = [_rung(axes, curves, name) for name in names]
         axes.set_ylabel("$\\log_{10} N$")
         grid(axes)
         axes.set_ylim((0.0 if curves.over == "eps" else 1.0) if axes is below else None, None)

@@ -6,9 +6,10 @@ import subprocess
 import sys
 import warnings
 
+import numpy as np
 import pytest
 
-from bounds import _progress, ladder, study
+from bounds import _progress, ladder, rungs, study
 from bounds.cli import main
 from spherapprox import _warmup, show_config
 
@@ -82,6 +83,13 @@ def test_the_folder_is_checked_before_the_study(capsys, tmp_path):
         with pytest.raises(SystemExit):
             main(["study", "--out", str(out)])
         assert "is no folder that can be written to" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is of Linux")
+def test_a_folder_that_takes_nothing_is_refused_before_the_study(capsys):
+    with pytest.raises(SystemExit):
+        main([*SMALL, "--out", "/proc/x"])
+    assert "'/proc/x' is no folder that can be written to: nothing can be made in /proc" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("word", ["inf", "1e400", "2.5", "-3", "many"])
@@ -175,10 +183,13 @@ def module(tmp_path, monkeypatch):
         "def first(x): return x[0]",
         "def broken(x): return x[:, 9]",
         "known = Target(height, 3, lipschitz=2.0, sup_norm=2.0, name='known')",
+        "def leaves(x): raise SystemExit(3)",
+        "def leaves_later(x): return x[:, 0] if len(x) < 9 else leaves(x)",
         "class inner: height = staticmethod(height)",
     ]
     (tmp_path / "my_targets.py").write_text("\n".join(lines))
     (tmp_path / "my_mistake.py").write_text("1 / 0")
+    (tmp_path / "my_script.py").write_text("raise SystemExit")
     return tmp_path
 
 
@@ -189,6 +200,7 @@ def test_a_plain_function_is_studied_without_constants(module, capsys):
     (header,) = (line for line in printed.splitlines() if line.split()[:1] == ["N"])
     assert header.split() == ["N", "head", "by", "lambda", "error", "mean"]
     assert printed.count("no bounds: 'height' states no Lipschitz constant") == 1
+    assert "states both, --estimate-lipschitz estimates them" in printed
     with (module / "study" / "study.csv").open() as file:
         core, split = csv.DictReader(file)
     assert (split["sharp_split"], split["floor"], split["verdict"]) == ("", "", "")
@@ -224,6 +236,11 @@ def test_a_target_of_a_module_has_its_own_dim_and_constants(module, capsys):
         ("my_mistake:height", ["--dim", "2"], "ZeroDivisionError: division by zero"),
         ("my_targets:first", ["--dim", "2"], "'function' must return shape (5,) or (5, p) for 5 points, got (3,)"),
         ("my_targets:broken", ["--dim", "2"], "on rows of shape (5, 3): IndexError"),
+        ("my_targets:leaves", ["--dim", "2"], "'--target my_targets:leaves' on rows of shape (5, 3): SystemExit: 3"),
+        ("my_targets:leaves_later", ["--dim", "2"], "'--target my_targets:leaves_later': SystemExit(3)"),
+        ("my_script:main", ["--dim", "2"], "'--target my_script:main': SystemExit"),
+        ("geomagnetic", [], "got 'geomagnetic': did you mean 'geomagnetic_field'?"),
+        ("my_targets:height", ["--dim", "2", "--concentration", "theory"], "or --estimate-lipschitz"),
         ("my_targets:known", ["--dim", "2"], "'--dim' must be 3, as 'my_targets:known' says, got 2"),
         ("my_targets:", ["--dim", "2"], "'--target' must be module:function or a name, got 'my_targets:'"),
         ("my_targets:known", ["--year", "2000"], "'--year' is for targets of the catalogue"),
@@ -287,6 +304,14 @@ def test_progress_is_shown_in_lines_where_there_is_no_terminal(capsys, tmp_path,
     assert second.startswith("1 of 2 heads after")
     assert main([*SMALL, "--quiet", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_progress_of_a_ladder_counts_ladders(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(_progress, "SECONDS", 0.0)
+    monkeypatch.setattr(rungs, "EPS", np.array([0.5]))
+    monkeypatch.setattr(rungs, "DIMS", np.array([2, 3]))
+    assert main(["bounds", "--dim", "2", "--eps", "0.5", "--out", str(tmp_path)]) == 0
+    assert "0 of 2 ladders after 0 s; next eps = 0.5" in capsys.readouterr().err
 
 
 def test_warmup_says_what_it_did(monkeypatch, capsys):

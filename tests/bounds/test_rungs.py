@@ -93,6 +93,14 @@ def test_figure_has_a_curve_a_theorem_and_the_gap(over_eps):
     assert {round(float(y), 9) for y in over_eps.gap()[0]} <= heights
 
 
+def test_figure_leaves_out_a_panel_without_curves():
+    found = rungs.curves([0.2, 0.8], dim=2)
+    (panel,) = plot.ladder_figure(found).axes
+    theorems = [line.get_label() for line in panel.get_lines()]
+    assert theorems == [name for name in found.log10 if not name.startswith("thesis")]
+    assert panel.get_title() == "Prefix length on $S^{2}$"
+
+
 def test_curves_end_where_zero_becomes_near_enough(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(rungs, "EPS", np.array([0.1, 0.5, 1.0]))

@@ -212,6 +212,15 @@ def test_figure_shows_the_rows(small):
     )
 
 
+def test_the_line_on_the_thesis_is_inside_the_figure(small):
+    figure = plot.error_figure(replace(small, estimated=("lipschitz", "sup_norm")))
+    figure.draw_without_rendering()
+    (line,) = (text for text in figure.texts if "estimated constants" in text.get_text())
+    box = line.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.axes[0].get_window_extent().y0
+
+
 def test_names_of_curves_do_not_overlap(small):
     figure = plot.error_figure(small)
     figure.draw_without_rendering()
@@ -220,6 +229,15 @@ def test_names_of_curves_do_not_overlap(small):
     assert len(texts) == 7
     assert min(np.diff(texts)) > 10.0 / 72.0 * figure.dpi  # the size of the letters
     assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+@pytest.mark.parametrize("constants", [{}, {"lipschitz": 1.0, "sup_norm": 1.0}])
+def test_errors_that_no_axis_shows_are_said_to_be_zero(constants):
+    found = study.run(Target(lambda x: 0.0 * x[:, 0], 2, **constants), [20], choices=[9.0], points=100)
+    assert any(note.startswith("every sup error is 0 or infinite") for note in found.notes)
+    figure = plot.error_figure(found)
+    assert any("Every sup error is 0 or infinite" in text.get_text() for text in figure.axes[0].texts)
+    assert figure.axes[0].yaxis.get_visible() == bool(constants)  # then bounds are drawn
 
 
 def test_a_single_length_is_drawn_with_marks(small):
@@ -284,6 +302,7 @@ def test_maps_show_target_head_and_error(small):
             "'choices' may hold 'theory' only",
         ),
         ({"n": 100}, TypeError, r"'n' must be a sequence of numbers of control points, got 100: write \[n\]"),
+        ({"n": [[1.0, 0.0], [1.0]]}, TypeError, r"'n' must be an integer, got \[1.0, 0.0\] of type list"),
         ({"choices": "best"}, TypeError, r"'choices' must be a sequence, got 'best': write \['best'\]"),
         ({"progress": "yes"}, TypeError, "'progress' must be True or False, got 'yes'"),
         ({"estimate": 1}, TypeError, "'estimate' must be True or False, got 1"),

@@ -82,6 +82,10 @@ class TestCall:
         with pytest.raises(TypeError, match=r"'function\(x\)' must hold real numbers"):
             Target(function, 2)(X)
 
+    def test_booleans_are_refused_with_the_remedy(self):
+        with pytest.raises(TypeError, match=r"got an array of bool: \.astype\(float\) makes them 0\.0 and 1\.0"):
+            Target(lambda x: x[:, 0] > 0.0, 2)(X)
+
 
 class TestConstants:
     def test_defaults(self):

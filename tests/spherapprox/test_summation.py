@@ -643,3 +643,12 @@ for thread in threads: thread.join()
 print(len(done))
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "6\n"
+
+
+def test_an_empty_part_leaves_the_other_as_it_is():
+    empty, other = (
+        partial.Partial(np.array([s]), np.array([[n]]), np.array([d])) for s, n, d in ((0.0, 0.0, 0.0), (4.0, 2.0, 3.0))
+    )
+    for pair in ((empty, other), (other, empty)):
+        union = partial.merge(*pair, 750.0)
+        assert (union.shift, union.numerators, union.denominator) == (4.0, 2.0, 3.0)

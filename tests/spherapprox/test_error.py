@@ -222,3 +222,19 @@ def test_bad_input_of_worst_case():
         worst_case_error(np.eye(3), 1.0, workers=0)
     with pytest.raises(ValueError, match=r"'n' must be at least 1, got -5"):
         worst_case_error(np.eye(3), 1.0, n=-5)
+
+
+def test_functions_may_not_write_into_the_points():
+    def mirror(x):
+        x[:] = x[:, ::-1]
+        return x[:, 0]
+
+    with pytest.raises(ValueError, match="'head' must not write into its argument: take a copy"):
+        sup_error(mirror, zero, dim=2, n=100)
+    with pytest.raises(ValueError, match="'target' must not write into its argument: take a copy"):
+        sup_error(zero, mirror, dim=2, n=100)
+    rows = sphere.uniform(2, 20, rng=0)
+    kept = rows.copy()
+    with pytest.raises(ValueError, match="'target' must not write into its argument: take a copy"):
+        SplitHead.from_target(mirror, rows, 10.0)
+    assert np.array_equal(rows, kept)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _checks, special, sphere
+from ._checks import Floats
 from .partition import EqualMeasurePartition
 from .points import nodes
 from .points.pointset import Points, require_equal
@@ -207,6 +208,13 @@ def worst_case_error(
     return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
 
 
+def lengths(values: Floats) -> Float64:
+    """Return Euclidean norms along the last axis; squares of values near either end of floats would leave them."""
+    unit = np.ldexp(1.0, np.frexp(np.abs(values).max())[1] - 1)  # a power of 2
+    with np.errstate(over="ignore"):
+        return np.asarray(unit * np.linalg.norm(values / unit, axis=-1))
+
+
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
     """Return a callable's signature, None for those that have none."""
     try:
@@ -221,8 +229,7 @@ def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayL
     wanted = _checks.values_for(_checks.called(target, x, "target"), "target(x)", len(x), "the points")
     if got.shape != wanted.shape:
         raise ValueError(f"'head' and 'target' must return the same shape, got {got.shape} and {wanted.shape}")
-    difference = np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1)
-    return np.asarray(np.linalg.norm(difference, axis=1))
+    return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))
 
 
 def _count(n: int) -> int:

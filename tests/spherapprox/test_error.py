@@ -56,6 +56,14 @@ def test_vector_errors_are_euclidean():
     assert found.lower == pytest.approx(3.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("size", [-1060, -700, 0, 700, 1020])
+def test_errors_of_any_size_are_measured(size):
+    unit = math.ldexp(1.0, size)
+    found = sup_error(lambda x: unit * x[:, :2], lambda x: np.zeros((len(x), 2)), dim=2, n=1000)
+    usual = sup_error(lambda x: x[:, :2], lambda x: np.zeros((len(x), 2)), dim=2, n=1000)
+    assert found.lower / unit == pytest.approx(usual.lower, rel=2e-4 if size < -1000 else 1e-14)
+
+
 def test_given_points_take_the_place_of_the_sample():
     rows = np.eye(3)
     found = sup_error(lambda x: x[:, 1], zero, points=rows, refine=0)

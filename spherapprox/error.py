@@ -108,7 +108,7 @@ def sup_error(
     Raises
     ------
     TypeError
-        If `head` or `target` cannot be called, or a `Target` comes first and a head second.
+        If `head` or `target` cannot be called, or the second is a head and the first is none.
     ValueError
         If the dimension is unknown, the two return different shapes, or one of them something that is not finite.
 
@@ -122,10 +122,9 @@ def sup_error(
     """
     _checks.callable_(head, "head")
     _checks.callable_(target, "target")
-    if isinstance(head, Target) and hasattr(target, "control_points"):
-        raise TypeError(
-            f"'head' must come before 'target', got a Target, then a {type(target).__name__}: sup_error(head, target)"
-        )
+    if hasattr(target, "control_points") and not hasattr(head, "control_points"):
+        got = f"{'a Target' if isinstance(head, Target) else 'a function'}, then a {type(target).__name__}"
+        raise TypeError(f"'head' must come before 'target', got {got}: sup_error(head, target)")
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
     progress, error = _checks.flag(progress, "progress"), partial(_difference, called, target)

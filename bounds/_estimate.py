@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spherapprox.error import sup_error
+from spherapprox.error import lengths, sup_error
 from spherapprox.target import Target
 
 from .steepest import precision
@@ -118,7 +118,7 @@ def _change(left: Floats, right: Floats) -> Floats:
 
 
 def _length(values: Floats) -> Floats:
-    return np.asarray(np.linalg.norm(values.reshape(len(values), -1).astype(np.float64), axis=1))
+    return lengths(values.reshape(len(values), -1).astype(np.float64))
 
 
 def _zero(x: Floats) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from spherapprox import sphere
-from spherapprox.error import ErrorInterval, sup_error
+from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
@@ -127,7 +127,7 @@ class Measure:
 
 
 def _lengths(values: Floats) -> Floats:
-    return np.asarray(np.linalg.norm(values.reshape(len(values), -1), axis=1))
+    return lengths(values.reshape(len(values), -1))
 
 
 def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str | float) -> tuple[Head, Row]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spherapprox import _checks, sphere
-from spherapprox.error import ErrorInterval, sup_error
+from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
@@ -203,7 +203,7 @@ def _inexact(degree: int, points: PointSet, workers: int | None) -> Found:
 
 def _at_its_point(error: ErrorInterval, head: CoreHead | SplitHead, target: Target) -> Found:
     again = sup_error(head, target, points=error.at[None], refine=0)
-    size = float(np.linalg.norm(target(error.at[None])))
+    size = float(lengths(target(error.at[None]).ravel()))
     allowance = 1e-5 * (size + again.lower)
     refuted = not error.lower - allowance <= again.lower <= error.upper + allowance
     return again.lower, refuted, f"this head's error there is {again.lower:.4g}" if refuted else "", again.at[None]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spherapprox import special
 from spherapprox._checks import Floats
+from spherapprox.error import lengths
 
 Float64 = NDArray[np.float64]
 Function = Callable[[Any], ArrayLike]
@@ -85,11 +86,11 @@ def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Gen
     3.0
     """
     values, eps = _values(function, x)
-    noise = 4.0 * math.sqrt(eps) * float(np.linalg.norm(np.ptp(values, axis=0)))
+    noise = 4.0 * math.sqrt(eps) * float(lengths(np.ptp(values, axis=0)))
 
     def slopes(f: Float64, g: Float64, angle: Float64) -> Float64:
         size = np.maximum(np.abs(f).max(axis=-1), np.abs(g).max(axis=-1))
-        change = np.linalg.norm(g - f, axis=-1) - noise - 64.0 * eps * size
+        change = lengths(g - f) - noise - 64.0 * eps * size
         return np.asarray(np.maximum(change, 0.0) / angle**exponent)
 
     def score(pairs: _Pairs) -> Float64:

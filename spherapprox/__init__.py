@@ -7,7 +7,6 @@ Docstrings cite docs/theorems.md by number; it is installed in share/doc/spherap
 from __future__ import annotations
 
 import importlib
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from . import _extras
@@ -80,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *(["HeadRegressor"] if find_spec("sklearn") else [])})
+    return sorted({*globals(), *__all__, *(["HeadRegressor"] if _extras.installed("sklearn") else [])})

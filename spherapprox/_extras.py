@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import importlib
 import sys
+from importlib.util import find_spec
 from typing import Any
+
+
+def installed(package: str) -> bool:
+    """Tell whether a package can be found; finders that refuse, and stand-ins without a spec, count as none."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def load(module: str, name: str) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _checks, special, sphere
+from ._checks import Floats
 from .partition import EqualMeasurePartition
 from .points import nodes
 from .points.pointset import Points, require_equal
@@ -107,7 +108,7 @@ def sup_error(
     Raises
     ------
     TypeError
-        If `head` or `target` cannot be called, or a `Target` comes first and a head second.
+        If `head` or `target` cannot be called, or the second is a head and the first is none.
     ValueError
         If the dimension is unknown, the two return different shapes, or one of them something that is not finite.
 
@@ -121,10 +122,9 @@ def sup_error(
     """
     _checks.callable_(head, "head")
     _checks.callable_(target, "target")
-    if isinstance(head, Target) and hasattr(target, "control_points"):
-        raise TypeError(
-            f"'head' must come before 'target', got a Target, then a {type(target).__name__}: sup_error(head, target)"
-        )
+    if hasattr(target, "control_points") and not hasattr(head, "control_points"):
+        got = f"{'a Target' if isinstance(head, Target) else 'a function'}, then a {type(target).__name__}"
+        raise TypeError(f"'head' must come before 'target', got {got}: sup_error(head, target)")
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
     progress, error = _checks.flag(progress, "progress"), partial(_difference, called, target)
@@ -207,6 +207,13 @@ def worst_case_error(
     return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
 
 
+def lengths(values: Floats) -> Float64:
+    """Return Euclidean norms along the last axis; squares of values near either end of floats would leave them."""
+    unit = np.ldexp(1.0, np.frexp(np.abs(values).max())[1] - 1)  # a power of 2
+    with np.errstate(over="ignore"):
+        return np.asarray(unit * np.linalg.norm(values / unit, axis=-1))
+
+
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
     """Return a callable's signature, None for those that have none."""
     try:
@@ -217,12 +224,11 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
 
 def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayLike], x: Float64) -> Float64:
     """Return the Euclidean norm of head(x) - target(x), (n,)."""
-    got = _checks.values_for(head(x), "head(x)", len(x), "the points")
-    wanted = _checks.values_for(target(x), "target(x)", len(x), "the points")
+    got = _checks.values_for(_checks.called(head, x, "head"), "head(x)", len(x), "the points")
+    wanted = _checks.values_for(_checks.called(target, x, "target"), "target(x)", len(x), "the points")
     if got.shape != wanted.shape:
         raise ValueError(f"'head' and 'target' must return the same shape, got {got.shape} and {wanted.shape}")
-    difference = np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1)
-    return np.asarray(np.linalg.norm(difference, axis=1))
+    return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))
 
 
 def _count(n: int) -> int:

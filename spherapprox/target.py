@@ -99,7 +99,7 @@ class Target:
         Parameters
         ----------
         x : array_like, shape (n, dim+1)
-            Points of unit length, float32 or float64; the function gets them as they are.
+            Points of unit length, float32 or float64; the function gets them as they are, read-only.
 
         Returns
         -------
@@ -109,7 +109,8 @@ class Target:
         Raises
         ------
         ValueError
-            If the rows are no points of S^dim, or the function returns another shape or values that are not finite.
+            If the rows are no points of S^dim, or the function writes into them, returns another shape or values that
+            are not finite.
         TypeError
             If the function returns something else than real numbers.
 
@@ -121,7 +122,7 @@ class Target:
         """
         rows = _checks.rows(x, dim=self.dim)
         try:
-            returned = _checks.detached(self.function(rows))
+            returned = _checks.called(self.function, rows, "function")
         except ValueError as error:
             raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
         values = _checks.numeric(returned, "function(x)")
@@ -133,7 +134,7 @@ class Target:
                 f"'function' must return finite values, got {_checks.show(values[first].tolist())} "
                 f"at row {first}, x = {_checks.show(rows[first].tolist())}"
             )
-        return _checks.floating(values, "function(x)")
+        return _checks.floating(values if values.flags.writeable else values.copy(), "function(x)")
 
     def _check_shape(self, shape: tuple[int, ...], n: int) -> None:
         """Raise unless the function returned one row for each of n points."""

@@ -15,6 +15,8 @@ from .task import Array
 
 BAND = 0.5
 """The sum of "riemann" for the function 1 is off by no more at the control points that are tried."""
+CARRIED = 0.05
+"""It is off by no more there at the concentration that a warning advises."""
 OVERLAP = 0.05
 """Neighbours add as much to an interpolating head's kernel at half of them."""
 _NODES, _PAIRS, _BLOCK = (4, 16), 2**20, 2**13
@@ -41,7 +43,8 @@ def warn_unresolved(rows: Floats, weights: Array | None, concentration: float, r
             why = (
                 f"weighted kernels add up to {1.0 + found:.3g} at one of them, not to 1, so that the head errs as much"
             )
-            _warn(n, concentration, why, _largest(lambda trial: abs(error(trial)) <= BAND, concentration))
+            largest = _largest(lambda trial: abs(error(trial)) <= CARRIED, concentration)
+            _warn(n, concentration, why, largest, f", where that sum is within {CARRIED:.0%} of 1")
     elif rule == "interpolation" and n > 1:
 
         def overlap(trial: float) -> bool:
@@ -73,9 +76,9 @@ def _largest(holds: Callable[[float], bool], concentration: float) -> float:
     return low
 
 
-def _warn(n: int, concentration: float, why: str, largest: float) -> None:
+def _warn(n: int, concentration: float, why: str, largest: float, there: str = "") -> None:
     """Warn, naming the largest concentration that the points carry."""
     _checks.warn_inaccurate(
         f"'concentration' is too large for these {n} control points, got {concentration:g}: {why}; they carry up to "
-        f"{largest:.3g}: take that or less, or more points"
+        f"{largest:.3g}{there}: take that or less, or more points"
     )

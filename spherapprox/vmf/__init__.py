@@ -42,7 +42,7 @@ class VonMisesFisher(Distribution):
     ----------
     dim : int
     concentration, kappa : float
-    mean_direction : ndarray, shape (dim+1,), or None
+    mean_direction, mu : ndarray, shape (dim+1,), or None
         Read-only.
 
     Raises
@@ -101,6 +101,9 @@ class VonMisesFisher(Distribution):
             mean.flags.writeable = False
             dim = mean.size - 1
         lam = either(concentration, kappa, "concentration", "kappa")
+        if lam is None:
+            first = "dim" if mean is None else "mean_direction"
+            raise TypeError(f"'concentration' must be given, got none: {type(self).__name__}({first}, concentration)")
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "concentration", _checks.concentration(lam, maximum=MAX_CONCENTRATION))
         object.__setattr__(self, "mean_direction", mean)
@@ -122,6 +125,11 @@ class VonMisesFisher(Distribution):
         mean = None if self.mean_direction is None else _checks.show(self.mean_direction.tolist())
         first = f"dim={self.dim}" if mean is None else f"mean_direction={mean}"
         return f"{type(self).__name__}({first}, concentration={self.concentration})"
+
+    @property
+    def mu(self) -> Array | None:
+        """The mean direction, by SciPy's name."""
+        return self.mean_direction
 
     @property
     def kappa(self) -> float:

@@ -476,3 +476,12 @@ def test_a_validation_is_repeatable():
     first, second = (str(attempted(target, n=500, rng=7)) for _ in range(2))
     assert first == second
     assert first.endswith("ok: True (holds)") or first.endswith("ok: False (vacuous)")
+
+
+def test_a_wrong_lipschitz_constant_is_found_in_tiny_units():
+    unit = 1e-200
+    target = Target(lambda x: 3.0 * unit * x[:, 2], 2, lipschitz=2.0 * unit, sup_norm=3.0 * unit)
+    head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=20.0)
+    _, claim, _ = validate(head, target, n=500, worst_case=False).claims
+    assert claim.outcome == "refuted"
+    assert claim.found == pytest.approx(3.0 * unit, rel=1e-6)

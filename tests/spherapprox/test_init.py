@@ -38,9 +38,17 @@ def test_unknown_name():
         spherapprox.nothing  # noqa: B018
 
 
+NO_ENTRY = 'sys.modules["sklearn"] = None  # imports fail as where it is not installed'
+STAND_IN = 'import types; sys.modules["sklearn"] = types.ModuleType("sklearn")  # its __spec__ is None'
+REFUSED = """
+class Refusing:
+    def find_spec(self, name, *_):
+        if name == "sklearn":
+            raise ModuleNotFoundError("no scikit-learn here", name=name)
+
+sys.meta_path.insert(0, Refusing())
+"""
 WITHOUT_SCIKIT_LEARN = """
-import sys
-sys.modules["sklearn"] = None  # imports fail as where it is not installed
 import inspect, pydoc
 import spherapprox
 
@@ -57,8 +65,10 @@ for line in ("spherapprox.HeadRegressor", "from spherapprox import HeadRegressor
 """
 
 
-def test_without_scikit_learn_everything_else_can_be_inspected_and_its_import_says_what_to_install():
-    done = subprocess.run([sys.executable, "-c", WITHOUT_SCIKIT_LEARN], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("how", [NO_ENTRY, STAND_IN, REFUSED])
+def test_without_scikit_learn_everything_else_can_be_inspected_and_its_import_says_what_to_install(how):
+    code = f"import sys\n{how}\n{WITHOUT_SCIKIT_LEARN}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     kinds, messages = zip(*(line.split(" ", 1) for line in done.stdout.splitlines()), strict=True)
     assert kinds == ("AttributeError", "ImportError", "ImportError")
     assert all('pip install "spherapprox[learn]"' in message for message in messages)

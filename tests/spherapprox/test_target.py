@@ -36,6 +36,18 @@ class TestCall:
         values = Target(lambda x: np.sign(x[:, 0]).astype(int), 2)(X)
         assert (values.dtype, values.tolist()) == (np.float64, [1.0, 0.0, 1.0])
 
+    def test_the_callers_rows_stay_as_they_are(self):
+        def mirror(x):
+            x[:] = x[:, ::-1]
+            return x[:, 0]
+
+        rows = X.copy()
+        with pytest.raises(ValueError, match="'function' must not write into its argument: take a copy"):
+            Target(mirror, 2)(rows)
+        values = Target(lambda x: x, 2)(rows)
+        values[:] = 0.0  # not the rows themselves
+        assert np.array_equal(rows, X)
+
     @pytest.mark.parametrize(
         ("x", "match"),
         [

@@ -639,6 +639,7 @@ def test_what_is_written_for_scipy_works():
         assert single == pytest.approx(getattr(peer, name)([0.0, 0.0, 1.0]), rel=1e-12)
     assert dist.entropy() == pytest.approx(peer.entropy(), rel=1e-12)
     assert (dist.dim, dist.concentration, dist.kappa) == (2, 20.0, 20.0)
+    assert dist.mu is dist.mean_direction
     for same in (VonMisesFisher(mu=mean, kappa=20), VonMisesFisher(mean_direction=mean, concentration=20)):
         assert same == dist
     expected = kernel.rvs(mean, size=5, rng=3)
@@ -791,7 +792,16 @@ NORTH = [0.0, 0.0, 1.0]
         (lambda: VonMisesFisher(NORTH, 1.0, mu=NORTH), TypeError, "'mean_direction' and 'mu' are the same here"),
         (lambda: VonMisesFisher(3, 1.0, mu=NORTH), ValueError, r"'mean_direction' must have shape \(4,\) for dim = 3"),
         (lambda: VonMisesFisher([0.0, 2.0], 1.0), ValueError, "'mean_direction' must have unit length, got length 2"),
-        (lambda: VonMisesFisher(NORTH), TypeError, "'concentration' must be a real number, got None"),
+        (
+            lambda: VonMisesFisher(NORTH),
+            TypeError,
+            r"'concentration' must be given, .*\(mean_direction, concentration\)",
+        ),
+        (
+            lambda: VonMisesFisher(2),
+            TypeError,
+            r"'concentration' must be given, .*VonMisesFisher\(dim, concentration\)",
+        ),
         (lambda: VonMisesFisher.fit(np.eye(3), method="mlw"), ValueError, "'method' must be .*did you mean 'mle'"),
         (
             lambda: VonMisesFisher.fit(np.eye(3), [1, 2, 3], method="marginal"),

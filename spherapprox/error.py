@@ -224,8 +224,8 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
 
 def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayLike], x: Float64) -> Float64:
     """Return the Euclidean norm of head(x) - target(x), (n,)."""
-    got = _checks.values_for(_checks.called(head, x, "head"), "head(x)", len(x), "the points")
-    wanted = _checks.values_for(_checks.called(target, x, "target"), "target(x)", len(x), "the points")
+    got = _checks.values_for(_checks.called(head, x), "head(x)", len(x), "the points")
+    wanted = _checks.values_for(_checks.called(target, x), "target(x)", len(x), "the points")
     if got.shape != wanted.shape:
         raise ValueError(f"'head' and 'target' must return the same shape, got {got.shape} and {wanted.shape}")
     return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))

@@ -109,8 +109,7 @@ class Target:
         Raises
         ------
         ValueError
-            If the rows are no points of S^dim, or the function writes into them, returns another shape or values that
-            are not finite.
+            If the rows are no points of S^dim, or the function returns another shape or values that are not finite.
         TypeError
             If the function returns something else than real numbers.
 
@@ -122,7 +121,7 @@ class Target:
         """
         rows = _checks.rows(x, dim=self.dim)
         try:
-            returned = _checks.called(self.function, rows, "function")
+            returned = _checks.called(self.function, rows)
         except ValueError as error:
             raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
         values = _checks.numeric(returned, "function(x)")
@@ -134,7 +133,7 @@ class Target:
                 f"'function' must return finite values, got {_checks.show(values[first].tolist())} "
                 f"at row {first}, x = {_checks.show(rows[first].tolist())}"
             )
-        return _checks.floating(values if values.flags.writeable else values.copy(), "function(x)")
+        return _checks.floating(values, "function(x)")
 
     def _check_shape(self, shape: tuple[int, ...], n: int) -> None:
         """Raise unless the function returned one row for each of n points."""

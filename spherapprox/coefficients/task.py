@@ -71,4 +71,4 @@ def sample(target: Callable[[Any], ArrayLike], rows: Floats, name: str) -> Float
             f"they need {dim + 1} columns"
         )
     what = "the control points" if name == "points" else "the points"
-    return _checks.values_for(_checks.called(target, rows, "target"), f"target({name})", len(rows), what)
+    return _checks.values_for(_checks.called(target, rows), f"target({name})", len(rows), what)

@@ -70,7 +70,7 @@ def project(
     longitude = np.arange(n_longitudes) * (2.0 * np.pi / n_longitudes)
     horizontal = s[:, None] * np.exp(1j * longitude)  # (rows of the grid, n_longitudes)
     x = np.stack([horizontal.real, horizontal.imag, np.broadcast_to(z[:, None], horizontal.shape)], axis=-1)
-    returned = _checks.called(function, x.reshape(-1, 3), "function")
+    returned = _checks.called(function, x.reshape(-1, 3))
     values = _checks.values_for(returned, "function(x)", horizontal.size, "the points")
     series = np.fft.rfft(values.reshape(*horizontal.shape, -1), axis=1, norm="forward")
     series *= 0.5 * weight[:, None, None]

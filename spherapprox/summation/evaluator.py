@@ -52,7 +52,7 @@ class Evaluator:
             below = scaled.sums if normalize else None
             plans.append(taken)
         for strand in apart:
-            scaled, taken = self._scaled(self.b[strand.members], strand.table, False, True)
+            scaled, taken = self._scaled(self.b[strand.members], strand.table, False, True, lifted=normalize)
             sums = scale.value(scaled, self.rate, False) if below is None else scale.quotient(scaled, below, self.rate)
             answer[:, strand.columns] += sums
             plans.append(taken)
@@ -75,9 +75,11 @@ class Evaluator:
         rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * self.rate + LARGEST_LOG)
         return answer, replace(taken, rtol=taken.rtol + rounding, atol=0.0)
 
-    def _scaled(self, b: Floats, table: Floats, normalize: bool, row_by_row: bool) -> tuple[scale.Scaled, Plan]:
+    def _scaled(
+        self, b: Floats, table: Floats, normalize: bool, row_by_row: bool, *, lifted: bool = False
+    ) -> tuple[scale.Scaled, Plan]:
         """Return the sums of values divided by powers of 2."""
-        problem, octaves = scale.as_weights(self.x, b, self.rate, self.dtype, table, normalize)
+        problem, octaves = scale.as_weights(self.x, b, self.rate, self.dtype, table, normalize, lifted)
         sums, taken = self._run(problem, row_by_row)
         return scale.Scaled(sums, octaves), replace(taken, atol=scale.underflow(problem, octaves))
 

@@ -88,9 +88,12 @@ def _on(octaves: NDArray[np.int32], a: Scaled) -> Partial:
 
 
 def as_weights(
-    x: Floats, b: Floats, rate: float, dtype: np.dtype[Any], table: Floats, normalize: bool
+    x: Floats, b: Floats, rate: float, dtype: np.dtype[Any], table: Floats, normalize: bool, lifted: bool = False
 ) -> tuple[Problem, NDArray[np.int32]]:
-    """Return the problem for values (n, p) divided by 2^octaves, and the octaves (p,)."""
+    """Return the problem for values (n, p) divided by 2^octaves, and the octaves (p,).
+
+    `lifted` says that tiny sums matter, as those of a quotient do, besides those that huge values lift.
+    """
     largest = np.abs(table).max(axis=0)
     octaves = np.frexp(largest)[1]  # (p,)
     octaves[largest == 0.0] = _NO_OCTAVES
@@ -98,7 +101,7 @@ def as_weights(
     def w(part: slice) -> Float64:
         return _lift(table[part], -octaves)
 
-    lifted = bool(octaves.max() > _LIFTED)
+    lifted = lifted or bool(octaves.max() > _LIFTED)
     return Problem(x, b, rate, dtype, w, len(octaves), normalize, lifted), octaves
 
 

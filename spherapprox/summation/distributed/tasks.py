@@ -181,16 +181,16 @@ def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:
         TOGETHER: _scaled(recipe, x, b, np.zeros_like(table) if together is None else together, recipe.normalize)
     }
     for strand in apart:
-        scaled = _scaled(recipe, x, b[strand.members], strand.table, False)
+        scaled = _scaled(recipe, x, b[strand.members], strand.table, False, lifted=recipe.normalize)
         for i, column in enumerate(strand.columns):
             own = replace(scaled.sums, numerators=scaled.sums.numerators[:, i : i + 1])
             state[strand.band, column] = Scaled(own, scaled.octaves[i : i + 1])
     return state
 
 
-def _scaled(recipe: Recipe, x: Floats, b: Floats, table: Floats, normalize: bool) -> Scaled:
+def _scaled(recipe: Recipe, x: Floats, b: Floats, table: Floats, normalize: bool, *, lifted: bool = False) -> Scaled:
     """Return the sums of values divided by powers of 2."""
-    problem, octaves = scale.as_weights(x, b, recipe.rate, recipe.dtype, table, normalize)
+    problem, octaves = scale.as_weights(x, b, recipe.rate, recipe.dtype, table, normalize, lifted)
     return Scaled(_carry_out(recipe, problem), octaves)
 
 

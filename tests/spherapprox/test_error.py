@@ -238,8 +238,9 @@ def test_functions_may_write_into_the_points_they_get():
         x[:] = x[:, ::-1]
         return x[:, 0]
 
-    assert sup_error(mirror, zero, dim=2, n=100) == sup_error(lambda x: x[:, 2], zero, dim=2, n=100)
-    assert sup_error(zero, mirror, dim=2, n=100) == sup_error(zero, lambda x: x[:, 2], dim=2, n=100)
+    wanted = sup_error(lambda x: x[:, 2], zero, dim=2, n=100).lower
+    assert sup_error(mirror, zero, dim=2, n=100).lower == wanted
+    assert sup_error(zero, mirror, dim=2, n=100).lower == wanted
     rows = sphere.uniform(2, 20, rng=0)
     kept = rows.copy()
     head = SplitHead.from_target(mirror, rows, 10.0)

@@ -1,3 +1,5 @@
+import re
+
 """The command: what it prints, what it writes, how it fails."""
 
 import csv

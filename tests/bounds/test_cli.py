@@ -1,9 +1,8 @@
-import re
-
 """The command: what it prints, what it writes, how it fails."""
 
 import csv
 import json
+import re
 import subprocess
 import sys
 import warnings

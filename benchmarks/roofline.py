@@ -13,8 +13,8 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
-from spherapprox._kernels import registers
-from spherapprox._kernels.registers import block_zeros, has_avx512, load_like, plus, store_block
+from spherapprox._kernels.simd import registers
+from spherapprox._kernels.simd.registers import block_zeros, has_avx512, load_like, plus, store_block
 
 STEPS = 10**6
 

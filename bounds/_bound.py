@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from spherapprox import _checks
+from spherapprox._types import Array
 
 if TYPE_CHECKING:
     from .certify import Enclosure
@@ -248,7 +249,7 @@ def over_arrays(function: Callable[..., Any], *arguments: ArrayLike | None) -> A
     rows = np.broadcast(*(np.asarray(argument, dtype=object) for argument in arguments))
     results = [function(*row) for row in rows]
     kind = float if results and all(isinstance(r, float) for r in results) else object
-    array: NDArray[Any] = np.empty(len(results), dtype=kind)
+    array: Array = np.empty(len(results), dtype=kind)
     for i, result in enumerate(results):
         array[i] = result
     return array.reshape(rows.shape)

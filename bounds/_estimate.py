@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from spherapprox._types import Floats
 from spherapprox.error import lengths, sup_error
 from spherapprox.target import Target
 
 from .steepest import precision
-
-Floats = NDArray[np.floating[Any]]
 
 POINTS = 2000
 """Points from which the steepest place is searched for."""

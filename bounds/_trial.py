@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from spherapprox import sphere
+from spherapprox._types import Floats
 from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.partition import EqualMeasurePartition
@@ -26,7 +26,6 @@ from .validate import validate
 from .verdicts import Validation
 
 Head = CoreHead | SplitHead
-Floats = NDArray[np.floating[Any]]
 
 HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split": SplitHead}
 _THEOREMS = {"core": ("sharp-core",), "split": ("sharp-split-mean", "sharp-split")}

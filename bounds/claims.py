@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spherapprox import _checks, sphere
+from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.points import PointSet, nodes
@@ -19,7 +19,6 @@ from spherapprox.vmf import VonMisesFisher
 
 from .steepest import precision, steepest
 
-Float64 = NDArray[np.float64]
 Outcome = Literal["survived", "refuted", "not attempted"]
 
 VALUES, LIPSCHITZ, SUP_NORM, COVERING, EXACTNESS, ERROR = (

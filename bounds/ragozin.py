@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import jv
 
 from spherapprox import _checks
-from spherapprox._kernels.gamma import log_gamma_half_ratio
+from spherapprox._scalars.gamma import log_gamma_half_ratio
 from spherapprox.special import cap_angle
 
 EXACT_UP_TO = 64

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from tabulate import tabulate
 
 from spherapprox import _checks
+from spherapprox._types import Float64
 
 from ._bound import Bound
 from ._files import together, write_csv
@@ -140,12 +141,12 @@ class Curves:
     """
 
     over: str
-    axis: NDArray[np.float64]
+    axis: Float64
     fixed: float
-    log10: dict[str, NDArray[np.float64]]
+    log10: dict[str, Float64]
     sides: dict[str, str]
 
-    def gap(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def gap(self) -> tuple[Float64, Float64]:
         """Return the floor for heads made from N samples (4.5), and the least N proven for a split head.
 
         Returns

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from spherapprox import _checks
+from spherapprox._types import Array
 from spherapprox.vmf import VonMisesFisher
 
 KAPPA = (math.pi**2 - 4.0) / 4.0
@@ -22,7 +22,7 @@ FACTORS = 256
 """Ratios of which an eigenvalue's bounds take each by itself; tuned."""
 
 
-def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
     """Enclose I_(order+1)(x) / I_order(x) between elementary functions (Amos).
 
     Parameters
@@ -111,9 +111,9 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
     return min(lower, 0.0), min(upper, 0.0)
 
 
-def _log_ratio(a: NDArray[Any], b: NDArray[Any], x: float) -> NDArray[Any]:
+def _log_ratio(a: Array, b: Array, x: float) -> Array:
     """Return log[(a + sqrt(x^2 + b^2)) / x] for a <= b, by the asinh of b/x, without cancellation."""
-    result: NDArray[Any] = np.arcsinh(b / x) + np.log1p((a - b) / (b + np.hypot(x, b)))
+    result: Array = np.arcsinh(b / x) + np.log1p((a - b) / (b + np.hypot(x, b)))
     return result
 
 

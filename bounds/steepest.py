@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from spherapprox import special
-from spherapprox._checks import Floats
+from spherapprox._types import Float64, Floats, Indices
 from spherapprox.error import lengths
 
-Float64 = NDArray[np.float64]
 Function = Callable[[Any], ArrayLike]
 
 NEAREST = 1e-6
@@ -198,7 +197,7 @@ def _tangents(first: Float64, most: int, rng: np.random.Generator) -> Float64:
     return np.asarray(q[:, :, 1:].transpose(0, 2, 1))
 
 
-def _apart(c: Float64, scores: Float64) -> NDArray[np.intp]:
+def _apart(c: Float64, scores: Float64) -> Indices:
     """Return indices of the largest scores at points that are further than neighbours from each other."""
     least, chosen = math.cos(1.5 * _spacing(c)), [int(np.argmax(scores))]
     for i in np.argsort(-scores, kind="stable")[:CANDIDATES]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from tabulate import tabulate
 
+from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval
 
 from ._bound import Bound
@@ -62,7 +61,7 @@ class Check:
     verdict: Verdict
     reason: str = ""
     quantity: Quantity = "error"
-    at: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    at: Float64 | None = field(default=None, compare=False, repr=False)
     suspects: tuple[str, ...] = ()
 
 

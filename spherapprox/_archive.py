@@ -19,7 +19,7 @@ from typing import IO, Any, ClassVar
 import numpy as np
 
 from . import __version__, _checks
-from ._checks import Floats
+from ._types import Floats
 
 FORMAT = "spherapprox"
 VERSION = 1

@@ -15,11 +15,10 @@ from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _threads
-
-Floats = NDArray[np.floating[Any]]
+from ._types import Array, Float64, Floats
 
 UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
@@ -162,7 +161,7 @@ def reals(
     maximum: float | None = None,
     finite: bool = False,
     nan: bool = True,
-) -> NDArray[np.float64]:
+) -> Float64:
     """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
     raw = numeric(value, name)
     with np.errstate(over="ignore"):  # a long double may be too large
@@ -188,7 +187,7 @@ def reals(
 
 
 def _within(
-    array: NDArray[np.float64],
+    array: Float64,
     above: float | None,
     minimum: float | None,
     below: float | None,
@@ -201,7 +200,7 @@ def _within(
     return _inside(low, *limits) and _inside(high, *limits)
 
 
-def numeric(value: Any, name: str) -> NDArray[Any]:
+def numeric(value: Any, name: str) -> Array:
     """Return an array of integers or floats of any shape, without a mask."""
     if is_masked(value):
         raise ValueError(f"'{name}' must not have masked elements: fill or drop them first")
@@ -331,7 +330,7 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
         )
 
 
-def _squared_lengths(array: Floats) -> NDArray[np.float64]:
+def _squared_lengths(array: Floats) -> Float64:
     """Return the squared length of each row; a few columns are faster one by one."""
     if array.shape[1] > 8:
         return np.asarray(np.einsum("ij,ij->i", array, array, dtype=np.float64))
@@ -420,7 +419,7 @@ def path(value: object) -> str:
     return text
 
 
-def destination(out: object, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def destination(out: object, shape: tuple[int, ...]) -> Float64:
     """Return an array that a result of this shape can be written into as it is."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"'out' must be a NumPy array, got {show(out)} of type {type(out).__name__}")

@@ -82,7 +82,7 @@ def _compile(name: str) -> None:
 
 
 def _radii() -> None:
-    from ._kernels import search
+    from ._kernels.partition import search
     from .partition import EqualMeasurePartition
 
     for dim, n, kind in product((2, 3, 8), (1000, 10**8), ("midpoint", "centroid", "smallest-cap")):
@@ -106,8 +106,8 @@ def _partitions() -> None:
 
 
 def _special() -> None:
-    from ._kernels import bessel_ratio
-    from ._kernels.loops import LOOPS
+    from ._kernels.scalars.loops import LOOPS
+    from ._scalars import bessel_ratio
 
     for kernel, loop in LOOPS.items():
         arguments: list[Any] = [np.ones(9)] * kernel.__code__.co_argcount

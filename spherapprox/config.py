@@ -60,7 +60,7 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
 
 def _collect() -> dict[str, Any]:
     from ._kernels.jit import cache_folder
-    from ._kernels.registers import host, shape
+    from ._kernels.simd.registers import host, shape
 
     size, vectors, group = shape()
     name, avx512 = host()

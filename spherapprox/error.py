@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _checks, special, sphere
-from ._checks import Floats
+from ._types import Float64, Floats, Indices
 from .partition import EqualMeasurePartition
 from .points import nodes
 from .points.pointset import Points, require_equal
@@ -22,7 +22,6 @@ from .target import Target
 
 __all__ = ["ErrorInterval", "sup_error", "worst_case_error"]
 
-Float64 = NDArray[np.float64]
 Error = Callable[[Float64], Float64]
 """Maps points (n, dim+1) to errors (n,)."""
 
@@ -293,7 +292,7 @@ def _in_chunks(error: Error, x: Float64, progress: bool) -> Float64:
     return np.concatenate([error(chunk) for chunk in chunks])
 
 
-def _worst(x: Float64, values: Float64, count: int) -> NDArray[np.intp]:
+def _worst(x: Float64, values: Float64, count: int) -> Indices:
     """Return indices of the points with the largest errors among those that no neighbour exceeds."""
     order = np.argsort(-values, kind="stable")[:CANDIDATES]
     candidates, least = x[order], math.cos(min(1.5 * _spacing(x), math.pi))

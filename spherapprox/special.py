@@ -25,11 +25,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _checks
-from ._kernels import bessel, bessel_ratio, beta
-from ._kernels import gegenbauer as polynomials
+from ._scalars import bessel, bessel_ratio, beta
+from ._scalars import gegenbauer as polynomials
+from ._types import Float64
 
 __all__ = [
     "cap_angle",
@@ -48,7 +49,6 @@ __all__ = [
     "log_surface_area",
 ]
 
-Array = NDArray[np.float64]
 
 COMPILE_FROM = 10_000
 """Elements from which compiled kernels are used, in one call, or over all calls by the time they took: the kernels load
@@ -623,7 +623,7 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
     return _by_degree(polynomials.max_zero_angle, k * (m > polynomials.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
 
 
-def _by_degree(kernel: Callable[..., float], steps: float | Array, rate: float, *arguments: float | Array) -> Any:
+def _by_degree(kernel: Callable[..., float], steps: float | Float64, rate: float, *arguments: float | Float64) -> Any:
     """Apply a kernel that takes so many steps of a loop; `rate` of them take as long as other kernels take in all."""
     if all(isinstance(argument, float) for argument in arguments):
         if float(steps) < LONG * rate:
@@ -635,7 +635,7 @@ def _by_degree(kernel: Callable[..., float], steps: float | Array, rate: float, 
 
 def _extend_numba() -> None:
     """Make this module's functions callable on numbers in compiled code (numba's entry point `numba_extensions`)."""
-    from ._kernels import overloads
+    from ._kernels.scalars import overloads
 
     overloads.install(sys.modules[__name__])
 
@@ -666,19 +666,19 @@ def _by_the_clock(function: Callable[..., None], *arguments: Any) -> None:
     _interpreted += (time.perf_counter() - start) / ELEMENT
 
 
-def _row_by_row(kernel: Callable[..., float], columns: list[Array], result: Array) -> None:
+def _row_by_row(kernel: Callable[..., float], columns: list[Float64], result: Float64) -> None:
     result[:] = [kernel(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 @functools.cache
 def _loops() -> dict[Callable[..., Any], Callable[..., None]]:
     """Import the compiled loops; each compiles at its first call."""
-    from ._kernels.loops import LOOPS
+    from ._kernels.scalars.loops import LOOPS
 
     return LOOPS
 
 
-def elementwise(kernel: Callable[..., float], *arguments: float | Array, work: float = 0.0) -> Any:
+def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work: float = 0.0) -> Any:
     """Apply a scalar kernel to broadcast arguments; nan where any argument is nan.
 
     `work` is what is known beforehand of the time it takes, in elements; what turns out to take long is compiled too.
@@ -707,7 +707,7 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Array, work: f
     return result.reshape(shape)
 
 
-def _flat(argument: float | Array, shape: tuple[int, ...]) -> Array:
+def _flat(argument: float | Float64, shape: tuple[int, ...]) -> Float64:
     """Return a contiguous vector of the argument broadcast to a shape."""
     if isinstance(argument, float):
         return np.full(math.prod(shape), argument)

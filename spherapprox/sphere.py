@@ -6,10 +6,11 @@ Every function returns float64. The pole is the last axis, as everywhere in the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import cosdg, sindg
 
 from . import _checks
+from ._types import Float64
 
 __all__ = [
     "distance",
@@ -22,13 +23,12 @@ __all__ = [
     "uniform",
 ]
 
-Array = NDArray[np.float64]
 
 MAX_POINTS = 2**53
 """Largest number of points and largest dimension that are tried against memory: the products are floats."""
 
 
-def distance(x: ArrayLike, y: ArrayLike) -> Array:
+def distance(x: ArrayLike, y: ArrayLike) -> Float64:
     """Return the geodesic distance between points of S^m.
 
     Parameters
@@ -89,7 +89,7 @@ def distance(x: ArrayLike, y: ArrayLike) -> Array:
     return np.asarray(2.0 * np.arctan2(np.sqrt(minus), np.sqrt(plus)))
 
 
-def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degrees: bool = True) -> Array:
+def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degrees: bool = True) -> Float64:
     """Return the points of S^2 at the given latitudes and longitudes.
 
     Parameters
@@ -139,7 +139,7 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
     return np.stack([radius * cos(east), radius * sin(east), sin(north)], axis=-1) + 0.0
 
 
-def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Array, Array]:
+def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float64, Float64]:
     """Return latitude and longitude of points of S^2.
 
     Parameters
@@ -173,7 +173,7 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Array,
     return (np.degrees(north), np.degrees(east)) if degrees else (north, east)
 
 
-def to_polar(x: ArrayLike) -> Array:
+def to_polar(x: ArrayLike) -> Float64:
     """Return the hyperspherical angles of points of S^m.
 
     Parameters
@@ -208,7 +208,7 @@ def to_polar(x: ArrayLike) -> Array:
     return np.column_stack([colatitudes, azimuth + 0.0])
 
 
-def from_polar(angles: ArrayLike) -> Array:
+def from_polar(angles: ArrayLike) -> Float64:
     """Return the points of S^m with the given hyperspherical angles, the inverse of `to_polar`.
 
     Parameters
@@ -246,7 +246,7 @@ def from_polar(angles: ArrayLike) -> Array:
     return x
 
 
-def stereographic(x: ArrayLike) -> Array:
+def stereographic(x: ArrayLike) -> Float64:
     """Project points of S^m from the north pole (the last axis) to the plane through the equator.
 
     Parameters
@@ -286,7 +286,7 @@ def stereographic(x: ArrayLike) -> Array:
     return np.where(north, plane / safe * ((1.0 + height) / safe), plane / (1.0 - np.minimum(height, 0.0)))
 
 
-def inverse_stereographic(y: ArrayLike) -> Array:
+def inverse_stereographic(y: ArrayLike) -> Float64:
     """Lift points of the plane to S^m, the inverse of `stereographic`.
 
     Parameters
@@ -321,7 +321,7 @@ def inverse_stereographic(y: ArrayLike) -> Array:
     return np.hstack([array / shrink * np.where(far, 2.0 * small, 2.0) / scale, np.where(far, height, -height)])
 
 
-def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> Array:
+def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> Float64:
     """Draw independent uniform points of S^m.
 
     Parameters
@@ -356,7 +356,7 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> A
     return x
 
 
-def _unit(x: ArrayLike, name: str) -> Array:
+def _unit(x: ArrayLike, name: str) -> Float64:
     """Return rows of unit length with any leading axes."""
     array = _checks.floating(x, name)
     if array.ndim == 0:

@@ -8,9 +8,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _checks
+from ._types import Floats
 
 __all__ = ["Target"]
 
@@ -93,7 +94,7 @@ class Target:
         """Store a checked value: only `__post_init__` may."""
         object.__setattr__(self, attribute, value)
 
-    def __call__(self, x: ArrayLike) -> NDArray[np.floating[Any]]:
+    def __call__(self, x: ArrayLike) -> Floats:
         """Return the function's values at points of the sphere.
 
         Parameters

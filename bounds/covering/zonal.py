@@ -6,11 +6,10 @@ import functools
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from spherapprox._types import Float64
 
 from .polytope import polytopes
-
-Floats = NDArray[np.float64]
 
 MAX_DIM = 64
 """The closed form doubles its density with each dimension: above dim 6 random caps need fewer points at any radius."""
@@ -25,7 +24,7 @@ _SAFE = 1.0 - 1e-14
 
 
 @functools.cache
-def _log_coefficients(dim: int) -> Floats:
+def _log_coefficients(dim: int) -> Float64:
     """Return log c_p, p = 0, ..., dim: N(rho) <= sum_p c_p y^p for y = 1/sin(rho/2), 0 < rho <= pi (4.2, zonal)."""
     if dim == 1:
         return np.array([0.0, math.log(0.5 * math.pi)])
@@ -36,7 +35,7 @@ def _log_coefficients(dim: int) -> Floats:
     scaled = below - 0.5 * p * math.log1p(-share * share)
     same = scaled + np.log(np.exp(log_beta) / math.pi + (p > 0))
     above = scaled + log_beta - math.log(4.0 * share)
-    total: Floats = np.logaddexp(np.append(same, -np.inf), np.append(-np.inf, above))  # (dim + 1,)
+    total: Float64 = np.logaddexp(np.append(same, -np.inf), np.append(-np.inf, above))  # (dim + 1,)
     return total
 
 
@@ -49,7 +48,7 @@ def log_zonal_sum(dim: int, radius: float) -> float:
 
 
 @functools.cache
-def counted(dim: int) -> tuple[Floats, Floats]:
+def counted(dim: int) -> tuple[Float64, Float64]:
     """Return radii, increasing, and how many points of a cover counted band by band suffice from each of them on.
 
     Empty where nothing is counted (dim above 8). The radii are those of a fixed ladder and of the polytopes.
@@ -65,7 +64,7 @@ def counted(dim: int) -> tuple[Floats, Floats]:
     return radii, np.minimum.accumulate(counts)
 
 
-def _count(dim: int, radii: Floats) -> Floats:
+def _count(dim: int, radii: Float64) -> Float64:
     """Return for each radius the points of the best cover found: a cap at each pole and J equal bands between."""
     radius = radii[:, np.newaxis, np.newaxis]  # (radii, numbers of bands, bands)
     span = math.pi - 2.0 * radius
@@ -81,14 +80,14 @@ def _count(dim: int, radii: Floats) -> Floats:
     ratio = np.sqrt(chord * _SAFE / (widest * np.sin(centre)))
     points = _counts(dim - 1, 2.0 * np.arcsin(np.minimum(ratio, 1.0)))
     mirrored = np.clip(bands - 2.0 * north, 0.0, 2.0)  # 2: a band and its image, 1: the equator's, 0: beyond it
-    best: Floats = 2.0 + (mirrored * np.where(mirrored > 0.0, points, 1.0)).sum(axis=2).min(axis=1)
+    best: Float64 = 2.0 + (mirrored * np.where(mirrored > 0.0, points, 1.0)).sum(axis=2).min(axis=1)
     return best
 
 
-def _counts(dim: int, radii: Floats) -> Floats:
+def _counts(dim: int, radii: Float64) -> Float64:
     """Return sufficient numbers of points for many radii, infinite below the table."""
     if dim == 1:
-        arcs: Floats = np.ceil(math.pi / _SAFE / radii)
+        arcs: Float64 = np.ceil(math.pi / _SAFE / radii)
         return np.where(radii >= math.pi, 1.0, arcs)
     table, counts = counted(dim)
     found = np.searchsorted(table, radii, side="right") - 1

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
+
+from spherapprox._types import Array
 
 from .style import BLUE, PINK, RED, WINE, Label, grid, label_ends
 
@@ -84,9 +85,7 @@ def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
     return Label(f"{name}, $10^{{{exponent}}}$", ends[name], colour, bold)
 
 
-def concentration_figure(
-    eps: NDArray[Any], printed: NDArray[Any], proven: NDArray[Any], sharp: NDArray[Any], dim: int
-) -> Figure:
+def concentration_figure(eps: Array, printed: Array, proven: Array, sharp: Array, dim: int) -> Figure:
     """Draw Lambda(eps) of the thesis, with C_R = 1 and with a proven C_R, beside the sharp threshold of 4.1.
 
     Parameters

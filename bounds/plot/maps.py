@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from numpy.typing import NDArray
 
 from spherapprox import sphere, targets
+from spherapprox._types import Array
 from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.target import Target
 
@@ -79,13 +79,13 @@ def _draw_coastlines(axes: Any) -> None:
     axes.contour(np.radians(longitude), np.radians(latitude), land, levels=[0.5], colors="0.25", linewidths=0.5)
 
 
-def _drawn(values: NDArray[Any], vector: bool) -> NDArray[Any]:
+def _drawn(values: Array, vector: bool) -> Array:
     """Return what is drawn of the values (n, p): the numbers themselves, or the lengths of vectors."""
     return np.asarray(np.linalg.norm(values, axis=1)) if vector else values[:, 0]
 
 
 def _map(
-    figure: Figure, place: int, grid: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any], limit: float, title: str,
+    figure: Figure, place: int, grid: tuple[Array, Array], values: Array, limit: float, title: str,
     unit: str, *, signed: bool,
 ) -> Any:  # fmt: skip
     axes: Any = figure.add_subplot(3, 1, place + 1, projection="mollweide")

@@ -10,9 +10,9 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
-from numpy.typing import NDArray
 
 from spherapprox import PointSet, special, sphere
+from spherapprox._types import Float64
 from spherapprox.partition import EqualMeasurePartition
 
 from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Label, count_axis, grid, label_ends
@@ -20,7 +20,6 @@ from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Label, count_axi
 if TYPE_CHECKING:
     from ..makers import Comparison
 
-Floats = NDArray[np.float64]
 
 MOST_CELLS = 20_000
 """Cells that a figure can show apart."""
@@ -74,7 +73,7 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
     return figure
 
 
-def _edges(box: Floats) -> list[Floats]:
+def _edges(box: Float64) -> list[Float64]:
     """Return the sides of a cell of S^2, a point for each 2 degrees and nan after each."""
     (low, high), (west, east) = box
     azimuth, height = (
@@ -88,7 +87,7 @@ def _edges(box: Floats) -> list[Floats]:
 
 
 def _draw_globe(
-    axes: Any, partition: EqualMeasurePartition, values: Floats, view: tuple[float, float], norm: Any
+    axes: Any, partition: EqualMeasurePartition, values: Float64, view: tuple[float, float], norm: Any
 ) -> None:
     """Draw what of the sphere is seen from afar: a colour for each pixel's cell, the sides, and the centres."""
     toward = sphere.from_latitude_longitude(*view)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from scipy.optimize import brentq
 
-from spherapprox._kernels import bessel, bessel_ratio, gamma
+from spherapprox._scalars import bessel, bessel_ratio, gamma
 
 from .search import log_sum
 

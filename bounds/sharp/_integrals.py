@@ -23,17 +23,15 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from spherapprox._kernels.piece import log_sum
-from spherapprox._kernels.quadrature import gauss_legendre
-from spherapprox._kernels.zonal import HALF_PI, find_root
+from spherapprox._integrals.piece import log_sum
+from spherapprox._integrals.zonal import HALF_PI, find_root
+from spherapprox._scalars.gauss import gauss_legendre
+from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
 from .search import increasing_root
-
-Array = NDArray[np.float64]
 
 _TINY = 1e-300
 FINE = 36
@@ -211,12 +209,12 @@ class Excess:
             slope += 1.0 / x - self.concentration * math.sin(self.threshold + x)
         return slope
 
-    def log_integrals(self, stretches: Sequence[Stretch], nodes: int = FINE) -> Array:
+    def log_integrals(self, stretches: Sequence[Stretch], nodes: int = FINE) -> Float64:
         """Return the log of each stretch's integral over u."""
         phi, sines, weights = self.sampled(stretches, nodes)
         return log_sums(phi + sines, weights)
 
-    def sampled(self, stretches: Sequence[Stretch], nodes: int = FINE) -> tuple[Array, Array, Array]:
+    def sampled(self, stretches: Sequence[Stretch], nodes: int = FINE) -> tuple[Float64, Float64, Float64]:
         """Return log |phi|, (m-1) log[sin(u)/sin(w)] and weights at the nodes of each stretch, (stretches, 4 nodes)."""
         table = np.array(stretches)[:, :, None]  # (stretches, 7, 1)
         low, high, mode, width = table[:, 0], table[:, 1], table[:, 2], table[:, 3]
@@ -226,7 +224,7 @@ class Excess:
         y = (edges[:, :-1, None] + half * (1.0 + x)).reshape(len(stretches), -1)
         return self._log_phi(y, table), self._log_sines(y + table[:, 4]), (half * weights).reshape(y.shape)
 
-    def _log_phi(self, y: Array, table: Array) -> Array:
+    def _log_phi(self, y: Float64, table: Float64) -> Float64:
         """Return log |phi(t)| relative to e^(lambda cos w), or a stretch's constant."""
         x = y + table[:, 5]
         half = 0.5 * x
@@ -234,27 +232,27 @@ class Excess:
         moving = np.log(np.maximum(np.abs(x), _TINY)) - tilt
         return np.where(np.isnan(table[:, 6]), moving, table[:, 6])
 
-    def _log_sines(self, u: Array) -> Array:
+    def _log_sines(self, u: Float64) -> Float64:
         """Return (m-1) log[sin(u)/sin(w)]."""
-        result: Array = (self.dim - 1.0) * np.log(np.maximum(np.sin(u), _TINY) / self._sin)
+        result: Float64 = (self.dim - 1.0) * np.log(np.maximum(np.sin(u), _TINY) / self._sin)
         return result
 
 
 @cache
-def _rule(nodes: int) -> tuple[Array, Array]:
+def _rule(nodes: int) -> tuple[Float64, Float64]:
     return gauss_legendre(nodes)
 
 
-def log_sums(values: Array, weights: Array) -> Array:
+def log_sums(values: Float64, weights: Float64) -> Float64:
     """Return the log of each row's weighted sum of exponentials, weights >= 0."""
     top = values.max(axis=1)
     terms = np.exp(values - top[:, None])
     terms *= weights  # all 0 where a stretch is narrower than rounding, which is far from all that counts
-    result: Array = np.log(np.maximum(terms.sum(axis=1), _TINY)) + top
+    result: Float64 = np.log(np.maximum(terms.sum(axis=1), _TINY)) + top
     return result
 
 
-def log_total(logs: Array) -> float:
+def log_total(logs: Float64) -> float:
     """Return the log of a sum of exponentials, -inf of none."""
     return log_sum(logs.tolist()) if logs.size else -math.inf
 

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import zeta
 
+from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
-Array = NDArray[np.float64]
-Family = tuple[Array, Array]
+Family = tuple[Float64, Float64]
 """(log of the number of points, log of the scale Q), entry by entry."""
 
 _FIRST_TABLE = 256
@@ -54,7 +53,7 @@ def representations(squares: int, limit: int) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _log_representations(squares: int, limit: int) -> Array:
+def _log_representations(squares: int, limit: int) -> Float64:
     """Return log r_k(n), n = 1..limit; -inf where n is no sum of k squares."""
     counts = representations(squares, limit)[1:]
     return np.array([math.log(count) if count else -math.inf for count in counts])  # (limit,)
@@ -93,7 +92,7 @@ def averaged_spheres(dim: int, angle: float) -> Family:
     return 2.0 * log_points - log_norms - np.logaddexp(log_points, log_pairs), np.log(outer)
 
 
-def _log_close_pairs(d: int, outer: Array, inner: Array, chord: float) -> Array:
+def _log_close_pairs(d: int, outer: Float64, inner: Float64, chord: float) -> Float64:
     """4.E: log of the bound (cell volume bound) x (sum over differences) on pairs of points within the chord."""
     m = d - 1
     reach = chord * outer
@@ -119,7 +118,7 @@ def rotation_trees(dim: int, angle: float) -> Family:
     if dim == 1:
         return log_arcs(angle + 2.0 * cover), log_scale
     apart = np.minimum(angle + math.sqrt(depth) * cover, math.pi)
-    log_points: Array = -log_cap_measure(dim, apart)
+    log_points: Float64 = -log_cap_measure(dim, apart)
     return log_points, log_scale
 
 
@@ -130,9 +129,9 @@ FAMILIES: dict[str, Callable[[int, float], Family]] = {
 }
 
 
-def log_arcs(angle: Array) -> Array:
+def log_arcs(angle: Float64) -> Float64:
     """Return the log of ceil(2 pi/angle) - 1, at least 1: so many points of the circle can be more than angle apart."""
-    log_count: Array = np.log(np.maximum(np.ceil(2.0 * math.pi / angle * (1.0 - 1e-15)) - 1.0, 1.0))
+    log_count: Float64 = np.log(np.maximum(np.ceil(2.0 * math.pi / angle * (1.0 - 1e-15)) - 1.0, 1.0))
     return log_count
 
 
@@ -141,8 +140,8 @@ def _log_ball(n: int) -> float:
     return 0.5 * n * math.log(math.pi) - math.lgamma(0.5 * n + 1.0)
 
 
-def _log_power_gap(large: Array, small: Array, power: int) -> Array:
+def _log_power_gap(large: Float64, small: Float64, power: int) -> Float64:
     """Return log(large^power - small^power) for large > small >= 0."""
     log_ratio = np.log(np.maximum(small / large, 1e-300))
-    log_gap: Array = power * np.log(large) + np.log(-np.expm1(power * log_ratio))
+    log_gap: Float64 = power * np.log(large) + np.log(-np.expm1(power * log_ratio))
     return log_gap

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
-from ._integrals import Array, Excess, Stretch
+from ._integrals import Excess, Stretch
 
 _SATURATED, _LINEAR = math.log(42.0), -4.0  # the log z between which 1 - e^-z is neither 1 nor about z
 
@@ -66,7 +67,7 @@ class Window:
         log_d = log_p + math.log(-math.expm1(log_q - log_p))
         return Rate(math.log(-math.log1p(-math.exp(log_d))) if log_d > -36.0 else log_d, log_d, slope_p, slope_q)
 
-    def _sums(self, values: Array, slopes: Array, weights: Array) -> tuple[float, float]:
+    def _sums(self, values: Float64, slopes: Float64, weights: Float64) -> tuple[float, float]:
         top = float(values.max())
         terms = np.exp(values - top) * weights
         scale = top + self.excess.log_unit

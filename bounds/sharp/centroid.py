@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from spherapprox._kernels import zonal
-from spherapprox._kernels.piece import log_integral
-from spherapprox._kernels.piece import log_sum as log_sum_of
+from spherapprox._integrals import zonal
+from spherapprox._integrals.piece import log_integral
+from spherapprox._integrals.piece import log_sum as log_sum_of
 from spherapprox.vmf import VonMisesFisher
 
 from .._bound import Bound

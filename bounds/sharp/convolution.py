@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from spherapprox._kernels import zonal
-from spherapprox._kernels.piece import log_integral, log_sum
+from spherapprox._integrals import zonal
+from spherapprox._integrals.piece import log_integral, log_sum
 from spherapprox.vmf import VonMisesFisher
 
 from .search import increasing_root

@@ -6,7 +6,7 @@ import math
 
 from scipy.optimize import brentq
 
-from spherapprox._kernels.zonal import HALF_PI
+from spherapprox._integrals.zonal import HALF_PI
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from spherapprox._kernels import bessel
+from spherapprox._scalars import bessel
 
 from .._bound import EXACT, Bound, Hypothesis
 from .._problem import Problem

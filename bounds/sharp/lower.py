@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from ..covering import covering_bound
-from ._squares import FAMILIES, Array, integer_spheres, log_arcs
+from ._squares import FAMILIES, integer_spheres, log_arcs
 
 _SMALLEST_ANGLE = 1e-100
 """Smaller angles, which Hoelder classes of small exponent ask for, are raised to this one: the bound stays right."""
@@ -57,7 +58,7 @@ def lower_any(problem: Problem) -> Bound:
     return _floor(problem, "lower-any", f"4.E (any), {name}", log, angle, *constants)
 
 
-def _best(dim: int, log_points: Array, log_scale: Array) -> tuple[float, float, float]:
+def _best(dim: int, log_points: Float64, log_scale: Float64) -> tuple[float, float, float]:
     """Return (log of the largest M/z(D), its log M, its log D) of a family of point sets."""
     d = dim + 1
     log_degree = np.logaddexp(0.0, math.log(d + math.sqrt(d)) + log_scale)
@@ -66,7 +67,7 @@ def _best(dim: int, log_points: Array, log_scale: Array) -> tuple[float, float, 
     return float(log_parameters[i]), float(log_points[i]), float(log_degree[i])
 
 
-def warren_ratio(log_degree: Array) -> Array:
+def warren_ratio(log_degree: Float64) -> Float64:
     """4.E: z > 1 with z = log2(4 e D z): the largest M/P with M <= P log2(4 e D M/P)."""
     target = math.log(4.0) + 1.0 + np.asarray(log_degree, dtype=np.float64)
     half = math.log(2.0)

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from spherapprox._kernels.piece import Piece, log_integral
-from spherapprox._kernels.zonal import HALF_PI
+from spherapprox._integrals.piece import Piece, log_integral
+from spherapprox._integrals.zonal import HALF_PI
+from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
-from ._integrals import Array, Excess, log_total, root_of_falling
+from ._integrals import Excess, log_total, root_of_falling
 from .search import log_goal, too_fine
 from .split import one_point
 
@@ -126,8 +127,8 @@ def _log_rankin(separation: float, dim: int) -> float:
     m1, cot = dim - 1.0, 1.0 / math.tan(b)
     sines = Piece(b, m1, cot, m1 * cot, m1)
 
-    def drop(u: Array) -> Array:  # cos u - cos b
-        result: Array = 2.0 * np.sin(0.5 * (b + u)) * np.sin(0.5 * (b - u))
+    def drop(u: Float64) -> Float64:  # cos u - cos b
+        result: Float64 = 2.0 * np.sin(0.5 * (b + u)) * np.sin(0.5 * (b - u))
         return result
 
     height = log_integral(sines, 0.0, b, drop) - log_integral(sines, 0.0, b)

@@ -6,7 +6,7 @@ import math
 
 from scipy.optimize import minimize_scalar
 
-from spherapprox._kernels import bessel_ratio
+from spherapprox._scalars import bessel_ratio
 
 from .._bound import EXACT, Bound, Hypothesis
 from .._problem import LARGEST_CONCENTRATION, Problem

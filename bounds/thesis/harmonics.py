@@ -7,12 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spherapprox import _checks
-from spherapprox._kernels.gamma import log_gamma_half_ratio
-
-Array = NDArray[np.float64]
+from spherapprox._scalars.gamma import log_gamma_half_ratio
+from spherapprox._types import Float64
 
 LARGEST_DEGREE = 10_000
 PANEL = 16
@@ -23,7 +21,7 @@ NOISE = 1e-6
 """What rounding may add to a norm, relative to max |g|: about 2e-16 sqrt(dim H_k)."""
 
 
-def zonal_harmonic_norms(function: Callable[[Array], Any], dim: int, max_degree: int) -> Array:
+def zonal_harmonic_norms(function: Callable[[Float64], Any], dim: int, max_degree: int) -> Float64:
     """Return the sup norms of the projections of f(x) = g(theta(x, pole)) onto the harmonics of degree 0 to n.
 
     Parameters
@@ -71,7 +69,7 @@ def zonal_harmonic_norms(function: Callable[[Array], Any], dim: int, max_degree:
     return norms
 
 
-def zonal_harmonic_bound(function: Callable[[Array], Any], dim: int, max_degree: int) -> float:
+def zonal_harmonic_bound(function: Callable[[Float64], Any], dim: int, max_degree: int) -> float:
     """Estimate C_H for f(x) = g(theta(x, pole)): the largest sup norm of its projections up to a degree.
 
     An estimate and no bound, in two ways: the thesis's C_H bounds the harmonics of the best polynomial approximations
@@ -105,7 +103,7 @@ def zonal_harmonic_bound(function: Callable[[Array], Any], dim: int, max_degree:
     return float(np.max(zonal_harmonic_norms(function, dim, max_degree)))
 
 
-def _norms(function: Callable[[Array], Any], dim: int, max_degree: int, nodes: int) -> Array:
+def _norms(function: Callable[[Float64], Any], dim: int, max_degree: int, nodes: int) -> Float64:
     """Return the norms by Gauss-Legendre in panels of theta, where sin^(m-1) matters."""
     x, w = _panels(nodes // PANEL)
     # sin^(m-1) = exp((m-1) log cos(theta - pi/2)) is below 1e-32 of its maximum beyond this distance from pi/2
@@ -146,7 +144,7 @@ def _log_harmonics(degree: int, dim: int) -> float:
     return binomial + math.log1p(degree / (degree + dim - 1.0))
 
 
-def _panels(count: int) -> tuple[Array, Array]:
+def _panels(count: int) -> tuple[Float64, Float64]:
     """Return Gauss-Legendre nodes and weights of equal panels of [-1, 1]."""
     x, w = np.polynomial.legendre.leggauss(PANEL)
     middle = (2.0 * np.arange(count) + 1.0) / count - 1.0

@@ -1,7 +1,7 @@
 """The one jit policy: kept in the user's cache folder, no GIL, IEEE semantics, NumPy's division by zero.
 
-The folder lies outside the package, where pip would leave it behind, and is named after the state of all kernel
-sources: what a function calls is compiled into it.
+The folder lies outside the package, where pip would leave it behind, and is named after the state of all sources that
+are compiled.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ def cache_folder() -> Path | None:
     """Return the folder of compiled kernels, made if need be, or None where there can be none."""
     root = _config.CACHE_DIR or platformdirs.user_cache_dir("spherapprox", appauthor=False)
     state = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
-        state.update(source.read_bytes())
+    package = Path(__file__).parents[1]
+    for compiled in ("_kernels", "_scalars"):  # what a kernel calls is compiled into it
+        for source in sorted((package / compiled).rglob("*.py")):
+            state.update(source.read_bytes())
     folder = Path(root) / f"kernels-{state.hexdigest()[:16]}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

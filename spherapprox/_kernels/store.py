@@ -35,7 +35,8 @@ class Store(NullCache):
 
     def __init__(self, function: Callable[..., Any], folder: Path | None) -> None:
         self.folder = folder
-        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__.replace('<locals>.', '')}"
+        module = function.__module__.partition(".")[2]
+        self.name = f"{module}-{function.__qualname__.replace('<locals>.', '')}"
         self.closure = _dumps(tuple(cell.cell_contents for cell in function.__closure__ or ()))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

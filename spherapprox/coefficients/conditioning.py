@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import _checks
+from .._types import Float64
 from ..points import nodes
 from ..points.pointset import Points
 from .kernel import matrix, require_distinct, sums
-from .task import Array
 
 EXACT = 1200
 """Up to so many points the eigenvalues are those of the whole matrix. Tuned."""
@@ -75,7 +75,7 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     return math.exp(_zero(lambda t: at(math.exp(t)) - wanted, start))
 
 
-def log_condition(rows: Array) -> Callable[[float], float]:
+def log_condition(rows: Float64) -> Callable[[float], float]:
     """Return the function that gives the logarithm of the condition number at a concentration."""
     if len(rows) <= EXACT:
 
@@ -100,7 +100,7 @@ def _log_ratio(largest: float, smallest: float) -> float:
     return math.log(largest / smallest)
 
 
-def _dense_patches(rows: Array) -> list[Array]:
+def _dense_patches(rows: Float64) -> list[Float64]:
     """Return the points around those whose neighbours are nearest, for neighbours of several ranks."""
     from scipy.spatial import cKDTree
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Float64, Floats
 from . import iteration
 from .kernel import matrix, require_distinct, sums
-from .task import Array, Task, units
+from .task import Task, units
 
 DIRECT = 4096
 """Up to so many control points the matrix is factorised, beyond them the system is solved by iteration. Tuned."""
@@ -26,7 +26,7 @@ _NEGLIGIBLE = 1e-15
 """Relative to the diagonal: pivots below it are rounding errors."""
 
 
-def core(task: Task) -> Array:
+def core(task: Task) -> Float64:
     """Return xi of ``(A + regularization I) xi = f``, (n,) or (n, p)."""
     rows, ridge = _checked(task)
     f = task.sample().astype(np.float64)
@@ -34,7 +34,7 @@ def core(task: Task) -> Array:
     return _solve(task.concentration, rows, f / unit, ridge, normalize=False) * unit
 
 
-def split(task: Task) -> Array:
+def split(task: Task) -> Float64:
     """Return v of ``(A + regularization I) (v - f) = D f - A f``, (n,) or (n, p).
 
     Without regularization it is ``S v = f``; with ever more v tends to f, the values of "riemann".
@@ -45,7 +45,7 @@ def split(task: Task) -> Array:
     return _solve(task.concentration, rows, f / unit, ridge, normalize=True) * unit
 
 
-def _solve(concentration: float, rows: Floats, f: Array, ridge: float, *, normalize: bool) -> Array:
+def _solve(concentration: float, rows: Floats, f: Float64, ridge: float, *, normalize: bool) -> Float64:
     """Solve ``(A + ridge I) x = f``, or ``(D + ridge I) f`` to `normalize`, directly or by iteration."""
     n = len(rows)
     a = None if n > DIRECT else matrix(rows, rows, concentration, "take fewer points")
@@ -67,7 +67,7 @@ def _checked(task: Task) -> tuple[Floats, float]:
     return task.rows, ridge
 
 
-def _direct(a: Array, right: Array, ridge: float) -> Array:
+def _direct(a: Float64, right: Float64, ridge: float) -> Float64:
     """Solve ``(a + ridge I) x = right`` by Cholesky's factorisation, or by its part that is not rounding errors."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -89,7 +89,7 @@ def _direct(a: Array, right: Array, ridge: float) -> Array:
     return x
 
 
-def _truncated(a: Array, right: Array) -> Array:
+def _truncated(a: Float64, right: Float64) -> Float64:
     """Return a least-squares solution by the columns that a pivoted Cholesky factorisation chooses, 0 elsewhere."""
     from scipy.linalg import lapack, lstsq
 
@@ -100,7 +100,7 @@ def _truncated(a: Array, right: Array) -> Array:
     return x
 
 
-def _residual(a: Array, x: Array, right: Array) -> float:
+def _residual(a: Float64, x: Float64, right: Float64) -> float:
     """Return the largest residual relative to the largest right-hand side, of the worst column."""
     with np.errstate(all="ignore"):
         left = np.abs(a @ x - right).reshape(len(a), -1).max(axis=0)

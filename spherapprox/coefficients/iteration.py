@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._checks import Floats
+from .._types import Float64, Floats
 from .conditioning import log_condition
 from .kernel import sums
 from .preconditioner import inverse_factor
-from .task import Array
 
 ITERATIONS = 1000
 """After so many an iteration has failed."""
@@ -23,10 +22,10 @@ _STATIONARY, _CONSISTENT = 1e-10, 1e-13
 HOPELESS = math.log(1e13)
 """Logarithm of a condition number at which conjugate gradients have never converged."""
 
-Product = Callable[[Array], Array]
+Product = Callable[[Float64], Float64]
 
 
-def solve(rows: Floats, concentration: float, right: Array, ridge: float) -> Array:
+def solve(rows: Floats, concentration: float, right: Float64, ridge: float) -> Float64:
     """Solve ``(A + ridge I) x = right`` by preconditioned conjugate gradients, (n,) or (n, p)."""
     b = rows.astype(np.float64)
     if ridge == 0.0 and log_condition(b)(concentration) > HOPELESS:
@@ -34,7 +33,7 @@ def solve(rows: Floats, concentration: float, right: Array, ridge: float) -> Arr
     factor = inverse_factor(b, concentration, ridge)
     transposed = factor.T.tocsr()
 
-    def product(p: Array) -> Array:
+    def product(p: Float64) -> Float64:
         return sums(b, b, p, concentration) + ridge * p
 
     x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
@@ -53,7 +52,7 @@ def _failed(n: int, concentration: float, how: str) -> ValueError:
     )
 
 
-def conjugate_gradients(product: Product, precondition: Product, right: Array) -> tuple[Array, float]:
+def conjugate_gradients(product: Product, precondition: Product, right: Float64) -> tuple[Float64, float]:
     """Return x with ``product(x) = right`` (n, p) and the residual; columns share products, each has its own steps."""
     size = np.linalg.norm(right, axis=0)
     size[size == 0.0] = 1.0
@@ -77,14 +76,14 @@ def conjugate_gradients(product: Product, precondition: Product, right: Array) -
     return x * size, float(np.nan_to_num(true, nan=np.inf).max())
 
 
-def _nonzero(a: Array) -> Array:
+def _nonzero(a: Float64) -> Float64:
     """Replace zeros, of columns that are solved."""
     return np.where(a == 0.0, 1.0, a)
 
 
 def least_squares(
-    x: Floats, roots: Array, rows: Floats, concentration: float, f: Array, ridge: float, start: Array | None
-) -> Array:
+    x: Floats, roots: Float64, rows: Floats, concentration: float, f: Float64, ridge: float, start: Float64 | None
+) -> Float64:
     """Minimise ``|W (H v - f)|^2 + ridge |v - start|^2`` by LSMR, W = diag(roots), H the kernel or softmax matrix.
 
     H^T W^2 H is near a multiple of the kernel matrix at half the concentration, whose inverse's factor preconditions.
@@ -98,12 +97,12 @@ def least_squares(
     factor = inverse_factor(b, 0.5 * concentration, ridge / gram)
     transposed, root = factor.T.tocsr(), math.sqrt(ridge)
 
-    def forward(u: Array) -> Array:
+    def forward(u: Float64) -> Float64:
         v = transposed @ u.ravel()
         top = scale * sums(x, b, v, concentration)
         return np.concatenate([top, root * v]) if ridge else top
 
-    def adjoint(u: Array) -> Array:
+    def adjoint(u: Float64) -> Float64:
         u = u.ravel()
         v = sums(b, x, scale * u[: len(x)], concentration)
         return np.asarray(factor @ (v + root * u[len(x) :] if ridge else v))

@@ -5,24 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Float64, Floats
 from ..summation.evaluation import evaluate_arrays
-from .task import Array
 
 
-def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Array:
+def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
     """Return the kernel matrix (m, n), from differences of rows as `spherapprox.evaluate` takes it."""
     exponents = _squares(x, b, remedy)
     exponents *= -0.5 * concentration
     return np.asarray(np.exp(exponents, out=exponents))
 
 
-def softmax(x: Floats, b: Floats, concentration: float, remedy: str) -> Array:
+def softmax(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
     """Return the kernel matrix with its rows divided by their sums, which may underflow before."""
     return softmax_weights(_squares(x, b, remedy), concentration)
 
 
-def softmax_weights(squares: Array, concentration: float) -> Array:
+def softmax_weights(squares: Float64, concentration: float) -> Float64:
     """Return the softmax (m, n) of squared distances (m, n), which stay as they are."""
     weights = squares - squares.min(axis=1, keepdims=True)
     weights *= -0.5 * concentration
@@ -31,7 +30,7 @@ def softmax_weights(squares: Array, concentration: float) -> Array:
     return np.asarray(weights)
 
 
-def _squares(x: Floats, b: Floats, remedy: str) -> Array:
+def _squares(x: Floats, b: Floats, remedy: str) -> Float64:
     """Return the squared distances (m, n) of rows."""
     from scipy.spatial.distance import cdist
 
@@ -40,8 +39,8 @@ def _squares(x: Floats, b: Floats, remedy: str) -> Array:
 
 
 def sums(
-    x: Floats, b: Floats, values: Array, concentration: float, *, normalize: bool = False, workers: int | None = None
-) -> Array:
+    x: Floats, b: Floats, values: Float64, concentration: float, *, normalize: bool = False, workers: int | None = None
+) -> Float64:
     """Return the head's values at x, (m,) or (m, p), in float64."""
     return evaluate_arrays(
         x.astype(np.float64), b.astype(np.float64), values, concentration, normalize, "auto", 1e-14, workers, None

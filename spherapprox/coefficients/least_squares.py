@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Float64, Floats
 from ..partition import EqualMeasurePartition
 from ..points import nodes, sobol
 from ..points.pointset import Points
@@ -15,7 +15,7 @@ from ..sphere import MAX_POINTS
 from . import iteration
 from .interpolation import ACCURACY
 from .kernel import matrix, softmax, sums
-from .task import Array, Task, sample, units
+from .task import Task, sample, units
 
 OVERSAMPLING = 4
 """By default so many samples for each control point."""
@@ -29,14 +29,14 @@ _NEGLIGIBLE = 1e-15
 """Relative to the largest: singular values below it are rounding errors."""
 
 
-def core(task: Task) -> Array:
+def core(task: Task) -> Float64:
     """Return xi that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |xi|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
     unit = units(f)
     return _warned(task, f / unit, _solve(task, x, roots, f / unit, None), normalize=False) * unit
 
 
-def split(task: Task) -> Array:
+def split(task: Task) -> Float64:
     """Return v that minimise ``sum_j w_j |h(x_j) - f(x_j)|^2 + regularization |v - f(b)|^2``, (n,) or (n, p)."""
     x, roots, f = _samples(task)
     start = task.sample().astype(np.float64)
@@ -44,7 +44,7 @@ def split(task: Task) -> Array:
     return _warned(task, f / unit, _solve(task, x, roots, f / unit, start / unit), normalize=True) * unit
 
 
-def _samples(task: Task) -> tuple[Floats, Array, Array]:
+def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
     """Return the samples (M, dim+1), roots of their weights (M,), and the target there, (M,) or (M, p)."""
     n = len(task.rows)
     x, weights = nodes(_sample_points(task), "samples")
@@ -75,7 +75,7 @@ def _sample_points(task: Task) -> Points:
     return EqualMeasurePartition(dim, count) if dim <= PARTITION_DIM else sobol(dim, count, 0)
 
 
-def _solve(task: Task, x: Floats, roots: Array, f: Array, start: Array | None) -> Array:
+def _solve(task: Task, x: Floats, roots: Float64, f: Float64, start: Float64 | None) -> Float64:
     """Minimise over the correction of the start, by a factorisation or by iteration."""
     normalize, ridge = start is not None, task.ridge
     if float(len(x)) * len(task.rows) > DIRECT:
@@ -86,7 +86,7 @@ def _solve(task: Task, x: Floats, roots: Array, f: Array, start: Array | None) -
     return found if start is None else start + found
 
 
-def _warned(task: Task, f: Array, found: Array, *, normalize: bool) -> Array:
+def _warned(task: Task, f: Float64, found: Float64, *, normalize: bool) -> Float64:
     """Return values, after a warning where the samples do not determine them."""
     largest, size = float(np.abs(found).max()), float(np.abs(f).max())
     between = 0.0 if normalize else float(np.abs(sums(task.rows, task.rows, found, task.concentration)).max())
@@ -108,7 +108,7 @@ def _warned(task: Task, f: Array, found: Array, *, normalize: bool) -> Array:
     return found
 
 
-def _factorised(a: Array, right: Array, ridge: float) -> Array:
+def _factorised(a: Float64, right: Float64, ridge: float) -> Float64:
     """Return the solution of least norm, by Householder reflections, then with pivots for the triangle that is left."""
     from scipy.linalg import lstsq, qr
 

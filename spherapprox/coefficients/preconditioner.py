@@ -14,10 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks
-from .task import Array
+from .._types import Float64, Int64
 
 NEIGHBOURS = 64
 """Points that a row of the factor takes in: more make fewer iterations and a dearer factor. Tuned."""
@@ -27,7 +26,7 @@ _JITTER = 1e-13
 """Added to the diagonal of the small matrices, which may be singular to rounding."""
 
 
-def inverse_factor(rows: Array, concentration: float, ridge: float) -> Any:
+def inverse_factor(rows: Float64, concentration: float, ridge: float) -> Any:
     """Return a sparse G (n, n) with ``G^T G`` near the inverse of the kernel matrix plus ``ridge`` times I."""
     from scipy.sparse import csr_array
 
@@ -44,7 +43,7 @@ def inverse_factor(rows: Array, concentration: float, ridge: float) -> Any:
     return csr_array((data[kept], (lines, order[near[kept]])), shape=(n, n))
 
 
-def _earlier_neighbours(rows: Array, k: int) -> NDArray[np.int64]:
+def _earlier_neighbours(rows: Float64, k: int) -> Int64:
     """Return for each row its own index and those of the k nearest rows before it, (n, k+1), filled with -1."""
     from scipy.spatial import cKDTree
 
@@ -64,7 +63,7 @@ def _earlier_neighbours(rows: Array, k: int) -> NDArray[np.int64]:
     return near
 
 
-def _predictions(rows: Array, near: NDArray[np.int64], concentration: float, ridge: float) -> Array:
+def _predictions(rows: Float64, near: Int64, concentration: float, ridge: float) -> Float64:
     """Return the rows of the factor for some points, (b, k+1), each with 1 + k places."""
     missing = near < 0
     y = rows[np.where(missing, 0, near)] - rows[near[:, :1]]  # (b, k+1, d): small, so that products keep their digits

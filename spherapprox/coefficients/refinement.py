@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._checks import Floats
+from .._types import Float64, Floats
 from .kernel import sums
-from .task import Array
 
 
 def refined(
@@ -18,7 +17,7 @@ def refined(
     *,
     normalize: bool,
     workers: int | None = None,
-) -> Array:
+) -> Float64:
     """Return values after some steps ``values + D^-1 (f - head(b))``.
 
     D is 1 for a split head (`normalize`), whose kernels are divided by their sum already; for a core head it is the

@@ -8,10 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import _checks
-from .._checks import Floats
 from .._threads import slices
+from .._types import Float64, Floats
 from .riemann import peak
-from .task import Array
 
 BAND = 0.5
 """The sum of "riemann" for the function 1 is off by no more at the control points that are tried."""
@@ -23,7 +22,7 @@ _NODES, _PAIRS, _BLOCK = (4, 16), 2**20, 2**13
 """Control points that are tried, fewer where there are many: a small part of what it takes to make the head."""
 
 
-def warn_unresolved(rows: Floats, weights: Array | None, concentration: float, rule: str) -> None:
+def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float, rule: str) -> None:
     """Warn where a rule makes a core head of kernels that are too narrow for its control points, whatever the target.
 
     The head of the function 1 errs at a control point by what its kernels sum to there, less 1; the error on
@@ -55,7 +54,7 @@ def warn_unresolved(rows: Floats, weights: Array | None, concentration: float, r
             _warn(n, concentration, why, _largest(overlap, concentration))
 
 
-def _sums(x: Floats, rows: Floats, w: Array, concentration: float) -> Array:
+def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
     """Return ``sum_k w_k exp(-concentration |x - b_k|^2 / 2)``, in few digits."""
     x, total = x.astype(np.float64), np.zeros(len(x))
     for part in slices(len(rows), _BLOCK):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._checks import Floats
+from .._types import Floats
 from ..points.pointset import require_equal
 from ..vmf import VonMisesFisher
 from .task import Task

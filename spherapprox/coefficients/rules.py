@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Floats
 from ..points import nodes
 from ..points.pointset import Points
 from . import interpolation, least_squares, riemann, spectral

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks
-from .._checks import Floats
 from .._threads import slices
+from .._types import Float64, Floats
 from ..harmonics import hyperspherical_harmonics
 from ..harmonics.hyperspherical import sizes
 from ..points import PointSet
@@ -24,8 +23,6 @@ from .interpolation import ACCURACY
 from .riemann import peak
 from .tail import log_tails
 from .task import Task
-
-Array = NDArray[np.float64]
 
 _BLOCK = 2**22
 """Elements of a table of harmonics that are in memory at a time: 32 MiB."""
@@ -57,13 +54,13 @@ class Estimate:
         The root mean square, by the weights, of the errors of which `misfit` is the largest.
     """
 
-    misfit: Array
-    tail: Array
-    rounding: Array
-    mean_misfit: Array
+    misfit: Float64
+    tail: Float64
+    rounding: Float64
+    mean_misfit: Float64
 
     @property
-    def total(self) -> Array:
+    def total(self) -> Float64:
         """The sum of the first three."""
         return self.misfit + self.tail + self.rounding
 
@@ -78,7 +75,7 @@ class Estimate:
         return int(np.argmax(total <= 1.1 * total.min()))
 
 
-def core(task: Task) -> Array:
+def core(task: Task) -> Float64:
     """Return ``c exp(lambda) w_k p~(b_k)`` with ``p~ = sum_(l<=n) Y_l / a_l``, Y_l the target's part of degree l."""
     rule = _rule(task)
     assert rule.degree is not None
@@ -120,25 +117,25 @@ def estimate(task: Task) -> Estimate:
 class _Basis:
     """Harmonics at points, in blocks of rows; a small table is kept."""
 
-    def __init__(self, rows: Array, degree: int) -> None:
+    def __init__(self, rows: Float64, degree: int) -> None:
         self.offsets = np.concatenate([[0], np.cumsum(sizes(degree, rows.shape[1] - 1))])
         self._rows, self._degree = rows, degree
         columns = int(self.offsets[-1])
         self._blocks = slices(len(rows), max(1, _BLOCK // columns))
         self._kept = list(self._tables()) if len(rows) * columns <= _KEPT else None
 
-    def _tables(self) -> Iterator[tuple[slice, Array]]:
+    def _tables(self) -> Iterator[tuple[slice, Float64]]:
         return ((some, hyperspherical_harmonics(self._degree, self._rows[some])) for some in self._blocks)
 
-    def __iter__(self) -> Iterator[tuple[slice, Array]]:
+    def __iter__(self) -> Iterator[tuple[slice, Float64]]:
         return self._tables() if self._kept is None else iter(self._kept)
 
-    def synthesize(self, c: Array, degree: int) -> Array:
+    def synthesize(self, c: Float64, degree: int) -> Float64:
         """Return the sums with coefficients up to a degree at the points, shape (n, p)."""
         basis = self if self._kept is not None or degree == self._degree else _Basis(self._rows, degree)
         return np.concatenate([table[:, : len(c)] @ c for _, table in basis])
 
-    def transform(self, weights: Array, f: Array) -> Array:
+    def transform(self, weights: Float64, f: Float64) -> Float64:
         """Return the coefficients ``sum_k w_k Y_lj(b_k) f(b_k)``, shape (columns, p)."""
         c = np.zeros((int(self.offsets[-1]), f.shape[1]))
         for some, table in self:
@@ -146,7 +143,7 @@ class _Basis:
         return c
 
 
-def _estimate(task: Task, basis: _Basis, f: Array, c: Array, log_a: Array) -> Estimate:
+def _estimate(task: Task, basis: _Basis, f: Float64, c: Float64, log_a: Float64) -> Estimate:
     """Return the three parts of the error for each degree, from the fits at the control points."""
     rule, count = _rule(task), len(log_a)
     misfit, largest, squares = np.zeros(count), np.zeros(count), np.zeros(count)
@@ -166,7 +163,7 @@ def _estimate(task: Task, basis: _Basis, f: Array, c: Array, log_a: Array) -> Es
     return Estimate(misfit, _tail(task, basis, c, log_a), np.finfo(float).eps * largest, np.sqrt(squares))
 
 
-def _tail(task: Task, basis: _Basis, c: Array, log_a: Array) -> Array:
+def _tail(task: Task, basis: _Basis, c: Float64, log_a: Float64) -> Float64:
     """Return ``sum_(l<=n) alpha_(D-l) |Y_l|_2 / a_l``, alpha_g the sum of a_l over l > g, for each degree n."""
     assert isinstance(task.points, PointSet)
     assert task.points.degree is not None
@@ -189,7 +186,7 @@ def _rule(task: Task) -> PointSet:
     )
 
 
-def _log_eigenvalues(task: Task, exactness: int) -> Array:
+def _log_eigenvalues(task: Task, exactness: int) -> Float64:
     """Return log a_l for the degrees l that can be asked for: up to the given one, else up to D/2 and the floats."""
     top = exactness // 2
     if task.degree is not None:
@@ -207,7 +204,7 @@ def _log_eigenvalues(task: Task, exactness: int) -> Array:
     return np.asarray(log_a[: len(allowed)])
 
 
-def _columns(sampled: Floats) -> tuple[Array, float]:
+def _columns(sampled: Floats) -> tuple[Float64, float]:
     """Return sampled values as (n, p) over their largest, and that: no square of them under- or overflows."""
     unit = float(np.abs(sampled).max()) or 1.0
     return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1) / unit), unit

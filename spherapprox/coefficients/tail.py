@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float64
 from ..vmf import VonMisesFisher
-
-Array = NDArray[np.float64]
 
 _MOST = 2_000_000
 """Terms that are summed at most; where more are needed the bound is the kernel's peak."""
 
 
-def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool = False) -> Array:
+def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool = False) -> Float64:
     """Return the logarithms of upper bounds of ``rho_g``, the sum of ``dim(H_l) a_l`` over l > g.
 
     Parameters
@@ -64,7 +62,7 @@ def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool =
     return np.minimum(sums[: max_degree + 1], log_peak)
 
 
-def log_sizes(dim: int, max_degree: int) -> Array:
+def log_sizes(dim: int, max_degree: int) -> Float64:
     """Return log dim H_l for l = 0, ..., max_degree >= 1, from the ratios of successive ones."""
     k = np.arange(1.0, max_degree)
     growth = 0.0 * k if dim == 1 else np.log1p(2.0 / (2.0 * k + dim - 1.0)) + np.log1p((dim - 2.0) / (k + 1.0))

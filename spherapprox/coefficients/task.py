@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Float64, Floats
 from ..points import nodes
 from ..points.pointset import Points
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Task:
         return nodes(self.points)[0]
 
     @cached_property
-    def weights(self) -> NDArray[np.float64] | None:
+    def weights(self) -> Float64 | None:
         """Quadrature weights w_k, (n,); None means 1/n each."""
         return nodes(self.points)[1]
 
@@ -55,7 +53,7 @@ class Task:
         return sample(self.target, self.rows, "points")
 
 
-def units(*tables: Floats) -> Array:
+def units(*tables: Floats) -> Float64:
     """Return powers of 2 by which no column of tables (n,) or (n, p) exceeds 2: squares of quotients are floats."""
     size = np.max([np.abs(table).max(axis=0) for table in tables], axis=0).astype(np.float64)
     return np.asarray(np.where(size > 0.0, np.ldexp(1.0, np.frexp(size)[1] - 1), 1.0))

@@ -6,12 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, special
-
-Array = NDArray[np.float64]
-
+from .._types import Float64, Int64
 
 NORMALIZATIONS = ("schmidt", "orthonormal", "surface")
 """The words that `normalization` takes; the module's docstring defines them."""
@@ -50,7 +48,7 @@ def column(degree: int, order: int) -> int:
     return degree * degree + degree + order
 
 
-def degrees(max_degree: int) -> NDArray[np.int64]:
+def degrees(max_degree: int) -> Int64:
     """Return the degree of every column, shape ``((max_degree+1)**2,)``.
 
     Parameters
@@ -92,7 +90,7 @@ def in_order(max_degree: Any, x: Any) -> tuple[Any, Any]:
     return (x, max_degree) if _checks.is_vector(max_degree) and not _checks.is_vector(x) else (max_degree, x)
 
 
-def factors(max_degree: int, normalization: str) -> Array:
+def factors(max_degree: int, normalization: str) -> Float64:
     """Return the factors of Schmidt's functions of each degree in a normalisation."""
     normalization = _checks.choice(normalization, "normalization", NORMALIZATIONS)
     if normalization == "schmidt":
@@ -101,7 +99,7 @@ def factors(max_degree: int, normalization: str) -> Array:
     return np.asarray(np.sqrt((2.0 * np.arange(max_degree + 1) + 1.0) / total))
 
 
-def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Array, int]:
+def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Float64, int]:
     """Return the coefficients for Schmidt's functions, and the highest degree."""
     array = _checks.floating(coefficients, "coefficients").astype(np.float64)
     max_degree = math.isqrt(len(array)) - 1 if array.ndim else -1
@@ -114,7 +112,7 @@ def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[A
     return array * factor.reshape(-1, *[1] * (array.ndim - 1)), max_degree
 
 
-def scalar_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Array, int]:
+def scalar_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Float64, int]:
     """Return the coefficients of one function for Schmidt's functions, and the highest degree."""
     weights, max_degree = schmidt_coefficients(coefficients, normalization)
     if weights.ndim != 1:

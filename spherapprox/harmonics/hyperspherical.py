@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, special
-from .._kernels import hyperspherical
+from .._kernels.harmonics import hyperspherical
 from .._threads import slices
+from .._types import Complex128, Float64, Int64
 from .columns import checked_degree, in_order
 from .spherical import real_spherical_harmonics
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BLOCK = 2**20
 """Elements of a table that is filled at a time: 8 MiB."""
@@ -27,7 +25,7 @@ MAX_SOLID_DEGREE = 1000
 """For m >= 3 powers sin^l of colatitudes are not scaled: up to this degree no harmonic is lost by their underflow."""
 
 
-def hyperspherical_degrees(max_degree: int, dim: int) -> Integers:
+def hyperspherical_degrees(max_degree: int, dim: int) -> Int64:
     """Return the degree of every column of `hyperspherical_harmonics`.
 
     Parameters
@@ -58,7 +56,7 @@ def hyperspherical_degrees(max_degree: int, dim: int) -> Integers:
     return np.repeat(np.arange(max_degree + 1), sizes(max_degree, dim))
 
 
-def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Array:
+def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
     """Return the table of an orthonormal basis of the harmonics on S^m up to `max_degree`.
 
     Parameters
@@ -122,7 +120,7 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Array:
     return table.T
 
 
-def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Array:
+def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Float64:
     """Return the zonal harmonic of a degree about a pole of S^m, normalised to 1 at the pole.
 
     Parameters
@@ -157,7 +155,7 @@ def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Array:
     return np.asarray(special.gegenbauer(degree, rows.shape[1] - 1, np.clip(cosine, -1.0, 1.0)))
 
 
-def sizes(max_degree: int, dim: int) -> Integers:
+def sizes(max_degree: int, dim: int) -> Int64:
     """Return the number of independent harmonics on S^m of each degree up to a degree, shape (max_degree+1,)."""
     if dim == 1:
         return np.array([1] + max_degree * [2])
@@ -174,7 +172,7 @@ def log_columns(max_degree: int, dim: int) -> float:
     return math.log(2.0 * max_degree + dim) + log_binomial
 
 
-def seeds(dim: int, degree: int) -> Array:
+def seeds(dim: int, degree: int) -> Float64:
     """Return for S^k, k = 1, ..., m, the constants that make sin^l of each colatitude orthonormal, shape (m, L+1).
 
     Row k - 1 holds the product over k' <= k of p_0 = sqrt(B(k'/2, 1/2) / B(l + k'/2, 1/2)), sqrt(2) for k' = 1, l > 0.
@@ -186,7 +184,7 @@ def seeds(dim: int, degree: int) -> Array:
     return constants
 
 
-def solid_harmonics(x: Array, weights: Array, offsets: Integers, constants: Array) -> Array:
+def solid_harmonics(x: Float64, weights: Float64, offsets: Int64, constants: Float64) -> Float64:
     """Return the table of weighted solid harmonics of some coordinates, a column for each point.
 
     x has a coordinate in each row, and in each degree the order is that in which the coordinates bring harmonics in.
@@ -206,7 +204,7 @@ def solid_harmonics(x: Array, weights: Array, offsets: Integers, constants: Arra
     return table
 
 
-def powers(z: NDArray[np.complex128], degree: int) -> NDArray[np.complex128]:
+def powers(z: Complex128, degree: int) -> Complex128:
     """Return the powers 0, ..., degree of complex numbers, a row for each, by doubling."""
     table = np.ones((degree + 1, len(z)), dtype=np.complex128)
     table[1:2] = z

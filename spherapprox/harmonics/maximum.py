@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.fft import next_fast_len
 
 from .. import _checks
+from .._types import Float64
 from .columns import degrees, scalar_coefficients
 from .recurrences import derivative_rows, legendre_rows
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ def _grid_for(radius: float) -> tuple[int, float]:
     return n_parallels, 2.0 * math.asin(math.sqrt(2.0) * math.sin(math.pi / (4.0 * n_parallels)))
 
 
-def _grid_maxima(weights: Array, n: int, n_parallels: int) -> tuple[float, float]:
+def _grid_maxima(weights: Float64, n: int, n_parallels: int) -> tuple[float, float]:
     """Return the maxima of |f| and |grad f| over the grid, one Fourier series in longitude per parallel."""
     order = np.arange(n + 1)
     colatitude = (np.arange(n_parallels) + 0.5) * (np.pi / n_parallels)

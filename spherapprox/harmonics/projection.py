@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._kernels import quadrature
+from .._scalars import gauss as quadrature
+from .._types import Float64
 from .columns import checked_degree, factors
 from .recurrences import legendre_rows
 
-Array = NDArray[np.float64]
-
 
 def project(
-    function: Callable[[Array], ArrayLike],
+    function: Callable[[Float64], ArrayLike],
     max_degree: int,
     *,
     band_limit: int | None = None,
     normalization: str = "orthonormal",
-) -> Array:
+) -> Float64:
     """Return the coefficients of a function's orthogonal projection onto the harmonics on S^2 up to `max_degree`.
 
     Parameters

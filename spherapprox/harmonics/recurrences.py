@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .._types import Complex128, Float64, Floats, Int32
 
 _RADIX = 800
 """Legendre functions below 2^-400 are carried as x 2^(-800 e), so that no seed underflows before it can grow."""
@@ -24,7 +22,7 @@ def blocks(n_rows: int, max_degree: int) -> Iterator[slice]:
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
-def polar(rows: NDArray[np.floating[Any]]) -> tuple[Array, Array, NDArray[np.complex128]]:
+def polar(rows: Floats) -> tuple[Float64, Float64, Complex128]:
     """Return cos theta, sin theta and e^(i phi) of the rows' directions."""
     x, y, z = rows.T.astype(np.float64)
     s = np.hypot(x, y)
@@ -34,7 +32,7 @@ def polar(rows: NDArray[np.floating[Any]]) -> tuple[Array, Array, NDArray[np.com
     return z / length, s / length, azimuth
 
 
-def sectoral(max_degree: int, s: Array) -> tuple[Array, NDArray[np.int32]]:
+def sectoral(max_degree: int, s: Float64) -> tuple[Float64, Int32]:
     """Return x, e with ``P_m^m = x 2^(-_RADIX e)``, from ``P_m^m = sqrt((2m-1)/(2m)) s P_(m-1)^(m-1)``, m >= 2."""
     seed = np.ones((max_degree + 1, len(s)))
     exponent = np.zeros((max_degree + 1, len(s)), dtype=np.int32)
@@ -46,7 +44,7 @@ def sectoral(max_degree: int, s: Array) -> tuple[Array, NDArray[np.int32]]:
     return seed, exponent
 
 
-def legendre_rows(max_degree: int, z: Array, s: Array) -> Iterator[Array]:
+def legendre_rows(max_degree: int, z: Float64, s: Float64) -> Iterator[Float64]:
     """Yield Schmidt's ``P_k^0, ..., P_k^k`` at z = cos theta, s = sin theta, as (k+1, n), for k = 0..max_degree."""
     seed, exponent = sectoral(max_degree, s)
     deep = np.flatnonzero(exponent.any(axis=0))  # the points near enough to a pole for seeds to be scaled
@@ -72,7 +70,7 @@ def legendre_rows(max_degree: int, z: Array, s: Array) -> Iterator[Array]:
         before, last = last, row
 
 
-def derivative_rows(k: int, row: Array, before: Array) -> tuple[Array, Array]:
+def derivative_rows(k: int, row: Float64, before: Float64) -> tuple[Float64, Float64]:
     """Return ``d/dtheta P_k^m`` and ``m P_k^m / sin theta``, (k+1, n) each, from the rows of degrees k and k-1.
 
     Ladder relations (NIST DLMF 14.10 in Schmidt's normalisation), so that nothing is divided by sin theta.
@@ -90,7 +88,7 @@ def derivative_rows(k: int, row: Array, before: Array) -> tuple[Array, Array]:
     return slope, quotient
 
 
-def powers(azimuth: NDArray[np.complex128], max_degree: int) -> tuple[Array, Array]:
+def powers(azimuth: Complex128, max_degree: int) -> tuple[Float64, Float64]:
     """Return ``cos(m phi)`` and ``sin(m phi)`` for m = 0..max_degree, (max_degree+1, n) each."""
     power = np.ones((max_degree + 1, len(azimuth)), dtype=np.complex128)
     for m in range(1, max_degree + 1):
@@ -98,7 +96,7 @@ def powers(azimuth: NDArray[np.complex128], max_degree: int) -> tuple[Array, Arr
     return np.ascontiguousarray(power.real), np.ascontiguousarray(power.imag)
 
 
-def ordered(row: Array, even: Array, odd: Array) -> Array:
+def ordered(row: Float64, even: Float64, odd: Float64) -> Float64:
     """Return ``row[|m|]`` times even[m] for m >= 0 and odd[|m|] for m < 0, in the order m = -k..k: (2k+1, n)."""
     k = len(row) - 1
     result = np.empty((2 * k + 1, row.shape[1]))
@@ -107,7 +105,7 @@ def ordered(row: Array, even: Array, odd: Array) -> Array:
     return result
 
 
-def by_degree(max_degree: int, rows: NDArray[np.floating[Any]]) -> Iterator[tuple[int, Array]]:
+def by_degree(max_degree: int, rows: Floats) -> Iterator[tuple[int, Float64]]:
     """Yield k and Schmidt's harmonics of degree k, (2k+1, n)."""
     z, s, azimuth = polar(rows)
     cos, sin = powers(azimuth, max_degree)
@@ -116,8 +114,8 @@ def by_degree(max_degree: int, rows: NDArray[np.floating[Any]]) -> Iterator[tupl
 
 
 def slopes_by_degree(
-    max_degree: int, z: Array, s: Array, azimuth: NDArray[np.complex128]
-) -> Iterator[tuple[int, Array, Array]]:
+    max_degree: int, z: Float64, s: Float64, azimuth: Complex128
+) -> Iterator[tuple[int, Float64, Float64]]:
     """Yield k and the slopes of Schmidt's harmonics of degree k to the south and to the east, (2k+1, n) each."""
     cos, sin = powers(azimuth, max_degree)
     before = np.empty((0, len(z)))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._types import Float64
 from .columns import checked_degree, factors, in_order, scalar_coefficients, schmidt_coefficients
 from .recurrences import blocks, by_degree, legendre_rows, polar, slopes_by_degree
 
-Array = NDArray[np.float64]
 
-
-def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "schmidt") -> Array:
+def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "schmidt") -> Float64:
     """Return the associated Legendre functions of all degrees and orders up to `max_degree`.
 
     Parameters
@@ -63,7 +62,7 @@ def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "
     return table.reshape(max_degree + 1, max_degree + 1, *z.shape)
 
 
-def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: str = "orthonormal") -> Array:
+def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: str = "orthonormal") -> Float64:
     """Return the table of all real spherical harmonics on S^2 up to `max_degree`.
 
     Parameters
@@ -109,7 +108,7 @@ def real_spherical_harmonics(max_degree: int, x: ArrayLike, *, normalization: st
     return table.T
 
 
-def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Array:
+def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Float64:
     """Return the spherical polynomial ``sum_km coefficients[k*k+k+m] Y_k^m`` at points of S^2.
 
     Parameters
@@ -152,7 +151,7 @@ def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "o
     return result.reshape(len(rows), *weights.shape[1:])
 
 
-def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Array:
+def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "orthonormal") -> Float64:
     """Return the gradient on the sphere of a spherical polynomial, as tangent vectors of R^3.
 
     Parameters

@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from .._types import Float64
 
 LOGITS = 2**21
 """Logits that are kept at a time."""
 
 
-def attention(tokens: Matrix, prefix: Matrix, query: Matrix, key: Matrix, value: Matrix) -> Matrix:
+def attention(tokens: Float64, prefix: Float64, query: Float64, key: Float64, value: Float64) -> Float64:
     """Return softmax attention, scaled by 1/sqrt(d), from the tokens of sequences to a prefix and to their own.
 
     Parameters

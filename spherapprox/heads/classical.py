@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Floats
 from ..points.pointset import Points
 from . import interaction as interactions
 from .attention import attention

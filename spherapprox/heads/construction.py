@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._checks import Floats
-from .attention import Matrix
+from .._types import Float64, Floats
 from .split import SplitHead
 
 LARGEST_CONCENTRATION, LARGEST_MASK = 1e300, 1e304
@@ -43,7 +42,7 @@ class Construction(SplitHead):
         return 2 * (self.dim + 1) + (self.n_outputs or 1) + (self.interaction == "flag")
 
     @property
-    def query(self) -> Matrix:
+    def query(self) -> Float64:
         """The query matrix, shape (d, d), to be multiplied by tokens from the left; it holds sqrt(d) and the mask."""
         width, scale = self.dim + 1, math.sqrt(self.embedding_dim)
         x, asked = slice(0, width), slice(width, 2 * width)
@@ -56,14 +55,14 @@ class Construction(SplitHead):
         return matrix
 
     @property
-    def key(self) -> Matrix:
+    def key(self) -> Float64:
         """The key matrix, shape (d, d): the identity but for the columns of values."""
         diagonal = np.ones(self.embedding_dim)
         diagonal[self._value_columns] = 0.0
         return np.diag(diagonal)
 
     @property
-    def value(self) -> Matrix:
+    def value(self) -> Float64:
         """The value matrix, shape (d, d): it moves the columns of values to the front."""
         columns = self._value_columns
         matrix = np.zeros((self.embedding_dim, self.embedding_dim))
@@ -77,7 +76,7 @@ class Construction(SplitHead):
         return slice(start, start + (self.n_outputs or 1))
 
     @property
-    def prefix(self) -> Matrix:
+    def prefix(self) -> Float64:
         """The prefix, shape (n, d): rows ``(0, concentration b_k, values_k)``, and 0 for "flag".
 
         Control points that are of unit length to less than float64's rounding are brought to it.
@@ -89,7 +88,7 @@ class Construction(SplitHead):
         tokens[:, self._value_columns] = self.values.reshape(len(self), -1)
         return tokens
 
-    def embed(self, x: ArrayLike) -> Matrix:
+    def embed(self, x: ArrayLike) -> Float64:
         """Return the tokens of inputs: ``(x, 0, 0)``, and 1 for "flag".
 
         Parameters

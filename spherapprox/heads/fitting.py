@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Float64, Floats
 from .selection import select
 from .smoothing import Smoother, core_smoother, split_smoother
-
-Float64 = NDArray[np.float64]
 
 DEFAULT_POINTS = 300
 """Control points where no number is given."""

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks
-from .._checks import Floats
 from .._threads import each_block, slices
+from .._types import Float64, Floats, Indices
 from ..summation import plan
 from ..summation.evaluation import evaluate_arrays
-
-Float64 = NDArray[np.float64]
 
 SUMS_UP_TO = 64.0
 """Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
@@ -121,7 +118,7 @@ class _Pairs:
         slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)  # docs/theorems.md, 4.15 (2)
         return slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
 
-    def gradients(self, x: Float64, candidates: NDArray[np.intp] | slice) -> Float64:
+    def gradients(self, x: Float64, candidates: Indices | slice) -> Float64:
         """Return ``lambda sum_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""
         values, half_rate = self.values[candidates], 0.25 * self.concentration
         differences = self.columns[None, :, candidates] - x[:, :, None]  # (m, d, k): short rows make slow loops
@@ -153,7 +150,7 @@ class _Near:
             self.order = cKDTree(x, leafsize=_ROWS).indices
         self.rows = _ROWS if self.tree else max(1, _NUMBERS // (self.n * self.d))
 
-    def parts(self, block: slice) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp] | slice]]:
+    def parts(self, block: slice) -> Iterator[tuple[Indices, Indices | slice]]:
         """Yield rows of a block and their control points."""
         rows = self.order[block]
         if self.tree is None:

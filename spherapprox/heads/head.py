@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _archive, _checks
-from .._checks import Floats
+from .._types import Floats
 from ..coefficients.refinement import refined
 from ..coefficients.resolution import warn_unresolved
 from ..coefficients.rules import resolved_concentration

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Floats
 from ..partition import EqualMeasurePartition
 from ..points import PointSet
 from ..points.operations import isometry

@@ -6,9 +6,10 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
+from .._types import Float64
 from .core import CoreHead
 from .fitting import DEFAULT_POINTS, fit, mass
 from .split import SplitHead
@@ -22,7 +23,6 @@ except ImportError as error:
         'HeadRegressor needs scikit-learn 1.6 or newer: pip install "spherapprox[learn]" installs it'
     ) from error
 
-Float64 = NDArray[np.float64]
 
 KINDS: dict[str, type[CoreHead | SplitHead]] = {"core": CoreHead, "split": SplitHead}
 EMBEDDINGS = ("stereographic", "normalize")

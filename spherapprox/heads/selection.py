@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._threads import slices
-
-Float64 = NDArray[np.float64]
+from .._types import Float64, Indices
 
 _ROUNDS = 10
 """Rounds of k-means: later ones move little."""
@@ -20,7 +18,7 @@ def select(x: Float64, weights: Float64, n: int, rng: np.random.Generator) -> Fl
     return x if len(x) <= n else k_means(x, weights, x[farthest(x, n, rng)])
 
 
-def farthest(x: Float64, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def farthest(x: Float64, n: int, rng: np.random.Generator) -> Indices:
     """Return the indices (n,) of rows, each the farthest from those before it; the first is drawn."""
     chosen = np.empty(n, dtype=np.intp)
     chosen[0] = rng.integers(len(x))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float64
 from ..coefficients.kernel import softmax_weights
-
-Float64 = NDArray[np.float64]
 
 GRID = 10.0 ** np.arange(-13.0, 1.0, 0.5)
 """Regularisations that are tried, as multiples of the largest squared singular value."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float64
 from ..coefficients import split_values
 from .kernel import KernelHead
 
@@ -61,7 +61,7 @@ class SplitHead(KernelHead):
     _normalize = True
     _values = staticmethod(split_values)
 
-    def _directions(self) -> NDArray[np.float64]:
+    def _directions(self) -> Float64:
         """Return the control points as keys: in logits, unlike in chords, lambda multiplies what a length is off by."""
         rows = self.control_points.astype(np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)

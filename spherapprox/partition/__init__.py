@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._threads import each_block
+from .._types import Float64, Int64
 from . import cells, kinds
 from .levels import zones
 from .measured import Measured
@@ -17,8 +18,6 @@ from .writers import BLOCK, ascended_writer, index_writer, midpoint_writer
 
 __all__ = ["EqualMeasurePartition"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _MAX_DIM = 10**6
 """Largest dimension: angles of caps have their digits up to it."""
@@ -122,8 +121,8 @@ class EqualMeasurePartition(Measured):
         return type(self)(**parameters | changes)
 
     def centers(
-        self, start: int = 0, stop: int | None = None, *, workers: int | None = None, out: Floats | None = None
-    ) -> Floats:
+        self, start: int = 0, stop: int | None = None, *, workers: int | None = None, out: Float64 | None = None
+    ) -> Float64:
         """Return the centres of cells ``start``, ..., ``stop - 1``.
 
         Parameters
@@ -167,7 +166,7 @@ class EqualMeasurePartition(Measured):
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows
 
-    def locate(self, x: ArrayLike, *, workers: int | None = None) -> Integers:
+    def locate(self, x: ArrayLike, *, workers: int | None = None) -> Int64:
         """Return the number of the cell that holds each point.
 
         Parameters
@@ -203,7 +202,7 @@ class EqualMeasurePartition(Measured):
         each_block(task, len(rows), step, workers)
         return index
 
-    def radii(self, start: int = 0, stop: int | None = None) -> Floats:
+    def radii(self, start: int = 0, stop: int | None = None) -> Float64:
         """Return the exact radii of cells ``start``, ..., ``stop - 1`` about their centres.
 
         Parameters
@@ -239,7 +238,7 @@ class EqualMeasurePartition(Measured):
         each_block(task, len(out), self._scratch_rows, 1)
         return out
 
-    def cell(self, i: int) -> Floats:
+    def cell(self, i: int) -> Float64:
         """Return the intervals whose product is cell `i`.
 
         Parameters
@@ -268,7 +267,7 @@ class EqualMeasurePartition(Measured):
         i = _checks.integer(i, "i", minimum=0, maximum=self.n - 1, why=f"the partition has {self.n} cells")
         return cells.intervals(self.dim, self.n, i)
 
-    def sample(self, i: int, rng: np.random.Generator | int | None = None, size: int | None = None) -> Floats:
+    def sample(self, i: int, rng: np.random.Generator | int | None = None, size: int | None = None) -> Float64:
         """Draw independent uniform points of cell `i`.
 
         Parameters

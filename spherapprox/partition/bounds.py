@@ -6,14 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._kernels import collars, ranges, search
-from .._kernels import largest as kernel
+from .._kernels.partition import collars, ranges, search
+from .._kernels.partition import largest as kernel
+from .._types import Float64
 
 __all__ = ["Tables", "bounds_of"]
 
-Floats = NDArray[np.float64]
 
 _DEPTH = 64
 """Spheres for which bounds are made, from the highest."""
@@ -25,8 +24,8 @@ _LIFTS = 10
 class Tables(NamedTuple):
     """Bounds for each cell of counts: of radii, and of 1 - l^2, l the length of a cell's mean vector."""
 
-    radius: Floats
-    spread: Floats
+    radius: Float64
+    spread: Float64
 
 
 def bounds_of(kind: int, dim: int, n: int) -> tuple[dict[int, Tables], tuple[float, float]]:
@@ -51,7 +50,7 @@ def bounds_of(kind: int, dim: int, n: int) -> tuple[dict[int, Tables], tuple[flo
     return bounds, (min(math.pi, radius * (1.0 + kernel.ROUNDING)), spread)
 
 
-def _with_growth(m: int, tables: Tables) -> tuple[Floats, Floats, Floats, Floats]:
+def _with_growth(m: int, tables: Tables) -> tuple[Float64, Float64, Float64, Float64]:
     growth = np.full((2, len(tables.radius)), np.inf)
     ranges.growths(1.0 / m, tables.radius, growth[0])
     ranges.growths(2.0 / m, tables.spread, growth[1])

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import special, sphere
-from .._kernels import cap
+from .._kernels.partition import cap
+from .._types import Float64
 from .levels import zones
 
 __all__ = ["intervals", "sample"]
 
-Floats = NDArray[np.float64]
 
-
-def intervals(dim: int, n: int, i: int) -> Floats:
+def intervals(dim: int, n: int, i: int) -> Float64:
     """Return lower and upper end of each angle in cell i, shape (dim, 2)."""
     if dim == 1:
         return np.array([[2.0 * np.pi * (i / n), 2.0 * np.pi * ((i + 1) / n)]])
@@ -27,7 +25,7 @@ def intervals(dim: int, n: int, i: int) -> Floats:
     return box
 
 
-def sample(box: Floats, size: int, rng: np.random.Generator) -> Floats:
+def sample(box: Float64, size: int, rng: np.random.Generator) -> Float64:
     """Draw independent uniform points of the cell whose angles lie in the intervals `box`, shape (dim, 2)."""
     dim = len(box)
     free = np.append(np.full(dim - 1, np.pi), 2.0 * np.pi)
@@ -47,7 +45,7 @@ def sample(box: Floats, size: int, rng: np.random.Generator) -> Floats:
     return x
 
 
-def _colatitudes(dim: int, lower: float, upper: float, share: Floats) -> Floats:
+def _colatitudes(dim: int, lower: float, upper: float, share: Float64) -> Float64:
     """Return the colatitudes of S^dim, lower <= t < upper, north of which lie these shares, in (0, 1], of the zone.
 
     Measures are taken from the nearer pole, in logarithms.
@@ -57,5 +55,5 @@ def _colatitudes(dim: int, lower: float, upper: float, share: Floats) -> Floats:
     total = special.log_cap_measure(dim, far)
     inner = np.exp(special.log_cap_measure(dim, near) - total)
     angle = special.cap_angle(dim, np.minimum(0.0, total + np.log(inner + (1.0 - inner) * share)))
-    result: Floats = np.clip(np.pi - angle if south else angle, lower, np.nextafter(upper, 0.0))
+    result: Float64 = np.clip(np.pi - angle if south else angle, lower, np.nextafter(upper, 0.0))
     return result

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import special
-from .._kernels import diameters
+from .._kernels.partition import diameters
+from .._types import Int64
 from .levels import inside, level_of
 
 __all__ = ["largest_diameter"]
@@ -45,6 +45,6 @@ def largest_diameter(dim: int, n: int) -> float | None:
     return float(diameter[0])
 
 
-def _zones(dim: int, counts: NDArray[np.int64]) -> float:
+def _zones(dim: int, counts: Int64) -> float:
     """Return about how many collars the partitions of S^dim into these counts have together, at most."""
     return float(np.sum(np.pi * np.exp((np.log(counts) - special.log_surface_area(dim)) / dim)))

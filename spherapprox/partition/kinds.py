@@ -6,22 +6,20 @@ The last two depend on the size of the cell of S^(m-1) inside the zone, so that 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._kernels import ascent
+from .._kernels.partition import ascent
+from .._types import Float64, Int64
 
 __all__ = ["KINDS", "centers", "radii"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Zone = tuple[int, Floats, Floats]
+Zone = tuple[int, Float64, Float64]
 """A sphere's dimension, and the colatitudes there between which each row's cell lies."""
 
 KINDS = ("midpoint", "smallest-cap", "centroid")
 
 
 def centers(
-    kind: str, dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers, out: Floats
+    kind: str, dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64, out: Float64
 ) -> None:
     """Write the centres of cells, dim >= 2 (midpoints come faster by the descent alone).
 
@@ -37,21 +35,19 @@ def centers(
     ascent.place_arcs(arc, scale, out)
 
 
-def radii(kind: str, dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers) -> Floats:
+def radii(kind: str, dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64) -> Float64:
     """Return the radii of cells about their centres; the arguments are those of `centers`."""
     return _ascend(kind, *_spheres(dim, zones, count, local))[1]
 
 
-def _spheres(
-    dim: int, zones: list[tuple[Floats, Floats]], count: Integers, local: Integers
-) -> tuple[list[Zone], Integers]:
+def _spheres(dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64) -> tuple[list[Zone], Int64]:
     """Return the zones on each sphere from the top to S^2, and each row's arc on S^1: (number, of how many)."""
     lower, upper, arc = np.empty(len(count)), np.empty(len(count)), np.empty((len(count), 2), dtype=np.int64)
     ascent.base(count, local, lower, upper, arc)
     return [(dim - k, *zone) for k, zone in enumerate(zones)] + [(2, lower, upper)], arc
 
 
-def _ascend(kind: str, spheres: list[Zone], arc: Integers) -> tuple[list[Floats], Floats]:
+def _ascend(kind: str, spheres: list[Zone], arc: Int64) -> tuple[list[Float64], Float64]:
     """Return the centres' colatitudes on each sphere from the top to S^2, and the cells' radii about the centres."""
     radius, length = np.empty(len(arc)), np.empty(len(arc))
     ascent.arcs(arc, radius, length)

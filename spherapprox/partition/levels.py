@@ -8,13 +8,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import special
-from .._kernels import descent
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from .._kernels.partition import descent
+from .._types import Float64, Int64
 
 _CACHED_BOUNDARIES = 2**20
 """Boundaries that the cache of tables may hold (40 bytes each)."""
@@ -23,15 +20,15 @@ _CACHED_BOUNDARIES = 2**20
 class Level(NamedTuple):
     """Tables of partitions of one sphere, end to end: boundaries ``offsets[t] : offsets[t + 1]`` are table t's."""
 
-    offsets: Integers
-    first: Integers  # cells north of each boundary
-    angle: Floats  # its colatitude
-    cosine: Floats  # of the middle of the collar south of it
-    sine: Floats
-    edge: Floats  # cos |cos| of the boundary's colatitude; -2 for one at pi, which has nothing south of it
+    offsets: Int64
+    first: Int64  # cells north of each boundary
+    angle: Float64  # its colatitude
+    cosine: Float64  # of the middle of the collar south of it
+    sine: Float64
+    edge: Float64  # cos |cos| of the boundary's colatitude; -2 for one at pi, which has nothing south of it
 
 
-def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Integers, Integers], None]) -> Integers:
+def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Int64, Int64], None]) -> Int64:
     """Lead rows down to S^2 and return in how many cells each one's S^2 is cut, 0 for rows that ended above.
 
     `step` gets the sphere's dimension, its tables and each row's table, and writes the slot of the zone it goes into.
@@ -51,11 +48,11 @@ def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Integers, I
     return np.where(table >= 0, counts[np.maximum(table, 0)], 0)
 
 
-def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Floats, Floats]], Integers, Integers]:
+def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Float64, Float64]], Int64, Int64]:
     """Return the colatitudes of consecutive cells from the top to S^3, then count and number in the S^2 below."""
     local, found = np.arange(start, start + rows), []
 
-    def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
+    def step(m: int, level: Level, table: Int64, slot: Int64) -> None:
         descent.search_index(table, level.offsets, level.first, local, slot)
         lower, upper = np.empty(rows), np.empty(rows)
         descent.intervals(table, level.offsets, level.angle, slot, lower, upper)
@@ -64,7 +61,7 @@ def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Floats, F
     return found, descend(dim, n, rows, step), local
 
 
-def inside(level: Level, collars: Integers) -> tuple[Integers, Integers]:
+def inside(level: Level, collars: Int64) -> tuple[Int64, Int64]:
     """Return the distinct counts of cells in these collars, and for each boundary which of them is south of it."""
     counts, inverse = np.unique(level.first[collars + 1] - level.first[collars], return_inverse=True)
     table_of_slot = np.full(len(level.first), -1)
@@ -72,11 +69,11 @@ def inside(level: Level, collars: Integers) -> tuple[Integers, Integers]:
     return counts, table_of_slot
 
 
-_cache: OrderedDict[tuple[int, int], tuple[Integers, Floats]] = OrderedDict()
+_cache: OrderedDict[tuple[int, int], tuple[Int64, Float64]] = OrderedDict()
 _cache_lock = threading.Lock()
 
 
-def level_of(dim: int, counts: Integers) -> Level:
+def level_of(dim: int, counts: Int64) -> Level:
     """Return the tables of S^dim for these counts, from the cache where it holds them; the rest are made together."""
     keys = [(dim, count) for count in counts.tolist()]
     with _cache_lock:
@@ -99,7 +96,7 @@ def level_of(dim: int, counts: Integers) -> Level:
     return Level(offsets, first, *np.concatenate([table[1] for table in tables], axis=1))
 
 
-def _remember(tables: dict[tuple[int, int], tuple[Integers, Floats]]) -> None:
+def _remember(tables: dict[tuple[int, int], tuple[Int64, Float64]]) -> None:
     """Put tables into the cache and drop the least recently used ones beyond its limit."""
     with _cache_lock:
         _cache.update(tables)
@@ -108,7 +105,7 @@ def _remember(tables: dict[tuple[int, int], tuple[Integers, Floats]]) -> None:
             size -= len(_cache.popitem(last=False)[1][0])
 
 
-def _makelevel_of(dim: int, counts: Integers) -> Level:
+def _makelevel_of(dim: int, counts: Int64) -> Level:
     """Make the tables of S^dim, dim >= 3, for these counts."""
     cap = np.where(counts == 1, np.pi, np.pi / 2)
     many = counts >= 3
@@ -125,13 +122,13 @@ def _makelevel_of(dim: int, counts: Integers) -> Level:
     return Level(offsets, first, angle, np.cos(middle), np.sin(middle), edge_of(angle))
 
 
-def edge_of(angle: Floats) -> Floats:
+def edge_of(angle: Float64) -> Float64:
     """Return cos |cos| of boundaries, -2 for those at pi."""
     cosine = np.cos(angle)
     return np.where(angle >= np.pi, -2.0, cosine * np.abs(cosine))
 
 
-def _first(dim: int, n: Integers, cap: Floats, collars: Integers, j: Integers) -> Integers:
+def _first(dim: int, n: Int64, cap: Float64, collars: Int64, j: Int64) -> Int64:
     """Return the number of cells north of boundary j: n times the measure there, rounded half up.
 
     This is Leopardi's rounding with the remainder carried along, summed. Measures are taken from the nearer pole.
@@ -139,14 +136,14 @@ def _first(dim: int, n: Integers, cap: Floats, collars: Integers, j: Integers) -
     nearer = np.minimum(j, collars - j)
     angle = np.minimum(cap + nearer * ((np.pi - 2.0 * cap) / np.maximum(collars, 1)), np.pi / 2)
     ideal = n * np.exp(_of_distinct(special.log_cap_measure, dim, angle))
-    first: Integers = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
+    first: Int64 = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
     first[2 * j == collars] = (n[2 * j == collars] + 1) // 2
     first[j == collars] = n[j == collars] - 1
     first[j == 0] = 1
     return first
 
 
-def _boundary(dim: int, n: Integers, first: Integers) -> Floats:
+def _boundary(dim: int, n: Int64, first: Int64) -> Float64:
     """Return the colatitude of the cap that holds `first` of n cells, from the nearer pole."""
     nearer = np.minimum(first, n - first)
     angle = np.full(len(n), np.pi / 2)
@@ -156,7 +153,7 @@ def _boundary(dim: int, n: Integers, first: Integers) -> Floats:
     return np.where(2 * first <= n, angle, np.pi - angle)
 
 
-def _of_distinct(function: Callable[[int, Floats], Floats], dim: int, values: Floats) -> Floats:
+def _of_distinct(function: Callable[[int, Float64], Float64], dim: int, values: Float64) -> Float64:
     """Return the function of each value, called for distinct ones only: north and south mostly mirror each other."""
     distinct, inverse = np.unique(values, return_inverse=True)
     return function(dim, distinct)[inverse]

@@ -7,19 +7,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks
 from .._archive import Savable
-from .._kernels import cap
+from .._kernels.partition import cap
 from .._threads import each_block
+from .._types import Int64
 from .diameter import largest_diameter
 from .levels import level_of
 from .radius import largest
 
 __all__ = ["Measured"]
 
-Integers = NDArray[np.int64]
 
 _COLLARS = 2**20
 """Collars that are counted between two looks for an interruption."""
@@ -47,7 +46,7 @@ class Measured(Savable):
         return 1.0 / self.n
 
     @property
-    def collar_counts(self) -> Integers:
+    def collar_counts(self) -> Int64:
         """Numbers of cells in the zones from north to south, polar caps included; one zone of n arcs on S^1.
 
         There are about sqrt(pi n)/2 + 2 of them on S^2, 8.4e7 for n = 2^53.
@@ -133,7 +132,7 @@ class Measured(Savable):
     center = _checks.renamed("center", "center_kind")
 
 
-def _counts_on_sphere(n: int) -> Integers:
+def _counts_on_sphere(n: int) -> Int64:
     """Return the numbers of cells in the zones of S^2, n >= 3."""
     counts = np.ones(cap.layout(n)[2] + 2, dtype=np.int64)
     collars = counts[1:-1]

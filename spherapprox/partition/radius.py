@@ -12,17 +12,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._kernels import bundles, collars, search
-from .._kernels import largest as kernel
+from .._kernels.partition import bundles, collars, search
+from .._kernels.partition import largest as kernel
+from .._types import Float64, Int64
 from .bounds import Tables, bounds_of
 from .levels import level_of
 
 __all__ = ["largest"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 KINDS = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
 
@@ -59,16 +57,16 @@ _ROWS = 2**17
 class Rows(NamedTuple):
     """Collars that may exceed the threshold: the partition of S^m each belongs to, its ends, what is inside."""
 
-    parent: Integers
-    lower: Floats
-    upper: Floats
-    inner: Integers  # its count, then the number of that count among the distinct ones
-    need: Floats
+    parent: Int64
+    lower: Float64
+    upper: Float64
+    inner: Int64  # its count, then the number of that count among the distinct ones
+    need: Float64
 
 
 _NOTHING = Tables(np.empty(0), np.empty(0))
 
-_Opened = tuple[int, Integers, Floats, Floats, Rows]
+_Opened = tuple[int, Int64, Float64, Float64, Rows]
 """A sphere's dimension, the counts opened there, their thresholds, the largest radius known of each, and the rows."""
 
 
@@ -196,7 +194,7 @@ class Search:
             radius = known
         return float(radius[0]), float(radius[0])
 
-    def _open(self, m: int, counts: Integers, thresholds: Floats, last: int) -> tuple[Floats, Rows] | None:
+    def _open(self, m: int, counts: Int64, thresholds: Float64, last: int) -> tuple[Float64, Rows] | None:
         """Open partitions of S^m: the largest radius known of each, and the collars that may exceed its threshold.
 
         None if that takes more than `last` visits.
@@ -216,7 +214,7 @@ class Search:
             parts.append(self._open_closely(m, counts, thresholds, known, e))
         return known, _joined(parts)
 
-    def _open_closely(self, m: int, counts: Integers, thresholds: Floats, known: Floats, e: int) -> Rows:
+    def _open_closely(self, m: int, counts: Int64, thresholds: Float64, known: Float64, e: int) -> Rows:
         """Open a partition some of whose counts are near a tie: rounded as the cells themselves are."""
         level = level_of(m, counts[e : e + 1])
         full = np.flatnonzero(np.diff(level.first))
@@ -227,7 +225,7 @@ class Search:
         keep = np.flatnonzero(need < np.inf)
         return Rows(np.full(len(keep), e), boxes[0][keep], boxes[1][keep], boxes[2][keep], need[keep])
 
-    def _raise_finely(self, levels: list[_Opened], deepest: Integers, needed: Floats) -> tuple[float, float]:
+    def _raise_finely(self, levels: list[_Opened], deepest: Int64, needed: Float64) -> tuple[float, float]:
         """Take the cells that may matter up from S^2, in bundles as small as time permits."""
         most, lower, upper = max(_LEAST, _BUNDLES // (1 + sum(len(rows.parent) for *_, rows in levels))), 0.0, math.pi
         while True:
@@ -238,9 +236,7 @@ class Search:
                 return lower, max(lower, upper)
             most *= _FINER
 
-    def _raise_bundles(
-        self, levels: list[_Opened], deepest: Integers, needed: Floats, most: int
-    ) -> tuple[float, float]:
+    def _raise_bundles(self, levels: list[_Opened], deepest: Int64, needed: Float64, most: int) -> tuple[float, float]:
         """Take the cells that may matter up from S^2, in at most `most` bundles of each partition."""
 
         def spheres(*room: Any) -> tuple[int, int]:
@@ -257,7 +253,7 @@ class Search:
             inside = self._written(task, len(known), most)
         return float(inside[1][:, 3].max()), float(inside[1][:, 0].max())
 
-    def _written(self, write: Callable[..., tuple[int, int]], number: int, most: int) -> tuple[Integers, Floats]:
+    def _written(self, write: Callable[..., tuple[int, int]], number: int, most: int) -> tuple[Int64, Float64]:
         """Return offsets and bundles of `number` partitions, which `write` writes as far as there is room."""
         offsets, parts, start = np.zeros(number + 1, np.int64), [np.empty((0, 5))], 0
         while start < number:

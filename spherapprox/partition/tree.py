@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._kernels import cap
+from .._kernels.partition import cap
+from .._types import Bools, Int64
 from .levels import Level, edge_of, inside, level_of
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class _Part(NamedTuple):
@@ -26,8 +23,8 @@ class Tree(NamedTuple):
     """Levels of a partition, top first: boundaries ``offsets[t] : offsets[t + 1]`` are table t's."""
 
     level: Level
-    below: Integers  # table of the partition inside the collar south of each boundary; -1: not among these
-    counts: Integers  # the distinct counts of the S^2 below, which are numbered like tables
+    below: Int64  # table of the partition inside the collar south of each boundary; -1: not among these
+    counts: Int64  # the distinct counts of the S^2 below, which are numbered like tables
 
 
 def tree_of_range(dim: int, n: int, start: int, stop: int) -> Tree:
@@ -62,7 +59,7 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
     """Go down level by level with the counts that are needed, the tables needed whole, and parts of others."""
     counts, whole, tables, boundaries = np.array([n]), np.array([not parts]), 0, 0
     levels: list[Level] = []
-    below: list[Integers] = []
+    below: list[Int64] = []
     for m in range(dim, 2, -1):
         if not counts.size:
             break
@@ -82,7 +79,7 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
     return Tree(_joined(levels), np.concatenate([*below, np.empty(0, dtype=np.int64)]), counts)
 
 
-def _collars(level: Level, whole: NDArray[np.bool_], parts: list[_Part]) -> tuple[NDArray[np.bool_], list[_Part]]:
+def _collars(level: Level, whole: Bools, parts: list[_Part]) -> tuple[Bools, list[_Part]]:
     """Return which collars are passed through from end to end, and the others with the cells inside that are."""
     full = np.repeat(whole, np.diff(level.offsets))
     full[level.offsets[1:] - 1] = False

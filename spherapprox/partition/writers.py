@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._kernels import cap, circle, descent, location
+from .._kernels.partition import cap, circle, descent, location
+from .._types import Float64, Int64
 from . import kinds
 from .levels import Level, descend, zones
 from .tree import tree_of_points, tree_of_range
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BLOCK = 2**18
 """Coordinates of centres or points that one thread takes at a time."""
@@ -28,7 +25,7 @@ _TABLED = 2**16
 """Boundaries in tables of a whole partition, to locate points, at most: they stay in the processor's cache."""
 
 
-def midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, Floats], None]:
+def midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, Float64], None]:
     """Return what writes the midpoints of consecutive cells between start and stop, from one on, into rows."""
     if dim == 1:
         return lambda low, out: circle.centers(low, n, out)
@@ -43,12 +40,12 @@ def midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, F
     return lambda low, out: descent.centers(dim, n, tree, low, out)
 
 
-def ascended_writer(kind: str, dim: int, n: int) -> Callable[[int, Floats], None]:
+def ascended_writer(kind: str, dim: int, n: int) -> Callable[[int, Float64], None]:
     """Return what writes centres of any kind of consecutive cells, dim >= 2, from one on, into rows."""
     return lambda low, out: kinds.centers(kind, dim, *zones(dim, n, low, len(out)), out)
 
 
-def index_writer(dim: int, n: int, rows: int) -> tuple[Callable[[Floats, Integers], None], int]:
+def index_writer(dim: int, n: int, rows: int) -> tuple[Callable[[Float64, Int64], None], int]:
     """Return what writes the cells of points into zeros, and for how many coordinates at a time.
 
     Where there are points enough, tables of the whole partition serve them all.
@@ -63,11 +60,11 @@ def index_writer(dim: int, n: int, rows: int) -> tuple[Callable[[Floats, Integer
     return lambda x, index: location.indices(dim, tables, x, index), BLOCK
 
 
-def _add_indices(dim: int, n: int, x: Floats, index: Integers) -> None:
+def _add_indices(dim: int, n: int, x: Float64, index: Int64) -> None:
     """Add to `index` the cells of the points, going down a level with all of them together, dim >= 2."""
     below = np.cumsum(x * x, axis=1) if dim > 2 else x
 
-    def step(m: int, level: Level, table: Integers, slot: Integers) -> None:
+    def step(m: int, level: Level, table: Int64, slot: Int64) -> None:
         tables = level.offsets, level.first, level.angle, level.edge
         location.search(table, tables, x[:, m], below[:, m - 1], index, slot)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import special
-
-Floats = NDArray[np.float64]
+from .._types import Float64
 
 _SUM_TOLERANCE = 1e-6
 """How far the weights' sum may be from 1: it catches mistakes, it is no statement of accuracy."""
@@ -18,7 +16,7 @@ _LARGEST_WEIGHT = 1e100
 """Sizes of weights up to which their products with each other and with sums of values cannot overflow."""
 
 
-def check_weights(weights: Floats, n: int) -> None:
+def check_weights(weights: Float64, n: int) -> None:
     """Check the shape, the sizes and the sum of weights."""
     if weights.shape != (n,):
         raise ValueError(f"'weights' must have shape ({n},), one for each of 'points', got {weights.shape}")

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .symmetry import GOLDEN, Floats, binary_icosahedral, binary_octahedral, binary_tetrahedral, parities
-
-Integers = NDArray[np.int64]
+from .._types import Float64, Int64
+from .symmetry import GOLDEN, binary_icosahedral, binary_octahedral, binary_tetrahedral, parities
 
 
 @dataclass(frozen=True)
@@ -63,14 +62,14 @@ def _bases(d: int) -> Iterator[Configuration]:
         yield Configuration(6 * p * (p + 1), 5, "unbiased bases, 6 phases", lambda: unbiased_bases(p, 6))
 
 
-def _antipodes(d: int) -> Floats:
+def _antipodes(d: int) -> Float64:
     """Return the two ends of the last axis."""
     x = np.zeros((2, d))
     x[:, -1] = 1.0, -1.0
     return x
 
 
-def _simplex(d: int) -> Floats:
+def _simplex(d: int) -> Float64:
     """Return d + 1 points of R^d with equal distances, each coordinate being -1 until it points to its own vertex."""
     k = np.arange(d, 0, -1.0)
     radius = np.sqrt((d + 1) * (k + 1.0) * k) / math.sqrt(d) / (k + 1.0) / k  # height of the axis over 1 / k
@@ -79,20 +78,20 @@ def _simplex(d: int) -> Floats:
     return np.asarray(x[:, ::-1])
 
 
-def _cross(d: int) -> Floats:
+def _cross(d: int) -> Float64:
     """Return the ends of all axes."""
     x = np.zeros((2 * d, d))  # pages of zeros are not written
     x[np.arange(d), np.arange(d)], x[np.arange(d, 2 * d), np.arange(d)] = 1.0, -1.0
     return x
 
 
-def icosahedron() -> Floats:
+def icosahedron() -> Float64:
     """Return the 12 vertices of the icosahedron."""
     rows = np.array([[0.0, a, b * GOLDEN] for a in (1.0, -1.0) for b in (1.0, -1.0)])
     return np.vstack([np.roll(rows, shift, axis=1) for shift in range(3)])
 
 
-def kerdock_bases(size: int) -> Integers:
+def kerdock_bases(size: int) -> Int64:
     """Return the points of d/2 + 1 mutually unbiased orthonormal bases of R^d, d = 2^size, size even, and antipodes.
 
     The axes and (-1)^(Q_a(u) + <b, u>) / sqrt(d) for the quadratic forms of Kerdock's set [1]_: on pairs u = (v, e) of
@@ -118,7 +117,7 @@ def kerdock_bases(size: int) -> Integers:
     return np.vstack([axes, signs, -axes, -signs])
 
 
-def _binary_field(r: int) -> tuple[Integers, Integers, Integers]:
+def _binary_field(r: int) -> tuple[Int64, Int64, Int64]:
     """Return powers of a generator of GF(2^r), logarithms to it, and traces; elements are the bits of their index."""
     modulus = {3: 0b1011, 5: 0b100101, 7: 0b10000011}[r]
     power, log = np.ones(2**r - 1, dtype=np.int64), np.zeros(2**r, dtype=np.int64)
@@ -130,7 +129,7 @@ def _binary_field(r: int) -> tuple[Integers, Integers, Integers]:
     return power, log, np.append(0, np.bitwise_xor.reduce(conjugates, axis=1))
 
 
-def unbiased_bases(p: int, phases: int) -> Floats:
+def unbiased_bases(p: int, phases: int) -> Float64:
     """Return the p + 1 mutually unbiased bases of C^p, p an odd prime, times the roots of unity, in R^(2p).
 
     Together they are a complex projective 2-design: polynomials of degree (2, 2) in z and its conjugate are integrated
@@ -148,7 +147,7 @@ def unbiased_bases(p: int, phases: int) -> Floats:
     return np.asarray(z.view(np.float64).reshape(len(z), p, 2).transpose(0, 2, 1).reshape(len(z), 2 * p))
 
 
-def reed_muller_shell(rank: int) -> Integers:
+def reed_muller_shell(rank: int) -> Int64:
     """Return the 240 shortest vectors of E8 (rank 3) or the 4320 of the Barnes-Wall lattice BW16 (rank 4).
 
     Words of half length of the first-order Reed-Muller code carry signs, an even number of them negative for BW16; E8
@@ -185,7 +184,7 @@ def leech_shell() -> NDArray[np.int8]:
     return rows
 
 
-def _golay() -> Integers:
+def _golay() -> Int64:
     """Return the 4096 words of the extended binary Golay code, from the quadratic residues modulo 23."""
     residues = np.zeros(23, dtype=np.int64)
     residues[np.arange(1, 23) ** 2 % 23] = 1
@@ -197,7 +196,7 @@ def _golay() -> Integers:
     return bits @ generators % 2
 
 
-def _signed(words: Integers, *, even: bool) -> Integers:
+def _signed(words: Int64, *, even: bool) -> Int64:
     """Return the words of one weight with all signs, or those with an even number of minus signs."""
     weight = int((words[0] != 0).sum())
     signs = 1 - 2 * ((np.arange(2**weight)[:, None] >> np.arange(weight)) % 2)
@@ -209,7 +208,7 @@ def _signed(words: Integers, *, even: bool) -> Integers:
     return rows.reshape(-1, words.shape[1])
 
 
-def _pairs(d: int, size: int) -> Integers:
+def _pairs(d: int, size: int) -> Int64:
     """Return all +-size e_i +- size e_j."""
     i, j = np.triu_indices(d, 1)
     rows = np.zeros((4, len(i), d), dtype=np.int64)
@@ -219,7 +218,7 @@ def _pairs(d: int, size: int) -> Integers:
     return rows.reshape(-1, d)
 
 
-def layer(shell: NDArray[np.integer], anchors: Integers, products: Integers) -> Floats:
+def layer(shell: NDArray[np.integer], anchors: Int64, products: Int64) -> Float64:
     """Return the rows with given products with the anchors, in coordinates of the anchors' orthogonal complement."""
     shell = shell[(shell @ anchors.T == products).all(axis=1)]
     complement = np.linalg.qr(anchors.T.astype(np.float64), mode="complete")[0][:, len(anchors) :]
@@ -229,14 +228,14 @@ def layer(shell: NDArray[np.integer], anchors: Integers, products: Integers) -> 
 _LONG = np.array([[5] + 23 * [1]])  # of the Leech lattice's third shell, length sqrt(48)
 
 
-def _root_layer(*products: int) -> Floats:
+def _root_layer(*products: int) -> Float64:
     """Return the roots of E8 with given products with one root or two, at 120 degrees."""
     shell = reed_muller_shell(3)
     roots = np.vstack([2 * np.eye(1, 8, dtype=np.int64), shell[shell[:, 0] == -1][:1]])
     return layer(shell, roots[: len(products)], np.array(products))
 
 
-def _leech_layer(first: Integers, products: tuple[int, ...]) -> Floats:
+def _leech_layer(first: Int64, products: tuple[int, ...]) -> Float64:
     """Return shortest vectors with given products with a vector and, where asked for, one of its own layer."""
     shell = leech_shell()
     anchors = first

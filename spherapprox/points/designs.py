@@ -10,12 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import _checks, sphere
+from .._types import Float64
 from . import newton
 from .configurations import Configuration, configurations
 from .invariants import gegenbauer_values
 from .pointset import PointSet
 from .starts import STARTS
-from .symmetry import Floats, Group, groups
+from .symmetry import Group, groups
 
 MAX_CONDITIONS = 800
 """The most equations that Newton's method is asked to solve."""
@@ -249,7 +250,7 @@ def _exact_degree(group: Group, degree: int) -> int:
     return degree + int(np.argmax(more > 0))
 
 
-def _checked(x: Floats, degree: int) -> PointSet:
+def _checked(x: Float64, degree: int) -> PointSet:
     """Return the record of a design after a look at zonal harmonics about random poles."""
     poles = sphere.uniform(x.shape[1] - 1, 16, 1)
     worst = np.max([np.abs(values.mean(0)).max() for values in gegenbauer_values(x @ poles.T, x.shape[1] - 1, degree)])

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
 from .. import _checks, sphere
+from .._types import Float64
 from .pointset import PointSet
-
-Floats = NDArray[np.float64]
 
 
 def gauss_product(dim: int, degree: int) -> PointSet:
@@ -75,7 +73,7 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     return PointSet(x, w, radius, degree)
 
 
-def _covering_radius(t: Floats, inner: float) -> float:
+def _covering_radius(t: Float64, inner: float) -> float:
     """Return the covering radius of colatitudes arccos(t) times points of S^(k-1) with covering radius inner < pi/2.
 
     docs/theorems.md, 5.7: the farthest points are the poles, or lie between two colatitudes.
@@ -86,7 +84,7 @@ def _covering_radius(t: Floats, inner: float) -> float:
     return max(float(theta[0]), math.atan(between.max()))
 
 
-def _gauss_gegenbauer(n: int, order: float) -> tuple[Floats, Floats]:
+def _gauss_gegenbauer(n: int, order: float) -> tuple[Float64, Float64]:
     """Return nodes (falling) and weights (sum 1) of the Gauss rule for the weight (1 - t^2)^(order - 1/2).
 
     Nodes are the Jacobi matrix's eigenvalues after one Newton step, weights the Christoffel numbers 1/sum p_j(t)^2 of
@@ -103,7 +101,7 @@ def _gauss_gegenbauer(n: int, order: float) -> tuple[Floats, Floats]:
     return t, weights / math.fsum(weights)
 
 
-def _orthonormal(t: Floats, beta: Floats) -> tuple[Floats, Floats, Floats]:
+def _orthonormal(t: Float64, beta: Float64) -> tuple[Float64, Float64, Float64]:
     """Return p_n(t), its derivative and sum_{j<n} p_j(t)^2 by beta_{j+1} p_{j+1} = t p_j - beta_j p_{j-1}."""
     before, value, squares = np.zeros_like(t), np.ones_like(t), np.zeros_like(t)
     slope_before, slope, last = np.zeros_like(t), np.zeros_like(t), 0.0

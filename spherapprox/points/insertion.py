@@ -8,12 +8,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import sphere
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from .._types import Float64, Int64
 
 _SAME = 1e-8
 """Points of S^2 that are closer count as one in a triangulation."""
@@ -37,7 +34,7 @@ _BLOCK = 2**22
 """Numbers in a block of the table of candidates and points."""
 
 
-def on_circle(x: Floats, n: int) -> tuple[Floats, float]:
+def on_circle(x: Float64, n: int) -> tuple[Float64, float]:
     """Return n - len(x) farthest points of S^1, one after another, and the covering radius with them.
 
     Each is the middle of the largest gap; of equal gaps, the one with the least azimuth is the first.
@@ -55,7 +52,7 @@ def on_circle(x: Floats, n: int) -> tuple[Floats, float]:
     return np.column_stack([np.cos(azimuth), np.sin(azimuth)]), -0.5 * gaps[0][0]
 
 
-def on_sphere(x: Floats, n: int) -> tuple[Floats, float | None]:
+def on_sphere(x: Float64, n: int) -> tuple[Float64, float | None]:
     """Return n - len(x) farthest points of S^2, one after another, and the covering radius with them.
 
     The radius is None where the last point did not come from a triangulation.
@@ -73,9 +70,9 @@ def on_sphere(x: Floats, n: int) -> tuple[Floats, float | None]:
     return x[first:], radius
 
 
-def _split(x: Floats, filled: int, corners: Integers, beside: Integers) -> tuple[int, float | None]:
+def _split(x: Float64, filled: int, corners: Int64, beside: Int64) -> tuple[int, float | None]:
     """Fill rows of x from `filled` on; return how many rows are, and the covering radius if all are."""
-    from .._kernels import delaunay
+    from .._kernels.points import delaunay
 
     faces, room = len(corners), 2 * (len(x) - filled)
     corners, beside = (np.concatenate([a, np.empty((room, 3), dtype=np.int64)]) for a in (corners, beside))
@@ -86,7 +83,7 @@ def _split(x: Floats, filled: int, corners: Integers, beside: Integers) -> tuple
     return filled, float(sphere.distance(x[corners[top]], centers[top]).max()) if whole else None
 
 
-def _triangulation(x: Floats) -> tuple[Integers, Integers] | None:
+def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
     """Return the triangles of the convex hull, counterclockwise from outside, and their neighbours; None if flat."""
     from scipy.spatial import ConvexHull, QhullError, cKDTree
 
@@ -109,7 +106,7 @@ def _triangulation(x: Floats) -> tuple[Integers, Integers] | None:
     return None if beside is None or left_out else (corners, beside)  # both happen where the hull is nearly flat
 
 
-def _neighbours(corners: Integers, n: int) -> Integers | None:
+def _neighbours(corners: Int64, n: int) -> Int64 | None:
     """Return the triangle across the edge opposite each corner; None unless every edge has one on either side."""
     a, b = corners[:, [1, 2, 0]].ravel(), corners[:, [2, 0, 1]].ravel()
     order = np.argsort(a * n + b)
@@ -120,7 +117,7 @@ def _neighbours(corners: Integers, n: int) -> Integers | None:
     return np.asarray(order[at] // 3, dtype=np.int64).reshape(-1, 3)
 
 
-def _farthest(x: Floats, inner: Floats) -> Floats:
+def _farthest(x: Float64, inner: Float64) -> Float64:
     """Return a point of S^2 farthest from x, `inner` being the point of the convex hull that is nearest to the origin.
 
     If that is not the origin, all points lie in a hemisphere and it points to the centre of the smallest cap that holds
@@ -138,7 +135,7 @@ def _farthest(x: Floats, inner: Floats) -> Floats:
     return ascend(centers[np.argmax(cKDTree(x).query(centers)[0])], x)
 
 
-def from_pool(x: Floats, pool: Floats, rounds: Iterable[int]) -> Floats:
+def from_pool(x: Float64, pool: Float64, rounds: Iterable[int]) -> Float64:
     """Return one point for each round: the farthest of the holes found so far, local maxima of the distance.
 
     In each round some more of the candidates are moved up to such maxima, those first that are farthest themselves; a
@@ -166,7 +163,7 @@ def from_pool(x: Floats, pool: Floats, rounds: Iterable[int]) -> Floats:
     return np.stack(added)
 
 
-def ascend(y: Floats, x: Floats) -> Floats:
+def ascend(y: Float64, x: Float64) -> Float64:
     """Follow the distance from y to the nearest of the rows of x uphill, to a local maximum or for so many steps.
 
     The rows nearest at the start are all it needs, unless another one turns out to be nearer at the end.
@@ -180,7 +177,7 @@ def ascend(y: Floats, x: Floats) -> Floats:
     return _climb(y, x)
 
 
-def _climb(y: Floats, x: Floats) -> Floats:
+def _climb(y: Float64, x: Float64) -> Float64:
     """Do what `ascend` says.
 
     With the nearest rows b and their parts p across y, the steepest way is against the shortest vector of the convex
@@ -206,7 +203,7 @@ def _climb(y: Floats, x: Floats) -> Floats:
     return best
 
 
-def _shortest(vectors: Floats) -> Floats:
+def _shortest(vectors: Float64) -> Float64:
     """Return the shortest vector of the convex hull of the rows: nonnegative least squares."""
     from scipy.optimize import nnls
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import sphere
+from .._types import Float64
 from ..harmonics import recurrences
-from .symmetry import Floats, Group
+from .symmetry import Group
 
 _BLOCK = 2**15
 """Elements of a work array: a quarter of a MiB, so that the few arrays of a block stay in cache."""
@@ -35,7 +36,7 @@ class SphereInvariants:
 
     def __init__(self, group: Group, degree: int) -> None:
         counts = group.invariants(degree)
-        self._degree, self._bases = degree, dict[int, Floats]()
+        self._degree, self._bases = degree, dict[int, Float64]()
         n = int(counts.max()) + 8
         images = group.orbits(sphere.uniform(2, n, 0)) if len(group) > 1 else np.eye(3)
         for k, values in recurrences.by_degree(degree, images):
@@ -47,7 +48,7 @@ class SphereInvariants:
                 basis = np.linalg.svd(values.reshape(2 * k + 1, n, -1).mean(2))[0][:, : counts[k]]
             self._bases[k] = math.sqrt(2 * k + 1) * basis.T
 
-    def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, x: Float64) -> tuple[Float64, Float64, Float64]:
         """Return values, slopes and tangents at the rows."""
         z, s, azimuth = recurrences.polar(x)
         cos, sin = recurrences.powers(azimuth, self._degree)
@@ -82,7 +83,7 @@ class ZonalInvariants:
         size, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
         self._basis = (vectors[:, -n:] / np.sqrt(size[-n:])).T  # (N, poles)
 
-    def __call__(self, x: Floats) -> tuple[Floats, Floats, Floats]:
+    def __call__(self, x: Float64) -> tuple[Float64, Float64, Float64]:
         """Return values, slopes and tangents at the rows."""
         tangents = _tangents(x)
         n_poles = len(self._images)
@@ -94,7 +95,7 @@ class ZonalInvariants:
         slopes = self._basis @ along.reshape(n_poles, -1)
         return self._basis @ kernels, slopes.reshape(-1, len(x), self._dim), tangents
 
-    def _kernel(self, x: Floats, slopes: bool = True) -> Iterator[tuple[slice, Floats, Floats]]:
+    def _kernel(self, x: Float64, slopes: bool = True) -> Iterator[tuple[slice, Float64, Float64]]:
         """Yield rows, orbit means of the kernel there and at all poles, (q, poles), gradients (poles, q, dim+1)."""
         n_poles, order, width = self._images.shape
         step = max(1, _BLOCK // (n_poles * order))
@@ -110,7 +111,7 @@ class ZonalInvariants:
             yield rows, value.mean(2), slope.transpose(1, 0, 2) @ self._images / order
 
 
-def gegenbauer_values(t: Floats, dim: int, degree: int) -> Iterator[Floats]:
+def gegenbauer_values(t: Float64, dim: int, degree: int) -> Iterator[Float64]:
     """Yield G_1(t), ..., G_degree(t), the zonal polynomials of S^m with value 1 at t = 1."""
     before, now = np.ones_like(t), t
     for k in range(1, degree + 1):
@@ -118,7 +119,7 @@ def gegenbauer_values(t: Floats, dim: int, degree: int) -> Iterator[Floats]:
         before, now = now, ((2 * k + dim - 1) * t * now - k * before) / (k + dim - 1)
 
 
-def _gegenbauer_sum(t: Floats, dim: int, factors: list[float]) -> tuple[Floats, Floats]:
+def _gegenbauer_sum(t: Float64, dim: int, factors: list[float]) -> tuple[Float64, Float64]:
     """Return sum_k factors[k] G_k(t) over k >= 1 and its derivative, G_k the Gegenbauer polynomial with G_k(1) = 1."""
     before, now, slope_before, slope = np.ones_like(t), t, np.zeros_like(t), np.ones_like(t)
     value, derivative = np.zeros_like(t), np.zeros_like(t)
@@ -136,7 +137,7 @@ def _gegenbauer_sum(t: Floats, dim: int, factors: list[float]) -> tuple[Floats, 
     return value, derivative
 
 
-def _tangents(x: Floats) -> Floats:
+def _tangents(x: Float64) -> Float64:
     """Return orthonormal tangents at the rows, (q, dim, dim+1): Householder's reflection that moves x to an axis."""
     normal = x.copy()
     normal[:, -1] += np.where(x[:, -1] >= 0.0, 1.0, -1.0)

@@ -6,21 +6,19 @@ import math
 from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks
+from .._types import Float64
 from ..quality.covering import BUDGET, covering_interval
 from ..quality.interval import Interval
 from ..quality.separation import separation
-
-Floats = NDArray[np.float64]
 
 
 class Measured:
     """Points with weights, and how evenly they cover the sphere and how well they serve as a quadrature."""
 
-    _points: Floats
-    _weights: Floats
+    _points: Float64
+    _weights: Float64
     _covering_radius: float | None
     _separation: float | None = None
 
@@ -176,8 +174,8 @@ class Measured:
     @overload
     def quadrature_error(self, degree: int, *, by_degree: Literal[False] = ..., workers: int | None = ...) -> float: ...
     @overload
-    def quadrature_error(self, degree: int, *, by_degree: Literal[True], workers: int | None = ...) -> Floats: ...
-    def quadrature_error(self, degree: int, *, by_degree: bool = False, workers: int | None = None) -> float | Floats:
+    def quadrature_error(self, degree: int, *, by_degree: Literal[True], workers: int | None = ...) -> Float64: ...
+    def quadrature_error(self, degree: int, *, by_degree: bool = False, workers: int | None = None) -> float | Float64:
         """Return the largest error of the weighted mean over spherical polynomials of L2 norm 1.
 
         Parameters

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from .. import sphere
+from .._types import Float64
 from .invariants import SphereInvariants, ZonalInvariants, harmonic_dimension, invariants
-from .symmetry import Floats, Group
+from .symmetry import Group
 
 _ROUNDING = 1e-13
 """More than the residual of any solution here: what docs/theorems.md, 5.9, takes for the size of the residual."""
@@ -24,7 +25,7 @@ _PAIRS = 1e9
 
 def solve(
     group: Group, degree: int, n_orbits: int, attempts: int, rng: np.random.Generator, *, proven: bool = True
-) -> Floats | None:
+) -> Float64 | None:
     """Return a design of orbits of the group, (n_orbits * order, dim+1), or None where no start leads to one.
 
     Starts are orbits that repel each other, more or less relaxed: a minimum of the energy may be too symmetric to lead
@@ -51,7 +52,7 @@ def _invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants
     return invariants(group, degree)
 
 
-def _is_certified(group: Group, degree: int, slopes: Floats) -> bool:
+def _is_certified(group: Group, degree: int, slopes: Float64) -> bool:
     """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value (docs/theorems.md, 5.9).
 
     Points farther than `_SEPARATION` from each other stay distinct: twice that is at most half of it.
@@ -64,7 +65,7 @@ def _is_certified(group: Group, degree: int, slopes: Floats) -> bool:
     return bool(smallest > max(4.0 * curvature * _ROUNDING, (8.0 * _ROUNDING / _SEPARATION) ** 2))
 
 
-def _are_distinct(points: Floats, order: int) -> bool:
+def _are_distinct(points: Float64, order: int) -> bool:
     """Tell whether orbits, one after the other, have no points within `_SEPARATION`."""
     squares = 2.0 - 2.0 * (points[::order] @ points.T)
     squares[np.arange(len(squares)), order * np.arange(len(squares))] = np.inf  # the identity comes first
@@ -72,15 +73,15 @@ def _are_distinct(points: Floats, order: int) -> bool:
 
 
 def _levenberg_marquardt(
-    functions: SphereInvariants | ZonalInvariants, x: Floats, steps: int = 200
-) -> tuple[Floats, Floats, Floats]:
+    functions: SphereInvariants | ZonalInvariants, x: Float64, steps: int = 200
+) -> tuple[Float64, Float64, Float64]:
     """Return points near x that make the means of all functions vanish, the means, and their slopes (N, n dim).
 
     Damped minimum-norm Newton steps -J' (J J' + damping)^-1 F. It stops where the norm of F no longer falls, and where
     it does not halve in 15 steps.
     """
 
-    def means(x: Floats) -> tuple[Floats, Floats, Floats]:
+    def means(x: Float64) -> tuple[Float64, Float64, Float64]:
         values, slopes, tangents = functions(x)
         return values.mean(1), slopes.reshape(len(values), -1) / len(x), tangents
 
@@ -112,13 +113,13 @@ def _levenberg_marquardt(
     return x, mean, slopes
 
 
-def _relax(group: Group, x: Floats, iterations: int) -> Floats:
+def _relax(group: Group, x: Float64, iterations: int) -> Float64:
     """Return points whose orbits repel each other with energy |x - y|^-m, after some steps of L-BFGS."""
     q, width = x.shape
     own = np.zeros((q, q, len(group)), dtype=bool)
     own[np.arange(q), np.arange(q), 0] = True  # the identity comes first
 
-    def energy(flat: Floats) -> tuple[float, Floats]:
+    def energy(flat: Float64) -> tuple[float, Float64]:
         y = flat.reshape(q, width)
         length = np.linalg.norm(y, axis=1, keepdims=True)
         y = y / length

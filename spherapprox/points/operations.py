@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
-
-Floats = NDArray[np.float64]
+from .._types import Float64
 
 _ORTHOGONAL = 1e-10
 """How far R^T R may be from the identity."""
 
 
-def weighted_sum(weights: Floats, values: Floats) -> Floats:
+def weighted_sum(weights: Float64, values: Float64) -> Float64:
     """Return the weighted sum of values (n, p) over rows, shape (p,), rounded once after the products are.
 
     Pairs are added again and again, with the exact errors of these additions added along (Knuth's two-sum).
@@ -33,7 +32,7 @@ def weighted_sum(weights: Floats, values: Floats) -> Floats:
     return np.asarray(np.ldexp(terms[0] + errors, exponent))
 
 
-def isometry(rotation: Any, dim: int) -> Floats:
+def isometry(rotation: Any, dim: int) -> Float64:
     """Return the orthogonal matrix (dim+1, dim+1) that a matrix or SciPy's `Rotation` stands for."""
     matrix: ArrayLike = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
     array = _checks.floating(matrix, "R").astype(np.float64)

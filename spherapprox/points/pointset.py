@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _archive, _checks
+from .._types import Float64, Floats
 from ..partition import EqualMeasurePartition
 from . import operations
 from .checks import check_radius, check_weights
 from .measured import Measured
-
-Floats = NDArray[np.float64]
 
 
 class PointSet(_archive.Savable, Measured):
@@ -75,12 +74,12 @@ class PointSet(_archive.Savable, Measured):
         self._points.flags.writeable = self._weights.flags.writeable = False
 
     @property
-    def points(self) -> Floats:
+    def points(self) -> Float64:
         """The points, shape (n, dim+1), read-only."""
         return self._points
 
     @property
-    def weights(self) -> Floats:
+    def weights(self) -> Float64:
         """The weights, shape (n,), read-only; they sum to 1."""
         return self._weights
 
@@ -94,7 +93,7 @@ class PointSet(_archive.Savable, Measured):
         """The largest total degree known to be integrated exactly, up to rounding; None where none is known."""
         return self._degree
 
-    def integrate(self, f: Callable[[Any], ArrayLike] | ArrayLike) -> float | Floats:
+    def integrate(self, f: Callable[[Any], ArrayLike] | ArrayLike) -> float | Float64:
         """Return ``sum_k w_k f(b_k)``, the rule's value for the mean of f over the sphere.
 
         Parameters
@@ -204,10 +203,10 @@ class PointSet(_archive.Savable, Measured):
     def __repr__(self) -> str:
         return f"PointSet(n={len(self)}, dim={self.dim})"
 
-    def __reduce__(self) -> tuple[type[PointSet], tuple[Floats, Floats, float | None, int | None]]:
+    def __reduce__(self) -> tuple[type[PointSet], tuple[Float64, Float64, float | None, int | None]]:
         return type(self), (self._points, self._weights, self._covering_radius, self._degree)
 
-    def _arguments(self) -> dict[str, Floats | float | int | None]:
+    def _arguments(self) -> dict[str, Float64 | float | int | None]:
         known = {"covering_radius": self._covering_radius, "degree": self._degree}
         return {"points": self._points, "weights": self._weights} | known
 
@@ -216,7 +215,7 @@ Points = EqualMeasurePartition | PointSet | ArrayLike
 """What control points are made of: a partition (its centres), a point set, or bare rows."""
 
 
-def nodes(points: Points, name: str = "points") -> tuple[_checks.Floats, Floats | None]:
+def nodes(points: Points, name: str = "points") -> tuple[Floats, Float64 | None]:
     """Return control points and their weights.
 
     Parameters
@@ -263,7 +262,7 @@ def _as_set(points: Points, name: str, dim: int) -> PointSet:
     return PointSet(points.centers(), covering_radius=points.cell_radius() if dim > 2 else None)
 
 
-def require_equal(weights: Floats | None) -> None:
+def require_equal(weights: Float64 | None) -> None:
     """Raise unless all weights are equal, as the split head needs them; None means that they are."""
     if weights is not None and np.ptp(weights) > 1e-12 * np.abs(weights).max():
         raise ValueError(

@@ -7,16 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks, sphere
+from .._types import Float64
 from ..partition import EqualMeasurePartition
 from . import insertion
 from .pointset import Points, PointSet, nodes
 from .relaxation import Energy, descend
 from .sequences import sobol
-
-Floats = NDArray[np.float64]
 
 _MAX_SOBOL = 21201
 """Largest dimension of SciPy's Sobol sequences."""
@@ -203,7 +201,7 @@ def relax(
     return PointSet(energy.best if energy.least < before else given)
 
 
-def _rows(points: Points, maximum: int, remedy: str) -> Floats:
+def _rows(points: Points, maximum: int, remedy: str) -> Float64:
     """Return the points as float64 rows, shape (n, dim+1), after checking their number."""
     count = len(points) if isinstance(points, EqualMeasurePartition | PointSet) else 0
     columns = points.dim + 1 if isinstance(points, EqualMeasurePartition | PointSet) else 0
@@ -215,14 +213,14 @@ def _rows(points: Points, maximum: int, remedy: str) -> Floats:
     return given
 
 
-def _pool(dim: int, n: int, candidates: int | None, rng: np.random.Generator) -> Floats:
+def _pool(dim: int, n: int, candidates: int | None, rng: np.random.Generator) -> Float64:
     """Return candidates on S^dim."""
     count = candidates or min(max(2**12, 1 << (8 * n - 1).bit_length()), MAX_CANDIDATES)
     _checks.memory(48.0 * count * (dim + 1), f"{count} candidates on S^{dim}", "pass fewer 'candidates'")
     return sobol(dim, count, rng).points if dim <= _MAX_SOBOL else sphere.uniform(dim, count, rng)
 
 
-def _check_apart(x: Floats, energy: float) -> None:
+def _check_apart(x: Float64, energy: float) -> None:
     """Raise if two points coincide, which makes their energy infinite."""
     if energy < math.inf:
         return

@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._threads import each_block
-
-Floats = NDArray[np.float64]
+from .._types import Float64
 
 _FLAT = 1e-9
 """Largest component of the gradient at which the descent stops; a close pair's is 1 over its distance."""
@@ -28,11 +26,11 @@ class Energy:
     For s = 0 it is n times the mean of ``-log |x_i - x_j|``. The x of the least value is remembered.
     """
 
-    def __init__(self, x: Floats, exponent: float, workers: int | None = None) -> None:
+    def __init__(self, x: Float64, exponent: float, workers: int | None = None) -> None:
         self.best, self.least = x, math.inf
         self._exponent, self._workers, self._scale = exponent, workers, np.ones(len(x))
 
-    def __call__(self, y: Floats) -> tuple[float, Floats]:
+    def __call__(self, y: Float64) -> tuple[float, Float64]:
         """Return the value and the gradient at y; both are vectors."""
         rows = y.reshape(self.best.shape)
         length = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -47,7 +45,7 @@ class Energy:
         gradient -= np.einsum("ij,ij->i", gradient, x)[:, None] * x
         return value, (gradient / length).ravel()
 
-    def _sums(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def _sums(self, x: Float64) -> tuple[Float64, Float64, Float64, Float64]:
         """Return the kernel's scale and sums; the scale is the last sums' `nearest`, or if that fails these sums'."""
         for _ in range(2):
             scale = self._scale
@@ -57,9 +55,9 @@ class Energy:
                 break
         return scale, nearest, total, force
 
-    def _repulsion(self, x: Floats, scale: Floats) -> tuple[Floats, Floats, Floats]:
+    def _repulsion(self, x: Float64, scale: Float64) -> tuple[Float64, Float64, Float64]:
         """Return nearest (n,), total (n,) and force (n, dim+1) of `repulsion`, in blocks of rows."""
-        from .._kernels.riesz import ROWS, repulsion
+        from .._kernels.points.riesz import ROWS, repulsion
 
         n, d = x.shape
         by_axis, nearest, total, force = np.ascontiguousarray(x.T), np.empty(n), np.empty(n), np.empty((n, d))
@@ -73,7 +71,7 @@ class Energy:
         return nearest, total, force
 
 
-def _power_law(scale: Floats, total: Floats, exponent: float) -> tuple[float, Floats]:
+def _power_law(scale: Float64, total: Float64, exponent: float) -> tuple[float, Float64]:
     """Return the value of `Energy` for s > 0, and what the forces are to be multiplied by."""
     unit = -0.5 * exponent * np.log(scale)
     rows = np.log(total) + unit
@@ -83,7 +81,7 @@ def _power_law(scale: Floats, total: Floats, exponent: float) -> tuple[float, Fl
     return n / exponent * (top + math.log(0.5 * both)), 2.0 * n * np.exp(unit - top) / (both * scale)
 
 
-def _logarithm(scale: Floats, total: Floats, exponent: float) -> tuple[float, Floats]:
+def _logarithm(scale: Float64, total: Float64, exponent: float) -> tuple[float, Float64]:
     """Return the same for s = 0."""
     others = len(total) - 1
     return 0.5 * float((total / others - np.log(scale)).sum()), 2.0 / (others * scale)

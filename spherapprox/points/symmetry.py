@@ -8,9 +8,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .._types import Float64, Int64
 
 GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
 
@@ -25,7 +24,7 @@ class Group:
         All elements, the identity first.
     """
 
-    elements: Floats
+    elements: Float64
 
     def __len__(self) -> int:
         return len(self.elements)
@@ -38,7 +37,7 @@ class Group:
         return round(float(np.mean(trace**2 - of_square)) / 2.0)
 
     @functools.cached_property
-    def up_to_sign(self) -> Floats:
+    def up_to_sign(self) -> Float64:
         """One of each pair g, -g where -1 is an element, else all: on them even functions have the same means."""
         if len(self) == 1 or np.trace(self.elements, axis1=1, axis2=2).min() > 0.5 - self.elements.shape[1]:
             return self.elements
@@ -51,17 +50,17 @@ class Group:
         return degree - degree % 2 if len(self.up_to_sign) < len(self) else degree
 
     @functools.cached_property
-    def _characteristic_polynomials(self) -> tuple[Floats, NDArray[np.int64]]:
+    def _characteristic_polynomials(self) -> tuple[Float64, Int64]:
         """The different ones, (p, dim+2), highest power first, and how many elements have each."""
         polynomials = np.array([np.poly(g) for g in self.elements])
         some, counts = np.unique(polynomials.round(6), axis=0, return_counts=True)
         return some, counts.astype(np.int64)
 
-    def orbits(self, x: Floats) -> Floats:
+    def orbits(self, x: Float64) -> Float64:
         """Return the images of the rows, all images of the first row first, shape (n * order, dim+1)."""
         return np.asarray(np.einsum("gij,nj->ngi", self.elements, x).reshape(-1, x.shape[1]))
 
-    def invariants(self, degree: int) -> NDArray[np.int64]:
+    def invariants(self, degree: int) -> Int64:
         """Return the number of independent invariant harmonics of the degrees 0, ..., degree (Molien's series).
 
         They are the coefficients of the mean over the group of (1 - s^2) / det(1 - s g).
@@ -98,13 +97,13 @@ def groups(dim: int) -> tuple[Group, ...]:
     return tuple(Group(elements) for elements in sorted(some, key=len, reverse=True))
 
 
-def binary_tetrahedral() -> Floats:
+def binary_tetrahedral() -> Float64:
     """Return the 24 Hurwitz units, the vertices of the 24-cell; the first 8 are the quaternion group, 1 first."""
     axes = np.stack([np.eye(4), -np.eye(4)], axis=1).reshape(8, 4)
     return np.vstack([axes, list(itertools.product((0.5, -0.5), repeat=4))])
 
 
-def binary_octahedral() -> Floats:
+def binary_octahedral() -> Float64:
     """Return the 48 quaternions of the cube's rotations: the 24-cell and its dual."""
     half = math.sqrt(0.5)
     dual = np.zeros((6, 4, 4))
@@ -113,7 +112,7 @@ def binary_octahedral() -> Floats:
     return np.vstack([binary_tetrahedral(), dual.reshape(24, 4)])
 
 
-def binary_icosahedral() -> Floats:
+def binary_icosahedral() -> Float64:
     """Return the 120 icosians of length 1, the vertices of the 600-cell."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=3)))
     rows = np.pad(signs * [0.5, GOLDEN / 2.0, 0.5 / GOLDEN], ((0, 0), (1, 0)))
@@ -121,20 +120,20 @@ def binary_icosahedral() -> Floats:
     return np.vstack([binary_tetrahedral(), *(rows[:, p] for p in even)])
 
 
-def parities(rank: int) -> NDArray[np.int64]:
+def parities(rank: int) -> Int64:
     """Return <b, u> modulo 2 for all b, u in (Z/2)^rank, the bits of the indices, shape (2^rank, 2^rank)."""
     bits = (np.arange(2**rank)[:, None] >> np.arange(rank)) % 2
     return np.asarray(bits @ bits.T % 2)
 
 
-def _left_products(quaternions: Floats) -> Floats:
+def _left_products(quaternions: Float64) -> Float64:
     """Return the matrices of the products with quaternions from the left."""
     a, b, c, d = quaternions.T
     rows = [[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]]
     return np.moveaxis(np.array(rows), 2, 0).copy()
 
 
-def _rotations(quaternions: Floats) -> Floats:
+def _rotations(quaternions: Float64) -> Float64:
     """Return the rotations of R^3 that the quaternions stand for, one for each pair q, -q."""
     first = np.argmax(quaternions != 0.0, axis=1)
     w, x, y, z = quaternions[quaternions[np.arange(len(quaternions)), first] > 0.0].T
@@ -148,7 +147,7 @@ def _rotations(quaternions: Floats) -> Floats:
     return np.where(np.abs(matrices - halves) < 1e-12, halves, matrices)
 
 
-def _signed_translations(rank: int) -> Floats:
+def _signed_translations(rank: int) -> Float64:
     """Return x_i -> +-(-1)^<c, i> x_(i + s) for all c, s in (Z/2)^rank: a group of 2^(2 rank + 1)."""
     size = 2**rank
     i = np.arange(size)

@@ -8,19 +8,16 @@ and is a local maximum of the distance.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float64, Int64
 from .nearest import unit
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _JITTER = 1e-10
 """Relative shift of the constraints that makes every vertex simple; the final centre is found without it."""
 _SMALL = 1e-12
 
 
-def climb(x: Floats, direction: Floats, most: int, rng: np.random.Generator) -> Floats:
+def climb(x: Float64, direction: Float64, most: int, rng: np.random.Generator) -> Float64:
     """Return a local maximum of the distance to the nearest of the unit rows of `x`, walking from `direction`.
 
     After `most` pivots, or where the points leave a half-space free, it returns where it is.
@@ -38,7 +35,7 @@ def climb(x: Floats, direction: Floats, most: int, rng: np.random.Generator) -> 
         leaving = int(np.argmin(share))
         if share[leaving] >= -_SMALL * np.abs(share).max():
             break
-        edge: Floats = -inverse[:, leaving]
+        edge: Float64 = -inverse[:, leaving]
         new, length = _first_met(x, bound, at, edge, active)
         if new < 0:
             return np.asarray(unit(edge[None])[0])
@@ -52,7 +49,7 @@ def climb(x: Floats, direction: Floats, most: int, rng: np.random.Generator) -> 
     return np.asarray(unit((exact if float(exact @ exact) > 0.0 else at)[None])[0])
 
 
-def _inverse(rows: Floats) -> Floats:
+def _inverse(rows: Float64) -> Float64:
     """Return the inverse of the active rows, in the sense of least squares where they depend on each other."""
     try:
         inverse = np.linalg.inv(rows)
@@ -64,8 +61,8 @@ def _inverse(rows: Floats) -> Floats:
 
 
 def _reach_vertex(
-    x: Floats, bound: Floats, direction: Floats, rng: np.random.Generator
-) -> tuple[Floats, Integers, Floats | None]:
+    x: Float64, bound: Float64, direction: Float64, rng: np.random.Generator
+) -> tuple[Float64, Int64, Float64 | None]:
     """Go from the origin to a vertex: in the direction, then on along every face that is met; or return a free ray."""
     d = x.shape[1]
     at, active, basis = np.zeros(d), np.empty(0, dtype=np.int64), np.empty((0, d))
@@ -86,7 +83,7 @@ def _reach_vertex(
     return at, active, None
 
 
-def _along(basis: Floats, direction: Floats) -> Floats | None:
+def _along(basis: Float64, direction: Float64) -> Float64 | None:
     """Return the unit part of a direction orthogonal to the basis, by two projections; None where there is none."""
     for _ in range(2):
         direction = direction - basis.T @ (basis @ direction)
@@ -97,7 +94,7 @@ def _along(basis: Floats, direction: Floats) -> Floats | None:
     return direction
 
 
-def _first_met(x: Floats, bound: Floats, at: Floats, step: Floats, active: Integers) -> tuple[int, float]:
+def _first_met(x: Float64, bound: Float64, at: Float64, step: Float64, active: Int64) -> tuple[int, float]:
     """Return the first constraint met on the way and how far it is; -1 if the way is free."""
     speed, reached = np.ascontiguousarray((x @ np.column_stack([step, at])).T)
     speed[active] = 0.0

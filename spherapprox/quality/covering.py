@@ -6,18 +6,16 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
+from .._types import Float64
 from .climb import climb
 from .interval import Interval
 from .least_norm import least_norm
 from .moments import least_support
 from .nearest import Nearest, angles, distinct, unit
 from .refine import Hole, refine
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BUDGET = 200_000
 """Facets that a convex hull may have by default: seconds in few dimensions, about a minute in ten."""
@@ -90,7 +88,7 @@ def _hull_bytes(facets: int, columns: int) -> float:
     return 0.0 if columns > HULL_DIM else float(facets) * (200.0 + 60.0 * columns)
 
 
-def _largest_gap(x: Floats) -> Interval:
+def _largest_gap(x: Float64) -> Interval:
     """Return half the largest arc of S^1 that holds no point."""
     azimuth = np.sort(sphere.to_polar(x)[:, 0])
     gaps = np.diff(azimuth, append=azimuth[0] + 2.0 * np.pi)
@@ -101,7 +99,7 @@ def _largest_gap(x: Floats) -> Interval:
     return Interval(half, upper, np.array([math.cos(middle), math.sin(middle)]))
 
 
-def _half_space(x: Floats) -> Hole:
+def _half_space(x: Float64) -> Hole:
     """Return both sides as the hull's point of least norm knows them: exact where a half-space holds no point inside.
 
     The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems.md, 5.11); beyond pi/2 it is that for
@@ -122,19 +120,19 @@ def _half_space(x: Floats) -> Hole:
     return hole
 
 
-def _distance(x: Floats, at: Floats) -> float:
+def _distance(x: Float64, at: Float64) -> float:
     """Return the distance from one point to the nearest."""
     return float(angles(x, at).min())
 
 
-def _try(x: Floats, hole: Hole, center: Floats) -> None:
+def _try(x: Float64, hole: Hole, center: Float64) -> None:
     """Move the hole to this centre if it is better."""
     center = unit(center[None])
     hole.try_centers(center, np.array([_distance(x, center[0])]))
 
 
 def _search(
-    x: Floats, hole: Hole, limits: tuple[float, float], workers: int | None, progress: bool, rng: np.random.Generator
+    x: Float64, hole: Hole, limits: tuple[float, float], workers: int | None, progress: bool, rng: np.random.Generator
 ) -> None:
     """Narrow both sides by hulls, and where these are too large by moments from above and walks from below."""
     from tqdm.auto import tqdm
@@ -152,7 +150,7 @@ def _search(
         _walk(x, hole, (limits[0], work), rng, bar)
 
 
-def _walk(x: Floats, hole: Hole, limits: tuple[float, float], rng: np.random.Generator, bar: Any) -> None:
+def _walk(x: Float64, hole: Hole, limits: tuple[float, float], rng: np.random.Generator, bar: Any) -> None:
     """Raise the lower side by walks to local maxima, from the best centre so far and from random directions.
 
     `limits` is (rtol, work): where the work does not suffice for a walk it ends on its way.

@@ -6,15 +6,13 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks
-from .._kernels import caps, chords
+from .._kernels.quality import caps, chords
 from .._threads import in_order, slices
+from .._types import Bools, Float64
 from ..partition import EqualMeasurePartition
 from .interval import Interval
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 2**18
 """Elements of one work array: 2 MiB."""
@@ -61,7 +59,7 @@ def half_mean_height(dim: int) -> float:
     return (1.0 / math.pi if dim % 2 else 0.25) * math.exp(math.fsum(np.log1p(-1.0 / (j + 2.0))))
 
 
-def l2(x: Floats, weights: Floats, *, workers: int | None = None) -> float:
+def l2(x: Float64, weights: Float64, *, workers: int | None = None) -> float:
     """Return the root of the mean square error of caps' weights as their measure.
 
     Parameters
@@ -98,7 +96,7 @@ def l2(x: Floats, weights: Floats, *, workers: int | None = None) -> float:
     _checks.memory(24.0 * n * (dim + 2.0), what, "take fewer points")
     columns = np.ascontiguousarray((x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]).T)
 
-    def rows(some: slice) -> Floats:
+    def rows(some: slice) -> Float64:
         out = np.empty(some.stop - some.start)
         chords.sums(columns, weights, some.start, out)
         return out
@@ -111,7 +109,7 @@ def l2(x: Floats, weights: Floats, *, workers: int | None = None) -> float:
     return math.sqrt(max(excess**2 + half_mean_height(dim) * rest, 0.0))
 
 
-def sup(x: Floats, weights: Floats, *, cells: int, workers: int | None = None) -> Interval:
+def sup(x: Float64, weights: Float64, *, cells: int, workers: int | None = None) -> Interval:
     """Return an enclosure of the largest difference between a cap's weight, over the sum of all, and its measure.
 
     Parameters
@@ -154,7 +152,7 @@ def sup(x: Floats, weights: Floats, *, cells: int, workers: int | None = None) -
     return Interval(min(found.lower, 1.0), min(upper, 1.0), found.at)
 
 
-def _kuiper(x: Floats, weights: Floats) -> Interval:
+def _kuiper(x: Float64, weights: Float64) -> Interval:
     """Return the largest difference over the arcs of S^1: max - min of F - u for the weight F up to azimuth u."""
     turns, which = np.unique(np.arctan2(x[:, 1], x[:, 0]) / (2.0 * np.pi), return_inverse=True)
     share = np.bincount(which.ravel(), weights)
@@ -168,7 +166,7 @@ def _kuiper(x: Floats, weights: Floats) -> Interval:
     return Interval(value, upper, at) if weights.min() < 0.0 else Interval(min(value, 1.0), min(upper, 1.0), at)
 
 
-def _search(x: Floats, weights: Floats, cells: int, workers: int | None) -> Interval:
+def _search(x: Float64, weights: Float64, cells: int, workers: int | None) -> Interval:
     """Search partitions of more and more cells, each only where the one before left room for a larger difference."""
     best, upper, left = Interval(0.0, 1.0, x[0]), 1.0, None
     for n in _ladder(cells):
@@ -190,12 +188,12 @@ def _search(x: Floats, weights: Floats, cells: int, workers: int | None) -> Inte
 class _Left:
     """Cells of a partition that may hold a centre of a cap with a larger difference."""
 
-    def __init__(self, centers: Floats, radii: Floats) -> None:
+    def __init__(self, centers: Float64, radii: Float64) -> None:
         from scipy.spatial import cKDTree
 
         self._tree, self._radius = cKDTree(centers), float(radii.max())
 
-    def near(self, centers: Floats, radii: Floats) -> NDArray[np.bool_]:
+    def near(self, centers: Float64, radii: Float64) -> Bools:
         """Tell which cells may meet them."""
         distance = self._radius + float(radii.max())
         chord = 2.0 * math.sin(0.5 * min(distance, math.pi)) + 1e-12
@@ -209,9 +207,9 @@ class _Level:
         self.starts: list[Interval] = []
         self.above = self.radius = 0.0
         self._least = best.lower
-        self._kept: list[tuple[Floats, Floats, Floats]] = []
+        self._kept: list[tuple[Float64, Float64, Float64]] = []
 
-    def add(self, centers: Floats, radii: Floats, lower: Floats, above: Floats, *, keep: bool) -> None:
+    def add(self, centers: Float64, radii: Float64, lower: Float64, above: Float64, *, keep: bool) -> None:
         """Take in cells with the largest differences at their centres and the bounds."""
         top = np.argsort(-lower, kind="stable")[:_STARTS]
         found = [*self.starts, *(Interval(float(lower[k]), 1.0, centers[k].copy()) for k in top)]
@@ -222,7 +220,7 @@ class _Level:
             some = above > self._least
             self._kept.append((centers[some], radii[some], above[some]))
 
-    def left(self, least: float) -> tuple[Floats, Floats]:
+    def left(self, least: float) -> tuple[Float64, Float64]:
         """Return centres and radii of the cells with a bound above the least."""
         some = [above > least for *_, above in self._kept]
         kept = [(c[k], r[k]) for (c, r, _), k in zip(self._kept, some, strict=True)]
@@ -231,7 +229,7 @@ class _Level:
 
 def _cells(
     partition: EqualMeasurePartition, left: _Left | None, workers: int | None
-) -> Iterator[tuple[Floats, Floats]]:
+) -> Iterator[tuple[Float64, Float64]]:
     """Yield centres and radii, range by range, of the cells that meet the northern half and those that are left.
 
     The northern half suffices: where a cap's centre is south, its complement's is north.
@@ -254,7 +252,7 @@ def _ladder(cells: int) -> list[int]:
     return counts[::-1]
 
 
-def _climb(start: Interval, step: float, x: Floats, weights: Floats) -> Interval:
+def _climb(start: Interval, step: float, x: Float64, weights: Float64) -> Interval:
     """Return a better centre nearby, if one is found: random steps of falling length."""
     rng = np.random.default_rng(0)
     best = start
@@ -271,8 +269,8 @@ def _climb(start: Interval, step: float, x: Floats, weights: Floats) -> Interval
 
 
 def _of_centers(
-    centers: Floats, radii: Floats, x: Floats, weights: Floats, workers: int | None
-) -> tuple[Floats, Floats]:
+    centers: Float64, radii: Float64, x: Float64, weights: Float64, workers: int | None
+) -> tuple[Float64, Float64]:
     """Return each cell's largest difference over the caps about its centre, and a bound of it for the whole cell.
 
     A cap about any point of the cell lies between the caps about the centre that are smaller and larger by the radius.

@@ -6,12 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Float64, Int64
 from .nearest import angles, projection, unit
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BLOCK = 2**20
 """Vertices whose angles are taken together."""
@@ -22,12 +19,12 @@ _LIFT = 1e-7
 class Facets(NamedTuple):
     """Simplices of a hull's surface, and for each a cap that holds its vertices."""
 
-    vertices: Integers  # (f, d), rows of the points
-    centers: Floats  # (f, d), unit
-    radii: Floats  # (f,), the largest angle from the centre to a vertex
+    vertices: Int64  # (f, d), rows of the points
+    centers: Float64  # (f, d), unit
+    radii: Float64  # (f,), the largest angle from the centre to a vertex
 
 
-def facets_of(x: Floats, chosen: Integers, lift: Floats | None = None) -> Facets | None:
+def facets_of(x: Float64, chosen: Int64, lift: Float64 | None = None) -> Facets | None:
     """Return the facets of the convex hull of the chosen rows, cut into simplices; None if the hull is flat.
 
     With a `lift`, shape (n, 1), it is the hull of the rows times these factors, whose simplices fit together: rows that
@@ -46,7 +43,7 @@ def facets_of(x: Floats, chosen: Integers, lift: Floats | None = None) -> Facets
     return Facets(vertices, centers, cap_radii(x, vertices, centers))
 
 
-def lift_of(x: Floats) -> Floats:
+def lift_of(x: Float64) -> Float64:
     """Return random factors near 1 for the rows, by which no facet keeps more than d vertices, shape (n, 1)."""
     return 1.0 + _LIFT * np.random.default_rng(0).random((len(x), 1))
 
@@ -57,7 +54,7 @@ def have_pieces(facets: Facets) -> bool:
     return bool((normals[1:] == normals[:-1]).any())
 
 
-def cap_radii(x: Floats, vertices: Integers, centers: Floats) -> Floats:
+def cap_radii(x: Float64, vertices: Int64, centers: Float64) -> Float64:
     """Return the largest angle from each centre to its simplex's vertices."""
     out = np.empty(len(vertices))
     step = max(1, _BLOCK // vertices.shape[1])
@@ -67,7 +64,7 @@ def cap_radii(x: Floats, vertices: Integers, centers: Floats) -> Floats:
     return out
 
 
-def circumcenters(x: Floats, vertices: Integers) -> Floats:
+def circumcenters(x: Float64, vertices: Int64) -> Float64:
     """Return for each simplex the unit vector with equal products with its vertices; nan for flat simplices.
 
     Differences of close vertices are exact, so a small simplex loses no digit where a hull's normal does.
@@ -88,7 +85,7 @@ def circumcenters(x: Floats, vertices: Integers) -> Floats:
     return out
 
 
-def covers(x: Floats, facets: Facets) -> bool:
+def covers(x: Float64, facets: Facets) -> bool:
     """Tell whether the cones over the simplices are known to cover the space, all caps being below pi/2.
 
     Every ridge must belong to an even number of simplices, and some direction well inside a cone to an odd number of
@@ -104,7 +101,7 @@ def covers(x: Floats, facets: Facets) -> bool:
     return any(_odd(x, facets, unit(some.sum(axis=0)[None])[0]) for some in corners)
 
 
-def _odd(x: Floats, facets: Facets, direction: Floats) -> bool:
+def _odd(x: Float64, facets: Facets, direction: Float64) -> bool:
     """Tell whether a direction lies inside an odd number of cones, clear of the boundary of each."""
     reach = np.cos(facets.radii) - 1e-9
     near = np.flatnonzero(facets.centers @ direction >= reach)  # a cone lies inside its cap

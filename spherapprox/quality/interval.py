@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from .._types import Float64
 
 
 class Interval(NamedTuple):
@@ -23,4 +22,4 @@ class Interval(NamedTuple):
 
     lower: float
     upper: float
-    at: NDArray[np.float64]
+    at: Float64

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from .._types import Float64, Int64
 
 _EPS = float(np.finfo(np.float64).eps)
 _WORK = 2e10
 """Multiplications after which the search stops where it is: the hull's point found so far is still one of the hull."""
 
 
-def least_norm(x: Floats) -> tuple[Floats, Integers, Floats]:
+def least_norm(x: Float64) -> tuple[Float64, Int64, Float64]:
     """Return the hull's point of least norm, the rows that span it and their weights, by Wolfe's algorithm.
 
     The point is a convex combination of the rows whatever rounding does: where the search ends early its norm is too
@@ -42,7 +40,7 @@ def least_norm(x: Floats) -> tuple[Floats, Integers, Floats]:
     return point, index, weights
 
 
-def _shrink(index: Integers, weights: Floats, corral: _Corral) -> tuple[Integers, Floats]:
+def _shrink(index: Int64, weights: Float64, corral: _Corral) -> tuple[Int64, Float64]:
     """Walk towards the affine hull's point of least norm, dropping rows whose weight would become negative."""
     while True:
         target = corral.solve()
@@ -61,10 +59,10 @@ def _shrink(index: Integers, weights: Floats, corral: _Corral) -> tuple[Integers
 class _Corral:
     """QR factors of the columns (1, x_k) of the rows in use."""
 
-    def __init__(self, x: Floats) -> None:
+    def __init__(self, x: Float64) -> None:
         self._q, self._r = np.linalg.qr(np.vstack([np.ones(len(x)), x.T]))
 
-    def remove(self, places: Integers) -> None:
+    def remove(self, places: Int64) -> None:
         """Take columns out, by rotations."""
         from scipy.linalg import qr_delete
 
@@ -73,7 +71,7 @@ class _Corral:
             width = self._r.shape[1]  # square factors stay square
             self._q, self._r = self._q[:, :width], self._r[:width]
 
-    def append(self, row: Floats) -> bool:
+    def append(self, row: Float64) -> bool:
         """Add a column by Gram-Schmidt, done twice; False if it depends on the others."""
         column = np.concatenate([[1.0], row])
         first = self._q.T @ column
@@ -89,7 +87,7 @@ class _Corral:
         self._q, self._r = np.column_stack([self._q, rest / length]), r
         return True
 
-    def solve(self) -> Floats:
+    def solve(self) -> Float64:
         """Return the affine weights, of sum 1, of the point of least norm."""
         from scipy.linalg import solve_triangular
 

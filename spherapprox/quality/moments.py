@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from .._types import Float64
 
 _EPS = float(np.finfo(np.float64).eps)
 _BLOCK = 2**22
 
 
-def least_support(x: Floats, work: float = 2e10) -> float:
+def least_support(x: Float64, work: float = 2e10) -> float:
     """Return a lower bound of min over unit u of max_k <u, x_k>, 0 if none is found; for unit rows about 0.
 
     Moments take at most `work` multiplications each; without the third the bound is weaker.
@@ -45,7 +44,7 @@ def _from_third(low: float, mean: float, third: float) -> float:
     return float(value.max())
 
 
-def _centering_weights(x: Floats) -> Floats:
+def _centering_weights(x: Float64) -> Float64:
     """Return weights proportional to exp(<y, x_k>) with mean nearly 0, by Newton's method for log sum exp(<y, x_k>)."""
     y, value = np.zeros(x.shape[1]), math.log(len(x))
     weights = np.full(len(x), 1.0 / len(x))
@@ -70,7 +69,7 @@ def _centering_weights(x: Floats) -> Floats:
     return weights
 
 
-def _third_moment(x: Floats, weights: Floats, work: float) -> float:
+def _third_moment(x: Float64, weights: Float64, work: float) -> float:
     """Return an upper bound of max over unit u of sum_k w_k <u, x_k>^3: the norm of its unfolding (d, d (d+1)/2)."""
     n, d = x.shape
     unfolding, products = 0.5 * n * float(d) ** 3, 2.0 * d * float(n) ** 2
@@ -83,7 +82,7 @@ def _third_moment(x: Floats, weights: Floats, work: float) -> float:
     return math.sqrt(max(float(np.linalg.eigvalsh(square)[-1]), 0.0) + slack)
 
 
-def _squared_unfolding(x: Floats, weights: Floats) -> Floats:
+def _squared_unfolding(x: Float64, weights: Float64) -> Float64:
     """Return U U^T, shape (d, d), of the unfolding U."""
     n, d = x.shape
     i, j = np.triu_indices(d)
@@ -96,7 +95,7 @@ def _squared_unfolding(x: Floats, weights: Floats) -> Floats:
     return np.asarray(unfolded @ unfolded.T)
 
 
-def _squared_products(x: Floats, weights: Floats) -> Floats:
+def _squared_products(x: Float64, weights: Float64) -> Float64:
     """Return the same as sum_jk w_j w_k <x_j, x_k>^2 x_j x_k^T, for fewer points than U has columns."""
     weighted, total = weights[:, None] * x, np.zeros((x.shape[1], x.shape[1]))
     step = max(1, _BLOCK // len(x))

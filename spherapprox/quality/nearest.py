@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._threads import for_work, in_order, slices
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from .._types import Float64, Int64
 
 TREE_DIM = 8
 """Up to this many columns a k-d tree is faster than matrix products (measured with uniform points)."""
@@ -18,12 +15,12 @@ QUERY = 2e-6
 """Seconds of a query of the tree, about."""
 
 
-def unit(x: Floats) -> Floats:
+def unit(x: Float64) -> Float64:
     """Divide rows by their length: each direction moves by at most a unit in the last place."""
     return np.asarray(x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None])
 
 
-def projection(x: Floats) -> Floats:
+def projection(x: Float64) -> Float64:
     """Return one number for each row, the same to the bit for equal rows: a coordinate along a fixed direction."""
     value = np.zeros(len(x))
     for j, factor in enumerate(np.asarray(np.random.default_rng(0).standard_normal(x.shape[1]))):
@@ -31,13 +28,13 @@ def projection(x: Floats) -> Floats:
     return value
 
 
-def distinct(x: Floats) -> Floats:
+def distinct(x: Float64) -> Float64:
     """Return the rows without repetitions."""
     value = np.sort(projection(x))
     return np.unique(x, axis=0) if (value[1:] == value[:-1]).any() else x
 
 
-def angles(x: Floats, y: Floats) -> Floats:
+def angles(x: Float64, y: Float64) -> Float64:
     """Return the angle between unit rows, broadcast: 2 atan2(|x - y|, |x + y|)."""
     shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
     minus, plus = np.zeros(shape), np.zeros(shape)
@@ -51,7 +48,7 @@ def angles(x: Floats, y: Floats) -> Floats:
 class Nearest:
     """Finds the nearest row of `x` (n, d), unit rows, in `workers` threads."""
 
-    def __init__(self, x: Floats, workers: int | None) -> None:
+    def __init__(self, x: Float64, workers: int | None) -> None:
         self._x, self._workers = x, workers
         self._tree = None
         if x.shape[1] <= TREE_DIM:
@@ -59,7 +56,7 @@ class Nearest:
 
             self._tree = cKDTree(x)
 
-    def __call__(self, c: Floats) -> tuple[Integers, Floats]:
+    def __call__(self, c: Float64) -> tuple[Int64, Float64]:
         """Return index of and angle to the nearest row, for unit rows `c`."""
         if self._tree is not None:
             index = self._tree.query(c, workers=for_work(self._workers, QUERY * len(c)))[1].astype(np.int64)
@@ -68,5 +65,5 @@ class Nearest:
             index = np.concatenate(list(in_order(lambda block: self._dense(c[block]), blocks, self._workers)))
         return index, angles(c, self._x[index])
 
-    def _dense(self, c: Floats) -> Integers:
+    def _dense(self, c: Float64) -> Int64:
         return np.asarray(np.argmax(c @ self._x.T, axis=1))

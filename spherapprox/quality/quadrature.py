@@ -11,15 +11,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks
-from .._kernels import hyperspherical
+from .._kernels.harmonics import hyperspherical
 from .._threads import in_order, most, slices
+from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BLOCK = 2**20
 """Elements of one work array: 8 MiB."""
@@ -28,7 +25,7 @@ _SAME = 46
 """Colatitudes that agree in so many binary digits count as one: more than rounding separates."""
 
 
-def errors_by_degree(x: Floats, weights: Floats, degree: int, *, workers: int | None = None) -> Floats:
+def errors_by_degree(x: Float64, weights: Float64, degree: int, *, workers: int | None = None) -> Float64:
     """Return the worst error over the harmonics of each degree with norm 1.
 
     Parameters
@@ -85,11 +82,11 @@ def _most_blocks(n: int, dim: int, degree: int, inner: float) -> int:
     return max(-(-n // max(1, int(_BLOCK / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
 
 
-def _on_circle(x: Floats, weights: Floats, degree: int, workers: int | None) -> Floats:
+def _on_circle(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
     """Return the squared errors of each degree on S^1, |sum_k w_k sqrt(2) exp(i l phi_k)|^2."""
     z = x[:, 0] + 1j * x[:, 1]
 
-    def part(some: slice) -> Floats:
+    def part(some: slice) -> Float64:
         sums = (powers(z[some], degree) * weights[some]).sum(axis=1)
         return np.concatenate([sums.real, sums.imag])
 
@@ -97,7 +94,7 @@ def _on_circle(x: Floats, weights: Floats, degree: int, workers: int | None) -> 
     return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
 
 
-def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int | None) -> Floats:
+def _on_sphere(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
     """Return the squared errors of each degree on S^m, m >= 2."""
     dim = x.shape[1] - 1
     inner = sizes(degree, dim - 1)
@@ -109,7 +106,7 @@ def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int | None) -> 
     ends = np.append(starts[1:], len(x))
     step = max(1, _BLOCK // max(int(offsets[-1]), degree + 1))
 
-    def part(some: slice) -> Floats:
+    def part(some: slice) -> Float64:
         first, last = starts[some][0], ends[some][-1]
         sums = np.zeros((int(offsets[-1]), some.stop - some.start))
         for chunk in slices(last - first, step):
@@ -129,7 +126,7 @@ def _on_sphere(x: Floats, weights: Floats, degree: int, workers: int | None) -> 
     return squares
 
 
-def _parallels(x: Floats) -> tuple[Integers, Integers, Floats, Floats]:
+def _parallels(x: Float64) -> tuple[Int64, Int64, Float64, Float64]:
     """Return the order by colatitude, where parallels begin in it, and cosine and sine in that order."""
     t, s = x[:, -1], np.sqrt(np.einsum("ij,ij->i", x[:, :-1], x[:, :-1]))
     s[s < 1e-140] = 0.0  # its square is no longer a normal number
@@ -141,7 +138,7 @@ def _parallels(x: Floats) -> tuple[Integers, Integers, Floats, Floats]:
     return order, np.concatenate([[0], np.flatnonzero(new) + 1]), t, s
 
 
-def _add_up(table: Floats, rows: slice, starts: Integers, sums: Floats) -> None:
+def _add_up(table: Float64, rows: slice, starts: Int64, sums: Float64) -> None:
     """Add the columns of each parallel to its column of the sums."""
     first = int(np.searchsorted(starts, rows.start, side="right")) - 1
     last = int(np.searchsorted(starts, rows.stop, side="left"))
@@ -149,7 +146,7 @@ def _add_up(table: Floats, rows: slice, starts: Integers, sums: Floats) -> None:
     sums[:, first:last] += table if len(cuts) == table.shape[1] else np.add.reduceat(table, cuts, axis=1)
 
 
-def _against_colatitude(dim: int, t: Floats, s: Floats, offsets: Integers, scale: Floats, sums: Floats) -> Floats:
+def _against_colatitude(dim: int, t: Float64, s: Float64, offsets: Int64, scale: Float64, sums: Float64) -> Float64:
     """Return the sums over parallels times functions of the colatitude: for each l' a block of all l >= l'."""
     degree = len(scale) - 1
     functions, blocks = np.empty((degree + 1, len(t))), []
@@ -160,7 +157,7 @@ def _against_colatitude(dim: int, t: Floats, s: Floats, offsets: Integers, scale
     return np.concatenate(blocks)
 
 
-def _sum(function: Callable[[slice], Floats], tasks: list[slice], workers: int | None) -> Floats:
+def _sum(function: Callable[[slice], Float64], tasks: list[slice], workers: int | None) -> Float64:
     """Return the sum of what a function makes of the tasks, in their order and compensated."""
     total = function(tasks[0])
     carry = np.zeros_like(total)

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import Bools, Float64, Int64
 from .hull import Facets, cap_radii, circumcenters, covers, facets_of, have_pieces, lift_of
 from .nearest import Nearest
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 ROUNDING = 1e-14
 """Relative difference of radii below which they count as one."""
@@ -34,11 +31,11 @@ _START = 64
 class Hole:
     """The largest hole known: its centre, how far the points are from it, and how far they are at most anywhere."""
 
-    at: Floats
+    at: Float64
     lower: float
     upper: float
 
-    def try_centers(self, centers: Floats, lower: Floats) -> None:
+    def try_centers(self, centers: Float64, lower: Float64) -> None:
         """Move to the best of these centres if it is better."""
         best = int(np.argmax(lower))
         if lower[best] > self.lower:
@@ -55,7 +52,7 @@ def most_facets(n: int, d: int) -> float:
     return float(math.comb(n - (d - half), half) + math.comb(n - half - 1, max(d - half - 1, 0)))
 
 
-def refine(x: Floats, nearest: Nearest, hole: Hole, limits: tuple[float, float], bar: Any) -> None:
+def refine(x: Float64, nearest: Nearest, hole: Hole, limits: tuple[float, float], bar: Any) -> None:
     """Narrow the two sides of `hole` until they agree to rtol or a hull would have more facets than the budget.
 
     `limits` is (rtol, budget).
@@ -82,7 +79,7 @@ def refine(x: Floats, nearest: Nearest, hole: Hole, limits: tuple[float, float],
         _certify(x, nearest, chosen, facets, hole)
 
 
-def _first(x: Floats, budget: float) -> Integers:
+def _first(x: Float64, budget: float) -> Int64:
     """Return rows for the first hull, as many as cannot exceed the budget."""
     n, d = x.shape
     size = min(n, d + 2)
@@ -91,7 +88,7 @@ def _first(x: Floats, budget: float) -> Integers:
     return np.random.default_rng(0).permutation(n)[:size]
 
 
-def _measure(x: Floats, nearest: Nearest, chosen: Integers, facets: Facets, hole: Hole, rtol: float) -> Integers:
+def _measure(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: Hole, rtol: float) -> Int64:
     """Raise the lower side by the caps' centres, and return the deepest points of those still too large.
 
     The largest caps come first, until there are points for a much larger hull. Where all caps that are too large hold
@@ -117,12 +114,12 @@ def _measure(x: Floats, nearest: Nearest, chosen: Integers, facets: Facets, hole
     return fresh
 
 
-def _too_large(radii: Floats, hole: Hole, rtol: float) -> NDArray[np.bool_]:
+def _too_large(radii: Float64, hole: Hole, rtol: float) -> Bools:
     """Tell which radii are above the lower side by more than the tolerance."""
     return np.asarray(radii > hole.lower * (1.0 + max(rtol, ROUNDING)))
 
 
-def _polish(x: Floats, nearest: Nearest, facets: Facets, some: Integers, hole: Hole) -> None:
+def _polish(x: Float64, nearest: Nearest, facets: Facets, some: Int64, hole: Hole) -> None:
     """Give these facets' caps the centres of their vertices' circumscribed caps, where those are smaller."""
     centers = circumcenters(x, facets.vertices[some])
     found = np.isfinite(centers).all(axis=1)
@@ -146,7 +143,7 @@ def _affordable(before: tuple[int, int], now: tuple[int, int], d: int, budget: f
     return float(now[0] * (budget / now[1]) ** (1.0 / power))
 
 
-def _grow(n: int, chosen: Integers, fresh: Integers, most: float) -> Integers | None:
+def _grow(n: int, chosen: Int64, fresh: Int64, most: float) -> Int64 | None:
     """Add fresh points, the deepest first, or all where half of the n points are needed; None for none."""
     room = min(most, n) - len(chosen)
     if not len(fresh) or room < min(len(fresh), len(chosen) // 4):
@@ -156,7 +153,7 @@ def _grow(n: int, chosen: Integers, fresh: Integers, most: float) -> Integers | 
     return np.concatenate([chosen, fresh[: int(room)]])
 
 
-def _certify(x: Floats, nearest: Nearest, chosen: Integers, facets: Facets, hole: Hole) -> None:
+def _certify(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: Hole) -> None:
     """Lower the upper side to the largest cap's radius if the facets' cones are known to cover the space.
 
     Where facets have more than d vertices their pieces may not fit together; those of lifted points do, and the caps

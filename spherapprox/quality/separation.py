@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._threads import for_work, in_order
+from .._types import Float32, Float64
 from .nearest import QUERY, TREE_DIM, angles, projection, unit
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _BLOCK = 2048
 """Rows and columns of a block of inner products."""
@@ -68,7 +66,7 @@ def separation(points: ArrayLike, *, workers: int | None = None, progress: bool 
     return float(sphere.distance(rows[pair[0]], rows[pair[1]])) if chord > 0.0 else 0.0
 
 
-def _neighbours(x: Floats) -> tuple[tuple[int, int], float]:
+def _neighbours(x: Float64) -> tuple[tuple[int, int], float]:
     """Return the closest pair, and its chord, among rows that are neighbours along one direction: equal rows are."""
     order = np.argsort(projection(x), kind="stable")
     best, pair = math.inf, (0, 1)
@@ -82,7 +80,7 @@ def _neighbours(x: Floats) -> tuple[tuple[int, int], float]:
     return pair, math.sqrt(best)
 
 
-def _by_tree(x: Floats, pair: tuple[int, int], chord: float, workers: int | None, progress: bool) -> tuple[int, int]:
+def _by_tree(x: Float64, pair: tuple[int, int], chord: float, workers: int | None, progress: bool) -> tuple[int, int]:
     """Return the closest pair, asking for each row's nearest other row closer than the best so far."""
     from scipy.spatial import cKDTree
     from tqdm.auto import tqdm
@@ -101,7 +99,7 @@ def _by_tree(x: Floats, pair: tuple[int, int], chord: float, workers: int | None
 
 
 def _by_products(
-    x: Floats, pair: tuple[int, int], chord: float, workers: int | None, progress: bool
+    x: Float64, pair: tuple[int, int], chord: float, workers: int | None, progress: bool
 ) -> tuple[int, int]:
     """Return the closest pair, by inner products in single precision and the angles of those that may be largest."""
     from tqdm.auto import tqdm
@@ -124,9 +122,7 @@ def _by_products(
     return best[0][1:]
 
 
-def _candidates(
-    x: Floats, single: NDArray[np.float32], block: tuple[int, int], cut: float
-) -> Iterator[tuple[float, int, int]]:
+def _candidates(x: Float64, single: Float32, block: tuple[int, int], cut: float) -> Iterator[tuple[float, int, int]]:
     """Yield the closest of each chunk of pairs of a block whose inner product is at least `cut`."""
     i, j = block
     table = single[i : i + _BLOCK] @ single[j : j + _BLOCK].T

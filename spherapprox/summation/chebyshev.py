@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from .. import special
-from .partial import Float64
+from .._types import Float64
 
 GROWTH = 1.0 + math.sqrt(2.0)
 """The coefficients of the Chebyshev polynomial T_k add up to at most GROWTH^k in absolute value."""

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._checks import Floats
 from .._threads import load, slices
+from .._types import Floats
 from . import shared
 from .partial import Partial, Problem, Sums, Tolerance, compiled_form, put
 from .shared import (
@@ -48,7 +48,7 @@ def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, rep
     by_kernel = _compiled(kernel, problem)
     merges = 0
     if by_kernel:
-        load("spherapprox._kernels.shifted")  # and the fused one
+        load("spherapprox._kernels.summation.shifted")  # and the fused one
     if not by_kernel:
         m, merges = len(problem.x), len(problem.b) // columns(problem)
         state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))
@@ -96,7 +96,7 @@ def _compiled(kernel: str, problem: Problem) -> bool:
 
 def _fused(problem: Problem, workers: int | None, report: Callable[[int], object]) -> Partial:
     """Return the plain sums."""
-    from .._kernels.fused import fused_sums
+    from .._kernels.summation.fused import fused_sums
 
     m, constants, products = len(problem.x), constants_of(problem), by_products(problem.dim)
     defects = defects_of(problem.x, problem.dtype)
@@ -113,7 +113,7 @@ def _fused(problem: Problem, workers: int | None, report: Callable[[int], object
 
 def _shifted(problem: Problem, workers: int | None, report: Callable[[int], object]) -> Partial:
     """Return the sums relative to each row's nearest control point, or of angles."""
-    from .._kernels.shifted import shifted_sums
+    from .._kernels.summation.shifted import shifted_sums
 
     constants, angles = constants_of(problem), problem.w is None
     shift, totals = no_sums(problem, len(problem.x))
@@ -129,8 +129,8 @@ def _parts(
     problem: Problem, kernel: str, add: Callable[[Floats, Floats, Floats, slice], None], workers: int | None
 ) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the kernel's task for each part of the control points that is packed, and the ranges of rows."""
-    from .._kernels.fused import VECTORS
-    from .._kernels.registers import shape
+    from .._kernels.simd.registers import shape
+    from .._kernels.summation.fused import VECTORS
 
     tile = VECTORS * shape()[0] // problem.dtype.itemsize
     for part in slices(len(problem.b), packed_size(problem)):

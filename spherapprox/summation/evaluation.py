@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._checks import Floats
+from .._types import Float64, Floats
 from . import dense, plan
 from .evaluator import Evaluator, Report
-from .partial import Float64, Problem
+from .partial import Problem
 from .plan import Plan
 
 _FLOAT64 = np.dtype(np.float64)

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._checks import Floats
+from .._types import Float64, Floats
 from . import plan, scale
-from .partial import Float64, Partial, Problem
+from .partial import Partial, Problem
 from .plan import Plan
 
 LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._threads import slices
-from .partial import Float64, Partial, Problem
+from .._types import Float64, Indices
+from .partial import Partial, Problem
 from .tiles import numpy_parts
 
 _NUMBERS = 2**20
@@ -32,7 +32,7 @@ class Scales:
     largest: Float64
     count: float
     least: float
-    used: NDArray[np.intp]
+    used: Indices
 
     @classmethod
     def of(cls, problem: Problem) -> Scales:

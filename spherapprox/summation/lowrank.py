@@ -16,12 +16,12 @@ from functools import lru_cache
 import numpy as np
 
 from .. import _checks, special
-from .._checks import Floats
 from .._threads import in_order, load, slices
+from .._types import Float64, Floats
 from .chebyshev import coefficients, log_size, log_tail
 from .jensen import Scales
 from .monomials import Layout, layout, rank
-from .partial import Float64, Partial, Problem, Sums, Tolerance
+from .partial import Partial, Problem, Sums, Tolerance
 
 LARGEST_RANK = 2**22
 """Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
@@ -54,7 +54,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Ca
     Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
     small beside the sum of weights that roundings spoil it, as where x and control points lie in opposite caps.
     """
-    load("spherapprox._kernels.features")
+    load("spherapprox._kernels.summation.features")
     kernel, scales = _Kernel.of(problem), Scales.of(problem)
     plan = layout(problem.dim + 1, kernel.degree(tolerance.omitted, scales.need(problem.normalize)))
     half = len(problem.x) * len(problem.b) // 2
@@ -187,7 +187,7 @@ def _moments(
     problem: Problem, plan: Layout, workers: int | None, report: Callable[[int], object]
 ) -> tuple[Float64, float]:
     """Return the moments (q, ...) of all columns, the last for weights 1, and how many roundings a sum passes."""
-    from .._kernels.features import CHUNK, LANES, RUN, SPAN, moments
+    from .._kernels.summation.features import CHUNK, LANES, RUN, SPAN, moments
 
     run, columns = RUN * SPAN * CHUNK, problem.p + problem.normalize
 
@@ -222,7 +222,7 @@ def _polynomials(
     report: Callable[[int], object],
 ) -> Float64:
     """Return the sums (m, q) from the moments and the polynomial's coefficients."""
-    from .._kernels.features import CHUNK, polynomials
+    from .._kernels.summation.features import CHUNK, polynomials
 
     table = np.take(moments, plan.source, axis=1)
     table *= plan.scale * values[plan.power]

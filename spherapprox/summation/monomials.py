@@ -13,17 +13,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .partial import Float64
-
-Ints = NDArray[np.intp]
+from .._types import Float64, Indices
 
 
 @dataclass(frozen=True)
 class Part:
     """The monomials in some variables: how each is made, its degree, and its multinomial coefficient |a|! / a!."""
 
-    segments: Ints
-    degrees: Ints
+    segments: Indices
+    degrees: Indices
     multinomials: Float64
 
     def count(self, degree: int) -> int:
@@ -43,9 +41,9 @@ class Layout:
     degree: int
     first: Part
     second: Part
-    met: Ints
-    used: Ints
-    source: Ints
+    met: Indices
+    used: Indices
+    source: Indices
     scale: Float64
     power: NDArray[np.int16]
 
@@ -76,7 +74,7 @@ def part(columns: range, degree: int) -> Part:
     last = np.full(1, -1)
     powers = np.zeros(1)  # of the last variable
     for j in range(1, degree + 1):
-        level: list[tuple[Float64, Float64, Ints]] = []
+        level: list[tuple[Float64, Float64, Indices]] = []
         new_ends, first = [], total
         for v, column in enumerate(columns):
             n = ends[v]

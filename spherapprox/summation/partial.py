@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._checks import Floats
+from .._types import Bools, Float64, Floats, Indices
 
-Float64 = NDArray[np.float64]
 _TINY, _HUGE = -100.0, 600.0
 """Logarithms of sums relative to their shift: below the first they are tiny, up to the second far from overflow."""
 Controls = tuple[Floats, Float64, Float64]
@@ -95,7 +93,7 @@ class Sums:
     partial: Partial
     error: float
     path: str
-    doubtful: NDArray[np.intp] | None = None
+    doubtful: Indices | None = None
 
 
 def merge(a: Partial, b: Partial, rate: float) -> Partial:
@@ -119,7 +117,7 @@ def merge(a: Partial, b: Partial, rate: float) -> Partial:
     )
 
 
-def _chosen(condition: NDArray[np.bool_], a: Partial, b: Partial) -> Partial:
+def _chosen(condition: Bools, a: Partial, b: Partial) -> Partial:
     """Return a triple whose rows are of `a` where the condition holds, else of `b`."""
     return Partial(
         np.where(condition, a.shift, b.shift),

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from .._checks import Floats
-from .partial import Float64, Problem
+from .._types import Float64, Floats
+from .partial import Problem
 
 ROWS = 32
 """Evaluation points of a sample."""

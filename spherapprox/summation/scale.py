@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._checks import Floats
-from .partial import Float64, Partial, Problem, merge
+from .._types import Bools, Float64, Floats, Int32
+from .partial import Partial, Problem, merge
 from .shared import LOST
 
 NO_UNDERFLOW = 300.0
@@ -37,7 +36,7 @@ class Strand:
     columns: tuple[int, ...]
     band: int
     table: Floats
-    members: NDArray[np.bool_]
+    members: Bools
 
 
 def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
@@ -73,7 +72,7 @@ class Scaled:
     """The sums for values divided by 2^octaves, shape (p,), so that no partial sum overflows."""
 
     sums: Partial
-    octaves: NDArray[np.int32]
+    octaves: Int32
 
 
 def join(a: Scaled, b: Scaled, rate: float) -> Scaled:
@@ -82,14 +81,14 @@ def join(a: Scaled, b: Scaled, rate: float) -> Scaled:
     return Scaled(merge(_on(octaves, a), _on(octaves, b), rate), octaves)
 
 
-def _on(octaves: NDArray[np.int32], a: Scaled) -> Partial:
+def _on(octaves: Int32, a: Scaled) -> Partial:
     """Return the sums on another scale."""
     return replace(a.sums, numerators=_lift(a.sums.numerators, a.octaves - octaves))
 
 
 def as_weights(
     x: Floats, b: Floats, rate: float, dtype: np.dtype[Any], table: Floats, normalize: bool, lifted: bool = False
-) -> tuple[Problem, NDArray[np.int32]]:
+) -> tuple[Problem, Int32]:
     """Return the problem for values (n, p) divided by 2^octaves, and the octaves (p,).
 
     `lifted` says that tiny sums matter, as those of a quotient do, besides those that huge values lift.
@@ -138,7 +137,7 @@ def quotient(scaled: Scaled, below: Partial, rate: float) -> Float64:
     return _times_exp(sums.numerators / below.denominator[:, None], rate * (below.shift - sums.shift), scaled.octaves)
 
 
-def underflow(problem: Problem, octaves: NDArray[np.int32]) -> float:
+def underflow(problem: Problem, octaves: Int32) -> float:
     """Bound what the result of `value` loses to underflow, besides its error relative to the sums of absolute terms.
 
     Terms lose what is below the smallest normal number of the weights' type, unless the row is summed again.
@@ -160,7 +159,7 @@ def logarithm(scaled: Scaled, rate: float, normalize: bool) -> Float64:
         return np.asarray(np.log(sums.numerators) - below[:, None] + scaled.octaves * math.log(2.0))
 
 
-def _times_exp(sums: Float64, exponent: Float64, octaves: NDArray[np.int32]) -> Float64:
+def _times_exp(sums: Float64, exponent: Float64, octaves: Int32) -> Float64:
     """Return ``sums exp(exponent) 2^octaves``, (m, p) from (m, p), (m,), (p,): no factor over- or underflows alone."""
     if not exponent.any():
         return _lift(sums, octaves)
@@ -171,7 +170,7 @@ def _times_exp(sums: Float64, exponent: Float64, octaves: NDArray[np.int32]) -> 
         return np.asarray(np.ldexp(sums * np.exp(rest)[:, None], n.astype(np.int32)[:, None] + octaves))
 
 
-def _lift(numbers: Floats, octaves: NDArray[np.int32]) -> Float64:
+def _lift(numbers: Floats, octaves: Int32) -> Float64:
     """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): many by products, where powers are normal."""
     with np.errstate(over="ignore"):
         if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:

@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._checks import Floats
 from .._threads import as_done, most, slices
+from .._types import Array, Floats, Indices
 from .partial import Partial, Problem, compiled_form
 from .tiles import CHAIN, NEAR, Task, by_products
 
@@ -66,7 +65,7 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
     return unit * (chain * exponent + terms + 16.0 + 4.0 * merges) * (2.0 if problem.normalize else 1.0)
 
 
-def lost_rows(problem: Problem, state: Partial) -> NDArray[np.intp]:
+def lost_rows(problem: Problem, state: Partial) -> Indices:
     """Return the rows whose plain sums may have lost terms to underflow, and where these matter."""
     limit = LOST[problem.dtype.itemsize]
     if 4.0 * problem.rate < -math.log(limit) or not (problem.normalize or problem.lifted):
@@ -75,15 +74,15 @@ def lost_rows(problem: Problem, state: Partial) -> NDArray[np.intp]:
     return np.flatnonzero((sizes < limit).any(axis=1))
 
 
-def constants_of(problem: Problem) -> NDArray[Any]:
+def constants_of(problem: Problem) -> Array:
     """Return the constants that the kernels want; not to be written."""
     return _constants(problem.rate, problem.dtype)
 
 
 @lru_cache(64)
-def _constants(rate: float, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _constants(rate: float, dtype: np.dtype[Any]) -> Array:
     """Keep the constants of the last rates: they are made of fractions, which take as long as a small sum."""
-    from .._kernels.decay import decay_constants
+    from .._kernels.simd.decay import decay_constants
 
     near = NEAR if rate > 0.5 else -1.0
     return np.append(decay_constants(rate, dtype), dtype.type(near))
@@ -93,7 +92,7 @@ def defects_of(x: Floats, dtype: np.dtype[Any]) -> Floats:
     """Return ``(1 - |x|^2)/2`` of each row, or 0 where distances are from differences."""
     defects = np.zeros(len(x), dtype)
     if by_products(x.shape[1] - 1):
-        from .._kernels.fused import half_defects
+        from .._kernels.summation.fused import half_defects
 
         for rows in slices(len(x), 2**14):
             half_defects(compiled_form(x[rows], dtype), defects[rows])
@@ -106,7 +105,7 @@ def pack(problem: Problem, part: slice, kernel: str) -> tuple[Floats, Floats]:
     (n / group, d+1, group) and (q / c, n, c) with c = 1 for one or two columns, else `group`. The last column, of ones,
     is for sums without weights, which "shifted" always gives; ones take the place of angles too. What fills weighs 0.
     """
-    from .._kernels.registers import shape
+    from .._kernels.simd.registers import shape
 
     group = shape()[2]
     b, offset, w = problem.controls(part)

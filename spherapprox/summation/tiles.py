@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from .._checks import Floats
 from .._threads import slices
-from .partial import Controls, Float64, Partial, Problem, merge_into
+from .._types import Float64, Floats
+from .partial import Controls, Partial, Problem, merge_into
 
 Task = Callable[[slice], int]
 """Evaluates a range of rows and returns the number of pairs it took."""

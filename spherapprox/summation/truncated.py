@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._checks import Floats
 from .._threads import load, most, slices
+from .._types import Array, Float64, Floats, Indices, Int64
 from . import dense, sampled, shared
-from .partial import Float64, Partial, Problem, Sums, Tolerance, compiled_form, put
+from .partial import Partial, Problem, Sums, Tolerance, compiled_form, put
 from .tiles import Task, by_products
 
 SLACK = 1e-6
@@ -58,8 +57,8 @@ class _Sorted:
     """
 
     problem: Problem
-    order: NDArray[np.int64]
-    arrays: tuple[NDArray[Any], ...]
+    order: Int64
+    arrays: tuple[Array, ...]
     groups: Float64
     truncation: float
     pairs: int
@@ -74,7 +73,7 @@ class _Sorted:
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
     """Return the sums over the control points that matter; `report` hears of finished pairs, computed or not."""
     for kernels in ("truncated", "curve"):
-        load(f"spherapprox._kernels.{kernels}")
+        load(f"spherapprox._kernels.summation.{kernels}")
     truncation = _truncation(problem, tolerance)
     m = len(problem.x)
     task = _sorted(problem, truncation)
@@ -151,9 +150,9 @@ def _most(problem: Problem) -> float:
     return math.log(2.0**30 * len(problem.b)) - math.log(np.finfo(problem.dtype).smallest_normal)
 
 
-def curve_order(rows: Floats) -> NDArray[np.int64]:
+def curve_order(rows: Floats) -> Int64:
     """Return an order of points of the sphere in which neighbours are together."""
-    from .._kernels.curve import CUBE, CUBE_BITS, number
+    from .._kernels.summation.curve import CUBE, CUBE_BITS, number
 
     n, d = rows.shape
     order, keys = np.arange(n), np.empty(n, np.uint64)
@@ -169,7 +168,7 @@ def curve_order(rows: Floats) -> NDArray[np.int64]:
     return order
 
 
-def _together(keys: NDArray[np.uint64], parts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _together(keys: NDArray[np.uint64], parts: Int64) -> Int64:
     """Return the ranges, within parts, of more than FEW keys of one number."""
     found = [np.empty((0, 2), np.int64)]
     for first, last in parts:
@@ -183,8 +182,8 @@ def _together(keys: NDArray[np.uint64], parts: NDArray[np.int64]) -> NDArray[np.
 
 def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
     """Sort the points, and the control points that weigh anything, and make boxes about these; None if none does."""
-    from .._kernels import boxes
-    from .._kernels.registers import shape
+    from .._kernels.simd.registers import shape
+    from .._kernels.summation import boxes
 
     assert problem.w is not None
     pairs, table, offset = len(problem.b), problem.w(slice(0, len(problem.b))), problem.offset
@@ -217,7 +216,7 @@ def _weigh(problem: Problem, table: Float64, of_blocks: Float64, of_bundles: Flo
     A mass is the size of a weight over the column's mean, times what the offset adds; columns of zeros do not count.
     Returns the logarithms of the least mass of each point over the columns, and of the least of all points.
     """
-    from .._kernels.boxes import BLOCK, BUNDLE
+    from .._kernels.summation.boxes import BLOCK, BUNDLE
 
     sizes = np.abs(table)
     scale = sizes.mean(axis=0)
@@ -246,7 +245,7 @@ def _weigh(problem: Problem, table: Float64, of_blocks: Float64, of_bundles: Flo
 
 def _fused_parts(task: _Sorted, out: Float64, workers: int | None) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the fused kernel's task and the ranges of rows to call it for."""
-    from .._kernels.truncated import truncated_sums
+    from .._kernels.summation.truncated import truncated_sums
 
     problem = task.problem
     products = by_products(problem.dim)
@@ -272,10 +271,10 @@ def _fused_parts(task: _Sorted, out: Float64, workers: int | None) -> Iterator[t
 
 
 def _shifted_parts(
-    task: _Sorted, which: NDArray[np.intp], state: Partial, workers: int | None
+    task: _Sorted, which: Indices, state: Partial, workers: int | None
 ) -> Iterator[tuple[Task, list[slice]]]:
     """Yield the shifted kernel's task for some of the rows, and the ranges of these to call it for."""
-    from .._kernels.truncated import truncated_triples
+    from .._kernels.summation.truncated import truncated_triples
 
     if len(which) == 0:
         return

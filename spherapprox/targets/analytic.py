@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, harmonics, special, sphere
+from .._types import Float64, Floats
 from ..target import Target
-
-Array = NDArray[np.float64]
 
 _MAX_DEGREE = 10_000
 """Largest degree of a zonal harmonic: each value takes as many steps."""
@@ -157,19 +155,19 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     )
 
 
-def _distance(pole: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _distance(pole: Float64, x: Floats) -> Float64:
     return sphere.distance(x, pole)
 
 
-def _zonal(degree: int, pole: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _zonal(degree: int, pole: Float64, x: Floats) -> Float64:
     return harmonics.zonal_harmonic(degree, x, pole)
 
 
-def _bump(kappa: float, pole: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _bump(kappa: float, pole: Float64, x: Floats) -> Float64:
     return np.asarray(np.exp(-0.5 * kappa * np.square(x - pole).sum(axis=1)))
 
 
-def _pole(pole: ArrayLike | None, dim: int) -> Array:
+def _pole(pole: ArrayLike | None, dim: int) -> Float64:
     """Return the pole as a read-only row, by default the last axis."""
     if pole is None:
         _checks.memory(8.0 * (dim + 1), f"a point of S^m for 'dim' = {dim}", "choose a smaller 'dim'")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from .._types import Float64
 
 
 def digits() -> tuple[Float64, Float64]:

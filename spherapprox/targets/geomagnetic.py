@@ -5,16 +5,13 @@ from __future__ import annotations
 import functools
 import importlib.resources
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _checks, harmonics
+from .._types import Float64, Floats
 from ..target import Target
 from .maximum import FieldMaximum, field_maximum
-
-Array = NDArray[np.float64]
 
 _FIRST_YEAR, _LAST_YEAR, _PREDICTED_FROM = 1900.0, 2030.0, 2025.0
 """What IGRF-14 covers, and where its predictive part starts."""
@@ -152,7 +149,7 @@ def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Tar
     )
 
 
-def geomagnetic_coefficients(year: float = 2025.0) -> Array:
+def geomagnetic_coefficients(year: float = 2025.0) -> Float64:
     """Return IGRF-14's Gauss coefficients for a year.
 
     Parameters
@@ -180,11 +177,11 @@ def geomagnetic_coefficients(year: float = 2025.0) -> Array:
     return _interpolate(_year(year))
 
 
-def _sum_harmonics(coefficients: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _sum_harmonics(coefficients: Float64, x: Floats) -> Float64:
     return harmonics.synthesize(coefficients, x, normalization="schmidt")
 
 
-def _sum_local(coefficients: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _sum_local(coefficients: Float64, x: Floats) -> Float64:
     """Return north, east and down components of the field with these Cartesian ones."""
     field = _sum_harmonics(coefficients, x)
     x = x.astype(np.float64)
@@ -212,7 +209,7 @@ def _year(year: float) -> float:
 
 
 @functools.cache
-def _igrf() -> tuple[Array, Array]:
+def _igrf() -> tuple[Float64, Float64]:
     """Read IGRF-14: its epochs, and the coefficients in the order of `harmonics`, (columns, epochs)."""
     text = importlib.resources.files("spherapprox").joinpath("data", "IGRF14.shc").read_text(encoding="ascii")
     header, epochs, *lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
@@ -225,7 +222,7 @@ def _igrf() -> tuple[Array, Array]:
     return np.array(epochs, dtype=np.float64), table
 
 
-def _interpolate(year: float) -> Array:
+def _interpolate(year: float) -> Float64:
     """Return the Gauss coefficients of a year, linear between the epochs (spline order 2)."""
     epochs, table = _igrf()
     left = min(int(np.searchsorted(epochs, year, side="right")) - 1, len(epochs) - 2)
@@ -233,7 +230,7 @@ def _interpolate(year: float) -> Array:
     return np.asarray((1.0 - part) * table[:, left] + part * table[:, left + 1])
 
 
-def _radial_coefficients(year: float) -> Array:
+def _radial_coefficients(year: float) -> Float64:
     """Return the coefficients of B_r at r = a, in microtesla, for Schmidt's harmonics."""
     degree = harmonics.degrees(math.isqrt(len(_igrf()[1])) - 1)
     return 1e-3 * (degree + 1.0) * _interpolate(year)
@@ -246,11 +243,11 @@ def _field_constants(year: float) -> harmonics.BandlimitedMaximum:
 
 
 @functools.lru_cache(maxsize=256)
-def _vector_coefficients(year: float) -> Array:
+def _vector_coefficients(year: float) -> Float64:
     """Return the coefficients of the Cartesian components at r = a, in microtesla, (225, 3)."""
     potential, radial = 1e-3 * _interpolate(year), _radial_coefficients(year)
 
-    def field(x: Array) -> Array:
+    def field(x: Float64) -> Float64:
         return _sum_harmonics(radial, x)[:, None] * x - harmonics.gradient(potential, x, normalization="schmidt")
 
     found = harmonics.project(field, math.isqrt(len(radial)), normalization="schmidt")  # one degree more

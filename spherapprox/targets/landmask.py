@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import sphere
+from .._types import Float64, Floats
 from ..target import Target
 
 _PER_DEGREE = 2
@@ -49,7 +49,7 @@ def land() -> Target:
     return Target(_lookup, 2, sup_norm=1.0, name="land", provenance="sup norm exact; discontinuous")
 
 
-def _lookup(x: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def _lookup(x: Floats) -> Float64:
     """Return the values of the cells that hold the points."""
     cells = _map()
     latitude, longitude = sphere.to_latitude_longitude(x)

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, harmonics
-
-Array = NDArray[np.float64]
+from .._types import Float64, Int64
 
 _COARSEST = 0.2
 """The first grid's slack: at degree n it has some 25 n^2 cells."""
@@ -83,16 +82,16 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     sizes = np.linalg.norm(table, axis=1) * _schmidt_factors(degree, normalization)
     value_error, slope_error = rounding * float(sizes.sum()), rounding * float(sizes @ np.sqrt(degree * (degree + 1.0)))
 
-    def norm(x: Array) -> Array:
+    def norm(x: Float64) -> Float64:
         return np.asarray(np.linalg.norm(harmonics.synthesize(table, x, normalization=normalization), axis=1))
 
-    def jacobian(x: Array) -> Array:
+    def jacobian(x: Float64) -> Float64:
         rows = [harmonics.gradient(column, x, normalization=normalization) for column in table.T]
         return np.concatenate(rows, axis=1)
 
     slopes = harmonics.project(jacobian, n + 1, normalization=normalization)  # polynomials too, and sums are cheaper
 
-    def slope(x: Array) -> Array:
+    def slope(x: Float64) -> Float64:
         matrices = harmonics.synthesize(slopes, x, normalization=normalization).reshape(len(x), -1, 3)
         return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
 
@@ -101,14 +100,14 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     return FieldMaximum(value_high, slope_high, value_low, slope_low)
 
 
-def _schmidt_factors(degree: NDArray[np.int64], normalization: str) -> Array:
+def _schmidt_factors(degree: Int64, normalization: str) -> Float64:
     """Return what Schmidt's functions are multiplied by to be those of a normalisation."""
     if normalization == "schmidt":
         return np.ones(len(degree))
     return np.asarray(np.sqrt((2.0 * degree + 1.0) / (1.0 if normalization == "orthonormal" else 4.0 * np.pi)))
 
 
-def _largest(size: Callable[[Array], Array], n: int, slack: float, error: float) -> tuple[float, float]:
+def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: float) -> tuple[float, float]:
     """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, known to `error`."""
     half = _half_width(math.acos(1.0 - _COARSEST) / n)
     count = math.ceil(0.5 * math.pi / half)
@@ -139,6 +138,6 @@ def _half_width(radius: float) -> float:
     return 2.0 * math.asin(math.sin(0.5 * radius) / math.sqrt(2.0))
 
 
-def _points(theta: Array, phi: Array) -> Array:
+def _points(theta: Float64, phi: Float64) -> Float64:
     """Return points of S^2 from colatitude and longitude."""
     return np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], axis=1)

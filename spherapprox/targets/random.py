@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln
 
 from .. import _checks, harmonics, sphere
 from .._threads import slices
+from .._types import Float64, Floats, Int64
 from ..harmonics.hyperspherical import sizes
 from ..target import Target
-
-Array = NDArray[np.float64]
 
 _BLOCK = 2**22
 """Elements of a table of harmonics or of distances that are in memory at a time: 32 MiB."""
@@ -207,21 +204,21 @@ def _smoothness(smoothness: float) -> float:
     return s
 
 
-def _polynomial(degree: int, c: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _polynomial(degree: int, c: Float64, x: Floats) -> Float64:
     values = np.empty(len(x))
     for some in slices(len(x), max(1, _BLOCK // len(c))):
         values[some] = harmonics.hyperspherical_harmonics(degree, x[some]) @ c
     return values
 
 
-def _powers(s: float, centers: Array, weights: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _powers(s: float, centers: Float64, weights: Float64, x: Floats) -> Float64:
     values = np.zeros(len(x))
     for center, weight in zip(centers, weights, strict=True):
         values += weight * (0.25 * np.square(x - center).sum(axis=1)) ** (0.5 * s)
     return values
 
 
-def _constants(dim: int, degree: int, c: Array, of: NDArray[np.int64]) -> tuple[float, float, str]:
+def _constants(dim: int, degree: int, c: Float64, of: Int64) -> tuple[float, float, str]:
     """Return proven bounds of the sup norm and of the slope of a polynomial, and how they are proven."""
     if degree == 0:
         return abs(float(c[0])) * _ROUNDING, 0.0, "a constant"
@@ -242,7 +239,7 @@ def _constants(dim: int, degree: int, c: Array, of: NDArray[np.int64]) -> tuple[
     )
 
 
-def _on_circle(degree: int, c: Array) -> tuple[float, float]:
+def _on_circle(degree: int, c: Float64) -> tuple[float, float]:
     """Return proven bounds of a trigonometric polynomial and of its derivative, at most 0.1 % above the maxima.
 
     `harmonics.bandlimited_maximum` has the lemma: the maxima over q equispaced points, over cos(pi degree/q).

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._types import Float64, Floats
 from ..target import Target
-
-Array = NDArray[np.float64]
 
 FRAMED = (1, 3, 7)
 """The dimensions of the spheres that have frames of tangent fields (Adams 1962)."""
@@ -164,22 +162,22 @@ def moving_frame(dim: int, *, vector: ArrayLike | None = None) -> Target:
     )  # fmt: skip
 
 
-def _turn(x: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+def _turn(x: Floats) -> Floats:
     result = np.zeros_like(x)
     result[:, 0], result[:, 1] = 0.0 - x[:, 1], x[:, 0]
     return result
 
 
-def _multiply(matrix: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _multiply(matrix: Float64, x: Floats) -> Float64:
     """Return ``A x`` for each row x."""
     return np.asarray(x @ matrix.T)
 
 
-def _tangent(v: Array, x: NDArray[np.floating[Any]]) -> Array:
+def _tangent(v: Float64, x: Floats) -> Float64:
     return np.asarray(v - (x @ v)[:, None] * x)
 
 
-def _skew(matrix: ArrayLike, dim: int) -> Array:
+def _skew(matrix: ArrayLike, dim: int) -> Float64:
     """Check a skew-symmetric matrix and return a read-only copy."""
     a = _checks.floating(matrix, "matrix").astype(np.float64)
     if a.shape != (dim + 1, dim + 1):
@@ -190,12 +188,12 @@ def _skew(matrix: ArrayLike, dim: int) -> Array:
     return a
 
 
-def _operator_norm(a: Array) -> float:
+def _operator_norm(a: Float64) -> float:
     """Return the operator norm of a matrix, rounded upward."""
     return float(np.linalg.norm(a, 2)) * (1.0 + 1e-14)
 
 
-def _vector(vector: ArrayLike | None, dim: int) -> tuple[Array, float]:
+def _vector(vector: ArrayLike | None, dim: int) -> tuple[Float64, float]:
     """Return a read-only vector, by default that of the last axis, and its length."""
     _checks.memory(8.0 * (dim + 1), f"a vector for 'dim' = {dim}", "choose a smaller 'dim'")
     if vector is None:
@@ -209,12 +207,12 @@ def _vector(vector: ArrayLike | None, dim: int) -> tuple[Array, float]:
     return v, math.hypot(*v) if dim < 1000 else float(np.linalg.norm(v))
 
 
-def _conjugate(a: Array) -> Array:
+def _conjugate(a: Float64) -> Float64:
     """Return the conjugate of numbers of a Cayley-Dickson algebra, coordinates last."""
     return np.concatenate([a[..., :1], -a[..., 1:]], axis=-1)
 
 
-def _product(a: Array, b: Array) -> Array:
+def _product(a: Float64, b: Float64) -> Float64:
     """Return the product of numbers of a Cayley-Dickson algebra, coordinates last."""
     n = a.shape[-1] // 2
     if n == 0:
@@ -224,7 +222,7 @@ def _product(a: Array, b: Array) -> Array:
     return np.concatenate([left, _product(s, p) + _product(q, _conjugate(r))], axis=-1)
 
 
-def _right_factor(v: Array) -> Array:
+def _right_factor(v: Float64) -> Float64:
     """Return the matrix of ``x -> v x*``."""
     columns = _product(np.broadcast_to(v, (v.size, v.size)), _conjugate(np.eye(v.size)))
     matrix = columns.T.copy()

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._types import Float64
 from .distribution import Distribution, either
 from .fitting import fitted
-
-Array = NDArray[np.float64]
 
 __all__ = ["VonMisesFisher"]
 
@@ -81,7 +80,7 @@ class VonMisesFisher(Distribution):
 
     dim: int
     concentration: float
-    mean_direction: Array | None
+    mean_direction: Float64 | None
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class VonMisesFisher(Distribution):
         object.__setattr__(self, "concentration", _checks.concentration(lam, maximum=MAX_CONCENTRATION))
         object.__setattr__(self, "mean_direction", mean)
 
-    def __reduce__(self) -> tuple[type[VonMisesFisher], tuple[int, float, Array | None]]:
+    def __reduce__(self) -> tuple[type[VonMisesFisher], tuple[int, float, Float64 | None]]:
         return type(self), (self.dim, self.concentration, self.mean_direction)
 
     def _key(self) -> tuple[int, float, tuple[float, ...] | None]:
@@ -127,7 +126,7 @@ class VonMisesFisher(Distribution):
         return f"{type(self).__name__}({first}, concentration={self.concentration})"
 
     @property
-    def mu(self) -> Array | None:
+    def mu(self) -> Float64 | None:
         """The mean direction, by SciPy's name."""
         return self.mean_direction
 
@@ -139,7 +138,7 @@ class VonMisesFisher(Distribution):
     @classmethod
     def fit(
         cls, x: ArrayLike, weights: ArrayLike | None = None, *, method: str = "mle"
-    ) -> tuple[Array, VonMisesFisher]:
+    ) -> tuple[Float64, VonMisesFisher]:
         """Fit a distribution to points.
 
         Parameters

@@ -6,20 +6,20 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._kernels import sample
+from .._types import Float64
+from . import sampling as sample
 from .moments import Moments
 
-Array = NDArray[np.float64]
 Rng = int | np.random.Generator | np.random.RandomState | None
 
 
 class Distribution(Moments):
     """The kernel about a mean direction, which is stored or given to each method."""
 
-    mean_direction: Array | None
+    mean_direction: Float64 | None
 
     def logpdf(self, x: ArrayLike, mean_direction: ArrayLike | None = None) -> Any:
         """Return the logarithm of the density with respect to the surface measure, as SciPy's method of this name.
@@ -97,7 +97,7 @@ class Distribution(Moments):
         rng: Rng = None,
         *,
         random_state: Rng = None,
-    ) -> Array:
+    ) -> Float64:
         """Draw random points.
 
         Parameters
@@ -159,7 +159,7 @@ class Distribution(Moments):
         sample.place(sample.versines(float(self.dim), self.concentration, n, generator), mean, x, generator)
         return x.reshape(*shape, self.dim + 1)
 
-    def _mean(self, given: Any) -> Array:
+    def _mean(self, given: Any) -> Float64:
         """Return a copy of the mean direction that is given, or else stored."""
         if given is not None:
             return _checks.one_row(given, "mean_direction", dim=self.dim).astype(np.float64)

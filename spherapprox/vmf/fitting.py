@@ -6,18 +6,18 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._kernels import bessel_ratio, sample
-
-Array = NDArray[np.float64]
+from .._scalars import bessel_ratio
+from .._types import Float64
+from . import sampling as sample
 
 EQUAL = 1e-31
 """1 - |mean| of rows that differ by rounding alone: half the square of two units in the last place."""
 
 
-def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Array, float]:
+def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
     """Return the mean direction and the concentration; `VonMisesFisher.fit` says of what."""
     points = _checks.rows(x, "x")
     n, columns = points.shape
@@ -60,7 +60,7 @@ def _marginal(order: float, n: int, length: float, complement: float, top: float
     return float(brentq(excess, 0.0, 2.0 * top, xtol=1e-300, rtol=1e-14, maxiter=2000))
 
 
-def _mean_row(points: Any, share: Array) -> tuple[Array, Array]:
+def _mean_row(points: Any, share: Float64) -> tuple[Float64, Float64]:
     """Return the weighted mean of rows divided by their length, and one over the lengths."""
     scale = np.empty(points.shape[0])
     mean = np.zeros(points.shape[1])
@@ -71,7 +71,7 @@ def _mean_row(points: Any, share: Array) -> tuple[Array, Array]:
     return mean, scale
 
 
-def _chords(points: Any, scale: Array, share: Array, direction: Array) -> tuple[float, Array]:
+def _chords(points: Any, scale: Float64, share: Float64, direction: Float64) -> tuple[float, Float64]:
     """Return the weighted means of |x - direction|^2 and of x - direction over the scaled rows x."""
     square = 0.0
     offset = np.zeros(direction.size)
@@ -83,7 +83,7 @@ def _chords(points: Any, scale: Array, share: Array, direction: Array) -> tuple[
     return square, offset
 
 
-def _shares(weights: ArrayLike, n: int) -> Array:
+def _shares(weights: ArrayLike, n: int) -> Float64:
     """Return weights divided by their sum."""
     array = _checks.reals(weights, "weights", minimum=0.0, finite=True, nan=False)
     if array.shape != (n,):

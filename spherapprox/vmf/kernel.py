@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _checks, special
-from .._kernels import bessel, bessel_ratio
-
-Array = NDArray[np.float64]
+from .._scalars import bessel, bessel_ratio
+from .._types import Float64
 
 SLACK = 1e-6
 """How far a cosine of two rows that pass as unit rows may lie outside [-1, 1]."""
@@ -167,7 +166,7 @@ class Kernel:
         """
         return special.iv_ratio_complement(self._order, self.concentration, _degree(degree))
 
-    def eigenvalues(self, max_degree: int, log: bool = False) -> Array:
+    def eigenvalues(self, max_degree: int, log: bool = False) -> Float64:
         """Return the Funk-Hecke eigenvalues a_0, ..., a_K at once.
 
         Parameters

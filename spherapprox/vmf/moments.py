@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from .. import _checks
-from .._kernels import bessel_ratio, zonal
+from .._integrals import zonal
+from .._scalars import bessel_ratio
 from .kernel import Kernel
 
 

@@ -27,7 +27,7 @@ def locations():
 
 
 def loops():
-    from spherapprox._kernels import loops
+    from spherapprox._kernels.scalars import loops
 
     out = np.empty(9)
     loops.all_ratios(0.5, 300.0, out)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-KERNELS = "spherapprox/_kernels"
+COMPILED = ("spherapprox/_kernels", "spherapprox/_scalars")
 LIMIT = 900
 """Seconds after which a run of the tests counts as one that noticed."""
 ASK = "from spherapprox._kernels.jit import cache_folder; print(cache_folder())"
@@ -63,13 +63,28 @@ def outdated(mutants: list[Mutant]) -> list[str]:
     return found
 
 
+def module_of(path: Path) -> str:
+    """Return a file's module inside the package: "_kernels.partition.zone"."""
+    parts = path.with_suffix("").parts
+    inside = parts[parts.index("spherapprox") + 1 :]
+    return ".".join(inside[:-1] if inside[-1] == "__init__" else inside)
+
+
+def imported(path: Path) -> set[str]:
+    """Return the modules inside the package that a file may import: what is relative in it, names and all."""
+    package = (module_of(path) + ".").split(".")[: -1 if path.name == "__init__.py" else -2]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
+            found |= {".".join(base), *(".".join([*base, name.name]) for name in node.names)}
+    return found
+
+
 def uses(tree: Path) -> dict[str, set[str]]:
-    """Return the kernel modules that each kernel module can see, itself included."""
-    direct = {}
-    for path in (tree / KERNELS).glob("*.py"):
-        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
-        names = {name for node in imports if node.level for name in (node.module, *(n.name for n in node.names))}
-        direct[path.stem] = {path.stem, *names}
+    """Return the compiled modules that each compiled module can see, itself included."""
+    paths = [path for folder in COMPILED for path in (tree / folder).rglob("*.py")]
+    direct = {module_of(path): {module_of(path), *imported(path)} for path in paths}
     known = {name: found & direct.keys() for name, found in direct.items()}
     while True:
         more = {name: set().union(*(known[one] for one in found)) for name, found in known.items()}
@@ -87,12 +102,13 @@ def folder_of(tree: Path, environment: dict[str, str]) -> Path:
 def environment_of(tree: Path, mutant: Mutant) -> dict[str, str]:
     """Return the settings under which the tests run; for a kernel the cache folder holds what it cannot change."""
     plain = os.environ | {"PYTHONPATH": str(tree)}
-    if not mutant.file.startswith(KERNELS):
+    if not mutant.file.startswith(COMPILED):
         return plain
     own = plain | {"NUMBA_CACHE_DIR": str(tree / "cache")}
+    mutated = module_of(Path(mutant.file))
     warm, cold, known = folder_of(ROOT, os.environ | {"PYTHONPATH": str(ROOT)}), folder_of(tree, own), uses(tree)
     for path in warm.glob("*.nbc"):
-        if Path(mutant.file).stem not in known.get(path.name.partition(".")[0], {Path(mutant.file).stem}):
+        if mutated not in known.get(path.name.partition("-")[0], {mutated}):
             shutil.copy2(path, cold)
     return own
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import PointSet, points, special, sphere
-from spherapprox._kernels import caps
+from spherapprox._kernels.quality import caps
 from spherapprox.quality import discrepancy
 
 cap_measure = np.vectorize(caps.measure)

@@ -109,7 +109,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from test_fused import *
 import test_shifted as shifted
-from spherapprox._kernels.registers import has_avx512
+from spherapprox._kernels.simd.registers import has_avx512
 assert not has_avx512()
 dense.COMPILE_WORTH = -1.0
 for concentration in (1.0, 1e3, 1e8):

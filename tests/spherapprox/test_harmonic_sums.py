@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import eval_legendre
 
 from spherapprox import evaluate
-from spherapprox._kernels.legendre import LANES, filter_orders
+from spherapprox._kernels.summation.legendre import LANES, filter_orders
 from spherapprox.summation import harmonic, plan
 from spherapprox.summation.harmonic import columns, expansion, window
 from spherapprox.summation.harmonic import legendre as legendre_module

@@ -15,7 +15,7 @@ from spherapprox._kernels import jit
 CODE = """
 import math
 import numpy as np
-from spherapprox._kernels.loops import LOOPS, beta
+from spherapprox._kernels.scalars.loops import LOOPS, beta
 areas = np.empty(2)
 LOOPS[beta.log_surface_area](np.array([1.0, 2.0]), areas)
 np.testing.assert_allclose(areas, np.log([2.0 * math.pi, 4.0 * math.pi]))
@@ -126,7 +126,8 @@ def test_warmup_without_a_folder_says_what_to_set(monkeypatch):
         warmup(workers=0)
 
 
-def test_kernels_in_subfolders_count_for_the_folders_name(tmp_path):
+@pytest.mark.parametrize("compiled", ["_kernels", "_kernels/partition", "_scalars"])
+def test_all_that_is_compiled_counts_for_the_folders_name(compiled, tmp_path):
     package = tmp_path / "spherapprox"
     shutil.copytree(Path(spherapprox.__file__).parent, package, ignore=shutil.ignore_patterns("data", "__pycache__"))
     ask = [sys.executable, "-c", "from spherapprox._kernels import jit; print(jit.__file__, jit.cache_folder().name)"]
@@ -138,6 +139,5 @@ def test_kernels_in_subfolders_count_for_the_folders_name(tmp_path):
         return told.split()[1]
 
     before = name()
-    (package / "_kernels" / "below").mkdir()
-    (package / "_kernels" / "below" / "more.py").write_text("x = 1\n")
+    (package / compiled / "more.py").write_text("x = 1\n")
     assert name() != before

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, special, sphere
-from spherapprox._kernels import zone
+from spherapprox._kernels.partition import zone
 from spherapprox.partition import kinds
 from spherapprox.partition.levels import zones
 

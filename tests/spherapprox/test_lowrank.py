@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import iv
 
 from spherapprox import evaluate
-from spherapprox._kernels import features
+from spherapprox._kernels.summation import features
 from spherapprox.summation import chebyshev, jensen, lowrank, monomials, plan
 from spherapprox.summation.partial import Partial, Problem, Tolerance
 

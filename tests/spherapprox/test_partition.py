@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, sphere
-from spherapprox._kernels import cap
+from spherapprox._kernels.partition import cap
 from spherapprox.partition import measured
 
 CASES = list(itertools.product((1, 2, 3, 8), (1, 2, 3, 10, 1000)))

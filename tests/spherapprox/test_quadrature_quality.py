@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import PointSet, harmonics, points, special, sphere
-from spherapprox._kernels import hyperspherical
+from spherapprox._kernels.harmonics import hyperspherical
 from spherapprox.harmonics.hyperspherical import sizes
 from spherapprox.quality import quadrature
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, special, sphere
-from spherapprox._kernels import ascent, bundles, centroids, ranges, search, zone
-from spherapprox._kernels import largest as kernel
+from spherapprox._kernels.partition import ascent, bundles, centroids, ranges, search, zone
+from spherapprox._kernels.partition import largest as kernel
 from spherapprox.partition import kinds, levels, radius
 from spherapprox.partition.bounds import _with_growth
 from spherapprox.partition.radius import bounds_of, enclosed, largest

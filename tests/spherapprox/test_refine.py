@@ -154,7 +154,7 @@ def test_insertion_repairs_itself(monkeypatch):
 
 
 def test_insertion_stops_at_a_spoilt_region():
-    from spherapprox._kernels import delaunay
+    from spherapprox._kernels.points import delaunay
 
     x = np.concatenate([sphere.uniform(2, 30, 0), np.empty((20, 3))])
     corners, beside = insertion._triangulation(x[:30])

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import special
-from spherapprox._kernels import beta, quadrature
+from spherapprox._scalars import beta
+from spherapprox._scalars import gauss as quadrature
 
 EPS = 2.0**-52
 orders = st.one_of(st.just(0.0), st.floats(0.0, 5.0), st.floats(5.0, 200.0), st.floats(2.0, 11.9).map(lambda e: 10**e))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import evaluate
-from spherapprox._kernels import boxes, curve
-from spherapprox._kernels import truncated as kernels
+from spherapprox._kernels.summation import boxes, curve
+from spherapprox._kernels.summation import truncated as kernels
 from spherapprox.summation import dense, plan, sampled, shared, truncated
 from spherapprox.summation.partial import Problem, Tolerance
 

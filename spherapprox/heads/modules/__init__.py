@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._checks import Floats
+from ..._types import Floats
 
 try:
     import torch

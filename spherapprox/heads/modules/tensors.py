@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from ..._checks import Floats, flag, show
+from ..._checks import flag, show
+from ..._types import Floats
 
 if TYPE_CHECKING:
     from ..core import CoreHead

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks
-from ..._checks import Floats
+from ..._types import Floats
 from .. import plan
 from ..evaluation import LARGEST_CONCENTRATION, pair_bar
 from . import sources, tasks

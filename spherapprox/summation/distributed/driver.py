@@ -15,8 +15,8 @@ import numpy as np
 from dask.distributed import Client, Future, KilledWorker, LocalCluster, Status, as_completed, default_client
 
 from ... import _checks
-from ..._checks import Floats
 from ..._threads import cores, slices
+from ..._types import Floats
 from .sources import Piece, is_dask
 from .tasks import Recipe, Sizes, State, result_of, state_of, union
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import _checks
-from ..._checks import Floats
+from ..._types import Floats
 from .tasks import values_at
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks
-from ..._checks import Floats
 from ..._threads import slices
+from ..._types import Float64, Floats
 from .. import plan, scale
-from ..partial import Float64, Partial, Problem
+from ..partial import Partial, Problem
 from ..scale import Scaled
 
 TASK_WORK = 2e10

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._checks import Floats
 from ..._threads import for_work, load, slices
-from ..partial import Float64, Partial, Problem, Sums, Tolerance
+from ..._types import Float64, Floats
+from ..partial import Partial, Problem, Sums, Tolerance
 from ..tiles import half_defects
 from .expansion import (
     ROUNDED,
@@ -54,7 +54,7 @@ _loaded: set[int] = set()
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
     """Return the sums at all rows; those where the error bound is not within the tolerance are doubtful."""
     load(f"{__package__}.columns")
-    load("spherapprox._kernels.legendre")
+    load("spherapprox._kernels.summation.legendre")
     from .columns import column
     from .scattered import scattered
 

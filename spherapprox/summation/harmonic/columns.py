@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..partial import Float64
+from ..._types import Float64
 from .expansion import Design
 from .legendre import backend
 from .scattered import Scattered, interpolate, spread

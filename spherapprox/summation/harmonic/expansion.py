@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..._types import Float64
 from ...vmf import VonMisesFisher
-from ..partial import Float64
 from .legendre import backend
 from .legendre import rounding as legendre_rounding
 from .window import OVERSAMPLING, Window, grid_size, window

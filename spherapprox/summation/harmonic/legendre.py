@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from ..._threads import each_block
-from ..partial import Float64
+from ..._types import Float64
 from .window import aligned_zeros
 
 LEAST_DUCC0 = 300
@@ -68,7 +68,7 @@ def _by_ducc0(values: Float64, eigenvalues: Float64, workers: int) -> None:
 
 def _by_kernel(values: Float64, eigenvalues: Float64, workers: int) -> None:
     """Split the values into parts even and odd about the equator, and go order by order."""
-    from ..._kernels.legendre import LANES, filter_orders
+    from ..._kernels.summation.legendre import LANES, filter_orders
 
     degree, m = len(values) - 1, values.shape[-1] - 1
     half = m // 2 + 1

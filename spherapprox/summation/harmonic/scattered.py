@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._checks import Floats
-from ..._kernels import gridding
-from ..._kernels.gridding import BAND, PATCH, WIDTH
+from ..._kernels.summation import gridding
+from ..._kernels.summation.gridding import BAND, PATCH, WIDTH
 from ..._threads import each_block
-from ..partial import Float64, compiled_form
+from ..._types import Float64, Floats, Indices, Int32, Int64
+from ..partial import compiled_form
 from .window import Window, aligned_zeros
 
 LEFT = WIDTH // 2 - 1
@@ -27,10 +26,10 @@ class Scattered:
     `order` says where the points came from, `starts` where the patches begin, of which `patches` make a row.
     """
 
-    place: NDArray[np.int32]
+    place: Int32
     fraction: Float64
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    order: Int64
+    starts: Int64
     patches: int
 
 
@@ -61,7 +60,7 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     for parity in (0, 1):
         firsts = np.arange(parity * band, total, 2 * band)
 
-        def add(some: slice, firsts: NDArray[np.intp] = firsts) -> None:
+        def add(some: slice, firsts: Indices = firsts) -> None:
             for first in firsts[some]:
                 gridding.spread_patches(
                     first, min(first + band, total), points.patches, points.starts, points.place, points.fraction,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._kernels.gridding import WIDTH
+from ..._kernels.summation.gridding import WIDTH
 from ..._threads import each_block
-from ..partial import Float64
+from ..._types import Float64
 from .legendre import apply_filter
 from .scattered import LEFT, fold, unfold
 from .window import Window, aligned_zeros

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..partial import Float64
+from ..._types import Float64
 
 WIDTH = 24
 """Grid points that a window touches in each direction."""

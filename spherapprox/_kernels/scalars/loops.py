@@ -1,0 +1,207 @@
+"""The scalar kernels as compiled loops over flat float64 arrays.
+
+The plain Python kernels and these loops give the same bits.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._scalars import bessel, bessel_ratio, beta, gegenbauer
+from ..._scalars.bessel_ratio import LONG, SHORT, SHORT_FROM
+from .. import scalars  # noqa: F401
+from ..jit import njit, subroutine
+
+BLOCK = 128  # continued fractions that run side by side, as vectors in the first cache
+
+
+@subroutine
+def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
+    """Fill p and rest with `last_step` of up to BLOCK pairs: the same operations, each on all pairs at once."""
+    n = p.size
+    top, below = np.empty(BLOCK), np.empty(BLOCK)
+    a, h, g = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    short = 0
+    for i in range(n):
+        a[i] = 2.0 * v[i] + 3.0
+        h[i] = 0.5 / (v[i] + 1.0 + x[i])
+        g[i] = (x[i] * h[i]) * h[i]
+        steps = SHORT if v[i] + x[i] >= SHORT_FROM else LONG
+        b = 1.0 + (steps + 1.0) * h[i]
+        c = (a[i] + 2.0 * (steps + 1.0)) * g[i]
+        top[i] = 1.0
+        below[i] = 2.0 / (b + math.sqrt(b * b - 4.0 * c))
+        short += v[i] + x[i] >= SHORT_FROM
+    if short < n:
+        for k in range(LONG, SHORT, -1):
+            for i in range(n):
+                new = (1.0 + k * h[i]) * top[i] - ((a[i] + 2.0 * k) * g[i]) * below[i]
+                waits = v[i] + x[i] >= SHORT_FROM
+                below[i] = below[i] if waits else top[i]
+                top[i] = top[i] if waits else new
+    for k in range(SHORT, 1, -1):
+        for i in range(n):
+            new = (1.0 + k * h[i]) * top[i] - ((a[i] + 2.0 * k) * g[i]) * below[i]
+            below[i] = top[i]
+            top[i] = new
+    for i in range(n):
+        p[i], rest[i] = bessel_ratio.last_step(v[i], x[i], below[i] / top[i])
+
+
+@subroutine
+def gap_block(v, x, out):  # type: ignore[no-untyped-def]
+    rest = np.empty(BLOCK)
+    perron_block(v, x, out, rest)
+    for i in range(out.size):
+        out[i] = bessel_ratio.gap_from(v[i], out[i], rest[i])
+
+
+@subroutine
+def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
+    rest = np.empty(BLOCK)
+    perron_block(v, x, out, rest)
+    for i in range(out.size):
+        out[i] = bessel_ratio.ratio_from(v[i], x[i], out[i], rest[i])
+
+
+@subroutine
+def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
+    for start in range(0, out.size, BLOCK):
+        some = slice(start, start + BLOCK)
+        gap_block(v[some], x[some], out[some])
+
+
+@njit
+def all_ratios(v, x, out):  # type: ignore[no-untyped-def]
+    gaps, xs = np.empty(out.size - 1), np.full(BLOCK, x)
+    for start in range(0, gaps.size, BLOCK):
+        some = gaps[start : start + BLOCK]
+        gap_block(v + np.arange(start, start + some.size), xs, some)
+    bessel_ratio.multiply_up(v, x, gaps, out)
+
+
+@njit
+def first_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
+    for start in range(0, out.size, BLOCK):
+        some = slice(start, start + BLOCK)
+        first_ratio_block(v[some], x[some], out[some])
+
+
+@njit
+def first_complement_loop(v, x, out):  # type: ignore[no-untyped-def]
+    gap_loop(v, x, out)
+    for i in range(out.size):
+        out[i] = out[i] / (x[i] + out[i])
+
+
+@njit
+def first_log_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
+    gap_loop(v, x, out)
+    for i in range(out.size):
+        out[i] = bessel_ratio.minus_log(x[i], out[i]) if x[i] < np.inf else 0.0
+
+
+@njit
+def all_log_ratios(v, x, out):  # type: ignore[no-untyped-def]
+    logs, xs = v + np.arange(out.size - 1), np.full(out.size - 1, x)
+    first_log_ratio_loop(logs.copy(), xs, logs)
+    bessel_ratio.add_up(logs, out)
+
+
+@subroutine
+def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
+    """Fill out with G_k of S^m at up to BLOCK points: the recurrences of `gegenbauer`, each step on all of them."""
+    x, value, other = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    index = np.empty(BLOCK, np.int64)
+    for near in (True, False):
+        n = 0
+        for i in range(t.size):
+            size = abs(t[i])
+            if gegenbauer.is_short(k, m, 1.0 - size):
+                out[i] = gegenbauer.gegenbauer(k, m, t[i])
+            elif (size > 0.5) == near:
+                x[n], index[n], value[n], other[n] = 1.0 - size if near else size, i, 1.0, 0.0
+                n += 1
+        for j in range(int(k) if n > 0 else 0):
+            a = j / (j + m - 1.0)
+            for i in range(n):
+                if near:
+                    second = a * other[i] - ((1.0 + a) * x[i]) * value[i]
+                    first = value[i] + second
+                else:
+                    second = value[i]
+                    first = ((1.0 + a) * x[i]) * value[i] - a * other[i]
+                lives = abs(first) + abs(second) >= gegenbauer.TINY
+                value[i] = first if lives else 0.0
+                other[i] = second if lives else 0.0
+        for i in range(n):
+            out[index[i]] = -value[i] if t[index[i]] < 0.0 and k % 2.0 == 1.0 else value[i]
+
+
+@njit
+def gegenbauer_loop(k, m, t, out):  # type: ignore[no-untyped-def]
+    start = 0
+    while start < out.size:
+        stop = start + 1
+        while stop < min(out.size, start + BLOCK) and k[stop] == k[start] and m[stop] == m[start]:
+            stop += 1
+        if stop - start < 8:
+            for i in range(start, stop):
+                out[i] = gegenbauer.gegenbauer(k[i], m[i], t[i])
+        else:
+            gegenbauer_block(k[start], m[start], t[start:stop], out[start:stop])
+        start = stop
+
+
+def over(kernel: Callable[..., float]) -> Any:
+    """Return the loop that applies a scalar kernel of one to four arguments."""
+
+    def one(a, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i])
+
+    def two(a, b, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i], b[i])
+
+    def three(a, b, c, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i], b[i], c[i])
+
+    def four(a, b, c, d, out):  # type: ignore[no-untyped-def]
+        for i in range(out.size):
+            out[i] = kernel(a[i], b[i], c[i], d[i])
+
+    return njit((one, two, three, four)[len(inspect.signature(kernel).parameters) - 1])
+
+
+BESSEL = (
+    bessel.log_iv,
+    bessel_ratio.iv_ratio,
+    bessel_ratio.iv_ratio_complement,
+    bessel_ratio.log_iv_ratio,
+    bessel_ratio.iv_ratio_inverse,
+)
+CAPS = (beta.log_cap_measure, beta.cap_angle, beta.log_surface_area)
+POLYNOMIALS = (
+    gegenbauer.derivative,
+    gegenbauer.derivative_bound,
+    gegenbauer.log_derivative_bound,
+    gegenbauer.max_zero,
+    gegenbauer.max_zero_angle,
+    gegenbauer.lipschitz,
+)
+
+LOOPS: dict[Callable[..., Any], Any] = {kernel: over(kernel) for kernel in (*BESSEL, *CAPS, *POLYNOMIALS)} | {
+    bessel_ratio.first_ratio: first_ratio_loop,
+    bessel_ratio.first_complement: first_complement_loop,
+    bessel_ratio.first_log_ratio: first_log_ratio_loop,
+    bessel_ratio.all_ratios: all_ratios,
+    bessel_ratio.all_log_ratios: all_log_ratios,
+    gegenbauer.gegenbauer: gegenbauer_loop,
+}

@@ -1,0 +1,1 @@
+"""Vectors and blocks of registers in compiled code."""

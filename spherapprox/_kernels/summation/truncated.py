@@ -1,0 +1,205 @@
+"""Sums over those blocks of control points that matter to a tile of evaluation points, found by boxes about them.
+
+With u_k, v_k the largest and the least mass of a control point over the columns of weights, each relative to its
+column's mean, a block of n of N points is left out where for every row of the tile
+``sum_{k in block} u_k exp(-rate t) <= rtol (n / N) L``: t bounds the t_k from below, and L is the mass of some points
+near the row, at most ``sum_k v_k exp(-rate t_k)``. So all blocks left out add at most rtol of the row's own sum of
+absolute values (docs/theorems.md, 4.11).
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..jit import njit
+from ..simd.registers import lanes
+from ..simd.vectors import add, add_square, load, multiply, multiply_add, smaller, spread, store, subtract
+from . import shifted
+from .boxes import (
+    BLOCK,
+    BUNDLE,
+    CUT,
+    LANES,
+    LOST,
+    MOST,
+    RATE,
+    SLACK,
+    enclose,
+    every,
+    farthest,
+    fill,
+    larger,
+    nearest,
+    negative,
+)
+from .fused import BLOCK as LONGEST
+from .fused import GROUP, VECTORS, add_block, aligned
+from .fused import fill as fill_tile
+
+TILES = 8
+"""Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
+
+
+@njit
+def _candidates(tree, around, limits, near, ids):
+    """Copy the boxes of the blocks that may matter to points of a box; return their number and a bound of -log L."""
+    boxes, bundles, least = tree[0], tree[1], tree[4]
+    begin = n = np.int64(0)  # a number as any other: for one that it knows numba compiles again
+    bound = limits[RATE] * (1.0 + limits[SLACK]) * 4.01 - least[0]
+    here, where = farthest(bundles, begin, bundles.shape[1], around, limits)
+    first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
+    bound = min(bound, here, farthest(boxes, first, last, around, limits)[0])
+    found = np.empty(bundles.shape[1], np.int64)
+    for i in range(nearest(bundles, begin, bundles.shape[1], around, bound, limits, found, begin)):
+        first, last = found[i] * BUNDLE, min((found[i] + 1) * BUNDLE, boxes.shape[1])
+        n = nearest(boxes, first, last, around, bound, limits, ids, n)
+    for j in range(boxes.shape[0]):
+        for i in range(n):
+            near[j, i] = boxes[j, ids[i]]
+    fill(near, n)
+    return n, bound
+
+
+@njit
+def _needs(tile, rows, lower, first, limits, need):
+    """Lower the bounds of -log L of the tile's rows to those of the points of a block."""
+    d, size = rows.shape[1], tile.shape[1]
+    factor = every(limits[RATE] * (1.0 + limits[SLACK]))
+    for v in range(0, size, LANES):
+        least = load(need, v)
+        for k in range(first, min(first + BLOCK, lower.size)):
+            t = every(0.0)
+            for j in range(d):
+                t = add_square(load(tile, j * size + v), spread(rows, k * d + j), t)
+            least = smaller(least, subtract(multiply(t, factor), spread(lower, k)))
+        store(need, v, least)
+
+
+@njit
+def _enclose_tile(tile, box):
+    """Write the least and the largest coordinates of a tile's points."""
+    d = box.size // 2
+    for j in range(d):
+        low = high = tile[j, 0]
+        for i in range(1, tile.shape[1]):
+            v = tile[j, i]
+            low = v if v < low else low
+            high = v if v > high else high
+        box[j], box[d + j] = low, high
+
+
+@njit
+def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
+    """Write the first rows of blocks that matter to the points of a tile (d or more, size), in order.
+
+    ``near``, ``ids``: the boxes of `count` candidates, and which blocks these are; ``bound``: one of -log L for all
+    rows; ``need`` (size,), ``box`` (2d,), ``found``: room. Returns the number of blocks, negated where no row's sum is
+    known to be as large as LOST says.
+    """
+    d, size, n = box.size // 2, tile.shape[1], near.shape[1]
+    last = (count + LANES - 1) // LANES * LANES
+    begin = np.int64(0)
+    _enclose_tile(tile, box)
+    here, where = farthest(near, begin, last, box, limits)
+    need[:] = min(bound, here)
+    if count > 0:
+        _needs(tile, tree[2], tree[3], ids[where] * BLOCK, limits, need)
+    largest = least = need[0]
+    for v in need:
+        largest, least = max(largest, v), min(least, v)
+    factor, most = every(limits[RATE] * (1.0 - limits[SLACK])), every(limits[MOST])
+    kept = begin
+    for i in range(nearest(near, begin, last, box, largest, limits, found, begin)):
+        at = found[i]
+        extra = every(near[2 * d, at] + limits[CUT])
+        rows = 0
+        for v in range(0, size, LANES):
+            t = every(0.0)
+            for j in range(d):
+                x = load(tile, j * size + v)
+                s = larger(subtract(spread(near, j * n + at), x), subtract(x, spread(near, (d + j) * n + at)))
+                s = larger(s, every(0.0))
+                t = multiply_add(s, s, t)
+            bound_here = smaller(add(load(need, v), extra), most)
+            rows |= negative(subtract(multiply(t, factor), bound_here))
+        found[kept] = ids[at] * BLOCK
+        kept += rows != 0
+    return -kept if limits[LOST] < least < math.inf else kept
+
+
+@njit
+def _room(tree, size):
+    """Return what the search writes to: near, ids, need, box, found."""
+    d, n = tree[2].shape[1], tree[0].shape[1]
+    return np.empty((2 * d + 2, n)), np.empty(n, np.int64), np.empty(size), np.empty(2 * d), np.empty(n, np.int64)
+
+
+@njit
+def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits, out):
+    """Write the sums at each row of x (m, d) into rows ``order`` (m,) of ``out``; others as in `fused_sums`, sorted.
+
+    ``tree``: boxes, bundles, the sorted control points (n, d), log v_k, and the log of the least mass of all; n is a
+    multiple of 4. A tile whose sums would all underflow is left out. Returns the pairs that were computed.
+    """
+    size, d = VECTORS * lanes(x), x.shape[1]
+    q, n = w.shape[0] * w.shape[2], w.shape[1]
+    tile, buffer = aligned(d + 1, size, x), aligned(LONGEST, size, x)
+    total, rest = aligned(q, size, x), aligned(q, size, x)
+    near, ids, need, around, found = _room(tree, size)
+    box = np.empty((2 * d, 1))
+    pairs = candidates = 0
+    bound = math.inf
+    for start in range(0, x.shape[0], size):
+        if start % (TILES * size) == 0:
+            enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
+        count = min(size, x.shape[0] - start)
+        for i in range(size):
+            row = start + min(i, count - 1)
+            for j in range(d):
+                tile[j, i] = x[row, j]
+            tile[d, i] = defects[order[row]]
+        total[:] = 0.0
+        rest[:] = 0.0
+        again = 0
+        blocks = near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found)
+        for i in range(blocks):
+            k = found[i]
+            last = min(k + BLOCK, n)
+            products = by_products and (2 * GROUP * again <= BLOCK or i % 16 == 0)
+            again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
+            pairs += count * (last - k)
+        for i in range(count):
+            for r in range(out.shape[1]):
+                out[order[start + i], r] = total[r, i] + rest[r, i]
+    return pairs
+
+
+@njit
+def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
+    """Write what `shifted_sums` does for each row of x (m, d); b and w sorted. Returns the pairs that were computed."""
+    size, d = VECTORS * lanes(x), x.shape[1]
+    zeros, n = np.zeros(x.shape[0], x.dtype), w.shape[1]
+    tile, state = aligned(d + 1, size, x), shifted.new_state(size, w, x)
+    near, ids, need, around, found = _room(tree, size)
+    box = np.empty((2 * d, 1))
+    pairs = candidates = 0
+    bound = math.inf
+    for start in range(0, x.shape[0], size):
+        if start % (TILES * size) == 0:
+            enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
+            candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
+        count = fill_tile(tile, x, start, zeros)
+        shifted.begin(start, count, state, nearest_yet, sums)
+        blocks = abs(near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found))
+        for i in range(blocks):
+            k = found[i]
+            last = min(k + BLOCK, n)
+            shifted.add_block(tile, b, w, k, last, False, constants, state)
+            pairs += count * (last - k)
+        shifted.finish(start, count, state, nearest_yet, sums)
+    return pairs

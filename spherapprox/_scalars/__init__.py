@@ -1,0 +1,1 @@
+"""Scalar special functions in plain Python that numba can compile; nothing here imports it."""

@@ -1,0 +1,100 @@
+"""Random points of the von Mises-Fisher distribution and sums over rows, in NumPy, by blocks that stay in cache."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._types import Float64
+
+BLOCK = 1 << 15
+"""Numbers in a block of rows: two blocks of floats stay in the second-level cache (tuned)."""
+
+FEW_COLUMNS = 24
+"""Rows of fewer columns are worked on column by column, or by einsum (tuned)."""
+
+
+def blocks(n: int, columns: int) -> Iterator[slice]:
+    """Cut n rows into blocks of about `BLOCK` numbers."""
+    rows = max(1, BLOCK // columns)
+    return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
+
+
+def squares(x: Float64) -> Float64:
+    """Return the squared lengths of rows; BLAS sums long ones faster, and in more parts, than einsum."""
+    if x.shape[1] < FEW_COLUMNS:
+        return np.asarray(np.einsum("ij,ij->i", x, x))
+    return np.asarray(np.matmul(x[:, None, :], x[:, :, None])[:, 0, 0])
+
+
+def versines(m: float, lam: float, n: int, rng: np.random.Generator) -> Float64:
+    """Draw n values of 1 - cos theta under the kernel, whose density is e^(-lam w) (w (2-w))^(m/2-1).
+
+    Wood (1994), in w = 1 - his W: for a coordinate S of a uniform point and his x_0 the proposal is
+    w = (1-x_0) (1+S)/(1-x_0 S), taken with probability exp(-m [x_0 S/(1-x_0 S) + log(1-x_0 S)]), which is about
+    1/sqrt(1 + x_0^2) on average.
+    """
+    lam = min(lam, 1e300)  # a narrower kernel gives the same points, and 2 lam might overflow
+    if m == 2.0:
+        return truncated_exponential(lam, n, rng)
+    root = math.hypot(2.0 * lam, m)
+    mode, rest = 2.0 * lam / (m + root), 2.0 * m / (2.0 * lam + root + m)  # x_0, 1 - x_0
+    result = np.empty(n)
+    done = 0
+    while done < n:
+        count = min(BLOCK, int(1.1 * math.hypot(1.0, mode) * (n - done)) + 8)
+        raised = raised_cosine(m, count, rng)  # 1 + S
+        below = (2.0 - raised) + rest * (raised - 1.0)  # 1 - x_0 S, which may be as small as 1 - x_0
+        cost = m * (mode * (raised - 1.0) / below + np.log(below))
+        taken = np.flatnonzero(cost <= rng.standard_exponential(count))[: n - done]
+        result[done : done + taken.size] = rest * (raised[taken] / below[taken])
+        done += taken.size
+    return result
+
+
+def truncated_exponential(lam: float, n: int, rng: np.random.Generator) -> Float64:
+    """Draw n values on [0, 2] of density proportional to e^(-lam w), by inversion."""
+    w = rng.random(n)
+    if lam < 1e-17:
+        return 2.0 * w
+    w *= math.expm1(-2.0 * lam)
+    np.log1p(w, out=w)
+    w /= -lam
+    return np.minimum(w, 2.0, out=w)
+
+
+def raised_cosine(m: float, n: int, rng: np.random.Generator) -> Float64:
+    """Draw n values of 1 + S, S any coordinate of a uniform point of S^m."""
+    if m == 1.0:
+        return np.asarray(2.0 * np.sin(0.5 * math.pi * rng.random(n)) ** 2)
+    # Two coordinates have squared length r^2 with P(r^2 > q) = (1-q)^((m-1)/2), and a uniform angle.
+    square = -np.expm1(rng.standard_exponential(n) * (-2.0 / (m - 1.0)))
+    return np.asarray(1.0 + np.sqrt(square) * np.cos(math.pi * rng.random(n)))
+
+
+def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator) -> None:
+    """Fill rows with 1 - versine along `mean` and the rest, of uniform direction, across it.
+
+    The direction is that of a normal vector z with z_last = 0, reflected: z - <z, side> (mean + sign e)/(1 + |last|),
+    where mean = (side, last), e is the last axis and sign that of `last`. The reflection takes e to -sign mean.
+    """
+    side, last = mean[:-1], float(mean[-1])
+    dim = side.size
+    store = np.empty((2, min(max(BLOCK, dim), versine.size * dim)))
+    for part in blocks(versine.size, dim):
+        w = versine[part]
+        used = store[:, : w.size * dim]
+        rng.standard_normal(out=used[0])
+        if dim < FEW_COLUMNS:  # columns are longer than rows, so they lie together
+            z, along = used.reshape(2, dim, w.size).transpose(0, 2, 1)  # (k, dim)
+        else:
+            z, along = used.reshape(2, w.size, dim)
+        if dim == 1:  # the direction is a sign, also of the 0 that comes up once in 2^52 draws
+            np.copysign(1.0, z, out=z)
+        z *= (np.sqrt(w * (2.0 - w)) / np.sqrt(squares(z)))[:, None]
+        aside = z @ side  # (k,)
+        np.multiply(((1.0 - w) - aside / (1.0 + abs(last)))[:, None], side, out=along)
+        np.add(z, along, out=x[part, :-1])
+        x[part, -1] = (1.0 - w) * last - math.copysign(1.0, last) * aside

@@ -48,7 +48,8 @@ def test_the_cache_is_the_users_and_never_the_packages(tmp_path):
 def test_numbas_own_setting_is_followed(tmp_path):
     run(NUMBA_CACHE_DIR=str(tmp_path))
     kernels = {path.name.rpartition("-")[0] for path in compiled_files(tmp_path)}
-    assert {"_scalars.beta-log_surface_area", "_scalars.gamma-log_gamma"} <= kernels  # called from the compiled loop, yet on their own
+    # They are called from the compiled loop, yet kept on their own.
+    assert {"_scalars.beta-log_surface_area", "_scalars.gamma-log_gamma"} <= kernels
 
 
 def test_nothing_writable_is_no_error(tmp_path):

@@ -44,7 +44,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Notes
     -----
-    Files are archives of NumPy arrays (.npz) with a SHA-256 over all of their bytes; nothing in them is ever unpickled
+    Files are archives of NumPy arrays (.npz) with a SHA-256 over all of them; nothing in them is ever unpickled
     or run, so that files from strangers can be opened. The checksum tells of accidents: it does not prove who wrote a
     file. The format is described in docs/format.md.
 

@@ -27,6 +27,7 @@ from .notices import renamed, warn, warn_inaccurate
 from .scalars import (
     MAX_COUNT,
     MAX_DIM,
+    WHAT_DIM_IS,
     choice,
     concentration,
     did_you_mean,
@@ -49,6 +50,7 @@ __all__ = [
     "MEMORY_LIMIT",
     "OPERATION_LIMIT",
     "UNIT_TOLERANCE",
+    "WHAT_DIM_IS",
     "callable_",
     "called",
     "choice",

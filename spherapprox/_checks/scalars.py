@@ -13,6 +13,9 @@ import numpy as np
 MAX_COUNT = 2**53
 """Largest count where no other limit is stated: products with it are floats."""
 
+WHAT_DIM_IS = "'dim' is m of the sphere S^m in R^(m+1), one less than the number of columns"
+"""The remedy for a wrong dimension."""
+
 MAX_DIM = 10**12
 """Largest dimension of a sphere where no other limit is stated."""
 
@@ -68,8 +71,7 @@ def integer(
 
 def dimension(dim: object, *, minimum: int = 1, maximum: int = MAX_DIM) -> int:
     """Return the manifold's dimension m of the sphere S^m in R^(m+1)."""
-    why = "'dim' is m of the sphere S^m in R^(m+1), one less than the number of columns"
-    return integer(dim, "dim", minimum=minimum, maximum=maximum, why=why)
+    return integer(dim, "dim", minimum=minimum, maximum=maximum, why=WHAT_DIM_IS)
 
 
 def real(

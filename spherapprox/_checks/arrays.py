@@ -220,7 +220,7 @@ def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
 
 
 def detached(values: Any) -> Any:
-    """Return what a function has computed; a tensor of torch without its graph and on the CPU, as NumPy reads it."""
+    """Detach a tensor of torch from its graph and move it to the CPU, so that NumPy can read it; pass on all else."""
     return values.detach().cpu() if hasattr(values, "detach") else values
 
 
@@ -231,7 +231,7 @@ def callable_(value: object, name: str) -> None:
 
 
 def called(function: Any, x: Floats) -> Any:
-    """Return what a user's function makes of points, a copy: it may write into them."""
+    """Evaluate a user's function at a copy of points, into which it may write."""
     return detached(function(x.copy()))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def renamed(old: str, new: str) -> Any:
-    """Return a property of an old name, which warns and gives what the method or attribute `new` does."""
+    """Return a deprecated property that warns and forwards to the method or attribute `new`."""
 
     def get(self: object) -> Any:
         value = getattr(self, new)

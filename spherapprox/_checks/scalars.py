@@ -163,7 +163,7 @@ def choice(value: object, name: str, choices: Iterable[str]) -> str:
 
 
 def did_you_mean(value: object, words: Iterable[str]) -> str:
-    """Return the end of a complaint: the word that is nearest to a misspelt one, if any is near."""
+    """Suggest the word nearest to a misspelt one, as the end of a complaint; nothing if none is near."""
     import difflib  # 3 ms that only complaints need
 
     close = difflib.get_close_matches(value, words, 1) if isinstance(value, str) else []

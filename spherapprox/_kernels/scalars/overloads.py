@@ -154,7 +154,7 @@ def install(special: ModuleType) -> None:
 
 
 def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
-    """Return what numba asks for: a function of the argument types that gives the implementation for numbers."""
+    """Return a chooser for numba: given argument types, it returns the implementation if all are numbers."""
     signature = inspect.signature(implementation)
 
     def choose(*arguments: Any, **named: Any) -> Callable[..., float]:

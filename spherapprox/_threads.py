@@ -89,7 +89,7 @@ def in_order(
 def as_done(
     function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
 ) -> Generator[Result, None, None]:
-    """Yield a function's results as they come; an interruption waits for the blocks that run and drops the rest."""
+    """Yield results of a function over blocks in the order of completion; an interruption drops blocks not begun."""
     done = yield from _alone(function, blocks, workers)
     if done == len(blocks):
         return

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks, special
+from .. import _checks
 from .._types import Float64, Int64
+from ..special import arguments
 
 NORMALIZATIONS = ("schmidt", "orthonormal", "surface")
 """The words that `normalization` takes; the module's docstring defines them."""
 
-MAX_DEGREE = special.MAX_DEGREE
+MAX_DEGREE = arguments.MAX_DEGREE
 """Largest degree that any function takes; memory sets lower limits, by the size of what is asked for."""
 
 

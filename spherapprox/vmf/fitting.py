@@ -18,7 +18,7 @@ EQUAL = 1e-31
 
 
 def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
-    """Return the mean direction and the concentration; `VonMisesFisher.fit` says of what."""
+    """Estimate the mean direction and the concentration by maximum likelihood, as `VonMisesFisher.fit` describes."""
     points = _checks.rows(x, "x")
     n, columns = points.shape
     marginal = _checks.choice(method, "method", ("mle", "marginal")) == "marginal"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks, special
 from .._scalars import bessel, bessel_ratio
 from .._types import Float64
+from ..special import arguments, dispatch
 
 SLACK = 1e-6
 """How far a cosine of two rows that pass as unit rows may lie outside [-1, 1]."""
@@ -200,7 +201,7 @@ class Kernel:
         )
         result = np.empty(top + 1)
         kernel = bessel_ratio.all_log_ratios if log else bessel_ratio.all_ratios
-        special.run(kernel, float(top), self._order, self.concentration, result)
+        dispatch.run(kernel, float(top), self._order, self.concentration, result)
         return result
 
     def entropy(self, measure: str = "surface") -> float:
@@ -240,4 +241,4 @@ class Kernel:
 
 def _degree(degree: ArrayLike) -> Any:
     """Return non-negative integers, named for what they are here."""
-    return special.whole(degree, "degree", minimum=0, maximum=special.MAX_STEP)
+    return arguments.whole(degree, "degree", minimum=0, maximum=arguments.MAX_STEP)

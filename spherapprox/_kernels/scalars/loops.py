@@ -14,8 +14,8 @@ import numpy as np
 
 from ..._scalars import bessel, bessel_ratio, beta, gegenbauer
 from ..._scalars.bessel_ratio import LONG, SHORT, SHORT_FROM
-from .. import scalars  # noqa: F401
 from ..jit import njit, subroutine
+from . import subroutines  # noqa: F401
 
 BLOCK = 128  # continued fractions that run side by side, as vectors in the first cache
 

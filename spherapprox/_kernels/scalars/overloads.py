@@ -154,11 +154,11 @@ def install(special: ModuleType) -> None:
 
 
 def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
-    """Return what numba asks for: a function of the argument types that gives the implementation for numbers."""
+    """Return a chooser for numba: given argument types, it returns the implementation if all are numbers."""
     signature = inspect.signature(implementation)
 
     def choose(*arguments: Any, **named: Any) -> Callable[..., float]:
-        from .. import scalars  # noqa: F401 - not before it is needed: users of numba alone need not wait for it
+        from . import subroutines  # noqa: F401 - not before it is needed: users of numba alone need not wait for it
 
         for argument, kind in signature.bind(*arguments, **named).arguments.items():
             wanted = types.Boolean | bool if argument == "log" else types.Integer | types.Float | int

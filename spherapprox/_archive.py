@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 import shutil
-import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -120,7 +119,7 @@ def read(path: object) -> Record:
             record = _gather(header, arrays, "")
         except _Refused as error:
             raise ValueError(f"{name!r} {error}") from None
-        except _MALFORMED as error:
+        except Exception as error:  # of zipfile, json or NumPy, where bytes are damaged
             raise ValueError(
                 f"{name!r} is damaged, or no file of {FORMAT} ({_checks.show(error)}): copy it again, or save it anew"
             ) from error
@@ -131,13 +130,6 @@ def read(path: object) -> Record:
 
 class _Refused(Exception):
     """Carries the complaint about a file that can be opened, without its name."""
-
-
-_MALFORMED = (
-    ValueError, TypeError, LookupError, AttributeError, EOFError, OverflowError, MemoryError, RuntimeError, SyntaxError,
-    OSError, struct.error, zipfile.BadZipFile,
-)  # fmt: skip
-"""What zipfile, json and NumPy raise where bytes are damaged."""
 
 
 def _verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Array]]:

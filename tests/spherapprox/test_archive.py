@@ -129,6 +129,17 @@ def test_every_changed_bit_of_the_contents_is_refused(path, saved):
                 read(path)
 
 
+@pytest.mark.parametrize(
+    "change", [{"rows": np.zeros((2, 2))}, {"more": np.zeros(1)}, {"header": np.zeros(9, np.uint8)}]
+)
+def test_arrays_that_do_not_have_the_checksum_are_refused(path, saved, change):
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **(arrays | change))
+    with pytest.raises(ValueError, match=r"thing.npz' is damaged: its arrays do not have its checksum; copy it again"):
+        read(path)
+
+
 def test_every_cut_is_refused(path, saved):
     for length in range(len(saved)):
         path.write_bytes(saved[:length])

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._scalars import bessel, bessel_ratio, beta, gegenbauer
+from ..._scalars import bessel, bessel_ratio, beta, gegenbauer, gegenbauer_zeros
 from ..._scalars.bessel_ratio import LONG, SHORT, SHORT_FROM
 from ..jit import njit, subroutine
 from . import subroutines  # noqa: F401
@@ -192,9 +192,9 @@ POLYNOMIALS = (
     gegenbauer.derivative,
     gegenbauer.derivative_bound,
     gegenbauer.log_derivative_bound,
-    gegenbauer.max_zero,
-    gegenbauer.max_zero_angle,
-    gegenbauer.lipschitz,
+    gegenbauer_zeros.max_zero,
+    gegenbauer_zeros.max_zero_angle,
+    gegenbauer_zeros.lipschitz,
 )
 
 LOOPS: dict[Callable[..., Any], Any] = {kernel: over(kernel) for kernel in (*BESSEL, *CAPS, *POLYNOMIALS)} | {

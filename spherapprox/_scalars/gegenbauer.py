@@ -21,7 +21,7 @@ def derivative(k: float, m: float, t: float, order: float) -> float:
     """Return the derivative of G_k of an order at t: the one of degree k - order on S^(m + 2 order), times factors."""
     if order > k:
         return 0.0
-    n, dim, size = k - order, m + 2.0 * order, abs(t)
+    n, dim, size = k - order, m + 2.0 * order, abs(t)  # DLMF 18.9.19
     if is_short(n, dim, 1.0 - size):
         value = by_few_terms(n, dim, size) * derivative_bound(k, m, order)
     elif size > 0.5:
@@ -55,6 +55,7 @@ def by_few_terms(k: float, m: float, t: float) -> float:
 
 def at_pole(k: float, m: float, u: float) -> float:
     """Return G_k(1 - u) where `is_near_pole` holds, by the power series 2F1(-k, k+m-1; m/2; u/2)."""
+    # DLMF 18.5.9
     term, total, i = 1.0, 0.0, 0.0
     while i < k and abs(term) > 1e-17:
         term *= -(k - i) * u * ((k + m - 1.0 + i) / ((m + 2.0 * i) * (i + 1.0)))
@@ -71,6 +72,7 @@ def near_pole(k: float, m: float, u: float, order: float) -> float:
     value, difference, i = 1.0, 0.0, 0.0
     dim = m + 2.0 * order
     for j in range(int(k - order)):
+        # G_{j+1} - G_j = a (G_j - G_{j-1}) - (1 + a) u G_j, from DLMF 18.9.1
         a = j / (j + dim - 1.0)
         difference = a * difference - ((1.0 + a) * u) * value
         value += difference
@@ -92,6 +94,7 @@ def near_equator(k: float, m: float, t: float, order: float) -> float:
     value, before, i = 1.0, 0.0, 0.0
     dim = m + 2.0 * order
     for j in range(int(k - order)):
+        # DLMF 18.9.1 over C_{j+1}(1)
         a = j / (j + dim - 1.0)
         value, before = ((1.0 + a) * t) * value - a * before, value
         if i >= order and abs(value) + abs(before) < TINY:

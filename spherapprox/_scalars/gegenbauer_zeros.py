@@ -17,6 +17,7 @@ SERIES_UP_TO = 100.0  # dimensions up to which the power series at the pole keep
 
 def series(k: float, m: float, u: float) -> tuple[float, float]:
     """Return G_k and u dG_k/du by the power series 2F1(-k, k+m-1; m/2; u/2) in twice the precision, u > 0."""
+    # DLMF 18.5.9
     term: Pair = (1.0, 0.0)
     total: Pair = (1.0, 0.0)
     slope: Pair = (0.0, 0.0)
@@ -36,6 +37,7 @@ def recurrence(k: float, m: float, t: Pair) -> tuple[float, float]:
 
     The factor is 1 unless G falls below 1e-60.
     """
+    # DLMF 18.9.1 over C_{j+1}(1)
     before: Pair = (1.0, 0.0)
     value = t
     for j in range(1, int(k)):
@@ -67,9 +69,10 @@ def first_guess(k: float, m: float) -> tuple[float, float]:
     """
     half = k + 0.5
     a = 0.5 * m - 1.0
-    whole = half + a
+    whole = half + a  # N
     s = a / whole
-    c = math.sqrt(half * (whole + a)) / whole
+    c = math.sqrt(half * (whole + a)) / whole  # sqrt(1 - s^2)
+    # Newton's method from psi = pi/2, where the phase is largest
     psi = HALF_PI
     for _ in range(60):
         p, q = math.sin(psi), math.cos(psi)
@@ -94,12 +97,15 @@ def first_zero(k: float, m: float) -> tuple[float, float]:
     if m == 1.0:
         half = math.sin(0.5 * HALF_PI / k)
         return math.cos(HALF_PI / k), 2.0 * half * half
+    # Step 1: an angle right to 1%
     x, u = first_guess(k, m)
+    # Step 2: Segura's steps, theta - turn/root, taken in cos(theta) without subtraction
     nu = 0.5 * (m - 1.0)
     for _ in range(10):
         value, slope = by_angle(k, m, x, u)
         sine = math.sqrt(u * (1.0 + x))
         cot = x / sine
+        # root^2 = Q = (k + nu)^2 - nu (nu - 1)/sin^2(theta), turn = arctan(root U/U')
         root = math.sqrt(k * (k + m - 1.0) + nu - (nu * cot) * ((nu - 1.0) * cot))
         turn = math.atan(root * value / (slope + nu * cot * value))
         p = math.sin(0.5 * turn / root)
@@ -130,7 +136,7 @@ def max_zero_angle(k: float, m: float) -> float:
 
 
 def steepness(k: float, m: float, theta: float) -> tuple[float, float, float]:
-    """Return g, g' and P of `lipschitz` at theta, g and g' over the slope k(k+m-1)/m at t = 1; k >= 2."""
+    """Return g, g' and P of `lipschitz` at theta, g and g' over the slope K/m at t = 1, K = k(k+m-1); k >= 2."""
     half = math.sin(0.5 * theta)
     u = 2.0 * half * half
     x = 1.0 - u
@@ -148,14 +154,16 @@ def lipschitz(k: float, m: float) -> float:
     """
     if k <= 1.0 or m == 1.0:
         return k
-    whole = k * (k + m - 1.0)
-    theta = math.asin(math.sqrt((m + 2.0) * (m + 4.0) / ((m + 5.0) * (whole + 2.0))))
+    eigenvalue = k * (k + m - 1.0)  # K
+    # Step 1: the first zero of g'
+    theta = math.asin(math.sqrt((m + 2.0) * (m + 4.0) / ((m + 5.0) * (eigenvalue + 2.0))))
     for _ in range(30):
         g, bend, p = steepness(k, m, theta)
         step = bend / ((m - 1.0) / math.tan(theta) * bend + p * g)
         theta += step
         if abs(step) < 1e-10 * theta:
             break
+    # Step 2: angles a < b on either side of it
     shift = 3e-10
     low, high = theta * (1.0 - shift), theta * (1.0 + shift)
     g, bend, p = steepness(k, m, low)
@@ -163,8 +171,9 @@ def lipschitz(k: float, m: float) -> float:
         shift *= 2.0
         low, high = theta * (1.0 - shift), theta * (1.0 + shift)
         g, bend, p = steepness(k, m, low)
-    if whole * (1.0 - math.cos(high)) > m:  # it could be a later zero of g'; does not happen
+    if eigenvalue * (1.0 - math.cos(high)) > m:  # it could be a later zero of g'; does not happen
         return k
+    # Step 3: the bound
     gap = high - low
     top = (g + gap * bend) / (1.0 - 0.5 * max(0.0, -p) * gap * gap)
-    return min(k, (whole / m) * top * (1.0 + 8.0 * EPS))  # more than all roundings: the series is exact to 1e-25
+    return min(k, (eigenvalue / m) * top * (1.0 + 8.0 * EPS))  # more than all roundings: the series is exact to 1e-25

@@ -279,7 +279,7 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
 
 
 def _by_degree(kernel: Callable[..., float], steps: float | Float64, rate: float, *arguments: float | Float64) -> Any:
-    """Apply a kernel that takes so many steps of a loop; `rate` of them take as long as other kernels take in all."""
+    """Apply a kernel whose loop takes `steps` steps, of which `rate` take as long as one element of other kernels."""
     if all(isinstance(argument, float) for argument in arguments):
         if float(steps) < LONG * rate:
             return elementwise(kernel, *arguments)

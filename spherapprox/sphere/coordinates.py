@@ -121,8 +121,8 @@ def to_polar(x: ArrayLike) -> Float64:
     array([[1.5708, 4.7124]])
     """
     rows = _checks.rows(x).astype(np.float64)
-    rest = np.hypot.accumulate(rows[:, :-1], axis=1)
-    colatitudes = np.arctan2(np.abs(rest[:, :0:-1]), rows[:, :1:-1])
+    rest = np.hypot.accumulate(rows[:, :-1], axis=1)  # (n, dim): the lengths of the first 1, ..., dim coordinates
+    colatitudes = np.arctan2(np.abs(rest[:, :0:-1]), rows[:, :1:-1])  # (n, dim-1)
     azimuth = np.arctan2(rows[:, 1], rows[:, 0])
     azimuth[azimuth < 0.0] += 2.0 * np.pi
     azimuth[azimuth >= 2.0 * np.pi] = 0.0  # a tiny negative angle rounds up to a full turn
@@ -158,7 +158,7 @@ def from_polar(angles: ArrayLike) -> Float64:
         raise ValueError(f"'angles' must have shape (n, dim), got {array.shape}: one point is angles[None, :]")
     n, dim = array.shape
     x = np.empty((n, dim + 1))
-    radius = np.ones(n)
+    radius = np.ones(n)  # the product of the sines so far
     for j in range(dim - 1):
         x[:, dim - j] = radius * np.cos(array[:, j])
         radius *= np.sin(array[:, j])

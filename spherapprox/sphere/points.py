@@ -63,10 +63,12 @@ def distance(x: ArrayLike, y: ArrayLike) -> Float64:
     _checks.memory(5 * 8 * float(np.prod(shape, dtype=float)), "the table of distances", "pass fewer rows at a time")
     minus, plus, cross = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for j in range(a.shape[-1]):
+        # |x-y|^2, |x+y|^2 and |x|^2 - |y|^2, coordinate by coordinate
         difference, total = a[..., j] - b[..., j], a[..., j] + b[..., j]
         cross += difference * total
         minus += difference * difference
         plus += total * total
+    # (|x| - |y|)^2, which is taken from both
     cross /= np.sqrt(np.square(a).sum(-1)) + np.sqrt(np.square(b).sum(-1))
     cross *= cross
     minus, plus = np.maximum(minus - cross, 0.0), np.maximum(plus - cross, 0.0)
@@ -103,7 +105,7 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> F
     dim = _checks.dimension(dim, maximum=MAX_POINTS)
     n = _checks.integer(n, "n", minimum=1, maximum=MAX_POINTS, limit="draw fewer points at a time")
     _checks.memory(16.0 * n * (dim + 1), f"{n} points of S^{dim}", "draw fewer points at a time")
-    x = _checks.generator(rng).standard_normal((n, dim + 1))
+    x = _checks.generator(rng).standard_normal((n, dim + 1))  # of uniform direction
     x /= np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
     return x
 

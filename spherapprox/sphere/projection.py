@@ -35,7 +35,7 @@ def stereographic(x: ArrayLike) -> Float64:
            [0., 0.]])
     """
     rows = _checks.rows(x).astype(np.float64)
-    plane, height = rows[:, :-1], rows[:, -1:]
+    plane, height = rows[:, :-1], rows[:, -1:]  # (n, dim), (n, 1)
     radius = np.abs(np.hypot.reduce(plane, axis=1, keepdims=True))
     north = height > 0.0
     pole = north & (radius < 4.0 * np.finfo(np.float64).tiny)
@@ -75,7 +75,7 @@ def inverse_stereographic(y: ArrayLike) -> Float64:
     array = _checks.floating(y, "y").astype(np.float64)
     if array.ndim != 2:
         raise ValueError(f"'y' must have shape (n, dim), got {array.shape}: one point is y[None, :]")
-    radius = np.abs(np.hypot.reduce(array, axis=1, keepdims=True))
+    radius = np.abs(np.hypot.reduce(array, axis=1, keepdims=True))  # (n, 1)
     far = radius > 1.0
     shrink = np.where(far, radius, 1.0)
     small = np.where(far, 1.0 / shrink, radius)  # 1/r beyond the equator, so that nothing overflows

@@ -67,7 +67,7 @@ def _within(
 def _range_text(
     above: float | None, minimum: float | None, below: float | None, maximum: float | None, finite: bool
 ) -> str:
-    """Put a range into words."""
+    """Word the range of a number."""
     words = ["finite"] if finite else []
     words += [
         f"{text} {digits(limit)}"
@@ -124,7 +124,7 @@ def floating(value: ArrayLike, name: str) -> Floats:
 
 
 def _floats(value: ArrayLike, name: str) -> Floats:
-    """Return a float32 or float64 array of any numbers."""
+    """Return a float32 or float64 array, finite or not."""
     raw = numeric(value, name)
     kept = raw.dtype.kind == "f" and raw.itemsize <= 4
     array: Floats = raw.astype(np.float32 if kept else np.float64, copy=False)

@@ -32,7 +32,7 @@ def real(value: Any, name: str, *, minimum: float | None = None, maximum: float 
 
 
 def whole(value: ArrayLike, name: str, *, minimum: int, maximum: int, why: str = "") -> Any:
-    """Return integers as float or float64 array."""
+    """Return integers of a range as a float or a float64 array."""
     try:
         scalar = np.ndim(value) == 0
     except ValueError:  # lists of different lengths: `_checks.reals` says which argument they are
@@ -62,7 +62,7 @@ def degrees(degree: ArrayLike, minimum: int = 0) -> Any:
 
 
 def derivative_orders(order: ArrayLike) -> Any:
-    """Return how often to differentiate, integers from 0 to 1e6."""
+    """Return orders of derivatives, integers from 0 to 1e6."""
     return whole(order, "order", minimum=0, maximum=MAX_DEGREE)
 
 

@@ -23,23 +23,25 @@ CHUNK = 64
 """Elements that plain Python goes through between two looks at the clock."""
 
 _interpreted = 0.0
-"""What went through plain Python so far, in elements of `ELEMENT` seconds."""
+"""Work done in plain Python so far, in elements of `ELEMENT` seconds."""
 
 
 def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work: float = 0.0) -> Any:
     """Apply a scalar kernel to broadcast arguments; nan where any argument is nan.
 
-    `work` is what is known beforehand of the time it takes, in elements; what turns out to take long is compiled too.
+    `work` is an estimate of the time it takes, in elements; loops that prove slow are compiled too.
     """
     numbers = [argument for argument in arguments if isinstance(argument, float)]
     if len(numbers) == len(arguments):
         return math.nan if any(map(math.isnan, numbers)) else kernel(*numbers)
     shapes = {argument.shape for argument in arguments if not isinstance(argument, float)}
     shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    # Step 1: contiguous vectors of one length, nan replaced by a number in every kernel's range
     flat = [_flat(argument, shape) for argument in arguments]
     nans = [nan for array in flat if (nan := np.isnan(array)).any()]
     if nans:
         flat = [np.where(np.isnan(array), 0.5, array) for array in flat]
+    # Step 2: plain Python, chunk by chunk, until compiling pays
     result = np.empty(flat[0].size)
     done = 0
     loop = loop_of(kernel, max(work, result.size))
@@ -48,6 +50,7 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
         _by_the_clock(_row_by_row, kernel, [array[some] for array in flat], result[some])
         done += CHUNK
         loop = loop_of(kernel, result.size - done)
+    # Step 3: the rest by the compiled loop
     if loop is not None and done < result.size:
         loop(*(array[done:] for array in flat), result[done:])
     for nan in nans:
@@ -65,12 +68,12 @@ def run(kernel: Callable[..., None], work: float, *arguments: Any) -> None:
 
 
 def loop_of(kernel: Callable[..., Any], work: float) -> Callable[..., None] | None:
-    """Return the kernel's compiled loop where that much work more is worth compiling, else None."""
+    """Return the kernel's compiled loop if so much more work is worth compiling, else None."""
     return _loops().get(kernel) if _interpreted + work >= COMPILE_FROM else None
 
 
 def _by_the_clock(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function in plain Python and keep account of the time."""
+    """Call a function in plain Python and add its time to the account."""
     global _interpreted  # noqa: PLW0603
     start = time.perf_counter()
     function(*arguments)
@@ -78,6 +81,7 @@ def _by_the_clock(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def _row_by_row(kernel: Callable[..., float], columns: list[Float64], result: Float64) -> None:
+    """Fill the result with a kernel's values at rows of arguments."""
     result[:] = [kernel(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._scalars import gegenbauer as polynomials
+from .._scalars import gegenbauer_zeros
 from .._types import Float64
 from .arguments import degrees, derivative_orders, dims, real
 from .dispatch import elementwise
@@ -191,7 +192,7 @@ def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
     >>> special.gegenbauer_lipschitz([10, 1000], 767).round(6)
     array([ 1.981113, 29.13548 ])
     """
-    return elementwise(polynomials.lipschitz, degrees(degree), dims(dim))
+    return elementwise(gegenbauer_zeros.lipschitz, degrees(degree), dims(dim))
 
 
 def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -229,7 +230,7 @@ def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
     True
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _by_degree(polynomials.max_zero, k * (m > polynomials.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _by_degree(gegenbauer_zeros.max_zero, k * (m > gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
 
 
 def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -274,11 +275,11 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
     2.89159
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _by_degree(polynomials.max_zero_angle, k * (m > polynomials.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _by_degree(gegenbauer_zeros.max_zero_angle, k * (m > gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
 
 
 def _by_degree(kernel: Callable[..., float], steps: float | Float64, rate: float, *arguments: float | Float64) -> Any:
-    """Apply a kernel that takes so many steps of a loop; `rate` of them take as long as other kernels take in all."""
+    """Apply a kernel whose loop takes `steps` steps, of which `rate` take as long as one element of other kernels."""
     if all(isinstance(argument, float) for argument in arguments):
         if float(steps) < LONG * rate:
             return elementwise(kernel, *arguments)

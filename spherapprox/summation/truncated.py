@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from .._threads import load, most, slices
 from .._types import Array, Float64, Floats, Indices, Int64
-from . import dense, sampled, shared
+from . import all_pairs as shared
+from . import dense, sampled
 from .partial import Partial, Problem, Sums, Tolerance, compiled_form, put
 from .tiles import Task, by_products
 

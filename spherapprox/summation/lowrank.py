@@ -20,8 +20,10 @@ from .._threads import in_order, load, slices
 from .._types import Float64, Floats
 from .chebyshev import coefficients, log_size, log_tail
 from .jensen import Scales
+from .method import Report, Sums, Tolerance
 from .monomials import Layout, layout, rank
-from .partial import Partial, Problem, Sums, Tolerance
+from .partial import Partial
+from .problem import Problem
 
 LARGEST_RANK = 2**22
 """Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
@@ -48,7 +50,7 @@ _ready: list[bool] = []
 """Not empty once the kernels are loaded in this process."""
 
 
-def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
+def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
     """Return the sums with a polynomial of as many terms as the tolerance wants; `report` hears of finished pairs.
 
     Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
@@ -88,7 +90,7 @@ def promise(problem: Problem, omitted: float) -> float:
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     """Say why the method cannot be used."""
-    if problem.w is None or problem.offset is not None:
+    if problem.values is None or problem.offset is not None:
         return "it takes no angles and no offsets"
     kernel = _Kernel.of(problem)
     if kernel.z > LARGEST_DEGREE:

@@ -14,8 +14,8 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.cgutils import get_or_insert_function
 
-from .registers import _intrinsic, _pack, _spread, _vectors, has_avx512
-from .vectors import _constant, _fused, _smaller
+from .registers import _intrinsic, _pack, _vectors, has_avx512
+from .vectors import _broadcast, _constant, _fused, _smaller
 
 _LOG2_E = Fraction("1.4426950408889634073599246810018921374266459541529859341354494")
 
@@ -44,19 +44,22 @@ _TABLE_BITS = {types.float64: 4, types.float32: 5}
 _SUFFIX = {types.float64: "pd", types.float32: "ps"}
 
 
-def decay_constants(rate: float, dtype: np.dtype[Any]) -> Any:
-    """Return ``[high, low, most]``: ``-rate log2(e)`` in two parts, and a t from which on ``exp(-rate t)`` is 0."""
+def decay_constants(rate: float, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
+    """Return high, low, most: ``-rate log2(e)`` in two parts, and a t from which on ``exp(-rate t)`` is 0."""
     kind, largest = dtype.type, float(np.finfo(dtype).max)
     exact = -Fraction(rate) * _LOG2_E
     high = kind(float(exact))
     low = kind(float(exact - Fraction(float(high))))
     octaves = 2.0 - float(np.finfo(dtype).minexp)
-    return np.array([high, low, min(octaves / -float(high), largest) if high else largest], dtype)
+    return high, low, kind(min(octaves / -float(high), largest) if high else largest)
 
 
 @_intrinsic
 def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
-    """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact. Constants: `decay_constants`."""
+    """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact.
+
+    ``constants`` is a named tuple with the fields of `decay_constants`.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         high, low, _ = _numbers(context, builder, t, constants, arguments[1])
@@ -82,10 +85,11 @@ def decay_beyond(typing_context: Any, t: Any, least: Any, constants: Any) -> Any
     return t(t, least, constants), generate
 
 
-def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) -> list[Any]:
-    """Return vectors of the three constants."""
+def _numbers(context: Any, builder: Any, t: Any, constants: Any, record: Any) -> list[Any]:
+    """Return vectors of the constants high, low and most."""
     kind = context.get_value_type(t).element
-    return [_spread(context, builder, kind, array_type, array, ir.Constant(ir.IntType(64), i)) for i in range(3)]
+    places = [constants.fields.index(name) for name in ("high", "low", "most")]
+    return [_broadcast(builder, builder.extract_value(record, place), kind) for place in places]
 
 
 def _exponentials(builder: Any, t: Any, block: Any, vectors: list[Any], high: Any, low: Any) -> Any:

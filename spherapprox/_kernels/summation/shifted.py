@@ -11,8 +11,11 @@ their minimum; then the exponentials and the sums, to whose minimum those of ear
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.angles import angle_block
 from ..simd.decay import decay_beyond
@@ -30,7 +33,32 @@ from ..simd.registers import (
     sums_like,
     times,
 )
-from .fused import BLOCK, GROUP, VECTORS, add_columns, add_exactly, aligned, fill, keep, resume, squares
+from .fused import (
+    GROUP,
+    VECTORS,
+    add_columns,
+    add_exactly,
+    aligned,
+    constants,
+    fill,
+    keep,
+    pack_columns,
+    pack_points,
+    resume,
+    squares,
+    tile_rows,
+)
+from .layout import BLOCK
+
+__all__ = ["constants", "pack", "shifted_sums", "tile_rows"]
+
+
+def pack(b: Floats, offset: Float64, w: Float64, columns: int, dtype: np.dtype[Any]) -> tuple[Floats, Floats]:
+    """Copy control points (n, d) with their offsets, and weights, as `add_block` wants them.
+
+    Columns beyond those of w (n, p) are of ones, which take the place of angles too.
+    """
+    return pack_points(b, offset, dtype), pack_columns(w, len(b), columns, dtype)
 
 
 @njit
@@ -83,7 +111,7 @@ def add_block(tile, b, w, first, last, angles, constants, state):
     before = load_like(near, 0, row_zeros(tile))
     here = _distances(tile, b, first, last, buffer)
     least = lower(before, here)
-    if smallest(minus(here, least)) >= constants[2]:
+    if smallest(minus(here, least)) >= constants.most:
         return  # all exponentials are 0
     scale = decay_beyond(before, least, constants)
     store_block(near, 0, least)
@@ -122,8 +150,7 @@ def finish(start, count, state, nearest, sums):
 def shifted_sums(x, b, w, angles, constants, nearest, sums):
     """Go on with t for each row of x (m, d), ``nearest`` (m,), and the sums and their rounding errors (m, 2, p).
 
-    At first t is infinite, and the others 0. Other arrays as in `add_block`, of the type of x, p <= q c; ``constants``
-    are those of `decay_constants`.
+    At first t is infinite, and the others 0. Other arrays as in `add_block`, of the type of x, p <= q c.
     """
     size, zeros = VECTORS * lanes(x), np.zeros(x.shape[0], x.dtype)
     tile, state = aligned(x.shape[1] + 1, size, x), new_state(size, w, x)

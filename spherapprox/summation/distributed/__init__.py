@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ... import _checks
 from ..._types import Floats
 from .. import plan
-from ..evaluation import LARGEST_CONCENTRATION, pair_bar
+from ..evaluation import LARGEST_CONCENTRATION, check, pair_bar
 from . import sources, tasks
 
 __all__ = ["evaluate"]
@@ -130,7 +130,7 @@ def evaluate(
     _need_dask()
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
-    plan.check(_checks.choice(method, "method", ("auto", *plan.ROW_BY_ROW)), rtol)
+    check(_checks.choice(method, "method", ("auto", *plan.ROW_BY_ROW)), rtol)
     progress, chunks = _checks.flag(progress, "progress"), _chunks(chunks)
     points, width, x_dtype = _points(x)
     controls = sources.points(control_points, n, width - 1)

@@ -10,7 +10,7 @@ from ..._kernels.summation import gridding
 from ..._kernels.summation.gridding import BAND, PATCH, WIDTH
 from ..._threads import each_block
 from ..._types import Float64, Floats, Indices, Int32, Int64
-from ..partial import compiled_form
+from ..problem import compiled_form
 from .window import Window, aligned_zeros
 
 LEFT = WIDTH // 2 - 1

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import iv
 
 from spherapprox import evaluate
-from spherapprox._kernels.summation import features
-from spherapprox.summation import chebyshev, jensen, lowrank, monomials, plan
+from spherapprox._kernels.summation import features, monomials
+from spherapprox.summation import chebyshev, jensen, lowrank, plan
 from spherapprox.summation.method import Tolerance
 from spherapprox.summation.partial import Partial
 from spherapprox.summation.problem import Problem
@@ -153,7 +153,7 @@ def test_rounding_is_bounded_where_terms_cancel(monkeypatch):
     b = cap(300, 2, 6)
     wish = problem(-b[:50], b, concentration, 2)
     sums = lowrank.sums(wish, Tolerance(1e-22, math.inf), 1, lambda pairs: None)
-    wanted, scale = truth(wish.x, b, wish.w(slice(None)), concentration)
+    wanted, scale = truth(wish.x, b, wish.values, concentration)
     off = distance(sums.partial.numerators, wanted, scale)
     assert 2.0**-53 * (6.0 * concentration + 12.0) < off < sums.error < 3e-14 * math.exp(2.0 * concentration)
 
@@ -261,7 +261,7 @@ def test_bound_of_a_crude_polynomial(normalize, monkeypatch):
     b = cap(200, 2, 8)
     x = np.concatenate([-b[:30], sphere(30, 2, 9)])
     wish = problem(x, b, 2.0, 2, normalize)
-    wanted, scale = truth(x, b, wish.w(slice(None)), 2.0, normalize)
+    wanted, scale = truth(x, b, wish.values, 2.0, normalize)
     errors = []
     for coarsest in (1.0, 30.0, 1e3):
         monkeypatch.setattr(lowrank, "COARSEST", coarsest)

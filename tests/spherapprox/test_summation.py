@@ -23,7 +23,7 @@ property_test = settings(derandomize=True, deadline=None, max_examples=40)
 
 @pytest.fixture(params=["numpy", "numba"])
 def path(request, monkeypatch):
-    monkeypatch.setattr(plan, "METHODS", {"dense": "each row"})
+    monkeypatch.setattr(plan, "CHEAP", np.inf)
     monkeypatch.setattr(all_pairs, "ready", set())
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
     return request.param
@@ -31,7 +31,7 @@ def path(request, monkeypatch):
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(plan, "METHODS", {"dense": "each row"})
+    monkeypatch.setattr(plan, "CHEAP", np.inf)
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
 
 

@@ -14,17 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.extending import intrinsic
 
 from ..._types import Float64, Floats, Int64
 from ..jit import njit
+from ..simd import emit
+from ..simd.alignment import BYTES
+from ..simd.emit import intrinsic
 from ..simd.vectors import (
-    BYTES,
-    Vector,
-    _broadcast,
-    _constant,
-    _lanewise2,
     add,
+    every,
+    larger,
     load,
     multiply,
     multiply_add,
@@ -33,8 +32,6 @@ from ..simd.vectors import (
 )
 from .fused import GROUP, half_defects
 from .layout import NEAR_BLOCK as BLOCK
-
-_intrinsic: Any = intrinsic
 
 BUNDLE = 16
 """Blocks in a bundle, but the last."""
@@ -112,32 +109,18 @@ def _weigh(masses: list[Float64], factors: Float64, of_blocks: Float64, of_bundl
         return lower, float(np.log(sums.sum(axis=1).min()))
 
 
-larger = _lanewise2(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
-
-
-@_intrinsic
-def every(typing_context: Any, number: Any) -> Any:
-    """Return a vector whose lanes all hold a number."""
-    vector = Vector(number)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _broadcast(builder, arguments[0], context.get_value_type(vector))
-
-    return vector(number), generate
-
-
-@_intrinsic
+@intrinsic
 def negative(typing_context: Any, vector: Any) -> Any:
     """Return the lanes below 0 as bits."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        below = builder.fcmp_ordered("<", arguments[0], _constant(arguments[0].type, 0.0))
+        below = builder.fcmp_ordered("<", arguments[0], emit.constant(arguments[0].type, 0.0))
         return builder.zext(builder.bitcast(below, ir.IntType(vector.lanes)), ir.IntType(64))
 
     return types.intp(vector), generate
 
 
-@_intrinsic
+@intrinsic
 def first_bit(typing_context: Any, bits: Any) -> Any:
     """Return the place of the lowest bit of a number other than 0."""
 
@@ -147,7 +130,7 @@ def first_bit(typing_context: Any, bits: Any) -> Any:
     return types.intp(types.intp), generate
 
 
-@_intrinsic
+@intrinsic
 def element(typing_context: Any, vector: Any, lane: Any) -> Any:
     """Return one lane of a vector."""
 

@@ -25,15 +25,13 @@ from ..simd.registers import (
     block_zeros,
     lanes,
     load_like,
-    minus,
-    plus,
+    pair_sums,
     row_zeros,
     shape,
     smallest,
     squares_from_products,
-    store_block,
-    sums_like,
 )
+from ..simd.vectors import add, store, subtract
 from .layout import BLOCK, CHAIN, CHUNK
 
 VECTORS, GROUP = shape()[1:]
@@ -133,11 +131,11 @@ def aligned(rows, columns, like):
 def add_exactly(at, block, total, rest):
     """Add vectors to those of `total` from a flat index on; `rest` keeps the rounding errors (Knuth)."""
     a = load_like(total, at, block)
-    s = plus(a, block)
-    v = minus(s, a)
-    error = plus(minus(a, minus(s, v)), minus(block, v))
-    store_block(total, at, s)
-    store_block(rest, at, plus(load_like(rest, at, block), error))
+    s = add(a, block)
+    v = subtract(s, a)
+    error = add(subtract(a, subtract(s, v)), subtract(block, v))
+    store(total, at, s)
+    store(rest, at, add(load_like(rest, at, block), error))
 
 
 @njit(inline="always")
@@ -150,7 +148,7 @@ def _products(t, tile, b, at, d):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
             s = add_products(s, tile, j * size, b, at + j * GROUP)
-        t = plus(t, s)
+        t = add(t, s)
     return t
 
 
@@ -162,7 +160,7 @@ def squares(t, tile, b, at, d):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
             s = add_squares(s, tile, j * size, b, at + j * GROUP)
-        t = plus(t, s)
+        t = add(t, s)
     return t
 
 
@@ -177,7 +175,7 @@ def add_columns(buffer, w, first, last, total, rest):
             part = block_zeros(buffer)
             for i in range(chunk, min(chunk + CHUNK, last - first)):
                 part = add_products(part, buffer, i * size, w, at + i * GROUP)
-            s = plus(s, part)
+            s = add(s, part)
         add_exactly(r * GROUP * size, s, total, rest)
 
 
@@ -198,7 +196,7 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         t = block_zeros(tile)
         near = not by_products
         if by_products:
-            t = sums_like(t, tile, d * size, b, at + d * GROUP)
+            t = pair_sums(t, tile, d * size, b, at + d * GROUP)
             t = squares_from_products(_products(t, tile, b, at, d))
             near = smallest(t) < constants.near
         if near:
@@ -206,7 +204,7 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
             again += 1
         e = decay_block(t, constants)
         if w.shape[2] > 1:
-            store_block(buffer, (k - first) * size, e)
+            store(buffer, (k - first) * size, e)
         else:
             sum_0 = add_weighted(sum_0, e, w, k)
             if w.shape[0] == 2:

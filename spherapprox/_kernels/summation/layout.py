@@ -1,4 +1,4 @@
-"""What bounds and prices need to know of the kernels of pairs before any is loaded: no numba here."""
+"""What designs, bounds and prices need to know of the kernels before any is loaded: no numba here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ CHAIN = 24
 """Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
 NEAR_BLOCK, NEAR_TILE = 24, 24
 """Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
+
+WIDTH = 24
+"""Grid points that a window touches in each direction: three vectors of float64."""
+
+
+def window_width() -> int:
+    """Return the grid points that a window touches in each direction."""
+    return WIDTH
 
 
 def chain_length() -> int:

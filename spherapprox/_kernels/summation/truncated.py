@@ -17,9 +17,21 @@ import numpy as np
 
 from ..jit import njit
 from ..simd.registers import lanes
-from ..simd.vectors import add, add_square, load, multiply, multiply_add, smaller, spread, store, subtract
+from ..simd.vectors import (
+    add,
+    add_square,
+    every,
+    larger,
+    load,
+    multiply,
+    multiply_add,
+    smaller,
+    spread,
+    store,
+    subtract,
+)
 from . import shifted
-from .boxes import BUNDLE, LANES, enclose, every, farthest, fill, larger, nearest, negative
+from .boxes import BUNDLE, LANES, enclose, farthest, fill, nearest, negative
 from .fused import GROUP, VECTORS, add_block, aligned
 from .fused import fill as fill_tile
 from .layout import BLOCK as LONGEST

@@ -68,7 +68,7 @@ def with_rest(shift: Floats, sums: Floats) -> Partial:
 
 def packed_size(problem: Problem) -> int:
     """Return how many control points to pack at a time."""
-    return max(1, PACKED // (problem.dim + 2 + problem.p) // 64) * 64
+    return layout.whole_blocks(PACKED // (problem.dim + 2 + problem.p))
 
 
 def run(task: Callable[[slice], int], parts: list[slice], workers: int | None, report: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._kernels.summation.layout import NEAR
 from .._types import Float64, Floats
 from .method import Report
 from .partial import Partial, merge
@@ -13,8 +14,6 @@ TILE = (128, 512)
 """Evaluation and control points of a tile: its two buffers are 1 MiB. Tuned."""
 CHAIN, PRODUCTS_CHAIN = 64, 24
 """Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
-NEAR = 0.5
-"""Where a squared distance is below it, differences are as accurate as it is small; products are not."""
 
 
 def columns(problem: Problem) -> int:

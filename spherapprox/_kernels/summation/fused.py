@@ -32,12 +32,10 @@ from ..simd.registers import (
     squares_from_products,
 )
 from ..simd.vectors import add, store, subtract
-from .layout import BLOCK, CHAIN, CHUNK
+from .layout import BLOCK, CHAIN, CHUNK, NEAR
 
 VECTORS, GROUP = shape()[1:]
 """Vectors of evaluation points, and control points, that are in registers together."""
-NEAR = 0.5
-"""Where a squared distance is below it, it is computed again by differences, unless all exponents are small."""
 ROUNDING = 1.5 * 2.0**26
 """What is added to it loses all that is no multiple of 2^-26."""
 
@@ -58,7 +56,8 @@ class Constants(NamedTuple):
 @lru_cache(64)
 def constants(rate: float, dtype: np.dtype[Any]) -> Constants:
     """Return the kernel's constants; the last are kept, as their fractions take as long as a small sum."""
-    return Constants(*decay_constants(rate, dtype), dtype.type(NEAR if rate > 0.5 else -1.0))
+    near = NEAR if rate > 0.5 else -1.0  # at small rates no exponent has digits to lose
+    return Constants(*decay_constants(rate, dtype), dtype.type(near))
 
 
 def tile_rows(dtype: np.dtype[Any]) -> int:

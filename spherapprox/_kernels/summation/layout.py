@@ -8,6 +8,8 @@ CHUNK = 16
 """Control points in a plain running sum where weights have more than two columns: a multiple of a group."""
 CHAIN = 24
 """Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
+NEAR = 0.5
+"""Where a squared distance is below it, differences are as accurate as it is small; products are not."""
 NEAR_BLOCK, NEAR_TILE = 24, 24
 """Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
 
@@ -23,6 +25,11 @@ def window_width() -> int:
 def chain_length() -> int:
     """Count the additions that a term passes in a block of all pairs."""
     return BLOCK
+
+
+def whole_blocks(n: int) -> int:
+    """Return about n control points: whole blocks, and at least one."""
+    return max(1, n // BLOCK) * BLOCK
 
 
 def near_chain_length() -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._kernels.simd.alignment import aligned_zeros
 from ..._kernels.summation import gridding
+from ..._kernels.summation.grids import padded_shape, patch_counts
 from ..._threads import each_block
 from ..._types import Float64, Floats, Indices, Int32, Int64
 from ..problem import compiled_form
@@ -38,7 +39,7 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     place, fraction = np.empty((x.shape[1] - 1, n), np.int32), np.empty((x.shape[1] - 1, n))
     write = gridding.sphere_positions if sphere else gridding.circle_positions
     each_block(lambda rows: write(x[rows], window.n, place[:, rows], fraction[:, rows]), n, BLOCK, workers)
-    patches, total = gridding.patch_counts(window.n, sphere)
+    patches, total = patch_counts(window.n, sphere)
     starts = np.empty(total + 1, np.int64)
     result = Scattered(np.empty_like(place), np.empty_like(fraction), np.empty(n, np.int64), starts, patches)
     gridding.sort_points(place, fraction, patches, result.place, result.fraction, result.order, starts)
@@ -52,7 +53,7 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     Every other band of patches goes first, then the rest; no two of one turn share a grid point, so that every grid
     point has its sums in one order, whatever the number of threads.
     """
-    grids = aligned_zeros((signs, *gridding.padded_shape(window.n, len(points.place) == 2)))
+    grids = aligned_zeros((signs, *padded_shape(window.n, len(points.place) == 2)))
     total = len(points.starts) - 1
     band = points.patches if len(points.place) == 2 else max(total // 64, 2)  # patches
     for parity in (0, 1):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._kernels.simd.alignment import aligned_zeros
-from ..._kernels.summation.gridding import fold, margins, padded_shape, unfold
+from ..._kernels.summation.grids import fold, margins, padded_shape, unfold
 from ..._threads import each_block
 from ..._types import Float64
 from .legendre import apply_filter

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ... import _checks
 from ..._types import Floats
 from .. import plan
-from ..evaluation import LARGEST_CONCENTRATION
+from ..evaluation import LARGEST_CONCENTRATION, check
 from . import sources, tasks
 
 __all__ = ["evaluate"]
@@ -120,7 +120,7 @@ def evaluate(
 
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
-    plan.check(_checks.choice(method, "method", ("auto", *plan.ROW_BY_ROW)), rtol)
+    check(_checks.choice(method, "method", ("auto", *plan.ROW_BY_ROW)), rtol)
     progress, chunks = _checks.flag(progress, "progress"), _chunks(chunks)
     rows = _checks.rows(sources.in_memory(x, "x"), "x")
     controls = sources.points(control_points, n, rows.shape[1] - 1)

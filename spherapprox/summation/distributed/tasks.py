@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Float64, Floats
-from .. import plan, scale
-from ..partial import Partial, Problem
-from ..scale import Scaled
+from .. import plan, scaling
+from ..partial import Partial
+from ..problem import Problem
+from ..scaling import Scaled
 from .sources import check_sign, values_at
 
 TASK_WORK = 2e10
@@ -30,7 +31,7 @@ NOWHERE = 16.0
 
 State = dict[Hashable, Scaled]
 """The sums over a part of the control points: of all columns by TOGETHER, of each alone by its number where values are
-in the exponents, or by band and number what `scale.strands` puts apart."""
+in the exponents, or by band and number what `scaling.strands` puts apart."""
 TOGETHER = "together"
 
 
@@ -60,7 +61,7 @@ class Recipe:
     @property
     def in_exponents(self) -> bool:
         """Whether logarithms of values enter the exponents."""
-        return self.log and 4.0 * self.rate >= scale.NO_UNDERFLOW
+        return self.log and 4.0 * self.rate >= scaling.NO_UNDERFLOW
 
 
 def sizes(m: int, n: int, dim: int, p: int) -> tuple[int, int]:
@@ -90,7 +91,7 @@ def state_of(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | No
 
 def union(recipe: Recipe, a: State, b: State) -> State:
     """Return the sums over the union of two disjoint sets of control points."""
-    return a | {key: scale.join(a[key], sums, recipe.rate) if key in a else sums for key, sums in b.items()}
+    return a | {key: scaling.join(a[key], sums, recipe.rate) if key in a else sums for key, sums in b.items()}
 
 
 def answer(recipe: Recipe, state: State) -> Float64:
@@ -102,11 +103,11 @@ def answer(recipe: Recipe, state: State) -> Float64:
         return np.asarray(logs[:, :-1] - logs[:, -1:] if normalize else logs)
     joint = state[TOGETHER]
     if recipe.log:
-        return scale.logarithm(joint, rate, normalize)
-    found = scale.value(joint, rate, normalize)
+        return scaling.logarithm(joint, rate, normalize)
+    found = scaling.value(joint, rate, normalize)
     for key, sums in state.items():
         if isinstance(key, tuple):
-            own = scale.quotient(sums, joint.sums, rate) if normalize else scale.value(sums, rate, False)
+            own = scaling.quotient(sums, joint.sums, rate) if normalize else scaling.value(sums, rate, False)
             found[:, key[1]] += own[:, 0]
     return found
 
@@ -116,7 +117,7 @@ def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:
     if recipe.in_exponents:
         columns = [*table.T, np.ones(len(b))] if recipe.normalize else [*table.T]
         return {number: _log_sums(recipe, x, b, column) for number, column in enumerate(columns)}
-    together, apart = (table, []) if recipe.log else scale.strands(table, recipe.rate)
+    together, apart = (table, []) if recipe.log else scaling.strands(table, recipe.rate)
     together = np.zeros_like(table) if together is None else together
     state: State = {TOGETHER: _scaled(recipe, x, b, together, recipe.normalize)}
     for strand in apart:
@@ -129,21 +130,21 @@ def _sums(recipe: Recipe, x: Floats, b: Floats, table: Floats) -> State:
 
 def _scaled(recipe: Recipe, x: Floats, b: Floats, table: Floats, normalize: bool, *, lifted: bool = False) -> Scaled:
     """Return the sums of values divided by powers of 2."""
-    problem, octaves = scale.as_weights(x, b, recipe.rate, recipe.dtype, table, normalize, lifted)
-    return Scaled(_carry_out(recipe, problem), octaves)
+    problem = scaling.as_weights(Problem(x, b, recipe.rate, recipe.dtype, table, normalize, lifted))
+    return Scaled(_evaluated(recipe, problem), problem.octaves)
 
 
 def _log_sums(recipe: Recipe, x: Floats, b: Floats, column: Floats) -> Scaled:
     """Return the sum over one column of values, as a denominator that is relative to the same for all parts."""
     no_octaves, no_numerators = np.empty(0, np.int32), np.empty((len(x), 0))
-    lifted = scale.in_exponents(x, b, recipe.rate, recipe.dtype, column)
+    lifted = scaling.in_exponents(Problem(x, b, recipe.rate, recipe.dtype, None), column)
     if lifted is None:
         return Scaled(Partial(np.full(len(x), NOWHERE), no_numerators, np.zeros(len(x))), no_octaves)
     problem, top = lifted
-    sums = _carry_out(recipe, problem)
+    sums = _evaluated(recipe, problem)
     return Scaled(replace(sums, shift=sums.shift - top / recipe.rate, numerators=no_numerators), no_octaves)
 
 
-def _carry_out(recipe: Recipe, problem: Problem) -> Partial:
+def _evaluated(recipe: Recipe, problem: Problem) -> Partial:
     """Evaluate on one thread, with an error that is relative to each row's own sum."""
-    return plan.carry_out(problem, recipe.method, recipe.rtol, 1, lambda pairs: None, True)[0]
+    return plan.evaluated(problem, plan.Wish(recipe.method, recipe.rtol, workers=1), row_by_row=True)[0]

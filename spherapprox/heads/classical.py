@@ -18,7 +18,7 @@ from .construction import Construction
 from .split import SplitHead
 
 if TYPE_CHECKING:
-    from .modules import ClassicalAttention
+    from .torch_modules import ClassicalAttention
 
 
 class ClassicalHead(Construction):
@@ -280,7 +280,7 @@ class ClassicalHead(Construction):
 
         Returns
         -------
-        spherapprox.heads.modules.ClassicalAttention
+        spherapprox.heads.torch_modules.ClassicalAttention
             Maps (T, dim+1) or (batch, T, dim+1) to what `attend` returns, in the module's dtype and on its device.
 
         Raises
@@ -294,7 +294,7 @@ class ClassicalHead(Construction):
 
         See Also
         --------
-        spherapprox.heads.modules.ClassicalAttention : its layout and its accuracy.
+        spherapprox.heads.torch_modules.ClassicalAttention : its layout and its accuracy.
 
         Examples
         --------
@@ -306,6 +306,6 @@ class ClassicalHead(Construction):
         >>> module.attention.embed_dim, module.attention.num_heads, tuple(module.prefix.shape)
         (8, 1, (3, 8))
         """
-        from .modules import ClassicalAttention
+        from .torch_modules import ClassicalAttention
 
         return ClassicalAttention(self, dtype=dtype, device=device, trainable=trainable)

@@ -12,7 +12,7 @@ from ..coefficients import core_values
 from .kernel import KernelHead
 
 if TYPE_CHECKING:
-    from .modules import ExponentialSum
+    from .torch_modules import ExponentialSum
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # so that messages about its arguments name this class
@@ -117,7 +117,7 @@ class CoreHead(KernelHead):
 
         Returns
         -------
-        spherapprox.heads.modules.ExponentialSum
+        spherapprox.heads.torch_modules.ExponentialSum
             Maps (..., dim+1) to (...) or (..., p), in the module's dtype and on its device; gradients flow to the
             points and, if `trainable`, to control points and values.
 
@@ -132,7 +132,7 @@ class CoreHead(KernelHead):
 
         See Also
         --------
-        spherapprox.heads.modules.ExponentialSum : its accuracy.
+        spherapprox.heads.torch_modules.ExponentialSum : its accuracy.
 
         Examples
         --------
@@ -142,6 +142,6 @@ class CoreHead(KernelHead):
         >>> module(torch.eye(3, dtype=torch.float64)).numpy().round(4)
         array([1.0007, 2.0006, 4.0004])
         """
-        from .modules import ExponentialSum
+        from .torch_modules import ExponentialSum
 
         return ExponentialSum(self, dtype=dtype, device=device, trainable=trainable)

@@ -12,7 +12,7 @@ from ..coefficients import split_values
 from .kernel import KernelHead
 
 if TYPE_CHECKING:
-    from .modules import SplitAttention
+    from .torch_modules import SplitAttention
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """So far from 1 are lengths of rows that have unit length in float64."""
@@ -90,7 +90,7 @@ class SplitHead(KernelHead):
 
         Returns
         -------
-        spherapprox.heads.modules.SplitAttention
+        spherapprox.heads.torch_modules.SplitAttention
             Maps (..., dim+1) to (...) or (..., p), in the module's dtype and on its device; gradients flow to the
             points and, if `trainable`, to control points and values.
 
@@ -105,7 +105,7 @@ class SplitHead(KernelHead):
 
         See Also
         --------
-        spherapprox.heads.modules.SplitAttention : its accuracy.
+        spherapprox.heads.torch_modules.SplitAttention : its accuracy.
 
         Examples
         --------
@@ -117,6 +117,6 @@ class SplitHead(KernelHead):
         >>> [name for name, _ in module.named_parameters()]
         ['control_points', 'values']
         """
-        from .modules import SplitAttention
+        from .torch_modules import SplitAttention
 
         return SplitAttention(self, dtype=dtype, device=device, trainable=trainable)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _checks, special, sphere
-from ._types import Float64, Floats, Indices
-from .partition import EqualMeasurePartition
-from .points import nodes
-from .points.pointset import Points, require_equal
-from .summation import angle_mean
-from .target import Target
+from .. import _checks, special, sphere
+from .._types import Float64, Floats, Indices
+from ..partition import EqualMeasurePartition
+from ..points import nodes
+from ..points.pointset import Points, require_equal
+from ..summation import angle_mean
+from ..target import Target
 
 __all__ = ["ErrorInterval", "sup_error", "worst_case_error"]
 

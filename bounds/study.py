@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 from tabulate import tabulate
 
 from spherapprox import __version__, _checks, sphere
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
@@ -28,7 +29,7 @@ from ._estimate import with_estimates
 from ._files import together, write_csv
 from ._problem import LARGEST_CONCENTRATION
 from ._progress import each
-from ._trial import HEADS, Head, Measure, Row, one
+from ._trial import Measure, Row, one
 from .claims import Claim, of_numbers
 
 __all__ = ["CHOICES", "PREFIX_LENGTHS", "Row", "Study", "run", "save"]
@@ -84,7 +85,7 @@ class Study:
 
     target: Target
     rows: tuple[Row, ...]
-    shown: CoreHead | SplitHead
+    shown: Head
     shown_error: float
     points: int
     estimated: tuple[str, ...] = ()
@@ -137,7 +138,7 @@ class Study:
         >>> found.series("split", "best")
         ()
         """
-        _checks.choice(head, "head", HEADS)
+        _checks.choice(head, "head", FAMILIES)
         _checks.choice(choice, "choice", (*CHOICES, "fixed"))
         return tuple(r for r in self.rows if r.head == head and r.choice == choice)
 
@@ -286,7 +287,7 @@ def run(
     ways = _ways(known, choices)
     sample = sphere.uniform(known.dim, min(points, _SAMPLE), rng=rng)
     measure = Measure(known, estimated, points, sample, known(sample), rng, workers)
-    steps = [(count, kind, way) for count in counts for kind in HEADS for way in ways]
+    steps = [(count, kind, way) for count in counts for kind in FAMILIES for way in ways]
     if known.sup_norm is None:
         steps = [step for step in steps if step[1:] != ("core", "theory")]
     rows: list[Row] = []

@@ -26,7 +26,7 @@ from spherapprox.target import Target
 
 from ._bound import format_log10
 from ._estimate import with_estimates
-from ._files import together, write_csv
+from ._files import write_csv, write_together
 from ._problem import LARGEST_CONCENTRATION
 from ._progress import each
 from ._trial import Measure, Row, one
@@ -396,15 +396,17 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
-    with together(Path(out), FILES) as folder:
-        write_csv(folder / "study.csv", [field.name for field in fields(Row)], map(astuple, study.rows))
-        text = json.dumps(study.document(), indent=1, allow_nan=False)
-        (folder / "study.json").write_text(text + "\n", encoding="utf-8")
-        plot.write(plot.error_figure(study), folder / "error.png")
-        if study.target.dim == 2:
-            plot.write(plot.maps_figure(study.shown, study.target, study.shown_error), folder / "maps.png")
-        names = sorted(path.name for path in folder.iterdir())
-    return tuple(Path(out) / name for name in names)
+    columns = [field.name for field in fields(Row)]
+    text = json.dumps(study.document(), indent=1, allow_nan=False) + "\n"
+    writers: dict[str, Callable[[Path], object]] = {
+        "study.csv": lambda path: write_csv(path, columns, map(astuple, study.rows)),
+        "study.json": lambda path: path.write_text(text, encoding="utf-8"),
+        "error.png": lambda path: plot.write(plot.error_figure(study), path),
+    }
+    if study.target.dim == 2:
+        maps = (study.shown, study.target, study.shown_error)
+        writers["maps.png"] = lambda path: plot.write(plot.maps_figure(*maps), path)
+    return write_together(out, FILES, writers)
 
 
 def _json_value(value: object) -> object:

@@ -24,7 +24,7 @@ from .riemann import peak
 from .tail import log_tails
 from .task import Task
 
-_BLOCK = 2**22
+_TABLE_ELEMENTS = 2**22
 """Elements of a table of harmonics that are in memory at a time: 32 MiB."""
 
 _KEPT = 2**24
@@ -121,7 +121,7 @@ class _Basis:
         self.offsets = np.concatenate([[0], np.cumsum(sizes(degree, rows.shape[1] - 1))])
         self._rows, self._degree = rows, degree
         columns = int(self.offsets[-1])
-        self._blocks = slices(len(rows), max(1, _BLOCK // columns))
+        self._blocks = slices(len(rows), max(1, _TABLE_ELEMENTS // columns))
         self._kept = list(self._tables()) if len(rows) * columns <= _KEPT else None
 
     def _tables(self) -> Iterator[tuple[slice, Float64]]:

@@ -1,4 +1,4 @@
-"""Whether control points lie close enough for kernels of a concentration, seen at a few of them."""
+"""Resolution of kernels by control points: a test at a few of them that they lie close enough."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _USELESS = 0.5
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the error of spectral coefficients is made of, for each degree n = 0, 1, ... of the polynomial.
+    """The parts of the error of spectral coefficients, for each degree n = 0, 1, ... of the polynomial.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def core(task: Task) -> Float64:
 
 
 def estimate(task: Task) -> Estimate:
-    """Return what the choice of the degree goes by, for a task without a degree."""
+    """Estimate the error of each degree, from which the degree of a task without one is chosen."""
     rule = _rule(task)
     assert rule.degree is not None
     log_a = _log_eigenvalues(task, rule.degree)

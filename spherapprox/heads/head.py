@@ -1,4 +1,4 @@
-"""What all heads share: the ways to make one, from a target, from data or from another head by residual steps."""
+"""The constructors of heads: from a target, from data, or from another head by residual steps."""
 
 from __future__ import annotations
 

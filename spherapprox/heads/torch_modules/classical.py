@@ -94,7 +94,7 @@ class ClassicalAttention(torch.nn.Module):
         return result if x.ndim == 3 else result[0]
 
     def get_extra_state(self) -> dict[str, Any]:
-        """Return what belongs into a state_dict beside the tensors."""
+        """Return the numbers that a state_dict holds beside the tensors."""
         return {name: getattr(self, name) for name in ("dim", "n_outputs", "interaction", "largest_logit")}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
@@ -119,5 +119,5 @@ class ClassicalAttention(torch.nn.Module):
         return torch.nn.functional.pad(tokens, (0, 1), value=1.0) if flagged else tokens
 
     def extra_repr(self) -> str:
-        """Say what is in the brackets of the module's repr."""
+        """Return the text in the brackets of the module's repr."""
         return f"n={len(self.prefix)}, dim={self.dim}, interaction={self.interaction!r}"

@@ -57,7 +57,7 @@ class _Rows(torch.nn.Module):
         raise NotImplementedError
 
     def get_extra_state(self) -> dict[str, float]:
-        """Return what belongs into a state_dict beside the tensors."""
+        """Return the numbers that a state_dict holds beside the tensors."""
         return {"concentration": self.concentration}
 
     def set_extra_state(self, state: dict[str, float]) -> None:
@@ -65,7 +65,7 @@ class _Rows(torch.nn.Module):
         self.concentration = float(state["concentration"])
 
     def extra_repr(self) -> str:
-        """Say what is in the brackets of the module's repr."""
+        """Return the text in the brackets of the module's repr."""
         n, columns = self.control_points.shape
         return f"n={n}, dim={columns - 1}, concentration={self.concentration:g}"
 
@@ -160,5 +160,5 @@ class ExponentialSum(_Rows):
         return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
 
     def extra_repr(self) -> str:
-        """Say what is in the brackets of the module's repr."""
+        """Return the text in the brackets of the module's repr."""
         return f"{super().extra_repr()}: a sum of exponentials, no attention"

@@ -1,4 +1,4 @@
-"""What modules of heads share: making tensors, checking them, and calls of torch's attention a part at a time."""
+"""Tensors of the modules of heads: making and checking them, and calling torch's attention a part at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOGIT_ROUNDING = 0.01
 
 
 UNIT_TOLERANCE = (1e-3, 1e-2)
-"""How far lengths of rows may be from 1, and in half precision: so much stretches logits, more is a mistake."""
+"""Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
 
 
 def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:

@@ -6,19 +6,18 @@ import os
 from typing import Any
 
 from . import __version__, _archive, _checks
-from .heads import ClassicalHead, CoreHead, SplitHead
+from .heads.registry import HEADS
 from .partition import EqualMeasurePartition
 from .points import PointSet
 
 __all__ = ["load"]
 
-_CLASSES: dict[str, type[_archive.Savable]] = {
-    kind._kind: kind for kind in (CoreHead, SplitHead, ClassicalHead, EqualMeasurePartition, PointSet)
-}
+_SAVED: tuple[type[_archive.Savable], ...] = (*HEADS, EqualMeasurePartition, PointSet)
+_CLASSES = {savable._kind: savable for savable in _SAVED}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Return what was saved to a file, bit by bit.
+    """Load a head, a partition or a point set from a file, bit by bit.
 
     Parameters
     ----------

@@ -62,8 +62,8 @@ class KernelSum(Recipe):
         >>> head([[1.0, 0.0], [0.6, 0.8]]).round(3).tolist()
         [[1.0, 0.001], [1.858, 4.291]]
         """
-        rows, shown = _checks.rows(x, dim=self.dim), _checks.flag(progress, "progress")
         b, values = self.control_points, self.values
+        rows, shown = _checks.rows(x, dim=b.shape[1] - 1), _checks.flag(progress, "progress")
         return evaluate_arrays(
             rows, b, values, self.concentration, self._normalize, method, rtol, workers, out, progress=shown
         )[0]

@@ -134,7 +134,7 @@ def _row(what: str, peer: str, fast: float, slow: float, target: float | None) -
 
 
 def auto_rows(dims: list[int], largest: int, rounds: int) -> Iterator[list[str]]:
-    """Time every method that can do a problem in time, and see which "auto" takes; its own time counts the choice.
+    """Time every method that solves a problem in time, and the one that "auto" takes, with its choice.
 
     Where a sum may be long, "auto" takes the time of the choice and that of the method.
     """
@@ -172,7 +172,7 @@ def _load_kernels() -> None:
 
 
 def growth_rows(rounds: int) -> Iterator[list[str]]:
-    """Time dense sums over five decades of points, and of control points, and see what memory they add."""
+    """Time dense sums over five decades of points, and of control points, and measure the memory they add."""
     concentration = 20.0
     for what in ("points", "control points"):
         for n in (10**2, 10**3, 10**4, 10**5, 10**6, 10**7):

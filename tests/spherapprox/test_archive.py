@@ -321,7 +321,7 @@ def test_members_may_not_overlap(path):
 
 
 def test_files_that_are_too_large(path, saved, monkeypatch):
-    monkeypatch.setattr(_checks, "MEMORY_LIMIT", 40)
+    monkeypatch.setattr(_checks.limits, "MEMORY_LIMIT", 40)
     with pytest.raises(ValueError, match=r"thing.npz' would take .* GiB, above the limit .*: np.load reads single"):
         read(path)
     with pytest.raises(ValueError, match=r"thing.npz' would take .* GiB, above the limit .*: save the arrays"):

@@ -73,8 +73,8 @@ class Measured(Savable):
         -----
         About midpoints and smallest caps it is exact. About centroids it was exact up to n = 1e8 for dim <= 6 and
         n = 1e6 for dim <= 60; beyond, up to n = 1e10, the bound was seen within 0.01 % of a radius that a cell has,
-        and within 1 % at n = 1e12. It takes up to 1 s for n <= 1e8, up to 10 s for n <= 1e12, and half a minute at
-        n = 1e12 for dim >= 400 and about centroids.
+        and within 0.5 % at n = 1e12. It takes about a second for n <= 1e8, some 10 s for n <= 1e12, and half a minute
+        at n = 1e12 for dim >= 400 and about centroids.
 
         Examples
         --------

@@ -68,11 +68,20 @@ def _opened(dim: int, n: int) -> tuple[list[Opened], Int64]:
     levels, counts = [], np.array([n])
     for m in range(dim, 2, -1):
         caps, rows = _open(m, counts)
-        counts, inner = np.unique(rows.inner, return_inverse=True)
+        counts, inner = _numbered(rows.inner)
         levels.append(Opened(m, caps, rows._replace(inner=inner)))
         if not len(counts):
             break
     return levels, counts
+
+
+def _numbered(inner: Int64) -> tuple[Int64, Int64]:
+    """Return the different counts in increasing order, and the number of each one among them."""
+    if not len(inner) or inner.max() > len(inner):
+        return np.unique(inner, return_inverse=True)
+    present = np.zeros(inner.max() + 1, dtype=bool)
+    present[inner] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[inner]
 
 
 def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:

@@ -1,4 +1,4 @@
-"""The monomials of bounded degree in the order that the compiled kernels take, and the weights of a zonal polynomial.
+"""The monomials of bounded degree in the order that the kernels of `features` take: no numba here.
 
 A monomial of R^d is one in the first ceil(d/2) variables times one in the rest. Of each part all monomials up to the
 degree are listed, by degree; the pairs whose degrees add up to more than the bound are left out, by groups of rows.
@@ -13,7 +13,33 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import Float64, Indices
+from ..._types import Float64, Indices
+
+LANES = 8
+"""Numbers in a vector of float64."""
+CHUNK = 2 * LANES
+"""Points whose monomials are computed together."""
+SPAN = 4
+"""Chunks whose moments are one running sum; their values of a row take 512 bytes, and should fit the second cache."""
+RUN = 32
+"""Spans whose moments are the next running sum."""
+FEW, MANY = 4, 8
+"""Rows of a part that are in registers together, for moments and for evaluation: parts fill up to a multiple."""
+
+
+def chunk_points() -> int:
+    """Return the points whose monomials are computed together: tasks of evaluation are multiples."""
+    return CHUNK
+
+
+def run_points() -> int:
+    """Return the points whose moments are one running sum of sums: tasks of moments are multiples."""
+    return RUN * SPAN * CHUNK
+
+
+def chain_length(runs: int) -> float:
+    """Count the additions that a term passes in moments over so many runs, at most (docs/theorems.md, 4.10)."""
+    return float(SPAN * CHUNK // LANES + RUN + runs + 7)
 
 
 @dataclass(frozen=True)
@@ -55,7 +81,13 @@ class Layout:
     @property
     def moments(self) -> int:
         """Numbers of a column of moments."""
-        return 16 * int((self.met // 4).sum())
+        return FEW * int(self.met.sum())
+
+    def coefficients(self, moments: Float64, powers: Float64) -> Float64:
+        """Return the coefficients of all monomials from their moments (q, ...) and those of powers of <x, b>."""
+        table = np.take(moments, self.source, axis=1)
+        table *= self.scale * powers[self.power]
+        return table
 
 
 def rank(d: int, degree: int) -> int:
@@ -97,19 +129,20 @@ def layout(d: int, degree: int) -> Layout:
     middle = -(-d // 2)
     first, second = part(range(middle), degree), part(range(middle, d), degree)
     rows, degrees = len(first.degrees), first.degrees
-    met = np.zeros(-(-rows // 8) * 2, np.intp)
-    lowest = degrees[::4]
-    met[: len(lowest)] = [-(-second.count(degree - int(q)) // 4) * 4 for q in lowest]
-    used = np.array([second.count(degree - int(q)) for q in degrees[::8]])
-    offsets = np.concatenate([[0], np.cumsum(4 * met)])
+    met = np.zeros(-(-rows // MANY) * (MANY // FEW), np.intp)
+    lowest = degrees[::FEW]
+    met[: len(lowest)] = [-(-second.count(degree - int(q)) // FEW) * FEW for q in lowest]
+    used = np.array([second.count(degree - int(q)) for q in degrees[::MANY]])
+    offsets = np.concatenate([[0], np.cumsum(FEW * met)])
     choose = np.array([[math.comb(i + j, i) for j in range(degree + 1)] for i in range(degree + 1)], np.float64)
     source, scale, power = [], [], []
     for group in range(len(used) - 1, -1, -1):
         j = np.arange(used[group] - 1, -1, -1)[:, None]
-        i = np.minimum(8 * group + np.arange(8), rows - 1)  # (8,)
+        here = MANY * group + np.arange(MANY)  # (MANY,)
+        i = np.minimum(here, rows - 1)
         i_degree, j_degree = degrees[i], second.degrees[j]
-        fits = (8 * group + np.arange(8) < rows) & (i_degree + j_degree <= degree)
-        place = offsets[i // 4] + j // 4 * 16 + i % 4 * 4 + j % 4
+        fits = (here < rows) & (i_degree + j_degree <= degree)
+        place = offsets[i // FEW] + j // FEW * FEW**2 + i % FEW * FEW + j % FEW
         source.append(np.where(fits, place, 0).ravel())
         weight = choose[i_degree, j_degree] * first.multinomials[i] * second.multinomials[j]
         scale.append(np.where(fits, weight, 0.0).ravel())

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 
-from .._threads import slices
+from .._kernels.summation.layout import NEAR
 from .._types import Float64, Floats
-from .partial import Controls, Partial, Problem, merge_into
+from .method import Report
+from .partial import Partial, merge
+from .problem import Problem
 
-Task = Callable[[slice], int]
-"""Evaluates a range of rows and returns the number of pairs it took."""
 TILE = (128, 512)
 """Evaluation and control points of a tile: its two buffers are 1 MiB. Tuned."""
-PRODUCTS_FROM = 11
-"""Dimension from which on they take less time than differences. Tuned."""
 CHAIN, PRODUCTS_CHAIN = 64, 24
 """Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
-NEAR = 0.5
-"""Where a squared distance is below it, differences are as accurate as it is small; products are not."""
 
 
 def columns(problem: Problem) -> int:
@@ -27,23 +21,34 @@ def columns(problem: Problem) -> int:
     return TILE[1] * max(1, TILE[0] // len(problem.x))
 
 
-def numpy_parts(problem: Problem, state: Partial) -> Iterator[tuple[Task, list[slice]]]:
-    """Yield the task for each block of control points, and the ranges of rows to call it for."""
-    products = by_products(problem.dim)
-    defects = half_defects(problem.x) if products else None
-    for part in slices(len(problem.b), columns(problem)):
-        controls = problem.controls(part)
-        part_defects = half_defects(controls[0]) if products else None
+def sums(problem: Problem, report: Report) -> Partial:
+    """Return the sums over all control points, block by block."""
+    state, n, step = None, len(problem.b), columns(problem)
+    defects = half_defects(problem.x) if problem.by_products else None
+    for first in range(0, n, step):
+        part = slice(first, min(first + step, n))
+        block = _block_sums(problem, part, defects)
+        state = block if state is None else merge(state, block, problem.rate)
+        report(len(problem.x) * (part.stop - first))
+    assert state is not None
+    return state
 
-        def task(
-            rows: slice, part: slice = part, controls: Controls = controls, of_part: Float64 | None = part_defects
-        ) -> int:
-            both = None if defects is None or of_part is None else (defects[rows], of_part)
-            sums = tile_sums(problem.x[rows], *controls, problem.rate, both)
-            merge_into(state, rows, sums, problem.rate, part.start == 0)
-            return len(sums.shift) * len(controls[0])
 
-        yield task, slices(len(problem.x), TILE[0])
+def _block_sums(problem: Problem, part: slice, defects: Float64 | None) -> Partial:
+    """Return the sums over a block of control points, tile by tile."""
+    m, (b, offset, w) = len(problem.x), problem.controls(part)
+    block = Partial(np.empty(m), np.empty((m, problem.p)), np.empty(m))
+    of_block = half_defects(b) if problem.by_products else None
+    for first in range(0, m, TILE[0]):
+        rows = slice(first, first + TILE[0])
+        both = None if defects is None or of_block is None else (defects[rows], of_block)
+        tile = tile_sums(problem.x[rows], b, offset, w, problem.rate, both)
+        block.shift[rows], block.numerators[rows], block.denominator[rows] = (
+            tile.shift,
+            tile.numerators,
+            tile.denominator,
+        )
+    return block
 
 
 def tile_sums(
@@ -65,7 +70,8 @@ def _sums(e: Float64, w: Float64) -> Float64:
     """Return ``e @ w`` without BLAS, whose order of additions is its own."""
     columns = np.ascontiguousarray(w.T)  # (p, n)
     total = np.zeros((len(e), len(columns)))
-    for some in slices(len(w), CHAIN):
+    for first in range(0, len(w), CHAIN):
+        some = slice(first, first + CHAIN)
         total += np.einsum("ij,kj->ik", e[:, some], columns[:, some])
     return total
 
@@ -86,7 +92,8 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
     x, b = x.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
     columns = np.ascontiguousarray(b.T)  # (d, n)
     t = np.zeros((len(x), len(b)))
-    for some in slices(len(columns), PRODUCTS_CHAIN):
+    for first in range(0, len(columns), PRODUCTS_CHAIN):
+        some = slice(first, first + PRODUCTS_CHAIN)
         t += np.einsum("ij,jk->ik", x[:, some], columns[some])
     t -= x_defects[:, None]
     t -= b_defects
@@ -97,11 +104,6 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
         return _from_differences(x, b)
     t[i, k] = ((x[i] - b[k]) ** 2).sum(axis=1)
     return t
-
-
-def by_products(dim: int) -> bool:
-    """Say whether squared distances on S^dim are from products, unless they are small."""
-    return dim >= PRODUCTS_FROM
 
 
 def half_defects(rows: Floats) -> Float64:

@@ -21,17 +21,18 @@ from spherapprox.target import Target
 from ._bound import Bound, Hypothesis
 from ._problem import SMALLEST, WIDEST
 from .api import prefix_length
-from .inverse import best_concentration, error_bound
+from .error import best_concentration, error_bound
+from .theorems import THEOREMS
 from .validate import validate
 from .verdicts import Validation
 
 Head = CoreHead | SplitHead
 
 HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split": SplitHead}
-_THEOREMS = {"core": ("sharp-core",), "split": ("sharp-split-mean", "sharp-split")}
-_THESIS = {"core": "thesis-core", "split": "thesis-split"}
-_THESIS_VECTOR = {"core": "thesis-vector", "split": "thesis-split"}
-"""What the thesis says of targets with several components, at most dim + 1 of them."""
+GUIDES = ("sharp-core", "sharp-split-mean", "sharp-split")
+"""The theorems by which "theory" chooses a concentration."""
+COLUMNS = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
+"""The theorems whose bounds a `Row` holds."""
 _SEARCH_POINTS = 3000
 
 
@@ -103,7 +104,7 @@ class Row:
     @property
     def bound(self) -> float | None:
         """The smallest a-priori bound that applies to this head."""
-        bounds = (self.sharp_core, self.sharp_split_mean, self.sharp_split_equal, self.sharp_split)
+        bounds = (getattr(self, name.replace("-", "_")) for name in COLUMNS)
         known = [b for b in bounds if b is not None]
         return min(known, default=None)
 
@@ -168,9 +169,8 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
 
 
 _SILENT: dict[str, Any] = dict.fromkeys(
-    ("sharp_core", "sharp_split_mean", "sharp_split_equal", "sharp_split", "floor", "thesis_concentration",
-     "thesis_log10_n")
-) | {"verdict": "", "thesis_needs": ""}  # fmt: skip
+    (*(name.replace("-", "_") for name in COLUMNS), "floor", "thesis_concentration", "thesis_log10_n")
+) | {"verdict": "", "thesis_needs": ""}
 """What is said of a target without a Lipschitz constant."""
 
 
@@ -179,7 +179,6 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
     target = measure.target
     validation = validate(head, target, error=error, worst_case=False, claims=False)
     values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
-    names = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
     floor = error_bound(
         dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=len(head),
         sup_norm=_sup_norm(target),
@@ -188,7 +187,7 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
     needs = "" if thesis is not None else "the target's sup norm"
     if thesis is not None and not thesis.holds:
         needs = " and ".join(thesis.failed)
-    return {name.replace("-", "_"): values.get(name) for name in names} | {
+    return {name.replace("-", "_"): values.get(name) for name in COLUMNS} | {
         "floor": floor.value,
         "verdict": _verdict(validation) + (" (estimated constants)" if measure.estimated else ""),
         "thesis_concentration": None if thesis is None else thesis.concentration,
@@ -221,7 +220,8 @@ def _theory(target: Target, kind: str, radius: float, n: int) -> float:
             dim=target.dim, theorem=theorem, lipschitz=_lipschitz(target), radius=radius, n=n,
             sup_norm=_sup_norm(target), exponent=target.exponent,
         )
-        for theorem in _THEOREMS[kind]
+        for theorem in GUIDES
+        if THEOREMS[theorem].head == kind
     ]  # fmt: skip
     best = min(bounds, key=lambda bound: bound.log)
     assert best.concentration is not None
@@ -257,10 +257,11 @@ def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bou
     if target.sup_norm is None:
         return None
     lipschitz = _lipschitz(target)
+    theorem = "thesis-split" if kind == "split" else "thesis-core" if n_outputs in (None, 1) else "thesis-vector"
     low, high = 10.0 * SMALLEST * lipschitz, 0.1 * WIDEST * lipschitz
     bound = prefix_length(
         min(max(eps, low), high), dim=target.dim, lipschitz=lipschitz, sup_norm=max(target.sup_norm, low),
-        exponent=target.exponent, theorem=(_THESIS if n_outputs in (None, 1) else _THESIS_VECTOR)[kind], ragozin=1.0,
+        exponent=target.exponent, theorem=theorem, ragozin=1.0,
     )  # fmt: skip
     fits = Hypothesis("at most dim + 1 components", (n_outputs or 1) <= target.dim + 1)
     return cast("Bound", bound if fits.holds else replace(bound, hypotheses=(*bound.hypotheses, fits)))

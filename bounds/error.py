@@ -14,11 +14,18 @@ from spherapprox.points import PointSet
 from spherapprox.target import Target
 
 from ._bound import Bound, over_arrays, settle
-from ._known import of_points, of_target, require_dim, theorem_name
+from ._known import checked_problem, of_points, of_target, require_dim, theorem_name
 from ._problem import LARGEST_CONCENTRATION, LEAST_SLACK
-from .promises import ERROR, LARGEST_N, head_of, promised
-from .sharp import equal, split
-from .sharp.search import best_concentration as least_error
+from ._registry import Prefix, Theorem
+from .covering import SMALLEST_RADIUS, covering_radius
+from .theorems import THEOREMS
+
+LARGEST_N = 1e300
+
+ERRORS = {theorem.name: theorem for theorem in THEOREMS.values() if theorem.error}
+"""The theorems that have an error form."""
+FREE = {name: theorem for name, theorem in ERRORS.items() if theorem.free_concentration}
+"""The theorems whose concentration can be chosen."""
 
 
 def error_bound(
@@ -48,14 +55,10 @@ def error_bound(
     dim : int or array_like
         The manifold's dimension m from 1 to 1e6; may be left out beside `target` or `points`.
     theorem : str
-        And what it needs: ``"convolution"`` (concentration; uses sup_norm where given), ``"sharp-core"``,
-        ``"sharp-core-centroid"`` and ``"thesis-core"`` (concentration, radius, sup_norm), ``"sharp-core-quadrature"``
-        (concentration, degree, sup_norm), ``"sharp-core-spectral"`` (concentration, degree, exactness, sup_norm; no
-        lipschitz), ``"sharp-split-mean"`` and ``"sharp-split-equal"`` (concentration, radius of
-        equal-measure cells), ``"sharp-split-nearest"`` (concentration, covering radius of any points, n),
-        ``"sharp-split-pack"`` (concentration, radius, separation), ``"sharp-split"`` (as nearest, and the smaller of
-        the two where separation is given), ``"lower"`` (n): what no scheme can undercut for every such target.
-        ``"thesis"`` is ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``.
+        A name of the table that ``help(bounds)`` prints, one for which it lists what is needed here; the radius is
+        that of equal-measure cells or of a cover, as the theorem says. ``"lower"`` is what no scheme can undercut for
+        every such target; ``"sharp-split"`` is the smaller of two where separation is given. ``"thesis"`` is
+        ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``.
     target : Target, optional
         Its dim, lipschitz, exponent and sup_norm are taken where they are not given.
     points : EqualMeasurePartition or PointSet, optional
@@ -123,29 +126,62 @@ def error_bound(
     >>> round(error_bound(target=height, points=cells, theorem="sharp-split-equal", concentration=2000.0).value, 4)
     0.0869
     """
-    theorem, strict = theorem_name(theorem, ERROR), _checks.flag(strict, "strict")
-    stated = ERROR[theorem]
+    stated, strict = ERRORS[theorem_name(theorem, ERRORS)], _checks.flag(strict, "strict")
     known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
     known |= {"radius": radius, "n": n, "separation": separation, "degree": degree, "exactness": exactness}
-    known = of_points(points, theorem, stated.needs, known)
+    known = of_points(points, stated, known)
 
     def one(d: object, lam: object, rho: object, count: object) -> Bound:
         given = known | {"dim": d, "concentration": lam, "radius": rho, "n": count}
-        head = head_of(theorem, given, covering=covering, ragozin=ragozin, harmonic=harmonic)
-        return settle(promised(theorem, head), strict=strict)
+        prefix = _prefix(stated, given, covering=covering, ragozin=ragozin, harmonic=harmonic)
+        return settle(_promised(stated, prefix), strict=strict)
 
     return over_arrays(one, known["dim"], concentration, known["radius"], known["n"])
 
 
-FREE = (
-    "sharp-core",
-    "sharp-core-centroid",
-    "sharp-split-mean",
-    "sharp-split-equal",
-    "sharp-split-nearest",
-    "sharp-split",
-)
-"""The theorems whose concentration can be chosen."""
+def _prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> Prefix:
+    """Check what is said of a prefix, and fill in the radius that n control points can have."""
+    require_dim(given)
+    for name in theorem.needs:
+        if given[name] is None and not (name == "radius" and given["n"] is not None):
+            raise TypeError(f"theorem='{theorem.name}' needs the argument '{name}', got None")
+    slope = 1.0 if given["lipschitz"] is None else given["lipschitz"]
+    sup_norm = slope if given["sup_norm"] is None else given["sup_norm"]  # a missing one is not used
+    problem = checked_problem(
+        slope, given["dim"], lipschitz=slope, sup_norm=sup_norm, exponent=given["exponent"],
+        concentration=given["concentration"], **options,
+    )  # fmt: skip
+    n, radius, separation = given["n"], given["radius"], given["separation"]
+    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
+    if radius is not None:
+        rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+    elif n is None or "radius" not in theorem.needs:
+        rho = math.nan
+    elif theorem.radius is not None:
+        rho = theorem.radius(count, problem.dim)
+    else:
+        rho = covering_radius(count, dim=problem.dim, method=problem.covering).value
+    degrees = (
+        0 if given[name] is None else _checks.integer(given[name], name, minimum=0, maximum=10**30)
+        for name in ("degree", "exactness")
+    )
+    return Prefix(
+        problem,
+        None if given["sup_norm"] is None else problem.sup_norm,
+        rho,
+        count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
+        *degrees,
+    )
+
+
+def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
+    """Return the error that a theorem promises of a prefix."""
+    assert theorem.error is not None
+    log, hypotheses = theorem.error(prefix)
+    used = None if math.isnan(prefix.radius) else prefix.radius
+    lam = prefix.problem.concentration
+    return Bound("sup error", log, theorem.side, theorem.name, theorem.reference, hypotheses, lam, used)
 
 
 def best_concentration(
@@ -171,9 +207,8 @@ def best_concentration(
     Parameters
     ----------
     dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering
-        As in `error_bound`; theorem is ``"sharp-core"``, ``"sharp-core-centroid"``, ``"sharp-split-mean"``,
-        ``"sharp-split-equal"``, ``"sharp-split-nearest"`` or ``"sharp-split"``. One of points, n, memory and radius is
-        needed.
+        As in `error_bound`; theorem is one whose concentration can be chosen, as ``"sharp-core"`` or
+        ``"sharp-split"``. One of points, n, memory and radius is needed.
     memory : float or array_like
         Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
     n_outputs : int, optional
@@ -215,12 +250,12 @@ def best_concentration(
     >>> best = best_concentration(target=height, points=cells, theorem="sharp-split-equal")
     >>> head = SplitHead.from_target(height, cells, best.concentration)
     """
-    theorem = theorem_name(theorem, FREE)
+    stated = FREE[theorem_name(theorem, FREE)]
     known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
     known |= {"concentration": 0.0, "radius": radius, "n": n} | dict.fromkeys(("separation", "degree", "exactness"))
     if memory is not None and points is not None:
         raise TypeError("'memory' is in place of 'points': give one of them, got both")
-    known = of_points(points, theorem, ERROR[theorem].needs, known)
+    known = of_points(points, stated, known)
     if n_outputs is None:
         n_outputs = getattr(target, "n_outputs", None) or 1
     outputs = _checks.integer(n_outputs, "n_outputs", minimum=1)
@@ -231,27 +266,21 @@ def best_concentration(
     def one(d: Any, rho: Any, count: Any, budget: Any) -> Bound:
         require_dim({"dim": d})
         tokens = count if budget is None else tokens_within(budget, d, outputs)
-        return _least(theorem, known | {"dim": d, "radius": rho, "n": tokens}, covering, spare)
+        return _least(stated, known | {"dim": d, "radius": rho, "n": tokens}, covering, spare)
 
     return over_arrays(one, known["dim"], known["radius"], known["n"], memory)
 
 
-def _least(theorem: str, given: dict[str, Any], covering: str, spare: float) -> Bound:
+def _least(theorem: Theorem, given: dict[str, Any], covering: str, slack: float) -> Bound:
     """Return the least error bound over all concentrations for one set of the other arguments."""
-    uniform = head_of(theorem, given, covering=covering)  # every argument is checked here
-    dim, rho = uniform.problem.dim, uniform.radius
+    assert theorem.free_concentration is not None
+    uniform = _prefix(theorem, given, covering=covering)  # every argument is checked here
 
     def bound_at(concentration: float) -> Bound:
-        lam = min(concentration, LARGEST_CONCENTRATION)
-        problem = replace(uniform.problem, concentration=lam)
-        return settle(promised(theorem, replace(uniform, problem=problem, concentration=lam)), strict=False)
+        problem = replace(uniform.problem, concentration=min(concentration, LARGEST_CONCENTRATION))
+        return settle(_promised(theorem, replace(uniform, problem=problem)), strict=False)
 
-    if theorem in ("sharp-split", "sharp-split-nearest") and rho < math.pi:
-        room = min(spare * rho, math.pi - rho)
-        return bound_at(split.nearest_concentration(rho, room, math.log(uniform.n)))
-    if theorem == "sharp-split-equal" and (1.0 + spare) * rho <= 0.5 * math.pi:
-        return bound_at(equal.sufficient_concentration(rho, (1.0 + spare) * rho, dim))
-    return bound_at(least_error(lambda lam: bound_at(lam).log, dim, rho))
+    return bound_at(theorem.free_concentration(uniform, slack, lambda lam: bound_at(lam).log))
 
 
 def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:

@@ -20,6 +20,7 @@ from ._bound import Bound
 from ._files import together, write_csv
 from ._progress import each
 from .api import concentration, ladder
+from .theorems import THEOREMS
 
 __all__ = ["Curves", "curves", "hypotheses", "records", "save", "table"]
 
@@ -79,7 +80,7 @@ _BEYOND = """
 
 def _cancellation(bound: Bound) -> float:
     """Return the decimal digits that cancel among the coefficients of a bound's head."""
-    if bound.theorem == "sharp-core-rank":  # the limit of small concentrations
+    if not THEOREMS[bound.theorem].attained:
         return math.inf
     constants = dict(bound.constants)
     return max(constants.get("log amplification", 0.0), constants.get("log weights", 0.0)) / math.log(10.0)
@@ -163,7 +164,7 @@ class Curves:
         >>> floor.round(2), proven.round(2)
         (array([8.87, 3.37]), array([10.32,  4.93]))
         """
-        proven = [y for name, y in self.log10.items() if name.startswith("sharp-split")]
+        proven = [y for name, y in self.log10.items() if THEOREMS[name].family == "split"]
         return np.nan_to_num(self.log10["lower"]), np.fmin.reduce(proven)
 
 

@@ -1,9 +1,11 @@
-"""Petrov (2025), chapter 4 and appendix B, as numbers: `theorems` for prefix lengths, `lemmas`, and help with C_H."""
+"""Petrov (2025), chapter 4 and appendix B, as numbers: prefix lengths, lemmas, and help with C_H."""
 
 from __future__ import annotations
 
-from .harmonics import zonal_harmonic_bound, zonal_harmonic_norms
-from .lemmas import (
+from .theorems.thesis._printed import assumptions, ragozin_of
+from .theorems.thesis.core import core, core_error
+from .theorems.thesis.harmonics import zonal_harmonic_bound, zonal_harmonic_norms
+from .theorems.thesis.lemmas import (
     best_approximation,
     cap_counts,
     concentration_at_degree,
@@ -26,7 +28,9 @@ from .lemmas import (
     split_error,
     vector_error,
 )
-from .theorems import assumptions, core, core_error, ragozin_of, split, split_corrected, vector
+from .theorems.thesis.split import split
+from .theorems.thesis.split_corrected import split_corrected
+from .theorems.thesis.vector import vector
 
 __all__ = [
     "assumptions",

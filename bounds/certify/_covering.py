@@ -11,10 +11,11 @@ from typing import NamedTuple
 from flint import arb, arb_poly, ctx
 from scipy.optimize import brentq, minimize_scalar
 
+from .._enclosure import CertificationError
 from ..covering import covering_bound, lattice, polytope, zonal
-from . import special
-from .enclosure import CertificationError, less, precision
-from .special import half, log_cap_measure
+from . import _special as special
+from ._balls import less, precision
+from ._special import half, log_cap_measure
 
 Formula = Callable[[int, arb, float], arb]
 """(dimension, angular radius below pi/2, free share) -> log N."""

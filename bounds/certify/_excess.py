@@ -14,10 +14,11 @@ from functools import cached_property
 
 from flint import acb, arb, ctx
 
-from ..sharp import _integrals as float64
-from .enclosure import CertificationError, less
-from .roots import newton_bracket
-from .zonal import Hint, Integrand, Kernel, Part, larger
+from .._enclosure import CertificationError
+from ..theorems import _integrals as float64
+from ._balls import less
+from ._roots import newton_bracket
+from ._zonal import Hint, Integrand, Kernel, Part, larger
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import numpy as np
 from flint import arb, ctx
 from scipy.linalg import eigvalsh_tridiagonal
 
+from .._enclosure import CertificationError
 from ..ragozin import EXACT_UP_TO
-from . import special
-from .enclosure import CertificationError, precision
+from . import _special as special
+from ._balls import precision
 
 
 def _lost(n: int, dim: int) -> int:

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from flint import acb, arb, ctx
 
-from .enclosure import less
-from .zonal import Hint, Integrand, Kernel, Part, larger
+from ._balls import less
+from ._zonal import Hint, Integrand, Kernel, Part, larger
 
 
 def power(theta: acb, exponent: arb, analytic: bool) -> acb:

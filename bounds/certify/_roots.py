@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from flint import arb
 
-from .enclosure import DIGITS, CertificationError, bits_of, precision, sign
+from .._enclosure import CertificationError
+from ._balls import DIGITS, bits_of, precision, sign
 
 Function = Callable[[arb], arb]
 

@@ -6,9 +6,10 @@ from functools import lru_cache
 
 from flint import arb, fmpq
 
+from .._enclosure import CertificationError
 from ..ragozin import bessel_zero as bessel_zero_guess
-from .enclosure import CertificationError, bits_of, less, precision
-from .roots import bracket
+from ._balls import bits_of, less, precision
+from ._roots import bracket
 
 
 def half(numerator: int) -> arb:

@@ -7,16 +7,18 @@ import math
 from flint import acb, arb, ctx
 
 from .._bound import Bound
+from .._enclosure import CertificationError, Enclosure
 from .._problem import Problem
-from ..sharp import random as float64
-from ..sharp._integrals import Excess as FloatExcess
-from ..sharp._window import Window
-from .degrees import constant
-from .enclosure import CertificationError, Enclosure, enclose
-from .excess import Excess
-from .radii import goal
-from .special import half, log_cap_measure
-from .zonal import Integrand, Kernel, Part, exponent_bits
+from ..theorems import random as float64
+from ..theorems._integrals import Excess as FloatExcess
+from ..theorems._window import Window
+from ._balls import enclose
+from ._degrees import constant
+from ._excess import Excess
+from ._few import few_points
+from ._radii import goal
+from ._special import half, log_cap_measure
+from ._zonal import Integrand, Kernel, Part, exponent_bits
 
 _LEVELS = (3.7, 1.0, -3.0)
 """Logarithms of z = s |g| about which e^-z changes."""
@@ -24,8 +26,10 @@ _NEAR = 1e-6
 """How near the two counts of 4.F may be to the float64 one to be taken for it."""
 
 
-def random(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """4.F at the eta and s that float64 chose: with bare points or with fill points, whichever it was."""
+    if (constant := few_points(bound, problem)) is not None:
+        return constant
     assert bound.concentration is not None
     extra = exponent_bits(problem.dim, bound.concentration)
     found = enclose(lambda: _Points(bound, problem).log_bare(), digits + 2, extra=extra)
@@ -93,7 +97,7 @@ class _Points:
         return log.exp() * acb(self.kernel.mode).sin().real ** (1 - dim)
 
     def _log_net(self) -> arb:
-        """Return the log of a bound on N(eta), by the formulas of `bounds.sharp._window.log_net`."""
+        """Return the log of a bound on N(eta), by the formulas of `bounds.theorems._window.log_net`."""
         dim, eta = self.kernel.dim, self.eta
         if dim == 1:
             return (arb.pi() / eta).log1p()

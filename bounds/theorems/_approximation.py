@@ -10,9 +10,10 @@ import numpy as np
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
+from .._registry import Theorem
 from ..ragozin import approximation_error
 from ._degrees import log_harmonics
-from .search import log_sum
+from ._search import log_sum
 
 LARGEST_DEGREE = 1e100
 """Degrees beyond this are given up: rough s-smooth targets, s near m/2, may need more."""
@@ -21,7 +22,7 @@ TERMS = 1024
 """Terms of a Sobolev tail that are summed one by one before the rest is bounded by an integral."""
 
 
-def by_constant(problem: Problem, theorem: str, section: str) -> Bound | None:
+def by_constant(problem: Problem, theorem: Theorem) -> Bound | None:
     """Return N = 1 where zero weights, or lambda = 0 and the mean of a Lipschitz or Hoelder target, suffice."""
     lipschitz = problem.smoothness is None and problem.degree is None
     uniform = lipschitz and problem.concentration in (None, 0.0) and problem.goal >= math.pi / 2.0
@@ -32,9 +33,9 @@ def by_constant(problem: Problem, theorem: str, section: str) -> Bound | None:
         if uniform
         else "eps >= sup_norm: zero weights"
     )
-    return Bound(
-        "prefix length", 0.0, "upper", theorem, f"docs/theorems.md, {section}", (Hypothesis(f"{why} will do", True),),
-        problem.concentration or 0.0, None, (("degree", 0.0),), whole=True,
+    return theorem.prefix_length(
+        0.0, Hypothesis(f"{why} will do", True), concentration=problem.concentration or 0.0,
+        constants=(("degree", 0.0),), whole=True,
     )  # fmt: skip
 
 

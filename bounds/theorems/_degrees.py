@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from spherapprox._scalars import bessel, bessel_ratio, gamma
 
-from .search import log_sum
+from ._search import log_sum
 
 
 def log_binomial(a: float, b: float) -> float:

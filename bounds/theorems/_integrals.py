@@ -31,7 +31,7 @@ from spherapprox._scalars.gauss import gauss_legendre
 from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
-from .search import increasing_root
+from ._search import increasing_root
 
 _TINY = 1e-300
 FINE = 36

@@ -9,7 +9,7 @@ from functools import cache
 from .._problem import LEAST_SLACK, Problem
 from ._approximation import Approximation, least_whole
 from ._degrees import falling_root, log_eigenvalue, log_growth, log_harmonics, log_tail
-from .search import log_sum
+from ._search import log_sum
 
 
 def least_polynomial(problem: Problem, found: Approximation) -> float:

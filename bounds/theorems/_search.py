@@ -7,10 +7,8 @@ from collections.abc import Callable
 
 from .._bound import Bound, Hypothesis
 from .._problem import LARGEST_CONCENTRATION, Problem
+from .._registry import Curve, Prefix, Theorem
 from ..covering import covering_bound
-
-Curve = Callable[[float], float]
-"""A function of one logarithm, for instance log radius -> log(error bound / accuracy wanted)."""
 
 FINEST = 1e-135
 """The smallest angle that a prefix length is computed for: the concentration needed is about dim over its square."""
@@ -247,16 +245,20 @@ def accuracy(needed: float, concentration: float) -> Hypothesis:
     return Hypothesis(f"concentration > {needed:.6g}", concentration > needed or needed == 0.0)
 
 
+def least_error(prefix: Prefix, _slack: float, log_error: Curve) -> float:
+    """Return the concentration of the least error by a search."""
+    return best_concentration(log_error, prefix.problem.dim, prefix.radius)
+
+
 def from_cover(
-    problem: Problem, theorem: str, section: str, concentration: float, radius: float, *hypotheses: Hypothesis
+    problem: Problem, theorem: Theorem, concentration: float, radius: float, *hypotheses: Hypothesis
 ) -> Bound:
     """Turn an allowed covering radius into a prefix length."""
-    log, reference = math.inf, f"docs/theorems.md, {section}"
+    log, note = math.inf, ""
     if radius > 0.0:
         cover = covering_bound(radius, problem.dim, problem.covering)
-        log = cover.log
+        log, note = cover.log, f", {cover.theorem} cover"
         hypotheses += cover.hypotheses
-        reference += f", {cover.theorem} cover"
     elif all(hypothesis.holds for hypothesis in hypotheses):
         hypotheses += (Hypothesis(f"a radius of at least {math.exp(SMALLEST):.1g}", False),)
-    return Bound("prefix length", log, "upper", theorem, reference, hypotheses, concentration, radius)
+    return theorem.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, note=note)

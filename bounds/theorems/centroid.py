@@ -11,9 +11,12 @@ from spherapprox._integrals.piece import log_integral
 from spherapprox._integrals.piece import log_sum as log_sum_of
 from spherapprox.vmf import VonMisesFisher
 
-from .._bound import Bound
+from .._bound import Bound, Hypothesis
 from .._problem import Problem
-from .core import from_variation
+from .._registry import Prefix, Promise, Theorem
+from ._search import least_error
+from ._variation import from_variation
+from .requirements import CENTROIDS
 
 _UNIFORM, _TINY = 1e-18, 1e-110
 
@@ -85,4 +88,25 @@ def centroid(problem: Problem) -> Bound:
     def log_d2(concentration: float, radius: float) -> float:
         return log_centroid_variation(concentration, radius, problem.dim)
 
-    return from_variation(problem, "sharp-core-centroid", "4.D", log_d2, 2.0, model)
+    return from_variation(problem, THEOREM, log_d2, 2.0, model)
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    error = centroid_error(prefix.concentration, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    return math.log(error), (Hypothesis("control points at the centroids of their cells", True),)
+
+
+THEOREM = Theorem(
+    "sharp-core-centroid",
+    "docs/theorems.md, 4.D",
+    "core head whose points are the centroids of their cells",
+    "core",
+    count=centroid,
+    error=_error,
+    needs=("lipschitz", "concentration", "radius", "sup_norm"),
+    requires=CENTROIDS,
+    validated=True,
+    free_concentration=least_error,
+    proof="bounds.certify.centroid",
+)

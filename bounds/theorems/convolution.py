@@ -8,7 +8,9 @@ from spherapprox._integrals import zonal
 from spherapprox._integrals.piece import log_integral, log_sum
 from spherapprox.vmf import VonMisesFisher
 
-from .search import increasing_root
+from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
+from ._search import increasing_root
 
 
 def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float = 1.0) -> float:
@@ -47,6 +49,11 @@ def log_concentration_at(angle: float, dim: int) -> float:
     return math.log(dim) + math.log(math.cos(angle)) - 2.0 * math.log(math.sin(angle))
 
 
+def threshold(problem: Problem) -> float:
+    """4.1: the concentration from which the kernel's convolution error is at most eps for the class of a problem."""
+    return concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
+
+
 def convolution_error(
     concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float | None = None
 ) -> float:
@@ -61,3 +68,19 @@ def convolution_error(
     beyond = log_integral(base, kink, math.pi)
     total = log_sum((math.log(lipschitz) + near, math.log(2.0 * sup_norm) + beyond))
     return min(math.exp(total - log_integral(base, 0.0, math.pi)), whole, 2.0 * sup_norm)
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    return math.log(convolution_error(prefix.concentration, p.dim, p.lipschitz, p.exponent, prefix.sup_norm)), ()
+
+
+THEOREM = Theorem(
+    "convolution",
+    "docs/theorems.md, 4.1",
+    "the kernel alone, without discretisation",
+    "any",
+    error=_error,
+    needs=("lipschitz", "concentration"),
+    uses=("sup_norm",),
+)

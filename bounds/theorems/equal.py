@@ -10,13 +10,13 @@ from spherapprox._integrals.zonal import HALF_PI
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
+from .._registry import Curve, Prefix, Promise, Theorem
 from ._integrals import Excess, log_total, root_of_falling
+from ._search import accuracy, least_error
+from ._split_head import equal_measure_radius, extreme, log_equal_cells, log_error, moderate_concentration
 from .convolution import concentration_needed
-from .pack import extreme, moderate_concentration
-from .search import accuracy
-from .split import log_equal_cells, log_mean_error
-
-_REFERENCE = "docs/theorems.md, 4.B"
+from .mean import log_mean_error
+from .requirements import CELLS
 
 
 def log_balance(excess: Excess, radius: float) -> float:
@@ -58,8 +58,7 @@ def sufficient_concentration(radius: float, goal: float, dim: int) -> float:
 
 def equal(problem: Problem) -> Bound:
     """4.B: the split head on equal-measure cells; N >= 1/sigma(C(rho/6)) of them exist within rho (dim 1: N arcs)."""
-    theorem = "sharp-split-equal"
-    if found := extreme(problem, theorem, _REFERENCE):
+    if found := extreme(problem, THEOREM):
         return found
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
     needed = concentration_needed(w, dim, 1.0)
@@ -67,7 +66,7 @@ def equal(problem: Problem) -> Bound:
     enough = Hypothesis("a large enough concentration", radius > 0.0)
     hypotheses = (accuracy(needed, concentration), enough, Hypothesis("cells of equal measure", True))
     log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
-    return Bound("prefix length", log, "upper", theorem, _REFERENCE, hypotheses, concentration, radius, whole=dim == 1)
+    return THEOREM.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, whole=dim == 1)
 
 
 def _largest_radius(excess: Excess) -> float:
@@ -88,3 +87,35 @@ def _largest_radius(excess: Excess) -> float:
     if deficit(smallest) <= 0.0:
         return 0.0
     return root_of_falling(deficit, 0.4 * w, steepness, smallest, 0.5 * w)
+
+
+def _error(prefix: Prefix) -> Promise:
+    log_w = log_equal_error(prefix.concentration, prefix.radius, prefix.problem.dim)
+    return log_error(prefix, log_w), (Hypothesis("cells of equal measure", True),)
+
+
+def _free(prefix: Prefix, slack: float, log_error: Curve) -> float:
+    """Return the concentration from which W* <= (1 + slack) rho, the infimum; where that says nothing, a search's."""
+    radius, goal = prefix.radius, (1.0 + slack) * prefix.radius
+    if goal <= HALF_PI:
+        return sufficient_concentration(radius, goal, prefix.problem.dim)
+    return least_error(prefix, slack, log_error)
+
+
+THEOREM = Theorem(
+    "sharp-split-equal",
+    "docs/theorems.md, 4.B",
+    "split head on equal-measure cells, the best that their radius allows",
+    "split",
+    count=equal,
+    constants=("lipschitz",),
+    joins="sharp-split",
+    error=_error,
+    needs=("lipschitz", "concentration", "radius"),
+    uses=("sup_norm",),
+    requires=CELLS,
+    radius=equal_measure_radius,
+    validated=True,
+    free_concentration=_free,
+    proof="bounds.certify.equal",
+)

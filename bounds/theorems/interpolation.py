@@ -8,11 +8,10 @@ from spherapprox._scalars import bessel
 
 from .._bound import EXACT, Bound, Hypothesis
 from .._problem import Problem
+from .._registry import Theorem
 from ._approximation import approximation, by_constant
-from ._degrees import log_binomial, log_eigenvalue, log_polynomials, log_tail
+from ._degrees import log_eigenvalue, log_polynomials, log_tail
 from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
-
-_NAME, _RANK, _SECTION = "sharp-core-interpolation", "sharp-core-rank", "4.G"
 
 
 def interpolation_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
@@ -28,7 +27,7 @@ def interpolation(problem: Problem) -> Bound:
     With lambda free, g = n and lambda is as near 0 as it takes: a theorem on existence, since the weights, the log of
     whose sum of sizes is in the constants, exceed what floats can balance. At a given lambda g is minimised.
     """
-    if (constant := by_constant(problem, _NAME, _SECTION)) is not None:
+    if (constant := by_constant(problem, THEOREM)) is not None:
         return constant
     found, dim, lam = approximation(problem), problem.dim, problem.concentration
     degree = tail = math.inf
@@ -54,35 +53,15 @@ def interpolation(problem: Problem) -> Bound:
             ("log concentration", log_lambda),
             ("log weights", weights - bessel.log_0f1_scaled(0.5 * (dim - 1), lam or 0.0)),
         )
-    return Bound(
-        "prefix length", log, "upper", _NAME, f"docs/theorems.md, {_SECTION}", (found.assumes, enough), lam, None,
-        constants, whole=log < EXACT,
-    )  # fmt: skip
+    return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
 
 
-def rank(problem: Problem) -> Bound:
-    """4.G (rank): points free as well as weights, 4 ceil(C(m+n, m)/(m+1)) tokens reach polynomials of degree n >= 5.
-
-    A limit lambda -> 0 without an explicit lambda; below degree 5 the count of degree 5, and never above dim P_n.
-    """
-    if (constant := by_constant(problem, _RANK, _SECTION)) is not None:
-        return constant
-    found = approximation(problem)
-    degree = least_polynomial(problem, found) if found.assumes.holds else math.inf
-    enough = Hypothesis("a degree that promises eps", degree < math.inf)
-    free = Hypothesis("scalar values, and a concentration small enough, not given", problem.concentration is None)
-    log = math.inf
-    if enough.holds:
-        log = min(log_polynomials(degree, problem.dim), log_rank_points(max(degree, 5.0), problem.dim))
-    return Bound(
-        "prefix length", log, "upper", _RANK, f"docs/theorems.md, {_SECTION} (rank)", (found.assumes, enough, free),
-        None, None, (("degree", degree),), whole=log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT,
-    )  # fmt: skip
-
-
-def log_rank_points(degree: float, dim: int) -> float:
-    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward where the binomial is large."""
-    log = log_binomial(degree, float(dim))
-    if log < EXACT:
-        return math.log(4.0 * -(-math.comb(int(degree) + dim, dim) // (dim + 1)))
-    return math.log(4.0 / (dim + 1.0)) + log + math.log1p((dim + 1.0) * math.exp(-log))
+THEOREM = Theorem(
+    "sharp-core-interpolation",
+    "docs/theorems.md, 4.G",
+    "core head with any real weights",
+    "core",
+    count=interpolation,
+    options=("degree", "smoothness"),
+    proof="bounds.certify.interpolation",
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -15,32 +14,10 @@ from spherapprox.special import log_cap_measure
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
 from ._integrals import Excess, log_total, root_of_falling
-from .search import log_goal, too_fine
-from .split import one_point
-
-_REFERENCE = "docs/theorems.md, 4.A"
-
-
-def moderate_concentration(problem: Problem) -> float:
-    """Return the given concentration, or 16 m/w^2: enough for a prefix within a constant^m of the limit.
-
-    With theta of order w, the kernel then falls by e^(16 m x) over a distance of w x, against volumes that grow by
-    e^(m x).
-    """
-    return 16.0 * problem.dim / problem.goal**2 if problem.concentration is None else problem.concentration
-
-
-def extreme(problem: Problem, theorem: str, reference: str) -> Bound | None:
-    """Return the bound for goals from pi/2 on, two antipodes (W <= pi/2 at every lambda) or one point, or too fine."""
-    goal = log_goal(problem)
-    if goal >= math.log(math.pi):
-        return one_point(problem, theorem, reference)
-    if goal >= math.log(HALF_PI):
-        return replace(one_point(problem, theorem, reference), log=math.log(2.0), radius=HALF_PI)
-    if (hypothesis := too_fine(problem)) is not None:
-        return Bound("prefix length", math.inf, "upper", theorem, reference, (hypothesis,), 0.0, 0.0)
-    return None
+from ._split_head import extreme, log_error, moderate_concentration
+from .requirements import COVER
 
 
 def log_excess(excess: Excess, radius: float, separation: float) -> float:
@@ -73,14 +50,13 @@ def log_pack_error(concentration: float, radius: float, separation: float, dim: 
 
 def pack(problem: Problem) -> Bound:
     """4.A: the split head on a maximal rho-separated set, as many points as caps of radius rho/2 find room."""
-    theorem = "sharp-split-pack"
-    if found := extreme(problem, theorem, _REFERENCE):
+    if found := extreme(problem, THEOREM):
         return found
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
     radius = w - _least_gap(Excess(concentration, dim, w)) if concentration > 0.0 else 0.0
     log = log_most_separated(radius, dim, sharp=problem.covering == "best") if radius > 0.0 else math.inf
     enough = Hypothesis("a large enough concentration", radius > 0.0)
-    return Bound("prefix length", log, "upper", theorem, _REFERENCE, (enough,), concentration, radius)
+    return THEOREM.prefix_length(log, enough, concentration=concentration, radius=radius)
 
 
 def _least_gap(excess: Excess) -> float:
@@ -133,3 +109,26 @@ def _log_rankin(separation: float, dim: int) -> float:
 
     height = log_integral(sines, 0.0, b, drop) - log_integral(sines, 0.0, b)
     return 2.0 * math.log(sin_b) - math.log(2.0 * math.cos(b)) - height - float(log_cap_measure(dim, b))
+
+
+def _error(prefix: Prefix) -> Promise:
+    assert prefix.separation is not None
+    return log_error(
+        prefix, log_pack_error(prefix.concentration, prefix.radius, prefix.separation, prefix.problem.dim)
+    ), ()
+
+
+THEOREM = Theorem(
+    "sharp-split-pack",
+    "docs/theorems.md, 4.A",
+    "split head on separated points at moderate concentrations",
+    "split",
+    count=pack,
+    constants=("lipschitz",),
+    joins="sharp-split",
+    error=_error,
+    needs=("lipschitz", "concentration", "radius", "separation"),
+    uses=("sup_norm",),
+    requires=COVER,
+    proof="bounds.certify.pack",
+)

@@ -10,16 +10,17 @@ from spherapprox._scalars import bessel_ratio
 
 from .._bound import EXACT, Bound, Hypothesis
 from .._problem import LARGEST_CONCENTRATION, Problem
+from .._registry import Prefix, Promise, Theorem
 from ..spectral import KAPPA
 from ._approximation import by_constant
 from ._degrees import falling_root, log_gauss_points, log_quadrature_points, log_tails
-from .search import log_sum
+from ._search import log_sum
+from .requirements import RULE
 
 LEAST_DEGREE = 4.0
 """The part of the kernel beyond degree g - 2 is orthogonal to u^2 from here on."""
 
 _LOG_KAPPA = math.log(KAPPA)
-_NAME, _SECTION = "sharp-core-quadrature", "4.C"
 
 
 def quadrature_error(
@@ -67,7 +68,7 @@ def _log_expm1(x: float) -> float:
 def quadrature(problem: Problem) -> Bound:
     """4.C: the core head at the points of a positive quadrature; the best degree and lambda, or that at a lambda."""
     rough = Hypothesis("a Lipschitz or Hoelder target", problem.smoothness is None)
-    if rough.holds and (constant := by_constant(problem, _NAME, _SECTION)) is not None:
+    if rough.holds and (constant := by_constant(problem, THEOREM)) is not None:
         return constant
     lam, degree = problem.concentration, math.inf
     if lam is not None:
@@ -81,10 +82,7 @@ def quadrature(problem: Problem) -> Bound:
         degree = float(math.ceil(degree))
         log = log_quadrature_points(degree, problem.dim)
         constants = (("degree", degree), ("log product Gauss", log_gauss_points(degree, problem.dim)))
-    return Bound(
-        "prefix length", log, "upper", _NAME, f"docs/theorems.md, {_SECTION}", (rough, room), lam, None, constants,
-        whole=log < EXACT,
-    )  # fmt: skip
+    return THEOREM.prefix_length(log, rough, room, concentration=lam, constants=constants, whole=log < EXACT)
 
 
 def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:
@@ -126,3 +124,24 @@ def _best(problem: Problem) -> tuple[float | None, float]:
 
     share = float(minimize_scalar(degree, bounds=(-25.0, 6.0), method="bounded", options={"xatol": 1e-7}).x)
     return least * (1.0 + math.exp(share)), found[share]
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    error = quadrature_error(prefix.concentration, prefix.degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    exact = Hypothesis("degree >= 4", prefix.degree >= 4)
+    return math.log(error), (Hypothesis("positive weights, exact to this degree", True), exact)
+
+
+THEOREM = Theorem(
+    "sharp-core-quadrature",
+    "docs/theorems.md, 4.C",
+    "core head on a positive quadrature rule",
+    "core",
+    count=quadrature,
+    error=_error,
+    needs=("lipschitz", "concentration", "degree", "sup_norm"),
+    requires=RULE,
+    validated=True,
+    proof="bounds.certify.quadrature",
+)

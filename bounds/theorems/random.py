@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from .._bound import Bound, Hypothesis
 from .._problem import Problem
+from .._registry import Theorem
 from ._integrals import Excess, log_total
+from ._search import accuracy, log_sum
+from ._split_head import extreme, moderate_concentration
 from ._window import NO_RATE, Rate, Window, log_net
 from .convolution import concentration_needed
 from .equal import log_balance
-from .pack import extreme, moderate_concentration
-from .search import accuracy, log_sum
 
-_REFERENCE = "docs/theorems.md, 4.F"
 _RATIO = 1.3  # eta is w times a power of this: a finite choice, so that N stays monotone to the last digit
 _FAILURE = 1e-3  # chance of an outcome that fill points cannot mend (tuned: it hardly matters)
 _SHARPEST = 1e10  # lambda w^2/m from which s may be any that is small: P does not change, and Q is next to nothing
@@ -190,8 +190,7 @@ def filled_points(concentration: float, threshold: float, dim: int) -> Choice:
 
 def random(problem: Problem) -> Bound:
     """4.F: the split head on random points, with or without fill points, whichever are fewer."""
-    theorem = "sharp-split-random"
-    if found := extreme(problem, theorem, _REFERENCE):
+    if found := extreme(problem, THEOREM):
         return found
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
     needed = concentration_needed(w, dim, 1.0)
@@ -207,5 +206,18 @@ def random(problem: Problem) -> Bound:
         best = min((kind(concentration, w, dim) for kind in kinds), key=lambda choice: choice.log)
         log, constants = best.log, (("eta", best.window.eta), ("log_s", best.log_s))
     enough = Hypothesis("a large enough concentration", log < math.inf)
-    hypotheses = (accuracy(needed, concentration), enough)
-    return Bound("prefix length", log, "upper", theorem, _REFERENCE, hypotheses, concentration, None, constants)
+    return THEOREM.prefix_length(
+        log, accuracy(needed, concentration), enough, concentration=concentration, constants=constants
+    )
+
+
+THEOREM = Theorem(
+    "sharp-split-random",
+    "docs/theorems.md, 4.F",
+    "split head on random points",
+    "split",
+    count=random,
+    constants=("lipschitz",),
+    joins="sharp-split",
+    proof="bounds.certify.random",
+)

@@ -6,11 +6,11 @@ import math
 
 from .._bound import EXACT, Bound, Hypothesis
 from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
 from ._approximation import approximation, by_constant
 from ._degrees import log_eigenvalue, log_gauss_points, log_quadrature_points, log_tail
 from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
-
-_NAME, _SECTION = "sharp-core-spectral", "4.7"
+from .requirements import RULE
 
 
 def log_spectral_error(concentration: float, tail_degree: float, degree: float, dim: int) -> float:
@@ -31,7 +31,7 @@ def spectral(problem: Problem) -> Bound:
 
     With lambda free, g = n is the best, and lambda the largest that suffices; at a given lambda g + n is minimised.
     """
-    if (constant := by_constant(problem, _NAME, _SECTION)) is not None:
+    if (constant := by_constant(problem, THEOREM)) is not None:
         return constant
     found = approximation(problem)
     degree = exactness = math.inf
@@ -57,7 +57,28 @@ def spectral(problem: Problem) -> Bound:
             ("log concentration", log_lambda),
             ("log amplification", log_amplification(degree, log_lambda, problem.dim)),
         )
-    return Bound(
-        "prefix length", log, "upper", _NAME, f"docs/theorems.md, {_SECTION}", (found.assumes, enough), lam, None,
-        constants, whole=log < EXACT,
-    )  # fmt: skip
+    return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
+
+
+def _error(prefix: Prefix) -> Promise:
+    degree = prefix.degree
+    rule = Hypothesis("a polynomial of this degree; positive weights, exact to `exactness`", True)
+    enough = Hypothesis("exactness >= 2 degree", prefix.exactness >= 2 * degree)
+    if not enough.holds:
+        return math.inf, (rule, enough)
+    log = log_spectral_error(prefix.concentration, prefix.exactness - degree, degree, prefix.problem.dim)
+    return log + math.log(prefix.problem.sup_norm), (rule, enough)
+
+
+THEOREM = Theorem(
+    "sharp-core-spectral",
+    "docs/theorems.md, 4.7",
+    "core head with spectrally corrected weights",
+    "core",
+    count=spectral,
+    options=("degree", "smoothness"),
+    error=_error,
+    needs=("concentration", "degree", "exactness", "sup_norm"),
+    requires=RULE,
+    proof="bounds.certify.spectral",
+)

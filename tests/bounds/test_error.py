@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bounds import best_concentration, covering_radius, error_bound, prefix_length, tokens_within
-from bounds.inverse import FREE
+from bounds.error import FREE
 from spherapprox import EqualMeasurePartition, Target, points
 
 ALL = {"lipschitz": 1.0, "sup_norm": 1.0}
@@ -193,10 +193,10 @@ def test_what_is_given_takes_the_place_of_what_target_and_points_say():
         ({"points": [[1.0, 0.0, 0.0]]}, "'points' must be an EqualMeasurePartition or a PointSet"),
         ({"points": EqualMeasurePartition(3, 10)}, "'dim' must be 3, that of 'points'"),
         ({"dim": 3}, "'dim' must be 2, that of 'target'"),
-        ({"points": points.fibonacci(10)}, "'points' must be an EqualMeasurePartition for theorem='sharp-split-equal'"),
+        ({"points": points.fibonacci(10)}, "theorem='sharp-split-equal' needs an equal-measure partition, got points="),
         ({"memory": 1e4}, "'memory' is in place of 'points'"),
         ({"target": Target(np.cos, dim=2)}, "needs the argument 'lipschitz'"),
-        ({"theorem": "sharp-core-centroid"}, "'points' must be a partition with centers='centroid'"),
+        ({"theorem": "sharp-core-centroid"}, "theorem='sharp-core-centroid' needs the cells' centroids"),
     ],
 )
 def test_targets_and_points_that_do_not_do(change, message):
@@ -208,7 +208,7 @@ def test_targets_and_points_that_do_not_do(change, message):
 def test_an_unknown_covering_radius_is_no_radius():
     far = points.uniform(7, 50, rng=0)
     target = Target(lambda x: x[:, 0], dim=7, lipschitz=1.0)
-    with pytest.raises(ValueError, match="'points' must have a covering radius, which is not known of these"):
+    with pytest.raises(ValueError, match="theorem='sharp-split' needs the covering radius of the points"):
         best_concentration(target=target, points=far, theorem="sharp-split")
     given = best_concentration(target=target, points=far, theorem="sharp-split", radius=1.4)
     assert given.radius == 1.4

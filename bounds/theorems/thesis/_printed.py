@@ -1,15 +1,14 @@
-"""Theorems 4.12, 4.14 and 4.15 of Petrov (2025) as prefix lengths: as printed, and 4.15 with its proof repaired."""
+"""What Theorems 4.12, 4.14 and 4.15 of Petrov (2025) share: N(lambda, eps) for lambda >= Lambda(eps)."""
 
 from __future__ import annotations
 
 import math
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from ..ragozin import ragozin_constant
+from ..._bound import Bound, Hypothesis
+from ..._problem import Problem
+from ..._registry import Theorem
+from ...ragozin import ragozin_constant
 from . import lemmas
-
-_CHAPTER = "Petrov (2025)"
 
 
 def ragozin_of(problem: Problem) -> float:
@@ -31,12 +30,11 @@ def assumptions(problem: Problem) -> tuple[Hypothesis, ...]:
     return tuple(conditions)
 
 
-def _bound(
+def printed_count(
     problem: Problem,
+    theorem: Theorem,
     needed_at: float,
     count_at: float,
-    reference: str,
-    theorem: str,
     *extra: Hypothesis,
     largest_cap: float = math.pi / 2.0,
 ) -> Bound:
@@ -57,10 +55,8 @@ def _bound(
     if chosen > math.log(1e300):
         constants.append(("log_concentration", chosen))
     value = problem.concentration if problem.concentration is not None else _exp(chosen)
-    return Bound(
-        "prefix length", lemmas.log_count_of(delta, dim), "upper", theorem, reference, tuple(conditions), value, None,
-        tuple(constants),
-    )  # fmt: skip
+    log = lemmas.log_count_of(delta, dim)
+    return theorem.prefix_length(log, *conditions, concentration=value, constants=tuple(constants))
 
 
 def _log(value: float) -> float:
@@ -74,61 +70,3 @@ def _exp(log: float) -> float:
 
 def _power(log: float) -> str:
     return f"{math.exp(log):.6g}" if log < 709.0 else f"10^{log / math.log(10.0):.6g}"
-
-
-def core(problem: Problem) -> Bound:
-    """Theorem 4.12 (B.2.9): the core head."""
-    return _bound(problem, problem.eps / 2.0, problem.eps, f"{_CHAPTER}, Theorem 4.12", "thesis-core")
-
-
-def vector(problem: Problem) -> Bound:
-    """Theorem 4.14 (B.2.10): the core head for f with m+1 components, each as in 4.12."""
-    root = math.sqrt(problem.dim + 1.0)
-    reference = f"{_CHAPTER}, Theorem 4.14"
-    return _bound(problem, problem.eps / (2.0 * root), problem.eps / root, reference, "thesis-vector")
-
-
-def split(problem: Problem) -> Bound:
-    """Theorem 4.15 (B.3.3) as printed: the split head. Its proof has a gap; see `split_corrected`."""
-    return _bound(
-        problem,
-        lemmas.inner_accuracy(
-            problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm, printed=True
-        ),
-        problem.eps / math.sqrt(problem.dim + 1.0),
-        f"{_CHAPTER}, Theorem 4.15 as printed",
-        "thesis-split",
-        Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm),
-    )
-
-
-def split_corrected(problem: Problem) -> Bound:
-    """Theorem 4.15 with its proof repaired (docs/theorems.md, 3.3)."""
-    root = math.sqrt(problem.dim + 1.0)
-    inner = lemmas.inner_accuracy(problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
-    return _bound(
-        problem,
-        inner / (2.0 * root),
-        inner / root,
-        f"{_CHAPTER}, Theorem 4.15, corrected (docs/theorems.md, 3.3)",
-        "thesis-split-corrected",
-        Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm),
-        largest_cap=1.0 / 3.0,  # so that cells of equal measure exist inside the caps (docs/theorems.md, 3.4)
-    )
-
-
-def core_error(concentration: float, radius: float, problem: Problem) -> float:
-    """Return the log of 4.12's error at a concentration and a cap radius: convolution, then 3 L_g radius (B.2.7)."""
-    smooth = math.log(
-        lemmas.convolution_error(
-            concentration,
-            problem.dim,
-            lipschitz=problem.lipschitz,
-            ragozin=ragozin_of(problem),
-            harmonic=problem.harmonic,
-        )
-    )
-    slope = lemmas.log_modulus(concentration, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
-    riemann = lemmas.log_riemann_error(slope, radius)
-    high, low = max(smooth, riemann), min(smooth, riemann)
-    return high + math.log1p(math.exp(low - high))

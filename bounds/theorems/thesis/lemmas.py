@@ -16,8 +16,8 @@ from scipy.optimize import brentq
 from spherapprox.special import log_cap_measure
 from spherapprox.vmf import VonMisesFisher
 
-from ..covering import log_rogers_constant
-from ..ragozin import approximation_error
+from ...covering import log_rogers_constant
+from ...ragozin import approximation_error
 from ._arguments import checked
 
 _LOG_LARGEST = 460.0

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from bounds import prefix_length
 from bounds._problem import Problem
-from bounds.sharp.centroid import centroid, centroid_error, log_centroid_variation, log_variation
-from bounds.sharp.core import core, core_error
+from bounds.theorems.centroid import centroid, centroid_error, log_centroid_variation, log_variation
+from bounds.theorems.core import core, core_error
 from spherapprox import EqualMeasurePartition, VonMisesFisher
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import concentration, error_bound
-from bounds.sharp.convolution import concentration_needed, convolution_error
+from bounds.theorems.convolution import concentration_needed, convolution_error
 from spherapprox.points import gauss_product
 from spherapprox.vmf import VonMisesFisher
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bounds import concentration, prefix_length
 from bounds._problem import Problem
-from bounds.sharp import search
-from bounds.sharp.centroid import centroid, centroid_error
-from bounds.sharp.core import core, core_error
+from bounds.theorems import _search as search
+from bounds.theorems.centroid import centroid, centroid_error
+from bounds.theorems.core import core, core_error
 
 THEOREMS = {"core": (core, core_error), "centroid": (centroid, centroid_error)}
 both = pytest.mark.parametrize("theorem", THEOREMS)

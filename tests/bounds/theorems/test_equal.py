@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from bounds._problem import Problem
-from bounds.sharp.convolution import concentration_needed
-from bounds.sharp.equal import equal, log_equal_error
-from bounds.sharp.split import log_mean_error
+from bounds.theorems.convolution import concentration_needed
+from bounds.theorems.equal import equal, log_equal_error
+from bounds.theorems.mean import log_mean_error
 from spherapprox import EqualMeasurePartition, worst_case_error
 from spherapprox.special import log_cap_measure
 

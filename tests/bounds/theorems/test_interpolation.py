@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from bounds._problem import Problem
 from bounds.ragozin import approximation_error
-from bounds.sharp import _degrees
-from bounds.sharp.interpolation import interpolation, interpolation_error, log_rank_points, rank
+from bounds.theorems import _degrees
+from bounds.theorems.interpolation import interpolation, interpolation_error
+from bounds.theorems.rank import log_rank_points, rank
 from spherapprox import sphere
 
 

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from bounds import prefix_length
 from bounds._problem import Problem
 from bounds.covering import covering_bound
-from bounds.sharp.lower import lower, lower_any, lower_bits, lower_continuous, warren_ratio
+from bounds.theorems.lower import lower
+from bounds.theorems.lower_any import lower_any, warren_ratio
+from bounds.theorems.lower_bits import lower_bits
+from bounds.theorems.lower_continuous import lower_continuous
 from spherapprox.special import log_cap_measure
 
 WITHOUT_SAMPLING = (lower_bits, lower_continuous, lower_any)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds._problem import LARGEST_CONCENTRATION, Problem
-from bounds.sharp import _degrees
-from bounds.sharp.quadrature import quadrature, quadrature_error, second_moment
+from bounds.theorems import _degrees
+from bounds.theorems.quadrature import quadrature, quadrature_error, second_moment
 from spherapprox import CoreHead, points, sphere, targets
 from spherapprox.vmf import VonMisesFisher
 

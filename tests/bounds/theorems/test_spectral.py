@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from bounds._problem import Problem
 from bounds.ragozin import approximation_error
-from bounds.sharp import _degrees
-from bounds.sharp._approximation import log_sobolev_tail
-from bounds.sharp.spectral import spectral, spectral_error
+from bounds.theorems import _degrees
+from bounds.theorems._approximation import log_sobolev_tail
+from bounds.theorems.spectral import spectral, spectral_error
 from spherapprox import evaluate, harmonics, points, sphere, targets
 from spherapprox.vmf import VonMisesFisher
 

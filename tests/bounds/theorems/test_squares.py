@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from bounds.sharp import _squares
-from bounds.sharp._squares import averaged_spheres, integer_spheres, log_arcs, representations, rotation_trees
+from bounds.theorems import _squares
+from bounds.theorems._squares import averaged_spheres, integer_spheres, log_arcs, representations, rotation_trees
 
 
 def lattice_points(d, radius):

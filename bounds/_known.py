@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,9 +13,11 @@ from spherapprox.points import PointSet
 from spherapprox.target import Target
 
 from ._problem import SMALLEST, Problem
-from ._registry import Theorem
-from .covering import SUFFICIENT
+from ._registry import Prefix, Theorem
+from .covering import SMALLEST_RADIUS, SUFFICIENT, covering_radius
 from .theorems.requirements import known_radius, known_separation
+
+LARGEST_N = 1e300
 
 ALIASES = {"sharp": "sharp-core", "thesis": "thesis-core"}
 
@@ -86,6 +89,42 @@ def of_points(points: object, theorem: Theorem, given: dict[str, Any]) -> dict[s
     if "separation" in given and "separation" in (*theorem.needs, *theorem.uses) and given["separation"] is None:
         found["separation"] = known_separation(points)
     return found
+
+
+def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> Prefix:
+    """Check what is said of a prefix, and fill in the radius that n control points can have."""
+    require_dim(given)
+    for name in theorem.needs:
+        if given[name] is None and not (name == "radius" and given["n"] is not None):
+            raise TypeError(f"theorem='{theorem.name}' needs the argument '{name}', got None")
+    slope = 1.0 if given["lipschitz"] is None else given["lipschitz"]
+    sup_norm = slope if given["sup_norm"] is None else given["sup_norm"]  # a missing one is not used
+    problem = checked_problem(
+        slope, given["dim"], lipschitz=slope, sup_norm=sup_norm, exponent=given["exponent"],
+        concentration=given["concentration"], **options,
+    )  # fmt: skip
+    n, radius, separation = given["n"], given["radius"], given["separation"]
+    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
+    if radius is not None:
+        rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+    elif n is None or "radius" not in theorem.needs:
+        rho = math.nan
+    elif theorem.radius is not None:
+        rho = theorem.radius(count, problem.dim)
+    else:
+        rho = covering_radius(count, dim=problem.dim, method=problem.covering).value
+    degrees = (
+        0 if given[name] is None else _checks.integer(given[name], name, minimum=0, maximum=10**30)
+        for name in ("degree", "exactness")
+    )
+    return Prefix(
+        problem,
+        None if given["sup_norm"] is None else problem.sup_norm,
+        rho,
+        count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
+        *degrees,
+    )
 
 
 def _same(dim: object, own: int, name: str) -> int:

@@ -14,99 +14,21 @@ from scipy.optimize import minimize_scalar
 from spherapprox import sphere
 from spherapprox._types import Floats
 from spherapprox.error import ErrorInterval, lengths, sup_error
-from spherapprox.heads import CoreHead, SplitHead
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._bound import Bound, Hypothesis
 from ._problem import SMALLEST, WIDEST
+from ._study import COLUMNS, HEADS, Head, Row
 from .api import prefix_length
 from .error import best_concentration, error_bound
 from .theorems import THEOREMS
 from .validate import validate
 from .verdicts import Validation
 
-Head = CoreHead | SplitHead
-
-HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split": SplitHead}
 GUIDES = ("sharp-core", "sharp-split-mean", "sharp-split")
 """The theorems by which "theory" chooses a concentration."""
-COLUMNS = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
-"""The theorems whose bounds a `Row` holds."""
 _SEARCH_POINTS = 3000
-
-
-@dataclass(frozen=True)
-class Row:
-    """One head of a study: its errors and its bounds, in the target's unit; None where a theorem does not speak.
-
-    Parameters
-    ----------
-    n : int
-        Number of control points.
-    head : {"core", "split"}
-    choice : {"theory", "best", "mean", "fixed"}
-        How the concentration was chosen.
-    concentration : float
-        lambda.
-    radius : float
-        Of the partition's largest cell, in radians.
-    error : float
-        The largest error found.
-    relative_error : float or None
-        Its share of the target's sup norm; None where that is 0 or not stated.
-    sharp_core, sharp_split_mean, sharp_split_equal, sharp_split : float or None
-        A-priori bounds of the sup error; `bound` is the least of them.
-    floor : float or None
-        No method that samples at n points promises less for every target of this Lipschitz constant.
-    verdict : str
-        Of the least bound, as in `bounds.validate`, or "violated" with the theorems that the error contradicts; empty
-        where the target states no Lipschitz constant. Where one was estimated, "(estimated constants)" follows.
-    thesis_concentration, thesis_log10_n : float or None
-        Lambda(eps) and log10 N(lambda, eps) of the thesis for the error achieved, C_R = C_H = 1.
-    thesis_needs : str
-        The hypotheses of the thesis that fail.
-    mean_error : float
-        The mean of the errors over the sphere, at a random sample.
-
-    Examples
-    --------
-    >>> import bounds
-    >>> from spherapprox import targets
-    >>> found = bounds.study.run(targets.distance(2), [100], choices=["theory"], points=500)
-    >>> core, split = found.rows
-    >>> split.n, split.head, split.choice, split.verdict
-    (100, 'split', 'theory', 'holds')
-    >>> split.floor <= split.bound == split.sharp_split_equal < split.sharp_split_mean
-    True
-    >>> split.sharp_core is None, split.thesis_needs
-    (True, 'needs dim >= 8')
-    """
-
-    n: int
-    head: str
-    choice: str
-    concentration: float
-    radius: float
-    error: float
-    relative_error: float | None
-    sharp_core: float | None
-    sharp_split_mean: float | None
-    sharp_split_equal: float | None
-    sharp_split: float | None
-    floor: float | None
-    verdict: str
-    thesis_concentration: float | None
-    thesis_log10_n: float | None
-    thesis_needs: str
-    mean_error: float
-
-    @property
-    def bound(self) -> float | None:
-        """The smallest a-priori bound that applies to this head."""
-        bounds = (getattr(self, name.replace("-", "_")) for name in COLUMNS)
-        known = [b for b in bounds if b is not None]
-        return min(known, default=None)
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,10 @@ from spherapprox.points import PointSet
 from spherapprox.target import Target
 
 from ._bound import Bound, over_arrays, settle
-from ._known import checked_problem, of_points, of_target, require_dim, theorem_name
+from ._known import LARGEST_N, checked_prefix, of_points, of_target, require_dim, theorem_name
 from ._problem import LARGEST_CONCENTRATION, LEAST_SLACK
 from ._registry import Prefix, Theorem
-from .covering import SMALLEST_RADIUS, covering_radius
 from .theorems import THEOREMS
-
-LARGEST_N = 1e300
 
 ERRORS = {theorem.name: theorem for theorem in THEOREMS.values() if theorem.error}
 """The theorems that have an error form."""
@@ -133,46 +130,10 @@ def error_bound(
 
     def one(d: object, lam: object, rho: object, count: object) -> Bound:
         given = known | {"dim": d, "concentration": lam, "radius": rho, "n": count}
-        prefix = _prefix(stated, given, covering=covering, ragozin=ragozin, harmonic=harmonic)
+        prefix = checked_prefix(stated, given, covering=covering, ragozin=ragozin, harmonic=harmonic)
         return settle(_promised(stated, prefix), strict=strict)
 
     return over_arrays(one, known["dim"], concentration, known["radius"], known["n"])
-
-
-def _prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> Prefix:
-    """Check what is said of a prefix, and fill in the radius that n control points can have."""
-    require_dim(given)
-    for name in theorem.needs:
-        if given[name] is None and not (name == "radius" and given["n"] is not None):
-            raise TypeError(f"theorem='{theorem.name}' needs the argument '{name}', got None")
-    slope = 1.0 if given["lipschitz"] is None else given["lipschitz"]
-    sup_norm = slope if given["sup_norm"] is None else given["sup_norm"]  # a missing one is not used
-    problem = checked_problem(
-        slope, given["dim"], lipschitz=slope, sup_norm=sup_norm, exponent=given["exponent"],
-        concentration=given["concentration"], **options,
-    )  # fmt: skip
-    n, radius, separation = given["n"], given["radius"], given["separation"]
-    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
-    if radius is not None:
-        rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-    elif n is None or "radius" not in theorem.needs:
-        rho = math.nan
-    elif theorem.radius is not None:
-        rho = theorem.radius(count, problem.dim)
-    else:
-        rho = covering_radius(count, dim=problem.dim, method=problem.covering).value
-    degrees = (
-        0 if given[name] is None else _checks.integer(given[name], name, minimum=0, maximum=10**30)
-        for name in ("degree", "exactness")
-    )
-    return Prefix(
-        problem,
-        None if given["sup_norm"] is None else problem.sup_norm,
-        rho,
-        count,
-        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
-        *degrees,
-    )
 
 
 def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
@@ -274,7 +235,7 @@ def best_concentration(
 def _least(theorem: Theorem, given: dict[str, Any], covering: str, slack: float) -> Bound:
     """Return the least error bound over all concentrations for one set of the other arguments."""
     assert theorem.free_concentration is not None
-    uniform = _prefix(theorem, given, covering=covering)  # every argument is checked here
+    uniform = checked_prefix(theorem, given, covering=covering)  # every argument is checked here
 
     def bound_at(concentration: float) -> Bound:
         problem = replace(uniform.problem, concentration=min(concentration, LARGEST_CONCENTRATION))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from spherapprox._types import Array
 
+from .._curves import Curves
 from ..theorems import THEOREMS
 from .style import BLUE, PINK, RED, WINE, Label, grid, label_ends
-
-if TYPE_CHECKING:
-    from ..rungs import Curves
 
 _FAMILY = {
     "thesis": (WINE, "-."),
@@ -78,7 +76,7 @@ def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
     end = _hardest(curves)
     mates = {mate: y for mate, y in curves.log10.items() if THEOREMS[mate].family == family}
     ends = {mate: float(y[end]) for mate, y in mates.items() if np.isfinite(y[end])}
-    best = min(ends, key=lambda mate: ends[mate] * (-1 if family == "lower" else 1), default=None)
+    best = min(ends, key=lambda mate: ends[mate] * (1 if curves.sides[mate] == "upper" else -1), default=None)
     bold = name == best
     axes.plot(curves.axis, curves.log10[name], label=name, color=colour, ls=line, lw=2.8 if bold else 1.1)
     if name not in ends:

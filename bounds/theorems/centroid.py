@@ -98,15 +98,9 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-centroid",
-    "docs/theorems.md, 4.D",
-    "core head whose points are the centroids of their cells",
-    "core",
+    "sharp-core-centroid", "docs/theorems.md, 4.D", "core head whose points are the centroids of their cells", "core",
     count=centroid,
-    error=_error,
-    needs=("lipschitz", "concentration", "radius", "sup_norm"),
-    requires=CENTROIDS,
-    validated=True,
+    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CENTROIDS, validated=True,
     free_concentration=least_error,
     proof="bounds.certify.centroid",
-)
+)  # fmt: skip

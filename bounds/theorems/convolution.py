@@ -76,11 +76,6 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "convolution",
-    "docs/theorems.md, 4.1",
-    "the kernel alone, without discretisation",
-    "any",
-    error=_error,
-    needs=("lipschitz", "concentration"),
-    uses=("sup_norm",),
-)
+    "convolution", "docs/theorems.md, 4.1", "the kernel alone, without discretisation", "any",
+    error=_error, needs=("lipschitz", "concentration"), uses=("sup_norm",),
+)  # fmt: skip

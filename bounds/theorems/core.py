@@ -43,16 +43,9 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core",
-    "docs/theorems.md, 4.3",
-    "core head on any partition",
-    "core",
-    count=core,
-    threshold=threshold,
-    error=_error,
-    needs=("lipschitz", "concentration", "radius", "sup_norm"),
-    requires=CELLS,
-    validated=True,
+    "sharp-core", "docs/theorems.md, 4.3", "core head on any partition", "core",
+    count=core, threshold=threshold,
+    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, validated=True,
     free_concentration=least_error,
     proof="bounds.certify.core",
-)
+)  # fmt: skip

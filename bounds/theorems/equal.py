@@ -103,19 +103,10 @@ def _free(prefix: Prefix, slack: float, log_error: Curve) -> float:
 
 
 THEOREM = Theorem(
-    "sharp-split-equal",
-    "docs/theorems.md, 4.B",
-    "split head on equal-measure cells, the best that their radius allows",
-    "split",
-    count=equal,
-    constants=("lipschitz",),
-    joins="sharp-split",
-    error=_error,
-    needs=("lipschitz", "concentration", "radius"),
-    uses=("sup_norm",),
-    requires=CELLS,
-    radius=equal_measure_radius,
-    validated=True,
-    free_concentration=_free,
+    "sharp-split-equal", "docs/theorems.md, 4.B",
+    "split head on equal-measure cells, the best that their radius allows", "split",
+    count=equal, constants=("lipschitz",), joins="sharp-split",
+    error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
+    radius=equal_measure_radius, validated=True, free_concentration=_free,
     proof="bounds.certify.equal",
-)
+)  # fmt: skip

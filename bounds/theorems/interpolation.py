@@ -57,11 +57,7 @@ def interpolation(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "sharp-core-interpolation",
-    "docs/theorems.md, 4.G",
-    "core head with any real weights",
-    "core",
-    count=interpolation,
-    options=("degree", "smoothness"),
+    "sharp-core-interpolation", "docs/theorems.md, 4.G", "core head with any real weights", "core",
+    count=interpolation, options=("degree", "smoothness"),
     proof="bounds.certify.interpolation",
-)
+)  # fmt: skip

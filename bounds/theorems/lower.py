@@ -28,14 +28,9 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "lower",
-    "docs/theorems.md, 4.5",
-    "no scheme that samples at N points does better for every target",
-    "any",
+    "lower", "docs/theorems.md, 4.5", "no scheme that samples at N points does better for every target", "any",
     "lower",
     count=lower,
-    error=_error,
-    needs=("lipschitz", "n"),
-    uses=("sup_norm",),
+    error=_error, needs=("lipschitz", "n"), uses=("sup_norm",),
     proof="bounds.certify.lower",
-)
+)  # fmt: skip

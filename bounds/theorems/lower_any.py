@@ -49,11 +49,7 @@ def warren_ratio(log_degree: Float64) -> Float64:
 
 
 THEOREM = Theorem(
-    "lower-any",
-    "docs/theorems.md, 4.E (any)",
-    "no real tokens do better, however they are chosen",
-    "any",
-    "lower",
+    "lower-any", "docs/theorems.md, 4.E (any)", "no real tokens do better, however they are chosen", "any", "lower",
     count=lower_any,
     proof="bounds.certify.lower_any",
-)
+)  # fmt: skip

@@ -22,12 +22,7 @@ def lower_bits(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "lower-bits",
-    "docs/theorems.md, 4.E (bits)",
-    "no tokens of so many bits do better",
-    "any",
-    "lower",
-    count=lower_bits,
-    options=("bits",),
+    "lower-bits", "docs/theorems.md, 4.E (bits)", "no tokens of so many bits do better", "any", "lower",
+    count=lower_bits, options=("bits",),
     proof="bounds.certify.lower_bits",
-)
+)  # fmt: skip

@@ -18,11 +18,8 @@ def lower_continuous(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "lower-continuous",
-    "docs/theorems.md, 4.E (continuous)",
-    "no tokens that depend continuously on the target do better",
-    "any",
-    "lower",
+    "lower-continuous", "docs/theorems.md, 4.E (continuous)",
+    "no tokens that depend continuously on the target do better", "any", "lower",
     count=lower_continuous,
     proof="bounds.certify.lower_continuous",
-)
+)  # fmt: skip

@@ -59,18 +59,9 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-split-mean",
-    "docs/theorems.md, 4.4 (mean)",
-    "split head on equal-measure cells",
-    "split",
-    count=split_mean,
-    constants=("lipschitz",),
-    error=_error,
-    needs=("lipschitz", "concentration", "radius"),
-    uses=("sup_norm",),
-    requires=CELLS,
-    radius=equal_measure_radius,
-    validated=True,
-    free_concentration=least_error,
+    "sharp-split-mean", "docs/theorems.md, 4.4 (mean)", "split head on equal-measure cells", "split",
+    count=split_mean, constants=("lipschitz",),
+    error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
+    radius=equal_measure_radius, validated=True, free_concentration=least_error,
     proof="bounds.certify.mean",
-)
+)  # fmt: skip

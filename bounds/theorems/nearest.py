@@ -137,17 +137,10 @@ def least_concentration(prefix: Prefix, slack: float, log_error: Curve) -> float
 
 
 THEOREM = Theorem(
-    "sharp-split-nearest",
-    "docs/theorems.md, 4.4 (nearest)",
-    "split head on any points with a covering radius",
+    "sharp-split-nearest", "docs/theorems.md, 4.4 (nearest)", "split head on any points with a covering radius",
     "split",
-    count=split_nearest,
-    constants=("lipschitz",),
-    joins="sharp-split",
-    error=_error,
-    needs=("lipschitz", "concentration", "radius", "n"),
-    uses=("sup_norm",),
-    requires=COVER,
+    count=split_nearest, constants=("lipschitz",), joins="sharp-split",
+    error=_error, needs=("lipschitz", "concentration", "radius", "n"), uses=("sup_norm",), requires=COVER,
     free_concentration=least_concentration,
     proof="bounds.certify.nearest",
-)
+)  # fmt: skip

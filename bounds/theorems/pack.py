@@ -119,16 +119,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-split-pack",
-    "docs/theorems.md, 4.A",
-    "split head on separated points at moderate concentrations",
-    "split",
-    count=pack,
-    constants=("lipschitz",),
-    joins="sharp-split",
-    error=_error,
-    needs=("lipschitz", "concentration", "radius", "separation"),
-    uses=("sup_norm",),
-    requires=COVER,
+    "sharp-split-pack", "docs/theorems.md, 4.A", "split head on separated points at moderate concentrations", "split",
+    count=pack, constants=("lipschitz",), joins="sharp-split",
+    error=_error, needs=("lipschitz", "concentration", "radius", "separation"), uses=("sup_norm",), requires=COVER,
     proof="bounds.certify.pack",
-)
+)  # fmt: skip

@@ -134,14 +134,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-quadrature",
-    "docs/theorems.md, 4.C",
-    "core head on a positive quadrature rule",
-    "core",
+    "sharp-core-quadrature", "docs/theorems.md, 4.C", "core head on a positive quadrature rule", "core",
     count=quadrature,
-    error=_error,
-    needs=("lipschitz", "concentration", "degree", "sup_norm"),
-    requires=RULE,
-    validated=True,
+    error=_error, needs=("lipschitz", "concentration", "degree", "sup_norm"), requires=RULE, validated=True,
     proof="bounds.certify.quadrature",
-)
+)  # fmt: skip

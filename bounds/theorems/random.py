@@ -212,12 +212,7 @@ def random(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "sharp-split-random",
-    "docs/theorems.md, 4.F",
-    "split head on random points",
-    "split",
-    count=random,
-    constants=("lipschitz",),
-    joins="sharp-split",
+    "sharp-split-random", "docs/theorems.md, 4.F", "split head on random points", "split",
+    count=random, constants=("lipschitz",), joins="sharp-split",
     proof="bounds.certify.random",
-)
+)  # fmt: skip

@@ -39,12 +39,7 @@ def log_rank_points(degree: float, dim: int) -> float:
 
 
 THEOREM = Theorem(
-    "sharp-core-rank",
-    "docs/theorems.md, 4.G (rank)",
-    "core head with any real weights and any points",
-    "core",
-    count=rank,
-    options=("degree", "smoothness"),
-    attained=False,
+    "sharp-core-rank", "docs/theorems.md, 4.G (rank)", "core head with any real weights and any points", "core",
+    count=rank, options=("degree", "smoothness"), attained=False,
     proof="bounds.certify.rank",
-)
+)  # fmt: skip

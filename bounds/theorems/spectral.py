@@ -71,14 +71,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-spectral",
-    "docs/theorems.md, 4.7",
-    "core head with spectrally corrected weights",
-    "core",
-    count=spectral,
-    options=("degree", "smoothness"),
-    error=_error,
-    needs=("concentration", "degree", "exactness", "sup_norm"),
-    requires=RULE,
+    "sharp-core-spectral", "docs/theorems.md, 4.7", "core head with spectrally corrected weights", "core",
+    count=spectral, options=("degree", "smoothness"),
+    error=_error, needs=("concentration", "degree", "exactness", "sup_norm"), requires=RULE,
     proof="bounds.certify.spectral",
-)
+)  # fmt: skip

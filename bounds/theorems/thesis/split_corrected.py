@@ -26,11 +26,8 @@ def split_corrected(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "thesis-split-corrected",
-    "Petrov (2025), Theorem 4.15, corrected (docs/theorems.md, 3.3)",
-    "split head, dim >= 8, with the proof repaired",
-    "split",
-    printed=True,
+    "thesis-split-corrected", "Petrov (2025), Theorem 4.15, corrected (docs/theorems.md, 3.3)",
+    "split head, dim >= 8, with the proof repaired", "split", printed=True,
     count=split_corrected,
     proof="bounds.certify.thesis.split_corrected",
-)
+)  # fmt: skip

@@ -17,11 +17,7 @@ def vector(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "thesis-vector",
-    "Petrov (2025), Theorem 4.14",
-    "core head, dim + 1 components, dim >= 8",
-    "core",
-    printed=True,
+    "thesis-vector", "Petrov (2025), Theorem 4.14", "core head, dim + 1 components, dim >= 8", "core", printed=True,
     count=vector,
     proof="bounds.certify.thesis.vector",
-)
+)  # fmt: skip

@@ -72,7 +72,7 @@ def hard_points(head: SplitHead, count: int) -> Array:
 
 
 def allowed(concentration: float, dtype: str) -> float:
-    """Return the difference that is allowed, over the largest of the |values|."""
+    """Return the limit of the difference, over the largest of the |values|."""
     return max(1e-12, 1e-15 * concentration) if dtype == "float64" else 5e-7 * (1.0 + concentration)
 
 
@@ -107,7 +107,7 @@ def accuracy(dims: list[int], n: int) -> list[list[str]]:
 
 
 def calls(head: SplitHead, dtype: str, chosen: argparse.Namespace) -> dict[str, Callable[[], Any]]:
-    """Return what is timed: the head, and both modules on every device."""
+    """Return the calls to time: of the head, and of both modules on every device."""
     x = sphere.uniform(head.dim, chosen.rows, rng=1).astype(dtype)
     own = SplitHead(head.control_points.astype(dtype), head.values.astype(dtype), head.concentration)
     result: dict[str, Callable[[], Any]] = {

@@ -32,7 +32,7 @@ OPTIONS: tuple[dict[str, float | str], ...] = (
 
 @dataclass
 class Summary:
-    """What was seen of one theorem."""
+    """The cases of one theorem and their worst results."""
 
     proved: int = 0
     trivial: int = 0

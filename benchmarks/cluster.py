@@ -66,7 +66,7 @@ def comparisons(one: Client, two: Client, n: int) -> Iterator[Row]:
 
 
 def costs(client: Client, rounds: int) -> Iterator[list[str]]:
-    """Time what is no arithmetic: a cluster's start, a call of one task, and each further task."""
+    """Time the overheads: a cluster's start, a call of one task, and each further task."""
     start = time.perf_counter()
     with started(2) as cluster, Client(cluster, set_as_default=False) as own:
         own.submit(abs, -1).result()

@@ -73,7 +73,7 @@ def refined(nodes: PointSet, concentration: float) -> Head:
 
 
 def from_rule(head: type[CoreHead] | type[SplitHead], rule: str) -> Callable[[PointSet, float], Head]:
-    """Return what makes a head of the field by a rule."""
+    """Return a function that makes a head of the field by a rule."""
     return functools.partial(_make, head, rule)
 
 
@@ -173,7 +173,7 @@ def large(n: int, condition: float) -> None:
 
 
 def main() -> None:
-    """Run what is asked for."""
+    """Run the comparisons that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=7, help="concentrations tried for each head")
     parser.add_argument("--out", type=Path, default=Path("coefficients.png"))

@@ -81,7 +81,7 @@ def numpy_tiles(x: Array, b: Array, w: Array, tile: tuple[int, int]) -> Array:
 
 
 def numpy_products(x: Array, b: Array, tile: tuple[int, int]) -> Array:
-    """Compute no more than the products that those sums begin with: what is left for all else."""
+    """Compute only the products that those sums begin with, a floor of their time."""
     buffer = np.empty(tile, x.dtype)
     for i in range(0, len(x), tile[0]):
         for k in range(0, len(b), tile[1]):

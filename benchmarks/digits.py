@@ -70,14 +70,14 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def chosen(model: Any) -> str:
-    """Say which concentration and regularisation a model has."""
+    """Word a model's concentration and regularisation."""
     if isinstance(model, HeadRegressor):
         return f"{model.concentration_:.3g}, {model.regularization_:.1g}"
     return f"{2.0 * model.best_params_['gamma']:.3g}, {model.best_params_['alpha']:.1g}"
 
 
 def run(model: Any, train: tuple[Array, Array], test: tuple[Array, Array]) -> tuple[list[float], str]:
-    """Return accuracy in percent, squared error, seconds to fit and to predict, and what was chosen."""
+    """Return accuracy in percent, squared error, seconds to fit and to predict, and the chosen parameters."""
     fitting = seconds(lambda: model.fit(*train))[0]
     times = [seconds(lambda: model.predict(test[0])) for _ in range(3)]
     outputs = times[0][1]

@@ -37,7 +37,7 @@ from tqdm import tqdm
 
 from spherapprox import evaluate, sphere
 from spherapprox.summation import plan
-from spherapprox.summation.partial import Problem
+from spherapprox.summation.problem import Problem
 
 Array = NDArray[np.float64]
 
@@ -134,7 +134,7 @@ def _row(what: str, peer: str, fast: float, slow: float, target: float | None) -
 
 
 def auto_rows(dims: list[int], largest: int, rounds: int) -> Iterator[list[str]]:
-    """Time every method that can do a problem in time, and see which "auto" takes; its own time counts the choice.
+    """Time every method that solves a problem in time, and the one that "auto" takes, with its choice.
 
     Where a sum may be long, "auto" takes the time of the choice and that of the method.
     """
@@ -142,13 +142,12 @@ def auto_rows(dims: list[int], largest: int, rounds: int) -> Iterator[list[str]]
     cases = [(d, n, concentration) for d in dims for n in sizes for concentration in (1.0, 10.0, 100.0, 1e3, 1e4, 1e6)]
     for d, n, concentration in tqdm(cases, desc="auto", unit="problem"):
         x, b, w = problem(n, d)
-        sums = Problem(
-            x, b, concentration / 2.0, np.dtype(np.float64), lambda part, w=w: w[part, None], normalize=False
-        )  # type: ignore[misc]
-        expected = plan.expected(sums, RTOL, 1, False)
+        sums = Problem(x, b, concentration / 2.0, np.dtype(np.float64), w[:, None], normalize=False)
+        tolerance = plan.allowed(sums, RTOL)
+        expected = plan.compare(sums, tolerance, False)[0]
         times = {"dense": dense_seconds(x, b, w, concentration, rounds)}
         chosen = min(expected, key=expected.__getitem__)
-        mine = seconds(partial(plan.expected, sums, RTOL, 1, False), rounds)
+        mine = seconds(partial(plan.compare, sums, tolerance, False), rounds)
         if small := n <= 10**4:
             auto = partial(evaluate, x, b, w, concentration, rtol=RTOL)
             chosen, mine = auto(explain=True)[1].method, seconds(auto, rounds)
@@ -172,7 +171,7 @@ def _load_kernels() -> None:
 
 
 def growth_rows(rounds: int) -> Iterator[list[str]]:
-    """Time dense sums over five decades of points, and of control points, and see what memory they add."""
+    """Time dense sums over five decades of points, and of control points, and measure the memory they add."""
     concentration = 20.0
     for what in ("points", "control points"):
         for n in (10**2, 10**3, 10**4, 10**5, 10**6, 10**7):

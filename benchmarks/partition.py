@@ -70,7 +70,7 @@ def _ways(partition: EqualMeasurePartition) -> Iterator[tuple[str, Callable[[], 
 
 
 def limits(rounds: int) -> Iterator[list[str]]:
-    """Time what must stay below a number of seconds, and the memory it adds."""
+    """Time calls that have a limit in seconds, and measure the memory they add."""
     for dim in (2, 8):
         huge = EqualMeasurePartition(dim, 10**12)
         starts = iter(range(10**11, 10**12, 10**9))

@@ -52,7 +52,7 @@ SIZES = {1: (100, 300, 1000, 3000, 10_000), 2: (100, 400, 1600, 6400, 25_600), 3
 
 @dataclass(frozen=True)
 class Measured:
-    """One head: the table and target it belongs to, its points, its error, and what is proven of it (nan: nothing)."""
+    """One head: the table and target it belongs to, its points, its error, and a proven bound of it (nan: none)."""
 
     table: str
     dim: int
@@ -165,7 +165,7 @@ def median(runs: list[Measured], rate: Callable[[list[Measured], str], float], w
 
 
 def line(runs: list[Measured]) -> list[str]:
-    """Return a row: what was measured, over which numbers of points, the measured rate and the predicted one."""
+    """Return a row of a table: dimension, kind, range of points, errors at its ends, measured and predicted rates."""
     table, dim, kind = runs[0].table, runs[0].dim, runs[0].kind
     ends = [statistics.median(r.error for r in runs if r.n == n) for n in (runs[0].n, runs[-1].n)]
     if table == "bandlimited":

@@ -13,8 +13,9 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
-from spherapprox._kernels.simd import registers
-from spherapprox._kernels.simd.registers import block_zeros, has_avx512, load_like, plus, store_block
+from spherapprox._kernels.simd import emit, registers
+from spherapprox._kernels.simd.registers import block_zeros, has_avx512, load_like
+from spherapprox._kernels.simd.vectors import add, store
 
 STEPS = 10**6
 
@@ -24,16 +25,16 @@ def _on_each(combine: Callable[..., Any]) -> Any:
 
     def typed(typing_context: Any, a: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            vectors = registers._vectors(builder, arguments[0])
-            factor, term = (registers._constant(vectors[0].type, number) for number in (0.999999, 1e-9))
-            return registers._pack(builder, arguments[0].type, [combine(builder, v, factor, term) for v in vectors])
+            vectors = emit.vectors_of(builder, arguments[0])
+            factor, term = (emit.constant(vectors[0].type, number) for number in (0.999999, 1e-9))
+            return emit.value_of(builder, arguments[0].type, [combine(builder, v, factor, term) for v in vectors])
 
         return a(a), generate
 
     return intrinsic(typed)
 
 
-fused_steps = _on_each(registers._fused)
+fused_steps = _on_each(emit.fused)
 addition_steps = _on_each(lambda builder, v, factor, term: builder.fadd(v, term))
 
 
@@ -43,7 +44,7 @@ def multiply_adds(steps, out):
     a = load_like(out, 0, block_zeros(out))
     for _ in range(steps):
         a = fused_steps(a)
-    store_block(out, 0, a)
+    store(out, 0, a)
 
 
 @numba.njit(nogil=True)
@@ -53,7 +54,7 @@ def additions_beside(steps, out):
     for _ in range(steps):
         a = fused_steps(a)
         c = addition_steps(c)
-    store_block(out, 0, plus(a, c))
+    store(out, 0, add(a, c))
 
 
 @dataclass(frozen=True)

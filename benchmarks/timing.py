@@ -13,7 +13,7 @@ HEADER = ["what / peer", "ours (s)", "peer (s)", "peer/ours", "target", "kept", 
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: two calls that return their seconds, and what to say of their results."""
+    """A comparison: two calls that return their seconds, and the disagreement of their results in words."""
 
     what: str
     ours: Callable[[], float]
@@ -31,7 +31,7 @@ class Timed:
         self.result: Any = None
 
     def __call__(self) -> float:
-        """Call it once; an earlier result is let go before."""
+        """Time one call; the earlier result is freed before it."""
         self.result = None
         start = time.perf_counter()
         self.result = self.function()
@@ -39,7 +39,7 @@ class Timed:
 
 
 def measure(row: Row, rounds: int) -> list[str]:
-    """Time a row in interleaved rounds, after one call of ours that loads what is compiled."""
+    """Time a row in interleaved rounds, after one call of ours that loads compiled code."""
     row.ours()
     ours, peer = [], []
     for i in range(rounds):

@@ -9,15 +9,13 @@ from typing import Any
 from tabulate import tabulate
 
 from spherapprox import __version__, _checks
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.target import Target
 
 from ._bound import format_log10
 from .claims import Claim
 
-Head = CoreHead | SplitHead
-
-HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split": SplitHead}
 CHOICES = ("theory", "best", "mean")
 """How the concentration is chosen: by the a-priori bound, by the sup error measured, by the mean error measured."""
 
@@ -133,7 +131,7 @@ class Study:
 
     target: Target
     rows: tuple[Row, ...]
-    shown: CoreHead | SplitHead
+    shown: Head
     shown_error: float
     points: int
     estimated: tuple[str, ...] = ()
@@ -186,7 +184,7 @@ class Study:
         >>> found.series("split", "best")
         ()
         """
-        _checks.choice(head, "head", HEADS)
+        _checks.choice(head, "head", FAMILIES)
         _checks.choice(choice, "choice", (*CHOICES, "fixed"))
         return tuple(r for r in self.rows if r.head == head and r.choice == choice)
 

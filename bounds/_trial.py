@@ -14,12 +14,14 @@ from scipy.optimize import minimize_scalar
 from spherapprox import sphere
 from spherapprox._types import Floats
 from spherapprox.error import ErrorInterval, lengths, sup_error
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._bound import Bound, Hypothesis
 from ._problem import SMALLEST, WIDEST
-from ._study import COLUMNS, HEADS, Head, Row
+from ._study import COLUMNS, Row
 from .api import prefix_length
 from .error import best_concentration, error_bound
 from .theorems import THEOREMS
@@ -60,7 +62,7 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
     def make(concentration: float) -> Head:
         with warnings.catch_warnings():  # a head may be useless: its error is measured
             warnings.simplefilter("ignore", RuntimeWarning)
-            return HEADS[kind].from_target(lambda _: known, partition, concentration)
+            return FAMILIES[kind].from_target(lambda _: known, partition, concentration)
 
     if way == "theory":
         concentration = _theory(target, kind, radius, n)

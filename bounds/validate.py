@@ -9,7 +9,8 @@ import numpy as np
 
 from spherapprox import _checks
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 
@@ -28,7 +29,7 @@ ROUNDING = 1e-12
 
 
 def validate(
-    head: CoreHead | SplitHead,
+    head: Head,
     target: Target,
     *,
     error: ErrorInterval | None = None,
@@ -125,10 +126,9 @@ def validate(
     given, error = error, sup_error(head, target, n=n, workers=workers, rng=rng) if error is None else error
     numbers = attempts.of_numbers(head, target, given, n=n, workers=workers, rng=rng, attempted=claims)
     stated = {claim.name: claim for claim in (values, *numbers)}
-    kind = "core" if isinstance(head, CoreHead) else "split"
     size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
-    checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(kind)]
-    if worst_case and isinstance(head, SplitHead):
+    checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
+    if worst_case and head.family == "split":
         checks.append(_lower(head, target, n, workers, rng))
     return Validation(error, tuple(checks), tuple(stated.values()))
 
@@ -141,8 +141,9 @@ def validated(kind: str) -> tuple[Theorem, ...]:
 
 def _check(head: object, target: object, error: object) -> None:
     """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
-    if not isinstance(head, CoreHead | SplitHead):
-        raise TypeError(f"'head' must be a CoreHead or a SplitHead, got {type(head).__name__}")
+    if not isinstance(head, Head):
+        kinds = " or a ".join(kind.__name__ for kind in FAMILIES.values())
+        raise TypeError(f"'head' must be a {kinds}, got {type(head).__name__}")
     if not isinstance(target, Target):
         raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {type(target).__name__}")
     if head.dim != target.dim:
@@ -157,7 +158,7 @@ def _check(head: object, target: object, error: object) -> None:
 
 
 def _size(
-    head: CoreHead | SplitHead,
+    head: Head,
     target: Target,
     claims: dict[str, Claim],
     n: int,
@@ -171,7 +172,7 @@ def _size(
     return attempts.largest(head, target, n, _checks.generator(rng)).lower
 
 
-def _obstacle(theorem: Theorem, head: CoreHead | SplitHead, target: Target, riemann: bool) -> str:
+def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> str:
     """Say why a theorem does not speak of this head and target; empty when it does."""
     if target.lipschitz is None:
         return "needs the target's Lipschitz constant (lipschitz=)"
@@ -187,7 +188,7 @@ def _obstacle(theorem: Theorem, head: CoreHead | SplitHead, target: Target, riem
 
 def _upper(
     theorem: Theorem,
-    head: CoreHead | SplitHead,
+    head: Head,
     target: Target,
     error: ErrorInterval,
     claims: dict[str, Claim],
@@ -232,9 +233,7 @@ def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict
     return check("holds")
 
 
-def _lower(
-    head: SplitHead, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None
-) -> Check:
+def _lower(head: Head, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None) -> Check:
     quantity: Quantity = "worst-case error"
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"

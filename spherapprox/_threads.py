@@ -89,7 +89,7 @@ def in_order(
 def as_done(
     function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
 ) -> Generator[Result, None, None]:
-    """Yield a function's results as they come; an interruption waits for the blocks that run and drops the rest."""
+    """Yield results of a function over blocks in the order of completion; an interruption drops blocks not begun."""
     done = yield from _alone(function, blocks, workers)
     if done == len(blocks):
         return
@@ -111,7 +111,7 @@ def each_block(task: Callable[[slice], None], rows: int, size: int, workers: int
 def _alone(
     function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
 ) -> Generator[Result, None, int]:
-    """Yield the results of the first blocks on this thread, as many as are to be done here, and return their number.
+    """Yield the results of the first blocks, computed on this thread, and return their number.
 
     With a stated number of workers it is all or none. With None blocks are done here until those that are left seem to
     take longer than `WORTH`.

@@ -126,8 +126,7 @@ def _points() -> None:
     points.greedy(x, 90)
     for dim in (1, 2, 3, 5):
         some = points.uniform(dim, 50, rng=0)
-        some.cap_discrepancy("l2")
-        some.cap_discrepancy("sup", cells=1000)
+        some.cap_discrepancy()
         some.quadrature_error(4)
         VonMisesFisher(dim, 20.0).rvs(some.points[0], 10, rng=0)
 

@@ -1,4 +1,4 @@
-"""What this installation runs with: versions, cores, instruction set, compiled code and extras."""
+"""Report of an installation: versions, cores, instruction set, compiled code and extras."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def show_config(mode: Literal["print"] = ...) -> None: ...
 @overload
 def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
 def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | None:
-    """Show what this installation runs with.
+    """Show the versions, cores, instructions, compiled code and extras of this installation.
 
     Parameters
     ----------

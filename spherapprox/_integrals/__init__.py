@@ -1,1 +1,1 @@
-"""Integrals over S^m of exp(lambda cos theta), as logarithms: what `vmf` and `bounds` share."""
+"""Integrals over S^m of exp(lambda cos theta), as logarithms, for `vmf` and `bounds`."""

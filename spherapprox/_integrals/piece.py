@@ -60,7 +60,7 @@ def log1p_minus(y: Float64, factor: float) -> Float64:
     direct = np.log1p(y) - y
     if factor <= 32.0:
         return direct
-    # With s = y/(2 + y): log(1+y) = 2 atanh s and y = 2s + y s, so the leading terms cancel exactly.
+    # with s = y/(2 + y): log(1+y) = 2 atanh s and y = 2s + y s, so the leading terms cancel exactly.
     s = y / (2.0 + y)
     q = s * s
     series = 1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13)))))
@@ -71,17 +71,20 @@ def reach(piece: Piece, limit: float) -> float:
     """Return the offset towards `limit` (a signed offset) beyond which the piece is below e^-CUT, or `limit`."""
     if limit == 0.0 or piece.log(limit) > -CUT:
         return limit
+    # Step 1: a first offset, from the slope or from the curvature at the reference
     size = abs(limit)
     sign = 1.0 if limit > 0.0 else -1.0
     curvature = math.hypot(math.sqrt(max(piece.bend, 0.0)), math.sqrt(piece.m1) * piece.cot)  # its root
     high = size if curvature == 0.0 else math.sqrt(2.0 * CUT) / curvature
     if piece.slope != 0.0:
         high = min(high, CUT / abs(piece.slope))
+    # Step 2: doubled until the piece is below e^-CUT
     low = 0.0
     high = min(high, size)
     while high < size and piece.log(sign * high) > -CUT:
         low = high
         high = min(2.0 * high, size)
+    # Step 3: halved to 15%
     while high > 1.15 * low:
         middle = 0.25 * high if low == 0.0 else 0.5 * (low + high)
         if piece.log(sign * middle) > -CUT:
@@ -98,6 +101,7 @@ def log_integral(
 
     `power` > 1 substitutes theta = top s^power, which resolves a fractional power of theta at theta = 0.
     """
+    # Step 1: the offsets between which the integrand counts
     start, stop = low - piece.theta, high - piece.theta
     if not stop > start:
         return -math.inf
@@ -108,6 +112,7 @@ def log_integral(
     beside = start > 0.0 or stop < 0.0  # the mode lies outside the range, which may then count for nothing
     if not stop > start or (beside and max(piece.log(start), piece.log(stop)) < -CUT):
         return -math.inf
+    # Step 2: nodes and weights there, (RULE,)
     half = 0.5 * (stop - start)
     if power == 1:
         u = 0.5 * (start + stop) + half * NODES
@@ -118,6 +123,7 @@ def log_integral(
         theta = (stop + piece.theta) * s**power
         u = theta - piece.theta
         weights = WEIGHTS * (power * s ** (power - 1) * (stop + piece.theta) / (2.0 * half))
+    # Step 3: the sum, as a logarithm
     terms = np.exp(piece.logs(u)) * weights
     total = float(terms.sum() if factor is None else terms @ factor(theta))
     if total <= 0.0:

@@ -89,6 +89,7 @@ def moved(base: Piece, lam: float, rho: float, sign: int) -> Piece:
     digits of tiny rho and those of a narrow kernel both last.
     """
     m1, theta0 = base.m1, base.theta
+    # Step 1: the mode theta, by its distance from theta_0 or by itself, and (m-1) log(sin theta / sin theta_0)
     if rho < theta0:
         pull = lam * math.cos(theta0)
         start = rho * (pull / (pull + m1 * (1.0 + base.cot * base.cot)))
@@ -112,6 +113,7 @@ def moved(base: Piece, lam: float, rho: float, sign: int) -> Piece:
         theta, v = (root, root + rho) if sign > 0 else (root + rho, root)
         w = sign * (v - theta0)
         scale = log_sine_ratio(base, theta)
+    # Step 2: the piece about it
     cot = math.cos(theta) / math.sin(theta) if m1 > 0.0 else 0.0
     slope = m1 * cot - lam * math.sin(v) if v == 0.0 or m1 == 0.0 else 0.0
     # lam [cos v - cos theta_0] = -sign 2 lam sin(theta_0 + sign w/2) sin(w/2) with v = theta_0 + sign w
@@ -127,7 +129,7 @@ def away(base: Piece, lam: float, rho: float) -> list[tuple[Piece, float, float]
         return [(moved(base, lam, rho, 1), 0.0, end)]
     if end <= 0.0:
         return []
-    # For rho >= pi/2 the end is a mode too, and another may lie before it, with a valley between.
+    # for rho >= pi/2 the end is a mode too, and another may lie before it, with a valley between
     cot = math.cos(end) / math.sin(end)
     c = math.cos(0.5 * base.theta)
     last = Piece(end, m1, cot, m1 * cot, m1 - lam, log_sine_ratio(base, end) - 2.0 * lam * c * c)
@@ -157,6 +159,7 @@ def log_moment(m: float, lam: float, power: float) -> float:
     base = kernel(m, lam)
     fractional = power != math.floor(power) and base.m1 + power < 16.0
     substitution = 4 if fractional else 1
+    # 4.1: E theta^alpha
     moment = log_integral(base, 0.0, math.pi, lambda theta: theta**power, substitution)
     return moment - log_integral(base, 0.0, math.pi, None, substitution)
 
@@ -164,23 +167,25 @@ def log_moment(m: float, lam: float, power: float) -> float:
 def crossing(lam: float, rho: float) -> float:
     """Return the colatitude where k((theta-rho)+) - k(theta) overtakes k(theta) - k(min(theta+rho, pi)).
 
-    Where both shifts are unclipped that is log cosh(lam sin theta sin rho) = 2 lam cos theta sin^2(rho/2).
+    docs/theorems.md, 4.3, "One crossing". Where both shifts are unclipped it is the root of
+    log cosh(lam sin theta sin rho) = 2 lam cos theta sin^2(rho/2).
     """
     half = math.sin(0.5 * rho)
 
     def excess(theta: float) -> tuple[float, float]:
-        if rho <= theta <= math.pi - rho:
+        if rho <= theta <= math.pi - rho:  # case (i)
             z = lam * math.sin(theta) * math.sin(rho)
             s = math.sinh(0.5 * z) if z < 40.0 else 0.0
             log_cosh = math.log1p(2.0 * s * s) if z < 40.0 else z - math.log(2.0)
             return log_cosh - 2.0 * lam * math.cos(theta) * half * half, 0.0
+        # cases (ii), (iii), (iv): k((theta-rho)+)/k(theta) - 1 less 1 - k(min(theta+rho, pi))/k(theta)
         up = math.sin(theta - 0.5 * rho) * half if theta > rho else math.sin(0.5 * theta) ** 2
         down = math.sin(theta + 0.5 * rho) * half if theta < math.pi - rho else math.cos(0.5 * theta) ** 2
         if 2.0 * lam * up > 1.0:
             return 1.0, 0.0
         return math.expm1(2.0 * lam * up) + math.expm1(-2.0 * lam * down), 0.0
 
-    # For rho -> 0 it is the root of lam sin^2 theta = cos theta.
+    # for rho -> 0 it is the root of lam sin^2 theta = cos theta
     start = math.acos(2.0 * lam / (1.0 + math.hypot(1.0, 2.0 * lam))) if lam < 1e3 else 1.0 / math.sqrt(lam)
     low, high = 0.7 * start, min(1.4 * start, HALF_PI)
     if excess(low)[0] > 0.0:
@@ -191,7 +196,7 @@ def crossing(lam: float, rho: float) -> float:
 
 
 def log_shift_variation(m: float, lam: float, rho: float) -> float:
-    """Return log int max(k((theta-rho)+) - k(theta), k(theta) - k(min(theta+rho, pi))) dsigma."""
+    """Return log int max(k((theta-rho)+) - k(theta), k(theta) - k(min(theta+rho, pi))) dsigma, the log of D of 4.3."""
     if lam == 0.0 or rho == 0.0:
         return -math.inf
     if rho < TINY and lam < 1e200:  # linear in rho, and rho/2 may be no float
@@ -200,9 +205,11 @@ def log_shift_variation(m: float, lam: float, rho: float) -> float:
     half = math.sin(0.5 * rho)
     cross = crossing(lam, rho)
     end = math.pi - rho
+    # Step 1: k(theta) - k(min(theta+rho, pi)) up to the crossing, cut where theta + rho = pi
     parts = [log_integral(base, 0.0, min(cross, end), lambda t: -np.expm1(-2.0 * lam * half * np.sin(t + 0.5 * rho)))]
     if end < cross:
         parts.append(log_integral(base, end, cross, lambda t: -np.expm1(-2.0 * lam * np.cos(0.5 * t) ** 2)))
+    # Step 2: k(0) - k(theta) from there to rho
     if cross < rho:
         # beyond `smooth` the factor 1 - e^(-lam (1 - cos theta)) is 1, and before it one rule resolves it
         smooth = min(rho, 2.0 * math.asin(min(1.0, math.sqrt(0.5 * CUT / lam))))
@@ -210,6 +217,7 @@ def log_shift_variation(m: float, lam: float, rho: float) -> float:
         parts.append(log_integral(top, cross, smooth, lambda t: -np.expm1(-2.0 * lam * np.sin(0.5 * t) ** 2)))
         if smooth < rho:
             parts.append(log_integral(flat(base, lam, smooth, rho, 1), smooth, rho))
+    # Step 3: k(theta-rho) - k(theta) beyond both
     rise = moved(base, lam, rho, -1)
     low = max(rho, cross)
     parts.append(log_integral(rise, low, math.pi, lambda t: -np.expm1(-2.0 * lam * half * np.sin(t - 0.5 * rho))))
@@ -217,7 +225,7 @@ def log_shift_variation(m: float, lam: float, rho: float) -> float:
 
 
 def log_shifted_mean(m: float, lam: float, rho: float) -> float:
-    """Return log of int (theta+rho) k((theta-rho)+) dsigma / int k(min(theta+rho, pi)) dsigma."""
+    """Return log of int (theta+rho) k((theta-rho)+) dsigma / int k(min(theta+rho, pi)) dsigma, 4.4 (mean)."""
     if rho == 0.0:
         return log_moment(m, lam, 1.0)
     base = kernel(m, lam)

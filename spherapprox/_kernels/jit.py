@@ -50,7 +50,7 @@ def cache_folder() -> Path | None:
     root = _config.CACHE_DIR or platformdirs.user_cache_dir("spherapprox", appauthor=False)
     state = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
     package = Path(__file__).parents[1]
-    for compiled in ("_kernels", "_scalars"):  # what a kernel calls is compiled into it
+    for compiled in ("_kernels", "_scalars"):  # the functions that a kernel calls are compiled into it
         for source in sorted((package / compiled).rglob("*.py")):
             state.update(source.read_bytes())
     folder = Path(root) / f"kernels-{state.hexdigest()[:16]}"

@@ -55,7 +55,7 @@ class Store(NullCache):
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what numba has compiled for a signature."""
+        """Keep numba's compiled form for a signature."""
         _clock.stop()
         if self.folder is None or data.library.has_dynamic_globals:
             return
@@ -123,7 +123,7 @@ _clock = _Clock()
 
 
 def _tell(folder: Path | None) -> None:
-    """Say that the user waits for a compiler; a progress bar steps aside."""
+    """Tell the user of the wait for a compiler; a progress bar steps aside."""
     tqdm = sys.modules.get("tqdm")
     when = "in every process, as no folder can keep them: set NUMBA_CACHE_DIR" if folder is None else "once"
     with nullcontext() if tqdm is None else tqdm.tqdm.external_write_mode(file=sys.stderr):

@@ -51,6 +51,7 @@ def debye_log_sum(y: float, h: float) -> float:
 
 def series_0f1(v: float, x: float) -> float:
     """Return 0F1(; v+1; x^2/4) - 1 by its power series: all terms are positive."""
+    # DLMF 10.25.2 over its first term, less 1
     q = 0.25 * x * x
     term = q / (v + 1.0)
     total = term
@@ -87,6 +88,7 @@ def log_0f1(v: float, x: float) -> float:
         return log_0f1_scaled(v, x) + x
     z = x / v
     d = z * (z / (1.0 + radius(1.0, z)))  # sqrt(1 + z^2) - 1
+    # DLMF 10.41.3, and 5.11.1 for Gamma(v+1)
     r = radius(v, x)
     small = stirling(v) + debye_log_sum((v / r) * (v / r), 1.0 / r)
     return v * (d - math.log1p(0.5 * d)) - 0.5 * math.log1p(d) + small
@@ -98,6 +100,7 @@ def log_0f1_scaled(v: float, x: float) -> float:
         return -math.inf
     if by_series(v, x):
         return math.log1p(series_0f1(v, x)) - x
+    # DLMF 10.41.3
     r = radius(v, x)
     small = debye_log_sum((v / r) * (v / r), 1.0 / r)
     if v < STIRLING_FROM:
@@ -116,11 +119,12 @@ def log_iv(v: float, x: float) -> float:
     if x == 0.0:
         return 0.0 if v == 0.0 else -math.inf
     r = radius(v, x)
-    if r < SERIES_BELOW:
+    if r < SERIES_BELOW:  # DLMF 10.25.2
         series = math.log1p(series_0f1(v, x))
         if v < STIRLING_FROM:
             return v * log_quotient(x, 2.0) - log_gamma(v) + series
         # v log(x/2) and log Gamma(v+1) would cancel where x is less than v
         return v * (1.0 + log_quotient(x, 2.0 * v)) - 0.5 * math.log(v) - HALF_LOG_2PI - stirling(v) + series
     angle = math.asinh(v / x) if x > 1e-8 * v else math.log(v + r) - math.log(x)
+    # DLMF 10.41.3, where v eta = r - v arsinh(v/x)
     return r - v * angle - 0.5 * math.log(r) - HALF_LOG_2PI + debye_log_sum((v / r) * (v / r), 1.0 / r)

@@ -27,11 +27,13 @@ def perron_tail(v: float, x: float) -> float:
     """
     steps = SHORT if v + x >= SHORT_FROM else LONG
     a = 2.0 * v + 3.0
-    h = 0.5 / (v + 1.0 + x)
+    h = 0.5 / (v + 1.0 + x)  # 1/s
     g = (x * h) * h
+    # Step 1: the root of T = B - C/T for the last step, over s
     b = 1.0 + (steps + 1.0) * h
     c = (a + 2.0 * (steps + 1.0)) * g
     top, below = 1.0, 2.0 / (b + math.sqrt(b * b - 4.0 * c))
+    # Step 2: back to T_2, Gautschi & Slavik (1978), eq. 3.8'
     for k in range(steps, 1, -1):
         top, below = (1.0 + k * h) * top - ((a + 2.0 * k) * g) * below, top
     return below / top
@@ -43,11 +45,13 @@ def last_step(v: float, x: float, tail: float) -> twofold.Pair:
     It brings the ratio's error to about 2e-16. Else neighbouring orders would round alike, and products of many ratios
     drift.
     """
+    # Step 1: T_1 = s + 1 - (2v+5) x / T_2 = below + low
     whole, low = twofold.two_sum(2.0 * v, 2.0 * x)
     whole, rest = twofold.two_sum(whole, 3.0)
     low += rest
     below, rest = twofold.two_sum(whole, -((2.0 * v + 5.0) * (x * (0.5 / (v + 1.0 + x))) * tail))
-    low += rest  # T_1 = below + low
+    low += rest
+    # Step 2: the quotient, corrected by its remainder
     a, rest = twofold.two_sum(2.0 * v, 3.0)
     top, lost = twofold.two_product(a, x)
     p = top / below
@@ -58,14 +62,14 @@ def last_step(v: float, x: float, tail: float) -> twofold.Pair:
 
 
 def gap_from(v: float, p: float, rest: float) -> float:
-    """Return `gap` from what `last_step` gives."""
+    """Return e of `gap` from the result of `last_step`."""
     c, low = twofold.two_sum(2.0 * v, 2.0)
     e, more = twofold.two_sum(c, -p)
     return e + ((more + low) - rest)
 
 
 def ratio_from(v: float, x: float, p: float, rest: float) -> float:
-    """Return x / (x + e), e the `gap`, from what `last_step` gives."""
+    """Return x / (x + e), e the `gap`, from the result of `last_step`."""
     c, low = twofold.two_sum(2.0 * v, 2.0)
     below, more = twofold.two_sum(c, x)
     below, most = twofold.two_sum(below, -p)
@@ -153,7 +157,7 @@ def add_up(terms: Any, out: Any) -> None:
 
 
 def radii(v: float, x: float, n: float) -> tuple[float, float, float]:
-    """Return R at v and at v + n, and how much it rises."""
+    """Return R = sqrt(u^2 + x^2) at u = v and at u = v + n, and their difference."""
     bottom, top = radius(v, x), radius(v + n, x)
     return bottom, top, n * ((v + n + v) / (bottom + top))
 
@@ -171,6 +175,7 @@ def log_ratio_far(v: float, x: float, n: float) -> float:
     """Return log[I_{v+n}(x) / I_v(x)] where R >= 96, by differences of Debye's terms taken without subtraction."""
     r1, _, rise = radii(v, x, n)
     angle = math.asinh(v / x) if x > 1e-8 * v else math.log(v + r1) - math.log(x)
+    # 1.4: the integral of arsinh(u/x) is u arsinh(u/x) - R
     action = n * angle + ((v + n) * math.log1p((n + rise) / (v + r1)) - rise)
     return log_ratio_rest(v, x, n) - action
 
@@ -190,7 +195,7 @@ def ratio_far(v: float, skip: float, x: float, n: float) -> float:
 
 
 def single_steps(v: float, x: float, n: float) -> float:
-    """Return how many of the n steps to take one by one: all of a few, else those up to R = 96."""
+    """Return the number of the n steps to take one by one: all of a few, else those up to R = 96."""
     room = FAR * FAR - x * x
     if n <= FEW:
         return n
@@ -251,14 +256,16 @@ def iv_ratio_inverse(v: float, r: float, c: float) -> float:
         return 0.0 if r == 0.0 else math.inf
     if r < 1e-8:  # x = 2 (v + 1) r [1 + r^2 (v+1)/(v+2) + ...], where e/x may overflow
         return (2.0 * v + 2.0) * r
+    # Step 1: Banerjee et al. (2005), eq. 4.4
     x = r * (2.0 * v + 2.0 - r * r) / (c * (1.0 + r))
+    # Step 2: Newton's method for log(x/e) = log(r/c) in log x
     a = v + 0.5
     for _ in range(40):
         e = gap(v, x)
         root = radius(v + 1.0, x)
         bend = (v + 1.0) * ((v + 1.0) / (root + x))  # e is about a + bend
         slope = 1.0 + (x / root) * (bend / (a + bend))
-        if root < 1e4:
+        if root < 1e4:  # by r' = 1 - 2 a r/x - r^2, the proof of 1.4
             slope = (2.0 * x + e) - 2.0 * a * ((x + e) / e)
         step = math.log((r / c) * (e / x)) / slope
         x *= math.exp(step)

@@ -1,6 +1,6 @@
 """Scalar kernels of the normalised measure of a spherical cap and of its inverse, in logarithms.
 
-The measure is B int_0^phi sin^(m-1) with B = Gamma((m+1)/2) / (sqrt(pi) Gamma(m/2)). Its integrand, referred to the
+The measure is s_m int_0^phi sin^(m-1) with s_m = Gamma((m+1)/2) / (sqrt(pi) Gamma(m/2)). Its integrand, referred to the
 cap's rim, falls from 1 without a scale that Gauss's rule could miss, so one rule serves every dimension and angle.
 Plain Python on floats, as in `bessel`.
 """
@@ -50,6 +50,7 @@ def rim_mean(m: float, angle: float) -> float:
         if width < 1e-3 * angle:  # the difference above has no digits left to give: its leading terms
             q = CUT / (m - 1.0)
             width = 2.0 * q / (cot + math.sqrt(cot * cot + 2.0 * q))
+    # Gauss's rule in u = angle - t on [0, width]
     total = 0.0
     for i in range(RULE):
         u = width * NODES[i]
@@ -66,7 +67,7 @@ def log_half_cap(m: float, angle: float, low: float = 0.0) -> float:
             return math.log(angle / math.pi)
         if m == 2.0:
             return 2.0 * math.log(math.sin(0.5 * angle))
-    scale = log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)
+    scale = log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)  # log s_m
     mean = rim_mean(m, angle)
     result = scale + (m - 1.0) * log_sin(angle) + (math.log(angle) + math.log(mean))
     return result if low == 0.0 else result + low / (angle * mean)
@@ -102,13 +103,14 @@ def half_cap_angle(m: float, log_measure: float) -> float:
         return math.pi * math.exp(log_measure)
     if m == 2.0:
         return 2.0 * math.asin(min(1.0, math.exp(0.5 * log_measure)))
-    scale = log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)
-    # sin^m/m <= int_0^angle sin^(m-1): the start lies right of the root. The log measure is concave and increasing in
-    # log angle, so Newton's steps in log angle cross once and then climb to the root.
+    scale = log_gamma_half_ratio(0.5 * m) - 0.5 * math.log(math.pi)  # log s_m
+    # Step 1: a start right of the root, by sin^m/m <= int_0^angle sin^(m-1)
     log_sine = (log_measure - scale + math.log(m)) / m
     angle = math.asin(math.exp(log_sine)) if log_sine < 0.0 else HALF_PI
     if angle == 0.0:
         return 0.0
+    # Step 2: Newton's steps in log angle, of which the log measure is a concave and increasing function: they cross the
+    # root once and then climb to it
     for _ in range(60):
         mean = rim_mean(m, angle)
         miss = log_measure - (scale + (m - 1.0) * log_sin(angle) + (math.log(angle) + math.log(mean)))

@@ -36,6 +36,7 @@ def stirling(v: float) -> float:
     """Return log Gamma(v+1) - (v + 1/2) log v + v - log(2 pi)/2 for v >= 16, to 1e-17."""
     h = 1.0 / v
     y = h * h
+    # DLMF 5.11.1
     return h * (1 / 12 + y * (-1 / 360 + y * (1 / 1260 + y * (-1 / 1680 + y * (1 / 1188 - y * (691 / 360360))))))
 
 
@@ -43,6 +44,7 @@ def log_gamma(v: float) -> float:
     """Return log Gamma(v + 1) for v >= 0, to about 1e-16 (v + 1) absolute."""
     if v >= STIRLING_FROM:
         return (v + 0.5) * math.log(v) - v + HALF_LOG_2PI + stirling(v)
+    # DLMF 5.5.1: down to Gamma(v + 1), 0 <= v <= 1
     product = 1.0
     while v > 1.0:
         product *= v
@@ -62,5 +64,6 @@ def log_gamma_half_ratio(a: float) -> float:
         a += 1.0
     h = 1.0 / a
     y = h * h
+    # DLMF 5.11.8 for Gamma(a + 1/2), less the same for Gamma(a)
     series = h * (-1 / 8 + y * (1 / 192 + y * (-1 / 640 + y * (17 / 14336 + y * (-31 / 18432 + y * (691 / 180224))))))
     return 0.5 * math.log(a) + math.log(product) + series

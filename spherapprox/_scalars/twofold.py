@@ -78,8 +78,9 @@ def square_root(a: Pair) -> Pair:
 
 def log1p(a: Pair) -> Pair:
     """Return log(1 + a) for a >= 0, to 2^-70 relative: log y = log c + 2 artanh[(y-c)/(y+c)] with a tabulated c."""
+    # Step 1: y = 1 + a over a power of 2, c near it, and the logarithm of both; c = 1 if a is small
     high, low = 0.0, 0.0
-    above, below = a, add((2.0, 0.0), a)  # y - c and y + c with c = 1
+    above, below = a, add((2.0, 0.0), a)  # y - c and y + c
     if a[0] > 1.0 / CELLS:
         y = add((1.0, 0.0), a)
         mantissa, exponent = math.frexp(y[0])
@@ -89,6 +90,7 @@ def log1p(a: Pair) -> Pair:
         y = (y[0] * scale, y[1] * scale)
         above, below = add(y, (-c, 0.0)), add(y, (c, 0.0))
         high, low = add(multiply((exponent - 1.0, 0.0), (LOG_HIGH[CELLS], LOG_LOW[CELLS])), (LOG_HIGH[j], LOG_LOW[j]))
+    # Step 2: the series of artanh
     s = divide(above, below)
     q = s[0] * s[0]
     tail = 2.0 * s[0] * q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11)))))
@@ -101,11 +103,13 @@ def action(v: float, skip: float, x: float, n: float) -> Pair:
     With R(u) = sqrt(u^2 + x^2) it is (b - a) log[(a + R(a))/x] + b log[(b + R(b)) / (a + R(a))] - [R(b) - R(a)].
     """
     a, b = two_sum(v, skip), two_sum(v, n)
+    # Step 1: R at both ends
     width = (n - skip, 0.0)
     square = two_product(x, x)
     bottom, top = square_root(add(multiply(a, a), square)), square_root(add(multiply(b, b), square))
     rise = divide(multiply(width, add(a, b)), add(bottom, top))  # R(b) - R(a)
     ahead = divide(multiply(a, a), add(bottom, (x, 0.0)))  # R(a) - x
+    # Step 2: the three terms
     first = log1p(divide(add(a, ahead), (x, 0.0)))
     second = log1p(divide(add(width, rise), add(a, bottom)))
     total = add(multiply(width, first), multiply(b, second))

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks, special
+from .. import _checks
 from .._types import Float64, Int64
+from ..special import arguments
 
 NORMALIZATIONS = ("schmidt", "orthonormal", "surface")
 """The words that `normalization` takes; the module's docstring defines them."""
 
-MAX_DEGREE = special.MAX_DEGREE
+MAX_DEGREE = arguments.MAX_DEGREE
 """Largest degree that any function takes; memory sets lower limits, by the size of what is asked for."""
 
 
@@ -77,21 +78,21 @@ def degrees(max_degree: int) -> Int64:
     what = f"the degrees of all columns up to 'max_degree' = {max_degree}"
     _checks.memory(8.0 * (max_degree + 1) ** 2, what, "lower 'max_degree'")
     each = np.arange(max_degree + 1)
-    return np.repeat(each, 2 * each + 1)
+    return np.repeat(each, 2 * each + 1)  # ((K+1)^2,): the orders of degree k are 2k + 1
 
 
 def checked_degree(value: int, name: str = "max_degree", *, minimum: int = 0) -> int:
-    """Check a degree."""
+    """Return a degree, an integer from `minimum` to `MAX_DEGREE`."""
     return _checks.integer(value, name, minimum=minimum, maximum=MAX_DEGREE)
 
 
 def in_order(max_degree: Any, x: Any) -> tuple[Any, Any]:
-    """Return degree and rows in this order, in whichever they were given."""
+    """Return the degree and the rows of points in this order, whichever was given first."""
     return (x, max_degree) if _checks.is_vector(max_degree) and not _checks.is_vector(x) else (max_degree, x)
 
 
 def factors(max_degree: int, normalization: str) -> Float64:
-    """Return the factors of Schmidt's functions of each degree in a normalisation."""
+    """Return the factor of each degree that takes Schmidt's normalisation to another, shape (K+1,)."""
     normalization = _checks.choice(normalization, "normalization", NORMALIZATIONS)
     if normalization == "schmidt":
         return np.ones(max_degree + 1)
@@ -100,7 +101,7 @@ def factors(max_degree: int, normalization: str) -> Float64:
 
 
 def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Float64, int]:
-    """Return the coefficients for Schmidt's functions, and the highest degree."""
+    """Return coefficients in Schmidt's normalisation, and the highest degree."""
     array = _checks.floating(coefficients, "coefficients").astype(np.float64)
     max_degree = math.isqrt(len(array)) - 1 if array.ndim else -1
     if array.ndim not in (1, 2) or (max_degree + 1) ** 2 != len(array):
@@ -108,12 +109,12 @@ def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[F
             f"'coefficients' must have shape ((K+1)^2,) or ((K+1)^2, p), got {array.shape}: "
             "entry k*k + k + m belongs to degree k and order m, for all degrees up to K; fill up with zeros"
         )
-    factor = factors(max_degree, normalization)[degrees(max_degree)]
+    factor = factors(max_degree, normalization)[degrees(max_degree)]  # ((K+1)^2,)
     return array * factor.reshape(-1, *[1] * (array.ndim - 1)), max_degree
 
 
 def scalar_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Float64, int]:
-    """Return the coefficients of one function for Schmidt's functions, and the highest degree."""
+    """Return one function's coefficients in Schmidt's normalisation, and the highest degree."""
     weights, max_degree = schmidt_coefficients(coefficients, normalization)
     if weights.ndim != 1:
         raise ValueError(f"'coefficients' must have shape ((K+1)^2,), got {weights.shape}: pass one column at a time")

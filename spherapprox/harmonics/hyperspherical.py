@@ -108,14 +108,14 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
     _require_memory(max_degree, dim, n)
     if dim == 2:
         return real_spherical_harmonics(max_degree, rows)
-    offsets = np.concatenate([[0], np.cumsum(sizes(max_degree, dim))])
-    constants = seeds(dim, max_degree)
+    offsets = np.concatenate([[0], np.cumsum(sizes(max_degree, dim))])  # (K+2,): degree l begins at offsets[l]
+    constants = seeds(dim, max_degree)  # (dim, K+1)
     table = np.empty((int(offsets[-1]), n))  # points side by side, as they are computed
-    scale = constants[-1].repeat(np.diff(offsets))[:, None]
+    scale = constants[-1].repeat(np.diff(offsets))[:, None]  # (columns, 1)
     for some in slices(n, max(16, _BLOCK // int(offsets[-1]))):
-        part = rows[some].T.astype(np.float64)
+        part = rows[some].T.astype(np.float64)  # (dim+1, points of the block)
         part /= np.sqrt(np.einsum("ij,ij->j", part, part))
-        solid = solid_harmonics(part, np.ones(part.shape[1]), offsets, constants)
+        solid = solid_harmonics(part, np.ones(part.shape[1]), offsets, constants)  # (columns, points of the block)
         np.multiply(solid, scale, out=table[:, some])
     return table.T
 
@@ -151,7 +151,7 @@ def zonal_harmonic(degree: int, x: ArrayLike, pole: ArrayLike) -> Float64:
     degree = checked_degree(degree, "degree")
     rows = _checks.rows(x).astype(np.float64)
     centre = _checks.one_row(pole, "pole", dim=rows.shape[1] - 1).astype(np.float64)
-    cosine = rows @ centre / (np.sqrt(np.square(rows).sum(1)) * math.sqrt(centre @ centre))
+    cosine = rows @ centre / (np.sqrt(np.square(rows).sum(1)) * math.sqrt(centre @ centre))  # (n,)
     return np.asarray(special.gegenbauer(degree, rows.shape[1] - 1, np.clip(cosine, -1.0, 1.0)))
 
 
@@ -175,11 +175,12 @@ def log_columns(max_degree: int, dim: int) -> float:
 def seeds(dim: int, degree: int) -> Float64:
     """Return for S^k, k = 1, ..., m, the constants that make sin^l of each colatitude orthonormal, shape (m, L+1).
 
-    Row k - 1 holds the product over k' <= k of p_0 = sqrt(B(k'/2, 1/2) / B(l + k'/2, 1/2)), sqrt(2) for k' = 1, l > 0.
+    Row k - 1 holds the product over 2 <= k' <= k of the c_l of S^k', sqrt(B(k'/2, 1/2) / B(l + k'/2, 1/2)).
     """
     j = np.arange(degree)
     constants = np.ones((dim, degree + 1))
     for k in range(2, dim + 1):
+        # 5.7: c_l^2 is the product over j < l of (j + (k+1)/2) / (j + k/2)
         constants[k - 1, 1:] = constants[k - 2, 1:] * np.sqrt(np.cumprod((j + 0.5 * (k + 1)) / (j + 0.5 * k)))
     return constants
 
@@ -187,17 +188,19 @@ def seeds(dim: int, degree: int) -> Float64:
 def solid_harmonics(x: Float64, weights: Float64, offsets: Int64, constants: Float64) -> Float64:
     """Return the table of weighted solid harmonics of some coordinates, a column for each point.
 
-    x has a coordinate in each row, and in each degree the order is that in which the coordinates bring harmonics in.
-    Those of degree l are over the constant of their sphere and degree (`seeds`).
+    x has a coordinate in each row, (m+1, n), and in each degree the order is that in which the coordinates bring
+    harmonics in. Those of degree l are over the constant of their sphere and degree (`seeds`).
     """
     degree = len(offsets) - 2
     table = np.empty((int(offsets[-1]), x.shape[1]))
-    circle = (math.sqrt(2.0) * weights) * powers(x[0] + 1j * x[1], degree)
+    # Step 1: those of the first two coordinates, sqrt(2) Re z^l and sqrt(2) Im z^l for z = x_1 + i x_2
+    circle = (math.sqrt(2.0) * weights) * powers(x[0] + 1j * x[1], degree)  # (L+1, n)
     table[0] = weights
     table[offsets[1:-1]] = circle[1:].real
     table[offsets[1:-1] + 1] = circle[1:].imag
-    filled = np.array([1] + degree * [2])
-    squares = x[0] * x[0] + x[1] * x[1]
+    filled = np.array([1] + degree * [2])  # (L+1,): the rows of each degree that are done
+    # Step 2: one coordinate after the other joins, 5.7
+    squares = x[0] * x[0] + x[1] * x[1]  # (n,)
     for k in range(2, len(x)):
         squares += x[k] * x[k]
         hyperspherical.extend(k, np.ascontiguousarray(x[k]), squares, offsets, filled, constants[k - 1], table)
@@ -205,12 +208,12 @@ def solid_harmonics(x: Float64, weights: Float64, offsets: Int64, constants: Flo
 
 
 def powers(z: Complex128, degree: int) -> Complex128:
-    """Return the powers 0, ..., degree of complex numbers, a row for each, by doubling."""
+    """Return the powers 0, ..., degree of complex numbers by doubling, shape (degree+1, n)."""
     table = np.ones((degree + 1, len(z)), dtype=np.complex128)
     table[1:2] = z
     done = 1
     while done < degree:
-        more = min(done, degree - done)
+        more = min(done, degree - done)  # z^(done+1), ..., z^(done+more) are z^done times earlier powers
         np.multiply(table[1 : more + 1], table[done], out=table[done + 1 : done + more + 1])
         done += more
     return table

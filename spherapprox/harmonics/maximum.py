@@ -74,23 +74,12 @@ def bandlimited_maximum(
 
     Notes
     -----
-    *Lemma.* Let f be a spherical polynomial of degree n on S^m, G a set with covering radius d, and n d < pi/2. Then
-    ``sup |f| <= max_G |f| / cos(n d)`` and ``sup |grad f| <= max_G |grad f| / cos(n d)``.
+    Let f be a spherical polynomial of degree n, G a set with covering radius d, and n d < pi/2. Then
+    ``sup |f| <= max_G |f| / cos(n d)`` and ``sup |grad f| <= max_G |grad f| / cos(n d)``: docs/theorems.md, 6.1, after
+    M. Riesz [1]_.
 
-    *Proof.* Let ``M = sup |grad f|`` be attained at x* in the unit direction u*, y the point of G nearest to x*, and c
-    a great circle with unit speed, c(0) = x*, c(t*) = y, 0 <= t* <= d. Write ``u* = a c'(0) + b v``, where v is a unit
-    vector orthogonal to the plane of c, and ``E(t) = a c'(t) + b v``, a unit tangent vector at c(t). With a polynomial
-    p of degree n in R^(m+1) that equals f on the sphere,
-    ``h(t) = <grad f(c(t)), E(t)> = a (d/dt) p(c(t)) + b (d_v p)(c(t))``
-    is a trigonometric polynomial of degree at most n; ``|h| <= M`` and ``h(0) = M``. Then ``h(t) >= M cos(n t)`` for
-    ``|t| <= pi/n`` (M. Riesz [1]_: else ``M cos(n t) - h``, which changes sign between the extrema of the cosine, would
-    have 2n + 1 zeros in a period, a double one at 0 among them), hence ``|grad f(y)| >= h(t*) >= M cos(n d)``. For |f|
-    take ``h(t) = +-f(c(t))``.  QED
-
-    *Grid.* A parallels at colatitudes ``(i + 1/2) pi/A`` with B longitudes each. A point is at most ``pi/(2A)`` in
-    colatitude and ``pi/B`` in longitude from one of them, and
-    ``sin^2(d/2) = sin^2(dtheta/2) + sin(theta) sin(theta') sin^2(dphi/2)`` gives
-    ``d <= 2 arcsin sqrt(sin^2(pi/(4A)) + sin^2(pi/(2B)))``. A, B are chosen such that ``cos(n d) >= 1 - slack``.
+    *Grid.* A parallels at colatitudes ``(i + 1/2) pi/A`` with B = 2A longitudes each, for which
+    ``d <= 2 arcsin sqrt(sin^2(pi/(4A)) + sin^2(pi/(2B)))``. A is chosen such that ``cos(n d) >= 1 - slack``.
 
     *Rounding.* To the grid's maxima is added ``4 (n+1)^2 2.2e-16 sum_km |c_km| {1, sqrt(k(k+1))}`` (Schmidt's
     normalisation): several times the largest error seen against 40 digits, no enclosure in ball arithmetic.
@@ -114,11 +103,15 @@ def bandlimited_maximum(
     if n == 0:
         constant = abs(float(weights[0]))
         return BandlimitedMaximum(constant, 0.0, constant, 0.0, 0, math.pi)
-    n_parallels, radius = _grid_for(2.0 * math.asin(math.sqrt(slack / 2.0)) / n)  # cos(n d) = 1 - slack
+    # Step 1: a grid of covering radius d with cos(n d) >= 1 - slack
+    n_parallels, radius = _grid_for(2.0 * math.asin(math.sqrt(slack / 2.0)) / n)
+    # Step 2: the maxima over the grid
     value, slope = _grid_maxima(weights[: (n + 1) ** 2], n, n_parallels)
-    sizes, k = np.abs(weights[: (n + 1) ** 2]), degrees(n)
+    # Step 3: what rounding may add to them
+    sizes, k = np.abs(weights[: (n + 1) ** 2]), degrees(n)  # ((n+1)^2,)
     rounding = 4.0 * (n + 1) ** 2 * np.finfo(float).eps
     value_error, slope_error = rounding * sizes.sum(), rounding * float(sizes @ np.sqrt(k * (k + 1.0)))
+    # Step 4: the maxima over the sphere, 6.1
     raise_by = (1.0 + 1e-15) / math.cos(n * radius)
     return BandlimitedMaximum(
         sup_norm=float((value + value_error) * raise_by),
@@ -131,7 +124,10 @@ def bandlimited_maximum(
 
 
 def _grid_for(radius: float) -> tuple[int, float]:
-    """Return A of a grid of A parallels and 2 A longitudes with at most this covering radius, and its bound of it."""
+    """Return the number A of parallels of a grid with at most a covering radius, and the grid's bound of it.
+
+    With B = 2 A longitudes the bound of 6.1 is d = 2 arcsin(sqrt(2) sin(pi/(4A))).
+    """
     n_parallels = next_fast_len(math.ceil(math.pi / (4.0 * math.asin(math.sin(radius / 2.0) / math.sqrt(2.0)))), True)
     return n_parallels, 2.0 * math.asin(math.sqrt(2.0) * math.sin(math.pi / (4.0 * n_parallels)))
 
@@ -143,18 +139,19 @@ def _grid_maxima(weights: Float64, n: int, n_parallels: int) -> tuple[float, flo
     steps = max(1, 2**19 // (2 * n_parallels))
     value = slope = 0.0
     for start in range(0, n_parallels, steps):
-        theta = colatitude[start : start + steps]
+        theta = colatitude[start : start + steps]  # (rows,)
         series = np.zeros((3, n + 1, len(theta)), dtype=np.complex128)  # of f, d/dtheta f, (1/sin theta) d/dphi f
         before = np.zeros((0, len(theta)))
         for k, row in enumerate(legendre_rows(n, np.cos(theta), np.sin(theta))):
             c = weights[k * k : (k + 1) ** 2]
-            complex_c = c[k:] - 1j * np.where(order[: k + 1] > 0, c[k::-1], 0.0)  # f = Re sum c e^(i m phi)
+            # (k+1,): f is the real part of sum_m c_m P_k^m e^(i m phi)
+            complex_c = c[k:] - 1j * np.where(order[: k + 1] > 0, c[k::-1], 0.0)
             for j, part in enumerate((row, *derivative_rows(k, row, before))):
-                series[j, : k + 1] += complex_c[:, None] * part
+                series[j, : k + 1] += complex_c[:, None] * part  # (k+1, rows)
             before = row
         series[2] *= 1j
         series[:, 1:] *= 0.5
-        grid = np.fft.irfft(series, 2 * n_parallels, axis=1, norm="forward")
+        grid = np.fft.irfft(series, 2 * n_parallels, axis=1, norm="forward")  # (3, longitudes, rows)
         value = max(value, float(np.abs(grid[0]).max()))
         slope = max(slope, float((grid[1] ** 2 + grid[2] ** 2).max()))
     return value, math.sqrt(slope)

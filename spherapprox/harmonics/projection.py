@@ -63,19 +63,23 @@ def project(
     limit = max_degree if band_limit is None else checked_degree(band_limit, "band_limit", minimum=max_degree)
     what = f"the quadrature for 'max_degree' = {max_degree} and 'band_limit' = {limit}"
     _checks.memory(40.0 * (max_degree + limit + 1) ** 2, what, "lower them")
-    z, weight = quadrature.gauss_legendre(2 * ((max_degree + limit) // 4 + 1))
+    # Step 1: the points of the product rule, a parallel for each Gauss node
+    z, weight = quadrature.gauss_legendre(2 * ((max_degree + limit) // 4 + 1))  # (parallels,)
     n_longitudes = max_degree + limit + 1
     s = np.sqrt((1.0 - z) * (1.0 + z))
     longitude = np.arange(n_longitudes) * (2.0 * np.pi / n_longitudes)
-    horizontal = s[:, None] * np.exp(1j * longitude)  # (rows of the grid, n_longitudes)
+    horizontal = s[:, None] * np.exp(1j * longitude)  # (parallels, n_longitudes)
     x = np.stack([horizontal.real, horizontal.imag, np.broadcast_to(z[:, None], horizontal.shape)], axis=-1)
+    # Step 2: the function there, (parallels n_longitudes,) or (parallels n_longitudes, p)
     returned = _checks.called(function, x.reshape(-1, 3))
     values = _checks.values_for(returned, "function(x)", horizontal.size, "the points")
+    # Step 3: a Fourier series in longitude on each parallel, (parallels, n_longitudes//2 + 1, p)
     series = np.fft.rfft(values.reshape(*horizontal.shape, -1), axis=1, norm="forward")
     series *= 0.5 * weight[:, None, None]
+    # Step 4: Gauss's rule in z for every degree and order; Schmidt's functions have mean square 1/(2k+1)
     result = np.empty(((max_degree + 1) ** 2, series.shape[2]))
     for k, row in enumerate(legendre_rows(max_degree, z, s)):
-        part = (2 * k + 1) / factor[k] * np.einsum("mi,imp->mp", row, series[:, : k + 1])
+        part = (2 * k + 1) / factor[k] * np.einsum("mi,imp->mp", row, series[:, : k + 1])  # (k+1, p)
         result[k * k + k : (k + 1) ** 2] = part.real
         result[k * k : k * k + k] = -part.imag[:0:-1]
     return result.reshape(-1, *values.shape[1:])

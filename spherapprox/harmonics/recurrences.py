@@ -24,7 +24,7 @@ def blocks(n_rows: int, max_degree: int) -> Iterator[slice]:
 
 def polar(rows: Floats) -> tuple[Float64, Float64, Complex128]:
     """Return cos theta, sin theta and e^(i phi) of the rows' directions."""
-    x, y, z = rows.T.astype(np.float64)
+    x, y, z = rows.T.astype(np.float64)  # (n,) each
     s = np.hypot(x, y)
     azimuth = np.ones(len(s), dtype=np.complex128)
     np.divide(x + 1j * y, s, out=azimuth, where=s > 0.0)
@@ -34,7 +34,7 @@ def polar(rows: Floats) -> tuple[Float64, Float64, Complex128]:
 
 def sectoral(max_degree: int, s: Float64) -> tuple[Float64, Int32]:
     """Return x, e with ``P_m^m = x 2^(-_RADIX e)``, from ``P_m^m = sqrt((2m-1)/(2m)) s P_(m-1)^(m-1)``, m >= 2."""
-    seed = np.ones((max_degree + 1, len(s)))
+    seed = np.ones((max_degree + 1, len(s)))  # (K+1, n)
     exponent = np.zeros((max_degree + 1, len(s)), dtype=np.int32)
     for m in range(1, max_degree + 1):
         seed[m] = (math.sqrt((2 * m - 1) / (2 * m)) if m > 1 else 1.0) * s * seed[m - 1]
@@ -48,12 +48,13 @@ def legendre_rows(max_degree: int, z: Float64, s: Float64) -> Iterator[Float64]:
     """Yield Schmidt's ``P_k^0, ..., P_k^k`` at z = cos theta, s = sin theta, as (k+1, n), for k = 0..max_degree."""
     seed, exponent = sectoral(max_degree, s)
     deep = np.flatnonzero(exponent.any(axis=0))  # the points near enough to a pole for seeds to be scaled
-    exponent = exponent[:, deep]
-    before = last = np.empty((0, len(z)))
+    exponent = exponent[:, deep]  # (K+1, deep points)
+    before = last = np.empty((0, len(z)))  # the rows of degrees k-2 and k-1, (k-1, n) and (k, n)
     for k in range(max_degree + 1):
-        m = np.arange(k, dtype=np.float64)[:, None]
+        m = np.arange(k, dtype=np.float64)[:, None]  # (k, 1)
         row = np.empty((k + 1, len(z)))
         row[k] = seed[k]
+        # sqrt(k^2-m^2) P_k^m = (2k-1) z P_(k-1)^m - sqrt((k-1)^2-m^2) P_(k-2)^m
         np.multiply((2 * k - 1) * z, last, out=row[:k])
         row[: max(k - 1, 0)] -= np.sqrt((k - 1 - m[:-1]) * (k - 1 + m[:-1])) * before
         row[:k] /= np.sqrt((k - m) * (k + m))
@@ -78,11 +79,13 @@ def derivative_rows(k: int, row: Float64, before: Float64) -> tuple[Float64, Flo
     slope, quotient = np.zeros_like(row), np.zeros_like(row)
     if k == 0:
         return slope, quotient
-    m = np.arange(k + 1, dtype=np.float64)[:, None]
+    m = np.arange(k + 1, dtype=np.float64)[:, None]  # (k+1, 1)
     double = np.where(m == 1.0, 2.0, 1.0)  # P_k^0 lacks the factor sqrt(2) of the other orders
+    # 2 d/dtheta P_k^m = sqrt((k+m)(k-m+1)) P_k^(m-1) - sqrt((k-m)(k+m+1)) P_k^(m+1), but for `double`
     slope[0] = -math.sqrt(k * (k + 1) / 2) * row[1]
     slope[1:] = 0.5 * np.sqrt(double * (k + m) * (k - m + 1))[1:] * row[:-1]
     slope[1:-1] -= 0.5 * np.sqrt((k - m) * (k + m + 1))[1:-1] * row[2:]
+    # 2 m P_k^m / sin theta = sqrt((k+m)(k+m-1)) P_(k-1)^(m-1) + sqrt((k-m)(k-m-1)) P_(k-1)^(m+1), but for `double`
     quotient[1:] = 0.5 * np.sqrt(double * (k + m) * (k + m - 1))[1:] * before
     quotient[1:-2] += 0.5 * np.sqrt((k - m) * (k - m - 1))[1:-2] * before[2:]
     return slope, quotient

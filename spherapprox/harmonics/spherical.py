@@ -53,7 +53,7 @@ def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "
     max_degree = checked_degree(max_degree)
     factor = factors(max_degree, normalization)
     z = _checks.reals(z, "z", minimum=-1.0, maximum=1.0, nan=False)
-    flat = z.ravel()
+    flat = z.ravel()  # (n,)
     what = f"the table of Legendre functions up to 'max_degree' = {max_degree}"
     _checks.memory(8.0 * (max_degree + 1) ** 2 * (flat.size + 2), what, "lower it, or pass fewer values 'z'")
     table = np.zeros((max_degree + 1, max_degree + 1, flat.size))
@@ -142,12 +142,12 @@ def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "o
     """
     weights, max_degree = schmidt_coefficients(coefficients, normalization)
     rows = _checks.rows(x, dim=2)
-    columns = weights.reshape(len(weights), -1)
+    columns = weights.reshape(len(weights), -1)  # ((K+1)^2, p)
     result = np.zeros((len(rows), columns.shape[1]))
     for block in blocks(len(rows), max_degree):
         part = result[block]
         for k, values in by_degree(max_degree, rows[block]):
-            part += values.T @ columns[k * k : (k + 1) ** 2]
+            part += values.T @ columns[k * k : (k + 1) ** 2]  # (rows, 2k+1) @ (2k+1, p)
     return result.reshape(len(rows), *weights.shape[1:])
 
 
@@ -185,10 +185,12 @@ def gradient(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "ort
     result = np.empty((len(rows), 3))
     for block in blocks(len(rows), max_degree):
         z, s, azimuth = polar(rows[block])
+        # Step 1: the slopes to the south and to the east, (rows,) each
         south, east = np.zeros(len(z)), np.zeros(len(z))
         for k, to_south, to_east in slopes_by_degree(max_degree, z, s, azimuth):
             south += weights[k * k : (k + 1) ** 2] @ to_south
             east += weights[k * k : (k + 1) ** 2] @ to_east
+        # Step 2: in R^3, where south is (z cos phi, z sin phi, -s) and east (-sin phi, cos phi, 0)
         horizontal = (south * z + 1j * east) * azimuth
         result[block] = np.stack([horizontal.real, horizontal.imag, -s * south], axis=1) + 0.0  # no -0.0
     return result

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _checks
 from .._threads import each_block, slices
 from .._types import Float64, Floats, Indices
-from ..summation import plan
+from ..summation import evaluation, plan
 from ..summation.evaluation import evaluate_arrays
 
 SUMS_UP_TO = 64.0
@@ -29,8 +29,8 @@ _NUMBERS = 2**17
 
 def check(method: str, rtol: float | None) -> None:
     """Raise unless the method is "differences" or one of the sums that may be used for `rtol`."""
-    _checks.choice(method, "method", (*plan.METHODS, "differences"))
-    plan.check("auto" if method == "differences" else method, rtol)
+    _checks.choice(method, "method", ("auto", *plan.METHODS, "differences"))
+    evaluation.check("auto" if method == "differences" else method, rtol)
 
 
 def gradients(
@@ -53,7 +53,7 @@ def gradients(
 
 
 def tangent(vectors: Floats, x: Floats) -> Float64:
-    """Return what of vectors (m, p, d) is orthogonal to the rows x (m, d)."""
+    """Return the components of vectors (m, p, d) orthogonal to the rows x (m, d)."""
     rows = x.astype(np.float64)
     along = np.einsum("mpd,md->mp", vectors, rows) / np.einsum("md,md->m", rows, rows)[:, None]
     return np.asarray(vectors - along[:, :, None] * rows[:, None, :])

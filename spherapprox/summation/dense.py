@@ -6,30 +6,17 @@ them to the nearest control point of each row, and does the rows that underflow 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from .._threads import load, slices
 from .._types import Floats
-from . import shared
-from .partial import Partial, Problem, Sums, Tolerance, compiled_form, put
-from .shared import (
-    carry_out,
-    constants_of,
-    defects_of,
-    kernel_of,
-    lost_rows,
-    no_sums,
-    pack,
-    packed_size,
-    rounding_bound,
-    task_rows,
-    with_rest,
-    work,
-)
-from .tiles import Task, by_products, columns, numpy_parts
+from . import all_pairs, dense_numpy
+from .method import Report, Sums, Tolerance, silent
+from .partial import Partial, put
+from .problem import Problem, compiled_form
 
 COMPILE_WORTH = 1e9
 """Work from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
@@ -37,114 +24,111 @@ LOADING = 0.4
 """Seconds that it takes to load a kernel that has been compiled. Measured."""
 RATE, NUMPY_RATE = 2.4e10, 5e9
 """Work in float64 per second, of the kernels on each thread and of NumPy. Measured."""
+Packed = tuple[Floats, Floats]
+"""Control points and weights as a kernel wants them."""
 
 _spent = [0.0]
 """Work that NumPy has done in this process."""
 
 
-def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, report: Callable[[int], object]) -> Sums:
-    """Return the sums over all control points, whatever the tolerance; `report` hears of finished pairs."""
-    kernel = kernel_of(problem)
-    by_kernel = _compiled(kernel, problem)
-    merges = 0
-    if by_kernel:
-        load("spherapprox._kernels.summation.shifted")  # and the fused one
-    if not by_kernel:
-        m, merges = len(problem.x), len(problem.b) // columns(problem)
-        state = Partial(np.zeros(m), np.empty((m, problem.p)), np.empty(m))
-        carry_out(numpy_parts(problem, state), 1, report)
-    elif kernel == "shifted":
-        state = _shifted(problem, workers, report)
+def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, report: Report) -> Sums:
+    """Return the sums over all control points, whatever the tolerance."""
+    if not _compiled(problem):
+        merges = len(problem.b) // dense_numpy.columns(problem)
+        state, path = dense_numpy.sums(problem, report), "numpy"
     else:
-        state = _fused(problem, workers, report)
-        lost = lost_rows(problem, state)
-        if len(lost):
-            few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64))
-            put(state, lost, _shifted(few, workers, lambda pairs: None))
+        load("spherapprox._kernels.summation.shifted")  # and the fused one
+        state, path, merges = (_fused if problem.kernel == "fused" else _shifted)(problem, workers, report), "numba", 0
     if not problem.normalize:
         state.denominator[:] = 0.0
-    error = rounding_bound(problem, float(state.shift.max()), merges)
-    return Sums(state, error, "numba" if by_kernel else "numpy")
+    return Sums(state, all_pairs.rounding_bound(problem, float(state.shift.max()), merges), path)
 
 
 def promise(problem: Problem, omitted: float = 0.0) -> float:
     """Bound the error of the compiled sums beforehand."""
-    return rounding_bound(problem)
+    return all_pairs.rounding_bound(problem)
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
-    """Say why the method cannot be used: it always can."""
+    """Return why the method cannot be used: it always can."""
     return ""
 
 
-def cost(problem: Problem, tolerance: Tolerance) -> float:
+def cost(problem: Problem, tolerance: Tolerance | None = None) -> float:
     """Estimate the seconds of one thread: from counts of vector operations, and their rates on an Ice Lake Xeon."""
-    pairs = work(problem)
-    if (kernel_of(problem), problem.dtype) not in shared.ready and _spent[0] + pairs <= COMPILE_WORTH:
-        return 1e-4 + pairs / NUMPY_RATE
-    loading = 0.0 if (kernel_of(problem), problem.dtype) in shared.ready else LOADING
-    return loading + 5e-5 + pairs / (RATE * 8.0 / problem.dtype.itemsize)
+    compiled = (problem.kernel, problem.dtype) in all_pairs.ready
+    if not compiled and _spent[0] + problem.work <= COMPILE_WORTH:
+        return 1e-4 + problem.work / NUMPY_RATE
+    return (0.0 if compiled else LOADING) + 5e-5 + problem.work / (RATE * 8.0 / problem.dtype.itemsize)
 
 
-def _compiled(kernel: str, problem: Problem) -> bool:
+def _compiled(problem: Problem) -> bool:
     """Decide between a kernel and NumPy: what NumPy has taken in this process so far counts as the rent paid."""
-    if (kernel, problem.dtype) in shared.ready:
+    if (problem.kernel, problem.dtype) in all_pairs.ready:
         return True
-    _spent[0] += work(problem)
+    _spent[0] += problem.work
     return _spent[0] > COMPILE_WORTH
 
 
-def _fused(problem: Problem, workers: int | None, report: Callable[[int], object]) -> Partial:
-    """Return the plain sums."""
-    from .._kernels.summation.fused import fused_sums
+def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
+    """Return the plain sums, those of rows that underflow relative to their nearest control point."""
+    from .._kernels.summation import fused
 
-    m, constants, products = len(problem.x), constants_of(problem), by_products(problem.dim)
-    defects = defects_of(problem.x, problem.dtype)
-    totals = np.zeros((m, 2, problem.p + problem.normalize), problem.dtype)
+    m, dtype, columns = len(problem.x), problem.dtype, problem.p + problem.normalize
+    constants, defects = fused.constants(problem.rate, dtype), fused.half_defects(problem.x, dtype, problem.by_products)
+    totals = np.zeros((m, 2, columns), dtype)
 
-    def add(b: Floats, w: Floats, x: Floats, rows: slice) -> None:
-        fused_sums(x, defects[rows], b, w, products, constants, totals[rows])
+    def pack(part: slice) -> Packed:
+        b, _, w = problem.controls(part)
+        return fused.pack(b, w, columns, dtype, problem.by_products)
 
-    carry_out(_parts(problem, "fused", add, workers), workers, report)
+    def add(packed: Packed, x: Floats, rows: slice) -> None:
+        fused.fused_sums(x, defects[rows], *packed, problem.by_products, constants, totals[rows])
+
+    _over_parts(problem, pack, add, fused.tile_rows(dtype), workers, report)
+    all_pairs.ready.add(("fused", dtype))
     if problem.normalize:
-        return with_rest(np.zeros(m), totals)
-    return Partial(np.zeros(m), np.add(totals[:, 0], totals[:, 1], dtype=np.float64), np.zeros(m))
+        state = all_pairs.with_rest(np.zeros(m), totals)
+    else:
+        state = Partial(np.zeros(m), np.add(totals[:, 0], totals[:, 1], dtype=np.float64), np.zeros(m))
+    if len(lost := all_pairs.lost_rows(problem, state)):
+        few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64))
+        put(state, lost, _shifted(few, workers, silent))
+    return state
 
 
-def _shifted(problem: Problem, workers: int | None, report: Callable[[int], object]) -> Partial:
+def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the sums relative to each row's nearest control point, or of angles."""
-    from .._kernels.summation.shifted import shifted_sums
+    from .._kernels.summation import shifted
 
-    constants, angles = constants_of(problem), problem.w is None
-    shift, totals = no_sums(problem, len(problem.x))
+    dtype, columns, angles = problem.dtype, problem.p + 1, problem.values is None
+    constants = shifted.constants(problem.rate, dtype)
+    shift, totals = all_pairs.no_sums(problem, len(problem.x))
 
-    def add(b: Floats, w: Floats, x: Floats, rows: slice) -> None:
-        shifted_sums(x, b, w, angles, constants, shift[rows], totals[rows])
+    def pack(part: slice) -> Packed:
+        return shifted.pack(*problem.controls(part), columns, dtype)
 
-    carry_out(_parts(problem, "shifted", add, workers), workers, report)
-    return with_rest(shift, totals)
+    def add(packed: Packed, x: Floats, rows: slice) -> None:
+        shifted.shifted_sums(x, *packed, angles, constants, shift[rows], totals[rows])
+
+    _over_parts(problem, pack, add, shifted.tile_rows(dtype), workers, report)
+    all_pairs.ready.add(("shifted", dtype))
+    return all_pairs.with_rest(shift, totals)
 
 
-def _parts(
-    problem: Problem, kernel: str, add: Callable[[Floats, Floats, Floats, slice], None], workers: int | None
-) -> Iterator[tuple[Task, list[slice]]]:
-    """Yield the kernel's task for each part of the control points that is packed, and the ranges of rows."""
-    from .._kernels.simd.registers import shape
-    from .._kernels.summation.fused import VECTORS
+def _over_parts(
+    problem: Problem, pack: Callable[[slice], Packed], add: Callable[[Packed, Floats, slice], None], tile: int,
+    workers: int | None, report: Report,
+) -> None:  # fmt: skip
+    """Add the sums over each part of the control points, packed, by whole tiles of rows, some for each worker."""
+    n, size = len(problem.b), all_pairs.packed_size(problem)
+    for first in range(0, n, size):
+        count, packed = min(size, n - first), pack(slice(first, min(first + size, n)))
 
-    tile = VECTORS * shape()[0] // problem.dtype.itemsize
-    for part in slices(len(problem.b), packed_size(problem)):
-        n, (b, w) = part.stop - part.start, pack(problem, part, kernel)
-
-        def task(rows: slice, n: int = n, b: Floats = b, w: Floats = w) -> int:
+        def task(rows: slice, count: int = count, packed: Packed = packed) -> int:
             x = compiled_form(problem.x[rows], problem.dtype)
-            add(b, w, x, rows)
-            return len(x) * n
+            add(packed, x, rows)
+            return len(x) * count
 
-        yield task, _row_ranges(problem, n, tile, workers)
-        shared.ready.add((kernel, problem.dtype))
-
-
-def _row_ranges(problem: Problem, n: int, tile: int, workers: int | None) -> list[slice]:
-    """Cut the rows into whole tiles of the kernel, some for each worker, not too many for an interruption."""
-    return slices(len(problem.x), tile * max(1, int(task_rows(problem, n, workers) / tile)))
+        rows = all_pairs.task_rows(problem, count, workers, all_pairs.TASK_WORK)
+        all_pairs.run(task, slices(len(problem.x), tile * max(1, int(rows / tile))), workers, report)

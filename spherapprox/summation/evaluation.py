@@ -1,4 +1,4 @@
-"""The sum over control points: what is asked, and what the result looks like."""
+"""The sum over control points: its arguments checked, evaluated, and in the result's shape and type."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64, Floats
-from . import dense, plan
-from .evaluator import Evaluator, Report
-from .partial import Problem
-from .plan import Plan
+from . import scaling
+from .method import Report, silent
+from .plan import METHODS, Plan, Wish
+from .problem import Problem
 
 _FLOAT64 = np.dtype(np.float64)
 LARGEST_CONCENTRATION = {_FLOAT64: 1e300, np.dtype(np.float32): 4.5e4}
@@ -186,19 +186,25 @@ def evaluate_arrays(
     explain: bool = False,
 ) -> tuple[Floats, Plan]:
     """Return what `evaluate` does, and how it was evaluated, from arrays and flags that have been checked."""
+    # Step 1: check what is asked for
+    check(method, rtol)
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[_FLOAT64])
-    plan.check(method, rtol)
+    _checks.memory(16.0 * len(points) * (2 + numbers[0].size), "the result", "evaluate x in parts")
     workers = _checks.workers(workers)
     shape = (len(points), *numbers.shape[1:])
     dtype = np.result_type(points, controls, numbers)
-    _check_out(out, shape, dtype)
-    _checks.memory(16.0 * len(points) * (2 + numbers[0].size), "the result", "evaluate x in parts")
+    if out is not None:
+        _check_out(out, shape, dtype)
 
+    # Step 2: evaluate, in float64 where float32 does not reach
+    single = dtype == np.float32 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
     table = numbers.reshape(len(numbers), -1)  # (n, p)
-    compute_dtype = dtype if concentration <= LARGEST_CONCENTRATION[dtype] and not log else _FLOAT64
-    with pair_bar(progress) as bar:
-        sums = Evaluator(points, controls, concentration / 2.0, compute_dtype, method, rtol, workers, bar, explain)
-        answer, taken = (sums.logarithm if log else sums.value)(table, normalize)
+    problem = Problem(points, controls, concentration / 2.0, dtype if single else _FLOAT64, table, normalize)
+    with _bar() if progress else _NO_BAR as bar:
+        wish = Wish(method, rtol, workers, bar, explain)
+        answer, taken = (scaling.logarithms if log else scaling.sums)(problem, wish)
+
+    # Step 3: round to the result's type
     with np.errstate(over="ignore"):
         result: Floats = answer.reshape(shape).astype(dtype, copy=False)
     if np.isinf(result).any() and (not log or (np.isinf(result) != np.isinf(answer.reshape(shape))).any()):
@@ -208,6 +214,15 @@ def evaluate_arrays(
         out[...] = result
         result = out
     return result, taken
+
+
+def check(method: str, rtol: float | None) -> None:
+    """Raise unless the wishes for a method and for an accuracy are such."""
+    _checks.choice(method, "method", ("auto", *METHODS))
+    if rtol is not None:
+        _checks.real(rtol, "rtol", above=0.0)
+    elif method not in ("auto", "dense"):
+        raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
 
 
 def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
@@ -220,54 +235,8 @@ def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log:
     return replace(taken, rtol=taken.rtol + rounding, atol=taken.atol + float(limits.smallest_normal))
 
 
-def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *, workers: int | None = None) -> Float64:
-    """Return the mean angle between x and the control points under the softmax weights.
-
-    Parameters
-    ----------
-    x : array_like, shape (m, dim+1)
-        Points of the sphere S^dim.
-    control_points : array_like, shape (n, dim+1)
-        The points b_k.
-    concentration : float
-        lambda, from 0 to 1e300.
-    workers : int or None, default None
-        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        ``sum_k theta(x, b_k) e_k / sum_k e_k`` with ``e_k = exp(-lambda |x - b_k|^2 / 2)``; a relative error near 1e-15
-        but for pairs of nearly opposite points, whose angles have an absolute error up to 1e-8.
-
-    Raises
-    ------
-    ValueError
-        If rows have no unit length, or an option is out of its range.
-
-    References
-    ----------
-    docs/theorems.md, 4.4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spherapprox.summation import angle_mean
-    >>> angle_mean(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, -1.0]]), 5.0).round(6)
-    array([1.570796])
-    """
-    points = _checks.rows(x, "x")
-    controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
-    rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
-    problem = Problem(points, controls, rate, np.dtype(np.float64), None)
-    sums = dense.sums(problem, None, _checks.workers(workers), lambda pairs: None).partial
-    return np.asarray(sums.numerators[:, 0] / sums.denominator)
-
-
-def _check_out(out: Floats | None, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+def _check_out(out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raise unless the result can be written into `out` as it is."""
-    if out is None:
-        return
     if not isinstance(out, np.ndarray):
         raise TypeError(f"'out' must be a NumPy array, got {_checks.show(out)} of type {type(out).__name__}")
     if out.shape != shape or out.dtype != dtype or not out.flags.writeable:
@@ -278,15 +247,11 @@ def _check_out(out: Floats | None, shape: tuple[int, ...], dtype: np.dtype[Any])
 
 
 def pair_bar(progress: bool) -> AbstractContextManager[Report]:
-    """Return the context of what hears of finished pairs: a progress bar, or nothing."""
+    """Return the context of a progress bar over pairs, or of none."""
     return _bar() if progress else _NO_BAR
 
 
-def _silent(pairs: int, total: int = 0) -> None:
-    """Hear of finished pairs."""
-
-
-_NO_BAR = nullcontext[Report](_silent)
+_NO_BAR = nullcontext[Report](silent)
 
 
 @contextmanager

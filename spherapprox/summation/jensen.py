@@ -12,8 +12,10 @@ import numpy as np
 
 from .._threads import slices
 from .._types import Float64, Indices
-from .partial import Partial, Problem
-from .tiles import numpy_parts
+from . import dense_numpy
+from .method import silent
+from .partial import Partial
+from .problem import Problem
 
 _NUMBERS = 2**20
 """Numbers of a table of rows and columns that is made at a time: 8 MiB."""
@@ -115,13 +117,6 @@ def _block(columns: int) -> int:
 
 def _sampled(problem: Problem) -> Partial:
     """Return the sums of absolute terms at some of the evaluation points."""
-    weights = problem.w
-    assert weights is not None
+    assert problem.values is not None
     few = problem.at_rows(slice(0, None, -(-len(problem.x) // _SAMPLES)))
-    few = replace(few, w=lambda part: np.abs(weights(part)))
-    m = len(few.x)
-    state = Partial(np.empty(m), np.empty((m, problem.p)), np.empty(m))
-    for task, parts in numpy_parts(few, state):
-        for part in parts:
-            task(part)
-    return state
+    return dense_numpy.sums(replace(few, values=np.abs(problem.values)), silent)

@@ -16,12 +16,15 @@ from functools import lru_cache
 import numpy as np
 
 from .. import _checks, special
+from .._kernels.summation import monomials
+from .._kernels.summation.monomials import Layout, layout, rank
 from .._threads import in_order, load, slices
 from .._types import Float64, Floats
 from .chebyshev import coefficients, log_size, log_tail
 from .jensen import Scales
-from .monomials import Layout, layout, rank
-from .partial import Partial, Problem, Sums, Tolerance
+from .method import Report, Sums, Tolerance
+from .partial import Partial
+from .problem import Problem
 
 LARGEST_RANK = 2**22
 """Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
@@ -32,10 +35,10 @@ SHARE = 0.5
 """What the polynomial may take of `rtol`; the rest is for roundings."""
 BLOCK_WORK = 4e8
 """Monomials times points of a task, between which the sum can be interrupted: about 40 ms. Tuned."""
+MOST_POINTS = 2.0**16
+"""Points of a task, at most: so much room the chains of additions have that bounds count with."""
 ROUNDING = 4e-16
 """What roundings usually come to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
-LONGEST = 79.0
-"""Additions, at most, that a term passes in the moments (docs/theorems.md, 4.10)."""
 PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT, LOADING = 7e-11, 3e-10, 5000.0, 2e-8, 8e-8, 0.6
 """Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, and more
 when they leave the cache; for a coordinate of a point; for a point; and to load the kernels. Measured."""
@@ -48,7 +51,7 @@ _ready: list[bool] = []
 """Not empty once the kernels are loaded in this process."""
 
 
-def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
+def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
     """Return the sums with a polynomial of as many terms as the tolerance wants; `report` hears of finished pairs.
 
     Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
@@ -88,7 +91,7 @@ def promise(problem: Problem, omitted: float) -> float:
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     """Say why the method cannot be used."""
-    if problem.w is None or problem.offset is not None:
+    if problem.values is None or problem.offset is not None:
         return "it takes no angles and no offsets"
     kernel = _Kernel.of(problem)
     if kernel.z > LARGEST_DEGREE:
@@ -187,9 +190,9 @@ def _moments(
     problem: Problem, plan: Layout, workers: int | None, report: Callable[[int], object]
 ) -> tuple[Float64, float]:
     """Return the moments (q, ...) of all columns, the last for weights 1, and how many roundings a sum passes."""
-    from .._kernels.summation.features import CHUNK, LANES, RUN, SPAN, moments
+    from .._kernels.summation.features import moments
 
-    run, columns = RUN * SPAN * CHUNK, problem.p + problem.normalize
+    run, columns = monomials.run_points(), problem.p + problem.normalize
 
     def part_moments(part: slice) -> tuple[Float64, int]:
         b, _, w = problem.controls(part)
@@ -210,7 +213,7 @@ def _moments(
         total = added
         report(n)
     _ready.append(True)
-    return total + rest, float(SPAN * CHUNK // LANES + RUN + min(runs, -(-len(problem.b) // run)) + 7)
+    return total + rest, monomials.chain_length(min(runs, -(-len(problem.b) // run)))
 
 
 def _polynomials(
@@ -222,10 +225,9 @@ def _polynomials(
     report: Callable[[int], object],
 ) -> Float64:
     """Return the sums (m, q) from the moments and the polynomial's coefficients."""
-    from .._kernels.summation.features import CHUNK, polynomials
+    from .._kernels.summation.features import polynomials
 
-    table = np.take(moments, plan.source, axis=1)
-    table *= plan.scale * values[plan.power]
+    table, chunk = plan.coefficients(moments, values), monomials.chunk_points()
     answer = np.empty((len(problem.x), len(table)))
 
     def some(rows: slice) -> int:
@@ -235,7 +237,7 @@ def _polynomials(
         out *= _factor(x, problem.rate)[:, None]
         return len(x)
 
-    step = CHUNK * max(1, int(_points_per_task(plan, len(table), len(problem.x)) / CHUNK))
+    step = chunk * max(1, int(_points_per_task(plan, len(table), len(problem.x)) / chunk))
     for n in in_order(some, slices(len(problem.x), step), workers):
         report(n)
     return answer
@@ -243,7 +245,7 @@ def _polynomials(
 
 def _points_per_task(plan: Layout, columns: int, n: int) -> float:
     """Return how many of n points a task takes: a sixteenth of them, if that is not little, whatever the workers."""
-    return min(BLOCK_WORK / (columns * plan.moments), max(n / 16.0, 2048.0), 2.0**16)
+    return min(BLOCK_WORK / (columns * plan.moments), max(n / 16.0, 2048.0), MOST_POINTS)
 
 
 def _factor(rows: Floats, rate: float) -> Float64:
@@ -263,7 +265,8 @@ def _expected_error(kernel: _Kernel, d: int, degree: int) -> float:
     if degree > LARGEST_DEGREE:
         return math.inf
     _, sizes, uncertain = coefficients(kernel.z, degree)
-    return kernel.error(degree, float(sizes @ _roundings(d, degree, LONGEST)), uncertain)
+    longest = monomials.chain_length(int(MOST_POINTS) // monomials.run_points())
+    return kernel.error(degree, float(sizes @ _roundings(d, degree, longest)), uncertain)
 
 
 def _factors(problem: Problem) -> float:

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from .. import _checks
 from .._threads import load
 from . import dense
-from .partial import Partial, Problem, Tolerance, put
+from .method import Method, Report, Scale, Tolerance, silent
+from .partial import Partial, put
+from .problem import Problem
 
-_METHODS = ("dense", "truncated", "harmonic", "lowrank")
-"""Modules with `sums(problem, tolerance, workers, report)`, which evaluates; `promise(problem, omitted)`, the bound of
-all errors that it expects to prove; `obstacle(problem, tolerance)`, which says why it cannot, or nothing;
-`cost(problem, tolerance)`, the seconds that one thread takes. Small sums load only the first."""
-ROW_BY_ROW = ("dense", "truncated")
-"""Methods whose error is relative to each row's own sum of absolute values."""
-METHODS = ("auto", *_METHODS)
+METHODS: dict[str, Scale] = {
+    "dense": "each row",
+    "truncated": "each row",
+    "harmonic": "largest row",
+    "lowrank": "largest row",
+}
+"""Modules that are a `Method` each, with what their errors are relative to. Small sums load only the first."""
+ROW_BY_ROW = tuple(name for name, scale in METHODS.items() if scale == "each row")
+if TYPE_CHECKING:
+    from . import harmonic, lowrank, truncated
+
+    _TYPED: tuple[Method, ...] = (dense, truncated, harmonic, lowrank)
+
 SMALLEST, LARGEST = 1e-30, 0.5
 """What is left out on purpose, at least, far below all roundings, and at most."""
 LENIENT = 100.0
@@ -67,71 +74,89 @@ class Plan:
     atol: float = 0.0
 
 
-def check(method: str, rtol: float | None) -> None:
-    """Raise unless the wishes for a method and for an accuracy are such."""
-    _checks.choice(method, "method", METHODS)
-    if rtol is not None:
-        _checks.real(rtol, "rtol", above=0.0)
-    elif method not in ("auto", "dense"):
-        raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
-
-
-def carry_out(
-    problem: Problem, wish: str, rtol: float | None, workers: int | None, report: Callable[[int], object],
-    row_by_row: bool, *, explain: bool = False,
-) -> tuple[Partial, Plan]:  # fmt: skip
-    """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale.
+@dataclass(frozen=True)
+class Wish:
+    """How sums are to be evaluated: what the options of `evaluate` say.
 
     Only with `explain` the plan names the tolerances that would admit other methods.
     """
-    tolerance = None if rtol is None else allowed(problem, rtol, wish)
-    chosen = _choose(problem, wish, tolerance, row_by_row, explain)
-    sums = _module(chosen.method).sums(_computed(problem, chosen.method), tolerance, workers, report)
-    error, reason = sums.error, chosen.reason
-    if sums.doubtful is not None and len(sums.doubtful):
-        again = dense.sums(problem.at_rows(sums.doubtful), tolerance, workers, lambda pairs: None)
-        put(sums.partial, sums.doubtful, again.partial)
+
+    method: str
+    rtol: float | None
+    workers: int | None
+    report: Report = silent
+    explain: bool = False
+
+
+def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, Plan]:
+    """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
+    chosen, tolerance = choose(problem, wish, row_by_row)
+    wish.report(0, len(problem.x) * len(problem.b))
+    if chosen.method == "dense":
+        found = dense.sums(problem, tolerance, wish.workers, wish.report)
+        return found.partial, replace(chosen, rtol=found.error, path=found.path)
+    assert tolerance is not None
+    found = _method(chosen.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
+    error, reason = found.error, chosen.reason
+    if found.doubtful is not None and len(found.doubtful):
+        again = dense.sums(problem.at_rows(found.doubtful), tolerance, wish.workers, silent)
+        put(found.partial, found.doubtful, again.partial)
         error = max(error, again.error)
-        reason += f"; {len(sums.doubtful)} rows by all pairs, for their accuracy"
-        if len(sums.doubtful) == len(problem.x):
+        reason += f"; {len(found.doubtful)} rows by all pairs, for their accuracy"
+        if len(found.doubtful) == len(problem.x):
             chosen, error = replace(chosen, method="dense", scale="each row"), again.error
-    return sums.partial, replace(chosen, reason=reason, rtol=error, path=sums.path)
+    return found.partial, replace(chosen, reason=reason, rtol=error, path=found.path)
 
 
-def allowed(problem: Problem, rtol: float, wish: str = "auto") -> Tolerance:
+def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolerance | None]:
+    """Return the method, why, and what was compared; and what it may leave out, None for nothing."""
+    if wish.method == "dense" or wish.rtol is None:
+        asked = "asked for" if wish.method == "dense" else "rtol=None allows nothing to be left out"
+        return _plan("dense", asked), None
+    if wish.method == "auto":
+        price = dense.cost(problem)
+        if price < CHEAP or (price < LOADING and not _others_loaded()):
+            return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}), None
+        tolerance = allowed(problem, wish.rtol)
+        return _cheapest(problem, tolerance, row_by_row, wish.explain), tolerance
+    tolerance = allowed(problem, wish.rtol, LENIENT)
+    obstacle = _obstacle(problem, wish.method, tolerance, row_by_row)
+    if obstacle:
+        obstacle += _remedy(problem, wish.method, tolerance, row_by_row)
+        remedy = 'method="auto" takes one that can'
+        raise ValueError(f"'method' {wish.method!r} cannot be used here: {obstacle}; {remedy}")
+    return _plan(wish.method, "asked for"), tolerance
+
+
+def allowed(problem: Problem, rtol: float, leniency: float = 1.0) -> Tolerance:
     """Return the errors allowed: what "dense" promises for its roundings, and `rtol` beside these."""
     omitted = min(max(rtol, SMALLEST), LARGEST)
-    return Tolerance(omitted, rtol + dense.promise(problem) * (1.0 if wish == "auto" else LENIENT))
+    return Tolerance(omitted, rtol + dense.promise(problem) * leniency)
 
 
-def _module(method: str) -> ModuleType:
-    return load(f"{__package__}.{method}")
-
-
-def _computed(problem: Problem, method: str) -> Problem:
-    """Return the problem as the method computes it: all but "dense" in float64, so that few kernels are compiled."""
-    return problem if method == "dense" else replace(problem, dtype=np.dtype(np.float64))
-
-
-def _plan(method: str, reason: str, costs: Mapping[str, float], excluded: Mapping[str, str]) -> Plan:
+def _plan(
+    method: str, reason: str, costs: Mapping[str, float] | None = None, excluded: Mapping[str, str] | None = None
+) -> Plan:
     """Return a plan whose sums have not been evaluated yet."""
-    scale = "each row" if method in ROW_BY_ROW else "largest row"
-    return Plan(method, reason, math.nan, "", costs, scale, excluded)
+    return Plan(method, reason, math.nan, "", costs or {}, METHODS[method], excluded or {})
 
 
-def _choose(problem: Problem, wish: str, tolerance: Tolerance | None, row_by_row: bool, explain: bool) -> Plan:
-    """Return the method, why, and what was compared."""
-    if tolerance is None:
-        return _plan("dense", "asked for" if wish == "dense" else "rtol=None allows nothing to be left out", {}, {})
-    if wish != "auto":
-        obstacle = _obstacle(problem, wish, tolerance, row_by_row)
-        if obstacle:
-            obstacle += _remedy(problem, wish, tolerance, row_by_row)
-            raise ValueError(f"'method' {wish!r} cannot be used here: {obstacle}; method=\"auto\" takes one that can")
-        return _plan(wish, "asked for", {}, {})
-    price = dense.cost(problem, tolerance)
-    if price < CHEAP or (price < LOADING and not any(f"{__package__}.{name}" in sys.modules for name in _METHODS[1:])):
-        return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}, {})
+def _method(name: str) -> Method:
+    return cast(Method, load(f"{__package__}.{name}"))
+
+
+def _others_loaded() -> bool:
+    """Tell whether a method besides "dense" has been loaded in this process."""
+    return any(f"{__package__}.{name}" in sys.modules for name in METHODS if name != "dense")
+
+
+def _in_float64(problem: Problem) -> Problem:
+    """Return the problem as all methods but "dense" compute it, so that few kernels are compiled."""
+    return replace(problem, dtype=np.dtype(np.float64))
+
+
+def _cheapest(problem: Problem, tolerance: Tolerance, row_by_row: bool, explain: bool) -> Plan:
+    """Return the method that is expected to take the least time, and what was compared."""
     costs, excluded = compare(problem, tolerance, row_by_row)
     if explain:
         excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
@@ -143,9 +168,10 @@ def _choose(problem: Problem, wish: str, tolerance: Tolerance | None, row_by_row
 def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[dict[str, float], dict[str, str]]:
     """Return the seconds that each method is expected to take, and why others are left out."""
     costs, excluded = {}, {}
-    for name in _METHODS:
+    for name in METHODS:
         obstacle = _obstacle(problem, name, tolerance, row_by_row)
-        cost = math.inf if obstacle else _module(name).cost(_computed(problem, name), tolerance)
+        computed = problem if name == "dense" else _in_float64(problem)
+        cost = math.inf if obstacle else _method(name).cost(computed, tolerance)
         if cost < math.inf:
             costs[name] = cost
         else:
@@ -153,13 +179,14 @@ def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[d
     return costs, excluded
 
 
-def _obstacle(problem: Problem, method: str, tolerance: Tolerance, row_by_row: bool) -> str:
-    """Say why a method cannot be used."""
-    if row_by_row and method not in ROW_BY_ROW:
+def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: bool) -> str:
+    """Return why a method cannot be used, or nothing."""
+    if row_by_row and name not in ROW_BY_ROW:
         return "its error is not relative to each row's own sum"
-    module, computed = _module(method), _computed(problem, method)
-    obstacle = str(module.obstacle(computed, tolerance))
-    promised = math.inf if obstacle else module.promise(computed, tolerance.omitted)
+    method = _method(name)
+    computed = problem if name == "dense" else _in_float64(problem)
+    obstacle = method.obstacle(computed, tolerance)
+    promised = math.inf if obstacle else method.promise(computed, tolerance.omitted)
     if obstacle or promised <= tolerance.total:
         return obstacle
     known = dense.promise(problem)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .._types import Float64, Floats
-from .partial import Problem
+from .problem import Problem
 
 ROWS = 32
 """Evaluation points of a sample."""

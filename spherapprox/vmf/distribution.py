@@ -51,7 +51,7 @@ class Distribution(Moments):
         mean, given, d = self._mean(mean_direction), _checks.numeric(x, "x"), self.dim + 1
         if given.ndim == 0 or given.shape[-1] != d:
             raise ValueError(f"'x' must have shape (..., {d}) for dim = {self.dim}, got {given.shape}")
-        points = _checks.rows(given.reshape(-1, d), "x")
+        points = _checks.rows(given.reshape(-1, d), "x")  # (n, dim+1)
         result = np.empty(points.shape[0])
         for part in sample.blocks(*points.shape):
             result[part] = sample.squares(points[part] - mean)

@@ -18,18 +18,20 @@ EQUAL = 1e-31
 
 
 def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
-    """Return the mean direction and the concentration; `VonMisesFisher.fit` says of what."""
+    """Estimate the mean direction and the concentration by maximum likelihood, as `VonMisesFisher.fit` describes."""
     points = _checks.rows(x, "x")
     n, columns = points.shape
     marginal = _checks.choice(method, "method", ("mle", "marginal")) == "marginal"
     if marginal and weights is not None:
         raise ValueError("'weights' must be None for method='marginal', which counts independent rows: repeat them")
     share = np.full(n, 1.0 / n) if weights is None else _shares(weights, n)
-    mean, scale = _mean_row(points, share)
+    # Step 1: the mean direction
+    mean, scale = _mean_row(points, share)  # (d,), (n,)
     length = math.sqrt(mean @ mean)
     if length < 1e-300:
         return np.eye(1, columns, columns - 1)[0], 0.0
     direction = mean / length
+    # Step 2: 1 - |mean| without subtraction
     chords, offset = _chords(points, scale, share, direction)
     # 1 - |mean|^2 is the mean square about the mean: that about `direction`, which rounding may move, less a shift
     complement = (chords - float(offset @ offset)) / (1.0 + length)
@@ -38,13 +40,14 @@ def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float6
             f"'x' must hold at least two different points of positive weight, got {n} that agree: the likelihood "
             "grows without bound"
         )
+    # Step 3: the concentration at which a_1 = |mean|
     order, length = 0.5 * (columns - 2), min(length, 1.0)
     concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
     return direction, _marginal(order, n, length, complement, concentration) if marginal else concentration
 
 
 def _marginal(order: float, n: int, length: float, complement: float, top: float) -> float:
-    """Return the root of a_1(lambda) = r a_1(n r lambda), r the mean's length, below that of a_1(lambda) = r."""
+    """Solve a_1(lambda) = r a_1(n r lambda), r the mean's length, below the root of a_1(lambda) = r (Schou 1978)."""
     if n * length * length <= 1.0:
         return 0.0
     log_length = math.log1p(-complement) if complement < 0.5 else math.log(length)
@@ -76,7 +79,7 @@ def _chords(points: Any, scale: Float64, share: Float64, direction: Float64) -> 
     square = 0.0
     offset = np.zeros(direction.size)
     for part in sample.blocks(*points.shape):
-        chord = points[part] * scale[part][:, None]
+        chord = points[part] * scale[part][:, None]  # (rows, d)
         chord -= direction
         square += float(share[part] @ sample.squares(chord))
         offset += share[part] @ chord

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks, special
 from .._scalars import bessel, bessel_ratio
 from .._types import Float64
+from ..special import arguments, dispatch
 
 SLACK = 1e-6
 """How far a cosine of two rows that pass as unit rows may lie outside [-1, 1]."""
@@ -24,11 +25,13 @@ class Kernel:
 
     @property
     def _order(self) -> float:
+        """The order nu = (m-1)/2 of the Bessel functions."""
         return 0.5 * (self.dim - 1)
 
     @cached_property
     def log_normalizer(self) -> float:
         """Log c with respect to the normalised measure, K(t) = c e^(concentration t); 1e-15 relative, also near 0."""
+        # 1.1: 1/c = Gamma(nu+1) (2/lambda)^nu I_nu(lambda) = 0F1(; nu+1; lambda^2/4)
         return 0.0 - bessel.log_0f1(self._order, self.concentration)  # 0.0 rather than -0.0 of the uniform case
 
     @cached_property
@@ -80,6 +83,7 @@ class Kernel:
         return float(result) if np.ndim(result) == 0 else result
 
     def _log_area(self, measure: str) -> float:
+        """Return the logarithm of the total of a measure."""
         surface = _checks.choice(measure, "measure", ("normalized", "surface")) == "surface"
         return float(special.log_surface_area(self.dim)) if surface else 0.0
 
@@ -138,7 +142,7 @@ class Kernel:
         >>> round(VonMisesFisher(8, 100.0).eigenvalue(10), 12)
         0.42618380312
         """
-        return special.iv_ratio(self._order, self.concentration, _degree(degree))
+        return special.iv_ratio(self._order, self.concentration, _degree(degree))  # 1.2
 
     def eigenvalue_complement(self, degree: ArrayLike) -> Any:
         """Return 1 - a_k without subtraction: the relative error of convolution on a spherical harmonic of degree k.
@@ -200,7 +204,7 @@ class Kernel:
         )
         result = np.empty(top + 1)
         kernel = bessel_ratio.all_log_ratios if log else bessel_ratio.all_ratios
-        special.run(kernel, float(top), self._order, self.concentration, result)
+        dispatch.run(kernel, float(top), self._order, self.concentration, result)
         return result
 
     def entropy(self, measure: str = "surface") -> float:
@@ -239,5 +243,5 @@ class Kernel:
 
 
 def _degree(degree: ArrayLike) -> Any:
-    """Return non-negative integers, named for what they are here."""
-    return special.whole(degree, "degree", minimum=0, maximum=special.MAX_STEP)
+    """Return degrees of spherical harmonics, integers from 0 to 1e15."""
+    return arguments.whole(degree, "degree", minimum=0, maximum=arguments.MAX_STEP)

@@ -60,7 +60,7 @@ class Moments(Kernel):
         >>> round(VonMisesFisher(2, 10.0).mean_one_minus_cos(), 12)
         0.099999995878
         """
-        return bessel_ratio.first_complement(self._order, self.concentration)
+        return bessel_ratio.first_complement(self._order, self.concentration)  # 1.3
 
     def shift_variation(self, radius: float, log: bool = False) -> float:
         """Return D, the integral of the larger of k((theta-rho)+) - k(theta) and k(theta) - k(min(theta+rho, pi)).

@@ -39,14 +39,17 @@ def versines(m: float, lam: float, n: int, rng: np.random.Generator) -> Float64:
     lam = min(lam, 1e300)  # a narrower kernel gives the same points, and 2 lam might overflow
     if m == 2.0:
         return truncated_exponential(lam, n, rng)
+    # Wood (1994), step 0: x_0 and 1 - x_0
     root = math.hypot(2.0 * lam, m)
-    mode, rest = 2.0 * lam / (m + root), 2.0 * m / (2.0 * lam + root + m)  # x_0, 1 - x_0
+    mode, rest = 2.0 * lam / (m + root), 2.0 * m / (2.0 * lam + root + m)
     result = np.empty(n)
     done = 0
     while done < n:
         count = min(BLOCK, int(1.1 * math.hypot(1.0, mode) * (n - done)) + 8)
+        # Wood (1994), step 1: proposals
         raised = raised_cosine(m, count, rng)  # 1 + S
         below = (2.0 - raised) + rest * (raised - 1.0)  # 1 - x_0 S, which may be as small as 1 - x_0
+        # Wood (1994), step 2: take each with its probability
         cost = m * (mode * (raised - 1.0) / below + np.log(below))
         taken = np.flatnonzero(cost <= rng.standard_exponential(count))[: n - done]
         result[done : done + taken.size] = rest * (raised[taken] / below[taken])
@@ -75,7 +78,7 @@ def raised_cosine(m: float, n: int, rng: np.random.Generator) -> Float64:
 
 
 def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator) -> None:
-    """Fill rows with 1 - versine along `mean` and the rest, of uniform direction, across it.
+    """Fill rows with 1 - versine along `mean` and a vector of uniform direction across it (Wood 1994, step 3).
 
     The direction is that of a normal vector z with z_last = 0, reflected: z - <z, side> (mean + sign e)/(1 + |last|),
     where mean = (side, last), e is the last axis and sign that of `last`. The reflection takes e to -sign mean.
@@ -84,7 +87,7 @@ def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator)
     dim = side.size
     store = np.empty((2, min(max(BLOCK, dim), versine.size * dim)))
     for part in blocks(versine.size, dim):
-        w = versine[part]
+        w = versine[part]  # (k,)
         used = store[:, : w.size * dim]
         rng.standard_normal(out=used[0])
         if dim < FEW_COLUMNS:  # columns are longer than rows, so they lie together
@@ -93,7 +96,9 @@ def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator)
             z, along = used.reshape(2, w.size, dim)
         if dim == 1:  # the direction is a sign, also of the 0 that comes up once in 2^52 draws
             np.copysign(1.0, z, out=z)
+        # Step 1: vectors z of length sin theta across the last axis, (k, dim)
         z *= (np.sqrt(w * (2.0 - w)) / np.sqrt(squares(z)))[:, None]
+        # Step 2: their reflections, and cos theta along the mean
         aside = z @ side  # (k,)
         np.multiply(((1.0 - w) - aside / (1.0 + abs(last)))[:, None], side, out=along)
         np.add(z, along, out=x[part, :-1])

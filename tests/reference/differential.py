@@ -21,7 +21,7 @@ import numpy as np
 from tqdm import tqdm
 
 from spherapprox import evaluate
-from spherapprox.summation import dense, lowrank, plan, scale, shared, truncated
+from spherapprox.summation import all_pairs, dense, lowrank, plan, scaling, truncated
 from spherapprox.summation.harmonic import legendre
 
 Array = np.ndarray[Any, Any]
@@ -33,12 +33,12 @@ POINTS = ("uniform", "clusters", "equal", "opposite", "near")
 SWITCHES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "none": (),
     "compiled": ((dense, "COMPILE_WORTH", -1.0),),
-    "NumPy": ((dense, "COMPILE_WORTH", np.inf), (shared, "ready", set())),
-    "many parts": ((dense, "COMPILE_WORTH", -1.0), (shared, "PACKED", 1)),
-    "many tasks": ((dense, "COMPILE_WORTH", -1.0), (shared, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
-    "all rows again": ((dense, "COMPILE_WORTH", -1.0), (shared, "LOST", {8: np.inf, 4: np.inf})),
-    "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scale, "_LIFTED", -2000)),
-    "narrow bands": ((dense, "COMPILE_WORTH", -1.0), (scale, "_BAND", 3), (scale, "NO_UNDERFLOW", 1.0)),
+    "NumPy": ((dense, "COMPILE_WORTH", np.inf), (all_pairs, "ready", set())),
+    "many parts": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "PACKED", 1)),
+    "many tasks": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
+    "all rows again": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "LOST", {8: np.inf, 4: np.inf})),
+    "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scaling, "_LIFTED", -2000)),
+    "narrow bands": ((dense, "COMPILE_WORTH", -1.0), (scaling, "_BAND", 3), (scaling, "NO_UNDERFLOW", 1.0)),
     "own transforms": ((legendre, "installed", lambda: False),),
     "many runs": ((lowrank, "BLOCK_WORK", 1.0),),
 }

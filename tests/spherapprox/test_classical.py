@@ -275,11 +275,11 @@ def test_bad_input():
 
 def test_what_is_too_large_is_refused(monkeypatch):
     head = ClassicalHead(np.eye(3), np.ones((3, 2)), 1.0)
-    monkeypatch.setattr(_checks, "MEMORY_LIMIT", 40 * 9 * 4 - 1)
+    monkeypatch.setattr(_checks.limits, "MEMORY_LIMIT", 40 * 9 * 4 - 1)
     head.attend(np.eye(3))
     with pytest.raises(ValueError, match="attention would take"):
         head.attend(np.eye(3)[[0, 1, 2, 0]])
-    monkeypatch.setattr(_checks, "MEMORY_LIMIT", 8 * 9 * 3 - 1)
+    monkeypatch.setattr(_checks.limits, "MEMORY_LIMIT", 8 * 9 * 3 - 1)
     with pytest.raises(ValueError, match="the prefix would take"):
         assert head.prefix is None
     with pytest.raises(ValueError, match="the tokens would take"):

@@ -414,17 +414,16 @@ def promised(dim, degree):
 
 
 def table_of_designs():
-    """Return {(dim, degree): (points, bound)} as docs/theorems.md, 5.9, has it, first S^2, then the other spheres."""
-    page = (Path(__file__).parents[2] / "docs" / "theorems.md").read_text(encoding="utf-8")
-    section = page[page.index("**5.9 ") : page.index("**5.10 ")]
+    """Return {(dim, degree): (points, bound)} as docs/theorems/5.9-designs.md has it, S^2, then the others."""
+    page = (Path(__file__).parents[2] / "docs" / "theorems" / "5.9-designs.md").read_text(encoding="utf-8")
     rows = [
-        [int(cell) for cell in re.search(rf"^\| {name} \|(.*)\|$", section, re.M)[1].split("|")]
+        [int(cell) for cell in re.search(rf"^\| {name} \|(.*)\|$", page, re.M)[1].split("|")]
         for name in (r"\$t\$", "points", "bound")
     ]
     first = {(2, degree): pair for degree, *pair in zip(*rows, strict=True)}
     others = {
         (int(dim), int(degree)): [int(size), int(bound)]
-        for dim, cells in re.findall(r"^\| \$S\^\{(\d+)\}\$ \| (\d+: .*) \|$", section, re.M)
+        for dim, cells in re.findall(r"^\| \$S\^\{(\d+)\}\$ \| (\d+: .*) \|$", page, re.M)
         for degree, size, bound in re.findall(r"(\d+): (\d+) \((\d+)\)", cells)
     }
     return first, others

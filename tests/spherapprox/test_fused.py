@@ -9,7 +9,7 @@ import pytest
 from numba.core.registry import cpu_target
 
 from spherapprox import evaluate
-from spherapprox.summation import dense, shared
+from spherapprox.summation import all_pairs, dense
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 LIMIT = {np.float64: 2e-15, np.float32: 5e-7}
@@ -92,13 +92,13 @@ def test_underflow_of_some_rows_only():
 
 
 def test_many_parts(monkeypatch):
-    monkeypatch.setattr(shared, "PACKED", 400)
+    monkeypatch.setattr(all_pairs, "PACKED", 400)
     for d in (3, 14):
         assert deviation(np.float64, d, 3, 10.0, True) <= 2e-15
 
 
 def test_accuracy_does_not_depend_on_the_number_of_parts(monkeypatch):
-    monkeypatch.setattr(shared, "PACKED", 1)  # 64 control points in each of 2000
+    monkeypatch.setattr(all_pairs, "PACKED", 1)  # 64 control points in each of 2000
     x, b = sphere(3, 3), sphere(128_000, 3, 1)
     w = np.random.default_rng(2).random(len(b))
     assert worst(evaluate(x, b, w, 2.0, method="dense"), truth(x, b, w, 2.0, False)) <= 3e-16

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy.special import iv
 
 from spherapprox import evaluate
-from spherapprox._kernels.summation import features
-from spherapprox.summation import chebyshev, jensen, lowrank, monomials, plan
-from spherapprox.summation.partial import Partial, Problem, Tolerance
+from spherapprox._kernels.summation import features, monomials
+from spherapprox.summation import chebyshev, jensen, lowrank, plan
+from spherapprox.summation.method import Tolerance
+from spherapprox.summation.partial import Partial
+from spherapprox.summation.problem import Problem
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 property_test = settings(derandomize=True, deadline=None, max_examples=20)
@@ -43,7 +45,7 @@ def cap(n, dim, seed):
 
 def problem(x, b, concentration, p=1, normalize=False):
     w = np.random.default_rng(9).standard_normal((len(b), p))
-    return Problem(x, b, concentration / 2.0, np.dtype(np.float64), lambda part: w[part], p, normalize)
+    return Problem(x, b, concentration / 2.0, np.dtype(np.float64), w, normalize)
 
 
 def exponents(part, columns):
@@ -132,7 +134,7 @@ def test_rounding_is_bounded(dim, concentration, monkeypatch):
     """With a degree so high that nothing else is left."""
     x, b = sphere(200, dim), sphere(3000, dim, 1)
     weights = np.random.default_rng(8).random((3000, 2))
-    wish = Problem(x, b, concentration / 2.0, np.dtype(np.float64), lambda part: weights[part], 2, True)
+    wish = Problem(x, b, concentration / 2.0, np.dtype(np.float64), weights, True)
     sums = lowrank.sums(wish, Tolerance(1e-19, math.inf), 1, lambda pairs: None)
     wanted, scale = truth(x, b, weights, concentration)
     off = distance(sums.partial.numerators, wanted, scale)
@@ -151,7 +153,7 @@ def test_rounding_is_bounded_where_terms_cancel(monkeypatch):
     b = cap(300, 2, 6)
     wish = problem(-b[:50], b, concentration, 2)
     sums = lowrank.sums(wish, Tolerance(1e-22, math.inf), 1, lambda pairs: None)
-    wanted, scale = truth(wish.x, b, wish.w(slice(None)), concentration)
+    wanted, scale = truth(wish.x, b, wish.values, concentration)
     off = distance(sums.partial.numerators, wanted, scale)
     assert 2.0**-53 * (6.0 * concentration + 12.0) < off < sums.error < 3e-14 * math.exp(2.0 * concentration)
 
@@ -163,7 +165,7 @@ def test_tasks_are_added_with_compensation(monkeypatch):
     weights[::2048] = 2.0**-54
     weights[0] = 1.0
     b = np.tile([[1.0, 0.0]], (n, 1))
-    wish = Problem(b[:1], b, 0.0, np.dtype(np.float64), lambda part: weights[part], 1, False)
+    wish = Problem(b[:1], b, 0.0, np.dtype(np.float64), weights, False)
     assert (
         abs(
             lowrank.sums(wish, Tolerance(1e-14, 100.0 * 1e-14), 1, lambda pairs: None).partial.numerators
@@ -247,7 +249,7 @@ def test_coarse_quotients_are_bounded(rtol):
 def test_quotients_err_by_what_divides():
     """Ten terms of 1, nine tenths of them lost in the denominator: the quotient is 10 instead of 1."""
     b = np.tile([[1.0, 0.0]], (10, 1))
-    wish = Problem(b[:1], b, 1.0, np.dtype(float), lambda part: np.ones((10, 1))[part], 1, True)
+    wish = Problem(b[:1], b, 1.0, np.dtype(float), np.ones((10, 1)), True)
     state = Partial(np.zeros(1), np.full((1, 1), 10.0), np.ones(1))
     assert 9.0 <= 0.9 * jensen.Scales.of(wish).sharpened(state, 0.9, True).need(True) <= 18.0 * (1.0 + 1e-9)
 
@@ -259,7 +261,7 @@ def test_bound_of_a_crude_polynomial(normalize, monkeypatch):
     b = cap(200, 2, 8)
     x = np.concatenate([-b[:30], sphere(30, 2, 9)])
     wish = problem(x, b, 2.0, 2, normalize)
-    wanted, scale = truth(x, b, wish.w(slice(None)), 2.0, normalize)
+    wanted, scale = truth(x, b, wish.values, 2.0, normalize)
     errors = []
     for coarsest in (1.0, 30.0, 1e3):
         monkeypatch.setattr(lowrank, "COARSEST", coarsest)
@@ -377,7 +379,7 @@ def test_what_it_cannot_do(change, match):
 def test_no_angles_no_offsets():
     x = sphere(3, 2)
     angles = Problem(x, x, 1.0, np.dtype(np.float64), None)
-    offset = Problem(x, x, 1.0, np.dtype(np.float64), lambda part: np.ones((3, 1))[part], offset=np.zeros(3))
+    offset = Problem(x, x, 1.0, np.dtype(np.float64), np.ones((3, 1)), offset=np.zeros(3))
     assert "angles" in lowrank.obstacle(angles, Tolerance(1e-6, 1e-6))
     assert "offsets" in lowrank.obstacle(offset, Tolerance(1e-6, 1e-6))
     assert lowrank.obstacle(problem(x, x, 1.0), Tolerance(1e-6, 1e-6)) == ""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spherapprox.summation import angle_mean, dense
-from spherapprox.summation.partial import Problem
+from spherapprox.summation.problem import Problem
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 LIMIT = {np.float64: 2e-15, np.float32: 5e-7}
@@ -22,7 +22,7 @@ def sphere(n, d, seed=0):
 
 def shifted(x, b, offset, w, rate):
     """The triples of the shifted kernel: offsets rule the other one out."""
-    problem = Problem(x, b, rate, x.dtype, lambda part: w[part], w.shape[1], offset=offset)
+    problem = Problem(x, b, rate, x.dtype, w, offset=offset)
     return dense.sums(problem, None, 1, lambda pairs: None).partial
 
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import evaluate
-from spherapprox.summation import Plan, angle_mean, dense, partial, plan, shared, tiles
+from spherapprox.summation import Plan, all_pairs, angle_mean, dense, dense_numpy, partial, plan
+from spherapprox.summation.problem import Problem
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
@@ -22,15 +23,15 @@ property_test = settings(derandomize=True, deadline=None, max_examples=40)
 
 @pytest.fixture(params=["numpy", "numba"])
 def path(request, monkeypatch):
-    monkeypatch.setattr(plan, "_METHODS", ("dense",))
-    monkeypatch.setattr(shared, "ready", set())
+    monkeypatch.setattr(plan, "CHEAP", np.inf)
+    monkeypatch.setattr(all_pairs, "ready", set())
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
     return request.param
 
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(plan, "_METHODS", ("dense",))
+    monkeypatch.setattr(plan, "CHEAP", np.inf)
     monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
 
 
@@ -66,7 +67,7 @@ def exact(x, b, values, concentration, normalize=False):
 
 
 def problem(x, b, values, concentration):
-    return partial.Problem(x, b, concentration / 2.0, x.dtype, lambda part: values[part, None], normalize=False)
+    return Problem(x, b, concentration / 2.0, x.dtype, values[:, None], normalize=False)
 
 
 def relative(got, wanted):
@@ -212,7 +213,7 @@ def test_paths_agree(monkeypatch):
     values = np.random.default_rng(25).random((900, 3))
     results = []
     for worth in (np.inf, -1.0):
-        monkeypatch.setattr(shared, "ready", set())
+        monkeypatch.setattr(all_pairs, "ready", set())
         monkeypatch.setattr(dense, "COMPILE_WORTH", worth)
         results.append(evaluate(x, b, values, 40.0))
     np.testing.assert_allclose(results[0], results[1], rtol=2e-14)
@@ -223,18 +224,18 @@ def test_paths_agree(monkeypatch):
 def test_any_number_of_workers_gives_the_same_bits(compiled, monkeypatch, dtype):
     x, b = sphere(3001, 2, 26).astype(dtype), sphere(700, 2, 27).astype(dtype)
     values = np.random.default_rng(28).standard_normal((700, 2)).astype(dtype)
-    monkeypatch.setattr(shared, "PACKED", 1000)
+    monkeypatch.setattr(all_pairs, "PACKED", 1000)
     one = evaluate(x, b, values, 30.0, normalize=True)
     for workers in (2, 3, 7, -1):
         np.testing.assert_array_equal(evaluate(x, b, values, 30.0, normalize=True, workers=workers), one)
-    monkeypatch.setattr(shared, "TASK_WORK", 1e5)
+    monkeypatch.setattr(all_pairs, "TASK_WORK", 1e5)
     np.testing.assert_array_equal(evaluate(x, b, values, 30.0, normalize=True, workers=2), one)
     np.testing.assert_array_equal(evaluate(x[1234:1240], b, values, 30.0, normalize=True), one[1234:1240])
 
 
 @wide
 def test_parts_of_the_control_points_are_merged(compiled, monkeypatch):
-    monkeypatch.setattr(shared, "PACKED", 500)
+    monkeypatch.setattr(all_pairs, "PACKED", 500)
     for concentration in (1.0, 1e6):
         x, b = near_pairs(2, concentration)
         order = np.argsort(-b[:, 0])  # the nearest come late for some, early for others
@@ -248,8 +249,8 @@ def partials(seed, parts, rate, m=5, n=40):
     w = np.random.default_rng(seed).random((n, 2))
     cuts = np.sort(np.random.default_rng(seed + 2).choice(np.arange(1, n), parts - 1, replace=False))
     return [
-        tiles.tile_sums(x, b[part], np.zeros(len(part)), w[part], rate) for part in np.split(np.arange(n), cuts)
-    ], tiles.tile_sums(x, b, np.zeros(n), w, rate)
+        dense_numpy.tile_sums(x, b[part], np.zeros(len(part)), w[part], rate) for part in np.split(np.arange(n), cuts)
+    ], dense_numpy.tile_sums(x, b, np.zeros(n), w, rate)
 
 
 @property_test
@@ -492,7 +493,7 @@ def test_rows_count_as_they_are_given(path, dim):
 
 def test_half_defects_are_right_far_below_the_rounding_of_1():
     rows = sphere(50, 7, 3)
-    for row, got in zip(rows, tiles.half_defects(rows), strict=True):
+    for row, got in zip(rows, dense_numpy.half_defects(rows), strict=True):
         exact = (sum(Fraction(float(v)) ** 2 for v in row) - 1) / 2
         assert abs(Fraction(float(got)) - exact) < Fraction(2) ** -58
 

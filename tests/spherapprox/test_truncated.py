@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import evaluate
-from spherapprox._kernels.summation import boxes, curve
+from spherapprox._kernels.summation import boxes, curve, layout
 from spherapprox._kernels.summation import truncated as kernels
-from spherapprox.summation import dense, plan, sampled, shared, truncated
-from spherapprox.summation.partial import Problem, Tolerance
+from spherapprox.summation import all_pairs, dense, plan, sampled, truncated
+from spherapprox.summation.method import Tolerance
+from spherapprox.summation.problem import Problem
 
 wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 TINY = np.finfo(np.float64).smallest_normal
@@ -38,7 +39,7 @@ def truth(x, b, values, concentration, normalize=False):
 
 def problem(x, b, values, concentration, **options):
     table = np.asarray(values, np.float64).reshape(len(b), -1)
-    return Problem(x, b, concentration / 2.0, np.result_type(x, b), lambda part: table[part], table.shape[1], **options)
+    return Problem(x, b, concentration / 2.0, np.result_type(x, b), table, **options)
 
 
 def computed_pairs(monkeypatch):
@@ -312,7 +313,7 @@ def test_blocks_of_an_order_are_small(n, kind):
         "equal": lambda: np.tile([[0.0, -1.0, 0.0]], (n, 1)),
         "many columns": lambda: clusters(n, 16, 34),
     }[kind]()
-    order = truncated.curve_order(rows)
+    order = curve.order_of(rows)
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
     blocks = rows[order][: n // 32 * 32].reshape(-1, 32, rows.shape[1])
     if n < 30_000:
@@ -336,12 +337,12 @@ def test_blocks_of_an_order_are_small(n, kind):
 def test_boxes_and_masses(n):
     b, values = clusters(n, 2, 34), np.random.default_rng(35).standard_normal((n, 2)) ** 3
     task = truncated._sorted(problem(b, b, values, 10.0), 1e-14)
-    of_blocks, of_bundles, rows, lower, least = task.arrays
-    sizes = np.abs(task.problem.w(slice(0, n)))
+    of_blocks, of_bundles, rows, lower, least = task.tree
+    sizes = np.abs(task.problem.weights(slice(0, n)))
     masses = np.concatenate([sizes / sizes.mean(axis=0), np.ones((n, 1))], axis=1)
     np.testing.assert_array_equal(rows[:n], b[task.order])
     np.testing.assert_allclose(lower[:n], np.log(masses.min(axis=1)))
-    assert least[0] == pytest.approx(np.log(n))
+    assert least == pytest.approx(np.log(n))
     for found, size in ((of_blocks, boxes.BLOCK), (of_bundles, boxes.BLOCK * boxes.BUNDLE)):
         for k in range(found.shape[1]):
             part = slice(k * size, min((k + 1) * size, n))
@@ -396,14 +397,13 @@ def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concent
     counts = computed_pairs(monkeypatch)
     evaluate(x, b, np.ones(n), concentration, method="truncated")
     task = problem(x, b, np.ones(n), concentration, normalize=False)
-    assert truncated.BLOCK == boxes.BLOCK
     cut = np.log(n / 1e-14) + truncated.USUAL
-    share, _ = sampled.share(task, truncated.BLOCK, truncated.TILE, cut, truncated._most(task))
+    share, _ = sampled.share(task, *layout.near_sizes(), cut, truncated._most(task))
     assert 0.5 < share / (sum(counts) / n**2) < 2.0
 
 
 def test_auto_takes_the_cheaper(monkeypatch):
-    monkeypatch.setattr(shared, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
+    monkeypatch.setattr(all_pairs, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
     x, b = sphere(8000, 2, 40), sphere(8000, 2, 41)
     got, taken = evaluate(x, b, np.ones(8000), 1e5, explain=True)
     assert taken.method == "truncated"
@@ -416,4 +416,4 @@ def test_angles_are_for_the_dense_method():
     task = Problem(sphere(3, 2), sphere(3, 2), 1.0, np.dtype(np.float64), None)
     assert "angles" in truncated.obstacle(task, Tolerance(1e-14, 1e-11))
     with pytest.raises(ValueError, match=r"'method' 'truncated' cannot be used here: angles.*method=\"auto\""):
-        plan.carry_out(task, "truncated", 1e-14, 1, lambda pairs: None, False)
+        plan.evaluated(task, plan.Wish("truncated", 1e-14, 1), False)

@@ -24,6 +24,7 @@ _STEP = 300
 @subroutine
 def coefficient(n: int, order: float) -> float:
     """Return b_n of the orthonormal polynomials for the weight (1 - t^2)^(order - 1/2)."""
+    # 5.7, beta_n
     return math.sqrt(n * (n + 2.0 * order - 1.0) / (4.0 * (n + order) * (n + order - 1.0)))
 
 
@@ -32,6 +33,7 @@ def extend(k: int, x: Float64, squares: Float64, offsets: Int64, sizes: Int64, s
     """Add to solid harmonics of k coordinates those that also take coordinate x; `squares` are the norms' squares.
 
     Rows offsets[l], ..., offsets[l] + sizes[l] - 1 of the table hold those of degree l, over scale[l]; sizes go up.
+    x and squares are (n,), offsets (L+2,), sizes and scale (L+1,), the table (columns, n).
     """
     degree, count = len(sizes) - 1, len(x)
     given = sizes.copy()
@@ -43,10 +45,12 @@ def extend(k: int, x: Float64, squares: Float64, offsets: Int64, sizes: Int64, s
             b = coefficient(high - low, low + 0.5 * (k - 1))
             inverse = 1.0 / b
             ratio = scale[low] / scale[high]
+            # Step 1: r^n p_n(x/r)/p_0 for n = high - low, over the scales
             for j in range(count):
                 ahead = (x[j] * value[j] - last * squares[j] * before[j]) * inverse
                 before[j], value[j], factor[j] = value[j], ahead, ratio * ahead
             last = b
+            # Step 2: times the harmonics of degree `low` of the coordinates before
             target = offsets[high] + sizes[high]
             for i in range(given[low]):
                 into, of = table[target + i], table[source + i]
@@ -73,7 +77,11 @@ def power(base: float, n: int) -> Any:
 
 @njit
 def of_colatitude(dim: int, low: int, scale: float, cosine: Float64, sine: Float64, out: Float64) -> None:
-    """Write scale sin^low p_n(cos)/p_0 in row n, p_n orthonormal for the weight sin^(2 low + dim - 1) of the angle."""
+    """Write scale sin^low p_n(cos)/p_0 in row n, p_n orthonormal for the weight sin^(2 low + dim - 1) of the angle.
+
+    cosine and sine are (points,), out is (degrees, points).
+    """
+    # Step 1: sin^low, 0 for now where it is tiny
     steps, count = out.shape
     b = np.zeros(steps)
     for n in range(1, steps):
@@ -83,10 +91,12 @@ def of_colatitude(dim: int, low: int, scale: float, cosine: Float64, sine: Float
         fraction, exponent = power(sine[j], low)
         tiny[j] = exponent < _TINY and fraction > 0.0
         out[0, j] = 0.0 if tiny[j] else scale * math.ldexp(fraction, exponent)
+    # Step 2: the recurrence of 5.7
     for n in range(1, steps):
         inverse, last, before = 1.0 / b[n], b[n - 1], out[max(n - 2, 0)]
         for j in range(count):
             out[n, j] = (cosine[j] * out[n - 1, j] - last * before[j]) * inverse
+    # Step 3: points where sin^low is tiny
     for j in range(count):
         if tiny[j]:
             _carry_exponent(low, scale, cosine[j], sine[j], b, out[:, j])

@@ -11,8 +11,8 @@ from typing import Any
 from ..._scalars import beta, gamma
 from ..._scalars.gauss import gauss_legendre
 from ..._types import Float64, Int64
-from .. import scalars  # noqa: F401
 from ..jit import njit, subroutine
+from ..scalars import subroutines  # noqa: F401
 
 HALF_PI = 0.5 * math.pi
 SMALL = 40

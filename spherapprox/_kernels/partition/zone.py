@@ -11,8 +11,8 @@ from typing import Any
 
 from ..._scalars import beta
 from ..._scalars.gauss import gauss_legendre
-from .. import scalars  # noqa: F401
 from ..jit import subroutine
+from ..scalars import subroutines  # noqa: F401
 
 _NODES, _WEIGHTS = gauss_legendre(32)
 # In the units of the weight's standard deviation, 1/sqrt(m), collars are a few wide and lie within 7 of the equator:

@@ -2,7 +2,9 @@
 
 Triangle f has the vertices ``corners[f]``, counterclockwise seen from outside; beyond the edge opposite its corner k
 lies triangle ``beside[f, k]``. Its cap has the centre ``centers[f]``, and the squared chord from there to its corners
-is leaf f of ``tree``, a binary tree whose nodes hold the maxima of what is below them.
+is leaf f of ``tree``, a binary tree whose nodes hold the maxima of those below them.
+
+With room for F triangles in all, corners, beside and centers are (F, 3) and the tree (2 leaves,), leaves >= F.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ MARGIN = 1e-9
 
 @subroutine
 def _set(tree: Float64, leaf: int, value: float) -> None:
-    """Put a value into the tree of maxima."""
+    """Set a leaf of the tree of maxima, and the nodes above it."""
     i = leaf + len(tree) // 2
     tree[i] = value
     while i > 1:
@@ -120,12 +122,15 @@ def insert(x, count, faces, corners, beside, centers, tree):  # type: ignore[no-
     for f in range(faces):
         _set_cap(x, f, corners, centers, tree)
     for new in range(count, len(x)):
+        # Step 1: the new point is the centre of the largest empty cap, a farthest point (5.10)
         t = _top(tree)
         x[new, 0], x[new, 1], x[new, 2] = centers[t, 0], centers[t, 1], centers[t, 2]
+        # Step 2: the triangles whose caps it breaks, and their rim
         size = _broken(x, new, t, beside, centers, tree, mark, broken)
         edges = _rim(new, size, corners, beside, mark, broken, seen, rim)
         if edges == 0:
             return new + 1, False
+        # Step 3: new triangles between the rim and the point
         _fill(new, faces, size, edges, corners, beside, broken, rim, starting)
         faces += 2
         for e in range(edges):

@@ -70,14 +70,15 @@ def repulsion(
 ) -> None:
     """Sum over all j != i, for i = start, ..., start + len(nearest) - 1; x holds coordinates as rows, (d, n).
 
-    With r = |x_i - x_j| and q = scale_i/r^2: `nearest` is the least r^2; `total` the sum of q^(exponent/2), for
-    exponent 0 that of log q; `force` (d, rows) that of q^(exponent/2 + 1) (x_i - x_j).
+    With r = |x_i - x_j| and q = scale_i/r^2: `nearest` (rows,) is the least r^2; `total` (rows,) the sum of
+    q^(exponent/2), for exponent 0 that of log q; `force` (d, rows) that of q^(exponent/2 + 1) (x_i - x_j).
     """
     rows = len(nearest)
-    own = x[:, start : start + rows].copy()
+    own = x[:, start : start + rows].copy()  # (d, rows)
     r2, w, base = np.empty(rows), np.empty(rows), np.empty(rows)
     nearest[:], total[:], force[:] = np.inf, 0.0, 0.0
     for j in range(x.shape[1]):
+        # Step 1: r^2 of all rows from point j, and the least
         _squared_distances(own, x, j, r2)
         if 0 <= j - start < rows:
             r2[j - start] = np.inf
@@ -85,6 +86,7 @@ def repulsion(
             nearest[i] = r2[i] if r2[i] < nearest[i] else nearest[i]
         if exponent == 0.0 and 0 <= j - start < rows:
             r2[j - start] = scale[j - start]  # whose logarithm is 0, and the force is 0 anyway
+        # Step 2: q, and its power for the energy and for the force
         for i in range(rows):
             r2[i] = scale[i] / r2[i]
         if exponent > 0.0:
@@ -96,5 +98,6 @@ def repulsion(
             for i in range(rows):
                 total[i] += math.log(r2[i])
                 w[i] = r2[i]
+        # Step 3: the force
         for k in range(len(x)):
             _add_force(own[k], x[k, j], w, force[k])

@@ -1,13 +1,1 @@
-"""Make the scalar kernels, which are plain Python, callable from compiled code: importing this module does it."""
-
-from __future__ import annotations
-
-import inspect
-
-from ..._scalars import bessel, bessel_ratio, beta, gamma, gegenbauer, twofold
-from ..jit import subroutine
-
-for _module in (twofold, gamma, bessel, bessel_ratio, beta, gegenbauer):
-    for _function in vars(_module).values():
-        if inspect.isfunction(_function) and _function.__module__ == _module.__name__:
-            subroutine(_function, error_model="python")
+"""The scalar functions in compiled code: as subroutines, as loops over arrays, and inside users' own functions."""

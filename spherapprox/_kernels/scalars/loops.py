@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._scalars import bessel, bessel_ratio, beta, gegenbauer
+from ..._scalars import bessel, bessel_ratio, beta, gegenbauer, gegenbauer_zeros
 from ..._scalars.bessel_ratio import LONG, SHORT, SHORT_FROM
-from .. import scalars  # noqa: F401
 from ..jit import njit, subroutine
+from . import subroutines  # noqa: F401
 
 BLOCK = 128  # continued fractions that run side by side, as vectors in the first cache
 
@@ -37,6 +37,7 @@ def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
         top[i] = 1.0
         below[i] = 2.0 / (b + math.sqrt(b * b - 4.0 * c))
         short += v[i] + x[i] >= SHORT_FROM
+    # the first steps count for nothing where SHORT ones suffice
     if short < n:
         for k in range(LONG, SHORT, -1):
             for i in range(n):
@@ -55,6 +56,7 @@ def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
 
 @subroutine
 def gap_block(v, x, out):  # type: ignore[no-untyped-def]
+    """Fill out with `gap` of up to BLOCK pairs."""
     rest = np.empty(BLOCK)
     perron_block(v, x, out, rest)
     for i in range(out.size):
@@ -63,6 +65,7 @@ def gap_block(v, x, out):  # type: ignore[no-untyped-def]
 
 @subroutine
 def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
+    """Fill out with `first_ratio` of up to BLOCK pairs."""
     rest = np.empty(BLOCK)
     perron_block(v, x, out, rest)
     for i in range(out.size):
@@ -71,6 +74,7 @@ def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
 
 @subroutine
 def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
+    """Fill out with `gap` of any number of pairs."""
     for start in range(0, out.size, BLOCK):
         some = slice(start, start + BLOCK)
         gap_block(v[some], x[some], out[some])
@@ -119,6 +123,7 @@ def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
     x, value, other = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     index = np.empty(BLOCK, np.int64)
     for near in (True, False):
+        # Step 1: the points of this recurrence; `gegenbauer` where its formulas are short
         n = 0
         for i in range(t.size):
             size = abs(t[i])
@@ -127,6 +132,7 @@ def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
             elif (size > 0.5) == near:
                 x[n], index[n], value[n], other[n] = 1.0 - size if near else size, i, 1.0, 0.0
                 n += 1
+        # Step 2: the recurrence, in differences (`near_pole`) or of three terms (`near_equator`)
         for j in range(int(k) if n > 0 else 0):
             a = j / (j + m - 1.0)
             for i in range(n):
@@ -139,6 +145,7 @@ def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
                 lives = abs(first) + abs(second) >= gegenbauer.TINY
                 value[i] = first if lives else 0.0
                 other[i] = second if lives else 0.0
+        # Step 3: back to the points' own places and signs
         for i in range(n):
             out[index[i]] = -value[i] if t[index[i]] < 0.0 and k % 2.0 == 1.0 else value[i]
 
@@ -192,9 +199,9 @@ POLYNOMIALS = (
     gegenbauer.derivative,
     gegenbauer.derivative_bound,
     gegenbauer.log_derivative_bound,
-    gegenbauer.max_zero,
-    gegenbauer.max_zero_angle,
-    gegenbauer.lipschitz,
+    gegenbauer_zeros.max_zero,
+    gegenbauer_zeros.max_zero_angle,
+    gegenbauer_zeros.lipschitz,
 )
 
 LOOPS: dict[Callable[..., Any], Any] = {kernel: over(kernel) for kernel in (*BESSEL, *CAPS, *POLYNOMIALS)} | {

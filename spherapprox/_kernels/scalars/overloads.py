@@ -12,7 +12,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 
-from ..._scalars import bessel, bessel_ratio, beta
+from ..._scalars import bessel, bessel_ratio, beta, gegenbauer_zeros
 from ..._scalars import gegenbauer as polynomials
 
 NAN = math.nan
@@ -135,15 +135,15 @@ def gegenbauer_derivative_bound(degree: Any, dim: Any, order: Any = 1, log: Any 
 
 
 def gegenbauer_lipschitz(degree: Any, dim: Any) -> float:
-    return polynomials.lipschitz(_degree(degree), _dim(dim))
+    return gegenbauer_zeros.lipschitz(_degree(degree), _dim(dim))
 
 
 def gegenbauer_max_zero(degree: Any, dim: Any) -> float:
-    return polynomials.max_zero(_degree_with_zeros(degree), _dim(dim))
+    return gegenbauer_zeros.max_zero(_degree_with_zeros(degree), _dim(dim))
 
 
 def gegenbauer_max_zero_angle(degree: Any, dim: Any) -> float:
-    return polynomials.max_zero_angle(_degree_with_zeros(degree), _dim(dim))
+    return gegenbauer_zeros.max_zero_angle(_degree_with_zeros(degree), _dim(dim))
 
 
 def install(special: ModuleType) -> None:
@@ -154,11 +154,11 @@ def install(special: ModuleType) -> None:
 
 
 def _for_numbers(implementation: Callable[..., float]) -> Callable[..., Any]:
-    """Return what numba asks for: a function of the argument types that gives the implementation for numbers."""
+    """Return a chooser for numba: given argument types, it returns the implementation if all are numbers."""
     signature = inspect.signature(implementation)
 
     def choose(*arguments: Any, **named: Any) -> Callable[..., float]:
-        from .. import scalars  # noqa: F401 - not before it is needed: users of numba alone need not wait for it
+        from . import subroutines  # noqa: F401 - not before it is needed: users of numba alone need not wait for it
 
         for argument, kind in signature.bind(*arguments, **named).arguments.items():
             wanted = types.Boolean | bool if argument == "log" else types.Integer | types.Float | int

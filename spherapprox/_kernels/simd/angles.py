@@ -8,9 +8,8 @@ from typing import Any
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 
-from .decay import _powers
-from .registers import _intrinsic, _pack, _vectors
-from .vectors import _call, _constant, _fused, _smaller
+from . import emit
+from .emit import intrinsic
 
 # asin(sqrt(z)) / sqrt(z) on 0 <= z <= 1/4, interpolated at Chebyshev nodes in 60-digit arithmetic.
 _ARCSINE = {
@@ -26,30 +25,30 @@ _ARCSINE = {
 }  # fmt: skip
 
 
-@_intrinsic
+@intrinsic
 def angle_block(typing_context: Any, t: Any) -> Any:
     """Compute 2 arcsin(sqrt(t) / 2), the angle that a chord of squared length t subtends; pi for t beyond 4."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        out = [_angle(builder, t.scalar, vector) for vector in _vectors(builder, arguments[0])]
-        return _pack(builder, arguments[0].type, out)
+        out = [_angle(builder, t.scalar, vector) for vector in emit.vectors_of(builder, arguments[0])]
+        return emit.value_of(builder, arguments[0].type, out)
 
     return t(t), generate
 
 
 def _angle(builder: Any, scalar: Any, t: ir.Value) -> ir.Value:
     def number(value: float) -> Any:
-        return _constant(t.type, value)
+        return emit.constant(t.type, value)
 
-    z = _smaller(builder, builder.fmul(t, number(0.25)), number(1.0))
-    sine = _call(builder, "llvm.sqrt", z)
+    z = emit.smaller(builder, builder.fmul(t, number(0.25)), number(1.0))
+    sine = emit.call(builder, "llvm.sqrt", z)
     # arcsin s = pi/2 - 2 arcsin sqrt((1 - s)/2) beyond s = 1/2
     far = builder.fcmp_ordered(">", z, number(0.25))
     half = builder.fmul(builder.fsub(number(1.0), sine), number(0.5))
     z = builder.select(far, half, z)
-    root = builder.select(far, _call(builder, "llvm.sqrt", half), sine)
-    (series,) = _powers(builder, _ARCSINE[scalar], [z])
+    root = builder.select(far, emit.call(builder, "llvm.sqrt", half), sine)
+    (series,) = emit.polynomials(builder, _ARCSINE[scalar], [z])
     arcsine = builder.fmul(root, series)
     return builder.select(
-        far, _fused(builder, arcsine, number(-4.0), number(math.pi)), builder.fmul(arcsine, number(2.0))
+        far, emit.fused(builder, arcsine, number(-4.0), number(math.pi)), builder.fmul(arcsine, number(2.0))
     )

@@ -14,8 +14,9 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.cgutils import get_or_insert_function
 
-from .registers import _intrinsic, _pack, _spread, _vectors, has_avx512
-from .vectors import _constant, _fused, _smaller
+from . import emit
+from .emit import intrinsic
+from .registers import has_avx512
 
 _LOG2_E = Fraction("1.4426950408889634073599246810018921374266459541529859341354494")
 
@@ -44,28 +45,31 @@ _TABLE_BITS = {types.float64: 4, types.float32: 5}
 _SUFFIX = {types.float64: "pd", types.float32: "ps"}
 
 
-def decay_constants(rate: float, dtype: np.dtype[Any]) -> Any:
-    """Return ``[high, low, most]``: ``-rate log2(e)`` in two parts, and a t from which on ``exp(-rate t)`` is 0."""
+def decay_constants(rate: float, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
+    """Return high, low, most: ``-rate log2(e)`` in two parts, and a t from which on ``exp(-rate t)`` is 0."""
     kind, largest = dtype.type, float(np.finfo(dtype).max)
     exact = -Fraction(rate) * _LOG2_E
     high = kind(float(exact))
     low = kind(float(exact - Fraction(float(high))))
     octaves = 2.0 - float(np.finfo(dtype).minexp)
-    return np.array([high, low, min(octaves / -float(high), largest) if high else largest], dtype)
+    return high, low, kind(min(octaves / -float(high), largest) if high else largest)
 
 
-@_intrinsic
+@intrinsic
 def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
-    """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact. Constants: `decay_constants`."""
+    """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact.
+
+    ``constants`` is a named tuple with the fields of `decay_constants`.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         high, low, _ = _numbers(context, builder, t, constants, arguments[1])
-        return _exponentials(builder, t, arguments[0], _vectors(builder, arguments[0]), high, low)
+        return _exponentials(builder, t, arguments[0], emit.vectors_of(builder, arguments[0]), high, low)
 
     return t(t, constants), generate
 
 
-@_intrinsic
+@intrinsic
 def decay_beyond(typing_context: Any, t: Any, least: Any, constants: Any) -> Any:
     """Compute ``exp(-rate (t - least))`` at any rate; each row's `least`, at most t, is one for all control points.
 
@@ -74,18 +78,19 @@ def decay_beyond(typing_context: Any, t: Any, least: Any, constants: Any) -> Any
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         high, low, most = _numbers(context, builder, t, constants, arguments[2])
-        rows = _vectors(builder, arguments[1]) * t.columns
-        pairs = zip(_vectors(builder, arguments[0]), rows, strict=True)
-        vectors = [_smaller(builder, builder.fsub(v, s), most) for v, s in pairs]
+        rows = emit.vectors_of(builder, arguments[1]) * t.columns
+        pairs = zip(emit.vectors_of(builder, arguments[0]), rows, strict=True)
+        vectors = [emit.smaller(builder, builder.fsub(v, s), most) for v, s in pairs]
         return _exponentials(builder, t, arguments[0], vectors, high, low)
 
     return t(t, least, constants), generate
 
 
-def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) -> list[Any]:
-    """Return vectors of the three constants."""
+def _numbers(context: Any, builder: Any, t: Any, constants: Any, record: Any) -> list[Any]:
+    """Return vectors of the constants high, low and most."""
     kind = context.get_value_type(t).element
-    return [_spread(context, builder, kind, array_type, array, ir.Constant(ir.IntType(64), i)) for i in range(3)]
+    places = [constants.fields.index(name) for name in ("high", "low", "most")]
+    return [emit.broadcast(builder, builder.extract_value(record, place), kind) for place in places]
 
 
 def _exponentials(builder: Any, t: Any, block: Any, vectors: list[Any], high: Any, low: Any) -> Any:
@@ -93,17 +98,17 @@ def _exponentials(builder: Any, t: Any, block: Any, vectors: list[Any], high: An
     out: list[Any] = []
     for k in range(0, len(vectors), t.rows):
         out += form(builder, t, vectors[k : k + t.rows], high, low)
-    return _pack(builder, block.type, out)
+    return emit.value_of(builder, block.type, out)
 
 
 def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits: int) -> tuple[list[Any], ...]:
     """Return the shifted sums with n in their low bits, n itself (to 1/2^bits) and f."""
     kind = vectors[0].type
-    shifter = _constant(kind, 1.5 * 2.0 ** (_MANTISSA_BITS[t.scalar] - bits))
-    shifted = [_fused(builder, v, high, shifter) for v in vectors]
+    shifter = emit.constant(kind, 1.5 * 2.0 ** (_MANTISSA_BITS[t.scalar] - bits))
+    shifted = [emit.fused(builder, v, high, shifter) for v in vectors]
     n = [builder.fsub(s, shifter) for s in shifted]
-    f = [_fused(builder, v, high, builder.fneg(m)) for v, m in zip(vectors, n, strict=True)]
-    return shifted, n, [_fused(builder, v, low, r) for v, r in zip(vectors, f, strict=True)]
+    f = [emit.fused(builder, v, high, builder.fneg(m)) for v, m in zip(vectors, n, strict=True)]
+    return shifted, n, [emit.fused(builder, v, low, r) for v, r in zip(vectors, f, strict=True)]
 
 
 def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
@@ -116,8 +121,8 @@ def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> 
     permute = _declare(builder, f"llvm.x86.avx512.vpermi2var.{suffix}.512", kind, [kind, word, kind])
     mask, whole = ir.IntType(t.lanes), ir.IntType(32)
     scale = _declare(builder, f"llvm.x86.avx512.mask.scalef.{suffix}.512", kind, [kind, kind, kind, mask, whole])
-    zero, rounding = _constant(kind, 0.0), ir.Constant(whole, 4)
-    power = _powers(builder, _SHORT_POWER[t.scalar], f)
+    zero, rounding = emit.constant(kind, 0.0), ir.Constant(whole, 4)
+    power = emit.polynomials(builder, _SHORT_POWER[t.scalar], f)
     entry = [builder.call(permute, [lower, builder.bitcast(s, word), upper]) for s in shifted]
     normal = [builder.bitcast(k, mask) for k in _normal(builder, t, n)]
     scaled = [builder.call(scale, [e, m, zero, k, rounding]) for e, m, k in zip(entry, n, normal, strict=True)]
@@ -133,24 +138,15 @@ def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> l
     kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduced(builder, t, vectors, high, low, 0)
-    power = _powers(builder, _POWER[t.scalar], f)
-    exponent = [builder.shl(builder.bitcast(s, word), _constant(word, bits)) for s in shifted]
+    power = emit.polynomials(builder, _POWER[t.scalar], f)
+    exponent = [builder.shl(builder.bitcast(s, word), emit.constant(word, bits)) for s in shifted]
     pairs = zip(power, exponent, strict=True)
     scaled = [builder.bitcast(builder.add(builder.bitcast(p, word), e), kind) for p, e in pairs]
-    zero = _constant(kind, 0.0)
+    zero = emit.constant(kind, 0.0)
     return [builder.select(k, s, zero) for k, s in zip(_normal(builder, t, n), scaled, strict=True)]
 
 
 def _normal(builder: Any, t: Any, n: list[Any]) -> list[Any]:
     """Say where powers of 2 are normal numbers: arithmetic with others would take some hundred times as long."""
-    least = _constant(n[0].type, 3.0 - 2 ** (t.scalar.bitwidth - _MANTISSA_BITS[t.scalar] - 2))
+    least = emit.constant(n[0].type, 3.0 - 2 ** (t.scalar.bitwidth - _MANTISSA_BITS[t.scalar] - 2))
     return [builder.fcmp_ordered(">=", m, least) for m in n]
-
-
-def _powers(builder: Any, coefficients: tuple[float, ...], arguments: list[Any]) -> list[Any]:
-    """Horner's rule, fused, for several vectors side by side."""
-    kind = arguments[0].type
-    results = [_constant(kind, coefficients[-1])] * len(arguments)
-    for coefficient in reversed(coefficients[:-1]):
-        results = [_fused(builder, p, f, _constant(kind, coefficient)) for p, f in zip(results, arguments, strict=True)]
-    return results

@@ -15,11 +15,10 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic, register_model
+from numba.extending import register_model
 
-from .vectors import _broadcast, _constant, _element, _fused, _smaller
-
-_intrinsic: Any = intrinsic
+from . import emit
+from .emit import intrinsic
 
 
 @cache
@@ -67,18 +66,7 @@ def _rows(scalar: Any) -> Block:
     return Block(scalar, shape()[1], 1)
 
 
-def _vectors(builder: Any, block: Any) -> list[Any]:
-    return [builder.extract_value(block, i) for i in range(block.type.count)]
-
-
-def _pack(builder: Any, block_type: Any, vectors: list[Any]) -> Any:
-    value = ir.Constant(block_type, ir.Undefined)
-    for i, vector in enumerate(vectors):
-        value = builder.insert_value(value, vector, i)
-    return value
-
-
-@_intrinsic
+@intrinsic
 def lanes(typing_context: Any, array: Any) -> Any:
     """Return how many numbers of the array's type a vector holds."""
     count = _full(array.dtype).lanes
@@ -93,11 +81,11 @@ def _filled(form: Any, number: float) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             kind = context.get_value_type(block)
-            return _pack(builder, kind, [_constant(kind.element, number)] * kind.count)
+            return emit.value_of(builder, kind, [emit.constant(kind.element, number)] * kind.count)
 
         return block(array), generate
 
-    return _intrinsic(typed)
+    return intrinsic(typed)
 
 
 block_zeros = _filled(_full, 0.0)
@@ -108,39 +96,24 @@ row_infinities = _filled(_rows, math.inf)
 
 def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any, array: Any, index: Any) -> list[Any]:
     kind = context.get_value_type(block).element
-    address = builder.bitcast(_element(context, builder, array_type, array, index), kind.as_pointer())
+    address = builder.bitcast(emit.address(context, builder, array_type, array, index), kind.as_pointer())
     here = (builder.gep(address, [ir.Constant(ir.IntType(64), u)]) for u in range(count))
     return [builder.load(pointer, align=block.scalar.bitwidth // 8) for pointer in here]
 
 
 def _spread(context: Any, builder: Any, kind: Any, array_type: Any, array: Any, index: Any) -> Any:
-    return _broadcast(builder, builder.load(_element(context, builder, array_type, array, index)), kind)
+    return emit.broadcast(builder, builder.load(emit.address(context, builder, array_type, array, index)), kind)
 
 
-@_intrinsic
+@intrinsic
 def load_like(typing_context: Any, array: Any, index: Any, like: Any) -> Any:
     """Read the vectors of a block of the form of another, from a flat index on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         loaded = _load(context, builder, like, like.rows * like.columns, array, *arguments[:2])
-        return _pack(builder, context.get_value_type(like), loaded)
+        return emit.value_of(builder, context.get_value_type(like), loaded)
 
     return like(array, types.intp, like), generate
-
-
-@_intrinsic
-def store_block(typing_context: Any, array: Any, index: Any, block: Any) -> Any:
-    """Write all vectors of a block, one after the other from a flat index on."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = context.get_value_type(block).element
-        address = builder.bitcast(_element(context, builder, array, *arguments[:2]), kind.as_pointer())
-        for u, vector in enumerate(_vectors(builder, arguments[2])):
-            pointer = builder.gep(address, [ir.Constant(ir.IntType(64), u)])
-            builder.store(vector, pointer, align=array.dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, block), generate
 
 
 def _beyond(builder: Any, index: Any, offset: int) -> Any:
@@ -164,97 +137,74 @@ def _step(combine: Any) -> Any:
                 number = _spread(context, builder, kind.element, b, b_value, _beyond(builder, index, k))
                 for u in range(block.rows):
                     out.append(combine(builder, builder.extract_value(value, len(out)), x[u], number))
-            return _pack(builder, kind, out)
+            return emit.value_of(builder, kind, out)
 
         return block(block, tile, types.intp, b, types.intp), generate
 
-    return _intrinsic(typed)
+    return intrinsic(typed)
 
 
-def _square(builder: Any, t: Any, x: Any, b: Any) -> Any:
-    difference = builder.fsub(x, b)
-    return _fused(builder, difference, difference, t)
-
-
-add_squares = _step(_square)
+add_squares = _step(lambda builder, t, x, b: emit.square_added(builder, x, b, t))
 """add_squares(t, tile, at, b, at_b): t + (x - b)^2"""
-add_products = _step(lambda builder, t, x, b: _fused(builder, x, b, t))
+add_products = _step(lambda builder, t, x, b: emit.fused(builder, x, b, t))
 """add_products(t, tile, at, b, at_b): t + x b"""
-sums_like = _step(lambda builder, t, x, b: builder.fadd(x, b))
-"""sums_like(like, tile, at, b, at_b): x + b"""
+pair_sums = _step(lambda builder, t, x, b: builder.fadd(x, b))
+"""pair_sums(like, tile, at, b, at_b): x + b"""
 
 
-def _elementwise(combine: Any) -> Any:
-    """Make a function of two blocks, combine(builder, a, b) for each pair of vectors."""
-
-    def typed(typing_context: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pairs = zip(*(_vectors(builder, value) for value in arguments), strict=True)
-            return _pack(builder, arguments[0].type, [combine(builder, x, y) for x, y in pairs])
-
-        return a(a, b), generate
-
-    return _intrinsic(typed)
-
-
-plus = _elementwise(lambda builder, a, b: builder.fadd(a, b))
-minus = _elementwise(lambda builder, a, b: builder.fsub(a, b))
-times = _elementwise(lambda builder, a, b: builder.fmul(a, b))
-
-
-@_intrinsic
-def lower(typing_context: Any, least: Any, block: Any) -> Any:
+@intrinsic
+def row_minima(typing_context: Any, least: Any, block: Any) -> Any:
     """Return for each vector of evaluation points the smaller of `least` and the block's over all control points."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        out, vectors = (_vectors(builder, value) for value in arguments)
+        out, vectors = (emit.vectors_of(builder, value) for value in arguments)
         for k in range(0, len(vectors), block.rows):
-            out = [_smaller(builder, v, s) for v, s in zip(vectors[k : k + block.rows], out, strict=True)]
-        return _pack(builder, arguments[0].type, out)
+            out = [emit.smaller(builder, v, s) for v, s in zip(vectors[k : k + block.rows], out, strict=True)]
+        return emit.value_of(builder, arguments[0].type, out)
 
     return least(least, block), generate
 
 
-@_intrinsic
+@intrinsic
 def squares_from_products(typing_context: Any, products: Any) -> Any:
     """Return 2 - 2 products, in one rounding."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(products).element
-        two, minus_two = _constant(kind, 2.0), _constant(kind, -2.0)
-        out = [_fused(builder, v, minus_two, two) for v in _vectors(builder, arguments[0])]
-        return _pack(builder, context.get_value_type(products), out)
+        two, minus_two = emit.constant(kind, 2.0), emit.constant(kind, -2.0)
+        out = [emit.fused(builder, v, minus_two, two) for v in emit.vectors_of(builder, arguments[0])]
+        return emit.value_of(builder, context.get_value_type(products), out)
 
     return products(products), generate
 
 
-@_intrinsic
+@intrinsic
 def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any) -> Any:
     """Return ``sums + (sum_k e_k w_k)`` over the block's control points, for each vector of evaluation points."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         total, block, w_value, index = arguments
         kind = context.get_value_type(sums)
-        part = [_constant(kind.element, -0.0)] * e.rows
+        part = [emit.constant(kind.element, -0.0)] * e.rows
         for k in range(e.columns):
             number = _spread(context, builder, kind.element, w, w_value, _beyond(builder, index, k))
             here = [builder.extract_value(block, k * e.rows + u) for u in range(e.rows)]
-            part = [_fused(builder, v, number, s) for v, s in zip(here, part, strict=True)]
-        pairs = zip(_vectors(builder, total), part, strict=True)
-        return _pack(builder, kind, [builder.fadd(t, s) for t, s in pairs])
+            part = [emit.fused(builder, v, number, s) for v, s in zip(here, part, strict=True)]
+        pairs = zip(emit.vectors_of(builder, total), part, strict=True)
+        return emit.value_of(builder, kind, [builder.fadd(t, s) for t, s in pairs])
 
     return sums(sums, e, w, types.intp), generate
 
 
-@_intrinsic
+@intrinsic
 def smallest(typing_context: Any, block: Any) -> Any:
     """Return the smallest number in a block."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vectors = _vectors(builder, arguments[0])
+        vectors = emit.vectors_of(builder, arguments[0])
         while len(vectors) > 1:
             pairs = zip(vectors[::2], vectors[1::2], strict=False)
-            vectors = [_smaller(builder, a, b) for a, b in pairs] + vectors[len(vectors) // 2 * 2 :]
+            vectors = [emit.smaller(builder, a, b) for a, b in pairs] + vectors[len(vectors) // 2 * 2 :]
         vector = vectors[0]
         width = block.lanes
         while width > 1:
@@ -263,7 +213,7 @@ def smallest(typing_context: Any, block: Any) -> Any:
             upper = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width, 2 * width)))
             a = builder.shuffle_vector(vector, vector, mask)
             b = builder.shuffle_vector(vector, vector, upper)
-            vector = _smaller(builder, a, b)
+            vector = emit.smaller(builder, a, b)
         return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
     return block.scalar(block), generate

@@ -9,65 +9,118 @@ docs/theorems.md, 4.11.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.extending import intrinsic
 
+from ..._types import Float64, Floats, Int64
 from ..jit import njit
+from ..simd import emit
+from ..simd.alignment import BYTES
+from ..simd.emit import intrinsic
 from ..simd.vectors import (
-    BYTES,
-    Vector,
-    _broadcast,
-    _constant,
-    _lanewise2,
     add,
+    every,
+    larger,
     load,
     multiply,
     multiply_add,
     smaller,
     subtract,
 )
+from .fused import GROUP, half_defects
+from .layout import NEAR_BLOCK as BLOCK
 
-_intrinsic: Any = intrinsic
-
-BLOCK = 24
-"""Control points in a block, but the last. Tuned."""
 BUNDLE = 16
 """Blocks in a bundle, but the last."""
 LANES = BYTES // 8
 """Boxes that are looked at together: pad their number to a multiple of it, with `fill`."""
-RATE, CUT, MOST, LOST, SLACK = range(5)
-"""What limits hold: the rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which on a plain
-sum would underflow; a bound of the relative error of computed squared distances, and more."""
-
-larger = _lanewise2(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
 
-@_intrinsic
-def every(typing_context: Any, number: Any) -> Any:
-    """Return a vector whose lanes all hold a number."""
-    vector = Vector(number)
+class Limits(NamedTuple):
+    """What decides which blocks matter.
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _broadcast(builder, arguments[0], context.get_value_type(vector))
+    The rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which on a plain sum would
+    underflow; a bound of the relative error of computed squared distances, and more.
+    """
 
-    return vector(number), generate
+    rate: float
+    cut: float
+    most: float
+    lost: float
+    slack: float
 
 
-@_intrinsic
+class Tree(NamedTuple):
+    """The boxes of blocks and of bundles, and the sorted control points (N, d), filled up to whole groups.
+
+    `lower` (N,) are the logarithms of their least masses over the columns, `least` that of the least of all masses.
+    """
+
+    boxes: Any
+    bundles: Any
+    rows: Any
+    lower: Any
+    least: Any
+
+
+def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_products: bool) -> tuple[Tree, Float64]:
+    """Return the tree of control points (n, d) in an order, and these as the fused kernel wants them.
+
+    `masses` are those of the points in each column, relative to the column's mean, and `factors` (n,) the logarithms of
+    what offsets make of them, both in the order.
+    """
+    n, d = b.shape
+    filled, blocks = -(-n // GROUP) * GROUP, -(-n // BLOCK)
+    rows, groups = np.empty((filled, d)), np.empty((filled // GROUP, d + 1, GROUP))
+    widths = (-(-k // LANES) * LANES for k in (blocks, -(-blocks // BUNDLE)))
+    of_blocks, of_bundles = (np.empty((2 * d + 2, width)) for width in widths)
+    make(b, order, rows, groups, of_blocks, of_bundles)
+    if by_products:
+        groups[:, d] = half_defects(rows, rows.dtype, by_products).reshape(len(groups), GROUP)
+    lower = np.full(filled, -np.inf)
+    lower[:n], least = _weigh(masses, factors, of_blocks[2 * d :, :blocks], of_bundles[2 * d :])
+    return Tree(of_blocks, of_bundles, rows, lower, least), groups
+
+
+def _weigh(masses: list[Float64], factors: Float64, of_blocks: Float64, of_bundles: Float64) -> tuple[Float64, float]:
+    """Write the logarithms of the largest mass of a point, and of the least of all, of blocks and of bundles.
+
+    Returns the logarithms of the least mass of each point over the columns, and of the least of all points.
+    """
+    n = len(factors)
+    sums, starts = np.zeros((len(masses), of_blocks.shape[1])), np.arange(0, n, BLOCK)
+    most, least, factor = np.zeros(n), np.full(n, np.inf), np.exp(factors)
+    for r, mass in enumerate(masses):
+        sums[r] = np.add.reduceat(mass * factor, starts)
+        np.maximum(most, mass, out=most)
+        np.minimum(least, mass, out=least)
+    with np.errstate(divide="ignore"):
+        upper = np.log(most) + factors
+        lower = upper if len(sums) == 1 else np.log(least) + factors
+        of_blocks[0] = np.maximum.reduceat(upper, starts)
+        of_blocks[1] = np.maximum(np.maximum.reduceat(lower, starts), np.log(sums.min(axis=0)))
+        starts = np.arange(0, of_blocks.shape[1], BUNDLE)
+        inner = np.add.reduceat(sums, starts, axis=1).min(axis=0)
+        of_bundles[0, : len(starts)] = np.maximum.reduceat(of_blocks[0], starts)
+        of_bundles[1, : len(starts)] = np.maximum(np.maximum.reduceat(of_blocks[1], starts), np.log(inner))
+        return lower, float(np.log(sums.sum(axis=1).min()))
+
+
+@intrinsic
 def negative(typing_context: Any, vector: Any) -> Any:
     """Return the lanes below 0 as bits."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        below = builder.fcmp_ordered("<", arguments[0], _constant(arguments[0].type, 0.0))
+        below = builder.fcmp_ordered("<", arguments[0], emit.constant(arguments[0].type, 0.0))
         return builder.zext(builder.bitcast(below, ir.IntType(vector.lanes)), ir.IntType(64))
 
     return types.intp(vector), generate
 
 
-@_intrinsic
+@intrinsic
 def first_bit(typing_context: Any, bits: Any) -> Any:
     """Return the place of the lowest bit of a number other than 0."""
 
@@ -77,7 +130,7 @@ def first_bit(typing_context: Any, bits: Any) -> Any:
     return types.intp(types.intp), generate
 
 
-@_intrinsic
+@intrinsic
 def element(typing_context: Any, vector: Any, lane: Any) -> Any:
     """Return one lane of a vector."""
 
@@ -146,7 +199,7 @@ def farthest(boxes, first, last, box, limits):
     ``boxes``: least and largest coordinates, log of the mass that its points have at most, and at least; ``box`` (2d,).
     """
     d, n = box.size // 2, boxes.shape[1]
-    factor = every(limits[RATE] * (1.0 + limits[SLACK]))
+    factor = every(limits.rate * (1.0 + limits.slack))
     best, where = math.inf, first
     for k in range(first, last, LANES):
         t = every(0.0)
@@ -165,8 +218,8 @@ def farthest(boxes, first, last, box, limits):
 def nearest(boxes, first, last, box, need, limits, found, count):
     """Append the columns that may matter to points whose -log L is at most `need`; return how many there are then."""
     d, n = box.size // 2, boxes.shape[1]
-    factor, most = every(limits[RATE] * (1.0 - limits[SLACK])), every(limits[MOST])
-    need = every(need + limits[CUT])
+    factor, most = every(limits.rate * (1.0 - limits.slack)), every(limits.most)
+    need = every(need + limits.cut)
     for k in range(first, last, LANES):
         t = every(0.0)
         for j in range(d):

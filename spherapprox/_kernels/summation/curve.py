@@ -8,8 +8,12 @@ on integers for each of them, on many points at a time (J. Skilling, AIP Conf. P
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._types import Floats, Int64
 from ..jit import njit, subroutine
 
 BITS = 30
@@ -20,6 +24,36 @@ CHUNK = 256
 """Points that are numbered together."""
 TINY = 1e-290
 """Widths below it are none."""
+FEW = 32
+"""Points in one box of a grid that stay in any order."""
+
+
+def order_of(rows: Floats) -> Int64:
+    """Return an order of points of the sphere in which neighbours are together."""
+    n, d = rows.shape
+    order, keys = np.arange(n), np.empty(n, np.uint64)
+    parts, bits = np.array([[0, n]]), 0
+    if d <= CUBE:
+        bits = max(1, min(math.ceil(math.log2(n) / (d - 1)), CUBE_BITS // (d - 1)))
+    while len(parts):
+        number(rows, order, parts, bits, keys)
+        for first, last in parts:
+            keys[first:last].sort()
+            order[first:last] = keys[first:last] & np.uint64(2**32 - 1)
+        parts, bits = _together(keys, parts), 0
+    return order
+
+
+def _together(keys: NDArray[np.uint64], parts: Int64) -> Int64:
+    """Return the ranges, within parts, of more than FEW keys of one number."""
+    found = [np.empty((0, 2), np.int64)]
+    for first, last in parts:
+        numbers = keys[first:last] >> np.uint64(32)
+        if (numbers[FEW:] == numbers[:-FEW]).any():
+            ends = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1], [True]])) + first
+            runs = np.stack([ends[:-1], ends[1:]], axis=1)
+            found.append(runs[runs[:, 1] - runs[:, 0] > FEW])
+    return np.concatenate(found)
 
 
 @subroutine

@@ -18,28 +18,17 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.extending import intrinsic
 
 from ..jit import njit, subroutine
+from ..simd.emit import intrinsic
 from ..simd.vectors import add, load, multiply, multiply_add, spread, store, zeros
+from .monomials import CHUNK, FEW, LANES, MANY, RUN, SPAN
 
-_intrinsic: Any = intrinsic  # what it makes is called from compiled code only
-
-LANES = 8
-"""Numbers in a vector of float64."""
-CHUNK = 2 * LANES
-"""Points whose monomials are computed together."""
-SPAN = 4
-"""Chunks whose moments are one running sum; their values of a row take 512 bytes, and should fit the second cache."""
-RUN = 32
-"""Spans whose moments are the next running sum."""
 PANEL = 64
 """Rows of the second part whose values in a span stay in the first cache: 32 KiB. Tuned."""
-FEW, MANY = 4, 8
-"""Rows of a part that are in registers together, for moments and for evaluation: pad each part to a multiple."""
 
 
-@_intrinsic
+@intrinsic
 def _lane_sums(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
     """Return the vector of the sums of the lanes of eight vectors."""
 

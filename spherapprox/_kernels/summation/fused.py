@@ -10,10 +10,14 @@ small: where one of a block is, the block is computed again by differences (docs
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from ..._types import Float64, Floats
 from ..jit import njit
-from ..simd.decay import decay_block
+from ..simd.decay import decay_block, decay_constants
 from ..simd.registers import (
     add_products,
     add_squares,
@@ -21,32 +25,84 @@ from ..simd.registers import (
     block_zeros,
     lanes,
     load_like,
-    minus,
-    plus,
+    pair_sums,
     row_zeros,
     shape,
     smallest,
     squares_from_products,
-    store_block,
-    sums_like,
 )
+from ..simd.vectors import add, store, subtract
+from .layout import BLOCK, CHAIN, CHUNK, NEAR
 
 VECTORS, GROUP = shape()[1:]
 """Vectors of evaluation points, and control points, that are in registers together."""
-BLOCK = 64
-"""Control points in a block, whose sums are added with their rounding errors: a multiple of CHUNK."""
-CHUNK = 16
-"""Control points in a plain running sum where weights have more than two columns: a multiple of GROUP."""
-CHAIN = 24
-"""Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
-
-
 ROUNDING = 1.5 * 2.0**26
 """What is added to it loses all that is no multiple of 2^-26."""
 
 
+class Constants(NamedTuple):
+    """What the kernels need to know of the rate.
+
+    ``-rate log2(e)`` in two parts, the t from which on ``exp(-rate t)`` is 0, and that below which t is computed by
+    differences.
+    """
+
+    high: Any
+    low: Any
+    most: Any
+    near: Any
+
+
+@lru_cache(64)
+def constants(rate: float, dtype: np.dtype[Any]) -> Constants:
+    """Return the kernel's constants; the last are kept, as their fractions take as long as a small sum."""
+    near = NEAR if rate > 0.5 else -1.0  # at small rates no exponent has digits to lose
+    return Constants(*decay_constants(rate, dtype), dtype.type(near))
+
+
+def tile_rows(dtype: np.dtype[Any]) -> int:
+    """Return the evaluation points of a tile: a task of fewer takes as long."""
+    return VECTORS * shape()[0] // dtype.itemsize
+
+
+def pack(b: Floats, w: Float64, columns: int, dtype: np.dtype[Any], by_products: bool) -> tuple[Floats, Floats]:
+    """Copy control points (n, d) with their half defects, and weights, as `add_block` wants them.
+
+    Columns beyond those of w (n, p) are of ones.
+    """
+    return pack_points(b, half_defects(b, dtype, by_products), dtype), pack_columns(w, len(b), columns, dtype)
+
+
+def pack_points(b: Floats, last: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Copy control points (n, d) and a number for each, in groups that are filled with the last one."""
+    n, d = b.shape
+    points = np.empty((-(-n // GROUP) * GROUP, d + 1), dtype)
+    points[:n, :d], points[:n, d] = b, last
+    points[n:] = points[n - 1]
+    return np.ascontiguousarray(points.reshape(-1, GROUP, d + 1).transpose(0, 2, 1))  # (groups, d+1, GROUP)
+
+
+def pack_columns(w: Float64, n: int, columns: int, dtype: np.dtype[Any]) -> Floats:
+    """Copy weights (n, p), and ones in the columns beyond them, for n control points; what fills weighs 0."""
+    c = 1 if columns <= 2 else GROUP
+    packed = np.zeros((-(-columns // c), -(-n // GROUP) * GROUP, c), dtype)
+    for r in range(columns):
+        packed[r // c, : len(w), r % c] = w[:, r] if r < w.shape[1] else 1.0
+    return packed
+
+
+def half_defects(x: Floats, dtype: np.dtype[Any], by_products: bool) -> Floats:
+    """Return ``(1 - |x|^2)/2`` of each row, or 0 where distances are from differences."""
+    defects = np.zeros(len(x), dtype)
+    if by_products:
+        for first in range(0, len(x), 2**14):
+            rows = slice(first, first + 2**14)
+            write_half_defects(np.require(x[rows], dtype, ["C", "W"]), defects[rows])
+    return defects
+
+
 @njit
-def half_defects(x, out):
+def write_half_defects(x, out):
     """Write ``(1 - |x|^2)/2`` of each row of about unit length, with an error far below its own rounding of 1.
 
     Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
@@ -74,11 +130,11 @@ def aligned(rows, columns, like):
 def add_exactly(at, block, total, rest):
     """Add vectors to those of `total` from a flat index on; `rest` keeps the rounding errors (Knuth)."""
     a = load_like(total, at, block)
-    s = plus(a, block)
-    v = minus(s, a)
-    error = plus(minus(a, minus(s, v)), minus(block, v))
-    store_block(total, at, s)
-    store_block(rest, at, plus(load_like(rest, at, block), error))
+    s = add(a, block)
+    v = subtract(s, a)
+    error = add(subtract(a, subtract(s, v)), subtract(block, v))
+    store(total, at, s)
+    store(rest, at, add(load_like(rest, at, block), error))
 
 
 @njit(inline="always")
@@ -91,7 +147,7 @@ def _products(t, tile, b, at, d):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
             s = add_products(s, tile, j * size, b, at + j * GROUP)
-        t = plus(t, s)
+        t = add(t, s)
     return t
 
 
@@ -103,7 +159,7 @@ def squares(t, tile, b, at, d):
         s = block_zeros(tile)
         for j in range(first, min(first + CHAIN, d)):
             s = add_squares(s, tile, j * size, b, at + j * GROUP)
-        t = plus(t, s)
+        t = add(t, s)
     return t
 
 
@@ -118,7 +174,7 @@ def add_columns(buffer, w, first, last, total, rest):
             part = block_zeros(buffer)
             for i in range(chunk, min(chunk + CHUNK, last - first)):
                 part = add_products(part, buffer, i * size, w, at + i * GROUP)
-            s = plus(s, part)
+            s = add(s, part)
         add_exactly(r * GROUP * size, s, total, rest)
 
 
@@ -139,15 +195,15 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
         t = block_zeros(tile)
         near = not by_products
         if by_products:
-            t = sums_like(t, tile, d * size, b, at + d * GROUP)
+            t = pair_sums(t, tile, d * size, b, at + d * GROUP)
             t = squares_from_products(_products(t, tile, b, at, d))
-            near = smallest(t) < constants[3]
+            near = smallest(t) < constants.near
         if near:
             t = squares(block_zeros(tile), tile, b, at, d)
             again += 1
         e = decay_block(t, constants)
         if w.shape[2] > 1:
-            store_block(buffer, (k - first) * size, e)
+            store(buffer, (k - first) * size, e)
         else:
             sum_0 = add_weighted(sum_0, e, w, k)
             if w.shape[0] == 2:
@@ -196,8 +252,7 @@ def fused_sums(x, defects, b, w, by_products, constants, sums):
     """Add the sums at each row of x (m, d) to ``sums[:, 0]``, (m, p) with p <= q c, their rounding errors to the next.
 
     Arrays are as in `add_block`, of one dtype; ``defects`` (m,) are the ``(1 - |x|^2)/2``.
-    ``constants`` are those of `decay_constants` and the t below which differences are taken. Where most of a block's
-    groups needed them, the next block begins with them.
+    Where most of a block's groups needed differences, the next block begins with them.
     """
     size = VECTORS * lanes(x)
     q = w.shape[0] * w.shape[2]

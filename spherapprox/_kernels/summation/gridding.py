@@ -15,14 +15,11 @@ import math
 import numpy as np
 
 from ..jit import njit, subroutine
-from ..simd.vectors import BYTES, add, load, multiply, multiply_add, spread, store, zeros
+from ..simd.alignment import BYTES
+from ..simd.vectors import add, load, multiply, multiply_add, spread, store, zeros
+from .grids import BAND, PATCH
+from .layout import WIDTH
 
-WIDTH = 24
-"""Grid points that a window touches in each direction: three vectors of float64."""
-BAND = 24
-"""Rows of a patch."""
-PATCH = 16
-"""Columns of a patch."""
 CHAIN = 1024
 """Points whose windows are added one after another: partial sums keep the rounding errors of many points small."""
 GROUP = 16

@@ -15,7 +15,8 @@ import math
 import numpy as np
 
 from ..jit import njit, subroutine
-from ..simd.vectors import BYTES, load, multiply, multiply_add, spread, store, zeros
+from ..simd.alignment import BYTES
+from ..simd.vectors import load, multiply, multiply_add, spread, store, zeros
 
 LANES = BYTES // 8
 MARGIN = 100.0
@@ -23,6 +24,11 @@ MARGIN = 100.0
 
 _STEP = 2.0**900
 _LOW, _HIGH = 2.0**-450, 2.0**450
+
+
+def padded_size(n: int) -> int:
+    """Return the parallels that `filter_orders` takes for n: whole vectors."""
+    return -(-n // LANES) * LANES
 
 
 @njit

@@ -11,8 +11,11 @@ their minimum; then the exponentials and the sums, to whose minimum those of ear
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.angles import angle_block
 from ..simd.decay import decay_beyond
@@ -21,16 +24,39 @@ from ..simd.registers import (
     block_zeros,
     lanes,
     load_like,
-    lower,
-    minus,
+    pair_sums,
     row_infinities,
+    row_minima,
     row_zeros,
     smallest,
-    store_block,
-    sums_like,
-    times,
 )
-from .fused import BLOCK, GROUP, VECTORS, add_columns, add_exactly, aligned, fill, keep, resume, squares
+from ..simd.vectors import multiply, store, subtract
+from .fused import (
+    GROUP,
+    VECTORS,
+    add_columns,
+    add_exactly,
+    aligned,
+    constants,
+    fill,
+    keep,
+    pack_columns,
+    pack_points,
+    resume,
+    squares,
+    tile_rows,
+)
+from .layout import BLOCK
+
+__all__ = ["constants", "pack", "shifted_sums", "tile_rows"]
+
+
+def pack(b: Floats, offset: Float64, w: Float64, columns: int, dtype: np.dtype[Any]) -> tuple[Floats, Floats]:
+    """Copy control points (n, d) with their offsets, and weights, as `add_block` wants them.
+
+    Columns beyond those of w (n, p) are of ones, which take the place of angles too.
+    """
+    return pack_points(b, offset, dtype), pack_columns(w, len(b), columns, dtype)
 
 
 @njit
@@ -40,10 +66,10 @@ def _distances(tile, b, first, last, buffer):
     least = row_infinities(tile)
     for k in range(first, last, GROUP):
         at = k * (d + 1)
-        offset = sums_like(block_zeros(tile), tile, d * size, b, at + d * GROUP)
+        offset = pair_sums(block_zeros(tile), tile, d * size, b, at + d * GROUP)
         t = squares(offset, tile, b, at, d)
-        store_block(buffer, (k - first) * size, t)
-        least = lower(least, t)
+        store(buffer, (k - first) * size, t)
+        least = row_minima(least, t)
     return least
 
 
@@ -51,7 +77,7 @@ def _distances(tile, b, first, last, buffer):
 def _rescale(scale, sums):
     """Multiply all rows of sums."""
     for at in range(0, sums.size, sums.shape[1]):
-        store_block(sums, at, times(load_like(sums, at, scale), scale))
+        store(sums, at, multiply(load_like(sums, at, scale), scale))
 
 
 @njit
@@ -82,11 +108,11 @@ def add_block(tile, b, w, first, last, angles, constants, state):
     size, n = tile.shape[1], w.shape[1]
     before = load_like(near, 0, row_zeros(tile))
     here = _distances(tile, b, first, last, buffer)
-    least = lower(before, here)
-    if smallest(minus(here, least)) >= constants[2]:
+    least = row_minima(before, here)
+    if smallest(subtract(here, least)) >= constants.most:
         return  # all exponentials are 0
     scale = decay_beyond(before, least, constants)
-    store_block(near, 0, least)
+    store(near, 0, least)
     if smallest(scale) < 1.0:
         _rescale(scale, total)
         _rescale(scale, rest)
@@ -96,9 +122,9 @@ def add_block(tile, b, w, first, last, angles, constants, state):
         t = load_like(buffer, at, block_zeros(tile))
         e = decay_beyond(t, least, constants)
         if w.shape[2] > 1:
-            store_block(buffer, at, e)
+            store(buffer, at, e)
             continue
-        sum_0 = add_weighted(sum_0, times(e, angle_block(t)) if angles else e, w, k)
+        sum_0 = add_weighted(sum_0, multiply(e, angle_block(t)) if angles else e, w, k)
         if w.shape[0] == 2:
             sum_1 = add_weighted(sum_1, e, w, n + k)
     if w.shape[2] > 1:
@@ -122,8 +148,7 @@ def finish(start, count, state, nearest, sums):
 def shifted_sums(x, b, w, angles, constants, nearest, sums):
     """Go on with t for each row of x (m, d), ``nearest`` (m,), and the sums and their rounding errors (m, 2, p).
 
-    At first t is infinite, and the others 0. Other arrays as in `add_block`, of the type of x, p <= q c; ``constants``
-    are those of `decay_constants`.
+    At first t is infinite, and the others 0. Other arrays as in `add_block`, of the type of x, p <= q c.
     """
     size, zeros = VECTORS * lanes(x), np.zeros(x.shape[0], x.dtype)
     tile, state = aligned(x.shape[1] + 1, size, x), new_state(size, w, x)

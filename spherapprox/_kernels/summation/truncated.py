@@ -17,39 +17,41 @@ import numpy as np
 
 from ..jit import njit
 from ..simd.registers import lanes
-from ..simd.vectors import add, add_square, load, multiply, multiply_add, smaller, spread, store, subtract
-from . import shifted
-from .boxes import (
-    BLOCK,
-    BUNDLE,
-    CUT,
-    LANES,
-    LOST,
-    MOST,
-    RATE,
-    SLACK,
-    enclose,
+from ..simd.vectors import (
+    add,
+    add_square,
     every,
-    farthest,
-    fill,
     larger,
-    nearest,
-    negative,
+    load,
+    multiply,
+    multiply_add,
+    smaller,
+    spread,
+    store,
+    subtract,
 )
-from .fused import BLOCK as LONGEST
+from . import shifted
+from .boxes import BUNDLE, LANES, enclose, farthest, fill, nearest, negative
 from .fused import GROUP, VECTORS, add_block, aligned
 from .fused import fill as fill_tile
+from .layout import BLOCK as LONGEST
+from .layout import NEAR_BLOCK as BLOCK
 
 TILES = 8
 """Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
 
 
+def search_rows() -> int:
+    """Return the rows of whole searches on any machine: tasks are multiples of it, so that workers change no search."""
+    return 768
+
+
 @njit
 def _candidates(tree, around, limits, near, ids):
     """Copy the boxes of the blocks that may matter to points of a box; return their number and a bound of -log L."""
-    boxes, bundles, least = tree[0], tree[1], tree[4]
+    boxes, bundles = tree.boxes, tree.bundles
     begin = n = np.int64(0)  # a number as any other: for one that it knows numba compiles again
-    bound = limits[RATE] * (1.0 + limits[SLACK]) * 4.01 - least[0]
+    bound = limits.rate * (1.0 + limits.slack) * 4.01 - tree.least
     here, where = farthest(bundles, begin, bundles.shape[1], around, limits)
     first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
     bound = min(bound, here, farthest(boxes, first, last, around, limits)[0])
@@ -68,7 +70,7 @@ def _candidates(tree, around, limits, near, ids):
 def _needs(tile, rows, lower, first, limits, need):
     """Lower the bounds of -log L of the tile's rows to those of the points of a block."""
     d, size = rows.shape[1], tile.shape[1]
-    factor = every(limits[RATE] * (1.0 + limits[SLACK]))
+    factor = every(limits.rate * (1.0 + limits.slack))
     for v in range(0, size, LANES):
         least = load(need, v)
         for k in range(first, min(first + BLOCK, lower.size)):
@@ -107,15 +109,15 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
     here, where = farthest(near, begin, last, box, limits)
     need[:] = min(bound, here)
     if count > 0:
-        _needs(tile, tree[2], tree[3], ids[where] * BLOCK, limits, need)
+        _needs(tile, tree.rows, tree.lower, ids[where] * BLOCK, limits, need)
     largest = least = need[0]
     for v in need:
         largest, least = max(largest, v), min(least, v)
-    factor, most = every(limits[RATE] * (1.0 - limits[SLACK])), every(limits[MOST])
+    factor, most = every(limits.rate * (1.0 - limits.slack)), every(limits.most)
     kept = begin
     for i in range(nearest(near, begin, last, box, largest, limits, found, begin)):
         at = found[i]
-        extra = every(near[2 * d, at] + limits[CUT])
+        extra = every(near[2 * d, at] + limits.cut)
         rows = 0
         for v in range(0, size, LANES):
             t = every(0.0)
@@ -128,13 +130,13 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
             rows |= negative(subtract(multiply(t, factor), bound_here))
         found[kept] = ids[at] * BLOCK
         kept += rows != 0
-    return -kept if limits[LOST] < least < math.inf else kept
+    return -kept if limits.lost < least < math.inf else kept
 
 
 @njit
 def _room(tree, size):
     """Return what the search writes to: near, ids, need, box, found."""
-    d, n = tree[2].shape[1], tree[0].shape[1]
+    d, n = tree.rows.shape[1], tree.boxes.shape[1]
     return np.empty((2 * d + 2, n)), np.empty(n, np.int64), np.empty(size), np.empty(2 * d), np.empty(n, np.int64)
 
 
@@ -142,8 +144,7 @@ def _room(tree, size):
 def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits, out):
     """Write the sums at each row of x (m, d) into rows ``order`` (m,) of ``out``; others as in `fused_sums`, sorted.
 
-    ``tree``: boxes, bundles, the sorted control points (n, d), log v_k, and the log of the least mass of all; n is a
-    multiple of 4. A tile whose sums would all underflow is left out. Returns the pairs that were computed.
+    A tile whose sums would all underflow is left out. Returns the pairs that were computed.
     """
     size, d = VECTORS * lanes(x), x.shape[1]
     q, n = w.shape[0] * w.shape[2], w.shape[1]

@@ -10,15 +10,16 @@ error is absolute, that is relative to the largest row's sum: docs/theorems.md, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._threads import for_work, load, slices
 from ..._types import Float64, Floats
-from ..partial import Partial, Problem, Sums, Tolerance
-from ..tiles import half_defects
+from ..dense_numpy import half_defects
+from ..method import Report, Sums, Tolerance
+from ..partial import Partial
+from ..problem import Problem
 from .expansion import (
     ROUNDED,
     SHARE,
@@ -36,7 +37,7 @@ from .legendre import backend
 if TYPE_CHECKING:
     from .columns import Column
 
-__all__ = ["cost", "obstacle", "sums"]
+__all__ = ["cost", "obstacle", "promise", "sums"]
 
 LARGEST_CIRCLE = 2.0**26
 LARGEST_SPHERE = 18_000.0
@@ -51,7 +52,7 @@ _loaded: set[int] = set()
 """Dimensions whose kernels this process has used."""
 
 
-def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Callable[[int], object]) -> Sums:
+def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
     """Return the sums at all rows; those where the error bound is not within the tolerance are doubtful."""
     load(f"{__package__}.columns")
     load("spherapprox._kernels.summation.legendre")
@@ -63,7 +64,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Ca
     chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted)
     source = scattered(problem.b, chosen.window, workers)
     target = scattered(problem.x, chosen.window, workers)
-    weights = np.empty((n, 0)) if problem.w is None else problem.w(slice(0, n))
+    weights = problem.weights(slice(0, n))
     columns = []
     for weight in (*weights.T, np.ones(n)) if problem.normalize else weights.T:
         columns.append(column(chosen, source, np.ascontiguousarray(weight), target, workers))
@@ -132,7 +133,7 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     """Say why the method cannot be used: the dimension, the wish or the memory."""
     if problem.dim > 2:
         return f"it is for points of S^1 and S^2, not of S^{problem.dim}"
-    if problem.w is None or problem.offset is not None:
+    if problem.values is None or problem.offset is not None:
         return "it sums values, with neither angles nor offsets"
     concentration = 2.0 * problem.rate
     limit = LARGEST_CIRCLE if problem.dim == 1 else LARGEST_SPHERE
@@ -158,7 +159,7 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     fourier, legendre = 1.2e-5 * cells + 3.2e-8 * cells**2, 2e-10 * degree**3
     if backend(int(degree), ROUNDED * omitted) == "ducc0":
         legendre *= 0.45
-    signs = problem.p if problem.w is not None and problem.w(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
+    signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     transforms = columns * (fourier + legendre) + signs * (0.75 * fourier + 0.25 * legendre)
     return loading + 5e-4 + 7e-8 * points + columns * 1.7e-7 * points + transforms
 

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from ..._kernels.simd.alignment import aligned_zeros
 from ..._threads import each_block
 from ..._types import Float64
-from .window import aligned_zeros
 
 LEAST_DUCC0 = 300
 """Degree from which ducc0 is faster by more than a few ms."""
@@ -68,11 +68,11 @@ def _by_ducc0(values: Float64, eigenvalues: Float64, workers: int) -> None:
 
 def _by_kernel(values: Float64, eigenvalues: Float64, workers: int) -> None:
     """Split the values into parts even and odd about the equator, and go order by order."""
-    from ..._kernels.summation.legendre import LANES, filter_orders
+    from ..._kernels.summation.legendre import filter_orders, padded_size
 
     degree, m = len(values) - 1, values.shape[-1] - 1
     half = m // 2 + 1
-    size = -(-half // LANES) * LANES
+    size = padded_size(half)
     theta = np.minimum(np.pi * np.arange(size) / m, np.pi / 2.0)
     versine, sine = 2.0 * np.sin(0.5 * theta) ** 2, np.sin(theta)
     data = aligned_zeros((degree + 1, 4, size))

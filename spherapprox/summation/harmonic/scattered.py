@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._kernels.simd.alignment import aligned_zeros
 from ..._kernels.summation import gridding
-from ..._kernels.summation.gridding import BAND, PATCH, WIDTH
+from ..._kernels.summation.grids import padded_shape, patch_counts
 from ..._threads import each_block
 from ..._types import Float64, Floats, Indices, Int32, Int64
-from ..partial import compiled_form
-from .window import Window, aligned_zeros
+from ..problem import compiled_form
+from .window import Window
 
-LEFT = WIDTH // 2 - 1
-"""Grid points of a window before the cell of its middle: a padded grid begins so many cells before 0."""
 BLOCK = 2**16
 """Points in one call of a kernel, between which a sum can be interrupted: a few ms."""
 
@@ -40,8 +39,8 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     place, fraction = np.empty((x.shape[1] - 1, n), np.int32), np.empty((x.shape[1] - 1, n))
     write = gridding.sphere_positions if sphere else gridding.circle_positions
     each_block(lambda rows: write(x[rows], window.n, place[:, rows], fraction[:, rows]), n, BLOCK, workers)
-    patches = -(-window.n // PATCH)
-    starts = np.empty((window.n // 2 // BAND + 1 if sphere else 1) * patches + 1, np.int64)
+    patches, total = patch_counts(window.n, sphere)
+    starts = np.empty(total + 1, np.int64)
     result = Scattered(np.empty_like(place), np.empty_like(fraction), np.empty(n, np.int64), starts, patches)
     gridding.sort_points(place, fraction, patches, result.place, result.fraction, result.order, starts)
     return result
@@ -54,7 +53,7 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     Every other band of patches goes first, then the rest; no two of one turn share a grid point, so that every grid
     point has its sums in one order, whatever the number of threads.
     """
-    grids = aligned_zeros((signs, *_padded_shape(points, window)))
+    grids = aligned_zeros((signs, *padded_shape(window.n, len(points.place) == 2)))
     total = len(points.starts) - 1
     band = points.patches if len(points.place) == 2 else max(total // 64, 2)  # patches
     for parity in (0, 1):
@@ -82,24 +81,3 @@ def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) 
 
     each_block(read, len(values), BLOCK, workers)
     return values
-
-
-def _padded_shape(points: Scattered, window: Window) -> tuple[int, int]:
-    """Return the shape of a grid that holds all points' windows without wrapping."""
-    return (1 if len(points.place) == 1 else window.n // 2 + 1 + WIDTH, window.n + WIDTH)
-
-
-def fold(grid: Float64) -> Float64:
-    """Return the periodic grid (last axis): what was summed beyond its ends is added where it belongs."""
-    n = grid.shape[-1] - WIDTH
-    core = grid[..., LEFT : LEFT + n]
-    core[..., n - LEFT :] += grid[..., :LEFT]
-    core[..., : WIDTH - LEFT] += grid[..., LEFT + n :]
-    return core
-
-
-def unfold(padded: Float64) -> None:
-    """Fill a padded grid's ends (last axis) from its periodic middle."""
-    n = padded.shape[-1] - WIDTH
-    padded[..., :LEFT] = padded[..., n : n + LEFT]
-    padded[..., LEFT + n :] = padded[..., LEFT:WIDTH]

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._kernels.summation.gridding import WIDTH
+from ..._kernels.simd.alignment import aligned_zeros
+from ..._kernels.summation.grids import fold, margins, padded_shape, unfold
 from ..._threads import each_block
 from ..._types import Float64
 from .legendre import apply_filter
-from .scattered import LEFT, fold, unfold
-from .window import Window, aligned_zeros
+from .window import Window
+
+LEFT, RIGHT = margins()
 
 
 def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid: Float64, workers: int) -> Float64:
@@ -68,7 +70,7 @@ def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Floa
     core = rows[..., LEFT : LEFT + half + 1]
     sign = _parity(orders)
     core[..., 1 : LEFT + 1] += sign * rows[..., LEFT - 1 :: -1]
-    core[..., half - (WIDTH - LEFT) : half] += sign * rows[..., : LEFT + half : -1]
+    core[..., half - RIGHT : half] += sign * rows[..., : LEFT + half : -1]
     return core
 
 
@@ -93,7 +95,7 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
 
     orders, m, half = len(values), values.shape[-1] - 1, window.n // 2
     scale = window.n / (2.0 * m * window.transform[:orders])
-    rows = np.zeros((orders, 2, half + 1 + WIDTH))
+    rows = np.zeros((orders, 2, LEFT + half + 1 + RIGHT))
     core = rows[..., LEFT : LEFT + half + 1]
     core[0::2, :, :orders] = _cosines(values[0::2], workers)[..., :orders] * scale
     core[0::2] = _cosines(core[0::2], workers)
@@ -101,8 +103,8 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
     core[1::2, :, 1:-1] = _sines(core[1::2, :, 1:-1], workers)
     sign = _parity(orders)
     rows[..., :LEFT] = sign * core[..., LEFT:0:-1]
-    rows[..., LEFT + half + 1 :] = sign * core[..., half - 1 : half - 1 - (WIDTH - LEFT) : -1]
-    padded = aligned_zeros((half + 1 + WIDTH, window.n + WIDTH))
+    rows[..., LEFT + half + 1 :] = sign * core[..., half - 1 : half - 1 - RIGHT : -1]
+    padded = aligned_zeros(padded_shape(window.n, sphere=True))
 
     def give(some: slice) -> None:
         part = np.empty((some.stop - some.start, orders), np.complex128)

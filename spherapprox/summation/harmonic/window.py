@@ -8,15 +8,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..._kernels.simd.alignment import aligned_zeros
+from ..._kernels.summation.layout import window_width
 from ..._types import Float64
 
-WIDTH = 24
-"""Grid points that a window touches in each direction."""
+WIDTH = window_width()
 
 OVERSAMPLING = (1.25, 2.0)
 """Grid points per coefficient, at least and at most."""
-BYTES = 64
-"""Bytes of a vector, and of a line of the cache."""
 POLYNOMIAL = 17
 """Coefficients of the polynomials that stand for the window between two grid points; their error is below 1e-16."""
 ALIASES = 16
@@ -116,10 +115,3 @@ def _powers() -> Float64:
     for k in range(POLYNOMIAL):
         rows[k, : k + 1] = np.polynomial.chebyshev.cheb2poly(np.eye(POLYNOMIAL)[k, : k + 1])
     return rows
-
-
-def aligned_zeros(shape: tuple[int, ...]) -> Float64:
-    """Return an array of zeros that begins with a line of the cache."""
-    buffer = np.zeros(math.prod(shape) + BYTES // 8)
-    first = -(buffer.ctypes.data // 8) % (BYTES // 8)
-    return buffer[first : first + math.prod(shape)].reshape(shape)

@@ -1,0 +1,250 @@
+"""Guards of arrays: numbers, points of the sphere, values at points, and what a user's function returns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._types import Array, Float64, Floats
+from .scalars import digits, inside, is_real, show
+
+UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
+"""How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
+
+
+def reals(
+    value: ArrayLike,
+    name: str,
+    *,
+    above: float | None = None,
+    minimum: float | None = None,
+    below: float | None = None,
+    maximum: float | None = None,
+    finite: bool = False,
+    nan: bool = True,
+) -> Float64:
+    """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
+    raw = numeric(value, name)
+    with np.errstate(over="ignore"):  # a long double may be too large
+        array = raw.astype(np.float64)
+    if _within(array, above, minimum, below, maximum, finite):
+        return array
+    with np.errstate(invalid="ignore"):
+        bad = np.zeros(array.shape, dtype=bool) if nan else np.isnan(array)
+        if finite:
+            bad |= np.isinf(array)
+        if above is not None:
+            bad |= array <= above
+        if minimum is not None:
+            bad |= array < minimum
+        if below is not None:
+            bad |= array >= below
+        if maximum is not None:
+            bad |= array > maximum
+    if bad.any():
+        range_text = _range_text(above, minimum, below, maximum, finite)
+        raise ValueError(f"'{name}' must be {range_text}, got {digits(array[bad].flat[0])}")
+    return array
+
+
+def _within(
+    array: Float64,
+    above: float | None,
+    minimum: float | None,
+    below: float | None,
+    maximum: float | None,
+    finite: bool,
+) -> bool:
+    """Tell, by the least and the largest element, whether all are numbers in range."""
+    low, high = (float(array.min()), float(array.max())) if array.size else (math.nan, math.nan)
+    limits = above, minimum, below, maximum, finite
+    return inside(low, *limits) and inside(high, *limits)
+
+
+def _range_text(
+    above: float | None, minimum: float | None, below: float | None, maximum: float | None, finite: bool
+) -> str:
+    """Word the range of a number."""
+    words = ["finite"] if finite else []
+    words += [
+        f"{text} {digits(limit)}"
+        for text, limit in (
+            ("greater than", above), ("at least", minimum), ("less than", below), ("at most", maximum)
+        )
+        if limit is not None
+    ]  # fmt: skip
+    return " and ".join(words) or "a number"
+
+
+def numeric(value: Any, name: str) -> Array:
+    """Return an array of integers or floats of any shape, without a mask."""
+    if is_masked(value):
+        raise ValueError(f"'{name}' must not have masked elements: fill or drop them first")
+    try:
+        raw = np.asarray(value)
+    except ValueError as error:
+        text = "lists of different lengths" if isinstance(value, list | tuple) else str(error)
+        raise ValueError(f"'{name}' must be an array of numbers with one shape, got {show(value)}: {text}") from None
+    except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
+        raise TypeError(f"'{name}' must be an array that NumPy can read: {error}") from None
+    if raw.dtype.kind == "O" and raw.size and all(is_real(element) for element in raw.flat):
+        try:
+            raw = raw.astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"'{name}' must be within the range of floats, got {show(value)}") from None
+    if raw.dtype.kind not in "iuf" and (raw.size or raw.dtype.kind not in "OV"):
+        remedy = ": .astype(float) makes them 0.0 and 1.0" if raw.dtype.kind == "b" else ""
+        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}{remedy}")
+    return raw
+
+
+def is_masked(value: object) -> bool:
+    """Tell whether an array, or one inside lists, has masked elements."""
+    if isinstance(value, np.ma.MaskedArray):
+        return bool(np.ma.is_masked(value))
+    if not isinstance(value, list | tuple):
+        return False
+    nested = any(issubclass(kind, list | tuple | np.ma.MaskedArray) for kind in set(map(type, value)))
+    return nested and any(map(is_masked, value))
+
+
+def is_vector(value: object) -> bool:
+    """Tell whether a value is meant as an array, and not as a number."""
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
+
+
+def floating(value: ArrayLike, name: str) -> Floats:
+    """Return a float32 or float64 array (float32 stays, integers become float64), finite, not empty."""
+    array = _floats(value, name)
+    _check_finite(array, name)
+    return array
+
+
+def _floats(value: ArrayLike, name: str) -> Floats:
+    """Return a float32 or float64 array, finite or not."""
+    raw = numeric(value, name)
+    kept = raw.dtype.kind == "f" and raw.itemsize <= 4
+    array: Floats = raw.astype(np.float32 if kept else np.float64, copy=False)
+    return array
+
+
+def _check_finite(array: Floats, name: str) -> None:
+    """Raise unless there are elements, and all are finite."""
+    if array.size == 0:
+        raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"'{name}' must be finite, got {array[~np.isfinite(array)].flat[0]}")
+
+
+def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
+    """Return points of S^m as rows, shape (n, m+1), after checking that they have unit length."""
+    array = _floats(x, name)
+    if array.ndim != 2 or array.shape[1] < 2 or dim not in (None, array.shape[1] - 1) or not _have_unit_length(array):
+        _explain_rows(array, name, dim)
+    return array
+
+
+def _have_unit_length(array: Floats) -> bool:
+    """Tell whether all rows have finite numbers and unit length, strictly within the tolerance."""
+    if array.size == 0:
+        return False
+    tolerance = UNIT_TOLERANCE[array.dtype]
+    squares = np.einsum("ij,ij->i", array, array, dtype=np.float64)
+    return bool(squares.min() > 1.0 - tolerance and squares.max() < 1.0 + tolerance)
+
+
+def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
+    """Raise unless the array holds points of S^m as rows of unit length, within the tolerance."""
+    _check_finite(array, name)
+    if array.ndim != 2:
+        remedy = ": one point is x[None, :]" if array.ndim == 1 else ""
+        raise ValueError(f"'{name}' must have shape (n, dim+1), got {array.shape}{remedy}")
+    if array.shape[1] < 2:
+        raise ValueError(f"'{name}' must have at least 2 columns (the circle S^1), got shape {array.shape}")
+    if dim is not None and array.shape[1] != dim + 1:
+        raise ValueError(f"'{name}' must have shape (n, {dim + 1}) for dim = {dim}, got {array.shape}")
+    length = np.sqrt(_squared_lengths(array))
+    if max(length.max() - 1.0, 1.0 - length.min()) > UNIT_TOLERANCE[array.dtype]:
+        worst = int(np.argmax(np.abs(length - 1.0)))
+        raise ValueError(
+            f"'{name}' must have rows of unit length, got length {length[worst]:.9g} in row {worst}: "
+            f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
+        )
+
+
+def _squared_lengths(array: Floats) -> Float64:
+    """Return the squared length of each row; a few columns are faster one by one."""
+    if array.shape[1] > 8:
+        return np.asarray(np.einsum("ij,ij->i", array, array, dtype=np.float64))
+    squares = np.square(array[:, 0], dtype=np.float64)
+    for column in array.T[1:]:
+        squares += np.square(column, dtype=np.float64)
+    return squares
+
+
+def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
+    """Return sequences of points of S^m, shape (T, m+1) or (batch, T, m+1), after checking their unit length."""
+    array = _floats(x, name)
+    if array.ndim not in (2, 3) or array.shape[-1] != dim + 1:
+        raise ValueError(
+            f"'{name}' must have shape (T, {dim + 1}) or (batch, T, {dim + 1}) for dim = {dim}, got {array.shape}"
+        )
+    flat = array.reshape(-1, dim + 1)
+    if not _have_unit_length(flat):
+        _explain_rows(flat, name, dim)
+    return array
+
+
+def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
+    """Return one point of S^m, shape (m+1,)."""
+    array = floating(x, name)
+    if array.ndim != 1:
+        raise ValueError(f"'{name}' must be one point of shape (dim+1,), got shape {array.shape}")
+    if dim is not None and array.size != dim + 1:
+        raise ValueError(f"'{name}' must have shape ({dim + 1},) for dim = {dim}, got {array.shape}")
+    length = math.sqrt(float(np.dot(array.astype(np.float64), array.astype(np.float64))))
+    if abs(length - 1.0) > UNIT_TOLERANCE[array.dtype]:
+        raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: divide by np.linalg.norm({name})")
+    return rows(array[None, :], name, dim=dim)[0]  # type: ignore[no-any-return]
+
+
+def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
+    """Return values of shape (n,) or (n, p), one row for each of the n `owner` points."""
+    array = floating(detached(values), name)
+    if array.ndim not in (1, 2) or array.shape[0] != n:
+        raise ValueError(f"'{name}' must have shape ({n},) or ({n}, p), one row for each of {owner}, got {array.shape}")
+    return array
+
+
+def detached(values: Any) -> Any:
+    """Detach a tensor of torch from its graph and move it to the CPU, so that NumPy can read it; pass on all else."""
+    return values.detach().cpu() if hasattr(values, "detach") else values
+
+
+def callable_(value: object, name: str) -> None:
+    """Check that `value` can be called."""
+    if not callable(value):
+        raise TypeError(f"'{name}' must be callable, got {show(value)} of type {type(value).__name__}")
+
+
+def called(function: Any, x: Floats) -> Any:
+    """Evaluate a user's function at a copy of points, into which it may write."""
+    return detached(function(x.copy()))
+
+
+def destination(out: object, shape: tuple[int, ...]) -> Float64:
+    """Return an array that a result of this shape can be written into as it is."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"'out' must be a NumPy array, got {show(out)} of type {type(out).__name__}")
+    if is_masked(out):
+        raise ValueError("'out' must not have masked elements, which the result would not show: pass out.data")
+    flags = out.flags
+    if out.shape != shape or out.dtype != np.float64 or not (flags.writeable and flags.c_contiguous and flags.aligned):
+        raise ValueError(
+            f"'out' must be a writeable, C-contiguous array of shape {shape} and float64, got shape {out.shape} and "
+            f"{out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; np.empty(shape) makes one"
+        )
+    return out

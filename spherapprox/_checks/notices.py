@@ -1,0 +1,32 @@
+"""Warnings that name the user's own line."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+
+def renamed(old: str, new: str) -> Any:
+    """Return a deprecated property that warns and forwards to the method or attribute `new`."""
+
+    def get(self: object) -> Any:
+        value = getattr(self, new)
+        warn(f"'{old}' is deprecated: use '{new}{'()' if callable(value) else ''}'", DeprecationWarning)
+        return value() if callable(value) else value
+
+    return property(get, doc=f"Deprecated name of `{new}`.")
+
+
+def warn_inaccurate(message: str) -> None:
+    """Warn of lost accuracy, at the line that called this package."""
+    warn(message, RuntimeWarning)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called this package."""
+    frame, level = inspect.currentframe(), 0
+    package = __name__.partition(".")[0] + "."
+    while frame is not None and frame.f_globals["__name__"].startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -1,0 +1,47 @@
+"""What designs, bounds and prices need to know of the kernels before any is loaded: no numba here."""
+
+from __future__ import annotations
+
+BLOCK = 64
+"""Control points in a block, whose sums are added with their rounding errors: a multiple of CHUNK."""
+CHUNK = 16
+"""Control points in a plain running sum where weights have more than two columns: a multiple of a group."""
+CHAIN = 24
+"""Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
+NEAR = 0.5
+"""Where a squared distance is below it, differences are as accurate as it is small; products are not."""
+NEAR_BLOCK, NEAR_TILE = 24, 24
+"""Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
+
+WIDTH = 24
+"""Grid points that a window touches in each direction: three vectors of float64."""
+
+
+def window_width() -> int:
+    """Return the grid points that a window touches in each direction."""
+    return WIDTH
+
+
+def chain_length() -> int:
+    """Count the additions that a term passes in a block of all pairs."""
+    return BLOCK
+
+
+def whole_blocks(n: int) -> int:
+    """Return about n control points: whole blocks, and at least one."""
+    return max(1, n // BLOCK) * BLOCK
+
+
+def near_chain_length() -> int:
+    """Count the additions that a term passes in a block that may be left out."""
+    return NEAR_BLOCK
+
+
+def distance_chain_length(d: int) -> float:
+    """Count the additions that a coordinate's square passes in a squared distance."""
+    return min(d, CHAIN) + d / CHAIN
+
+
+def near_sizes() -> tuple[int, int]:
+    """Return the control points of a block that is left out as one, and the evaluation points for which it is."""
+    return NEAR_BLOCK, NEAR_TILE

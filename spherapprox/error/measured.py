@@ -1,0 +1,208 @@
+"""Measured errors: the largest error of a head on one target, and on all targets of Lipschitz constant 1."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks, sphere
+from .._types import Float64, Floats
+from ..points import nodes
+from ..points.pointset import Points, require_equal
+from ..summation import angle_mean
+from ..target import Target
+from .interval import ErrorInterval
+from .search import largest_error, sample
+
+
+def sup_error(
+    head: Callable[[Any], ArrayLike],
+    target: Callable[[Any], ArrayLike],
+    *,
+    n: int = 20_000,
+    points: ArrayLike | None = None,
+    refine: int = 16,
+    dim: int | None = None,
+    workers: int | None = None,
+    rng: np.random.Generator | int | None = 0,
+    progress: bool = False,
+) -> ErrorInterval:
+    """Measure ``sup_x |head(x) - target(x)|`` in the Euclidean norm.
+
+    The errors of a quasi-uniform sample, and of control points if the head has any, are followed by a search from the
+    worst of them.
+
+    Parameters
+    ----------
+    head, target : callable
+        Map points (n, dim+1) to values (n,) or (n, p), both to the same shape.
+    n : int, default 20000
+        Number of points of the sample, at least; up to half as many control points come on top.
+    points : array_like, shape (k, dim+1), optional
+        Use these points in place of the sample and the control points.
+    refine : int, default 16
+        Number of points from which the error is followed to a local maximum; 0 for none.
+    dim : int, optional
+        m of the sphere S^m, if neither `points`, nor `head`, nor `target` says so.
+    workers : int or None, default None
+        Passed to a head that takes it.
+    rng : None, int or numpy.random.Generator, default 0
+        Rotates the sample and chooses directions.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    ErrorInterval
+        `lower` is a value that the error takes; `upper` is inf, since nothing is certified.
+
+    Raises
+    ------
+    TypeError
+        If `head` or `target` cannot be called, or the second is a head and the first is none.
+    ValueError
+        If the dimension is unknown, the two return different shapes, or one of them something that is not finite.
+
+    Examples
+    --------
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, sup_error
+    >>> height = lambda x: x[:, 2]
+    >>> head = SplitHead.from_target(height, EqualMeasurePartition(2, 500), 100.0)
+    >>> round(sup_error(head, height, n=2000).lower, 3)
+    0.01
+    """
+    _checks.callable_(head, "head")
+    _checks.callable_(target, "target")
+    if hasattr(target, "control_points") and not hasattr(head, "control_points"):
+        got = f"{'a Target' if isinstance(head, Target) else 'a function'}, then a {type(target).__name__}"
+        raise TypeError(f"'head' must come before 'target', got {got}: sup_error(head, target)")
+    takes_workers = "workers" in getattr(_signature(head), "parameters", {})
+    called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
+    progress, error = _checks.flag(progress, "progress"), partial(_difference, called, target)
+    dim = None if dim is None else _dim(dim)
+    generator = _checks.generator(rng)
+    if points is not None:
+        start = _checks.rows(points, "points", dim=dim).astype(np.float64)
+    else:
+        n = _count(n)
+        start = sample(_dimension(head, target, dim), n, generator)
+        controls = getattr(head, "control_points", None)
+        if controls is not None:
+            start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
+    return largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+
+
+def worst_case_error(
+    points: Points,
+    concentration: float,
+    *,
+    n: int = 20_000,
+    refine: int = 16,
+    workers: int | None = None,
+    rng: np.random.Generator | int | None = 0,
+    progress: bool = False,
+) -> ErrorInterval:
+    """Measure the split head's sup error over all targets of Lipschitz constant 1.
+
+    Among functions with ``|f(x) - f(y)| <= theta(x, y)``, the largest error at x of the split head with values
+    ``f(b_k)`` is ``W(x) = sum_k w_k(x) theta(x, b_k)``, w_k(x) the softmax weights: no function needs to be known. For
+    a Lipschitz constant L it is L times that.
+
+    Parameters
+    ----------
+    points : EqualMeasurePartition, PointSet or array_like (k, dim+1)
+        Control points; of a partition, the centres. A point set must have equal weights.
+    concentration : float
+        lambda, at least 0.
+    n : int, default 20000
+        Number of points where W is taken, at least.
+    refine : int, default 16
+        Number of points from which W is followed to a local maximum, near vertices of Voronoi cells; 0 for none.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
+    rng : None, int or numpy.random.Generator, default 0
+        Rotates the sample and chooses directions.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    ErrorInterval
+        `lower` is a value of W, to 1e-14 relative for lambda >= 100 and 1e-8 absolute below; `upper` is inf.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the points are none of a sphere, or an option is out of its range.
+
+    References
+    ----------
+    docs/theorems.md, 4.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import worst_case_error
+    >>> poles = np.array([[0.0, 1.0], [0.0, -1.0]])
+    >>> worst = worst_case_error(poles, 50.0, n=100)
+    >>> round(worst.lower, 6)  # at the equator both angles are pi/2
+    1.570796
+    """
+    rows, weights = nodes(points)
+    require_equal(weights)
+    controls = rows.astype(np.float64)
+    generator = _checks.generator(rng)
+    progress = _checks.flag(progress, "progress")
+    start = sample(controls.shape[1] - 1, _count(n), generator)
+    error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
+    return largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+
+
+def lengths(values: Floats) -> Float64:
+    """Return Euclidean norms along the last axis; squares of values near either end of floats would leave them."""
+    unit = np.ldexp(1.0, np.frexp(np.abs(values).max())[1] - 1)  # a power of 2
+    with np.errstate(over="ignore"):
+        return np.asarray(unit * np.linalg.norm(values / unit, axis=-1))
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Inspect a callable's signature, None for those that have none."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayLike], x: Float64) -> Float64:
+    """Return the Euclidean norm of head(x) - target(x), (n,)."""
+    got = _checks.values_for(_checks.called(head, x), "head(x)", len(x), "the points")
+    wanted = _checks.values_for(_checks.called(target, x), "target(x)", len(x), "the points")
+    if got.shape != wanted.shape:
+        raise ValueError(f"'head' and 'target' must return the same shape, got {got.shape} and {wanted.shape}")
+    return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))
+
+
+def _count(n: int) -> int:
+    """Check the number of points of a sample."""
+    return _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, why="take a smaller 'n'")
+
+
+def _dim(dim: int) -> int:
+    """Check the dimension."""
+    return _checks.dimension(dim, maximum=sphere.MAX_POINTS)
+
+
+def _dimension(head: object, target: object, dim: int | None) -> int:
+    """Return the sphere's dimension stated by the argument, the head or the target."""
+    stated = (dim, getattr(head, "dim", None), getattr(target, "dim", None))
+    known = [_dim(value) for value in stated if value is not None]
+    if not known:
+        raise ValueError("'dim' must be given where neither 'head' nor 'target' has a dim, got None: pass dim=m of S^m")
+    if len(set(known)) > 1:
+        raise ValueError(f"'head' and 'target' must live on the same sphere, got dim = {' and '.join(map(str, known))}")
+    return known[0]

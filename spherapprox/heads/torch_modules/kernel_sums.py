@@ -1,0 +1,164 @@
+"""Heads that are sums of kernels: the split head as torch's own attention, the core head as a sum of exponentials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ..._types import Floats
+from .tensors import attention_path, check, hold, in_parts, make_options
+
+if TYPE_CHECKING:
+    from ..head import Head
+
+
+class _Rows(torch.nn.Module):
+    """Control points and values as tensors, and the concentration as a number."""
+
+    control_points: Any
+    values: Any
+
+    def __init__(self, head: Head, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
+        super().__init__()
+        options = make_options(head, dtype, device, head.concentration)
+        self.concentration = head.concentration
+        hold(self, "control_points", self._rows(head), trainable, options)
+        hold(self, "values", head.values, trainable, options)
+
+    def _rows(self, head: Any) -> Floats:
+        """Return the control points."""
+        return np.asarray(head.control_points)
+
+    def forward(self, x: Any) -> Any:
+        """Return the head's values.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., dim+1)
+            Points of unit length, of the module's dtype and on its device.
+
+        Returns
+        -------
+        Tensor, shape (...) or (..., p)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
+        """
+        check(x, self.control_points, self.control_points.shape[1])
+        result = in_parts(self._evaluate, x.reshape(-1, x.shape[-1]), len(self.control_points))
+        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
+
+    def _evaluate(self, rows: Any) -> Any:
+        """Return the head's values at rows, (m, p) or (m,)."""
+        raise NotImplementedError
+
+    def get_extra_state(self) -> dict[str, float]:
+        """Return the numbers that a state_dict holds beside the tensors."""
+        return {"concentration": self.concentration}
+
+    def set_extra_state(self, state: dict[str, float]) -> None:
+        """Take what `get_extra_state` has returned."""
+        self.concentration = float(state["concentration"])
+
+    def extra_repr(self) -> str:
+        """Return the text in the brackets of the module's repr."""
+        n, columns = self.control_points.shape
+        return f"n={n}, dim={columns - 1}, concentration={self.concentration:g}"
+
+
+class SplitAttention(_Rows):
+    """A `SplitHead` as `torch.nn.functional.scaled_dot_product_attention`, of points to control points.
+
+    Parameters
+    ----------
+    head : SplitHead
+    dtype, device, trainable
+        As in `SplitHead.to_torch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `SplitHead.to_torch` does.
+
+    Notes
+    -----
+    Queries are the points, keys the control points, brought to unit length if they have it to less than float64's
+    rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits
+    ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is ``head(x)`` to 1e-12
+    for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of the |values|, if
+    rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). Rows of x must have unit length to 1e-3
+    (1e-2 in half precision, under autocast). Nothing is checked where no length can be read: within `torch.compile`,
+    `torch.export`, `torch.jit.trace`, `torch.vmap` and CUDA graphs; elsewhere on a GPU, reading it waits for x. Control
+    points that are trained leave the sphere if they are let, and what is computed is attention to them all the same.
+    Gradients are as good as the logits. Second derivatives need
+    ``torch.nn.attention.sdpa_kernel(SDPBackend.MATH)`` around the call: torch's fast path has none.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from spherapprox import SplitHead
+    >>> module = SplitHead(np.eye(2), [1.0, 2.0], 9.0).to_torch()
+    >>> module
+    SplitAttention(n=2, dim=1, concentration=9)
+    >>> x = torch.tensor([0.6, 0.8], dtype=torch.float64, requires_grad=True)
+    >>> y = module(x)
+    >>> y.backward()
+    >>> round(y.item(), 6), x.grad.numpy().round(6)
+    (1.858149, array([-1.095564,  1.095564]))
+    """
+
+    def _rows(self, head: Any) -> Floats:
+        """Return the control points as keys."""
+        return np.asarray(head._directions())
+
+    def _evaluate(self, rows: Any) -> Any:
+        values = self.values if self.values.ndim == 2 else self.values[:, None]
+        query, key, value = rows[None, None], self.control_points[None, None], values[None, None]
+        with attention_path(self.concentration, query, key, value):
+            attention = torch.nn.functional.scaled_dot_product_attention
+            return attention(query, key, value, scale=self.concentration)[0, 0]
+
+
+class ExponentialSum(_Rows):
+    """A `CoreHead` as a module: a sum of exponentials, which is no attention, for nothing divides it.
+
+    Parameters
+    ----------
+    head : CoreHead
+    dtype, device, trainable
+        As in `CoreHead.to_torch`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `CoreHead.to_torch` does.
+
+    Notes
+    -----
+    It is ``sum_k values_k exp(-concentration |x - b_k|^2 / 2)``, by chords as in ``head(x)``: relative to the sum of
+    the |terms| the two agree, where some control point is near, to 1e-14 in float64 and 5e-6 in float32. The gradient
+    can be taken once, not twice.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from spherapprox import CoreHead
+    >>> module = CoreHead(np.eye(2), [1.0, 2.0], 3.0).to_torch()
+    >>> module
+    ExponentialSum(n=2, dim=1, concentration=3: a sum of exponentials, no attention)
+    >>> module(torch.eye(2, dtype=torch.float64)).numpy().round(6)
+    array([1.099574, 2.049787])
+    """
+
+    def _evaluate(self, rows: Any) -> Any:
+        by_differences = "donot_use_mm_for_euclid_dist"
+        chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
+        return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
+
+    def extra_repr(self) -> str:
+        """Return the text in the brackets of the module's repr."""
+        return f"{super().extra_repr()}: a sum of exponentials, no attention"

@@ -1,0 +1,99 @@
+"""Tensors of the modules of heads: making and checking them, and calling torch's attention a part at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from ..._checks import flag, show
+from ..._types import Floats
+
+if TYPE_CHECKING:
+    from ..head import Head
+
+NUMBERS = 2**24
+"""Logits, or entries of tokens, that a call makes at a time; gradients keep those of all parts."""
+
+LOGIT_ROUNDING = 0.01
+"""Roundings of logits beyond which gradients need that logits are not computed twice."""
+
+
+UNIT_TOLERANCE = (1e-3, 1e-2)
+"""Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
+
+
+def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
+    """Return dtype and device of a head's tensors, after checking that the dtype holds its numbers."""
+    if dtype is None:
+        both = np.result_type(head.control_points, head.values)
+        dtype = torch.float32 if both == np.float32 else torch.float64
+    if dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
+    largest = max(largest, float(np.abs(head.values).max()))
+    if largest > torch.finfo(dtype).max / 4.0:
+        raise ValueError(
+            f"'dtype' must hold the head's numbers, got {dtype} for numbers up to {largest:.3g}: take torch.float64"
+        )
+    return {"dtype": dtype, "device": device}
+
+
+def hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[str, Any]) -> None:
+    """Make an array a parameter of a module, or a buffer."""
+    tensor = torch.tensor(array, **options)
+    if flag(trainable, "trainable"):
+        module.register_parameter(name, torch.nn.Parameter(tensor))
+    else:
+        module.register_buffer(name, tensor)
+
+
+def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
+    """Return a function's results for the items of x, which take so many numbers each, a part at a time."""
+    parts = x.split(max(1, NUMBERS // numbers))
+    return function(x) if len(parts) == 1 else torch.cat([function(part) for part in parts])
+
+
+def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
+    """Raise unless x is a tensor of unit rows in the module's space, of the dtype of its tensors."""
+    if not isinstance(x, torch.Tensor):
+        remedy = f"torch.as_tensor(x, dtype={like.dtype}) makes one"
+        raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")
+    if x.ndim == 0 or x.shape[-1] != width or (sequences and x.ndim not in (2, 3)):
+        shapes = f"(T, {width}) or (batch, T, {width})" if sequences else f"(..., {width})"
+        raise ValueError(f"'x' must have shape {shapes}, got {tuple(x.shape)}")
+    if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
+    worst = _worst_length(x.detach())
+    if not abs(worst - 1.0) <= UNIT_TOLERANCE[x.element_size() < 4]:
+        raise ValueError(
+            f"'x' must have rows of unit length, got length {worst:.9g}: torch.nn.functional.normalize(x, dim=-1)"
+        )
+
+
+def _worst_length(x: Any) -> float:
+    """Return the length farthest from 1 of rows, or 1 where none can be read: in graphs, and under `torch.vmap`."""
+    captured = x.is_cuda and torch.cuda.is_current_stream_capturing()
+    if captured or torch.compiler.is_compiling() or torch.jit.is_tracing() or x.numel() == 0:
+        return 1.0
+    lengths = torch.linalg.vector_norm(x, dim=-1, dtype=torch.promote_types(x.dtype, torch.float32)).flatten()
+    try:
+        return float(lengths[(lengths - 1.0).abs().argmax()])
+    except RuntimeError:
+        return 1.0
+
+
+def attention_path(logit: float, x: Any, *tensors: Any) -> AbstractContextManager[Any]:
+    """Return the context of attention for logits up to a size.
+
+    Torch's fast paths compute logits once more for gradients, and not to the same bit: where these differ by more than
+    700, gradients are inf or nan. Its plain path keeps the weights.
+    """
+    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, *tensors))
+    if not wanted or logit * torch.finfo(x.dtype).eps < LOGIT_ROUNDING:
+        return nullcontext()
+    plain: AbstractContextManager[Any] = sdpa_kernel(SDPBackend.MATH)
+    return plain

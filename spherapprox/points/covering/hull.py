@@ -1,0 +1,114 @@
+"""Empty caps of a set of points of S^m: they rest on the facets of its convex hull. docs/theorems.md, 5.11."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._types import Float64, Int64
+from ...quality.nearest import angles, projection, unit
+
+_BLOCK = 2**20
+"""Vertices whose angles are taken together."""
+
+_LIFT = 1e-7
+
+
+class Facets(NamedTuple):
+    """Simplices of a hull's surface, and for each a cap that holds its vertices."""
+
+    vertices: Int64  # (f, d), rows of the points
+    centers: Float64  # (f, d), unit
+    radii: Float64  # (f,), the largest angle from the centre to a vertex
+
+
+def facets_of(x: Float64, chosen: Int64, lift: Float64 | None = None) -> Facets | None:
+    """Return the facets of the convex hull of the chosen rows, cut into simplices; None if the hull is flat.
+
+    With a `lift`, shape (n, 1), it is the hull of the rows times these factors, whose simplices fit together: rows that
+    lie in a hyperplane through 0 stay there, so factors near 1 cut facets into simplices that are not flat.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    if len(chosen) <= x.shape[1]:
+        return None
+    try:
+        hull = ConvexHull(x[chosen] if lift is None else x[chosen] * lift[chosen])
+    except QhullError:
+        return None
+    vertices = chosen[hull.simplices]
+    centers = unit(hull.equations[:, :-1])
+    return Facets(vertices, centers, cap_radii(x, vertices, centers))
+
+
+def lift_of(x: Float64) -> Float64:
+    """Return random factors near 1 for the rows, by which no facet keeps more than d vertices, shape (n, 1)."""
+    return 1.0 + _LIFT * np.random.default_rng(0).random((len(x), 1))
+
+
+def have_pieces(facets: Facets) -> bool:
+    """Tell whether facets had to be cut: their pieces have one normal."""
+    normals = np.sort(projection(facets.centers))
+    return bool((normals[1:] == normals[:-1]).any())
+
+
+def cap_radii(x: Float64, vertices: Int64, centers: Float64) -> Float64:
+    """Return the largest angle from each centre to its simplex's vertices."""
+    out = np.empty(len(vertices))
+    step = max(1, _BLOCK // vertices.shape[1])
+    for i in range(0, len(out), step):
+        part = slice(i, i + step)
+        out[part] = angles(x[vertices[part]], centers[part, None]).max(axis=1)
+    return out
+
+
+def circumcenters(x: Float64, vertices: Int64) -> Float64:
+    """Return for each simplex the unit vector with equal products with its vertices; nan for flat simplices.
+
+    Differences of close vertices are exact, so a small simplex loses no digit where a hull's normal does.
+    """
+    d = x.shape[1]
+    out = np.full((len(vertices), d), np.nan)
+    right = np.zeros((d, 1))
+    right[-1] = 1.0
+    step = max(1, _BLOCK // d**2)
+    for i in range(0, len(out), step):
+        corners = x[vertices[i : i + step]]
+        middle = unit(corners.sum(axis=1))[:, None]
+        systems = np.concatenate([corners[:, 1:] - corners[:, :1], middle], axis=1)
+        regular = np.linalg.matrix_rank(systems) == d
+        if regular.any():
+            solved = np.linalg.solve(systems[regular], np.broadcast_to(right, (int(regular.sum()), d, 1)))
+            out[i : i + step][regular] = unit(solved[..., 0])
+    return out
+
+
+def covers(x: Float64, facets: Facets) -> bool:
+    """Tell whether the cones over the simplices are known to cover the space, all caps being below pi/2.
+
+    Every ridge must belong to an even number of simplices, and some direction well inside a cone to an odd number of
+    cones (docs/theorems.md, 5.11). Ridges are told apart by sums of random 64-bit words of their vertices.
+    """
+    if not len(facets.radii) or float(facets.radii.max()) >= 0.5 * math.pi * (1.0 - 1e-12):
+        return False
+    word = np.random.default_rng(0).integers(0, 2**64, size=len(x), dtype=np.uint64)[facets.vertices]  # (f, d)
+    ridges = np.sort((word.sum(axis=1, dtype=np.uint64)[:, None] - word).ravel())
+    if len(ridges) % 2 or (ridges[::2] != ridges[1::2]).any():
+        return False
+    corners = x[facets.vertices[:: max(1, len(facets.vertices) // 16)]]
+    return any(_odd(x, facets, unit(some.sum(axis=0)[None])[0]) for some in corners)
+
+
+def _odd(x: Float64, facets: Facets, direction: Float64) -> bool:
+    """Tell whether a direction lies inside an odd number of cones, clear of the boundary of each."""
+    reach = np.cos(facets.radii) - 1e-9
+    near = np.flatnonzero(facets.centers @ direction >= reach)  # a cone lies inside its cap
+    systems = x[facets.vertices[near]].transpose(0, 2, 1)
+    try:
+        parts = np.linalg.solve(systems, np.broadcast_to(direction[:, None], (len(near), len(direction), 1)))[..., 0]
+    except np.linalg.LinAlgError:
+        return False
+    least = parts.min(axis=1) / np.abs(parts).max(axis=1)
+    return bool((np.abs(least) > 1e-6).all() and (least > 0.0).sum() % 2 == 1)

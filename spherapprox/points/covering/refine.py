@@ -1,0 +1,169 @@
+"""The largest empty cap by hulls of growing subsets of the points, each with a bound from both sides.
+
+A facet's cap holds no point of the subset, so no point of the sphere is farther from the points than the largest cap's
+radius; how far a cap's centre really is from all points is attained. Each round adds the points deepest in the caps
+that are still too large. docs/theorems.md, 5.11.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._types import Bools, Float64, Int64
+from ...quality.nearest import Nearest
+from .hull import Facets, cap_radii, circumcenters, covers, facets_of, have_pieces, lift_of
+
+ROUNDING = 1e-14
+"""Relative difference of radii below which they count as one."""
+_POLISHED = 2**16
+"""At most so many caps of a last round get their centre from a linear system."""
+_MANY = 4
+"""Columns beyond which it costs Qhull much time to cut facets of more than d vertices."""
+_START = 64
+"""Points of the first hull, where the budget allows them."""
+
+
+@dataclass
+class Hole:
+    """The largest hole known: its centre, how far the points are from it, and how far they are at most anywhere."""
+
+    at: Float64
+    lower: float
+    upper: float
+
+    def try_centers(self, centers: Float64, lower: Float64) -> None:
+        """Move to the best of these centres if it is better."""
+        best = int(np.argmax(lower))
+        if lower[best] > self.lower:
+            self.at, self.lower = centers[best].copy(), float(lower[best])
+
+    def is_known(self, rtol: float) -> bool:
+        """Tell whether the two sides are close."""
+        return self.upper <= self.lower * (1.0 + max(rtol, ROUNDING))
+
+
+def most_facets(n: int, d: int) -> float:
+    """Return the largest number of facets that a polytope with n vertices in R^d has (McMullen 1970)."""
+    half = d // 2
+    return float(math.comb(n - (d - half), half) + math.comb(n - half - 1, max(d - half - 1, 0)))
+
+
+def refine(x: Float64, nearest: Nearest, hole: Hole, limits: tuple[float, float], bar: Any) -> None:
+    """Narrow the two sides of `hole` until they agree to rtol or a hull would have more facets than the budget.
+
+    `limits` is (rtol, budget).
+    """
+    rtol, budget = limits
+    chosen, before, lift = _first(x, budget), (0, 0), None
+    while True:
+        facets = facets_of(x, chosen, lift)
+        if facets is None:  # flat
+            grown = _grow(len(x), chosen, np.setdiff1d(np.arange(len(x)), chosen)[: len(chosen)], len(x))
+        else:
+            fresh = _measure(x, nearest, chosen, facets, hole, rtol)
+            bar.update(len(facets.radii))
+            bar.set_postfix(lower=hole.lower, upper=min(hole.upper, float(facets.radii.max())))
+            now = len(chosen), len(facets.radii)
+            grown = _grow(len(x), chosen, fresh, _affordable(before, now, x.shape[1], budget))
+            before = now
+            if lift is None and x.shape[1] > _MANY and have_pieces(facets):
+                lift = lift_of(x)
+        if grown is None:
+            break
+        chosen = grown
+    if facets is not None:
+        _certify(x, nearest, chosen, facets, hole)
+
+
+def _first(x: Float64, budget: float) -> Int64:
+    """Return rows for the first hull, as many as cannot exceed the budget."""
+    n, d = x.shape
+    size = min(n, d + 2)
+    while size < min(n, _START) and most_facets(size + 1, d) <= budget / 4:
+        size += 1
+    return np.random.default_rng(0).permutation(n)[:size]
+
+
+def _measure(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: Hole, rtol: float) -> Int64:
+    """Raise the lower side by the caps' centres, and return the deepest points of those still too large.
+
+    The largest caps come first, until there are points for a much larger hull. Where all caps that are too large hold
+    no point but their vertices, they get better centres, written into `facets`.
+    """
+    wide = np.flatnonzero(_too_large(facets.radii, hole, rtol))
+    wide = wide[np.argsort(-facets.radii[wide], kind="stable")]
+    used, fresh = np.zeros(len(x), dtype=bool), np.empty(0, dtype=np.int64)
+    used[chosen] = True
+    start = 0
+    while start < len(wide) and len(fresh) < 2 * len(chosen):
+        part = wide[start : start + max(1024, 2 * len(chosen))]
+        start += len(part)
+        index, angle = nearest(facets.centers[part])
+        hole.try_centers(facets.centers[part], angle)
+        index = index[_too_large(facets.radii[part], hole, rtol) & ~used[index]]
+        index = index[np.sort(np.unique(index, return_index=True)[1])]  # in order of the caps' radii
+        used[index] = True
+        fresh = np.concatenate([fresh, index])
+        wide = wide[: int(_too_large(facets.radii[wide], hole, rtol).sum())]
+    if not len(fresh) and len(wide):
+        _polish(x, nearest, facets, wide[:_POLISHED], hole)
+    return fresh
+
+
+def _too_large(radii: Float64, hole: Hole, rtol: float) -> Bools:
+    """Tell which radii are above the lower side by more than the tolerance."""
+    return np.asarray(radii > hole.lower * (1.0 + max(rtol, ROUNDING)))
+
+
+def _polish(x: Float64, nearest: Nearest, facets: Facets, some: Int64, hole: Hole) -> None:
+    """Give these facets' caps the centres of their vertices' circumscribed caps, where those are smaller."""
+    centers = circumcenters(x, facets.vertices[some])
+    found = np.isfinite(centers).all(axis=1)
+    some, centers = some[found], centers[found]
+    if not len(some):
+        return
+    turned = np.einsum("ij,ij->i", centers, facets.centers[some]) < 0.0
+    centers[turned] *= -1.0
+    radii = cap_radii(x, facets.vertices[some], centers)
+    better = radii < facets.radii[some]
+    facets.radii[some[better]], facets.centers[some[better]] = radii[better], centers[better]
+    hole.try_centers(centers, nearest(centers)[1])
+
+
+def _affordable(before: tuple[int, int], now: tuple[int, int], d: int, budget: float) -> float:
+    """Return how many points the next hull may have, from the growth of (points, facets) so far."""
+    power = float(max(1, d // 2))  # of the most facets that a polytope can have
+    if d > 3 and before[0]:
+        seen = math.log(now[1] / before[1]) / math.log(now[0] / before[0])
+        power = max(1.1, 1.1 * seen)
+    return float(now[0] * (budget / now[1]) ** (1.0 / power))
+
+
+def _grow(n: int, chosen: Int64, fresh: Int64, most: float) -> Int64 | None:
+    """Add fresh points, the deepest first, or all where half of the n points are needed; None for none."""
+    room = min(most, n) - len(chosen)
+    if not len(fresh) or room < min(len(fresh), len(chosen) // 4):
+        return None  # a hull hardly larger than the last is not worth its time
+    if len(chosen) + len(fresh) > n // 2 and most >= n:
+        return np.arange(n)
+    return np.concatenate([chosen, fresh[: int(room)]])
+
+
+def _certify(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: Hole) -> None:
+    """Lower the upper side to the largest cap's radius if the facets' cones are known to cover the space.
+
+    Where facets have more than d vertices their pieces may not fit together; those of lifted points do, and the caps
+    about them are measured at the points themselves.
+    """
+    if not covers(x, facets):
+        lifted = facets_of(x, chosen, lift_of(x))
+        if lifted is None or not covers(x, lifted):
+            return
+        facets = lifted
+        wide = np.flatnonzero(facets.radii > hole.lower)[:_POLISHED]
+        _polish(x, nearest, facets, wide, hole)
+    hole.upper = min(hole.upper, max(hole.lower, float(facets.radii.max())))

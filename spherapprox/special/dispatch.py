@@ -1,0 +1,100 @@
+"""Scalar functions over arrays: in plain Python until enough has been seen, then as compiled loops."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._types import Float64
+
+COMPILE_FROM = 10_000
+"""Elements from which compiled kernels are used, in one call, or over all calls by the time they took: the kernels load
+in 0.3 s (each takes some 0.5 s more the first time on a machine)."""
+
+ELEMENT = 1e-5
+"""Seconds that plain Python takes for an element, where nothing better is known."""
+
+CHUNK = 64
+"""Elements that plain Python goes through between two looks at the clock."""
+
+_interpreted = 0.0
+"""Work done in plain Python so far, in elements of `ELEMENT` seconds."""
+
+
+def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work: float = 0.0) -> Any:
+    """Apply a scalar kernel to broadcast arguments; nan where any argument is nan.
+
+    `work` is an estimate of the time it takes, in elements; loops that prove slow are compiled too.
+    """
+    numbers = [argument for argument in arguments if isinstance(argument, float)]
+    if len(numbers) == len(arguments):
+        return math.nan if any(map(math.isnan, numbers)) else kernel(*numbers)
+    shapes = {argument.shape for argument in arguments if not isinstance(argument, float)}
+    shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    # Step 1: contiguous vectors of one length, nan replaced by a number in every kernel's range
+    flat = [_flat(argument, shape) for argument in arguments]
+    nans = [nan for array in flat if (nan := np.isnan(array)).any()]
+    if nans:
+        flat = [np.where(np.isnan(array), 0.5, array) for array in flat]
+    # Step 2: plain Python, chunk by chunk, until compiling pays
+    result = np.empty(flat[0].size)
+    done = 0
+    loop = loop_of(kernel, max(work, result.size))
+    while loop is None and done < result.size:
+        some = slice(done, done + CHUNK)
+        _by_the_clock(_row_by_row, kernel, [array[some] for array in flat], result[some])
+        done += CHUNK
+        loop = loop_of(kernel, result.size - done)
+    # Step 3: the rest by the compiled loop
+    if loop is not None and done < result.size:
+        loop(*(array[done:] for array in flat), result[done:])
+    for nan in nans:
+        result[nan] = np.nan
+    return result.reshape(shape)
+
+
+def run(kernel: Callable[..., None], work: float, *arguments: Any) -> None:
+    """Run a kernel that fills its last argument, compiled where that pays."""
+    loop = loop_of(kernel, work)
+    if loop is None:
+        _by_the_clock(kernel, *arguments)
+    else:
+        loop(*arguments)
+
+
+def loop_of(kernel: Callable[..., Any], work: float) -> Callable[..., None] | None:
+    """Return the kernel's compiled loop if so much more work is worth compiling, else None."""
+    return _loops().get(kernel) if _interpreted + work >= COMPILE_FROM else None
+
+
+def _by_the_clock(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function in plain Python and add its time to the account."""
+    global _interpreted  # noqa: PLW0603
+    start = time.perf_counter()
+    function(*arguments)
+    _interpreted += (time.perf_counter() - start) / ELEMENT
+
+
+def _row_by_row(kernel: Callable[..., float], columns: list[Float64], result: Float64) -> None:
+    """Fill the result with a kernel's values at rows of arguments."""
+    result[:] = [kernel(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+@functools.cache
+def _loops() -> dict[Callable[..., Any], Callable[..., None]]:
+    """Import the compiled loops; each compiles at its first call."""
+    from .._kernels.scalars.loops import LOOPS
+
+    return LOOPS
+
+
+def _flat(argument: float | Float64, shape: tuple[int, ...]) -> Float64:
+    """Return a contiguous vector of the argument broadcast to a shape."""
+    if isinstance(argument, float):
+        return np.full(math.prod(shape), argument)
+    return np.ascontiguousarray(argument if argument.shape == shape else np.broadcast_to(argument, shape)).ravel()

@@ -1,0 +1,167 @@
+"""Points of S^2 by latitude and longitude, points of S^m by hyperspherical angles."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import cosdg, sindg
+
+from .. import _checks
+from .._types import Float64
+
+
+def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degrees: bool = True) -> Float64:
+    """Return the points of S^2 at the given latitudes and longitudes.
+
+    Parameters
+    ----------
+    latitude : array_like
+        Angle above the equator, in [-90, 90] degrees; the north pole is the last axis.
+    longitude : array_like
+        Angle from the first axis towards the second, any finite value; it broadcasts with `latitude`.
+    degrees : bool, default True
+        False for radians.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        One row for each pair (in general the broadcast shape and a last axis of 3). In degrees the poles and the
+        axes are exact.
+
+    Raises
+    ------
+    ValueError
+        If a latitude is out of range or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> from spherapprox import sphere
+    >>> sphere.from_latitude_longitude([90, 0, 0], [0, 0, 90])
+    array([[0., 0., 1.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    degrees = _checks.flag(degrees, "degrees")
+    top = 90.0 if degrees else np.pi / 2
+    north = _checks.reals(latitude, "latitude", minimum=-top, maximum=top, finite=True, nan=False)
+    east = _checks.reals(longitude, "longitude", finite=True, nan=False)
+    try:
+        north, east = np.broadcast_arrays(north, east)
+    except ValueError:
+        raise ValueError(
+            f"'latitude' and 'longitude' must broadcast, got shapes {north.shape} and {east.shape}: "
+            "latitude[:, None] and longitude give a grid"
+        ) from None
+    if degrees:
+        east = np.fmod(east, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
+    cos, sin = (cosdg, sindg) if degrees else (np.cos, np.sin)
+    radius = cos(north)
+    # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
+    return np.stack([radius * cos(east), radius * sin(east), sin(north)], axis=-1) + 0.0
+
+
+def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float64, Float64]:
+    """Return latitude and longitude of points of S^2.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, 3)
+        Points of unit length; the north pole is the last axis, longitude 0 the first.
+    degrees : bool, default True
+        False for radians.
+
+    Returns
+    -------
+    latitude, longitude : ndarray, shape (n,)
+        In [-90, 90] and (-180, 180] degrees; the longitude of a pole is 0 or 180.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of S^2, or `degrees` is neither True nor False.
+
+    Examples
+    --------
+    >>> from spherapprox import sphere
+    >>> sphere.to_latitude_longitude([[0.0, -1.0, 0.0], [0.6, 0.0, 0.8]])
+    (array([ 0.        , 53.13010235]), array([-90.,   0.]))
+    """
+    degrees = _checks.flag(degrees, "degrees")
+    rows = _checks.rows(x, dim=2).astype(np.float64)
+    north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
+    east = np.arctan2(rows[:, 1], rows[:, 0])
+    east[east == -np.pi] = np.pi
+    return (np.degrees(north), np.degrees(east)) if degrees else (north, east)
+
+
+def to_polar(x: ArrayLike) -> Float64:
+    """Return the hyperspherical angles of points of S^m.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, dim+1)
+        Points of unit length.
+
+    Returns
+    -------
+    ndarray, shape (n, dim)
+        Column 0 is the colatitude from the last axis, column 1 the colatitude from the last axis but one inside the
+        orthogonal sphere S^(m-1), and so on, in [0, pi]; the last column is the azimuth in the plane of the first two
+        axes, in [0, 2 pi). Angles that a pole leaves open are 0 or pi.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the rows are no points of a sphere.
+
+    Examples
+    --------
+    >>> from spherapprox import sphere
+    >>> sphere.to_polar([[0.0, -1.0, 0.0]]).round(4)
+    array([[1.5708, 4.7124]])
+    """
+    rows = _checks.rows(x).astype(np.float64)
+    rest = np.hypot.accumulate(rows[:, :-1], axis=1)  # (n, dim): the lengths of the first 1, ..., dim coordinates
+    colatitudes = np.arctan2(np.abs(rest[:, :0:-1]), rows[:, :1:-1])  # (n, dim-1)
+    azimuth = np.arctan2(rows[:, 1], rows[:, 0])
+    azimuth[azimuth < 0.0] += 2.0 * np.pi
+    azimuth[azimuth >= 2.0 * np.pi] = 0.0  # a tiny negative angle rounds up to a full turn
+    return np.column_stack([colatitudes, azimuth + 0.0])
+
+
+def from_polar(angles: ArrayLike) -> Float64:
+    """Return the points of S^m with the given hyperspherical angles, the inverse of `to_polar`.
+
+    Parameters
+    ----------
+    angles : array_like, shape (n, dim)
+        Colatitudes from the last axis downwards, then the azimuth; any finite values, in radians.
+
+    Returns
+    -------
+    ndarray, shape (n, dim+1)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the angles are no finite numbers, or not of that shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import sphere
+    >>> sphere.from_polar([[np.pi / 3, np.pi / 2]]).round(6)
+    array([[0.      , 0.866025, 0.5     ]])
+    """
+    array = _checks.floating(angles, "angles").astype(np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"'angles' must have shape (n, dim), got {array.shape}: one point is angles[None, :]")
+    n, dim = array.shape
+    x = np.empty((n, dim + 1))
+    radius = np.ones(n)  # the product of the sines so far
+    for j in range(dim - 1):
+        x[:, dim - j] = radius * np.cos(array[:, j])
+        radius *= np.sin(array[:, j])
+    x[:, 0] = radius * np.cos(array[:, -1])
+    x[:, 1] = radius * np.sin(array[:, -1])
+    return x

@@ -1,0 +1,90 @@
+"""What the methods that call the kernels of pairs share: bounds of rounding, lost rows, and tasks for threads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from .._kernels.summation import layout
+from .._threads import as_done, most
+from .._types import Floats, Indices
+from .method import Report
+from .partial import Partial
+from .problem import Problem
+
+TASK_WORK, LEAST_WORK = 1e9, 1e7
+"""Work of one call of a kernel, between which the sum can be interrupted, at most and, for more than one worker, at
+least: some 20 ms, and far more than the call itself takes. Tuned."""
+TASKS_EACH = 16
+"""Tasks for each worker, so that all end at about one time."""
+PACKED = 2**17
+"""Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
+LOST = {8: 2.0**-700, 4: 2.0**-70}
+"""By the size of a number: a plain sum below it may have lost terms to underflow."""
+
+ready: set[tuple[str, np.dtype[Any]]] = set()
+"""Kernels and types that are compiled in this process."""
+
+
+def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms: int = layout.chain_length()) -> float:
+    """Bound the rounding errors relative to ``sum |w_k| exp(...)``, to first order and over all rows.
+
+    `shift` is the largest of the rows', `merges` counts those of states, which are not compensated, and `terms` those
+    that are added one after another.
+    """
+    unit = 2.0**-53 if problem.dtype.itemsize == 8 else 2.0**-24
+    chain = layout.distance_chain_length(problem.dim + 1) + 8.0  # roundings that one exponent passes
+    if problem.by_products:
+        chain *= 4.0
+    exponent = 4.0 * problem.rate
+    if exponent > 709.0:
+        exponent = min(exponent, problem.rate * shift + 709.0)
+    return unit * (chain * exponent + terms + 16.0 + 4.0 * merges) * (2.0 if problem.normalize else 1.0)
+
+
+def lost_rows(problem: Problem, state: Partial) -> Indices:
+    """Return the rows whose plain sums may have lost terms to underflow, and where these matter."""
+    limit = LOST[problem.dtype.itemsize]
+    if 4.0 * problem.rate < -math.log(limit) or not (problem.normalize or problem.lifted):
+        return np.empty(0, np.intp)
+    sizes = state.denominator[:, None] if problem.normalize else np.abs(state.numerators)
+    return np.flatnonzero((sizes < limit).any(axis=1))
+
+
+def no_sums(problem: Problem, rows: int) -> tuple[Floats, Floats]:
+    """Return the shifts, and the sums with their rounding errors, that the shifted kernel begins with."""
+    return np.full(rows, np.inf, problem.dtype), np.zeros((rows, 2, problem.p + 1), problem.dtype)
+
+
+def with_rest(shift: Floats, sums: Floats) -> Partial:
+    """Return the state of a kernel's sums and their rounding errors, (m, 2, p+1); the last column is denominators."""
+    totals = np.add(sums[:, 0], sums[:, 1], dtype=np.float64)  # (m, p+1)
+    return Partial(shift.astype(np.float64, copy=False), totals[:, :-1], totals[:, -1])
+
+
+def packed_size(problem: Problem) -> int:
+    """Return how many control points to pack at a time."""
+    return layout.whole_blocks(PACKED // (problem.dim + 2 + problem.p))
+
+
+def run(task: Callable[[slice], int], parts: list[slice], workers: int | None, report: Report) -> None:
+    """Call a task for ranges of rows, on threads if there are several, and report the pairs that each returns."""
+    if len(parts) == 1:
+        report(task(parts[0]))
+        return
+    with closing(as_done(task, parts, workers)) as finished:
+        for pairs in finished:
+            report(pairs)
+
+
+def task_rows(problem: Problem, n: int, workers: int | None, largest: float) -> float:
+    """Return how many rows a task takes that sums over n control points: a fair part, of at most so much work."""
+    m, each = len(problem.x), problem.work / (len(problem.x) * len(problem.b)) * n
+    rows = largest / each
+    if (threads := most(workers)) > 1:
+        rows = min(rows, max(m / (TASKS_EACH * threads), LEAST_WORK / each))
+    return rows

@@ -1,0 +1,117 @@
+"""The NumPy path of the dense method: small problems in a fresh process do not wait for a compiler."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._kernels.summation.layout import NEAR
+from .._types import Float64, Floats
+from .method import Report
+from .partial import Partial, merge
+from .problem import Problem
+
+TILE = (128, 512)
+"""Evaluation and control points of a tile: its two buffers are 1 MiB. Tuned."""
+CHAIN, PRODUCTS_CHAIN = 64, 24
+"""Terms of a sum, and products of an inner product, that are added one after another, as in the kernels."""
+
+
+def columns(problem: Problem) -> int:
+    """Return the control points of a tile: more where evaluation points are few, so that tiles are."""
+    return TILE[1] * max(1, TILE[0] // len(problem.x))
+
+
+def sums(problem: Problem, report: Report) -> Partial:
+    """Return the sums over all control points, block by block."""
+    state, n, step = None, len(problem.b), columns(problem)
+    defects = half_defects(problem.x) if problem.by_products else None
+    for first in range(0, n, step):
+        part = slice(first, min(first + step, n))
+        block = _block_sums(problem, part, defects)
+        state = block if state is None else merge(state, block, problem.rate)
+        report(len(problem.x) * (part.stop - first))
+    assert state is not None
+    return state
+
+
+def _block_sums(problem: Problem, part: slice, defects: Float64 | None) -> Partial:
+    """Return the sums over a block of control points, tile by tile."""
+    m, (b, offset, w) = len(problem.x), problem.controls(part)
+    block = Partial(np.empty(m), np.empty((m, problem.p)), np.empty(m))
+    of_block = half_defects(b) if problem.by_products else None
+    for first in range(0, m, TILE[0]):
+        rows = slice(first, first + TILE[0])
+        both = None if defects is None or of_block is None else (defects[rows], of_block)
+        tile = tile_sums(problem.x[rows], b, offset, w, problem.rate, both)
+        block.shift[rows], block.numerators[rows], block.denominator[rows] = (
+            tile.shift,
+            tile.numerators,
+            tile.denominator,
+        )
+    return block
+
+
+def tile_sums(
+    x: Floats, b: Floats, offset: Float64, w: Float64, rate: float, defects: tuple[Float64, Float64] | None = None
+) -> Partial:
+    """Return the triple of one tile; with the half defects of both sets of points, distances are from products."""
+    t = _from_differences(x, b) if defects is None else _from_products(x, b, *defects)
+    t += offset
+    nearest = t.min(axis=1)
+    angles = 2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(t), 1.0)) if w.shape[1] == 0 else None
+    t -= nearest[:, None]
+    t *= -rate
+    np.exp(t, out=t)
+    numerators = _sums(t, w) if angles is None else np.einsum("ij,ij->i", t, angles)[:, None]
+    return Partial(nearest, numerators, t.sum(axis=1))
+
+
+def _sums(e: Float64, w: Float64) -> Float64:
+    """Return ``e @ w`` without BLAS, whose order of additions is its own."""
+    columns = np.ascontiguousarray(w.T)  # (p, n)
+    total = np.zeros((len(e), len(columns)))
+    for first in range(0, len(w), CHAIN):
+        some = slice(first, first + CHAIN)
+        total += np.einsum("ij,kj->ik", e[:, some], columns[:, some])
+    return total
+
+
+def _from_differences(x: Floats, b: Floats) -> Float64:
+    """Return ``|x - b|^2``, (m, n)."""
+    t = np.zeros((len(x), len(b)))
+    difference = np.empty_like(t)
+    for j in range(x.shape[1]):
+        np.subtract(x[:, j, None], b[None, :, j], out=difference, dtype=np.float64)  # (m, n)
+        np.multiply(difference, difference, out=difference)
+        t += difference
+    return t
+
+
+def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64) -> Float64:
+    """Return ``|x - b|^2``, (m, n): from products, and from differences where they would be less accurate."""
+    x, b = x.astype(np.float64, copy=False), b.astype(np.float64, copy=False)
+    columns = np.ascontiguousarray(b.T)  # (d, n)
+    t = np.zeros((len(x), len(b)))
+    for first in range(0, len(columns), PRODUCTS_CHAIN):
+        some = slice(first, first + PRODUCTS_CHAIN)
+        t += np.einsum("ij,jk->ik", x[:, some], columns[some])
+    t -= x_defects[:, None]
+    t -= b_defects
+    t *= -2.0
+    t += 2.0
+    i, k = np.nonzero(t < NEAR)
+    if 4 * len(i) > t.size:
+        return _from_differences(x, b)
+    t[i, k] = ((x[i] - b[k]) ** 2).sum(axis=1)
+    return t
+
+
+def half_defects(rows: Floats) -> Float64:
+    """Return ``(|row|^2 - 1)/2`` of each row of about unit length, with an error far below its own rounding of 1.
+
+    Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
+    """
+    rows = rows.astype(np.float64, copy=False)
+    head = np.rint(rows * 2.0**26) / 2.0**26
+    tail = np.einsum("ij,ij->i", rows - head, rows + head)
+    return np.asarray(0.5 * ((np.einsum("ij,ij->i", head, head) - 1.0) + tail))

@@ -1,0 +1,64 @@
+"""What a method of summation is: what it is asked, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from .._types import Indices
+from .partial import Partial
+from .problem import Problem
+
+Scale = Literal["each row", "largest row"]
+"""What errors are relative to: the row's own sum of absolute terms, or the largest row's."""
+
+
+class Report(Protocol):
+    """Shows finished pairs, and that there will be more of them."""
+
+    def __call__(self, pairs: int, total: int = 0) -> None:
+        """Add finished pairs, and pairs to come."""
+
+
+def silent(pairs: int, total: int = 0) -> None:
+    """Show no finished pairs."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What a method may leave out on purpose, and the largest bound of all its errors, both relative to its scale."""
+
+    omitted: float
+    total: float
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums of a method, the bound of their errors on the method's scale, and the code that computed them.
+
+    `doubtful` lists rows whose denominator is too small for such an error: they are to be done densely.
+    """
+
+    partial: Partial
+    error: float
+    path: str
+    doubtful: Indices | None = None
+
+
+class Method(Protocol):
+    """A module that evaluates sums; small sums load only `dense`.
+
+    All but `dense` are given problems in float64, so that few kernels are compiled.
+    """
+
+    def obstacle(self, problem: Problem, tolerance: Tolerance) -> str:
+        """Return why the method cannot be used, or nothing."""
+
+    def promise(self, problem: Problem, omitted: float) -> float:
+        """Return the bound of all errors that the method expects to prove."""
+
+    def cost(self, problem: Problem, tolerance: Tolerance) -> float:
+        """Estimate the seconds that one thread takes."""
+
+    def sums(self, problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
+        """Return the sums over all control points, and report finished pairs."""

@@ -1,0 +1,97 @@
+"""A sum over control points as the methods take it: points, values and their scale, and what follows from these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from .._types import Float64, Floats, Int32
+
+LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
+"""By the size of a number: the fused kernel takes exponents up to it."""
+PRODUCTS_FROM = 11
+"""Dimension from which on squared distances take less time from products than from differences. Tuned."""
+UNSCALED: Int32 = np.zeros((), np.int32)[()]
+"""The octaves of weights that are the values, a scalar, as a dataclass wants it."""
+Controls = tuple[Floats, Float64, Float64]
+"""Control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles."""
+
+
+def compiled_form(array: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Return an array as kernels want it: contiguous, and writeable, since numba compiles again for one that is not."""
+    return np.require(array, dtype, ["C", "W"])
+
+
+def lift(numbers: Floats, octaves: Int32) -> Float64:
+    """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): many by products, where powers are normal."""
+    with np.errstate(over="ignore"):
+        if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:
+            return np.multiply(numbers, np.ldexp(1.0, octaves), dtype=np.float64)
+        return np.asarray(np.ldexp(numbers, octaves, dtype=np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The sums that are wanted: at x (m, d), over b (n, d), rate = lambda/2, computed in `dtype`.
+
+    The weights are ``values 2^-octaves``, (n, p) from (n, p) and (p,); without values they are the angles between x and
+    b_k (p = 1). `normalize` says whether the sum without weights is wanted
+    too; `lifted`, that sums are multiplied by huge numbers later, so that tiny ones matter. `offset` (n,) adds to the
+    squared distances.
+    """
+
+    x: Floats
+    b: Floats
+    rate: float
+    dtype: np.dtype[Any]
+    values: Floats | None
+    normalize: bool = True
+    lifted: bool = False
+    offset: Float64 | None = None
+    octaves: Int32 = UNSCALED
+
+    @cached_property
+    def dim(self) -> int:
+        """Dimension of the sphere."""
+        return int(self.x.shape[1]) - 1
+
+    @cached_property
+    def p(self) -> int:
+        """Number of columns of weights."""
+        return 1 if self.values is None else int(self.values.shape[1])
+
+    @cached_property
+    def by_products(self) -> bool:
+        """Whether squared distances are from products, unless they are small."""
+        return self.dim >= PRODUCTS_FROM
+
+    @cached_property
+    def kernel(self) -> Literal["fused", "shifted"]:
+        """The kernel that does the sums first: "fused" where it can."""
+        fits = 4.0 * self.rate <= LARGEST_EXPONENT[self.dtype.itemsize]
+        return "fused" if fits and self.values is not None and self.offset is None else "shifted"
+
+    @cached_property
+    def work(self) -> float:
+        """Count the arithmetic of all pairs, in operations of a vector's lane."""
+        d = self.dim + 1
+        distance = d + 3 if self.by_products else 2 * d
+        return float(len(self.x)) * len(self.b) * (distance + 14 + self.p + self.normalize)
+
+    def weights(self, part: slice) -> Float64:
+        """Return the weights (n, p) of a part of the control points, p = 0 for angles."""
+        if self.values is None:
+            return np.empty((len(self.b[part]), 0))
+        return lift(self.values[part], -self.octaves)
+
+    def controls(self, part: slice) -> Controls:
+        """Return a part of the control points, their offsets and weights."""
+        b = self.b[part]
+        return b, np.zeros(len(b)) if self.offset is None else self.offset[part], self.weights(part)
+
+    def at_rows(self, rows: Any) -> Problem:
+        """Return the problem at some of the evaluation points."""
+        return replace(self, x=self.x[rows])

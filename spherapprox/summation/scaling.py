@@ -1,0 +1,242 @@
+"""Sums for values of any size: as weights at most 1 times powers of 2, or in the exponents, and the way back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._types import Bools, Float64, Floats, Int32
+from . import plan
+from .all_pairs import LOST
+from .partial import Partial, merge
+from .plan import Plan, Wish
+from .problem import Problem, lift
+
+NO_UNDERFLOW = 300.0
+"""While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
+
+LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0
+"""How often a logarithm's parts are rounded, and their size besides the result's and that of the exponents."""
+
+_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+_LIFTED = 30
+"""Octaves from which on exponentials matter that underflow alone."""
+_BAND = 450
+"""Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
+_SMALL = 48.0
+"""While 2 lambda is below this, no exponential is small for a weight in float32."""
+_NO_OCTAVES = -1100
+"""Octaves of a column of zeros: fewer than those of any number."""
+
+
+@dataclass(frozen=True)
+class Strand:
+    """Values of about one size of some columns, and the control points that have them: their sums go apart.
+
+    `table` holds the values of `columns` at the control points that `members` selects, `band` their size.
+    """
+
+    columns: tuple[int, ...]
+    band: int
+    table: Floats
+    members: Bools
+
+    def problem(self, whole: Problem) -> Problem:
+        """Return the problem of these values alone; sums that are divided later are lifted."""
+        b = whole.b[self.members]
+        return replace(whole, b=b, values=self.table, normalize=False, lifted=whole.normalize)
+
+
+def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
+    """Cut values (n, p) where terms are of such different size that one scale would lose some: mostly nothing is cut.
+
+    Returns the values that go together, 0 in place of the others, or None if those are all; and the others: columns
+    with values beyond 2^450 or below 2^-450, those apart, and columns with huge values, beside which terms matter that
+    underflow alone, without the control points where the column is 0, so that the nearest of the others is what sums
+    are relative to.
+    """
+    if 4.0 * rate < NO_UNDERFLOW:
+        return table, []
+    octaves = np.where(table == 0.0, 2 * _NO_OCTAVES, np.frexp(table)[1])  # (n, p)
+    bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > _BAND))
+    alone = (bands != 0).any(axis=0) | (octaves.max(axis=0) > _LIFTED)
+    if not alone.any():
+        return table, []
+    parts: dict[tuple[int, bytes], list[int]] = {}
+    for column in np.flatnonzero(alone):
+        for band in (-1, 0, 1):
+            members = (bands[:, column] == band) & (table[:, column] != 0.0)
+            if members.any():
+                parts.setdefault((band, members.tobytes()), []).append(int(column))
+    found = []
+    for (band, key), columns in parts.items():
+        members = np.frombuffer(key, np.bool_)
+        found.append(Strand(tuple(columns), band, table[np.ix_(members, np.array(columns))], members))
+    return (None if alone.all() else np.where(alone, 0.0, table)), found
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The sums for values divided by 2^octaves, shape (p,), so that no partial sum overflows."""
+
+    sums: Partial
+    octaves: Int32
+
+
+def join(a: Scaled, b: Scaled, rate: float) -> Scaled:
+    """Return the sums over the union of two disjoint sets of control points, on the larger scale of each column."""
+    octaves = np.maximum(a.octaves, b.octaves)
+    return Scaled(merge(_on(octaves, a), _on(octaves, b), rate), octaves)
+
+
+def _on(octaves: Int32, a: Scaled) -> Partial:
+    """Return the sums on another scale."""
+    return replace(a.sums, numerators=lift(a.sums.numerators, a.octaves - octaves))
+
+
+def as_weights(problem: Problem) -> Problem:
+    """Return the problem with its values divided by powers of 2 so that none is above 1.
+
+    It is lifted where tiny sums matter, as those of a quotient do: also where huge values lift them.
+    """
+    assert problem.values is not None
+    largest = np.abs(problem.values).max(axis=0)  # (p,)
+    octaves = np.frexp(largest)[1]
+    octaves[largest == 0.0] = _NO_OCTAVES
+    return replace(problem, octaves=octaves, lifted=problem.lifted or bool(octaves.max() > _LIFTED))
+
+
+def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | None:
+    """Return the problem whose denominator is the sum over values (n,) >= 0, and the logarithm it is to be lifted by.
+
+    The exponents take any range of values. None if all are 0.
+    """
+    (used,) = np.nonzero(column)
+    if not used.size:
+        return None
+    logs = np.log(column[used].astype(np.float64))
+    top = float(logs.max())
+    nothing = np.broadcast_to(0.0, (len(used), 1))
+    offset = (top - logs) / problem.rate
+    return Problem(problem.x, problem.b[used], problem.rate, problem.dtype, nothing, offset=offset), top
+
+
+def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
+    """Return the sums (m, p) of the problem's values, or their quotients, and how they were evaluated."""
+    assert problem.values is not None
+    together, apart = strands(problem.values, problem.rate)
+    if not apart:
+        scaled, taken = _scaled(problem, wish, False)
+        return value(scaled, problem.rate, problem.normalize), taken
+    answer, plans, below = np.zeros((len(problem.x), problem.p)), [], None
+    # Step 1: the values that go together, and the denominators of all
+    if together is not None or problem.normalize:
+        first = np.zeros((len(problem.b), 1)) if together is None else together
+        scaled, taken = _scaled(replace(problem, values=first), wish, problem.normalize)
+        answer += value(scaled, problem.rate, problem.normalize)
+        below = scaled.sums if problem.normalize else None
+        plans.append(taken)
+    # Step 2: the others, each strand on its own scale
+    for strand in apart:
+        scaled, taken = _scaled(strand.problem(problem), wish, True)
+        own = value(scaled, problem.rate, False) if below is None else quotient(scaled, below, problem.rate)
+        answer[:, strand.columns] += own
+        plans.append(taken)
+    return answer, _joint(plans, problem.normalize)
+
+
+def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Plan]:
+    """Return the sums of values divided by powers of 2, and how they were evaluated."""
+    scaled = as_weights(problem)
+    state, taken = plan.evaluated(scaled, wish, row_by_row)
+    return Scaled(state, scaled.octaves), replace(taken, atol=underflow(scaled))
+
+
+def _joint(plans: list[Plan], normalize: bool) -> Plan:
+    """Return the plan of sums that were evaluated in parts; the first of quotients has the denominators."""
+    common = any(one.scale == "largest row" for one in plans)
+    return replace(
+        plans[0],
+        reason=f"{plans[0].reason}; {len(plans)} times, for values of very different size",
+        rtol=max(one.rtol for one in plans) + (plans[0].rtol if normalize else 0.0),
+        atol=sum(one.atol for one in plans),
+        scale="largest row" if common else plans[0].scale,
+    )
+
+
+def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
+    """Return the logarithms of the sums (m, p), where values are not negative, and how they were evaluated."""
+    assert problem.values is not None
+    if 4.0 * problem.rate < NO_UNDERFLOW:
+        scaled, taken = _scaled(problem, wish, True)
+        answer = logarithm(scaled, problem.rate, problem.normalize)
+    else:
+        columns = [_log_column(problem, column, wish) for column in problem.values.T]
+        answer, taken = np.stack([column[0] for column in columns], axis=1), columns[0][1]
+        taken = replace(taken, rtol=max(column[1].rtol for column in columns))
+        if problem.normalize:
+            below, of_ones = _log_column(problem, np.ones(len(problem.b)), wish)
+            answer -= below[:, None]
+            taken = replace(taken, rtol=taken.rtol + of_ones.rtol)
+    sizes = np.abs(answer[np.isfinite(answer)])
+    rounding = LOG_ROUNDINGS * 2.0**-53 * (float(sizes.max(initial=0.0)) + 4.0 * problem.rate + LARGEST_LOG)
+    return answer, replace(taken, rtol=taken.rtol + rounding, atol=0.0)
+
+
+def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, Plan]:
+    """Return the logarithms for one column of values, and how they were evaluated."""
+    lifted = in_exponents(problem, column)
+    if lifted is None:
+        return np.full(len(problem.x), -np.inf), Plan("dense", "all values are 0", 0.0, "numpy")
+    alone, top = lifted
+    state, taken = plan.evaluated(alone, wish, True)
+    return np.log(state.denominator) + (top - problem.rate * state.shift), taken
+
+
+def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
+    """Return the sums (m, p), or their quotients by the sum without values."""
+    sums = scaled.sums
+    if normalize:
+        return lift(sums.numerators / sums.denominator[:, None], scaled.octaves)
+    return _times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
+
+
+def quotient(scaled: Scaled, below: Partial, rate: float) -> Float64:
+    """Return the sums (m, p) over the denominators of another state."""
+    sums = scaled.sums
+    return _times_exp(sums.numerators / below.denominator[:, None], rate * (below.shift - sums.shift), scaled.octaves)
+
+
+def underflow(problem: Problem) -> float:
+    """Bound what the result of `value` loses to underflow, besides its error relative to the sums of absolute terms.
+
+    Terms lose what is below the smallest normal number of the weights' type, unless the row is summed again.
+    """
+    if 4.0 * problem.rate < _SMALL or (problem.lifted and not problem.normalize):
+        return 0.0
+    tiny, size = float(np.finfo(problem.dtype).smallest_normal), float(len(problem.b))
+    if problem.normalize:
+        tiny /= LOST[problem.dtype.itemsize]
+    with np.errstate(over="ignore"):
+        return float(size * np.ldexp(tiny, int(problem.octaves.max())))
+
+
+def logarithm(scaled: Scaled, rate: float, normalize: bool) -> Float64:
+    """Return the logarithms of what `value` returns, where `NO_UNDERFLOW` holds."""
+    sums = scaled.sums
+    below = np.log(sums.denominator) if normalize else rate * sums.shift
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(sums.numerators) - below[:, None] + scaled.octaves * math.log(2.0))
+
+
+def _times_exp(sums: Float64, exponent: Float64, octaves: Int32) -> Float64:
+    """Return ``sums exp(exponent) 2^octaves``, (m, p) from (m, p), (m,), (p,): no factor over- or underflows alone."""
+    if not exponent.any():
+        return lift(sums, octaves)
+    exponent = np.clip(exponent, -1e5, 1e5)  # far beyond all that 2^octaves can lift
+    n = np.rint(exponent / math.log(2.0))
+    rest = (exponent - n * _LN2_HIGH) - n * _LN2_LOW
+    with np.errstate(over="ignore"):  # `evaluate` warns of it
+        return np.asarray(np.ldexp(sums * np.exp(rest)[:, None], n.astype(np.int32)[:, None] + octaves))

@@ -1,0 +1,112 @@
+"""References between pages, and from code to pages, lead somewhere."""
+
+import importlib
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+THEOREMS = ROOT / "docs" / "theorems"
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(THEOREMS.glob("*.md"))}
+TEXTS = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+SOURCES = [path for name in ("spherapprox", "bounds", "tests", "benchmarks") for path in (ROOT / name).rglob("*.py")]
+SECTIONS = ("Statement", "Hypotheses", "Proof", "Functions")
+NUMBER = r"\d\.(?:\d+|[A-Z])"
+PAGE = rf"(?:docs/theorems/)?((?:\d|{NUMBER})-[a-z-]+\.md)"
+SPANS = re.compile(r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)  # code and mathematics hold no links
+
+
+def headings(text):
+    return re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+
+
+def anchors(text):
+    """Return the anchors that GitHub and MyST give to headings."""
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings(text)}
+
+
+def links(text):
+    return re.findall(r"\]\(([^)\s]+)\)", SPANS.sub("", text))
+
+
+def numbers(text):
+    """Return the numbers of theorems that a page's headings begin with."""
+    return {found[0] for title in headings(text) if (found := re.match(rf"{NUMBER}(?=[ .])|\d(?=\. )", title))}
+
+
+def dead_links(path, text):
+    """Yield the relative links of a page whose file or heading is missing."""
+    for link in links(text):
+        page, _, anchor = link.partition("#")
+        goal = path.parent / page if page else path
+        if not link.startswith("http") and (
+            not goal.is_file() or (anchor and anchor not in anchors(goal.read_text(encoding="utf-8")))
+        ):
+            yield f"{path.name}: {link}"
+
+
+def resolve(name):
+    """Return what a dotted name stands for; None where an extra that it needs is not installed."""
+    parts = name.split(".")
+    thing = importlib.import_module(parts[0])
+    for i, part in enumerate(parts[1:], 2):
+        try:
+            thing = getattr(thing, part) if hasattr(thing, part) else importlib.import_module(".".join(parts[:i]))
+        except ModuleNotFoundError as missing:
+            if missing.name.partition(".")[0] in ("spherapprox", "bounds"):
+                raise
+            return None
+    return thing
+
+
+def unresolved(text):
+    """Yield the dotted names of a page's code that nothing answers to."""
+    for name in re.findall(r"`((?:spherapprox|bounds)(?:\.\w+)+)", text):
+        try:
+            resolve(name)
+        except ModuleNotFoundError:
+            yield name
+
+
+def dead_references(text):
+    """Yield what code cites of the pages and none of them has: a page, a number, or a part in parentheses."""
+    yield from (path for path in re.findall(r"docs/theorems/[\w.-]*\.md", text) if Path(path).name not in PAGES)
+    for page, number, part in re.findall(rf"{PAGE}(?:,\s+({NUMBER})(?![\w-]))?(?:,?\s+\(([a-z]+)\))?", text):
+        if page not in PAGES or (number and number not in numbers(PAGES[page])) or part not in PAGES[page].lower():
+            yield f"{page} {number} {part}".strip()
+    known = {number for page in PAGES.values() for number in numbers(page)}
+    yield from (n for n in re.findall(rf'^\s*"""({NUMBER})(?: \([a-z]+\))?: ', text, re.MULTILINE) if n not in known)
+
+
+def test_pages_have_one_title_and_all_sections():
+    for name, text in PAGES.items():
+        assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1, name
+        wanted = SECTIONS if re.match(NUMBER, name) else SECTIONS[-1:] if name != "index.md" else ()
+        assert [title for title in headings(text) if title in SECTIONS] == list(wanted), name
+        assert all(re.search(rf"^## {section}\n\n\S", text, re.MULTILINE) for section in wanted), name
+
+
+def test_a_number_belongs_to_one_page():
+    stated = [number for text in PAGES.values() for number in numbers(text)]
+    assert len(stated) == len(set(stated)) > 45
+    assert all(name.partition("-")[0] in numbers(text) for name, text in PAGES.items() if name != "index.md")
+
+
+def test_relative_links_lead_to_files_and_headings():
+    assert not [fault for path in TEXTS for fault in dead_links(path, path.read_text(encoding="utf-8"))]
+
+
+def test_the_index_lists_every_page():
+    listed = re.findall(r"^\| \[([\d.A-Z]+)\]\((\S+)\)", PAGES["index.md"], re.MULTILINE)
+    assert sorted(page for _, page in listed) == sorted(set(PAGES) - {"index.md"})
+    assert all(page.startswith(f"{number}-") for number, page in listed)
+
+
+def test_functions_of_pages_resolve():
+    assert not [f"{name}: {function}" for name, text in PAGES.items() for function in unresolved(text)]
+    for name, text in PAGES.items():
+        assert name == "index.md" or re.search(r"`(spherapprox|bounds)\.", text.partition("## Functions")[2]), name
+
+
+def test_references_in_code_lead_to_pages():
+    faults = {path: [*dead_references(path.read_text(encoding="utf-8"))] for path in SOURCES if path != Path(__file__)}
+    assert not {path: dead for path, dead in faults.items() if dead}

@@ -8,7 +8,7 @@ collect_ignore = []
 if find_spec("sklearn") is None:
     collect_ignore += ["spherapprox/heads/regressor.py", "spherapprox/targets/digits.py"]
 if find_spec("torch") is None:
-    collect_ignore += ["spherapprox/heads/modules"]
+    collect_ignore += ["spherapprox/heads/torch_modules", "spherapprox/heads/modules.py"]
 
 
 def pytest_collection_modifyitems(items):

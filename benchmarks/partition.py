@@ -94,7 +94,7 @@ def limits(rounds: int) -> Iterator[list[str]]:
             exact.append(partition.cell_radius_is_exact())
 
         line = timed(once, radius, None, rounds)
-        line[0] += ", exact" if exact[-1] else ", within 5 %"
+        line[0] += ", exact" if exact[-1] else ", a bound"
         yield line
 
 

@@ -6,32 +6,34 @@ import csv
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 
-@contextmanager
-def together(out: Path, marks: Mapping[str, bytes]) -> Iterator[Path]:
-    """Give a temporary folder whose files move to `out` when all of them are written; nothing stays otherwise.
+def write_together(
+    out: str | os.PathLike[str], marks: Mapping[str, bytes], writers: Mapping[str, Callable[[Path], object]]
+) -> tuple[Path, ...]:
+    """Write files to a folder, all of them or none, each by the function that stands beside its name.
 
     Earlier results that are not written anew are deleted: `marks` says what stands near the beginning of each file.
     """
+    out = Path(out)
     new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=out))
     try:
-        yield folder
-        written = sorted(path.name for path in folder.iterdir())
-        for name in written:
+        for name, write in writers.items():
+            write(folder / name)
+        for name in writers:
             os.replace(folder / name, out / name)
         for name in earlier(out, marks)[0]:
-            if name not in written:
+            if name not in writers:
                 (out / name).unlink()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if new and not any(out.iterdir()):
             out.rmdir()
+    return tuple(out / name for name in sorted(writers))
 
 
 def earlier(out: Path, marks: Mapping[str, bytes]) -> tuple[list[str], list[str]]:

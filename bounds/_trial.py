@@ -14,7 +14,8 @@ from scipy.optimize import minimize_scalar
 from spherapprox import sphere
 from spherapprox._types import Floats
 from spherapprox.error import ErrorInterval, lengths, sup_error
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
@@ -25,9 +26,6 @@ from .inverse import best_concentration, error_bound
 from .validate import validate
 from .verdicts import Validation
 
-Head = CoreHead | SplitHead
-
-HEADS: dict[str, type[CoreHead] | type[SplitHead]] = {"core": CoreHead, "split": SplitHead}
 _THEOREMS = {"core": ("sharp-core",), "split": ("sharp-split-mean", "sharp-split")}
 _THESIS = {"core": "thesis-core", "split": "thesis-split"}
 _THESIS_VECTOR = {"core": "thesis-vector", "split": "thesis-split"}
@@ -137,7 +135,7 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
     def make(concentration: float) -> Head:
         with warnings.catch_warnings():  # a head may be useless: its error is measured
             warnings.simplefilter("ignore", RuntimeWarning)
-            return HEADS[kind].from_target(lambda _: known, partition, concentration)
+            return FAMILIES[kind].from_target(lambda _: known, partition, concentration)
 
     if way == "theory":
         concentration = _theory(target, kind, radius, n)

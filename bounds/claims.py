@@ -12,7 +12,7 @@ import numpy as np
 from spherapprox import _checks, sphere
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths, sup_error
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 from spherapprox.vmf import VonMisesFisher
@@ -86,13 +86,13 @@ Search = Callable[[float], Found]
 """An attempt to refute a number."""
 
 
-def of_values(head: CoreHead | SplitHead, target: Target) -> Claim:
+def of_values(head: Head, target: Target) -> Claim:
     """Hold a head's values against those that the theorems speak of, c exp(lambda) w_k f(b_k) or f(b_k)."""
     return _attempt(VALUES, None, lambda _: _differing_values(head, target))
 
 
 def of_numbers(
-    head: CoreHead | SplitHead,
+    head: Head,
     target: Target,
     error: ErrorInterval | None,
     *,
@@ -136,12 +136,12 @@ def _attempt(name: str, stated: float | None, search: Search) -> Claim:
     return Claim(name, stated, found, "refuted" if refuted else "survived", reason, at)
 
 
-def _differing_values(head: CoreHead | SplitHead, target: Target) -> Found:
+def _differing_values(head: Head, target: Target) -> Found:
     f = target(head.control_points)
     if f.shape != head.values.shape:
         return math.inf, True, f"shape {head.values.shape}, this target's is {f.shape}", None
     scale: Any = 1.0
-    if isinstance(head, CoreHead):
+    if head.family == "core":
         weights = None if head.points is None else nodes(head.points)[1]
         log_peak = float(VonMisesFisher(head.dim, head.concentration).log_density(1.0))
         scale = math.exp(min(log_peak, 700.0)) * (np.full(len(head), 1.0 / len(head)) if weights is None else weights)
@@ -155,7 +155,7 @@ def _differing_values(head: CoreHead | SplitHead, target: Target) -> Found:
     return share, refuted, reason, head.control_points[worst : worst + 1].astype(np.float64)
 
 
-def _sample(head: CoreHead | SplitHead, n: int, rng: np.random.Generator) -> Float64:
+def _sample(head: Head, n: int, rng: np.random.Generator) -> Float64:
     """Return n random points, fewer in many dimensions, and up to half as many control points."""
     n = min(n, max(100, NUMBERS // (head.dim + 1)))
     controls = head.control_points[:: -(-2 * len(head) // n)].astype(np.float64)
@@ -170,13 +170,13 @@ def _steepest(stated: float, target: Target, x: Float64, rng: np.random.Generato
     return pair.quotient, refuted, reason, np.stack([pair.x, pair.y])
 
 
-def largest(head: CoreHead | SplitHead, target: Target, n: int, rng: np.random.Generator) -> ErrorInterval:
+def largest(head: Head, target: Target, n: int, rng: np.random.Generator) -> ErrorInterval:
     """Measure ``sup |f|`` of a target by n points, control points, and a search from the largest values."""
     shape = target(head.control_points[:1]).shape[1:]
     return sup_error(target, lambda x: np.zeros((len(x), *shape)), points=_sample(head, n, rng), rng=rng)
 
 
-def _too_large(stated: float, head: CoreHead | SplitHead, target: Target, n: int, rng: np.random.Generator) -> Found:
+def _too_large(stated: float, head: Head, target: Target, n: int, rng: np.random.Generator) -> Found:
     found, some = largest(head, target, n, rng), target(head.control_points[:100])
     refuted = not found.lower <= stated * (1.0 + math.sqrt(precision(some, some.dtype)))
     return found.lower, refuted, "", found.at[None]
@@ -200,7 +200,7 @@ def _inexact(degree: int, points: PointSet, workers: int | None) -> Found:
     return float(max(first - 1, 0)), True, f"a polynomial of degree {first} has the error {errors[first]:.2g}", None
 
 
-def _at_its_point(error: ErrorInterval, head: CoreHead | SplitHead, target: Target) -> Found:
+def _at_its_point(error: ErrorInterval, head: Head, target: Target) -> Found:
     again = sup_error(head, target, points=error.at[None], refine=0)
     size = float(lengths(target(error.at[None]).ravel()))
     allowance = 1e-5 * (size + again.lower)

@@ -15,7 +15,7 @@ from tabulate import tabulate
 from spherapprox import PointSet, _checks, points
 from spherapprox.partition import EqualMeasurePartition
 
-from ._files import together, write_csv
+from ._files import write_csv, write_together
 from ._progress import each
 from .covering import covering_radius
 
@@ -332,11 +332,11 @@ def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
-    with together(Path(out), FILES) as folder:
-        write_csv(folder / "points.csv", COLUMNS, (row.values() for row in comparison.records()))
-        plot.write(plot.covering_figure(comparison), folder / "covering.png")
-        if comparison.dim == 2:
-            n = min((row.n for row in comparison.rows), key=lambda count: abs(math.log(count / DRAWN)))
-            plot.write(plot.partition_figure(EqualMeasurePartition(2, n)), folder / "partition.png")
-        names = sorted(path.name for path in folder.iterdir())
-    return tuple(Path(out) / name for name in names)
+    writers: dict[str, Callable[[Path], object]] = {
+        "points.csv": lambda path: write_csv(path, COLUMNS, (row.values() for row in comparison.records())),
+        "covering.png": lambda path: plot.write(plot.covering_figure(comparison), path),
+    }
+    if comparison.dim == 2:
+        n = min((row.n for row in comparison.rows), key=lambda count: abs(math.log(count / DRAWN)))
+        writers["partition.png"] = lambda path: plot.write(plot.partition_figure(EqualMeasurePartition(2, n)), path)
+    return write_together(out, FILES, writers)

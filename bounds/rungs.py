@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from spherapprox import _checks
 from spherapprox._types import Float64
 
 from ._bound import Bound
-from ._files import together, write_csv
+from ._files import write_csv, write_together
 from ._progress import each
 from .api import concentration, ladder
 
@@ -274,13 +274,15 @@ def save(
     printed = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis", ragozin=1.0)
     proven = concentration(axis, dim=dim, lipschitz=lipschitz, theorem="thesis")
     sharp = concentration(axis, dim=dim, lipschitz=lipschitz)
-    with together(Path(out), FILES) as folder:
-        _write(rung, folder / "ladder.csv")
-        plot.write(plot.ladder_figure(by_eps), folder / "ladder_eps.png")
-        plot.write(plot.ladder_figure(by_dim), folder / "ladder_dim.png")
-        plot.write(plot.concentration_figure(axis, printed, proven, sharp, dim), folder / "concentration.png")
-        names = sorted(path.name for path in folder.iterdir())
-    return tuple(Path(out) / name for name in names)
+    writers: dict[str, Callable[[Path], object]] = {
+        "ladder.csv": lambda path: _write(rung, path),
+        "ladder_eps.png": lambda path: plot.write(plot.ladder_figure(by_eps), path),
+        "ladder_dim.png": lambda path: plot.write(plot.ladder_figure(by_dim), path),
+        "concentration.png": lambda path: plot.write(
+            plot.concentration_figure(axis, printed, proven, sharp, dim), path
+        ),
+    }
+    return write_together(out, FILES, writers)
 
 
 def _write(bounds: Sequence[Bound], path: Path) -> None:

@@ -19,16 +19,17 @@ from numpy.typing import ArrayLike
 from tabulate import tabulate
 
 from spherapprox import __version__, _checks, sphere
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._bound import format_log10
 from ._estimate import with_estimates
-from ._files import together, write_csv
+from ._files import write_csv, write_together
 from ._problem import LARGEST_CONCENTRATION
 from ._progress import each
-from ._trial import HEADS, Head, Measure, Row, one
+from ._trial import Measure, Row, one
 from .claims import Claim, of_numbers
 
 __all__ = ["CHOICES", "PREFIX_LENGTHS", "Row", "Study", "run", "save"]
@@ -84,7 +85,7 @@ class Study:
 
     target: Target
     rows: tuple[Row, ...]
-    shown: CoreHead | SplitHead
+    shown: Head
     shown_error: float
     points: int
     estimated: tuple[str, ...] = ()
@@ -137,7 +138,7 @@ class Study:
         >>> found.series("split", "best")
         ()
         """
-        _checks.choice(head, "head", HEADS)
+        _checks.choice(head, "head", FAMILIES)
         _checks.choice(choice, "choice", (*CHOICES, "fixed"))
         return tuple(r for r in self.rows if r.head == head and r.choice == choice)
 
@@ -286,7 +287,7 @@ def run(
     ways = _ways(known, choices)
     sample = sphere.uniform(known.dim, min(points, _SAMPLE), rng=rng)
     measure = Measure(known, estimated, points, sample, known(sample), rng, workers)
-    steps = [(count, kind, way) for count in counts for kind in HEADS for way in ways]
+    steps = [(count, kind, way) for count in counts for kind in FAMILIES for way in ways]
     if known.sup_norm is None:
         steps = [step for step in steps if step[1:] != ("core", "theory")]
     rows: list[Row] = []
@@ -395,15 +396,17 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
-    with together(Path(out), FILES) as folder:
-        write_csv(folder / "study.csv", [field.name for field in fields(Row)], map(astuple, study.rows))
-        text = json.dumps(study.document(), indent=1, allow_nan=False)
-        (folder / "study.json").write_text(text + "\n", encoding="utf-8")
-        plot.write(plot.error_figure(study), folder / "error.png")
-        if study.target.dim == 2:
-            plot.write(plot.maps_figure(study.shown, study.target, study.shown_error), folder / "maps.png")
-        names = sorted(path.name for path in folder.iterdir())
-    return tuple(Path(out) / name for name in names)
+    columns = [field.name for field in fields(Row)]
+    text = json.dumps(study.document(), indent=1, allow_nan=False) + "\n"
+    writers: dict[str, Callable[[Path], object]] = {
+        "study.csv": lambda path: write_csv(path, columns, map(astuple, study.rows)),
+        "study.json": lambda path: path.write_text(text, encoding="utf-8"),
+        "error.png": lambda path: plot.write(plot.error_figure(study), path),
+    }
+    if study.target.dim == 2:
+        maps = (study.shown, study.target, study.shown_error)
+        writers["maps.png"] = lambda path: plot.write(plot.maps_figure(*maps), path)
+    return write_together(out, FILES, writers)
 
 
 def _json_value(value: object) -> object:

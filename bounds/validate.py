@@ -9,7 +9,8 @@ import numpy as np
 
 from spherapprox import _checks
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
@@ -32,7 +33,7 @@ ENTER = {"sharp-core-quadrature": (attempts.EXACTNESS,), "sharp-split": (attempt
 
 
 def validate(
-    head: CoreHead | SplitHead,
+    head: Head,
     target: Target,
     *,
     error: ErrorInterval | None = None,
@@ -130,18 +131,19 @@ def validate(
     given, error = error, sup_error(head, target, n=n, workers=workers, rng=rng) if error is None else error
     numbers = attempts.of_numbers(head, target, given, n=n, workers=workers, rng=rng, attempted=claims)
     stated = {claim.name: claim for claim in (values, *numbers)}
-    names = CORE if isinstance(head, CoreHead) else SPLIT
+    names = {"core": CORE, "split": SPLIT}.get(head.family, ())
     size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
     checks = [_upper(name, head, target, error, stated, size) for name in names]
-    if worst_case and isinstance(head, SplitHead):
+    if worst_case and head.family == "split":
         checks.append(_lower(head, target, n, workers, rng))
     return Validation(error, tuple(checks), tuple(stated.values()))
 
 
 def _check(head: object, target: object, error: object) -> None:
     """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
-    if not isinstance(head, CoreHead | SplitHead):
-        raise TypeError(f"'head' must be a CoreHead or a SplitHead, got {type(head).__name__}")
+    if not isinstance(head, Head):
+        kinds = " or a ".join(kind.__name__ for kind in FAMILIES.values())
+        raise TypeError(f"'head' must be a {kinds}, got {type(head).__name__}")
     if not isinstance(target, Target):
         raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {type(target).__name__}")
     if head.dim != target.dim:
@@ -156,7 +158,7 @@ def _check(head: object, target: object, error: object) -> None:
 
 
 def _size(
-    head: CoreHead | SplitHead,
+    head: Head,
     target: Target,
     claims: dict[str, Claim],
     n: int,
@@ -170,7 +172,7 @@ def _size(
     return attempts.largest(head, target, n, _checks.generator(rng)).lower
 
 
-def known_radius(head: CoreHead | SplitHead) -> float | None:
+def known_radius(head: Head) -> float | None:
     """Return the covering radius of a head's control points where it is known."""
     points = head.points
     if isinstance(points, EqualMeasurePartition):
@@ -178,13 +180,13 @@ def known_radius(head: CoreHead | SplitHead) -> float | None:
     return points.covering_bound() if isinstance(points, PointSet) and points.covering_is_known else None
 
 
-def known_separation(head: CoreHead | SplitHead) -> float | None:
+def known_separation(head: Head) -> float | None:
     """Return the least distance between two of a head's control points, None where it is not known or there is none."""
     distance = head.points.smallest_distance() if isinstance(head.points, PointSet) else 0.0
     return distance if 0.0 < distance <= np.pi else None
 
 
-def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target, riemann: bool) -> str:
+def _obstacle(theorem: str, head: Head, target: Target, riemann: bool) -> str:
     """Say why a theorem does not speak of this head and target; empty when it does."""
     if target.lipschitz is None:
         return "needs the target's Lipschitz constant (lipschitz=)"
@@ -197,7 +199,7 @@ def _obstacle(theorem: str, head: CoreHead | SplitHead, target: Target, riemann:
     return _lack(theorem, head)
 
 
-def _lack(theorem: str, head: CoreHead | SplitHead) -> str:
+def _lack(theorem: str, head: Head) -> str:
     """Say what a theorem needs of the control points that is not known of them; empty when nothing is."""
     points = head.points
     if theorem == "sharp-core-quadrature":
@@ -212,7 +214,7 @@ def _lack(theorem: str, head: CoreHead | SplitHead) -> str:
 
 def _upper(
     theorem: str,
-    head: CoreHead | SplitHead,
+    head: Head,
     target: Target,
     error: ErrorInterval,
     claims: dict[str, Claim],
@@ -257,9 +259,7 @@ def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict
     return check("holds")
 
 
-def _lower(
-    head: SplitHead, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None
-) -> Check:
+def _lower(head: Head, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None) -> Check:
     quantity: Quantity = "worst-case error"
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import _extras
+from . import _extras, heads
 
 if TYPE_CHECKING:
     from . import harmonics, points, special, sphere, targets
     from ._warmup import warmup
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
-    from .heads import ClassicalHead, CoreHead, SplitHead
+    from .heads import *  # noqa: F403
     from .heads import HeadRegressor as HeadRegressor
     from .io import load
     from .partition import EqualMeasurePartition
@@ -32,9 +32,6 @@ _HOME = {
     "EqualMeasurePartition": "partition",
     "PointSet": "points",
     "Target": "target",
-    "ClassicalHead": "heads",
-    "CoreHead": "heads",
-    "SplitHead": "heads",
     "evaluate": "summation",
     "ErrorInterval": "error",
     "sup_error": "error",
@@ -42,16 +39,13 @@ _HOME = {
     "load": "io",
     "show_config": "config",
     "warmup": "_warmup",
-}
+} | dict.fromkeys(heads.__all__, "heads")
 _MODULES = ("harmonics", "points", "special", "sphere", "targets")
 
 __all__ = [
-    "ClassicalHead",
-    "CoreHead",
     "EqualMeasurePartition",
     "ErrorInterval",
     "PointSet",
-    "SplitHead",
     "Target",
     "VonMisesFisher",
     "evaluate",
@@ -66,6 +60,7 @@ __all__ = [
     "warmup",
     "worst_case_error",
 ]
+__all__ += heads.__all__
 
 
 def __getattr__(name: str) -> Any:

@@ -1,15 +1,13 @@
-"""One file that holds arrays and scalars, sealed by a checksum: docs/format.md describes it to the byte."""
+"""One .npz file of arrays under a JSON header and a checksum: docs/format.md describes it."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
 import json
-import math
 import os
 import secrets
 import shutil
-import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,30 +17,15 @@ from typing import IO, Any, ClassVar
 import numpy as np
 
 from . import __version__, _checks
-from ._types import Floats
+from ._types import Array, Floats
 
 FORMAT = "spherapprox"
-VERSION = 1
-HEADER = "spherapprox.json"
-SEAL = 64
-"""Length of the checksum at the end, hexadecimal digits of SHA-256."""
+VERSION = 2
+HEADER, CHECKSUM = "header", "sha256"
+"""Names of the arrays that hold the JSON header and the checksum, as bytes."""
 
-_NAME_AT = 30
-"""Where the name of a zip archive's first member stands."""
-
-_HEADER_LIMIT = 2**20
-"""Bytes that the header may take."""
-
-_CHUNK = 2**20
-
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive (.npz, .pt, ...) of something else",
-    b"\x93NUMPY": "a single array (.npy), which np.load reads",
-    b"\x80": "a pickle, which can run any code and is never opened",
-    b"\x89PNG": "an image",
-    b"\xff\xd8\xff": "an image",
-}
-"""What foreign files are, by the bytes they begin with."""
+_HEADER_1, _SEAL_1 = "spherapprox.json", 64
+"""Version 1: the header's member, and the length of the checksum at the end of the file, in hexadecimal digits."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +45,7 @@ class Savable:
     _kind: ClassVar[str]
 
     def _arguments(self) -> Mapping[str, Any]:
-        """Return what the constructor would make this again from, bit by bit."""
+        """Return the constructor's arguments that make an equal object, bit by bit."""
         raise NotImplementedError
 
     def _record(self) -> Record:
@@ -115,121 +98,84 @@ def write(path: object, record: Record) -> None:
     """Write a record to a file that appears complete or not at all."""
     target = os.path.realpath(_checks.path(path))
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": f"{FORMAT} {__version__}"}
-    arrays = dict(_flatten(record, header))
-    size = sum(array.nbytes for array in arrays.values())
+    floats = dict(_flatten(record, header))
+    size = sum(array.nbytes for array in floats.values())
     _checks.memory(size, f"the file {target!r}", "save the arrays themselves with np.save")
+    arrays = {HEADER: np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8), **floats}
     with _replacing(target) as file:
-        with zipfile.ZipFile(file, "w") as archive:
-            with archive.open(_member(HEADER), "w") as entry:
-                entry.write(json.dumps(header, indent=1, allow_nan=False).encode() + b"\n")
-            for name, array in arrays.items():
-                with archive.open(_member(name + ".npy"), "w", force_zip64=array.nbytes > 2**30) as entry:
-                    np.lib.format.write_array(entry, array, version=(1, 0), allow_pickle=False)
-            archive.comment = bytes(SEAL)  # the last bytes of the file, written again below
-        sealed = file.tell() - SEAL
-        seal = _digest(file, sealed)
-        file.seek(sealed)
-        file.write(seal)
+        np.savez(file, **arrays, **{CHECKSUM: _checksum(arrays)})  # type: ignore[arg-type]
 
 
 def read(path: object) -> Record:
-    """Return the record of a file, after checking that it is one and that no byte of it was changed."""
+    """Return the record of a file, after checking that it is one and that nothing in it was changed."""
     name = _checks.path(path)
     if os.path.exists(name) and not os.path.isfile(name):
         raise ValueError(f"{name!r} is {'a folder' if os.path.isdir(name) else 'no regular file'}: name a file")
     with open(name, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        _check_beginning(file, size, name)
         _checks.memory(size, f"{name!r}", "np.load reads single arrays of it (docs/format.md)")
-        seal = _digest(file, size - SEAL)
-        file.seek(size - SEAL)
-        if file.read(SEAL) != seal:
-            raise ValueError(
-                f"{name!r} is damaged: its bytes do not have the checksum at its end, so it was cut off or changed "
-                "after it was saved; copy it again, or save it anew"
-            )
         try:
-            with zipfile.ZipFile(file) as archive:
-                return _unpack(archive, size)
+            header, arrays = _verified(file, size)
+            record = _gather(header, arrays, "")
         except _Refused as error:
-            raise ValueError(f"{name!r} cannot be read: {error}") from None
-        except _MALFORMED as error:
+            raise ValueError(f"{name!r} {error}") from None
+        except Exception as error:  # of zipfile, json or NumPy, where bytes are damaged
             raise ValueError(
-                f"{name!r} is no well-formed file of {FORMAT}: {_checks.show(error)}; save it anew"
+                f"{name!r} is damaged, or no file of {FORMAT} ({_checks.show(error)}): copy it again, or save it anew"
             ) from error
-
-
-class _Refused(Exception):
-    """Says what is wrong with the contents of a file."""
-
-
-_MALFORMED = (
-    ValueError, TypeError, LookupError, AttributeError, EOFError, OverflowError, RuntimeError, SyntaxError, OSError,
-    struct.error, zipfile.BadZipFile,
-)  # fmt: skip
-"""What zipfile, json and NumPy's parser raise where someone else wrote the file."""
-
-
-def _check_beginning(file: IO[bytes], size: int, name: str) -> None:
-    """Raise unless the file begins as all files of this format do: a zip archive with the header in front."""
-    beginning = file.read(_NAME_AT + len(HEADER))
-    if not size:
-        raise ValueError(f"{name!r} is empty: copy it again, or save it anew")
-    if beginning[:4] == b"PK\x03\x04" and beginning[_NAME_AT:] == HEADER.encode() and size > _NAME_AT + SEAL:
-        return
-    what = next((text for magic, text in _FOREIGN.items() if beginning.startswith(magic)), "something else")
-    raise ValueError(
-        f"{name!r} is no file of {FORMAT}, or its beginning is damaged: it looks like {what}; "
-        "load reads what .save wrote"
-    )
-
-
-def _unpack(archive: zipfile.ZipFile, size: int) -> Record:
-    """Return the record of an archive, whose members are stored as they are and so take no more than its size."""
-    members = archive.infolist()
-    names = [member.filename for member in members]
-    if names[0] != HEADER or len(set(names)) < len(names):
-        raise _Refused(f"{HEADER!r} must be its first member, and no name may be there twice, got {names}")
-    if any(m.compress_type != zipfile.ZIP_STORED for m in members) or sum(m.file_size for m in members) > size:
-        raise _Refused("its members must be stored, not compressed, and not overlap; save it anew")
-    if members[0].file_size > _HEADER_LIMIT:
-        raise _Refused(f"its header of {members[0].file_size} bytes is above the limit of {_HEADER_LIMIT}")
-    header = json.loads(archive.read(HEADER).decode())
-    form, version, writer = (header.pop(key) for key in ("format", "version", "written_by"))
-    if form != FORMAT or type(version) is not int or version < 1:
-        raise _Refused(f"its header must say format {FORMAT!r} and a version from 1 on, got {form!r} and {version!r}")
-    if version > VERSION:
-        raise _Refused(
-            f"{_checks.show(writer)} wrote it in version {version} of the format, and {FORMAT} {__version__} reads up "
-            f"to version {VERSION}; upgrade {FORMAT}"
-        )
-    arrays = {member.filename: _read_array(archive, member) for member in members[1:]}
-    record = _gather(header, arrays, "")
     if arrays:
-        raise _Refused(f"nothing in its header stands for {', '.join(arrays)}")
+        raise ValueError(f"{name!r} is malformed: nothing in its header stands for {', '.join(arrays)}; save it anew")
     return record
 
 
-def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Floats:
-    """Return a member's array after checking that it is as large as it says."""
-    with archive.open(member) as entry:
-        if np.lib.format.read_magic(entry) != (1, 0):
-            raise _Refused(f"{member.filename!r} must be in version 1.0 of the .npy format")
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(entry)
-        if dtype.str not in ("<f4", "<f8") or fortran:
-            raise _Refused(f"{member.filename!r} must hold '<f4' or '<f8' in C order, got {dtype.str!r}")
-        stored = member.file_size - entry.tell()
-        if min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize != stored:
-            raise _Refused(f"{member.filename!r} has {stored} bytes for shape {_checks.show(shape)}")
-        array: Floats = np.empty(shape, dtype)
-        flat = array.reshape(-1).view(np.uint8)
-        for start in range(0, stored, _CHUNK):
-            flat[start : start + _CHUNK] = np.frombuffer(entry.read(_CHUNK), np.uint8)
-    return array.astype(dtype.newbyteorder("="), copy=False)
+class _Refused(Exception):
+    """Carries the complaint about a file that can be opened, without its name."""
+
+
+def _verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the header and the arrays of a file of any version, once its checksum is known to be right."""
+    if not zipfile.is_zipfile(file):
+        raise _Refused(f"is no file of {FORMAT}, or was cut off: load reads what .save wrote; copy it again")
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as archive:
+        if not {HEADER, _HEADER_1} & set(archive.files):
+            raise _Refused(f"is no file of {FORMAT}, but an archive of something else: load reads what .save wrote")
+        members = archive.zip.infolist()
+        if any(m.compress_type != zipfile.ZIP_STORED for m in members) or sum(m.file_size for m in members) > size:
+            raise _Refused("is malformed: its members must be stored, not compressed, and not overlap; save it anew")
+        arrays = {name: archive[name] for name in archive.files}
+    if _HEADER_1 in arrays:
+        file.seek(0)
+        sealed = file.read()
+        right = hashlib.sha256(sealed[:-_SEAL_1]).hexdigest().encode() == sealed[-_SEAL_1:]
+        text = arrays.pop(_HEADER_1)
+    else:
+        stated = arrays.pop(CHECKSUM)
+        right = np.array_equal(stated, _checksum(arrays))
+        text = arrays.pop(HEADER).tobytes()
+    if not right:
+        raise _Refused("is damaged: its arrays do not have its checksum; copy it again, or save it anew")
+    header = json.loads(text)
+    form, version, writer = (header.pop(key) for key in ("format", "version", "written_by"))
+    if form != FORMAT or version > VERSION:
+        raise _Refused(
+            f"cannot be read: {_checks.show(writer)} wrote it in version {version} of the format {form!r}, and "
+            f"{FORMAT} {__version__} reads up to version {VERSION} of {FORMAT!r}; upgrade {FORMAT}"
+        )
+    return header, arrays
+
+
+def _checksum(arrays: Mapping[str, Array]) -> Array:
+    """Return the SHA-256 of all names, types, shapes and bytes, in their order, shape (32,)."""
+    state = hashlib.sha256()
+    for name, array in arrays.items():
+        state.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        state.update(array.reshape(-1).view(np.uint8).data)
+    return np.frombuffer(state.digest(), np.uint8)
 
 
 def _flatten(record: Record, header: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Floats]]:
-    """Write what is no float into the header; yield floats and arrays, little-endian, under their names."""
+    """Write strings, integers and None into the header; yield floats and arrays, little-endian, with their names."""
     header["kind"] = record.kind
     for name, value in record.fields.items():
         if isinstance(value, Record):
@@ -242,42 +188,24 @@ def _flatten(record: Record, header: dict[str, Any], prefix: str = "") -> Iterat
             header[name] = value
 
 
-def _gather(node: dict[str, Any], arrays: dict[str, Floats], prefix: str) -> Record:
+def _gather(node: dict[str, Any], arrays: dict[str, Array], prefix: str) -> Record:
     """Return the record of a part of the header, and take its arrays away."""
     fields: dict[str, Field] = {}
     kind = node.pop("kind")
-    if not isinstance(kind, str):
-        raise _Refused(f"a kind must be a string, got {_checks.show(kind)}")
     for name, value in node.items():
-        if not isinstance(value, dict | str | int | None):
-            raise _Refused(f"{prefix + name!r} must be a string, an integer or null, got {_checks.show(value)}")
         fields[name] = _gather(value, arrays, f"{prefix}{name}/") if isinstance(value, dict) else value
     for entry in [entry for entry in arrays if entry.startswith(prefix) and "/" not in entry[len(prefix) :]]:
         array = arrays.pop(entry)
-        fields[entry[len(prefix) :].removesuffix(".npy")] = array if array.ndim else float(array)
+        if array.dtype.str not in ("<f4", "<f8"):
+            raise _Refused(f"is malformed: {entry!r} must hold '<f4' or '<f8', got {array.dtype.str!r}; save it anew")
+        array = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+        fields[entry[len(prefix) :]] = array if array.ndim else float(array)
     return Record(kind, fields)
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    """Return a member without a date, so that the same object always makes the same file."""
-    member = zipfile.ZipInfo(name)
-    member.create_system, member.external_attr = 3, 0o644 << 16
-    return member
-
-
-def _digest(file: IO[bytes], length: int) -> bytes:
-    """Return the SHA-256 of a file's first bytes, in hexadecimal digits."""
-    file.seek(0)
-    state = hashlib.sha256()
-    while length > 0 and (chunk := file.read(min(length, _CHUNK))):
-        state.update(chunk)
-        length -= len(chunk)
-    return state.hexdigest().encode()
 
 
 @contextmanager
 def _replacing(target: str) -> Iterator[IO[bytes]]:
-    """Give a new file that takes the place of the target when the block ends, and vanishes if it fails."""
+    """Open a new file that replaces the target when the block ends, and vanishes if it fails."""
     if os.path.exists(target) and not os.path.isfile(target):
         what = "a folder" if os.path.isdir(target) else "no regular file"
         raise ValueError(f"'path' must name a file, got {target!r}, which is {what}")

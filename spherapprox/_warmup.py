@@ -82,14 +82,11 @@ def _compile(name: str) -> None:
 
 
 def _radii() -> None:
-    from ._kernels.partition import search
     from .partition import EqualMeasurePartition
 
     for dim, n, kind in product((2, 3, 8), (1000, 10**8), ("midpoint", "centroid", "smallest-cap")):
         partition = EqualMeasurePartition(dim, n, centers=kind)
         assert partition.cell_radius() + partition.cell_diameter_bound() + len(partition.collar_counts) > 0.0
-    none = np.empty(0)
-    search.judge_all(0, 4, (none, none, np.empty(0, np.int64)), 1.0, (none, none, none), none)
 
 
 def _partitions() -> None:
@@ -126,8 +123,7 @@ def _points() -> None:
     points.greedy(x, 90)
     for dim in (1, 2, 3, 5):
         some = points.uniform(dim, 50, rng=0)
-        some.cap_discrepancy("l2")
-        some.cap_discrepancy("sup", cells=1000)
+        some.cap_discrepancy()
         some.quadrature_error(4)
         VonMisesFisher(dim, 20.0).rvs(some.points[0], 10, rng=0)
 

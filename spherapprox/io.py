@@ -6,19 +6,18 @@ import os
 from typing import Any
 
 from . import __version__, _archive, _checks
-from .heads import ClassicalHead, CoreHead, SplitHead
+from .heads.registry import HEADS
 from .partition import EqualMeasurePartition
 from .points import PointSet
 
 __all__ = ["load"]
 
-_CLASSES: dict[str, type[_archive.Savable]] = {
-    kind._kind: kind for kind in (CoreHead, SplitHead, ClassicalHead, EqualMeasurePartition, PointSet)
-}
+_SAVED: tuple[type[_archive.Savable], ...] = (*HEADS, EqualMeasurePartition, PointSet)
+_CLASSES = {savable._kind: savable for savable in _SAVED}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Return what was saved to a file, bit by bit.
+    """Load a head, a partition or a point set from a file, bit by bit.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Notes
     -----
-    Files are archives of NumPy arrays (.npz) with a SHA-256 over all of their bytes; nothing in them is ever unpickled
+    Files are archives of NumPy arrays (.npz) with a SHA-256 over all of them; nothing in them is ever unpickled
     or run, so that files from strangers can be opened. The checksum tells of accidents: it does not prove who wrote a
     file. The format is described in docs/format.md.
 

@@ -10,7 +10,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from spherapprox import sphere, targets
 from spherapprox._types import Array
-from spherapprox.heads import CoreHead, SplitHead
+from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
 from .errors import heading
@@ -20,7 +20,7 @@ _EARTHLY = ("geomagnetic", "land")
 
 
 def maps_figure(
-    head: CoreHead | SplitHead, target: Target, worst: float, *, resolution: int = 181, coastlines: bool | None = None
+    head: Head, target: Target, worst: float, *, resolution: int = 181, coastlines: bool | None = None
 ) -> Figure:
     """Draw a target on S^2, a head's approximation and the error, as three Mollweide maps.
 
@@ -57,10 +57,9 @@ def maps_figure(
     vector = truth.shape[1] > 1
     drawn = [_drawn(values, vector).reshape(grid[0].shape) for values in (truth, made, made - truth)]
     top = float(np.abs(drawn[0]).max())
-    kind = "Core" if isinstance(head, CoreHead) else "Split"
     titles = (
         heading(target) + (", length" if vector else ""),
-        f"{kind} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
+        f"{head.family.capitalize()} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
         f"Error, the largest found {worst:.4g}",
     )
     figure = Figure(figsize=(7.2, 10.2), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0

@@ -1,4 +1,4 @@
-"""How the coefficients of a head are chosen from a target's values at the control points."""
+"""Rules for the coefficients of a head, from a target's values at the control points."""
 
 from .conditioning import well_conditioned_concentration
 from .rules import CORE_RULES, SPLIT_RULES, core_values, split_values

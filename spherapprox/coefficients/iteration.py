@@ -111,9 +111,9 @@ def least_squares(
     operator = LinearOperator(shape, matvec=forward, rmatvec=adjoint, dtype=np.float64)
     table = f.reshape(len(x), -1)
     base = np.zeros((len(b), table.shape[1])) if start is None else start.reshape(len(b), -1)
-    rest = table if start is None else table - sums(x, b, base, concentration, normalize=True)
+    residual = table if start is None else table - sums(x, b, base, concentration, normalize=True)
     columns = []
-    for column in rest.T:
+    for column in residual.T:
         right = np.concatenate([roots * column, np.zeros(shape[0] - len(x))])
         u, stop, *_ = lsmr(operator, right, atol=_STATIONARY, btol=_CONSISTENT, conlim=0.0, maxiter=ITERATIONS)
         if stop == 7:

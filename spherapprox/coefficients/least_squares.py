@@ -81,8 +81,8 @@ def _solve(task: Task, x: Floats, roots: Float64, f: Float64, start: Float64 | N
     if float(len(x)) * len(task.rows) > DIRECT:
         return iteration.least_squares(x, roots, task.rows, task.concentration, f, ridge, start)
     a = (softmax if normalize else matrix)(x, task.rows, task.concentration, "take fewer points or 'samples'")
-    rest = f if start is None else f - a @ start
-    found = _factorised(roots[:, None] * a, (roots * rest.T).T, ridge)
+    residual = f if start is None else f - a @ start
+    found = _factorised(roots[:, None] * a, (roots * residual.T).T, ridge)
     return found if start is None else start + found
 
 

@@ -20,7 +20,7 @@ from .._types import Float64, Int64
 
 NEIGHBOURS = 64
 """Points that a row of the factor takes in: more make fewer iterations and a dearer factor. Tuned."""
-_BLOCK = 2**21
+_SYSTEM_ELEMENTS = 2**21
 """Elements of the small matrices that are solved together."""
 _JITTER = 1e-13
 """Added to the diagonal of the small matrices, which may be singular to rounding."""
@@ -35,7 +35,7 @@ def inverse_factor(rows: Float64, concentration: float, ridge: float) -> Any:
     order = np.random.default_rng(0).permutation(n)
     near = _earlier_neighbours(rows[order], k)  # (n, k+1), -1 where there are fewer
     data = np.empty(near.shape)
-    step = max(1, _BLOCK // (k + 1) ** 2)
+    step = max(1, _SYSTEM_ELEMENTS // (k + 1) ** 2)
     for i in range(0, n, step):
         data[i : i + step] = _predictions(rows[order], near[i : i + step], concentration, ridge)
     kept = near >= 0

@@ -28,6 +28,6 @@ def refined(
         row_sums = sums(rows, rows, np.ones(len(rows)), concentration, workers=workers)
         scale = row_sums.reshape(-1, *(1,) * (refined.ndim - 1))
     for _ in range(steps):
-        rest = f - sums(rows, rows, refined, concentration, normalize=normalize, workers=workers)
-        refined += rest if normalize else rest / scale
+        residual = f - sums(rows, rows, refined, concentration, normalize=normalize, workers=workers)
+        refined += residual if normalize else residual / scale
     return np.asarray(refined)

@@ -1,4 +1,4 @@
-"""Whether control points lie close enough for kernels of a concentration, seen at a few of them."""
+"""Resolution of kernels by control points: a test at a few of them that they lie close enough."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CARRIED = 0.05
 """It is off by no more there at the concentration that a warning advises."""
 OVERLAP = 0.05
 """Neighbours add as much to an interpolating head's kernel at half of them."""
-_NODES, _PAIRS, _BLOCK = (4, 16), 2**20, 2**13
+_NODES, _PAIRS, _SLICE = (4, 16), 2**20, 2**13
 """Control points that are tried, fewer where there are many: a small part of what it takes to make the head."""
 
 
@@ -57,7 +57,7 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
 def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
     """Return ``sum_k w_k exp(-concentration |x - b_k|^2 / 2)``, in few digits."""
     x, total = x.astype(np.float64), np.zeros(len(x))
-    for part in slices(len(rows), _BLOCK):
+    for part in slices(len(rows), _SLICE):
         b = rows[part].astype(np.float64)
         chords = x @ b.T - 0.5 * np.einsum("nd,nd->n", b, b)  # |x|^2 / 2 - |x - b|^2 / 2
         chords -= 0.5 * np.einsum("kd,kd->k", x, x)[:, None]

@@ -24,7 +24,7 @@ from .riemann import peak
 from .tail import log_tails
 from .task import Task
 
-_BLOCK = 2**22
+_TABLE_ELEMENTS = 2**22
 """Elements of a table of harmonics that are in memory at a time: 32 MiB."""
 
 _KEPT = 2**24
@@ -39,7 +39,7 @@ _USELESS = 0.5
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the error of spectral coefficients is made of, for each degree n = 0, 1, ... of the polynomial.
+    """The parts of the error of spectral coefficients, for each degree n = 0, 1, ... of the polynomial.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def core(task: Task) -> Float64:
 
 
 def estimate(task: Task) -> Estimate:
-    """Return what the choice of the degree goes by, for a task without a degree."""
+    """Estimate the error of each degree, from which the degree of a task without one is chosen."""
     rule = _rule(task)
     assert rule.degree is not None
     log_a = _log_eigenvalues(task, rule.degree)
@@ -121,7 +121,7 @@ class _Basis:
         self.offsets = np.concatenate([[0], np.cumsum(sizes(degree, rows.shape[1] - 1))])
         self._rows, self._degree = rows, degree
         columns = int(self.offsets[-1])
-        self._blocks = slices(len(rows), max(1, _BLOCK // columns))
+        self._blocks = slices(len(rows), max(1, _TABLE_ELEMENTS // columns))
         self._kept = list(self._tables()) if len(rows) * columns <= _KEPT else None
 
     def _tables(self) -> Iterator[tuple[slice, Float64]]:

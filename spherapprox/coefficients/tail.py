@@ -57,8 +57,8 @@ def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool =
     if not simple:
         log_terms += log_sizes(dim, int(terms))
     log_ratio = float(log_terms[-1] - log_terms[-2])
-    rest = log_peak if log_ratio >= 0.0 else log_terms[-1] + log_ratio - math.log(-math.expm1(log_ratio))
-    sums = np.logaddexp.accumulate(np.append(log_terms[1:], rest)[::-1])[::-1]
+    log_remainder = log_peak if log_ratio >= 0.0 else log_terms[-1] + log_ratio - math.log(-math.expm1(log_ratio))
+    sums = np.logaddexp.accumulate(np.append(log_terms[1:], log_remainder)[::-1])[::-1]
     return np.minimum(sums[: max_degree + 1], log_peak)
 
 

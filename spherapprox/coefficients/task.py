@@ -1,4 +1,4 @@
-"""What every rule for coefficients is given."""
+"""The problem of every rule for coefficients: target, control points, concentration and options."""
 
 from __future__ import annotations
 

@@ -1,19 +1,31 @@
 """Attention heads as approximations: control points, values and a concentration, callable on points of the sphere."""
 
+from __future__ import annotations
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _extras
-from .classical import ClassicalHead
-from .core import CoreHead
-from .split import SplitHead
 
 if TYPE_CHECKING:
+    from .classical import ClassicalHead
+    from .core import CoreHead
     from .regressor import HeadRegressor as HeadRegressor
+    from .split import SplitHead
 
 __all__ = ["ClassicalHead", "CoreHead", "SplitHead"]
 
+HOMES = {"CoreHead": "core", "SplitHead": "split", "ClassicalHead": "classical"}
+"""Kinds of head, each with its module: the list from which `registry` and the public names are derived."""
+
 
 def __getattr__(name: str) -> Any:
+    if name in HOMES:
+        return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
     if name == "HeadRegressor":
         return _extras.load(f"{__name__}.regressor", name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

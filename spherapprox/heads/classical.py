@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,9 +16,6 @@ from . import interaction as interactions
 from .attention import attention
 from .construction import Construction
 from .split import SplitHead
-
-if TYPE_CHECKING:
-    from .modules import ClassicalAttention
 
 
 class ClassicalHead(Construction):
@@ -72,6 +69,7 @@ class ClassicalHead(Construction):
     """
 
     _kind = "classical-head"
+    _torch_module = "spherapprox.heads.torch_modules.classical.ClassicalAttention"
 
     def __init__(
         self,
@@ -265,47 +263,3 @@ class ClassicalHead(Construction):
             return log_bound if log else 0.0
         with np.errstate(over="ignore"):
             return max(float(np.exp(log_bound)), 5e-324)
-
-    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> ClassicalAttention:
-        """Return the head as a `torch.nn.Module` around `torch.nn.MultiheadAttention`, one head of dimension d.
-
-        Parameters
-        ----------
-        dtype : torch.dtype, optional
-            torch.float64 or torch.float32; None means the head's own.
-        device : torch.device or str, optional
-            None means torch's default device.
-        trainable : bool, default False
-            Make the prefix a parameter, to be tuned; the matrices stay as they are.
-
-        Returns
-        -------
-        spherapprox.heads.modules.ClassicalAttention
-            Maps (T, dim+1) or (batch, T, dim+1) to what `attend` returns, in the module's dtype and on its device.
-
-        Raises
-        ------
-        ImportError
-            If PyTorch is missing.
-        TypeError, ValueError
-            If `dtype` is another one or too small for concentration or mask, or `trainable` is no bool.
-        RuntimeError
-            If torch has no such device.
-
-        See Also
-        --------
-        spherapprox.heads.modules.ClassicalAttention : its layout and its accuracy.
-
-        Examples
-        --------
-        >>> import numpy as np, torch
-        >>> from spherapprox import ClassicalHead
-        >>> module = ClassicalHead(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch(dtype=torch.float32)
-        >>> module(torch.eye(3)).numpy().round(3)
-        array([1.   , 2.   , 3.999], dtype=float32)
-        >>> module.attention.embed_dim, module.attention.num_heads, tuple(module.prefix.shape)
-        (8, 1, (3, 8))
-        """
-        from .modules import ClassicalAttention
-
-        return ClassicalAttention(self, dtype=dtype, device=device, trainable=trainable)

@@ -14,12 +14,12 @@ from .._types import Float64, Floats
 from .split import SplitHead
 
 LARGEST_CONCENTRATION, LARGEST_MASK = 1e300, 1e304
-"""So large in size they may be: no product with tokens and matrices overflows."""
+"""Largest sizes at which no product with tokens and matrices overflows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Construction(SplitHead):
-    """What `ClassicalHead` is made of (docs/theorems.md, 4.14)."""
+    """Matrices, prefix and tokens of `ClassicalHead` (docs/theorems.md, 4.14)."""
 
     interaction: str = field(default="flag", kw_only=True)
     mask: float = field(default=None, kw_only=True)  # type: ignore[assignment]  # a float once the head is made
@@ -121,7 +121,7 @@ class Construction(SplitHead):
         return tokens
 
     def project(self, y: ArrayLike) -> Floats:
-        """Return what the attention's outputs stand for: their first p columns.
+        """Project the attention's outputs to values: their first p columns.
 
         Parameters
         ----------

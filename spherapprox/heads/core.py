@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import numpy as np
 
 from .. import _checks
 from ..coefficients import core_values
-from .kernel import KernelHead
-
-if TYPE_CHECKING:
-    from .modules import ExponentialSum
+from .head import Head
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # so that messages about its arguments name this class
-class CoreHead(KernelHead):
+class CoreHead(Head):
     """The core attention head ``h(x) = sum_k values_k exp(-concentration |x - b_k|^2 / 2)``.
 
     Parameters
@@ -57,12 +54,14 @@ class CoreHead(KernelHead):
     array([0.792])
     """
 
+    family = "core"
     _kind = "core-head"
     _normalize = False
     _values = staticmethod(core_values)
+    _torch_module = "spherapprox.heads.torch_modules.kernel_sums.ExponentialSum"
 
     def __add__(self, other: object) -> Self:
-        """Return the sum of two core heads, as one over the control points of both.
+        """Add two core heads, as one over the control points of both.
 
         Parameters
         ----------
@@ -102,46 +101,3 @@ class CoreHead(KernelHead):
         )
         rows = np.concatenate([self.control_points, other.control_points])
         return replace(self, control_points=rows, values=np.concatenate([self.values, other.values]), points=None)
-
-    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> ExponentialSum:
-        """Return the head as a `torch.nn.Module`: a sum of exponentials, which is no attention.
-
-        Parameters
-        ----------
-        dtype : torch.dtype, optional
-            torch.float64 or torch.float32; None means the head's own.
-        device : torch.device or str, optional
-            None means torch's default device.
-        trainable : bool, default False
-            Make control points and values parameters, in place of buffers.
-
-        Returns
-        -------
-        spherapprox.heads.modules.ExponentialSum
-            Maps (..., dim+1) to (...) or (..., p), in the module's dtype and on its device; gradients flow to the
-            points and, if `trainable`, to control points and values.
-
-        Raises
-        ------
-        ImportError
-            If PyTorch is missing.
-        TypeError, ValueError
-            If `dtype` is another one or too small for the concentration or a value, or `trainable` is no bool.
-        RuntimeError
-            If torch has no such device.
-
-        See Also
-        --------
-        spherapprox.heads.modules.ExponentialSum : its accuracy.
-
-        Examples
-        --------
-        >>> import numpy as np, torch
-        >>> from spherapprox import CoreHead
-        >>> module = CoreHead(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch()
-        >>> module(torch.eye(3, dtype=torch.float64)).numpy().round(4)
-        array([1.0007, 2.0006, 4.0004])
-        """
-        from .modules import ExponentialSum
-
-        return ExponentialSum(self, dtype=dtype, device=device, trainable=trainable)

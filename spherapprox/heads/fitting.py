@@ -1,4 +1,4 @@
-"""Heads for data: control points from the rows, values by regularised least squares, the rest by cross-validation."""
+"""Heads for data: control points from the rows, values by regularised least squares, parameters by cross-validation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDEST = 16.0
 
 @dataclass(frozen=True)
 class Fit:
-    """What was fitted: control points (n, dim+1), values (n,) or (n, p), and what was chosen."""
+    """A fitted recipe: control points (n, dim+1), values (n,) or (n, p), concentration and regularization."""
 
     control_points: Floats
     values: Floats
@@ -37,7 +37,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class _Data:
-    """Distinct rows x (m, d) with means y (m, p) and weights (m,), and what kind of head is wanted."""
+    """Distinct rows x (m, d) with means y (m, p) and weights (m,), and the head's family and options."""
 
     x: Float64
     y: Float64
@@ -60,7 +60,7 @@ def fit(
     weights: ArrayLike | None = None,
     rng: object = None,
 ) -> Fit:
-    """Return a head's recipe for data; `CoreHead.fit` says what the arguments are."""
+    """Fit a head's recipe to data, with the arguments of `CoreHead.fit`."""
     rows = _checks.rows(x)
     values = _checks.values_for(y, "y", len(rows), "'x'")
     masses = mass(weights, "weights", len(rows))

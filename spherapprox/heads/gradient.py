@@ -53,7 +53,7 @@ def gradients(
 
 
 def tangent(vectors: Floats, x: Floats) -> Float64:
-    """Return what of vectors (m, p, d) is orthogonal to the rows x (m, d)."""
+    """Return the components of vectors (m, p, d) orthogonal to the rows x (m, d)."""
     rows = x.astype(np.float64)
     along = np.einsum("mpd,md->mp", vectors, rows) / np.einsum("md,md->m", rows, rows)[:, None]
     return np.asarray(vectors - along[:, :, None] * rows[:, None, :])

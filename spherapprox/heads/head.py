@@ -1,67 +1,39 @@
-"""What core and split heads share: a frozen recipe, callable on points of the sphere."""
+"""The constructors of heads: from a target, from data, or from another head by residual steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import FunctionType
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _archive, _checks
+from .. import _checks
 from .._types import Floats
 from ..coefficients.refinement import refined
 from ..coefficients.resolution import warn_unresolved
 from ..coefficients.rules import resolved_concentration
 from ..coefficients.task import sample
-from ..partition import EqualMeasurePartition
-from ..points import PointSet, nodes
+from ..points import nodes
 from ..points.pointset import Points
-from ..summation.evaluation import evaluate_arrays
+from . import fitting
+from .kernel_sum import KernelSum
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Head(_archive.Savable):
-    """A frozen recipe: ``evaluate(x, control_points, values, concentration, normalize=<whether it is a quotient>)``."""
+class Head(KernelSum):
+    """A head of some family: approximate a target by values at control points."""
 
-    control_points: Floats
-    values: Floats
-    concentration: float
-    points: Points | None = None
-
-    _normalize: ClassVar[bool]
+    family: ClassVar[str]
+    """The class of functions that rules for values and theorems treat: "core" sums, "split" quotients of sums."""
     _values: ClassVar[Callable[..., Floats]]
+    """The rules for the values of the family."""
 
-    def __post_init__(self) -> None:
-        rows = np.array(_checks.rows(self.control_points, "control_points"), order="C")
-        values = np.array(_checks.values_for(self.values, "values", len(rows), "the control points"), order="C")
-        rows.flags.writeable = values.flags.writeable = False
-        object.__setattr__(self, "control_points", rows)
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "concentration", _checks.concentration(self.concentration))
-        if not isinstance(self.points, EqualMeasurePartition | PointSet):
-            if self.points is not None and not np.array_equal(_checks.rows(self.points, "points"), rows):
-                raise ValueError(
-                    "'points' must be what the control points were made from, got other rows: leave it out"
-                )
-            object.__setattr__(self, "points", rows)
-        elif (self.points.dim, len(self.points)) != (self.dim, len(rows)):
-            raise ValueError(
-                f"'points' must be what the control points were made from, {len(rows)} points of S^{self.dim}, "
-                f"got {len(self.points)} of S^{self.points.dim}"
-            )
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what was pickled or copied: NumPy forgets that arrays were read-only, and they are not checked again."""
-        for array in (state["control_points"], state["values"]):
-            array.flags.writeable = False
-        self.__dict__.update(state)
-
-    def _arguments(self) -> dict[str, Any]:
-        made_from = self.points if isinstance(self.points, EqualMeasurePartition | PointSet) else None
-        recipe = {"control_points": self.control_points, "values": self.values, "concentration": self.concentration}
-        return recipe | {"points": made_from}
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Copy inherited constructors, so that complaints about missing arguments name the class that is called."""
+        super().__init_subclass__(**options)
+        for name in {"from_target", "fit"} - vars(cls).keys():
+            setattr(cls, name, classmethod(_renamed(getattr(cls, name).__func__, f"{cls.__qualname__}.{name}")))
 
     @classmethod
     def from_target(
@@ -75,7 +47,7 @@ class Head(_archive.Savable):
         regularization: float | None = None,
         samples: Points | int | None = None,
     ) -> Self:
-        """Make a head that approximates a function.
+        """Approximate a function by a head.
 
         Parameters
         ----------
@@ -141,120 +113,90 @@ class Head(_archive.Savable):
             warn_unresolved(rows, weights, concentration, coefficients)
         return cls(rows, values, concentration, points)
 
-    @property
-    def dim(self) -> int:
-        """The manifold's dimension m of the sphere S^m in R^(m+1)."""
-        return int(self.control_points.shape[1]) - 1
-
-    @property
-    def n_outputs(self) -> int | None:
-        """Number of columns p of what the head returns, None if it returns (n,)."""
-        return None if self.values.ndim == 1 else self.values.shape[1]
-
-    def __len__(self) -> int:
-        return len(self.control_points)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Head) or type(other) is not type(self):
-            return NotImplemented
-        pairs = zip(map(np.asarray, self._recipe()), map(np.asarray, other._recipe()), strict=True)
-        return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
-
-    def __hash__(self) -> int:
-        some = *self.control_points[0].tolist(), *self.values.ravel()[:8].tolist()
-        return hash((type(self), len(self), self.concentration, *some))
-
-    def _recipe(self) -> list[Any]:
-        """Return all that the head's values depend on."""
-        return [value for name, value in self._arguments().items() if name != "points"]
-
-    def __getitem__(self, index: Any) -> Self:
-        """Return the head of some of the control points, with their values.
-
-        Parameters
-        ----------
-        index : slice, or array_like of bool or int
-            One-dimensional: ``head[:100]``, ``head[mask]`` with a mask of n entries, ``head[[4, 2]]``.
-
-        Returns
-        -------
-        CoreHead, SplitHead or ClassicalHead
-            Of a core head, a part of its sum: ``head[:k] + head[k:]`` is the head. A split head's softmax is over the
-            chosen control points alone. Its `points` are its control points: bare rows, of which no weights are known.
-
-        Raises
-        ------
-        IndexError
-            If an index is out of range, or a mask has another length.
-        TypeError, ValueError
-            If the index is a single number, or chooses nothing.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from spherapprox import SplitHead
-        >>> head = SplitHead(np.eye(3), [1.0, 2.0, 3.0], 5.0)
-        >>> head[1:], head[head.values > 2.0].values
-        (SplitHead(n=2, dim=2, concentration=5), array([3.]))
-        """
-        kept = np.arange(len(self))[index]
-        if kept.ndim != 1:
-            raise TypeError(
-                f"'index' must be a slice, a mask or a list of indices, got {_checks.show(index)}: head[k:k+1] has one "
-                "control point"
-            )
-        if not kept.size:
-            raise ValueError(f"'index' must keep a control point, got {_checks.show(index)} of {len(self)}")
-        return replace(self, control_points=self.control_points[kept], values=self.values[kept], points=None)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={self.concentration:g})"
-
-    def __call__(
-        self,
+    @classmethod
+    def fit(
+        cls,
         x: ArrayLike,
+        y: ArrayLike,
         *,
-        method: str = "auto",
-        rtol: float | None = 1e-14,
-        workers: int | None = None,
-        out: Floats | None = None,
-        progress: bool = False,
-    ) -> Floats:
-        """Return the head's values at points of the sphere.
+        n: int | None = None,
+        concentration: float | None = None,
+        regularization: float | None = None,
+        weights: ArrayLike | None = None,
+        rng: object = None,
+    ) -> Self:
+        """Approximate data, values at points of the sphere with noise or without, by a head.
 
         Parameters
         ----------
         x : array_like, shape (m, dim+1)
             Points of unit length.
-        method, rtol, workers, out, progress
-            As in `spherapprox.evaluate`.
+        y : array_like, shape (m,) or (m, p)
+            Values at these points.
+        n : int, optional
+            Number of control points, at most m; None means 300, or m where that is less. They are centres of k-means,
+            started from rows that are far apart, and do not depend on y; if no more than n rows are distinct, these are
+            the control points.
+        concentration : float, optional
+            lambda, at least 0. None takes one that is best in cross-validation: of a grid that goes up by factors of 2,
+            then refined to a factor of 2**(1/4), or 2**(1/2) if n is above 300.
+        regularization : float, optional
+            mu > 0. A core head has the values v that minimise ``|K v - y|^2 + mu v^T A v``, with the kernel's matrix K
+            between x and the control points and A among these: kernel ridge regression, if these are all rows. A split
+            head has those that minimise ``|W v - y|^2 + mu |v - c|^2`` for the best number c, with the softmax W. None
+            takes the mu that is best in cross-validation. The least is some 2e-15 times the largest squared singular
+            value of ``K A**-0.5``, or of W less its columns' means: rounding errors hide what is smaller.
+        weights : array_like, shape (m,), optional
+            Weights of the rows' squares, at least 0 and not all 0; None means 1 each. A weight of 2 counts as the row
+            twice, 0 as if it were left out.
+        rng : None, int or numpy.random.Generator
+            Draws the row that k-means starts from.
 
         Returns
         -------
-        ndarray, shape (m,) or (m, p)
-            float32 if x, control points and values all are, else float64.
+        CoreHead, SplitHead or ClassicalHead
+            As the class; a classical head with its usual interaction. With float32 arrays if x and y are float32.
 
         Raises
         ------
-        ValueError
-            If the rows are no points of S^dim, or an option is out of its range.
+        TypeError, ValueError
+            If the rows have no unit length, y does not fit, an option is out of its range, or m n is too large.
+
+        Notes
+        -----
+        Cross-validation leaves out each row in turn, and all that are equal to it, in closed form, with the control
+        points kept: the weighted mean squared error over rows, summed over columns. The work is a few dozen times
+        m n^2.
+
+        References
+        ----------
+        Golub, Heath and Wahba (1979), Generalized cross-validation as a method for choosing a good ridge parameter;
+        Dhillon and Modha (2001), Concept decompositions for large sparse text data using clustering.
 
         Examples
         --------
         >>> import numpy as np
-        >>> from spherapprox import SplitHead
-        >>> head = SplitHead(np.eye(2), [[1.0, 0.0], [2.0, 5.0]], 9.0)
-        >>> head([[1.0, 0.0], [0.6, 0.8]]).round(3).tolist()
-        [[1.0, 0.001], [1.858, 4.291]]
+        >>> from spherapprox import SplitHead, sphere
+        >>> x = sphere.uniform(2, 400, rng=0)
+        >>> noise = np.random.default_rng(1).normal(0.0, 0.1, 400)
+        >>> head = SplitHead.fit(x, np.sin(3 * x[:, 2]) + noise, n=60, rng=0)
+        >>> bool(np.sqrt(np.mean((head(x) - np.sin(3 * x[:, 2])) ** 2)) < 0.04)  # less than half the noise is left
+        True
         """
-        rows, shown = _checks.rows(x, dim=self.dim), _checks.flag(progress, "progress")
-        b, values = self.control_points, self.values
-        return evaluate_arrays(
-            rows, b, values, self.concentration, self._normalize, method, rtol, workers, out, progress=shown
-        )[0]
+        chosen = fitting.fit(
+            x,
+            y,
+            n=n,
+            normalize=cls._normalize,
+            concentration=concentration,
+            regularization=regularization,
+            weights=weights,
+            rng=rng,
+        )
+        return cls(chosen.control_points, chosen.values, chosen.concentration)
 
     def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int | None = None) -> Self:
-        """Return a head whose values have taken up what this one leaves of a target at its control points.
+        """Correct the values by residual steps, towards interpolation of a target at the control points.
 
         Each step adds ``target(b_k) - head(b_k)`` to the value at b_k; for a core head, divided by the sum of all
         kernels there. If the points are distinct and the concentration is above 0, it converges to interpolation, fast
@@ -308,3 +250,12 @@ class Head(_archive.Savable):
             workers=_checks.workers(workers),
         )
         return replace(self, values=values)
+
+
+def _renamed(function: FunctionType, qualname: str) -> FunctionType:
+    """Return a copy of a function under another qualified name."""
+    code, defaults, closure = function.__code__, function.__defaults__, function.__closure__
+    copy = FunctionType(code, function.__globals__, function.__name__, defaults, closure)
+    copy.__kwdefaults__, copy.__annotations__ = function.__kwdefaults__, function.__annotations__
+    copy.__qualname__ = qualname
+    return copy

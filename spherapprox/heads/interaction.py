@@ -1,4 +1,4 @@
-"""What inputs of one sequence cost each other in a classical head: logarithms of a proven bound."""
+"""The interaction of inputs of one sequence in a classical head: logarithms of a proven bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .construction import Construction
 
 ANGLES = 200
-"""How many caps the mass within a cap is tried for: any of them gives a bound."""
+"""Number of caps whose mass is tried: any of them gives a bound."""
 
 ROUNDING = 1.0 + 1e-9
 """Factor for covering radii, which are known to 1e-10."""

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._types import Float64
-from .core import CoreHead
 from .fitting import DEFAULT_POINTS, fit, mass
-from .split import SplitHead
+from .registry import FAMILIES
 
 try:
     from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -24,7 +23,6 @@ except ImportError as error:
     ) from error
 
 
-KINDS: dict[str, type[CoreHead | SplitHead]] = {"core": CoreHead, "split": SplitHead}
 EMBEDDINGS = ("stereographic", "normalize")
 _FAR = 1e300
 """Features beyond are this: rows so far off are at the pole in any case."""
@@ -134,7 +132,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         >>> model.fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 9.0], sample_weight=[1.0, 1.0, 0.0]).head_  # two rows count
         SplitHead(n=2, dim=1, concentration=2)
         """
-        made = KINDS[_checks.choice(self.kind, "kind", KINDS)]
+        family = FAMILIES[_checks.choice(self.kind, "kind", FAMILIES)]
         _checks.choice(self.embedding, "embedding", EMBEDDINGS)
         n = DEFAULT_POINTS if self.n_control_points is None else self.n_control_points
         n = _checks.integer(n, "n_control_points", minimum=1)
@@ -146,13 +144,13 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             rows,
             outputs,
             n=min(n, len(rows)),
-            normalize=made is SplitHead,
+            normalize=family._normalize,
             concentration=self.concentration,
             regularization=self.regularization,
             weights=weights,
             rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
         )
-        self.head_ = made(chosen.control_points, chosen.values, chosen.concentration)
+        self.head_ = family(chosen.control_points, chosen.values, chosen.concentration)
         self.concentration_, self.regularization_ = chosen.concentration, chosen.regularization
         self.loo_error_ = chosen.error
         return self

@@ -52,8 +52,8 @@ class Smoother:
         rounding = np.finfo(np.float64).eps * self.s.max(initial=0.0) / regularizations
         result, residuals = np.full(len(regularizations), np.inf), self.y - self.offset
         for i in np.flatnonzero(left.min(axis=0) > np.maximum(_LEAST_LEFT, 4.0 * rounding)):
-            rest = (residuals - self.u @ (self.c * damping[:, [i]])) / left[:, [i]]
-            result[i] = np.average(np.square(rest).sum(axis=1), weights=self.w)
+            left_out = (residuals - self.u @ (self.c * damping[:, [i]])) / left[:, [i]]  # (m, p)
+            result[i] = np.average(np.square(left_out).sum(axis=1), weights=self.w)
         return result
 
     def best(self) -> tuple[float, float]:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from .._types import Float64
 from ..coefficients import split_values
-from .kernel import KernelHead
-
-if TYPE_CHECKING:
-    from .modules import SplitAttention
+from .head import Head
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""So far from 1 are lengths of rows that have unit length in float64."""
+"""Deviation from 1 of the lengths of rows that have unit length in float64."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # so that messages about its arguments name this class
-class SplitHead(KernelHead):
+class SplitHead(Head):
     """The split attention head, a softmax: `CoreHead` over ``sum_k exp(-concentration |x - b_k|^2 / 2)``.
 
     Parameters
@@ -57,12 +54,14 @@ class SplitHead(KernelHead):
     array([0.796])
     """
 
+    family = "split"
     _kind = "split-head"
     _normalize = True
     _values = staticmethod(split_values)
+    _torch_module = "spherapprox.heads.torch_modules.kernel_sums.SplitAttention"
 
     def _directions(self) -> Float64:
-        """Return the control points as keys: in logits, unlike in chords, lambda multiplies what a length is off by."""
+        """Return the control points as keys of exact length: logits, unlike chords, multiply its error by lambda."""
         rows = self.control_points.astype(np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.where(np.abs(lengths - 1.0) > _ROUNDING, rows / lengths, rows)
@@ -75,48 +74,3 @@ class SplitHead(KernelHead):
         )
 
     __radd__ = __add__
-
-    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> SplitAttention:
-        """Return the head as a `torch.nn.Module`: torch's own scaled_dot_product_attention to the control points.
-
-        Parameters
-        ----------
-        dtype : torch.dtype, optional
-            torch.float64 or torch.float32; None means the head's own.
-        device : torch.device or str, optional
-            None means torch's default device.
-        trainable : bool, default False
-            Make control points and values parameters, in place of buffers.
-
-        Returns
-        -------
-        spherapprox.heads.modules.SplitAttention
-            Maps (..., dim+1) to (...) or (..., p), in the module's dtype and on its device; gradients flow to the
-            points and, if `trainable`, to control points and values.
-
-        Raises
-        ------
-        ImportError
-            If PyTorch is missing.
-        TypeError, ValueError
-            If `dtype` is another one or too small for the concentration or a value, or `trainable` is no bool.
-        RuntimeError
-            If torch has no such device.
-
-        See Also
-        --------
-        spherapprox.heads.modules.SplitAttention : its accuracy.
-
-        Examples
-        --------
-        >>> import numpy as np, torch
-        >>> from spherapprox import SplitHead
-        >>> module = SplitHead(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch(trainable=True)
-        >>> module(torch.eye(3, dtype=torch.float64)).detach().numpy().round(4)
-        array([1.0005, 2.0001, 3.9994])
-        >>> [name for name, _ in module.named_parameters()]
-        ['control_points', 'values']
-        """
-        from .modules import SplitAttention
-
-        return SplitAttention(self, dtype=dtype, device=device, trainable=trainable)

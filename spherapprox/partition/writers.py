@@ -36,7 +36,7 @@ def midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, F
     at_hand = np.where(small > 0, np.cumsum(small) - small, -1)
     rows = np.empty((int(small.sum()), 3))
     descent.centers_of_counts(counts, at_hand, rows)
-    tree = level.offsets, level.first, level.cosine, level.sine, below, at_hand, rows
+    tree = descent.Tree(level.offsets, level.first, level.cosine, level.sine, below, at_hand, rows)
     return lambda low, out: descent.centers(dim, n, tree, low, out)
 
 
@@ -56,7 +56,7 @@ def index_writer(dim: int, n: int, rows: int) -> tuple[Callable[[Float64, Int64]
     if tree is None:
         return lambda x, index: _add_indices(dim, n, x, index), _SCRATCH
     level = tree.level
-    tables = level.offsets, level.first, level.angle, level.edge, tree.below
+    tables = location.Tables(level.offsets, level.first, level.angle, level.edge, tree.below)
     return lambda x, index: location.indices(dim, tables, x, index), BLOCK
 
 
@@ -65,7 +65,7 @@ def _add_indices(dim: int, n: int, x: Float64, index: Int64) -> None:
     below = np.cumsum(x * x, axis=1) if dim > 2 else x
 
     def step(m: int, level: Level, table: Int64, slot: Int64) -> None:
-        tables = level.offsets, level.first, level.angle, level.edge
+        tables = location.Tables(level.offsets, level.first, level.angle, level.edge, level.offsets[:0])
         location.search(table, tables, x[:, m], below[:, m - 1], index, slot)
 
     location.indices_below(descend(dim, n, len(x), step), x, index)

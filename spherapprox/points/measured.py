@@ -9,9 +9,8 @@ import numpy as np
 
 from .. import _checks
 from .._types import Float64
-from ..quality.covering import BUDGET, covering_interval
-from ..quality.interval import Interval
 from ..quality.separation import separation
+from .covering.radius import BUDGET, Interval, covering_interval
 
 
 class Measured:
@@ -233,44 +232,26 @@ class Measured:
         errors = quadrature.errors_by_degree(self._points, self._weights, degree, workers=workers)
         return errors if by_degree else float(np.linalg.norm(errors))
 
-    @overload
-    def cap_discrepancy(self, norm: Literal["l2"] = ..., *, cells: int = ..., workers: int | None = ...) -> float: ...
-    @overload
-    def cap_discrepancy(self, norm: Literal["sup"], *, cells: int = ..., workers: int | None = ...) -> Interval: ...
-    def cap_discrepancy(
-        self, norm: Literal["l2", "sup"] = "l2", *, cells: int = 2**12, workers: int | None = None
-    ) -> float | Interval:
-        """Return how far the weight in a cap is from the cap's measure: in the mean square, or at most.
+    def cap_discrepancy(self, norm: Literal["l2"] = "l2", *, workers: int | None = None) -> float:
+        """Return the L2 cap discrepancy: the mean square distance of a cap's weight from the cap's measure.
 
         Parameters
         ----------
-        norm : {"l2", "sup"}
-            "l2": the root of the integral over the caps ``C = {y: <c, y> >= t}`` of ``(weight in C - sigma(C))^2``,
-            dsigma(c) dt with -1 <= t <= 1. "sup": the supremum of ``|weight in C - sigma(C)|`` over all caps, the
-            weights over their sum.
-        cells : int, default 4096
-            For "sup" on S^m, m > 1: how many cells of an equal-measure partition the search for the cap's centre goes
-            down to. `upper` exceeds the supremum by at most ``sqrt(m / (2 pi))`` times their radius: it says much in
-            low dimensions only. ``cells (n + 200) (m + 100)`` may be up to 3e11, which takes minutes at most: 1e7 cells
-            for a few points of S^2.
+        norm : {"l2"}
+            The root of the integral over the caps ``C = {y: <c, y> >= t}`` of ``(weight in C - sigma(C))^2``,
+            dsigma(c) dt with -1 <= t <= 1.
         workers : int or None, default None
             Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
         Returns
         -------
-        float or Interval
-            "l2": accurate to 1e-15 in its square, so never below some 1e-8 (docs/theorems.md, 5.8); it takes
-            ``n^2 (m + 3) / 2`` operations.
-            "sup": an `Interval`; `lower` is the difference at a cap with centre `at` (or its limit from inside), as it
-            is computed, and `upper` is proven, with an allowance for rounding of ``(n + 16 + 8 sqrt(m)) 2.2e-16``:
-            ``lower <= upper <= 1``. On S^1 only such an allowance is between them (times the sum of the weights' sizes,
-            and beyond 1 where some are negative). Each cell takes some ``n log n`` operations.
+        float
+            Accurate to 1e-15 in its square, so never below some 1e-8 (docs/theorems.md, 5.8).
 
         Raises
         ------
         ValueError
-            For "sup" on S^m, m > 1, if a weight is negative, or 'cells' is too large; for "l2" if it would take more
-            than 1e13 operations.
+            If `norm` is another one, or it would take more than 1e13 operations: ``n^2 (m + 3) / 2``.
 
         References
         ----------
@@ -281,22 +262,20 @@ class Measured:
 
         Examples
         --------
-        Equal weights on the circle miss an arc's share by 1/n, just as for a single point:
+        Fibonacci points have the best order for the sphere, n^(-3/4):
 
         >>> from spherapprox import points
-        >>> round(points.gauss_product(1, 9).cap_discrepancy("sup").upper, 12)
-        0.1
         >>> [round(points.fibonacci(n).cap_discrepancy() * n**0.75, 3) for n in (100, 1000)]
         [0.453, 0.451]
         """
         from ..quality import discrepancy
 
-        norm = _checks.choice(norm, "norm", ("l2", "sup"))  # type: ignore[assignment]
-        cells = _checks.integer(cells, "cells", minimum=1, maximum=10**12)
-        workers = _checks.workers(workers)
-        if norm == "l2":
-            return discrepancy.l2(self._points, self._weights, workers=workers)
-        return discrepancy.sup(self._points, self._weights, cells=cells, workers=workers)
+        if norm != "l2":
+            raise ValueError(
+                f"'norm' must be 'l2', got {_checks.show(norm)}: the supremum over caps is not computed, the mean "
+                "square over them is, for weights of any sign in any dimension"
+            )
+        return discrepancy.l2(self._points, self._weights, workers=_checks.workers(workers))
 
     separation = _checks.renamed("separation", "smallest_distance")
 

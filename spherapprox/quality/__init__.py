@@ -1,1 +1,1 @@
-"""How good control points are: covering radius, separation, quadrature error and cap discrepancy."""
+"""How good control points are: separation, quadrature error and cap discrepancy."""

@@ -1,27 +1,21 @@
 """The catalogue of targets: real fields and test functions, each with exact or proven constants."""
 
-from .analytic import bump, distance, zonal_harmonic
+from . import analytic, geomagnetic, igrf, landmask, magnetic_vector, random, vector
+from .analytic import *  # noqa: F403
 from .catalogue import make, names
 from .digits import digits
-from .geomagnetic import geomagnetic_coefficients, geomagnetic_field, geomagnetic_vector
-from .landmask import land
-from .random import random_bandlimited, random_smooth
-from .vector import moving_frame, rotation_field, tangent_projection
+from .geomagnetic import *  # noqa: F403
+from .igrf import *  # noqa: F403
+from .landmask import *  # noqa: F403
+from .magnetic_vector import *  # noqa: F403
+from .random import *  # noqa: F403
+from .vector import *  # noqa: F403
 
-__all__ = [
-    "bump",
-    "digits",
-    "distance",
-    "geomagnetic_coefficients",
-    "geomagnetic_field",
-    "geomagnetic_vector",
-    "land",
-    "make",
-    "moving_frame",
-    "names",
-    "random_bandlimited",
-    "random_smooth",
-    "rotation_field",
-    "tangent_projection",
-    "zonal_harmonic",
-]
+__all__ = ["digits", "make", "names"]
+__all__ += analytic.__all__
+__all__ += geomagnetic.__all__
+__all__ += igrf.__all__
+__all__ += landmask.__all__
+__all__ += magnetic_vector.__all__
+__all__ += random.__all__
+__all__ += vector.__all__

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from .. import _checks, harmonics, special, sphere
 from .._types import Float64, Floats
 from ..target import Target
+from .entry import Entry
+
+__all__ = ["bump", "distance", "zonal_harmonic"]
 
 _MAX_DEGREE = 10_000
 """Largest degree of a zonal harmonic: each value takes as many steps."""
@@ -185,3 +188,6 @@ def _steepest_bump(kappa: float) -> float:
     c = 2.0 * kappa / (1.0 + s)
     u = (1.0 + 1.0 / (s + 2.0 * kappa)) / (1.0 + s)  # 1 - c
     return kappa * math.sqrt(u) * math.sqrt(1.0 + c) * math.exp(-kappa * u)
+
+
+CATALOGUE = (Entry(distance), Entry(zonal_harmonic), Entry(bump))

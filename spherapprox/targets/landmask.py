@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from .. import sphere
 from .._types import Float64, Floats
 from ..target import Target
+from .entry import Entry
+
+__all__ = ["land"]
 
 _PER_DEGREE = 2
 """Cells of the map per degree."""
@@ -67,3 +70,6 @@ def _map() -> NDArray[np.uint8]:
         raise RuntimeError("data/land.pbm is damaged: install spherapprox again")
     bits = np.frombuffer(packed, dtype=np.uint8, offset=len(header)).reshape(shape[0], -1)
     return np.unpackbits(bits, axis=1)
+
+
+CATALOGUE = (Entry(land),)

@@ -101,7 +101,7 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
 
 
 def _schmidt_factors(degree: Int64, normalization: str) -> Float64:
-    """Return what Schmidt's functions are multiplied by to be those of a normalisation."""
+    """Return the factors from Schmidt's functions to those of a normalisation."""
     if normalization == "schmidt":
         return np.ones(len(degree))
     return np.asarray(np.sqrt((2.0 * degree + 1.0) / (1.0 if normalization == "orthonormal" else 4.0 * np.pi)))

@@ -13,8 +13,11 @@ from .._threads import slices
 from .._types import Float64, Floats, Int64
 from ..harmonics.hyperspherical import sizes
 from ..target import Target
+from .entry import Entry
 
-_BLOCK = 2**22
+__all__ = ["random_bandlimited", "random_smooth"]
+
+_TABLE_ELEMENTS = 2**22
 """Elements of a table of harmonics or of distances that are in memory at a time: 32 MiB."""
 
 _GRID = 1e6
@@ -206,7 +209,7 @@ def _smoothness(smoothness: float) -> float:
 
 def _polynomial(degree: int, c: Float64, x: Floats) -> Float64:
     values = np.empty(len(x))
-    for some in slices(len(x), max(1, _BLOCK // len(c))):
+    for some in slices(len(x), max(1, _TABLE_ELEMENTS // len(c))):
         values[some] = harmonics.hyperspherical_harmonics(degree, x[some]) @ c
     return values
 
@@ -252,3 +255,6 @@ def _on_circle(degree: int, c: Float64) -> tuple[float, float]:
     largest = np.abs(np.fft.irfft(series, q, axis=1, norm="forward")).max(axis=1)
     value, slope = largest / math.cos(math.pi * degree / q) * _ROUNDING
     return float(value), float(slope)
+
+
+CATALOGUE = (Entry(random_bandlimited), Entry(random_smooth))

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64, Floats
 from ..target import Target
+from .entry import Entry
+
+__all__ = ["moving_frame", "rotation_field", "tangent_projection"]
 
 FRAMED = (1, 3, 7)
 """The dimensions of the spheres that have frames of tangent fields (Adams 1962)."""
@@ -228,3 +231,6 @@ def _right_factor(v: Float64) -> Float64:
     matrix = columns.T.copy()
     matrix.flags.writeable = False
     return matrix
+
+
+CATALOGUE = (Entry(rotation_field), Entry(tangent_projection), Entry(moving_frame, dim=FRAMED[1]))

@@ -1,5 +1,4 @@
 import errno
-import hashlib
 import json
 import os
 import pickle
@@ -47,30 +46,15 @@ def comparable(value):
     return type(value), value.hex() if isinstance(value, float) else value
 
 
-def seal(data):
-    """Return a file's bytes with the checksum that belongs to them."""
-    return data[:-64] + hashlib.sha256(data[:-64]).hexdigest().encode()
-
-
-def forge(path, members, compression=zipfile.ZIP_STORED):
-    """Write an archive as someone else would, with a right checksum."""
-    buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-        archive.comment = bytes(64)
-    path.write_bytes(seal(buffer.getvalue()))
-
-
-def npy(array, **options):
-    buffer = BytesIO()
-    np.lib.format.write_array(buffer, np.asarray(array), **options)
-    return buffer.getvalue()
-
-
 def header(**changes):
-    fields = {"format": "spherapprox", "version": 1, "written_by": "spherapprox 0.1.0", "kind": "thing"} | changes
+    fields = {"format": "spherapprox", "version": 2, "written_by": "spherapprox 0.1.0", "kind": "thing"} | changes
     return json.dumps(fields).encode()
+
+
+def forge(path, head, save=np.savez, **arrays):
+    """Write a file as someone else would, with a right checksum."""
+    arrays = {"header": np.frombuffer(head, np.uint8), **arrays}
+    save(path, **arrays, sha256=_archive._checksum(arrays))
 
 
 @pytest.fixture
@@ -121,70 +105,62 @@ def test_big_endian_arrays_are_written_little_endian(path):
     np.testing.assert_array_equal(read(path).fields["rows"], [1.0, 2.0])
 
 
-def test_every_changed_byte_is_refused(path, saved):
+def test_a_changed_byte_is_refused_or_changes_nothing(path, saved):
+    refused = 0
     for i in range(len(saved)):
         for mask in (1 << i % 8, 0xFF):
             changed = bytearray(saved)
             changed[i] ^= mask
             path.write_bytes(changed)
-            with pytest.raises(ValueError, match=r"thing.npz' is (damaged|no file of)"):
+            try:
+                again = read(path)
+            except ValueError as error:
+                refused += path.name in str(error)
+            else:
+                assert same(again, SMALL)  # dates, permissions and the like
+    assert refused > 1.5 * len(saved)
+
+
+def test_every_changed_bit_of_the_contents_is_refused(path, saved):
+    for piece in (b'"thing"', rb"\u00e9", np.array([[1.5, -0.0], [5e-324, 2.0]]).tobytes()):
+        for i in range(saved.index(piece), saved.index(piece) + len(piece)):
+            path.write_bytes(saved[:i] + bytes([saved[i] ^ 1]) + saved[i + 1 :])
+            with pytest.raises(ValueError, match=r"thing.npz' is damaged"):
                 read(path)
 
 
-def test_every_cut_and_every_addition_is_refused(path, saved):
+@pytest.mark.parametrize(
+    "change", [{"rows": np.zeros((2, 2))}, {"more": np.zeros(1)}, {"header": np.zeros(9, np.uint8)}]
+)
+def test_arrays_that_do_not_have_the_checksum_are_refused(path, saved, change):
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **(arrays | change))
+    with pytest.raises(ValueError, match=r"thing.npz' is damaged: its arrays do not have its checksum; copy it again"):
+        read(path)
+
+
+def test_every_cut_is_refused(path, saved):
     for length in range(len(saved)):
         path.write_bytes(saved[:length])
-        with pytest.raises(ValueError, match=r"thing.npz' is (damaged|no file of|empty)"):
+        with pytest.raises(ValueError, match=r"thing.npz' is no file of spherapprox, or was cut off: .*copy it again"):
             read(path)
-    for more in (b"\0", b"\n", bytes(64), saved):
-        path.write_bytes(saved + more)
-        with pytest.raises(ValueError, match=r"is damaged: .*cut off or changed after it was saved; copy it again"):
-            read(path)
-
-
-def refuses(path):
-    """Tell whether a file is refused; what is no ValueError that names it passes on."""
-    try:
-        read(path)
-    except ValueError as error:
-        if path.name not in str(error):
-            raise
-        return True
-    return False
-
-
-def test_forged_bytes_raise_nothing_but_value_errors(path, saved):
-    # Whoever changes a byte and makes the checksum anew gets past it: then structure and sizes are checked.
-    refused = 0
-    for i in range(len(saved) - 64):
-        changed = bytearray(saved)
-        changed[i] ^= 1 << i % 8
-        path.write_bytes(seal(bytes(changed)))
-        refused += refuses(path)
-    assert refused > 0.5 * len(saved)
 
 
 @pytest.mark.parametrize(
-    ("content", "looks"),
-    [
-        (b"", "is empty"),
-        (b"a text\n" * 30, "something else"),
-        (pickle.dumps({"kind": "core-head"}), "a pickle, which can run any code"),
-        (npy(np.eye(9)), r"a single array \(.npy\), which np.load reads"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(200), "an image"),
-        (b"PK\x05\x06" + bytes(18), "something else"),
-    ],
+    "content", [b"", b"a text\n" * 30, pickle.dumps({"kind": "core-head"}), b"\x89PNG\r\n\x1a\n" + bytes(200)]
 )
-def test_foreign_files(path, content, looks):
+def test_foreign_files(path, content):
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"thing.npz'.*{looks}"):
+    with pytest.raises(ValueError, match=r"thing.npz' is no file of spherapprox"):
         read(path)
 
 
 def test_foreign_archives_and_folders(path):
-    np.savez(path, rows=np.eye(3))
-    with pytest.raises(ValueError, match=r"is no file of spherapprox.*a zip archive .* of something else"):
-        read(path)
+    for save in (np.savez, np.savez_compressed):
+        save(path, rows=np.eye(3))
+        with pytest.raises(ValueError, match=r"is no file of spherapprox, but an archive of something else"):
+            read(path)
     with pytest.raises(ValueError, match=r"is a folder: name a file"):
         read(path.parent)
     with pytest.raises(FileNotFoundError, match=r"nothing.npz"):
@@ -210,113 +186,55 @@ def test_no_pickle_is_ever_opened(path):
     pickle.loads(pickle.dumps(Evil(trap))).close()
     assert trap.exists()  # the trap works
     trap.unlink()
-    np.savez(path, rows=evil)
-    with pytest.raises(ValueError, match="is no file of spherapprox"):
-        read(path)
-    forge(path, {"spherapprox.json": header(), "rows.npy": npy(evil, allow_pickle=True)})
-    with pytest.raises(ValueError, match=r"cannot be read: 'rows.npy' must hold '<f4' or '<f8' in C order, got '\|O'"):
+    for content in (pickle.dumps(Evil(trap)), saved_array(evil)):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="is no file of spherapprox"):
+            read(path)
+    forge(path, header())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("rows.npy", saved_array(evil))
+    with pytest.raises(ValueError, match=r"is damaged, or no file of spherapprox .*allow_pickle=False"):
         read(path)
     assert not trap.exists()
 
 
+def saved_array(array):
+    buffer = BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
 @pytest.mark.parametrize(
-    ("head", "message"),
+    ("head", "arrays", "message"),
     [
-        (header(version=2, written_by="spherapprox 9.1"), r"'spherapprox 9.1' wrote it in version 2 of the format, and "
-         r"spherapprox [\d.]+ reads up to version 1; upgrade spherapprox"),
-        (header(version=0), "version from 1 on, got 'spherapprox' and 0"),
-        (header(version=True), "version from 1 on, got 'spherapprox' and True"),
-        (header(version="1"), "version from 1 on, got 'spherapprox' and '1'"),
-        (header(format="else"), "must say format 'spherapprox'"),
-        (b"[]", "is no well-formed file"),
-        (b"{", "is no well-formed file"),
-        (b"\xff{}", "is no well-formed file"),
-        (b"{}", "is no well-formed file"),
-        (b"[" * 100_000, "is no well-formed file"),
-        (b" " * 2**20 + header(), "its header of .* bytes is above the limit"),
-        (header(size=0.5), "'size' must be a string, an integer or null, got 0.5"),
-        (header(rows=[1, 2]), r"'rows' must be a string, an integer or null, got \[1, 2\]"),
-        (header(kind=[1]), r"cannot be read: a kind must be a string, got \[1\]"),
-        (header(part={}), "is no well-formed file"),
+        (header(version=3, written_by="spherapprox 9.1"), {}, r"'spherapprox 9.1' wrote it in version 3 of the format "
+         r"'spherapprox', and spherapprox [\d.]+ reads up to version 2 .*; upgrade spherapprox"),
+        (header(format="else"), {}, "wrote it in version 2 of the format 'else'"),
+        (header(version="2"), {}, "is damaged, or no file"),
+        (b"[]", {}, "is damaged, or no file"),
+        (b"{", {}, "is damaged, or no file"),
+        (b"[" * 100_000, {}, "is damaged, or no file"),
+        (header(part={}), {}, "is damaged, or no file"),
+        (header(), {"rows": np.arange(3)}, "'rows' must hold '<f4' or '<f8', got '<i8'"),
+        (header(), {"part/rows": np.ones(3)}, "nothing in its header stands for part/rows"),
     ],
 )  # fmt: skip
-def test_forged_headers(path, head, message):
-    forge(path, {"spherapprox.json": head})
-    with pytest.raises(ValueError, match=message):
+def test_forged_contents(path, head, arrays, message):
+    forge(path, head, **arrays)
+    with pytest.raises(ValueError, match=rf"thing.npz'.*{message}"):
         read(path)
 
 
-def shaped(shape, descr="<f8", data=bytes(8), fortran=False):
-    buffer = BytesIO()
-    np.lib.format.write_array_header_1_0(buffer, {"descr": descr, "fortran_order": fortran, "shape": shape})
-    return buffer.getvalue() + data
-
-
-@pytest.mark.parametrize(
-    ("array", "message"),
-    [
-        (shaped((10**15,)), r"'rows.npy' has 8 bytes for shape \(1000000000000000,\)"),
-        (shaped((2**40, 2**40)), "has 8 bytes for shape"),
-        (shaped((-1,)), "has 8 bytes for shape"),
-        (shaped((-1, -1)), "has 8 bytes for shape"),
-        (shaped((1,), data=bytes(7)), "has 7 bytes for shape"),
-        (shaped((1,), data=bytes(9)), "has 9 bytes for shape"),
-        (shaped((1,), descr=">f8"), "got '>f8'"),
-        (shaped((1,), descr="<i8"), "got '<i8'"),
-        (shaped((1,), descr="|O"), r"got '\|O'"),
-        (shaped((1,), fortran=True), "in C order"),
-        (npy(np.ones(1), version=(2, 0)), "version 1.0 of the .npy format"),
-        (b"", "is no well-formed file"),
-        (b"\x93NUMPY\x01\x00\xff\xff{", "is no well-formed file"),
-    ],
-)
-def test_forged_arrays(path, array, message):
-    forge(path, {"spherapprox.json": header(), "rows.npy": array})
-    with pytest.raises(ValueError, match=message):
-        read(path)
-
-
-def test_forged_archives(path):
-    rows = npy(np.frombuffer(np.random.default_rng(0).bytes(800)))  # no smaller when compressed
-    forge(path, {"spherapprox.json": header(), "rows.npy": rows}, zipfile.ZIP_DEFLATED)
+def test_a_small_file_does_not_become_large_arrays(path):
+    forge(path, header(), np.savez_compressed, rows=np.zeros(10**6))
     with pytest.raises(ValueError, match="must be stored, not compressed"):
         read(path)
-    forge(path, {"spherapprox.json": header(), "part/rows.npy": rows})
-    with pytest.raises(ValueError, match=r"nothing in its header stands for part/rows.npy"):
-        read(path)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("spherapprox.json", header())
-        archive.writestr("rows.npy", rows)
-        archive.filelist.reverse()
-        archive.comment = bytes(64)
-    path.write_bytes(seal(path.read_bytes()))
-    with pytest.raises(ValueError, match=r"'spherapprox.json' must be its first member"):
-        read(path)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in (("spherapprox.json", header()), ("rows.npy", rows)):
-            archive.writestr(name, content)
-        with pytest.warns(UserWarning, match="Duplicate"):
-            archive.writestr("rows.npy", rows)
-        archive.comment = bytes(64)
-    path.write_bytes(seal(path.read_bytes()))
-    with pytest.raises(ValueError, match="no name may be there twice"):
-        read(path)
-
-
-def test_members_may_not_overlap(path):
-    # Many entries of the directory for one member: a small file that would unpack to a large one.
-    rows = npy(np.zeros(10**4))
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("spherapprox.json", header())
-        archive.writestr("rows.npy", rows)
-        for i in range(100):
-            twin = zipfile.ZipInfo(f"rows{i}.npy")
-            for name in ("header_offset", "CRC", "compress_size", "file_size"):
-                setattr(twin, name, getattr(archive.filelist[1], name))
-            archive.filelist.append(twin)
-        archive.comment = bytes(64)
-    path.write_bytes(seal(path.read_bytes()))
-    with pytest.raises(ValueError, match="not overlap"):
+    huge = BytesIO()
+    np.lib.format.write_array_header_1_0(huge, {"descr": "<f8", "fortran_order": False, "shape": (2**48,)})
+    forge(path, header())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("rows.npy", huge.getvalue())
+    with pytest.raises(ValueError, match="is damaged, or no file"):
         read(path)
 
 
@@ -329,7 +247,7 @@ def test_files_that_are_too_large(path, saved, monkeypatch):
     assert path.read_bytes() == saved
 
 
-@pytest.mark.parametrize("step", [(np.lib.format, "write_array"), (os, "fsync"), (os, "replace")])
+@pytest.mark.parametrize("step", [(np, "savez"), (os, "fsync"), (os, "replace")])
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, MemoryError])
 def test_an_interruption_leaves_what_was_there(path, saved, monkeypatch, step, fault):
     def interrupted(*args, **options):

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
 from spherapprox import EqualMeasurePartition, PointSet, points, sphere
-from spherapprox.quality import hull as hulls
-from spherapprox.quality import moments, refine
-from spherapprox.quality.climb import climb
-from spherapprox.quality.covering import covering_interval
-from spherapprox.quality.least_norm import least_norm
+from spherapprox.points.covering import hull as hulls
+from spherapprox.points.covering import moments, refine
+from spherapprox.points.covering.climb import climb
+from spherapprox.points.covering.least_norm import least_norm
+from spherapprox.points.covering.radius import covering_interval
 from spherapprox.quality.nearest import Nearest, unit
 from spherapprox.quality.separation import separation
 
@@ -193,10 +193,10 @@ def test_work_beyond_hulls_is_in_proportion_to_the_budget(monkeypatch):
         seen.append(most)
         return direction
 
-    monkeypatch.setattr("spherapprox.quality.covering.climb", counted)
-    monkeypatch.setattr("spherapprox.quality.covering._half_space", lambda x: refine.Hole(x[0], 0.1, math.pi))
+    monkeypatch.setattr("spherapprox.points.covering.radius.climb", counted)
+    monkeypatch.setattr("spherapprox.points.covering.radius._half_space", lambda x: refine.Hole(x[0], 0.1, math.pi))
     works = []
-    monkeypatch.setattr("spherapprox.quality.covering.least_support", lambda x, work: works.append(work) or 0.0)
+    monkeypatch.setattr("spherapprox.points.covering.radius.least_support", lambda x, work: works.append(work) or 0.0)
     counts = []
     for budget in (0, 40_000, 80_000):
         seen.clear()
@@ -247,7 +247,7 @@ def test_upper_value_holds_where_the_search_for_a_half_space_ends_early(monkeypa
     x = unit(x + 0.4 * np.eye(25)[0])
     exact = covering_interval(x, 0.0)
     assert math.pi / 2 < exact.lower <= exact.upper < exact.lower + 1e-12
-    monkeypatch.setattr("spherapprox.quality.least_norm._WORK", 0.0)
+    monkeypatch.setattr("spherapprox.points.covering.least_norm._WORK", 0.0)
     early = covering_interval(x, 0.0)
     assert early.lower <= exact.upper
     assert exact.lower + 1e-6 < early.upper

@@ -210,7 +210,7 @@ def test_many_blocks_give_the_same_values(monkeypatch):
     function, rule = targets.bump(2, 2.0), points.gauss_product(2, 21)
     once = core_values(function, rule, 3.0, "spectral", degree=8)
     before = spectral.estimate(Task(function, rule, 3.0))
-    monkeypatch.setattr(spectral, "_BLOCK", 500)
+    monkeypatch.setattr(spectral, "_TABLE_ELEMENTS", 500)
     monkeypatch.setattr(spectral, "_KEPT", 0)
     np.testing.assert_allclose(core_values(function, rule, 3.0, "spectral", degree=8), once, atol=1e-11 * once.max())
     after = spectral.estimate(Task(function, rule, 3.0))

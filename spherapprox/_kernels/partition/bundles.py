@@ -1,26 +1,48 @@
-"""Cells of a partition in bundles, from S^2 up, to bound their radii about their centroids: docs/theorems.md, 5.6.
-
-A bundle is a row (upper, least, most, radius, length): the cells' radii are at most `upper`, the lengths of their mean
-vectors between `least` and `most`, and one of them has this `radius` and `length`.
-"""
+"""Cells of a partition in bundles, from S^2 up, to bound their radii about their centroids: docs/theorems.md, 5.6."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..._types import Float64, Int64
 from ..jit import njit, subroutine
-from . import largest, zone
+from . import cap, largest, zone
+
+UPPER, LEAST, MOST, RADIUS, LENGTH = range(5)
+"""Columns of a bundle: its cells' radii are at most `upper`, their mean vectors' lengths between `least` and `most`,
+and one cell of the partition has this `radius` and `length`."""
+
+WHOLE = 2**16
+"""Cells of S^2 beyond which the collars about the equator are bounded together."""
+
+
+@subroutine
+def about_between(lower: float, upper: float, across: float, one: float, other: float) -> float:
+    """Return the largest radius about a centre between the colatitudes `one` and `other`."""
+    result = max(zone.radius(lower, upper, one, across), zone.radius(lower, upper, other, across))
+    if across > 0.5 * math.pi:
+        # the farthest centre from an end of the zone may lie inside
+        first, last = min(one, other), max(one, other)
+        result = max(result, zone.radius(first, last, lower, across), zone.radius(first, last, upper, across))
+    return result
 
 
 @subroutine
 def _copy(rows: Float64, size: int, out: Float64) -> None:
     """Copy bundles: numba compiles ``out[:] = rows`` together with the message that shapes differ, for seconds."""
     for i in range(size):
-        for j in range(5):
+        for j in range(LENGTH + 1):
             out[i, j] = rows[i, j]
+
+
+@subroutine
+def of_one(radius: float, length: float, out: Float64) -> None:
+    """Write the bundle of one cell."""
+    out[UPPER] = out[RADIUS] = radius
+    out[LEAST] = out[MOST] = out[LENGTH] = length
 
 
 @njit
@@ -29,107 +51,133 @@ def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
     if size <= most:
         _copy(scratch, size, out)
         return size
-    low, high = scratch[0, 1], scratch[0, 2]
+    low, high = scratch[0, LEAST], scratch[0, MOST]
     for i in range(size):
-        low, high = min(low, scratch[i, 1]), max(high, scratch[i, 2])
+        low, high = min(low, scratch[i, LEAST]), max(high, scratch[i, MOST])
     scale = 0.999999 * most / (high - low) if high > low else 0.0
-    out[:most, 0] = -1.0
+    out[:most, UPPER] = -1.0
     for i in range(size):
-        k = int(scale * (0.5 * (scratch[i, 1] + scratch[i, 2]) - low))
-        if out[k, 0] < 0.0:
+        k = int(scale * (0.5 * (scratch[i, LEAST] + scratch[i, MOST]) - low))
+        if out[k, UPPER] < 0.0:
             _copy(scratch[i : i + 1], 1, out[k : k + 1])
             continue
-        out[k, 0], out[k, 1] = max(out[k, 0], scratch[i, 0]), min(out[k, 1], scratch[i, 1])
-        out[k, 2] = max(out[k, 2], scratch[i, 2])
-        if scratch[i, 3] > out[k, 3]:
-            out[k, 3], out[k, 4] = scratch[i, 3], scratch[i, 4]
+        out[k, UPPER] = max(out[k, UPPER], scratch[i, UPPER])
+        out[k, LEAST], out[k, MOST] = min(out[k, LEAST], scratch[i, LEAST]), max(out[k, MOST], scratch[i, MOST])
+        if scratch[i, RADIUS] > out[k, RADIUS]:
+            out[k, RADIUS], out[k, LENGTH] = scratch[i, RADIUS], scratch[i, LENGTH]
     kept = 0
     for k in range(most):
-        if out[k, 0] >= 0.0:
+        if out[k, UPPER] >= 0.0:
             _copy(out[k : k + 1], 1, out[kept : kept + 1])
             kept += 1
     return kept
 
 
 @njit
-def lift(row: Any, sine: float, cosine: float, inside: Float64, out: Float64) -> None:
-    """Write the bundle of a collar's cells from that inside: docs/theorems.md, 5.4 and 5.6."""
-    lower, upper = row
-    center, out[4] = zone.toward(lower, upper, sine, cosine, inside[4])
-    out[3] = zone.radius(lower, upper, center, inside[3])
-    if inside[1] == inside[2] and inside[0] == inside[3]:
-        out[0], out[1], out[2] = out[3], out[4], out[4]
+def lift(lower: float, upper: float, sine: float, cosine: float, inside: Float64, out: Float64) -> None:
+    """Write the bundle of a collar's cells from that inside; `sine` and `cosine` are the zone's means: 5.4 and 5.6."""
+    center, out[LENGTH] = zone.toward(lower, upper, sine, cosine, inside[LENGTH])
+    out[RADIUS] = zone.radius(lower, upper, center, inside[RADIUS])
+    if inside[LEAST] == inside[MOST] and inside[UPPER] == inside[RADIUS]:
+        of_one(out[RADIUS], out[LENGTH], out)
         return
-    one, out[1] = zone.toward(lower, upper, sine, cosine, inside[1])
-    other, out[2] = zone.toward(lower, upper, sine, cosine, inside[2])
-    out[0] = max(out[3], largest.about_between(lower, upper, inside[0], one, other) * (1.0 + largest.ROUNDING))
+    one, out[LEAST] = zone.toward(lower, upper, sine, cosine, inside[LEAST])
+    other, out[MOST] = zone.toward(lower, upper, sine, cosine, inside[MOST])
+    bound = about_between(lower, upper, inside[UPPER], one, other) * (1.0 + largest.ROUNDING)
+    out[UPPER] = max(out[RADIUS], bound)
 
 
 @njit
 def of_caps(m: int, radii: Float64, out: Float64) -> None:
     """Write the bundles of one cap of S^m each."""
     for i in range(len(radii)):
-        length = zone.centroid(m, 0.0, radii[i], 0.0)[1]
-        out[i, 0] = out[i, 3] = radii[i]
-        out[i, 1] = out[i, 2] = out[i, 4] = length
+        of_one(radii[i], zone.centroid(m, 0.0, radii[i], 0.0)[1], out[i])
+
+
+@subroutine
+def of_sphere(n: int, out: Float64) -> int:
+    """Write the bundles of the cells of S^2 in n cells, mirror images once; return how many, -1 if there is no room."""
+    angle, fitting, collars = cap.layout(max(n, 3))
+    if n <= 2:
+        angle, collars = math.pi / n, 0
+    of_one(angle, zone.centroid(largest.SPHERE, 0.0, angle, 0.0)[1], out[0])
+    size, known = 1, angle
+    for j in range((collars + 1) // 2):
+        ends = cap.first_of(n, angle, fitting, collars, j), cap.first_of(n, angle, fitting, collars, j + 1)
+        image = n - cap.first_of(n, angle, fitting, collars, collars - j)
+        image_end = n - cap.first_of(n, angle, fitting, collars, collars - j - 1)
+        if size + 3 > len(out):
+            return -1
+        known, size = max(known, _of_arcs(n, ends[0], ends[1], out[size])), size + 1
+        if 2 * j + 1 < collars and ends != (image, image_end):  # a tie
+            known, size = max(known, _of_arcs(n, image, image_end, out[size])), size + 1
+        at = min(cap.boundary(n, min(ends[1], image_end)), angle + (j + 1) * fitting)
+        if n > WHOLE and at < 0.5 * math.pi:
+            bound = largest.rest(largest.CENTROID, float(n), at, fitting)
+            if bound <= known:
+                _copy(out[:1], 1, out[size : size + 1])
+                # a mean vector is at least as long as the cosine of the radius
+                out[size, UPPER], out[size, LEAST], out[size, MOST] = max(bound, angle), math.cos(known), 1.0
+                return size + 1
+    return size
+
+
+@subroutine
+def _of_arcs(n: int, north: int, south: int, out: Float64) -> float:
+    """Write the bundle of a collar of S^2, given the cells north of its ends, and return the radius."""
+    lower, upper, half = cap.boundary(n, north), cap.boundary(n, south), math.pi / (south - north)
+    center, mean = zone.centroid(largest.SPHERE, lower, upper, math.sin(half) / half if half < math.pi else 0.0)
+    of_one(zone.radius(lower, upper, center, half), mean, out)
+    return out[RADIUS]
 
 
 @njit
-def of_spheres(counts: Int64, thresholds: Float64, most: int, offsets: Int64, out: Float64, start: int) -> int:
-    """Write the bundles of cells of S^2 with radii above the thresholds, at most `most` for a partition.
+def of_spheres(counts: Int64, most: int, offsets: Int64, out: Float64, start: int) -> int:
+    """Write the bundles of cells of S^2 in n cells for each n of `counts`, at most `most` for each.
 
     Begins with partition `start`, writes where each one's bundles end, and returns up to which `out` had room.
     """
-    room, filled = 64, 0
-    radius, length = np.empty(room), np.empty(room)
+    filled, scratch = 0, np.empty((64, LENGTH + 1))
     for e in range(start, len(counts)):
-        size = largest.cells_of(counts[e], thresholds[e], radius, length)
+        size = of_sphere(counts[e], scratch)
         while size < 0:
-            room *= 4
-            radius, length = np.empty(room), np.empty(room)
-            size = largest.cells_of(counts[e], thresholds[e], radius, length)
+            scratch = np.empty((4 * len(scratch), LENGTH + 1))
+            size = of_sphere(counts[e], scratch)
         if filled + min(size, most) > len(out):
             return e
-        scratch = np.empty((size, 5))
-        for i in range(size):
-            scratch[i, 0] = scratch[i, 3] = radius[i]
-            scratch[i, 1] = scratch[i, 2] = scratch[i, 4] = length[i]
         filled += gathered(scratch, size, most, out[filled:])
         offsets[e + 1] = filled
     return len(counts)
 
 
 @njit
-def raise_all(m: int, rows: Any, bounds: Any, inside: Any, most: int, offsets: Int64, out: Float64, start: int) -> Any:
-    """Write the bundles of partitions of S^m from those inside their collars, at most `most` for a partition.
+def raise_all(
+    m: int, rows: Any, caps: Float64, inside: Any, most: int, offsets: Int64, out: Float64, start: int
+) -> int:
+    """Write the bundles of partitions of S^m from those inside their collars, at most `most` for each.
 
-    `rows` are the collars (first row of each partition, lower, upper, inner, need), `bounds` the partitions' thresholds
-    and caps' bundles, `inside` the offsets and bundles of the partitions inside. Begins with partition `start`, writes
-    where each one's bundles end, and returns up to which `out` had room, and how many bundles were lifted.
+    `rows` are the collars in the order of their partitions, `caps` the caps' bundles, `inside` the offsets and bundles
+    of the partitions inside. Begins with partition `start`, writes where each one's bundles end, and returns up to
+    which `out` had room.
     """
-    (begin, lower, upper, inner, need), (thresholds, caps), (first, below) = rows, bounds, inside
-    room = 64
-    scratch, filled, lifted = np.empty((room, 5)), 0, 0
-    for e in range(start, len(thresholds)):
-        size = 1
+    first, below = inside
+    filled, scratch, i = 0, np.empty((64, LENGTH + 1)), np.searchsorted(rows.parent, start)
+    for e in range(start, len(caps)):
         _copy(caps[e : e + 1], 1, scratch)
-        for i in range(begin[e], begin[e + 1]):
-            sine, cosine = -1.0, 0.0
-            for g in range(first[inner[i]], first[inner[i] + 1]):
-                if below[g, 0] <= need[i]:
-                    continue
-                if sine < 0.0:
-                    sine, cosine = zone.means(m, lower[i], upper[i])
-                if size == room:
-                    larger = np.empty((4 * room, 5))
-                    _copy(scratch, room, larger)
-                    scratch, room = larger, 4 * room
-                lift((lower[i], upper[i]), sine, cosine, below[g], scratch[size])
-                lifted += 1
-                if scratch[size, 0] > thresholds[e]:
-                    size += 1
+        size = 1
+        while i < len(rows.parent) and rows.parent[i] == e:
+            lower, upper, inner = rows.lower[i], rows.upper[i], rows.inner[i]
+            if size + first[inner + 1] - first[inner] > len(scratch):
+                larger = np.empty((4 * len(scratch) + most, LENGTH + 1))
+                _copy(scratch, size, larger)
+                scratch = larger
+            sine, cosine = zone.means(m, lower, upper)
+            for g in range(first[inner], first[inner + 1]):
+                lift(lower, upper, sine, cosine, below[g], scratch[size])
+                size += 1
+            i += 1
         if filled + min(size, most) > len(out):
-            return e, lifted
+            return e
         filled += gathered(scratch, size, most, out[filled:])
         offsets[e + 1] = filled
-    return len(thresholds), lifted
+    return len(caps)

@@ -1,4 +1,4 @@
-"""Collars of the recursive zonal partition of S^m, m >= 3, for the search of its largest radius.
+"""Collars of the recursive zonal partition of S^m, m >= 3, for the sweep to its largest radius.
 
 Only the northern half is made, and the collar about the equator: the others mirror them. docs/theorems.md, 5.6.
 """
@@ -15,8 +15,8 @@ from ..jit import njit, subroutine
 from ..scalars import subroutines  # noqa: F401
 
 HALF_PI = 0.5 * math.pi
-SMALL = 40
-"""Dimensions below it have their measures from one quadrature per collar, which is exact to 1e-14 there."""
+POWERS = 40
+"""Dimensions below it have sin^(m-1) by squaring, exact to 1e-14 there; others by its logarithm."""
 
 _nodes, _weights = gauss_legendre(20)
 _NODES, _WEIGHTS = 0.5 + 0.5 * _nodes, 0.5 * _weights
@@ -65,23 +65,31 @@ def collars_of(m: int, n: int) -> Any:
 
 
 @subroutine
+def weight(m: int, angle: float) -> float:
+    """Return sin^(m-1) of the colatitude."""
+    if m < POWERS:
+        return power(math.sin(angle), m - 1)
+    return math.exp((m - 1.0) * math.log1p(-2.0 * math.sin(0.5 * (angle - HALF_PI)) ** 2))
+
+
+@subroutine
 def measure_between(m: int, a: float, width: float) -> float:
-    """Return the integral of sin^(m-1) over [a, a + width], m < SMALL."""
+    """Return the integral of sin^(m-1) over [a, a + width]."""
     total = 0.0
     for i in range(len(_NODES)):
-        total += _WEIGHTS[i] * power(math.sin(a + width * _NODES[i]), m - 1)
+        total += _WEIGHTS[i] * weight(m, a + width * _NODES[i])
     return width * total
 
 
 @subroutine
 def shifted(m: int, angle: float, measure: float) -> float:
-    """Return the colatitude that has this much of the integral of sin^(m-1) between it and `angle`, m < SMALL."""
-    step = measure / power(math.sin(angle), m - 1)
+    """Return the colatitude that has this much of the integral of sin^(m-1) between it and `angle`."""
+    step = measure / weight(m, angle)
     for _ in range(30):
         total = 0.0
         for i in range(len(_SHORT_NODES)):
-            total += _SHORT_WEIGHTS[i] * power(math.sin(angle + step * _SHORT_NODES[i]), m - 1)
-        change = (measure - step * total) / power(math.sin(angle + step), m - 1)
+            total += _SHORT_WEIGHTS[i] * weight(m, angle + step * _SHORT_NODES[i])
+        change = (measure - step * total) / weight(m, angle + step)
         step += change
         if abs(change) <= 1e-9 * abs(step) or abs(change) < 1e-17:
             break
@@ -104,18 +112,10 @@ def north(m: int, n: int, first: Int64, angle: Float64) -> Any:
             first[j] = (n + 1) // 2
             angle[j] = HALF_PI if n % 2 == 0 else math.pi - beta.half_cap_angle(float(m), math.log((n // 2) / n))
             break
-        if m < SMALL:
-            ideal += scale * measure_between(m, at - step, step)
-        else:
-            ideal = n * math.exp(beta.log_half_cap(float(m), at))
+        ideal += scale * measure_between(m, at - step, step)
         first[j] = math.floor(ideal + 0.5)
         close |= abs(ideal - math.floor(ideal) - 0.5) < 1e-12 + 3e-13 * ideal
-        if m < SMALL:
-            angle[j] = shifted(m, at, (first[j] - ideal) / scale)
-        elif 2 * first[j] < n:
-            angle[j] = beta.half_cap_angle(float(m), math.log(first[j] / n))
-        else:
-            angle[j] = math.pi - beta.half_cap_angle(float(m), math.log((n - first[j]) / n))
+        angle[j] = shifted(m, at, (first[j] - ideal) / scale)
     return collars, close
 
 

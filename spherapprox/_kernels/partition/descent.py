@@ -8,7 +8,7 @@ so nothing is stored; S^1 is arcs. docs/theorems.md, section 5.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,18 @@ from . import cap
 
 NORTH, SOUTH, DONE = -1, -2, -3
 """Slots of rows that end in a polar cap of this level, or ended above it; others are the collar's first boundary."""
+
+
+class Tree(NamedTuple):
+    """All levels of a partition, and the centres of whole S^2 where they are at hand."""
+
+    offsets: Int64
+    first: Int64
+    cosine: Float64  # of the middle of the collar south of each boundary
+    sine: Float64
+    below: Int64  # table of the partition inside that collar
+    at_hand: Int64  # first row of each S^2's centres, -1 for those that are not at hand
+    rows: Float64
 
 
 @subroutine
@@ -48,12 +60,8 @@ def search_index(table: Int64, offsets: Int64, first: Int64, local: Int64, slot:
 
 @njit
 def centers(dim: int, n: int, tree: Any, start: int, out: Float64) -> None:
-    """Write the centres of consecutive cells, dim >= 2: down to a run of cells of one S^2, and up as far as it ends.
-
-    `tree` is (offsets, first, cosine, sine, below) of all levels and (offsets, rows) of the centres of whole S^2, where
-    they are at hand.
-    """
-    offsets, first, cosine, sine, below, at_hand, rows = tree
+    """Write the centres of consecutive cells, dim >= 2: down to a run of cells of one S^2, and up as far as it ends."""
+    offsets, first = tree.offsets, tree.first
     table, scale, axis = np.zeros(dim + 1, dtype=np.int64), np.ones(dim + 1), np.zeros(dim + 1)
     north, south = np.empty(dim + 1, dtype=np.int64), np.empty(dim + 1, dtype=np.int64)  # rows of each table's cells
     north[dim], south[dim] = -start, n - start
@@ -64,9 +72,9 @@ def centers(dim: int, n: int, tree: Any, start: int, out: Float64) -> None:
             t = table[m]
             j = _zone_of_index(offsets[t], offsets[t + 1] - 1, first, row - north[m])
             if j >= 0:
-                axis[m], scale[m - 1] = scale[m] * cosine[j], scale[m] * sine[j]
+                axis[m], scale[m - 1] = scale[m] * tree.cosine[j], scale[m] * tree.sine[j]
                 north[m - 1], south[m - 1] = north[m] + first[j], north[m] + first[j + 1]
-                table[m - 1] = below[j]
+                table[m - 1] = tree.below[j]
                 m -= 1
         if j < 0:
             end = row + 1
@@ -77,11 +85,11 @@ def centers(dim: int, n: int, tree: Any, start: int, out: Float64) -> None:
                 out[row, column] = axis[column]
         else:
             end = min(south[2], len(out))
-            place = at_hand[table[2] - (len(offsets) - 1)]
+            place = tree.at_hand[table[2] - (len(offsets) - 1)]
             if place < 0:
                 cap.centers(south[2] - north[2], row - north[2], scale[2], axis[3:], out[row:end])
             else:
-                _copy(rows[place + row - north[2] :], scale[2], axis[3:], out[row:end])
+                _copy(tree.rows[place + row - north[2] :], scale[2], axis[3:], out[row:end])
         row = end
         while m < dim and south[m] <= row:
             m += 1

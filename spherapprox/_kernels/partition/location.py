@@ -7,7 +7,7 @@ compared with it. Cells are half-open: a point on a boundary lies south of it.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,16 @@ from .descent import DONE, NORTH, SOUTH
 
 _DOUBT = 1e-14
 """Difference of squares, relative to the square of the length, below which angles decide: far above its rounding."""
+
+
+class Tables(NamedTuple):
+    """Boundaries of one level, or of all from S^dim to S^2."""
+
+    offsets: Int64
+    first: Int64
+    angle: Float64
+    edge: Float64  # cos |cos| of the angle
+    below: Int64  # table in the collar south of a boundary, or the number of arcs in a collar of S^2; for all levels
 
 
 @subroutine
@@ -60,29 +70,24 @@ def _zone(low: int, high: int, angle: Float64, edge: Float64, height: float, bel
 def search(table: Int64, level: Any, height: Float64, below: Float64, index: Int64, slot: Int64) -> None:
     """Find the zone of one level that holds each point and count the cells north of it.
 
-    `level` is (offsets, first, angle, edge), `height` the coordinate along the axis, `below` the sum of squares of the
-    rest.
+    `level` are its `Tables`, `height` the coordinate along the axis, `below` the sum of squares of the rest.
     """
-    offsets, first, angle, edge = level
+    offsets, first = level.offsets, level.first
     for i in range(len(table)):
         t = table[i]
         if t < 0:
             slot[i] = DONE
             continue
         high = offsets[t + 1] - 1
-        slot[i] = _zone(offsets[t], high, angle, edge, height[i], below[i])
+        slot[i] = _zone(offsets[t], high, level.angle, level.edge, height[i], below[i])
         if slot[i] != NORTH:
             index[i] += first[high if slot[i] == SOUTH else slot[i]]
 
 
 @njit
 def indices(dim: int, tree: Any, x: Float64, index: Int64) -> None:
-    """Write the cell that holds each point, dim >= 2, going through all levels with one point after another.
-
-    `tree` is (offsets, first, angle, edge, below) of all tables from S^dim to S^2; `below` is the table in the collar
-    south of a boundary, or the number of arcs in a collar of S^2.
-    """
-    offsets, first, angle, edge, below = tree
+    """Write the cell that holds each point, dim >= 2, going through all `Tables` with one point after another."""
+    offsets, first = tree.offsets, tree.first
     squares = np.zeros(dim + 1)  # of the coordinates before each one, summed
     for i in range(len(index)):
         for m in range(dim):
@@ -90,11 +95,11 @@ def indices(dim: int, tree: Any, x: Float64, index: Int64) -> None:
         k, t, m = 0, 0, dim
         while m > 1:
             high = offsets[t + 1] - 1
-            j = _zone(offsets[t], high, angle, edge, x[i, m], squares[m])
+            j = _zone(offsets[t], high, tree.angle, tree.edge, x[i, m], squares[m])
             if j < 0:
                 k += 0 if j == NORTH else first[high]
                 break
-            k, t, m = k + first[j], below[j], m - 1
+            k, t, m = k + first[j], tree.below[j], m - 1
         if m == 1:
             k += circle.index_of(x[i, 0], x[i, 1], t)
         index[i] = k

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Float64, Int64
-from .nearest import angles, projection, unit
+from ..._types import Float64, Int64
+from ...quality.nearest import angles, projection, unit
 
 _BLOCK = 2**20
 """Vertices whose angles are taken together."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import Float64, Int64
+from ..._types import Float64, Int64
 
 _EPS = float(np.finfo(np.float64).eps)
 _WORK = 2e10

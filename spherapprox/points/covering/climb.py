@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import Float64, Int64
-from .nearest import unit
+from ..._types import Float64, Int64
+from ...quality.nearest import unit
 
 _JITTER = 1e-10
 """Relative shift of the constraints that makes every vertex simple; the final centre is found without it."""

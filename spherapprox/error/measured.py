@@ -3,64 +3,21 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _checks, special, sphere
-from ._types import Float64, Floats, Indices
-from .partition import EqualMeasurePartition
-from .points import nodes
-from .points.pointset import Points, require_equal
-from .summation import angle_mean
-from .target import Target
-
-__all__ = ["ErrorInterval", "sup_error", "worst_case_error"]
-
-Error = Callable[[Float64], Float64]
-"""Maps points (n, dim+1) to errors (n,)."""
-
-FINEST_STEP = 1e-8
-"""Angle at which the refinement stops: what it misses is of this size at a kink, of its square at a smooth maximum."""
-CANDIDATES = 4096
-"""So many of the largest errors in the sample are searched for local maxima."""
-DIRECTIONS = 16
-"""At most this many tangent directions, and their opposites, are tried at a step."""
-PARTITION_DIM = 8
-"""Up to this dimension the sample is the centres of an equal-measure partition, beyond it is random."""
-CHUNK = 8192
-"""Points between which a search can be interrupted."""
-
-
-@dataclass(frozen=True, eq=False)
-class ErrorInterval:
-    """A sup error between two bounds.
-
-    Parameters
-    ----------
-    lower : float
-        The largest error seen.
-    upper : float
-        No error is larger; inf unless certified.
-    at : ndarray, shape (dim+1,)
-        The point where `lower` was seen.
-
-    Examples
-    --------
-    >>> from spherapprox import sup_error
-    >>> interval = sup_error(lambda x: x[:, 2], lambda x: 0.0 * x[:, 2], dim=2, n=500)
-    >>> round(interval.lower, 6), interval.upper, abs(interval.at.round(3)).tolist()
-    (1.0, inf, [0.0, 0.0, 1.0])
-    """
-
-    lower: float
-    upper: float
-    at: Float64
+from .. import _checks, sphere
+from .._types import Float64, Floats
+from ..points import nodes
+from ..points.pointset import Points, require_equal
+from ..summation import angle_mean
+from ..target import Target
+from .interval import ErrorInterval
+from .search import largest_error, sample
 
 
 def sup_error(
@@ -133,11 +90,11 @@ def sup_error(
         start = _checks.rows(points, "points", dim=dim).astype(np.float64)
     else:
         n = _count(n)
-        start = _sample(_dimension(head, target, dim), n, generator)
+        start = sample(_dimension(head, target, dim), n, generator)
         controls = getattr(head, "control_points", None)
         if controls is not None:
             start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
-    return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    return largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
 
 
 def worst_case_error(
@@ -201,9 +158,9 @@ def worst_case_error(
     controls = rows.astype(np.float64)
     generator = _checks.generator(rng)
     progress = _checks.flag(progress, "progress")
-    start = _sample(controls.shape[1] - 1, _count(n), generator)
+    start = sample(controls.shape[1] - 1, _count(n), generator)
     error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
-    return _largest(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    return largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
 
 
 def lengths(values: Floats) -> Float64:
@@ -214,7 +171,7 @@ def lengths(values: Floats) -> Float64:
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
-    """Return a callable's signature, None for those that have none."""
+    """Inspect a callable's signature, None for those that have none."""
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):
@@ -241,7 +198,7 @@ def _dim(dim: int) -> int:
 
 
 def _dimension(head: object, target: object, dim: int | None) -> int:
-    """Return the sphere's dimension from whoever knows it."""
+    """Return the sphere's dimension stated by the argument, the head or the target."""
     stated = (dim, getattr(head, "dim", None), getattr(target, "dim", None))
     known = [_dim(value) for value in stated if value is not None]
     if not known:
@@ -249,91 +206,3 @@ def _dimension(head: object, target: object, dim: int | None) -> int:
     if len(set(known)) > 1:
         raise ValueError(f"'head' and 'target' must live on the same sphere, got dim = {' and '.join(map(str, known))}")
     return known[0]
-
-
-def _sample(dim: int, n: int, rng: np.random.Generator) -> Float64:
-    """Return at least n points of S^dim, quasi-uniform where that is cheap, in random orientation: (n, dim+1)."""
-    _checks.memory(24.0 * n * (dim + 1), f"a sample of {n} points of S^{dim}", "take a smaller 'n'")
-    if dim > PARTITION_DIM:
-        return sphere.uniform(dim, n, rng)
-    rotation, _ = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))
-    return _unit(EqualMeasurePartition(dim, n).centers() @ rotation)
-
-
-def _unit(x: Float64) -> Float64:
-    """Divide rows by their length."""
-    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
-
-
-def _largest(error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool) -> ErrorInterval:
-    """Return the largest error over the starting points and what a search from the worst of them finds."""
-    values = _in_chunks(error, start, progress)
-    chosen = _worst(start, values, refine)
-    x, best = (start[chosen], values[chosen]) if refine else (start, values)
-    if refine:
-        x, best = _climb(error, x, best, min(_spacing(start), 0.5), rng)
-    at = int(np.argmax(best))
-    return ErrorInterval(float(best[at]), math.inf, x[at].copy())
-
-
-def _spacing(x: Float64) -> float:
-    """Return the angle between neighbours in a uniform set of as many points."""
-    dim = x.shape[1] - 1
-    return math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim)
-
-
-def _in_chunks(error: Error, x: Float64, progress: bool) -> Float64:
-    """Return the errors at many points, a chunk at a time."""
-    chunks: Any = [x[i : i + CHUNK] for i in range(0, len(x), CHUNK)]
-    if progress:
-        from tqdm.auto import tqdm
-
-        chunks = tqdm(chunks, desc="error", leave=False)
-    return np.concatenate([error(chunk) for chunk in chunks])
-
-
-def _worst(x: Float64, values: Float64, count: int) -> Indices:
-    """Return indices of the points with the largest errors among those that no neighbour exceeds."""
-    order = np.argsort(-values, kind="stable")[:CANDIDATES]
-    candidates, least = x[order], math.cos(min(1.5 * _spacing(x), math.pi))
-    tops: list[int] = []
-    for i in range(0, len(order), 512):
-        close = candidates[i : i + 512] @ candidates.T > least  # (512, candidates)
-        alone = ~np.tril(close, i - 1).any(axis=1)  # nothing higher, hence earlier, is close
-        tops.extend(order[i : i + 512][alone])
-        if len(tops) >= count:
-            break
-    return np.array(tops[:count], dtype=np.intp)
-
-
-def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.random.Generator) -> tuple[Float64, Float64]:
-    """Follow the error uphill from each point by a pattern search whose steps shrink where nothing is gained."""
-    x, values = x.copy(), values.copy()
-    steps = np.full(len(x), step)
-    dim = x.shape[1] - 1
-    for _ in range(40 + 20 * dim if dim < DIRECTIONS else 400):
-        (active,) = np.nonzero(steps >= FINEST_STEP)
-        if not active.size:
-            break
-        trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
-        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
-        best = np.argmax(found, axis=1)
-        top = found[np.arange(len(active)), best]
-        gained = top > values[active]
-        moved = active[gained]
-        x[moved], values[moved] = trial[gained, best[gained]], top[gained]
-        steps[moved] *= 1.25
-        steps[active[~gained]] *= 0.5
-    return x, values
-
-
-def _tangent_steps(x: Float64, steps: Float64, rng: np.random.Generator) -> Float64:
-    """Return points at angles `steps` from x, along k random orthonormal tangents and back: (n, 2k, dim+1)."""
-    n, columns = x.shape
-    k = min(columns - 1, DIRECTIONS)
-    frame = np.concatenate([x[:, :, None], rng.standard_normal((n, columns, k))], axis=2)
-    tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (n, k, dim+1)
-    angle = steps[:, None, None]
-    both = np.concatenate([tangents, -tangents], axis=1)
-    trial = np.cos(angle) * x[:, None, :] + np.sin(angle) * both
-    return np.asarray(trial / np.linalg.norm(trial, axis=2, keepdims=True))

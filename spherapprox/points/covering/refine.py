@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Bools, Float64, Int64
+from ..._types import Bools, Float64, Int64
+from ...quality.nearest import Nearest
 from .hull import Facets, cap_radii, circumcenters, covers, facets_of, have_pieces, lift_of
-from .nearest import Nearest
 
 ROUNDING = 1e-14
 """Relative difference of radii below which they count as one."""

@@ -1,4 +1,4 @@
-"""What modules of heads share: making tensors, checking them, and calls of torch's attention a part at a time."""
+"""Tensors of the modules of heads: making and checking them, and calling torch's attention a part at a time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ..._checks import flag, show
 from ..._types import Floats
 
 if TYPE_CHECKING:
-    from ..core import CoreHead
-    from ..split import SplitHead
+    from ..head import Head
 
 NUMBERS = 2**24
 """Logits, or entries of tokens, that a call makes at a time; gradients keep those of all parts."""
@@ -25,10 +24,10 @@ LOGIT_ROUNDING = 0.01
 
 
 UNIT_TOLERANCE = (1e-3, 1e-2)
-"""How far lengths of rows may be from 1, and in half precision: so much stretches logits, more is a mistake."""
+"""Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
 
 
-def make_options(head: CoreHead | SplitHead, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
+def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
     """Return dtype and device of a head's tensors, after checking that the dtype holds its numbers."""
     if dtype is None:
         both = np.result_type(head.control_points, head.values)

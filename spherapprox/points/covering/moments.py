@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .._types import Float64
+from ..._types import Float64
 
 _EPS = float(np.finfo(np.float64).eps)
 _BLOCK = 2**22

@@ -1,27 +1,17 @@
-"""Heads as `torch.nn.Module`: split and classical heads as torch's own attention, and the core head as its sum."""
+"""Heads that are sums of kernels: the split head as torch's own attention, the core head as a sum of exponentials."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from ..._types import Floats
-
-try:
-    import torch
-except ImportError as error:
-    raise ImportError('to_torch needs PyTorch: pip install "spherapprox[torch]"') from error
-
 from .tensors import attention_path, check, hold, in_parts, make_options
 
 if TYPE_CHECKING:
-    from ..classical import ClassicalHead
-    from ..core import CoreHead
-    from ..split import SplitHead
-
-__all__ = ["ClassicalAttention", "ExponentialSum", "SplitAttention"]
+    from ..head import Head
 
 
 class _Rows(torch.nn.Module):
@@ -30,9 +20,7 @@ class _Rows(torch.nn.Module):
     control_points: Any
     values: Any
 
-    def __init__(
-        self, head: CoreHead | SplitHead, *, dtype: Any = None, device: Any = None, trainable: bool = False
-    ) -> None:
+    def __init__(self, head: Head, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
         options = make_options(head, dtype, device, head.concentration)
         self.concentration = head.concentration
@@ -69,7 +57,7 @@ class _Rows(torch.nn.Module):
         raise NotImplementedError
 
     def get_extra_state(self) -> dict[str, float]:
-        """Return what belongs into a state_dict beside the tensors."""
+        """Return the numbers that a state_dict holds beside the tensors."""
         return {"concentration": self.concentration}
 
     def set_extra_state(self, state: dict[str, float]) -> None:
@@ -77,7 +65,7 @@ class _Rows(torch.nn.Module):
         self.concentration = float(state["concentration"])
 
     def extra_repr(self) -> str:
-        """Say what is in the brackets of the module's repr."""
+        """Return the text in the brackets of the module's repr."""
         n, columns = self.control_points.shape
         return f"n={n}, dim={columns - 1}, concentration={self.concentration:g}"
 
@@ -135,115 +123,6 @@ class SplitAttention(_Rows):
             return attention(query, key, value, scale=self.concentration)[0, 0]
 
 
-class ClassicalAttention(torch.nn.Module):
-    """A `ClassicalHead` as `torch.nn.MultiheadAttention`, of one head, over the prefix and the inputs.
-
-    Parameters
-    ----------
-    head : ClassicalHead
-    dtype, device, trainable
-        As in `ClassicalHead.to_torch`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `ClassicalHead.to_torch` does.
-
-    Notes
-    -----
-    `attention` holds the query, key and value matrices, without bias, and the identity behind them; `prefix` the tokens
-    that keys and values begin with. Only inputs ask. There is no dropout: training and evaluation are the same.
-    Accuracy and derivatives as of `SplitAttention`, against ``head.attend(x)``.
-
-    Examples
-    --------
-    >>> import numpy as np, torch
-    >>> from spherapprox import ClassicalHead
-    >>> module = ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).to_torch()
-    >>> module.attention.embed_dim, tuple(module.prefix.shape)
-    (6, (2, 6))
-    >>> module(torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64)).numpy().round(6)
-    array([1.858149, 1.999997])
-    """
-
-    prefix: Any
-
-    def __init__(self, head: ClassicalHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
-        super().__init__()
-        d = head.embedding_dim
-        options = make_options(head, dtype, device, max(head.concentration, -head.mask * math.sqrt(d)))
-        self.dim, self.n_outputs, self.interaction = head.dim, head.n_outputs, head.interaction
-        self.largest_logit = max(head.concentration, -head.mask)
-        hold(self, "prefix", head.prefix, trainable, options)
-        options["device"] = self.prefix.device
-        self.attention = torch.nn.utils.skip_init(  # the usual start would draw random numbers
-            torch.nn.MultiheadAttention, d, 1, bias=False, batch_first=True, **options
-        ).requires_grad_(False)
-        with torch.no_grad():
-            stacked = np.concatenate([head.query.T, head.key.T, head.value.T])  # torch multiplies from the right
-            self.attention.in_proj_weight.copy_(torch.tensor(stacked, **options))
-            self.attention.out_proj.weight.copy_(torch.eye(d, **options))
-
-    def forward(self, x: Any) -> Any:
-        """Return the attention's outputs.
-
-        Parameters
-        ----------
-        x : Tensor, shape (T, dim+1) or (batch, T, dim+1)
-            Sequences of inputs of unit length, of the module's dtype and on its device.
-
-        Returns
-        -------
-        Tensor, shape (T,), (T, p), (batch, T) or (batch, T, p)
-
-        Raises
-        ------
-        TypeError, ValueError
-            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
-        """
-        check(x, self.prefix, self.dim + 1, sequences=True)
-
-        def attend(inputs: Any) -> Any:
-            tokens = torch.cat([self.prefix.expand(len(inputs), -1, -1), inputs], dim=1)  # (batch, n + T, d)
-            return self.attention(inputs, tokens, tokens, need_weights=False)[0]
-
-        inputs = self.embed(x if x.ndim == 3 else x[None])  # (batch, T, d)
-        rows = len(self.prefix) + inputs.shape[1]
-        with attention_path(self.largest_logit, x, self.prefix):
-            outputs = in_parts(attend, inputs, rows * max(self.prefix.shape[1], inputs.shape[1]))
-        result = outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
-        return result if x.ndim == 3 else result[0]
-
-    def get_extra_state(self) -> dict[str, Any]:
-        """Return what belongs into a state_dict beside the tensors."""
-        return {name: getattr(self, name) for name in ("dim", "n_outputs", "interaction", "largest_logit")}
-
-    def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Take what `get_extra_state` has returned."""
-        for name in self.get_extra_state():
-            setattr(self, name, state[name])
-
-    def embed(self, x: Any) -> Any:
-        """Return the tokens of inputs.
-
-        Parameters
-        ----------
-        x : Tensor, shape (..., dim+1)
-
-        Returns
-        -------
-        Tensor, shape (..., d)
-            ``(x, 0, 0)``, and 1 for "flag".
-        """
-        flagged = self.interaction == "flag"
-        tokens = torch.nn.functional.pad(x, (0, self.prefix.shape[1] - x.shape[-1] - flagged))
-        return torch.nn.functional.pad(tokens, (0, 1), value=1.0) if flagged else tokens
-
-    def extra_repr(self) -> str:
-        """Say what is in the brackets of the module's repr."""
-        return f"n={len(self.prefix)}, dim={self.dim}, interaction={self.interaction!r}"
-
-
 class ExponentialSum(_Rows):
     """A `CoreHead` as a module: a sum of exponentials, which is no attention, for nothing divides it.
 
@@ -281,5 +160,5 @@ class ExponentialSum(_Rows):
         return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
 
     def extra_repr(self) -> str:
-        """Say what is in the brackets of the module's repr."""
+        """Return the text in the brackets of the module's repr."""
         return f"{super().extra_repr()}: a sum of exponentials, no attention"

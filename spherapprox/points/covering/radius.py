@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks, sphere
-from .._types import Float64
+from ... import _checks, sphere
+from ..._types import Float64
+from ...quality.nearest import Nearest, angles, distinct, unit
 from .climb import climb
-from .interval import Interval
 from .least_norm import least_norm
 from .moments import least_support
-from .nearest import Nearest, angles, distinct, unit
 from .refine import Hole, refine
 
 BUDGET = 200_000
@@ -31,6 +30,24 @@ _LEAST = 20_000
 _HULL_ACCURACY = 1e-9
 """Relative gap that rounding may leave between the sides where the hull is that of all points."""
 _EPS = float(np.finfo(np.float64).eps)
+
+
+class Interval(NamedTuple):
+    """Two numbers with the true one between them, and where the lower one was found.
+
+    Parameters
+    ----------
+    lower : float
+        A value that is attained.
+    upper : float
+        A proven upper bound, `lower` where the value is exact, inf where none is known.
+    at : ndarray, shape (dim+1,)
+        The point of the sphere where `lower` is attained.
+    """
+
+    lower: float
+    upper: float
+    at: Float64
 
 
 def covering_interval(
@@ -58,7 +75,7 @@ def covering_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> from spherapprox.quality.covering import covering_interval
+    >>> from spherapprox.points.covering.radius import covering_interval
     >>> cross = np.vstack([np.eye(5), -np.eye(5)])
     >>> interval = covering_interval(cross)
     >>> round(interval.lower, 6), round(interval.upper, 6)  # arccos(1 / sqrt(5))

@@ -1,0 +1,33 @@
+"""The record of a sup error: a lower bound with the point where it was seen, and an upper bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .._types import Float64
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorInterval:
+    """Enclose a sup error between two bounds.
+
+    Parameters
+    ----------
+    lower : float
+        The largest error seen.
+    upper : float
+        No error is larger; inf unless certified.
+    at : ndarray, shape (dim+1,)
+        The point where `lower` was seen.
+
+    Examples
+    --------
+    >>> from spherapprox import sup_error
+    >>> interval = sup_error(lambda x: x[:, 2], lambda x: 0.0 * x[:, 2], dim=2, n=500)
+    >>> round(interval.lower, 6), interval.upper, abs(interval.at.round(3)).tolist()
+    (1.0, inf, [0.0, 0.0, 1.0])
+    """
+
+    lower: float
+    upper: float
+    at: Float64

@@ -1,0 +1,119 @@
+"""Search for the largest error on the sphere: a sample, then a climb from the worst of its points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _checks, special, sphere
+from .._types import Float64, Indices
+from ..partition import EqualMeasurePartition
+from .interval import ErrorInterval
+
+Error = Callable[[Float64], Float64]
+"""Maps points (n, dim+1) to errors (n,)."""
+
+FINEST_STEP = 1e-8
+"""Angle at which the refinement stops: it misses a kink by this much, a smooth maximum by its square."""
+CANDIDATES = 4096
+"""Number of the largest errors in the sample that are searched for local maxima."""
+DIRECTIONS = 16
+"""Largest number of tangent directions, each with its opposite, that are tried at a step."""
+PARTITION_DIM = 8
+"""Dimension up to which the sample is the centres of an equal-measure partition, beyond it is random."""
+CHUNK = 8192
+"""Number of points between which a search can be interrupted."""
+
+
+def sample(dim: int, n: int, rng: np.random.Generator) -> Float64:
+    """Draw at least n points of S^dim, quasi-uniform where that is cheap, in random orientation: (n, dim+1)."""
+    _checks.memory(24.0 * n * (dim + 1), f"a sample of {n} points of S^{dim}", "take a smaller 'n'")
+    if dim > PARTITION_DIM:
+        return sphere.uniform(dim, n, rng)
+    rotation, _ = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))
+    return _unit(EqualMeasurePartition(dim, n).centers() @ rotation)
+
+
+def _unit(x: Float64) -> Float64:
+    """Divide rows by their length."""
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
+def largest_error(error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool) -> ErrorInterval:
+    """Search for the largest error, from starting points (n, dim+1)."""
+    # Step 1: the errors at all starting points
+    values = _in_chunks(error, start, progress)  # (n,)
+    x, best = start, values
+    if refine:
+        # Step 2: the worst of them that lie apart
+        chosen = _worst(start, values, refine)  # (k,)
+        # Step 3: from each of these uphill to a local maximum
+        x, best = _climb(error, start[chosen], values[chosen], min(_spacing(start), 0.5), rng)
+    at = int(np.argmax(best))
+    return ErrorInterval(float(best[at]), math.inf, x[at].copy())
+
+
+def _spacing(x: Float64) -> float:
+    """Return the angle between neighbours in a uniform set of as many points."""
+    dim = x.shape[1] - 1
+    return math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim)
+
+
+def _in_chunks(error: Error, x: Float64, progress: bool) -> Float64:
+    """Evaluate the errors at points (n, dim+1), a chunk at a time."""
+    chunks: Any = [x[i : i + CHUNK] for i in range(0, len(x), CHUNK)]
+    if progress:
+        from tqdm.auto import tqdm
+
+        chunks = tqdm(chunks, desc="error", leave=False)
+    return np.concatenate([error(chunk) for chunk in chunks])
+
+
+def _worst(x: Float64, values: Float64, count: int) -> Indices:
+    """Return indices of the points with the largest errors among those that no neighbour exceeds."""
+    order = np.argsort(-values, kind="stable")[:CANDIDATES]
+    candidates, least = x[order], math.cos(min(1.5 * _spacing(x), math.pi))
+    tops: list[int] = []
+    for i in range(0, len(order), 512):
+        close = candidates[i : i + 512] @ candidates.T > least  # (512, candidates)
+        alone = ~np.tril(close, i - 1).any(axis=1)  # nothing higher, hence earlier, is close
+        tops.extend(order[i : i + 512][alone])
+        if len(tops) >= count:
+            break
+    return np.array(tops[:count], dtype=np.intp)
+
+
+def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.random.Generator) -> tuple[Float64, Float64]:
+    """Follow the error uphill from each point by a pattern search whose steps shrink where nothing is gained."""
+    x, values = x.copy(), values.copy()
+    steps = np.full(len(x), step)
+    dim = x.shape[1] - 1
+    for _ in range(40 + 20 * dim if dim < DIRECTIONS else 400):
+        (active,) = np.nonzero(steps >= FINEST_STEP)
+        if not active.size:
+            break
+        trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
+        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
+        best = np.argmax(found, axis=1)
+        top = found[np.arange(len(active)), best]
+        gained = top > values[active]
+        moved = active[gained]
+        x[moved], values[moved] = trial[gained, best[gained]], top[gained]
+        steps[moved] *= 1.25
+        steps[active[~gained]] *= 0.5
+    return x, values
+
+
+def _tangent_steps(x: Float64, steps: Float64, rng: np.random.Generator) -> Float64:
+    """Step from x by angles `steps`, along k random orthonormal tangents and their opposites: (n, 2k, dim+1)."""
+    n, columns = x.shape
+    k = min(columns - 1, DIRECTIONS)
+    frame = np.concatenate([x[:, :, None], rng.standard_normal((n, columns, k))], axis=2)
+    tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (n, k, dim+1)
+    angle = steps[:, None, None]
+    both = np.concatenate([tangents, -tangents], axis=1)
+    trial = np.cos(angle) * x[:, None, :] + np.sin(angle) * both
+    return np.asarray(trial / np.linalg.norm(trial, axis=2, keepdims=True))

@@ -1,0 +1,171 @@
+"""The recipe of a head: control points, values and a concentration, frozen, compared, indexed and rotated as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from .. import _archive, _checks
+from .._types import Floats
+from ..partition import EqualMeasurePartition
+from ..points import PointSet
+from ..points.operations import isometry
+from ..points.pointset import Points
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recipe(_archive.Savable):
+    """Hold a head's control points b_k, its values and its concentration, as checked and read-only arrays."""
+
+    control_points: Floats
+    values: Floats
+    concentration: float
+    points: Points | None = None
+
+    def __post_init__(self) -> None:
+        rows = np.array(_checks.rows(self.control_points, "control_points"), order="C")
+        values = np.array(_checks.values_for(self.values, "values", len(rows), "the control points"), order="C")
+        rows.flags.writeable = values.flags.writeable = False
+        object.__setattr__(self, "control_points", rows)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "concentration", _checks.concentration(self.concentration))
+        if not isinstance(self.points, EqualMeasurePartition | PointSet):
+            if self.points is not None and not np.array_equal(_checks.rows(self.points, "points"), rows):
+                raise ValueError(
+                    "'points' must be what the control points were made from, got other rows: leave it out"
+                )
+            object.__setattr__(self, "points", rows)
+        elif (self.points.dim, len(self.points)) != (self.dim, len(rows)):
+            raise ValueError(
+                f"'points' must be what the control points were made from, {len(rows)} points of S^{self.dim}, "
+                f"got {len(self.points)} of S^{self.points.dim}"
+            )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled or copied recipe: NumPy forgets which arrays are read-only; nothing is checked again."""
+        for array in (state["control_points"], state["values"]):
+            array.flags.writeable = False
+        self.__dict__.update(state)
+
+    def _arguments(self) -> dict[str, Any]:
+        made_from = self.points if isinstance(self.points, EqualMeasurePartition | PointSet) else None
+        recipe = {"control_points": self.control_points, "values": self.values, "concentration": self.concentration}
+        return recipe | {"points": made_from}
+
+    @property
+    def dim(self) -> int:
+        """The manifold's dimension m of the sphere S^m in R^(m+1)."""
+        return int(self.control_points.shape[1]) - 1
+
+    @property
+    def n_outputs(self) -> int | None:
+        """Number of columns p of what the head returns, None if it returns (n,)."""
+        return None if self.values.ndim == 1 else self.values.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.control_points)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Recipe) or type(other) is not type(self):
+            return NotImplemented
+        pairs = zip(map(np.asarray, self._compared()), map(np.asarray, other._compared()), strict=True)
+        return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
+
+    def __hash__(self) -> int:
+        sampled = *self.control_points[0].tolist(), *self.values.ravel()[:8].tolist()
+        return hash((type(self), len(self), self.concentration, *sampled))
+
+    def _compared(self) -> list[Any]:
+        """Return the arguments that the head's values depend on, all but `points`."""
+        return [value for name, value in self._arguments().items() if name != "points"]
+
+    def __getitem__(self, index: Any) -> Self:
+        """Restrict the head to some control points, with their values.
+
+        Parameters
+        ----------
+        index : slice, or array_like of bool or int
+            One-dimensional: ``head[:100]``, ``head[mask]`` with a mask of n entries, ``head[[4, 2]]``.
+
+        Returns
+        -------
+        CoreHead, SplitHead or ClassicalHead
+            Of a core head, a part of its sum: ``head[:k] + head[k:]`` is the head. A split head's softmax is over the
+            chosen control points alone. Its `points` are its control points: bare rows, of which no weights are known.
+
+        Raises
+        ------
+        IndexError
+            If an index is out of range, or a mask has another length.
+        TypeError, ValueError
+            If the index is a single number, or chooses nothing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import SplitHead
+        >>> head = SplitHead(np.eye(3), [1.0, 2.0, 3.0], 5.0)
+        >>> head[1:], head[head.values > 2.0].values
+        (SplitHead(n=2, dim=2, concentration=5), array([3.]))
+        """
+        kept = np.arange(len(self))[index]
+        if kept.ndim != 1:
+            raise TypeError(
+                f"'index' must be a slice, a mask or a list of indices, got {_checks.show(index)}: head[k:k+1] has one "
+                "control point"
+            )
+        if not kept.size:
+            raise ValueError(f"'index' must keep a control point, got {_checks.show(index)} of {len(self)}")
+        return replace(self, control_points=self.control_points[kept], values=self.values[kept], points=None)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={self.concentration:g})"
+
+    def rotate(self, R: Any, *, vectors: bool = False) -> Self:
+        """Rotate the head by an orthogonal R: the result at x is this head at ``R^T x``.
+
+        Parameters
+        ----------
+        R : array_like, shape (dim+1, dim+1), or scipy.spatial.transform.Rotation
+            An orthogonal matrix to 1e-10, reflections included, such as ``scipy.stats.special_ortho_group.rvs(dim+1)``
+            draws; for dim = 2 also a single `Rotation`.
+        vectors : bool, default False
+            Whether the rows of values are vectors of R^(dim+1), such as tangent vectors, that turn with the sphere:
+            ``values_k`` becomes ``R values_k``. Else each column is a number for itself, and values stay as they are.
+
+        Returns
+        -------
+        CoreHead or SplitHead
+            Its `points` are turned as well: a `PointSet` stays one, a partition becomes a `PointSet` with the radius of
+            its cells as covering radius, provided that they are the control points.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If R is of another shape or not orthogonal, or the values are not such vectors.
+
+        Examples
+        --------
+        >>> from spherapprox import CoreHead
+        >>> head = CoreHead([[1.0, 0.0]], [1.0], 2.0).rotate([[0.0, -1.0], [1.0, 0.0]])  # by 90 degrees
+        >>> head.control_points + 0.0, head([[0.0, 1.0]])
+        (array([[0., 1.]]), array([1.]))
+        """
+        matrix, values = isometry(R, self.dim), self.values
+        if _checks.flag(vectors, "vectors"):
+            if values.shape[1:] != (self.dim + 1,):
+                raise ValueError(
+                    f"'vectors' must be False for values of shape {values.shape}: only rows of {self.dim + 1} numbers, "
+                    f"vectors of R^{self.dim + 1}, turn with the sphere"
+                )
+            values = (values @ matrix.T).astype(values.dtype, copy=False)
+        points, rows = self.points, self.control_points
+        if isinstance(points, EqualMeasurePartition):
+            points = PointSet(points.centers(), covering_radius=points.cell_radius())
+        if isinstance(points, PointSet) and np.array_equal(points.points, rows):
+            points = points.rotate(matrix)
+            return replace(self, control_points=points.points, values=values, points=points)
+        rows = (rows @ matrix.T).astype(rows.dtype, copy=False)
+        return replace(self, control_points=rows, values=values, points=None)

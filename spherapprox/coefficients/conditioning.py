@@ -87,6 +87,7 @@ def log_condition(rows: Float64) -> Callable[[float], float]:
     patches = _dense_patches(rows)
 
     def estimate(concentration: float) -> float:
+        # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
         least = min(np.linalg.eigvalsh(matrix(p, p, concentration, "take fewer points"))[0] for p in patches)
         return _log_ratio(float(sums(rows, rows, np.ones(len(rows)), concentration).max()), least)
 

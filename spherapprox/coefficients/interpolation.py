@@ -51,6 +51,7 @@ def _solve(concentration: float, rows: Floats, f: Float64, ridge: float, *, norm
     a = None if n > DIRECT else matrix(rows, rows, concentration, "take fewer points")
     if normalize:
         row_sums = sums(rows, rows, np.ones(n), concentration) if a is None else a.sum(axis=1)
+        # 4.13 (a): v = A^-1 D f
         f = ((row_sums + ridge) * f.T).T
     return iteration.solve(rows, concentration, f, ridge) if a is None else _direct(a, f, ridge)
 
@@ -96,7 +97,7 @@ def _truncated(a: Float64, right: Float64) -> Float64:
     _, pivots, rank, _ = lapack.dpstrf(a, lower=1, tol=_NEGLIGIBLE * float(a.diagonal().max()))
     chosen = np.sort(pivots[:rank] - 1)
     x = np.zeros_like(right)
-    x[chosen] = lstsq(a[:, chosen], right, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
+    x[chosen] = lstsq(a[:, chosen], right, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]  # (rank, p)
     return x
 
 

@@ -30,12 +30,14 @@ def solve(rows: Floats, concentration: float, right: Float64, ridge: float) -> F
     b = rows.astype(np.float64)
     if ridge == 0.0 and log_condition(b)(concentration) > HOPELESS:
         raise _failed(len(b), concentration, "the matrix is singular to rounding")
+    # Step 1: precondition by a sparse factor of the inverse
     factor = inverse_factor(b, concentration, ridge)
     transposed = factor.T.tocsr()
 
     def product(p: Float64) -> Float64:
         return sums(b, b, p, concentration) + ridge * p
 
+    # Step 2: iterate, with products that are sums of kernels
     x, residual = conjugate_gradients(product, lambda r: transposed @ (factor @ r), right.reshape(len(b), -1))
     if residual > TOLERANCE:
         raise _failed(
@@ -45,7 +47,7 @@ def solve(rows: Floats, concentration: float, right: Float64, ridge: float) -> F
 
 
 def _failed(n: int, concentration: float, how: str) -> ValueError:
-    """Return the error of an iteration that does not converge."""
+    """Return the exception for an iteration that does not converge."""
     return ValueError(
         f"'concentration' is too small for {n} control points, got {concentration:g}: {how}; "
         f"take a larger one (such as {2.0 * concentration:g}), fewer points, or a larger 'regularization'"
@@ -91,8 +93,10 @@ def least_squares(
     from scipy.sparse.linalg import LinearOperator, lsmr
 
     x, b = x.astype(np.float64), rows.astype(np.float64)
+    # Step 1: scale rows by the samples' weights and, for the softmax, by the sums of kernels
     mass = np.ones(len(x)) if start is None else 1.0 / sums(x, b, np.ones(len(b)), concentration)
-    scale = roots * mass
+    scale = roots * mass  # (m,)
+    # Step 2: precondition by a sparse factor of the inverse at half the concentration
     gram = float(np.mean(sums(b, x, scale * scale, 2.0 * concentration)))  # the diagonal of H^T W^2 H
     factor = inverse_factor(b, 0.5 * concentration, ridge / gram)
     transposed, root = factor.T.tocsr(), math.sqrt(ridge)
@@ -107,6 +111,7 @@ def least_squares(
         v = sums(b, x, scale * u[: len(x)], concentration)
         return np.asarray(factor @ (v + root * u[len(x) :] if ridge else v))
 
+    # Step 3: minimise over the preconditioned correction of the start, column by column
     shape = (len(x) + (len(b) if ridge else 0), len(b))
     operator = LinearOperator(shape, matvec=forward, rmatvec=adjoint, dtype=np.float64)
     table = f.reshape(len(x), -1)

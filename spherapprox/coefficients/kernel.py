@@ -17,7 +17,7 @@ def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
 
 
 def softmax(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
-    """Return the kernel matrix with its rows divided by their sums, which may underflow before."""
+    """Return the softmax matrix (m, n), the kernel matrix over its row sums, which may underflow."""
     return softmax_weights(_squares(x, b, remedy), concentration)
 
 
@@ -48,7 +48,7 @@ def sums(
 
 
 def require_distinct(rows: Floats) -> None:
-    """Raise where a point is repeated, so that the kernel matrix has equal rows."""
+    """Check that no point is repeated, so that no two rows of the kernel matrix are equal."""
     shifted = rows + 0.0  # -0.0 is 0.0
     order = np.lexsort(shifted.T)
     (equal,) = np.nonzero((shifted[order[1:]] == shifted[order[:-1]]).all(axis=1))

@@ -65,7 +65,7 @@ def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
 
 
 def _sample_points(task: Task) -> Points:
-    """Return the samples that are asked for, or as many as are sensible."""
+    """Return the samples that are given, or as many as the rule draws by default."""
     given, dim = task.samples, task.dim
     if given is not None and not np.isscalar(given) and not (isinstance(given, np.ndarray) and given.ndim == 0):
         return given
@@ -87,7 +87,7 @@ def _solve(task: Task, x: Floats, roots: Float64, f: Float64, start: Float64 | N
 
 
 def _warned(task: Task, f: Float64, found: Float64, *, normalize: bool) -> Float64:
-    """Return values, after a warning where the samples do not determine them."""
+    """Return the values, after a warning where the samples do not determine them."""
     largest, size = float(np.abs(found).max()), float(np.abs(f).max())
     between = 0.0 if normalize else float(np.abs(sums(task.rows, task.rows, found, task.concentration)).max())
     rounding = float(np.finfo(float).eps) * largest
@@ -116,7 +116,7 @@ def _factorised(a: Float64, right: Float64, ridge: float) -> Float64:
         a = np.concatenate([a, math.sqrt(ridge) * np.eye(a.shape[1])])
         right = np.concatenate([right, np.zeros((a.shape[1], *right.shape[1:]))])
     n, table = a.shape[1], right.reshape(len(right), -1)
-    (triangle,) = qr(np.concatenate([a, table], axis=1), mode="r", overwrite_a=True, check_finite=False)
-    small, rotated = triangle[:n, :n], triangle[:n, n:]
+    (triangle,) = qr(np.concatenate([a, table], axis=1), mode="r", overwrite_a=True, check_finite=False)  # (n+p, n+p)
+    small, rotated = triangle[:n, :n], triangle[:n, n:]  # (n, n), (n, p)
     found = lstsq(small, rotated, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
     return np.asarray(found).reshape(n, *right.shape[1:])

@@ -32,12 +32,15 @@ def inverse_factor(rows: Float64, concentration: float, ridge: float) -> Any:
 
     n, k = len(rows), min(NEIGHBOURS, len(rows) - 1)
     _checks.memory(48.0 * n * (k + 1), f"the preconditioner for {n} points", "take fewer points")
+    # Step 1: draw an order, and find the nearest points that come earlier
     order = np.random.default_rng(0).permutation(n)
     near = _earlier_neighbours(rows[order], k)  # (n, k+1), -1 where there are fewer
+    # Step 2: solve for the coefficients of each row
     data = np.empty(near.shape)
     step = max(1, _SYSTEM_ELEMENTS // (k + 1) ** 2)
     for i in range(0, n, step):
         data[i : i + step] = _predictions(rows[order], near[i : i + step], concentration, ridge)
+    # Step 3: put the rows where the points are
     kept = near >= 0
     lines = np.broadcast_to(order[:, None], near.shape)[kept]
     return csr_array((data[kept], (lines, order[near[kept]])), shape=(n, n))
@@ -66,15 +69,17 @@ def _earlier_neighbours(rows: Float64, k: int) -> Int64:
 def _predictions(rows: Float64, near: Int64, concentration: float, ridge: float) -> Float64:
     """Return the rows of the factor for some points, (b, k+1), each with 1 + k places."""
     missing = near < 0
+    # Step 1: the kernel matrix of each point and its neighbours
     y = rows[np.where(missing, 0, near)] - rows[near[:, :1]]  # (b, k+1, d): small, so that products keep their digits
-    squares = np.einsum("ijc,ijc->ij", y, y)
-    a = squares[:, :, None] + squares[:, None, :] - 2.0 * (y @ y.transpose(0, 2, 1))
+    squares = np.einsum("ijc,ijc->ij", y, y)  # (b, k+1)
+    a = squares[:, :, None] + squares[:, None, :] - 2.0 * (y @ y.transpose(0, 2, 1))  # (b, k+1, k+1)
     np.exp(np.maximum(a, 0.0, out=a) * (-0.5 * concentration), out=a)
     a[missing] = 0.0
     a.transpose(0, 2, 1)[missing] = 0.0
     diagonal = np.arange(near.shape[1])
     a[:, diagonal, diagonal] = 1.0 + ridge + _JITTER
+    # Step 2: its inverse's first column, divided by the root of its first element
     first = np.zeros((len(near), near.shape[1], 1))
     first[:, 0] = 1.0
-    solved = np.linalg.solve(a, first)[:, :, 0]
+    solved = np.linalg.solve(a, first)[:, :, 0]  # (b, k+1)
     return np.asarray(solved / np.sqrt(np.abs(solved[:, :1])))

@@ -1,4 +1,4 @@
-"""Refinement: residual steps at the control points, each of which takes up what the head left of the target."""
+"""Refinement: residual steps at the control points, each of which adds the residual to the values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def refined(
     normalize: bool,
     workers: int | None = None,
 ) -> Float64:
-    """Return values after some steps ``values + D^-1 (f - head(b))``.
+    """Return the values after some steps ``values + D^-1 (f - head(b))``.
 
     D is 1 for a split head (`normalize`), whose kernels are divided by their sum already; for a core head it is the
     sum of the kernels at each control point.
@@ -29,5 +29,6 @@ def refined(
         scale = row_sums.reshape(-1, *(1,) * (refined.ndim - 1))
     for _ in range(steps):
         residual = f - sums(rows, rows, refined, concentration, normalize=normalize, workers=workers)
+        # 4.13 (c)
         refined += residual if normalize else residual / scale
     return np.asarray(refined)

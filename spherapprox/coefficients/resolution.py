@@ -67,7 +67,7 @@ def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
 
 
 def _largest(holds: Callable[[float], bool], concentration: float) -> float:
-    """Return a concentration above which a condition begins to fail that is true near 0; to 1 %, from below."""
+    """Return the largest concentration, to 1 % from below, up to which a condition holds that is true near 0."""
     low, high = 1e-3, concentration
     while high > 1.01 * low:
         middle = math.sqrt(low) * math.sqrt(high)

@@ -83,10 +83,13 @@ def core(task: Task) -> Float64:
     n = len(log_a) - 1
     sampled, basis = task.sample(), _Basis(rule.points, n)
     f, unit = _columns(sampled)
+    # Step 1: project the target onto the harmonics
     c = basis.transform(rule.weights, f)
+    # Step 2: choose the degree
     found = None if task.degree is not None else _estimate(task, basis, f, c, log_a)
     if found is not None:
         n = found.degree
+    # Step 3: divide the part of each degree by the kernel's eigenvalue, 4.7: xi_k = c w_k p~(b_k)
     factors = np.exp(log_peak - log_a[: n + 1]).repeat(np.diff(basis.offsets[: n + 2]))
     with np.errstate(over="ignore", invalid="ignore"):
         values = basis.synthesize(c[: len(factors)] * factors[:, None], n) * rule.weights[:, None] * unit
@@ -151,9 +154,10 @@ def _estimate(task: Task, basis: _Basis, f: Float64, c: Float64, log_a: Float64)
         fit, corrected = np.zeros_like(f[some]), np.zeros_like(f[some])
         for n in range(count):
             of_degree = slice(basis.offsets[n], basis.offsets[n + 1])
-            part = table[:, of_degree] @ c[of_degree]
+            part = table[:, of_degree] @ c[of_degree]  # (some, p)
             fit += part
             corrected += math.exp(-log_a[n]) * part
+            # 4.7, choice of the degree: 1 - w_k dim P_n
             left = 1.0 - rule.weights[some] * basis.offsets[n + 1]  # 1 - leverage
             with np.errstate(divide="ignore", invalid="ignore"):
                 misses = np.where(left > 1e-9, np.linalg.norm(f[some] - fit, axis=1) / left, math.inf)
@@ -168,14 +172,15 @@ def _tail(task: Task, basis: _Basis, c: Float64, log_a: Float64) -> Float64:
     assert isinstance(task.points, PointSet)
     assert task.points.degree is not None
     exactness, count = task.points.degree, len(log_a)
-    norms = np.sqrt(np.add.reduceat(np.square(c).sum(axis=1), basis.offsets[:count]))
+    norms = np.sqrt(np.add.reduceat(np.square(c).sum(axis=1), basis.offsets[:count]))  # (degrees,)
+    # 4.7, degree by degree, with alpha in place of rho
     log_alpha = log_tails(task.dim, task.concentration, exactness, simple=True)[exactness - np.arange(count)]
     with np.errstate(over="ignore", divide="ignore"):
         return np.asarray(np.cumsum(np.exp(np.log(norms) + log_alpha - log_a)))
 
 
 def _rule(task: Task) -> PointSet:
-    """Return the control points as a positive quadrature of known degree, or say what to take instead."""
+    """Return the control points as a positive quadrature of known degree."""
     points = task.points
     if isinstance(points, PointSet) and points.degree is not None and bool((points.weights > 0.0).all()):
         return points
@@ -187,7 +192,7 @@ def _rule(task: Task) -> PointSet:
 
 
 def _log_eigenvalues(task: Task, exactness: int) -> Float64:
-    """Return log a_l for the degrees l that can be asked for: up to the given one, else up to D/2 and the floats."""
+    """Return log a_l for all degrees l that are admitted: up to the given one, else up to D/2, and within floats."""
     top = exactness // 2
     if task.degree is not None:
         why = f"the points are exact to degree {exactness}, which must be at least twice 'degree'"
@@ -205,7 +210,7 @@ def _log_eigenvalues(task: Task, exactness: int) -> Float64:
 
 
 def _columns(sampled: Floats) -> tuple[Float64, float]:
-    """Return sampled values as (n, p) over their largest, and that: no square of them under- or overflows."""
+    """Return sampled values as (n, p) over their largest, and the largest: no square of them under- or overflows."""
     unit = float(np.abs(sampled).max()) or 1.0
     return np.asarray(sampled.astype(np.float64).reshape(len(sampled), -1) / unit), unit
 

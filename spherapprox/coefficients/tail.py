@@ -1,4 +1,4 @@
-"""Tails of the kernel's expansion in harmonics: how much of its peak belongs to degrees beyond a number."""
+"""Tails of the kernel's expansion in harmonics: the parts of its peak that belong to degrees beyond a number."""
 
 from __future__ import annotations
 

@@ -95,9 +95,11 @@ def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.rando
         (active,) = np.nonzero(steps >= FINEST_STEP)
         if not active.size:
             break
+        # Step 1: the errors a step away from each point that still moves
         trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
         found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
-        best = np.argmax(found, axis=1)
+        best = np.argmax(found, axis=1)  # (active,)
+        # Step 2: move to the largest where it is larger, with longer steps; shorten the others' steps
         top = found[np.arange(len(active)), best]
         gained = top > values[active]
         moved = active[gained]
@@ -111,9 +113,9 @@ def _tangent_steps(x: Float64, steps: Float64, rng: np.random.Generator) -> Floa
     """Step from x by angles `steps`, along k random orthonormal tangents and their opposites: (n, 2k, dim+1)."""
     n, columns = x.shape
     k = min(columns - 1, DIRECTIONS)
-    frame = np.concatenate([x[:, :, None], rng.standard_normal((n, columns, k))], axis=2)
+    frame = np.concatenate([x[:, :, None], rng.standard_normal((n, columns, k))], axis=2)  # (n, dim+1, 1+k)
     tangents = np.linalg.qr(frame)[0][:, :, 1:].transpose(0, 2, 1)  # (n, k, dim+1)
     angle = steps[:, None, None]
-    both = np.concatenate([tangents, -tangents], axis=1)
+    both = np.concatenate([tangents, -tangents], axis=1)  # (n, 2k, dim+1)
     trial = np.cos(angle) * x[:, None, :] + np.sin(angle) * both
     return np.asarray(trial / np.linalg.norm(trial, axis=2, keepdims=True))

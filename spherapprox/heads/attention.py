@@ -26,7 +26,7 @@ def attention(tokens: Float64, prefix: Float64, query: Float64, key: Float64, va
     Returns
     -------
     ndarray, shape (batch, T, d)
-        The outputs at the inputs; those at the prefix are not wanted.
+        The outputs at the inputs; those at the prefix are not computed.
     """
     n, d = prefix.shape
     queries = (tokens @ query) / math.sqrt(d)
@@ -36,7 +36,7 @@ def attention(tokens: Float64, prefix: Float64, query: Float64, key: Float64, va
     for part, rows in _blocks(tokens.shape[0], tokens.shape[1], n):
         asked = queries[part, rows]  # (batch', T', d)
         shape = asked.shape[:2]
-        far = (asked.reshape(-1, d) @ prefix_keys.T).reshape(*shape, n)
+        far = (asked.reshape(-1, d) @ prefix_keys.T).reshape(*shape, n)  # (batch', T', n)
         weights = np.concatenate([far, asked @ keys[part].transpose(0, 2, 1)], axis=-1)  # (batch', T', n + T)
         weights -= weights.max(axis=-1, keepdims=True)
         np.exp(weights, out=weights)

@@ -45,6 +45,7 @@ class Construction(SplitHead):
     def query(self) -> Float64:
         """The query matrix, shape (d, d), to be multiplied by tokens from the left; it holds sqrt(d) and the mask."""
         width, scale = self.dim + 1, math.sqrt(self.embedding_dim)
+        # 4.14: W_Q
         x, asked = slice(0, width), slice(width, 2 * width)
         matrix = np.zeros((self.embedding_dim, self.embedding_dim))
         matrix[x, asked] = scale * np.eye(width)
@@ -58,6 +59,7 @@ class Construction(SplitHead):
     def key(self) -> Float64:
         """The key matrix, shape (d, d): the identity but for the columns of values."""
         diagonal = np.ones(self.embedding_dim)
+        # 4.14: W_K
         diagonal[self._value_columns] = 0.0
         return np.diag(diagonal)
 
@@ -66,12 +68,13 @@ class Construction(SplitHead):
         """The value matrix, shape (d, d): it moves the columns of values to the front."""
         columns = self._value_columns
         matrix = np.zeros((self.embedding_dim, self.embedding_dim))
+        # 4.14: W_V
         matrix[columns, : columns.stop - columns.start] = np.eye(columns.stop - columns.start)
         return matrix
 
     @property
     def _value_columns(self) -> slice:
-        """Where a token of the prefix has its value."""
+        """The columns of a token of the prefix that hold its value."""
         start = 2 * (self.dim + 1)
         return slice(start, start + (self.n_outputs or 1))
 
@@ -84,6 +87,7 @@ class Construction(SplitHead):
         width = self.dim + 1
         _checks.memory(8.0 * len(self) * self.embedding_dim, "the prefix", "take fewer control points")
         tokens = np.zeros((len(self), self.embedding_dim))
+        # 4.14: p_k = (0, lambda b_k, xi_k)
         tokens[:, width : 2 * width] = self.concentration * self._directions()
         tokens[:, self._value_columns] = self.values.reshape(len(self), -1)
         return tokens

@@ -61,6 +61,7 @@ def fit(
     rng: object = None,
 ) -> Fit:
     """Fit a head's recipe to data, with the arguments of `CoreHead.fit`."""
+    # Step 1: check the arguments
     rows = _checks.rows(x)
     values = _checks.values_for(y, "y", len(rows), "'x'")
     masses = mass(weights, "weights", len(rows))
@@ -73,11 +74,13 @@ def fit(
         regularization = _checks.real(regularization, "regularization", above=0.0)
     _checks.memory(40.0 * len(rows) * n, "least squares", "use a smaller 'n'")
     _checks.operations(20.0 * len(rows) * n * n, "least squares", "use a smaller 'n'")
+    # Step 2: scale y and the weights, and merge equal rows
     size = float(np.abs(values).max()) or 1.0  # squares of y neither overflow nor underflow
     table = values.reshape(len(values), -1).astype(np.float64) / size
     dtype, unit = np.result_type(rows, values), float(np.ldexp(1.0, np.frexp(masses.max())[1] - 1))
     merged = _merged(rows.astype(np.float64), table, masses / unit)
     data = _Data(*merged, normalize, None if regularization is None else regularization / unit, dtype)
+    # Step 3: fit, and scale back
     result = _fitted(data, n, concentration, generator)
     fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
     error = size * (result.error + data.spread) ** 0.5
@@ -85,7 +88,7 @@ def fit(
 
 
 def mass(weights: ArrayLike | None, name: str, m: int) -> Float64:
-    """Return the weights of m rows."""
+    """Return the checked weights of m rows, (m,)."""
     if weights is None:
         return np.ones(m)
     masses = _checks.floating(weights, name).astype(np.float64)
@@ -106,21 +109,24 @@ def _merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float
     distinct, inverse = np.unique(x, axis=0, return_inverse=True)
     inverse = inverse.ravel()
     total = np.asarray(np.bincount(inverse, w), dtype=np.float64)
-    means = np.stack([np.bincount(inverse, w * column) / total for column in y.T], axis=1)
+    means = np.stack([np.bincount(inverse, w * column) / total for column in y.T], axis=1)  # (distinct, p)
     spread = float(np.average(np.square(y - means[inverse]).sum(axis=1), weights=w))
     return distinct, means, total, spread
 
 
 def _fitted(data: _Data, n: int, concentration: float | None, rng: np.random.Generator) -> Fit:
     """Return the recipe for scaled data in float64."""
+    # Step 1: choose control points
     trial = _Trials(data, select(data.x, data.weights, n, rng))
     if concentration is None:
+        # Step 2: search for the concentration, with few control points first
         few = trial if len(trial.b) <= _FEW else _Trials(data, select(data.x, data.weights, _FEW, rng))
         concentration = few.descend(few.coarse(), 2.0**0.5)
         if trial is not few:
             concentration = trial.descend(concentration, 2.0**0.5)
         elif len(trial.b) > 1:
             concentration = trial.descend(concentration, 2.0**0.25)
+    # Step 3: choose the regularisation, and solve for the values
     regularization, error = trial.best(concentration)
     values = trial.smoother(concentration).values(regularization)
     return Fit(trial.b, values, concentration, regularization, error)
@@ -138,13 +144,13 @@ class _Trials:
         self.known: dict[float, tuple[float, float]] = {}
 
     def smoother(self, concentration: float) -> Smoother:
-        """Return the least squares problem."""
+        """Return the least squares problem of a concentration."""
         if self.data.normalize:
             return split_smoother(self.squares, self.data.y, self.data.weights, concentration, self.unit)
         return core_smoother(self.squares, self.between, self.data.y, self.data.weights, concentration, self.unit)
 
     def best(self, concentration: float) -> tuple[float, float]:
-        """Return the regularisation and its leave-one-out error."""
+        """Return the best or the given regularisation, and its leave-one-out error."""
         if concentration not in self.known:
             smoother, wanted = self.smoother(concentration), self.data.regularization
             found = smoother.best() if wanted is None else (wanted, float(smoother.errors(np.array([wanted]))[0]))

@@ -28,7 +28,7 @@ _NUMBERS = 2**17
 
 
 def check(method: str, rtol: float | None) -> None:
-    """Raise unless the method is "differences" or one of the sums that may be used for `rtol`."""
+    """Check that the method is "differences", or one of the sums and `rtol` in its range."""
     _checks.choice(method, "method", ("auto", *plan.METHODS, "differences"))
     evaluation.check("auto" if method == "differences" else method, rtol)
 
@@ -55,7 +55,7 @@ def gradients(
 def tangent(vectors: Floats, x: Floats) -> Float64:
     """Return the components of vectors (m, p, d) orthogonal to the rows x (m, d)."""
     rows = x.astype(np.float64)
-    along = np.einsum("mpd,md->mp", vectors, rows) / np.einsum("md,md->m", rows, rows)[:, None]
+    along = np.einsum("mpd,md->mp", vectors, rows) / np.einsum("md,md->m", rows, rows)[:, None]  # (m, p)
     return np.asarray(vectors - along[:, :, None] * rows[:, None, :])
 
 
@@ -66,13 +66,14 @@ def by_sums(
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k b_k``; the error grows like lambda."""
     (n, p), d = values.shape, b.shape[1]
     rows = b.astype(np.float64)
-    moments = (values[:, :, None] * rows[:, None, :]).reshape(n, p * d)
+    moments = (values[:, :, None] * rows[:, None, :]).reshape(n, p * d)  # (n, p d)
     table = np.concatenate([moments, rows, values], axis=1) if normalize else moments
     sums = evaluate_arrays(x, b, table, concentration, normalize, method, rtol, workers, None)[0]
-    vectors = sums[:, : p * d].reshape(len(x), p, d)
+    vectors = sums[:, : p * d].reshape(len(x), p, d)  # (m, p, d)
     if normalize:
-        mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]
+        mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]  # (m, d), (m, p)
         vectors = vectors - heads[:, :, None] * mean[:, None, :]
+    # 4.15 (1), with b_k in place of b_k - x
     return concentration * tangent(vectors, x)
 
 
@@ -104,7 +105,7 @@ def by_differences(
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Columns (d, n) of control points, values (n, p) and what is summed over them."""
+    """Columns (d, n) of control points with values (n, p), and the gradient's sums over them."""
 
     columns: Float64
     values: Float64
@@ -112,8 +113,9 @@ class _Pairs:
     normalize: bool
 
     def reach(self, rtol: float) -> float:
-        """Return how much larger than at the nearest control point an exponent may be before its term is left out."""
+        """Return the largest excess of an exponent over the nearest control point's at which its term is kept."""
         sizes = np.abs(self.values).max(axis=1)
+        # 4.15 (2): s
         spread = 0.0 if self.normalize else math.log(sizes.max()) - math.log(sizes.min())
         slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)  # docs/theorems.md, 4.15 (2)
         return slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
@@ -122,21 +124,23 @@ class _Pairs:
         """Return ``lambda sum_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""
         values, half_rate = self.values[candidates], 0.25 * self.concentration
         differences = self.columns[None, :, candidates] - x[:, :, None]  # (m, d, k): short rows make slow loops
-        squares = np.einsum("mdk,mdk->mk", differences, differences)
-        differences = differences.transpose(0, 2, 1)
-        nearest = squares.min(axis=1, keepdims=True)
+        squares = np.einsum("mdk,mdk->mk", differences, differences)  # (m, k)
+        differences = differences.transpose(0, 2, 1)  # (m, k, d)
+        nearest = squares.min(axis=1, keepdims=True)  # (m, 1)
         exponents = 2.0 * half_rate * (squares - nearest)
         e = np.exp(-np.minimum(exponents, 700.0)) * (exponents < 700.0)  # subnormal numbers are slow
         if self.normalize:
             e /= e.sum(axis=1, keepdims=True)
+            # 4.15 (1): grad q
             terms = e[:, None, :] * (values.T[None, :, :] - (e @ values)[:, :, None])
             return np.asarray(self.concentration * (terms @ differences))
+        # 4.15 (1): grad h
         root = np.exp(-half_rate * nearest)[:, :, None]  # its square may underflow where values are huge
         return np.asarray(((e[:, None, :] * values.T) @ differences) * (self.concentration * root) * root)
 
 
 class _Near:
-    """Blocks of rows, and the control points that matter for each."""
+    """Blocks of rows with the control points whose terms are kept for them."""
 
     def __init__(self, x: Float64, pairs: _Pairs, reach: float) -> None:
         self.x, self.n, self.d = x, len(pairs.values), x.shape[1]

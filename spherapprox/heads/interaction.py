@@ -29,11 +29,13 @@ def log_bound(head: Construction, length: int) -> float:
         return -math.inf
     log_norm = math.log(largest) + math.log(np.linalg.norm(values / largest, axis=1).max())
     log_inputs = log_input_mass(head.interaction, head.mask, length)
+    # 4.14: |y_i - h(x_i)| <= F A / (S + A)
     return log_norm - float(np.logaddexp(0.0, log_prefix_mass(head) - log_inputs))
 
 
 def log_input_mass(interaction: str, mask: float, length: int) -> float:
     """Return the logarithm of A, the largest ``sum_j exp(logit of x_i and x_j)`` over sequences of a length."""
+    # 4.14: A
     if interaction == "printed":
         others = math.log(length - 1) - mask if length > 1 else -math.inf
         return float(np.logaddexp(mask, others))
@@ -44,12 +46,15 @@ def log_prefix_mass(head: Construction) -> float:
     """Return the logarithm of a lower bound of ``S(x) = sum_k exp(concentration <x, b_k>)`` over the sphere."""
     rows, lam = head._directions(), head.concentration
     n = len(rows)
+    # 4.14 (mean)
     candidates = [math.log(n) - lam * float(np.linalg.norm(rows.mean(axis=0)))]
     radius = _covering_radius(head)
     if radius is not None:
+        # 4.14 (cover)
         others = math.log(n - 1) - lam if n > 1 else -math.inf
         candidates.append(float(np.logaddexp(lam * math.cos(radius), others)))
         if isinstance(head.points, EqualMeasurePartition):
+            # 4.14 (cells)
             candidates.append(_log_cell_mass(head.dim, n, lam, radius))
     return max(candidates)
 

@@ -132,14 +132,17 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         >>> model.fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 9.0], sample_weight=[1.0, 1.0, 0.0]).head_  # two rows count
         SplitHead(n=2, dim=1, concentration=2)
         """
+        # Step 1: check parameters and data
         family = FAMILIES[_checks.choice(self.kind, "kind", FAMILIES)]
         _checks.choice(self.embedding, "embedding", EMBEDDINGS)
         n = DEFAULT_POINTS if self.n_control_points is None else self.n_control_points
         n = _checks.integer(n, "n_control_points", minimum=1)
         features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         weights = mass(sample_weight, "sample_weight", len(features))
+        # Step 2: put the features on a sphere
         self.center_, self.scale_ = _center_and_scale(features, weights)
-        rows = self._embed(features)
+        rows = self._embed(features)  # (n_samples, dim+1)
+        # Step 3: fit a head to the points
         chosen = fit(
             rows,
             outputs,

@@ -48,7 +48,7 @@ class Smoother:
         the error is not known: inf.
         """
         damping = 1.0 / (self.s[:, None] + regularizations)  # (r, k)
-        left = 1.0 - self.w[:, None] * (self.leverage + (self.u * self.u) @ damping)
+        left = 1.0 - self.w[:, None] * (self.leverage + (self.u * self.u) @ damping)  # (m, k)
         rounding = np.finfo(np.float64).eps * self.s.max(initial=0.0) / regularizations
         result, residuals = np.full(len(regularizations), np.inf), self.y - self.offset
         for i in np.flatnonzero(left.min(axis=0) > np.maximum(_LEAST_LEFT, 4.0 * rounding)):
@@ -83,11 +83,11 @@ def core_smoother(
     from scipy.linalg import cholesky, solve_triangular
 
     n = len(between)
-    kernel = np.exp(-0.5 * concentration * squares)
-    gram = np.exp(-0.5 * concentration * between)
+    kernel = np.exp(-0.5 * concentration * squares)  # (m, n)
+    gram = np.exp(-0.5 * concentration * between)  # (n, n)
     gram[np.diag_indices(n)] += n * max(unit, 8.0 * Smoother.unit)  # large values would lose digits to rounding
     factor = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-    features = solve_triangular(factor, kernel.T, lower=True, check_finite=False).T
+    features = solve_triangular(factor, kernel.T, lower=True, check_finite=False).T  # (m, n)
     s, vectors = _squared_singular_values(features, w)
     back = solve_triangular(factor, vectors, lower=True, trans=1, check_finite=False)
     u = features @ vectors
@@ -99,7 +99,7 @@ def split_smoother(
 ) -> Smoother:
     """Return ``min sum_i w_i |W v - y|_i^2 + mu |v - c 1|^2`` over v and c for the softmax W of squared distances."""
     softmax, share = softmax_weights(squares, concentration), w / w.sum()
-    means = share @ softmax
+    means = share @ softmax  # (n,)
     softmax -= means  # c then is the mean of y less that of the rest, since each row of the softmax sums to 1
     softmax[np.abs(softmax) < 8.0 * np.finfo(np.float64).eps] = 0.0
     s, vectors = _squared_singular_values(softmax, w)

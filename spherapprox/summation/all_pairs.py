@@ -1,4 +1,4 @@
-"""What the methods that call the kernels of pairs share: bounds of rounding, lost rows, and tasks for threads."""
+"""Rounding bounds, lost rows and tasks for threads, of the methods whose kernels sum over pairs."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
     exponent = 4.0 * problem.rate
     if exponent > 709.0:
         exponent = min(exponent, problem.rate * shift + 709.0)
+    # 4.8, rounding errors: r_0 (c min(2 lambda, 709) + terms + 16)
     return unit * (chain * exponent + terms + 16.0 + 4.0 * merges) * (2.0 if problem.normalize else 1.0)
 
 
 def lost_rows(problem: Problem, state: Partial) -> Indices:
-    """Return the rows whose plain sums may have lost terms to underflow, and where these matter."""
+    """Return the rows whose plain sums may have lost terms to underflow that matter."""
+    # 4.8, plain and shifted sums
     limit = LOST[problem.dtype.itemsize]
     if 4.0 * problem.rate < -math.log(limit) or not (problem.normalize or problem.lifted):
         return np.empty(0, np.intp)
@@ -56,7 +58,7 @@ def lost_rows(problem: Problem, state: Partial) -> Indices:
 
 
 def no_sums(problem: Problem, rows: int) -> tuple[Floats, Floats]:
-    """Return the shifts, and the sums with their rounding errors, that the shifted kernel begins with."""
+    """Return the shifted kernel's initial shifts (m,), and sums with their rounding errors (m, 2, p+1)."""
     return np.full(rows, np.inf, problem.dtype), np.zeros((rows, 2, problem.p + 1), problem.dtype)
 
 
@@ -67,7 +69,7 @@ def with_rest(shift: Floats, sums: Floats) -> Partial:
 
 
 def packed_size(problem: Problem) -> int:
-    """Return how many control points to pack at a time."""
+    """Return the number of control points that are packed at a time."""
     return layout.whole_blocks(PACKED // (problem.dim + 2 + problem.p))
 
 
@@ -82,7 +84,7 @@ def run(task: Callable[[slice], int], parts: list[slice], workers: int | None, r
 
 
 def task_rows(problem: Problem, n: int, workers: int | None, largest: float) -> float:
-    """Return how many rows a task takes that sums over n control points: a fair part, of at most so much work."""
+    """Return the number of rows of a task over n control points: a fair part, of at most so much work."""
     m, each = len(problem.x), problem.work / (len(problem.x) * len(problem.b)) * n
     rows = largest / each
     if (threads := most(workers)) > 1:

@@ -25,12 +25,14 @@ def log_tail(z: float, degree: int, growth: float = 1.0) -> float:
     if ratio >= 1.0:
         return math.inf
     k = degree + 1
+    # 4.10: tau_g
     log_bessel = k * math.log(growth * z / 2.0) - math.lgamma(k + 1.0) + z * z / (4.0 * (k + 1))
     return math.log(2.0) + log_bessel - math.log1p(-ratio)
 
 
 def log_size(z: float, degree: int) -> float:
     """Bound the logarithm of the sum of the polynomial's absolute coefficients; inf where the bound does not hold."""
+    # 4.10, coefficients: A = e^z + 2 sum_(k>g) (1 + sqrt 2)^k I_k(z)
     return float(np.logaddexp(z, log_tail(z, degree, GROWTH)))
 
 
@@ -58,4 +60,5 @@ def coefficients(z: float, degree: int) -> tuple[Float64, Float64, float]:
             shifted = np.concatenate([[0.0], chebyshev[:-1]])
             chebyshev, before = (1.0 if k == 0 else 2.0) * shifted - before, chebyshev
             k += 1
+    # 4.10, coefficients: p_j = z^j / j! - 2 sum_(k>g) I_k(z) t_kj
     return series - beyond, series + size, error

@@ -25,7 +25,7 @@ LOADING = 0.4
 RATE, NUMPY_RATE = 2.4e10, 5e9
 """Work in float64 per second, of the kernels on each thread and of NumPy. Measured."""
 Packed = tuple[Floats, Floats]
-"""Control points and weights as a kernel wants them."""
+"""Control points and weights in a kernel's layout."""
 
 _spent = [0.0]
 """Work that NumPy has done in this process."""
@@ -45,12 +45,12 @@ def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, rep
 
 
 def promise(problem: Problem, omitted: float = 0.0) -> float:
-    """Bound the error of the compiled sums beforehand."""
+    """Bound the error of the compiled sums before they are computed."""
     return all_pairs.rounding_bound(problem)
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
-    """Return why the method cannot be used: it always can."""
+    """Return no obstacle: the method can always be used."""
     return ""
 
 
@@ -63,7 +63,7 @@ def cost(problem: Problem, tolerance: Tolerance | None = None) -> float:
 
 
 def _compiled(problem: Problem) -> bool:
-    """Decide between a kernel and NumPy: what NumPy has taken in this process so far counts as the rent paid."""
+    """Decide between a kernel and NumPy, by the work that NumPy has done in this process so far."""
     if (problem.kernel, problem.dtype) in all_pairs.ready:
         return True
     _spent[0] += problem.work
@@ -71,7 +71,7 @@ def _compiled(problem: Problem) -> bool:
 
 
 def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
-    """Return the plain sums, those of rows that underflow relative to their nearest control point."""
+    """Return the plain sums; rows that underflow are summed relative to their nearest control point."""
     from .._kernels.summation import fused
 
     m, dtype, columns = len(problem.x), problem.dtype, problem.p + problem.normalize
@@ -91,6 +91,7 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
         state = all_pairs.with_rest(np.zeros(m), totals)
     else:
         state = Partial(np.zeros(m), np.add(totals[:, 0], totals[:, 1], dtype=np.float64), np.zeros(m))
+    # 4.8, plain and shifted sums: once more, relative to the nearest control point
     if len(lost := all_pairs.lost_rows(problem, state)):
         few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64))
         put(state, lost, _shifted(few, workers, silent))

@@ -17,7 +17,7 @@ CHAIN, PRODUCTS_CHAIN = 64, 24
 
 
 def columns(problem: Problem) -> int:
-    """Return the control points of a tile: more where evaluation points are few, so that tiles are."""
+    """Return the number of control points of a tile: more where evaluation points are few."""
     return TILE[1] * max(1, TILE[0] // len(problem.x))
 
 
@@ -55,9 +55,9 @@ def tile_sums(
     x: Floats, b: Floats, offset: Float64, w: Float64, rate: float, defects: tuple[Float64, Float64] | None = None
 ) -> Partial:
     """Return the triple of one tile; with the half defects of both sets of points, distances are from products."""
-    t = _from_differences(x, b) if defects is None else _from_products(x, b, *defects)
+    t = _from_differences(x, b) if defects is None else _from_products(x, b, *defects)  # (m, n)
     t += offset
-    nearest = t.min(axis=1)
+    nearest = t.min(axis=1)  # (m,)
     angles = 2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(t), 1.0)) if w.shape[1] == 0 else None
     t -= nearest[:, None]
     t *= -rate
@@ -95,6 +95,7 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
     for first in range(0, len(columns), PRODUCTS_CHAIN):
         some = slice(first, first + PRODUCTS_CHAIN)
         t += np.einsum("ij,jk->ik", x[:, some], columns[some])
+    # 4.8, products: t = 2 - 2 (<x, b> + delta_x + delta_b)
     t -= x_defects[:, None]
     t -= b_defects
     t *= -2.0
@@ -112,6 +113,7 @@ def half_defects(rows: Floats) -> Float64:
     Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
     """
     rows = rows.astype(np.float64, copy=False)
-    head = np.rint(rows * 2.0**26) / 2.0**26
-    tail = np.einsum("ij,ij->i", rows - head, rows + head)
-    return np.asarray(0.5 * ((np.einsum("ij,ij->i", head, head) - 1.0) + tail))
+    # 4.8, proof: |x|^2 - 1 = (sum h_i^2 - 1) + sum (x_i - h_i) (x_i + h_i)
+    high = np.rint(rows * 2.0**26) / 2.0**26
+    low = np.einsum("ij,ij->i", rows - high, rows + high)
+    return np.asarray(0.5 * ((np.einsum("ij,ij->i", high, high) - 1.0) + low))

@@ -185,7 +185,7 @@ def evaluate_arrays(
     progress: bool = False,
     explain: bool = False,
 ) -> tuple[Floats, Plan]:
-    """Return what `evaluate` does, and how it was evaluated, from arrays and flags that have been checked."""
+    """Evaluate the sum of kernels from checked arrays and flags: the result of `evaluate`, and its plan."""
     # Step 1: check what is asked for
     check(method, rtol)
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[_FLOAT64])
@@ -217,7 +217,7 @@ def evaluate_arrays(
 
 
 def check(method: str, rtol: float | None) -> None:
-    """Raise unless the wishes for a method and for an accuracy are such."""
+    """Check the name of a method and the range of `rtol`."""
     _checks.choice(method, "method", ("auto", *METHODS))
     if rtol is not None:
         _checks.real(rtol, "rtol", above=0.0)
@@ -226,7 +226,7 @@ def check(method: str, rtol: float | None) -> None:
 
 
 def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
-    """Add to the errors what the rounding of the answer to the result's type does."""
+    """Add the rounding of the answer to the result's type to the plan's error bounds."""
     limits = np.finfo(dtype)
     rounding = 0.0 if dtype == _FLOAT64 else float(limits.eps) / 2.0
     if log:
@@ -236,7 +236,7 @@ def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log:
 
 
 def _check_out(out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Raise unless the result can be written into `out` as it is."""
+    """Check that the result can be written into `out` as it is."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"'out' must be a NumPy array, got {_checks.show(out)} of type {type(out).__name__}")
     if out.shape != shape or out.dtype != dtype or not out.flags.writeable:

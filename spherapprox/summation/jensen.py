@@ -1,4 +1,4 @@
-"""How large the sums are at least, from two looks at the points: what an absolute error is beside them.
+"""Lower bounds of the largest sums, from two looks at the points: the scales of absolute errors.
 
 By Jensen's inequality ``sum_k |w_k| exp(-rate |x - b_k|^2) >= W exp(-rate mean |x - b_k|^2)``, the mean taken with
 weights |w_k| of sum W: it is ``|x|^2 - 2 <x, c> + mean |b|^2``, c the centroid (docs/theorems.md, 4.10).
@@ -50,10 +50,12 @@ class Scales:
         return cls(total[used], largest[used], float(len(problem.b)), least, used)
 
     def need(self, normalize: bool) -> float:
-        """Return what errors by 1 of all terms of weight 1 amount to, relative to the largest row."""
+        """Return the error, relative to the largest row, of a result whose terms of weight 1 err by 1."""
+        # 4.10, scale: W / S
         share = float(np.max(self.total / self.largest, initial=0.0))
         if not normalize:
             return max(share, 1.0)
+        # 4.10, quotients: (W / Q + N) / min D
         return (share + self.count) / self.least if self.least > 0.0 else np.inf
 
     def sharpened(self, state: Partial, each: float, normalize: bool) -> Scales:
@@ -66,6 +68,7 @@ class Scales:
         if normalize:
             least = float(state.denominator.min())
             above = state.denominator + each * self.count
+            # 4.10, quotients: Q >= (|h| - delta W) / (D + delta N)
             seen = ((below - each * self.total) / above[:, None]).max(axis=0)
         else:
             seen = below.max(axis=0) - each * self.total
@@ -85,7 +88,7 @@ def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
     for part in slices(len(problem.b), _block(columns)):
         b, _, w = problem.controls(part)
         b = b.astype(np.float64, copy=False)
-        w = np.concatenate([np.abs(w), np.ones((len(b), 1))], axis=1)
+        w = np.concatenate([np.abs(w), np.ones((len(b), 1))], axis=1)  # (part, columns)
         total += w.sum(axis=0)
         centre += np.einsum("ij,ik->jk", w, b)  # no BLAS, whose threads would stay awake beside ours
         square += np.einsum("ij,i->j", w, np.einsum("ij,ij->i", b, b))
@@ -94,7 +97,7 @@ def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
 
 
 def _exponents(problem: Problem, centre: Float64, square: Float64) -> tuple[Float64, Float64]:
-    """Return, of each column, the least and the largest of Jensen's exponents over the evaluation points."""
+    """Return the least and the largest of Jensen's exponents over the evaluation points, (columns,) each."""
     nearest, farthest = np.full(len(square), np.inf), np.full(len(square), -np.inf)
     for part in slices(len(problem.x), _block(len(square))):
         exponent = _jensen(problem, part, centre, square)
@@ -106,12 +109,13 @@ def _exponents(problem: Problem, centre: Float64, square: Float64) -> tuple[Floa
 def _jensen(problem: Problem, rows: slice, centre: Float64, square: Float64) -> Float64:
     """Return Jensen's exponents at some evaluation points, (rows, columns)."""
     x = problem.x[rows].astype(np.float64, copy=False)
+    # 4.10, scale: E = |x|^2 - 2 <x, c> + q
     mean = np.einsum("ij,ij->i", x, x)[:, None] + square - 2.0 * np.einsum("ij,kj->ik", x, centre)
     return np.asarray(problem.rate * np.maximum(mean, 0.0))
 
 
 def _block(columns: int) -> int:
-    """Return how many rows of a table with so many columns are made at a time."""
+    """Return the number of rows that are made at a time of a table with so many columns."""
     return max(64, min(4096, _NUMBERS // columns))
 
 

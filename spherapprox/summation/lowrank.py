@@ -52,16 +52,19 @@ _ready: list[bool] = []
 
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
-    """Return the sums with a polynomial of as many terms as the tolerance wants; `report` hears of finished pairs.
+    """Return the sums with the polynomial that the tolerance allows; `report` counts finished pairs.
 
     Without `problem.normalize` the denominators are not computed: they are 0. All rows are doubtful if the result is so
     small beside the sum of weights that roundings spoil it, as where x and control points lie in opposite caps.
     """
     load("spherapprox._kernels.summation.features")
+    # Step 1: choose the degree, and lay out the monomials
     kernel, scales = _Kernel.of(problem), Scales.of(problem)
     plan = layout(problem.dim + 1, kernel.degree(tolerance.omitted, scales.need(problem.normalize)))
+    # Step 2: moments of the control points
     half = len(problem.x) * len(problem.b) // 2
     moments, chain = _moments(problem, plan, workers, _shares(half, len(problem.b), report))
+    # Step 3: the polynomial at the evaluation points
     values, sizes, uncertain = coefficients(kernel.z, plan.degree)
     answer = _polynomials(
         problem, plan, moments, kernel.scaled(values, problem.rate), workers,
@@ -69,6 +72,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     )  # fmt: skip
     denominator = answer[:, problem.p].copy() if problem.normalize else np.zeros(len(answer))
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
+    # Step 4: bound the error
     each = kernel.error(plan.degree, float(sizes @ _roundings(problem.dim + 1, plan.degree, chain)), uncertain)
     scales = scales.sharpened(state, each, problem.normalize)
     if not problem.normalize and each * scales.need(False) + _factors(problem) > tolerance.total:
@@ -80,7 +84,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
 
 
 def promise(problem: Problem, omitted: float) -> float:
-    """Estimate the bound of the error for control points all over the sphere."""
+    """Estimate the error bound for control points all over the sphere."""
     kernel, concentration = _Kernel.of(problem), 2.0 * problem.rate
     if kernel.z > LARGEST_DEGREE:
         return math.inf
@@ -90,7 +94,7 @@ def promise(problem: Problem, omitted: float) -> float:
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
-    """Say why the method cannot be used."""
+    """Return the obstacle to the method; empty if there is none."""
     if problem.values is None or problem.offset is not None:
         return "it takes no angles and no offsets"
     kernel = _Kernel.of(problem)
@@ -104,14 +108,14 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the seconds that one thread takes."""
+    """Estimate the seconds of one thread."""
     kernel, d = _Kernel.of(problem), problem.dim + 1
     degree = kernel.degree(tolerance.omitted, kernel.expected_need(problem))
-    columns, monomials = problem.p + problem.normalize, rank(d, degree)
+    columns, terms = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
-    each = PER_MONOMIAL * columns * monomials + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
+    each = PER_MONOMIAL * columns * terms + PER_ROW * rows * (1.0 + rows / ROWS) * 0.5 * (1.0 + columns)
     each += PER_COORDINATE * d + PER_POINT
-    once = (0.0 if _ready else LOADING) + 1e-7 * columns * monomials + 1e-3
+    once = (0.0 if _ready else LOADING) + 1e-7 * columns * terms + 1e-3
     return once + each * (len(problem.x) + len(problem.b))
 
 
@@ -128,14 +132,14 @@ class _Kernel:
 
     @classmethod
     def of(cls, problem: Problem) -> _Kernel:
-        """Allow for rows as long and as short as they may be."""
+        """Return the exponential for rows of all lengths that are admitted."""
         off = [1.001 * _checks.UNIT_TOLERANCE[rows.dtype] for rows in (problem.x, problem.b)]
         reach = (1.0 + off[0]) * (1.0 + off[1])
         weight = math.exp(max(problem.rate * (2.0 * sum(off) - 2.0), -700.0))
         return cls(2.0 * problem.rate * reach, reach, weight)
 
     def degree(self, rtol: float, need: float) -> int:
-        """Return the least degree that leaves out at most SHARE of rtol, and rounds little beside it where that can be.
+        """Return the least degree that truncates at most SHARE of rtol, and rounds little beside it where possible.
 
         `need` is the error of the result, relative to itself, if all terms of weight 1 err by 1.
         """
@@ -144,10 +148,12 @@ class _Kernel:
 
     def error(self, degree: int, roundings: float, uncertain: float) -> float:
         """Bound the error of a term of weight 1, from the roundings of all powers and the coefficients' own errors."""
+        # 4.10, rounding: e^-lambda f(x) f(b) (tau_g + r_0 sum_j H_j |p_j|)
         return SLACK * self.weight * (math.exp(log_tail(self.z, degree)) + _UNIT * roundings + uncertain)
 
     def scaled(self, values: Float64, rate: float) -> Float64:
         """Return the coefficients of powers of <x, b> from those of s, times e^-lambda."""
+        # 4.10: e^-lambda p_j / R^j
         return np.asarray(math.exp(-2.0 * rate) * values / self.reach ** np.arange(len(values)))
 
     def expected_need(self, problem: Problem) -> float:
@@ -171,7 +177,7 @@ def _log_mean(dim: int, concentration: float) -> float:
 
 
 def _need(problem: Problem, exponent: float, mean: float) -> float:
-    """Return what errors by 1 amount to if the mean of all terms is above ``exp(-exponent)``, `mean` more at most."""
+    """Bound the result's relative error where terms err by 1; their log mean is from -exponent to mean - exponent."""
     quotient = 1.0 + math.exp(min(mean, 300.0)) if problem.normalize else 1.0
     return math.exp(min(exponent, 300.0)) * quotient
 
@@ -189,7 +195,7 @@ def _degree(z: float, largest_log_tail: float, largest_log_size: float) -> int:
 def _moments(
     problem: Problem, plan: Layout, workers: int | None, report: Callable[[int], object]
 ) -> tuple[Float64, float]:
-    """Return the moments (q, ...) of all columns, the last for weights 1, and how many roundings a sum passes."""
+    """Return the moments (q, ...) of all columns, the last for weights 1, and the additions that a term passes."""
     from .._kernels.summation.features import moments
 
     run, columns = monomials.run_points(), problem.p + problem.normalize
@@ -198,9 +204,10 @@ def _moments(
         b, _, w = problem.controls(part)
         b = np.array(b, np.float64, order="C")  # a copy: kernels are compiled for writeable arrays
         weights = np.empty((columns, len(b)))
-        weights[: problem.p], weights[problem.p :] = w.T, 1.0
+        weights[: problem.p], weights[problem.p :] = w.T, 1.0  # (q, n)
         weights *= _factor(b, problem.rate)
         total = np.zeros((columns, plan.moments))
+        # 4.10: mu_alpha = sum_k w_k f(b_k) b_k^alpha
         moments(b, weights, plan.first.segments, plan.second.segments, plan.met, plan.n_second, total)
         return total, len(b)
 
@@ -244,24 +251,25 @@ def _polynomials(
 
 
 def _points_per_task(plan: Layout, columns: int, n: int) -> float:
-    """Return how many of n points a task takes: a sixteenth of them, if that is not little, whatever the workers."""
+    """Return the number of points of a task: a sixteenth of n, if that is not little, whatever the workers."""
     return min(BLOCK_WORK / (columns * plan.moments), max(n / 16.0, 2048.0), MOST_POINTS)
 
 
 def _factor(rows: Floats, rate: float) -> Float64:
-    """Return f: 1 for rows of length 1."""
+    """Return the factor ``f(y)`` of rows (n, d), (n,): 1 for rows of length 1."""
     return np.asarray(np.exp(-rate * (np.einsum("ij,ij->i", rows, rows) - 1.0)))
 
 
 def _roundings(d: int, degree: int, chain: float) -> Float64:
     """Bound the roundings that a term of each degree passes, products and sums (docs/theorems.md, 4.10)."""
     rows = [rank(-(-d // 2), j) + rank(d // 2, j) for j in range(degree + 1)]
+    # 4.10, rounding: H_j = 6 j + 20 + l + n_1(j) + n_2(j)
     return np.asarray(6.0 * np.arange(degree + 1) + chain + 20.0 + np.array(rows), np.float64)
 
 
 @lru_cache(maxsize=64)
 def _expected_error(kernel: _Kernel, d: int, degree: int) -> float:
-    """Bound the error of a term of weight 1 beforehand."""
+    """Bound the error of a term of weight 1 before the moments are computed."""
     if degree > LARGEST_DEGREE:
         return math.inf
     _, sizes, uncertain = coefficients(kernel.z, degree)
@@ -271,12 +279,13 @@ def _expected_error(kernel: _Kernel, d: int, degree: int) -> float:
 
 def _factors(problem: Problem) -> float:
     """Bound the relative errors of e^-lambda, f(x), f(b) and of the last rounding to the result's type."""
+    # 4.10, rounding: (lambda (m + 5) + 12) r_0
     each = _UNIT * (2.0 * problem.rate * (problem.dim + 5.0) + 12.0)
     return each * (2.0 if problem.normalize else 1.0) + float(np.finfo(problem.dtype).eps) / 2.0
 
 
 def _shares(pairs: int, steps: int, report: Callable[[int], object]) -> Callable[[int], object]:
-    """Return what hears of steps and reports as large a share of the pairs."""
+    """Return a counter of steps that reports as large a share of the pairs."""
     done = [0, 0]
 
     def heard(count: int) -> None:

@@ -1,4 +1,4 @@
-"""What a method of summation is: what it is asked, and what it answers."""
+"""The protocol of a method of summation: its tolerance, its sums and the bound of their errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Scale = Literal["each row", "largest row"]
 
 
 class Report(Protocol):
-    """Shows finished pairs, and that there will be more of them."""
+    """A counter of finished pairs, and of pairs to come."""
 
     def __call__(self, pairs: int, total: int = 0) -> None:
         """Add finished pairs, and pairs to come."""
@@ -26,7 +26,7 @@ def silent(pairs: int, total: int = 0) -> None:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What a method may leave out on purpose, and the largest bound of all its errors, both relative to its scale."""
+    """The truncation error that a method may have, and the largest bound of all its errors, relative to its scale."""
 
     omitted: float
     total: float
@@ -36,7 +36,7 @@ class Tolerance:
 class Sums:
     """The sums of a method, the bound of their errors on the method's scale, and the code that computed them.
 
-    `doubtful` lists rows whose denominator is too small for such an error: they are to be done densely.
+    `doubtful` lists rows whose denominator is too small for this error: they are to be summed densely.
     """
 
     partial: Partial
@@ -52,13 +52,13 @@ class Method(Protocol):
     """
 
     def obstacle(self, problem: Problem, tolerance: Tolerance) -> str:
-        """Return why the method cannot be used, or nothing."""
+        """Return the obstacle to the method; empty if there is none."""
 
     def promise(self, problem: Problem, omitted: float) -> float:
         """Return the bound of all errors that the method expects to prove."""
 
     def cost(self, problem: Problem, tolerance: Tolerance) -> float:
-        """Estimate the seconds that one thread takes."""
+        """Estimate the seconds of one thread."""
 
     def sums(self, problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
         """Return the sums over all control points, and report finished pairs."""

@@ -1,4 +1,4 @@
-"""The sums over a part of the control points, and how two parts become one: the same for blocks, threads and machines.
+"""The sums over a part of the control points, and the merge of two parts, for blocks, threads and machines.
 
 The state of a sum is a triple for each evaluation point, and `merge` makes the triples of two parts of the control
 points into the triple of their union: an associative operation.
@@ -38,6 +38,7 @@ def merge(a: Partial, b: Partial, rate: float) -> Partial:
     """
     swap = a.shift > b.shift
     low, high = _chosen(swap, b, a), _chosen(swap, a, b)
+    # 4.8, merging: M = -rate shift; the larger M is that of `low`
     distance = rate * (high.shift - low.shift)
     with np.errstate(divide="ignore"):
         size = np.log(np.maximum(np.abs(low.numerators).max(axis=1, initial=0.0), low.denominator))

@@ -1,4 +1,4 @@
-"""Which method evaluates a sum, and how it went: every method's price by a calibrated model, and the cheapest."""
+"""The choice of the method that evaluates a sum: the price of each by a calibrated model, and the cheapest."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CHEAP, LOADING = 1e-3, 0.1
 
 @dataclass(frozen=True)
 class Plan:
-    """How a sum was evaluated, and how far it may be off.
+    """The method that evaluated a sum, the prices compared, and bounds of its error.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Wish:
-    """How sums are to be evaluated: what the options of `evaluate` say.
+    """The options of `evaluate` by which sums are evaluated.
 
     Only with `explain` the plan names the tolerances that would admit other methods.
     """
@@ -90,14 +90,17 @@ class Wish:
 
 def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, Plan]:
     """Evaluate by the method wished for, or by the cheapest; `row_by_row` rules out errors on a common scale."""
+    # Step 1: choose the method
     chosen, tolerance = choose(problem, wish, row_by_row)
     wish.report(0, len(problem.x) * len(problem.b))
+    # Step 2: sum by it
     if chosen.method == "dense":
         found = dense.sums(problem, tolerance, wish.workers, wish.report)
         return found.partial, replace(chosen, rtol=found.error, path=found.path)
     assert tolerance is not None
     found = _method(chosen.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
     error, reason = found.error, chosen.reason
+    # Step 3: sum doubtful rows by all pairs
     if found.doubtful is not None and len(found.doubtful):
         again = dense.sums(problem.at_rows(found.doubtful), tolerance, wish.workers, silent)
         put(found.partial, found.doubtful, again.partial)
@@ -109,7 +112,7 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
 
 
 def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolerance | None]:
-    """Return the method, why, and what was compared; and what it may leave out, None for nothing."""
+    """Return the plan with the method and the prices compared, and the tolerance, None to leave out nothing."""
     if wish.method == "dense" or wish.rtol is None:
         asked = "asked for" if wish.method == "dense" else "rtol=None allows nothing to be left out"
         return _plan("dense", asked), None
@@ -151,12 +154,12 @@ def _others_loaded() -> bool:
 
 
 def _in_float64(problem: Problem) -> Problem:
-    """Return the problem as all methods but "dense" compute it, so that few kernels are compiled."""
+    """Return the problem in float64, as all methods but "dense" compute it: few kernels are compiled."""
     return replace(problem, dtype=np.dtype(np.float64))
 
 
 def _cheapest(problem: Problem, tolerance: Tolerance, row_by_row: bool, explain: bool) -> Plan:
-    """Return the method that is expected to take the least time, and what was compared."""
+    """Return the plan of the method of the least expected time, with the prices compared."""
     costs, excluded = compare(problem, tolerance, row_by_row)
     if explain:
         excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
@@ -166,7 +169,7 @@ def _cheapest(problem: Problem, tolerance: Tolerance, row_by_row: bool, explain:
 
 
 def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the seconds that each method is expected to take, and why others are left out."""
+    """Return the expected seconds of each method that is compared, and the obstacles to the others."""
     costs, excluded = {}, {}
     for name in METHODS:
         obstacle = _obstacle(problem, name, tolerance, row_by_row)
@@ -180,7 +183,7 @@ def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[d
 
 
 def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: bool) -> str:
-    """Return why a method cannot be used, or nothing."""
+    """Return the obstacle to a method; empty if there is none."""
     if row_by_row and name not in ROW_BY_ROW:
         return "its error is not relative to each row's own sum"
     method = _method(name)
@@ -194,7 +197,7 @@ def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: boo
 
 
 def _remedy(problem: Problem, method: str, tolerance: Tolerance, row_by_row: bool) -> str:
-    """Return which rtol would admit a method that cannot be used, or nothing where none does."""
+    """Return the `rtol` that would admit a method, as the end of a sentence; empty where none does."""
     roundings, enough = tolerance.total - tolerance.omitted, tolerance.omitted
     if not _obstacle(problem, method, tolerance, row_by_row):
         return ""

@@ -15,13 +15,13 @@ LARGEST_EXPONENT = {8: 1e13, 4: 9e4}
 PRODUCTS_FROM = 11
 """Dimension from which on squared distances take less time from products than from differences. Tuned."""
 UNSCALED: Int32 = np.zeros((), np.int32)[()]
-"""The octaves of weights that are the values, a scalar, as a dataclass wants it."""
+"""The octaves of weights that are the values: a scalar, since no default of a dataclass is an array."""
 Controls = tuple[Floats, Float64, Float64]
 """Control points (n, d), offsets (n,) and weights (n, p), p = 0 for angles."""
 
 
 def compiled_form(array: Floats, dtype: np.dtype[Any]) -> Floats:
-    """Return an array as kernels want it: contiguous, and writeable, since numba compiles again for one that is not."""
+    """Return an array that is contiguous and writeable: numba compiles a kernel again for one that is not."""
     return np.require(array, dtype, ["C", "W"])
 
 
@@ -70,7 +70,7 @@ class Problem:
 
     @cached_property
     def kernel(self) -> Literal["fused", "shifted"]:
-        """The kernel that does the sums first: "fused" where it can."""
+        """Kernel of the first pass: "fused" where exponents and weights allow it."""
         fits = 4.0 * self.rate <= LARGEST_EXPONENT[self.dtype.itemsize]
         return "fused" if fits and self.values is not None and self.offset is None else "shifted"
 

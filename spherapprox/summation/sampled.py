@@ -1,4 +1,4 @@
-"""Which share of all pairs the truncated method computes: an estimate from distances within samples."""
+"""The share of all pairs that the truncated method computes, estimated from distances within samples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def share(problem: Problem, block: int, tile: int, cut: float, most: float = mat
     size = int(min(max(m * n / PAIRS, SMALLEST), LARGEST))
     to_controls = _Near(x, _sample(problem.b, min(size, ENOUGH * n // block)), n, block)
     own = _Near(x, _sample(problem.x, min(size, ENOUGH * m // tile)), m, tile)
-    nearest = to_controls.radius(1.0) ** 2
+    nearest = to_controls.radius(1.0) ** 2  # (r,)
     rate = max(problem.rate, 1e-30)
     reach = np.sqrt(np.minimum(np.minimum(nearest + cut / rate, most / rate), 16.0))
     reach += to_controls.radius(float(block)) * to_controls.diagonal() + own.radius(float(tile)) * own.diagonal()
@@ -79,7 +79,7 @@ class _Near:
         return 0.5 * math.sqrt(d * math.pi) / math.exp(math.lgamma(0.5 * d + 1.0) / d)
 
     def count(self, radius: Float64) -> Float64:
-        """Return how many of all points are within the radii."""
+        """Return the estimated number of all points within the radii."""
         ranks = (self.squares <= radius[:, None] ** 2).sum(axis=1)
         small = self.first * np.minimum(radius / self.least, 1.0) ** self.dimension
         return np.asarray(np.where(ranks < self.first, small, ranks) / self.factor)

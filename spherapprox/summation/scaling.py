@@ -50,7 +50,7 @@ class Strand:
 
 
 def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
-    """Cut values (n, p) where terms are of such different size that one scale would lose some: mostly nothing is cut.
+    """Cut values (n, p) whose terms differ so much in size that one scale would lose some; mostly nothing is cut.
 
     Returns the values that go together, 0 in place of the others, or None if those are all; and the others: columns
     with values beyond 2^450 or below 2^-450, those apart, and columns with huge values, beside which terms matter that
@@ -59,9 +59,10 @@ def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
     """
     if 4.0 * rate < NO_UNDERFLOW:
         return table, []
+    # 4.8, values of different size
     octaves = np.where(table == 0.0, 2 * _NO_OCTAVES, np.frexp(table)[1])  # (n, p)
-    bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > _BAND))
-    alone = (bands != 0).any(axis=0) | (octaves.max(axis=0) > _LIFTED)
+    bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > _BAND))  # (n, p)
+    alone = (bands != 0).any(axis=0) | (octaves.max(axis=0) > _LIFTED)  # (p,)
     if not alone.any():
         return table, []
     parts: dict[tuple[int, bytes], list[int]] = {}
@@ -119,12 +120,12 @@ def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | No
     logs = np.log(column[used].astype(np.float64))
     top = float(logs.max())
     nothing = np.broadcast_to(0.0, (len(used), 1))
-    offset = (top - logs) / problem.rate
+    offset = (top - logs) / problem.rate  # (n',)
     return Problem(problem.x, problem.b[used], problem.rate, problem.dtype, nothing, offset=offset), top
 
 
 def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
-    """Return the sums (m, p) of the problem's values, or their quotients, and how they were evaluated."""
+    """Return the sums (m, p) of the problem's values, or their quotients, and their plan."""
     assert problem.values is not None
     together, apart = strands(problem.values, problem.rate)
     if not apart:
@@ -148,7 +149,7 @@ def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
 
 
 def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Plan]:
-    """Return the sums of values divided by powers of 2, and how they were evaluated."""
+    """Return the sums of values divided by powers of 2, and their plan."""
     scaled = as_weights(problem)
     state, taken = plan.evaluated(scaled, wish, row_by_row)
     return Scaled(state, scaled.octaves), replace(taken, atol=underflow(scaled))
@@ -167,7 +168,7 @@ def _joint(plans: list[Plan], normalize: bool) -> Plan:
 
 
 def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
-    """Return the logarithms of the sums (m, p), where values are not negative, and how they were evaluated."""
+    """Return the logarithms of the sums (m, p) of values that are not negative, and their plan."""
     assert problem.values is not None
     if 4.0 * problem.rate < NO_UNDERFLOW:
         scaled, taken = _scaled(problem, wish, True)
@@ -186,7 +187,7 @@ def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
 
 
 def _log_column(problem: Problem, column: Floats, wish: Wish) -> tuple[Float64, Plan]:
-    """Return the logarithms for one column of values, and how they were evaluated."""
+    """Return the logarithms (m,) of the sums of one column of values, and their plan."""
     lifted = in_exponents(problem, column)
     if lifted is None:
         return np.full(len(problem.x), -np.inf), Plan("dense", "all values are 0", 0.0, "numpy")
@@ -206,11 +207,12 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
 def quotient(scaled: Scaled, below: Partial, rate: float) -> Float64:
     """Return the sums (m, p) over the denominators of another state."""
     sums = scaled.sums
+    # 4.8, values of different size: denominators relative to another control point
     return _times_exp(sums.numerators / below.denominator[:, None], rate * (below.shift - sums.shift), scaled.octaves)
 
 
 def underflow(problem: Problem) -> float:
-    """Bound what the result of `value` loses to underflow, besides its error relative to the sums of absolute terms.
+    """Bound the loss of `value` to underflow, besides its error relative to the sums of absolute terms.
 
     Terms lose what is below the smallest normal number of the weights' type, unless the row is summed again.
     """
@@ -224,7 +226,7 @@ def underflow(problem: Problem) -> float:
 
 
 def logarithm(scaled: Scaled, rate: float, normalize: bool) -> Float64:
-    """Return the logarithms of what `value` returns, where `NO_UNDERFLOW` holds."""
+    """Return the logarithms (m, p) of `value`, where `NO_UNDERFLOW` holds."""
     sums = scaled.sums
     below = np.log(sums.denominator) if normalize else rate * sums.shift
     with np.errstate(divide="ignore"):

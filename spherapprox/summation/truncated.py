@@ -48,8 +48,8 @@ TASKS = 1000
 class _Sorted:
     """The problem in an order in which neighbours are together, and the boxes about blocks of control points.
 
-    `groups` are the control points as the fused kernel wants them, and `order` sorts the evaluation points.
-    `truncation` is what a sum may lose, relative to that of absolute values; `pairs` counts the pairs of a row.
+    `groups` are the control points in the fused kernel's layout, and `order` sorts the evaluation points.
+    `truncation` bounds the terms left out, relative to the sum of absolute values; `pairs` counts the pairs of a row.
     """
 
     problem: Problem
@@ -64,21 +64,24 @@ class _Sorted:
         from .._kernels.summation.boxes import Limits
 
         n, d = self.problem.b.shape
+        # 4.11, the allowance: log(N / epsilon)
         cut = math.log(n / self.truncation) + SLACK
         return Limits(max(self.problem.rate, SMALLEST_RATE), cut, most, lost, _slack(d))
 
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
-    """Return the sums over the control points that matter; `report` hears of finished pairs, computed or not."""
+    """Return the sums over the control points that matter; `report` counts finished pairs, computed or not."""
     for kernels in ("truncated", "curve"):
         load(f"spherapprox._kernels.summation.{kernels}")
     truncation = _truncation(problem, tolerance)
     m = len(problem.x)
+    # Step 1: sort the points, and make boxes about blocks of control points
     task = _sorted(problem, truncation)
     state = Partial(np.zeros(m), np.zeros((m, problem.p)), np.zeros(m))
     if task is None:
         report(m * len(problem.b))
         return Sums(state, 0.0, "numba")
+    # Step 2: sum over the near blocks; rows that may have lost terms again, relative to the nearest control point
     if problem.kernel == "fused":
         plain = _plain_sums(task, workers, report)
         state = replace(state, numerators=plain[:, : problem.p])
@@ -92,24 +95,25 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     all_pairs.ready.add(("truncated", problem.dtype))
     if not problem.normalize:
         state = replace(state, denominator=np.zeros(m))
+    # Step 3: bound the error
     rounding = all_pairs.rounding_bound(problem, float(state.shift.max()), terms=layout.near_chain_length())
     return Sums(state, rounding + _left_out(problem, truncation), "numba")
 
 
 def promise(problem: Problem, omitted: float) -> float:
-    """Bound the error beforehand."""
+    """Bound the error before the sums are computed."""
     return all_pairs.rounding_bound(problem, terms=layout.near_chain_length()) + omitted
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
-    """Say why the method cannot be used."""
+    """Return the obstacle to the method; empty if there is none."""
     if max(len(problem.x), len(problem.b)) >= 2**32:
         return "it sorts fewer than 2^32 points"
     return 'angles are summed by "dense" only' if problem.values is None else ""
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the seconds that one thread takes; a sample says which share of the pairs it computes."""
+    """Estimate the seconds of one thread, from the share of the pairs that it computes within a sample."""
     everything = dense.cost(problem, tolerance)
     cut = math.log(len(problem.b) / _truncation(problem, tolerance)) + USUAL
     if everything < WORTH or 4.0 * problem.rate < cut:
@@ -125,52 +129,61 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
 
 
 def _slack(d: int) -> float:
-    """Return a bound of the relative errors of distances and of exponents made of them."""
+    """Bound the relative errors of squared distances and of the exponents made of them."""
+    # 4.11, rounding: delta = 8 (d + 16) r_0
     return 4.0 * (d + 16) * float(np.finfo(np.float64).eps)
 
 
 def _truncation(problem: Problem, tolerance: Tolerance) -> float:
-    """Return what a sum may lose, so that it, or a quotient of two, keeps to the tolerance with all roundings."""
+    """Return the relative truncation of a sum at which it, or a quotient, keeps to the tolerance with all roundings."""
     room = max(tolerance.total - promise(problem, 0.0), np.finfo(np.float64).eps)
     loss = min(tolerance.omitted, room)
+    # 4.11, the allowance: epsilon of quotients and of sums
     return loss / (2.0 + loss) if problem.normalize else min(loss, 0.5)
 
 
 def _left_out(problem: Problem, truncation: float) -> float:
-    """Return what a sum, or a quotient of two, loses."""
+    """Bound the truncation error of a sum, or of a quotient of two."""
+    # 4.11 (quotient), (sum)
     return 2.0 * truncation / (1.0 - truncation) if problem.normalize else truncation
 
 
 def _most(problem: Problem) -> float:
     """Return the exponent from which on all that a plain sum leaves out is far below the smallest normal number."""
+    # 4.11, underflow: exp(-lambda tau / 2) <= 2^-30 eta / N
     return math.log(2.0**30 * len(problem.b)) - math.log(np.finfo(problem.dtype).smallest_normal)
 
 
 def _sorted(problem: Problem, truncation: float) -> _Sorted | None:
-    """Sort the points, and the control points that weigh anything, and make boxes about these; None if none does."""
+    """Sort the points, without control points of weight 0, and make boxes about blocks; None if all weigh 0."""
     from .._kernels.summation import boxes, curve
 
     pairs, table, offset = len(problem.b), problem.weights(slice(0, len(problem.b))), problem.offset
     x = compiled_form(problem.x, problem.dtype)
     b = x if problem.b is problem.x else compiled_form(problem.b, problem.dtype)
+    # Step 1: order the evaluation points along a Hilbert curve
     order = curve.order_of(x)
     if not problem.normalize:
+        # Step 2: leave out control points without any weight
         used = table.any(axis=1)
         if not used.any():
             return None
         if not used.all():
             b, table, offset = b[used], table[used], None if offset is None else offset[used]
+    # Step 3: order the control points alike
     by = order if b is x else curve.order_of(b)
-    table, offset = table.take(by, axis=0), None if offset is None else offset[by]
+    table, offset = table.take(by, axis=0), None if offset is None else offset[by]  # (N, p), (N,)
     factors = np.zeros(len(table)) if offset is None else -problem.rate * (offset - offset.min())
+    # Step 4: make the boxes of blocks and of bundles
     tree, groups = boxes.plant(b, by, _masses(table, problem.normalize), factors, problem.by_products)
     problem = replace(problem, x=x, b=tree.rows[: len(by)], values=table, octaves=UNSCALED, offset=offset)
     return _Sorted(problem, order, tree, groups, truncation, pairs)
 
 
 def _masses(table: Float64, normalize: bool) -> list[Float64]:
-    """Return the sizes of the weights over their column's mean; columns of zeros do not count."""
-    sizes = np.abs(table)
+    """Return the absolute weights (N,) of each column over their mean; columns of zeros are left out."""
+    sizes = np.abs(table)  # (N, p)
+    # 4.11, the allowance: c_r
     scale = sizes.mean(axis=0)
     if normalize:
         sizes, scale = np.concatenate([sizes, np.ones((len(sizes), 1))], axis=1), np.append(scale, 1.0)
@@ -178,7 +191,7 @@ def _masses(table: Float64, normalize: bool) -> list[Float64]:
 
 
 def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
-    """Return the fused kernel's sums (m, p), the last column the denominators if these are wanted."""
+    """Return the fused kernel's sums (m, p), or (m, p+1) with the denominators last."""
     from .._kernels.summation import fused
     from .._kernels.summation.truncated import truncated_sums
 
@@ -195,7 +208,7 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
 
     def evaluate(part: slice) -> int:
         order = task.order[part]
-        x = problem.x.take(order, axis=0)
+        x = problem.x.take(order, axis=0)  # (rows, d)
         truncated_sums(x, order, defects, task.tree, task.groups, w, products, constants, limits, out)
         return len(x) * task.pairs
 
@@ -204,7 +217,7 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
 
 
 def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: int | None, report: Report) -> None:
-    """Write the shifted kernel's sums for some of the rows into the state."""
+    """Write the shifted kernel's sums at some of the rows into the state."""
     from .._kernels.summation import shifted
     from .._kernels.summation.truncated import truncated_triples
 
@@ -218,7 +231,7 @@ def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: in
     def evaluate(part: slice) -> int:
         rows = which[part]
         shift, totals = all_pairs.no_sums(problem, len(rows))
-        x = problem.x.take(rows, axis=0)
+        x = problem.x.take(rows, axis=0)  # (rows, d)
         truncated_triples(x, task.tree, *packed, constants, limits, shift, totals)
         put(state, rows, all_pairs.with_rest(shift, totals))
         return len(rows) * task.pairs
@@ -227,7 +240,7 @@ def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: in
 
 
 def _row_ranges(problem: Problem, m: int, workers: int | None) -> list[slice]:
-    """Cut rows into what either kernel searches for together, some for each worker."""
+    """Cut rows into ranges of whole searches, some for each worker."""
     from .._kernels.summation.truncated import search_rows
 
     rows = all_pairs.task_rows(problem, len(problem.b), workers, TASK_WORK)

@@ -157,6 +157,6 @@ def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> l
 
 
 def _normal(builder: Any, t: Any, n: list[Any]) -> list[Any]:
-    """Say where powers of 2 are normal numbers: arithmetic with others would take some hundred times as long."""
+    """Tell which powers of 2 are normal numbers: arithmetic with others would take some hundred times as long."""
     least = emit.constant(n[0].type, 3.0 - 2 ** (t.scalar.bitwidth - _MANTISSA_BITS[t.scalar] - 2))
     return [builder.fcmp_ordered(">=", m, least) for m in n]

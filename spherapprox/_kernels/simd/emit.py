@@ -84,6 +84,6 @@ def value_of(builder: Any, kind: Any, vectors: list[Any]) -> Any:
 
 
 def on_each(builder: Any, combine: Callable[..., Any], *values: Any) -> Any:
-    """Return what combine(builder, ...) makes of vectors, or of those of blocks of one form."""
+    """Return the results of combine(builder, ...) for vectors, or for those of blocks of one form."""
     rows = zip(*(vectors_of(builder, value) for value in values), strict=True)
     return value_of(builder, values[0].type, [combine(builder, *row) for row in rows])

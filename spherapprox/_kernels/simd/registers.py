@@ -1,4 +1,4 @@
-"""Blocks of registers inside compiled code: what a kernel holds of several evaluation and several control points.
+"""Blocks of registers inside compiled code: a kernel's numbers for several evaluation and several control points.
 
 A `Block` of `rows` x `columns` vectors belongs to as many vectors of evaluation points and as many control points.
 LLVM keeps it in registers where there are enough of them, so `shape` fits it to the machine that is compiled for: with
@@ -30,7 +30,7 @@ def host() -> tuple[str, bool]:
 
 
 def has_avx512() -> bool:
-    """Say whether code is compiled for AVX-512."""
+    """Tell whether code is compiled for AVX-512."""
     return host()[1]
 
 
@@ -68,7 +68,7 @@ def _rows(scalar: Any) -> Block:
 
 @intrinsic
 def lanes(typing_context: Any, array: Any) -> Any:
-    """Return how many numbers of the array's type a vector holds."""
+    """Return the number of lanes of a vector of the array's type."""
     count = _full(array.dtype).lanes
     return types.intp(array), lambda context, builder, signature, arguments: ir.Constant(ir.IntType(64), count)
 

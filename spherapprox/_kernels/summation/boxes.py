@@ -1,4 +1,4 @@
-"""Boxes about blocks of control points: which of them can matter to a box of evaluation points, many at a time.
+"""Boxes about blocks of control points, and the search for those that matter to a box of evaluation points.
 
 What holds for blocks holds for bundles of them: the same functions go through both. Bounds are those of
 docs/theorems.md, 4.11.
@@ -40,7 +40,7 @@ LANES = BYTES // 8
 
 
 class Limits(NamedTuple):
-    """What decides which blocks matter.
+    """The numbers that decide which blocks matter.
 
     The rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which on a plain sum would
     underflow; a bound of the relative error of computed squared distances, and more.
@@ -67,10 +67,10 @@ class Tree(NamedTuple):
 
 
 def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_products: bool) -> tuple[Tree, Float64]:
-    """Return the tree of control points (n, d) in an order, and these as the fused kernel wants them.
+    """Return the tree of control points (n, d) in an order, and these in the fused kernel's layout.
 
     `masses` are those of the points in each column, relative to the column's mean, and `factors` (n,) the logarithms of
-    what offsets make of them, both in the order.
+    the offsets' exponentials, both in the order.
     """
     n, d = b.shape
     filled, blocks = -(-n // GROUP) * GROUP, -(-n // BLOCK)
@@ -98,6 +98,7 @@ def _weigh(masses: list[Float64], factors: Float64, of_blocks: Float64, of_bundl
         np.maximum(most, mass, out=most)
         np.minimum(least, mass, out=least)
     with np.errstate(divide="ignore"):
+        # 4.11: log u_k and log v_k
         upper = np.log(most) + factors
         lower = upper if len(sums) == 1 else np.log(least) + factors
         of_blocks[0] = np.maximum.reduceat(upper, starts)
@@ -122,7 +123,7 @@ def negative(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def first_bit(typing_context: Any, bits: Any) -> Any:
-    """Return the place of the lowest bit of a number other than 0."""
+    """Return the index of the lowest bit set in a number other than 0."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -155,7 +156,7 @@ def enclose(rows, first, last, boxes, at):
 
 @njit
 def fill(boxes, first):
-    """Fill the last vector of columns with boxes that are nowhere, and weigh nothing; return where it ends."""
+    """Fill the last vector of columns with boxes at infinity, without mass; return its end."""
     last = (first + LANES - 1) // LANES * LANES
     for k in range(first, last):
         for j in range(boxes.shape[0]):
@@ -205,6 +206,7 @@ def farthest(boxes, first, last, box, limits):
         t = every(0.0)
         for j in range(d):
             low, high = load(boxes, j * n + k), load(boxes, (d + j) * n + k)
+            # 4.11 (2): T
             v = larger(subtract(every(box[d + j]), low), subtract(high, every(box[j])))
             t = multiply_add(v, v, t)
         t = subtract(multiply(t, factor), load(boxes, (2 * d + 1) * n + k))
@@ -216,7 +218,7 @@ def farthest(boxes, first, last, box, limits):
 
 @njit
 def nearest(boxes, first, last, box, need, limits, found, count):
-    """Append the columns that may matter to points whose -log L is at most `need`; return how many there are then."""
+    """Append the columns that may matter to points whose -log L is at most `need`; return the new number of columns."""
     d, n = box.size // 2, boxes.shape[1]
     factor, most = every(limits.rate * (1.0 - limits.slack)), every(limits.most)
     need = every(need + limits.cut)
@@ -224,9 +226,11 @@ def nearest(boxes, first, last, box, need, limits, found, count):
         t = every(0.0)
         for j in range(d):
             low, high = load(boxes, j * n + k), load(boxes, (d + j) * n + k)
+            # 4.11 (2): tau
             v = larger(subtract(low, every(box[d + j])), subtract(every(box[j]), high))
             v = larger(v, every(0.0))
             t = multiply_add(v, v, t)
+        # 4.11 (1): lambda tau / 2 >= log mu + log(N / epsilon) - log Lambda leaves a column out
         bound = smaller(add(load(boxes, 2 * d * n + k), need), most)
         bits = negative(subtract(multiply(t, factor), bound))
         while bits:

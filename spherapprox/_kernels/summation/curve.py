@@ -36,10 +36,13 @@ def order_of(rows: Floats) -> Int64:
     if d <= CUBE:
         bits = max(1, min(math.ceil(math.log2(n) / (d - 1)), CUBE_BITS // (d - 1)))
     while len(parts):
+        # Step 1: number the grid's boxes along the curve
         number(rows, order, parts, bits, keys)
+        # Step 2: sort by the numbers
         for first, last in parts:
             keys[first:last].sort()
             order[first:last] = keys[first:last] & np.uint64(2**32 - 1)
+        # Step 3: go on with the boxes that hold many points
         parts, bits = _together(keys, parts), 0
     return order
 
@@ -126,7 +129,7 @@ def _face(row):
 
 @subroutine
 def _on_cube(rows, part, bits, cells, faces):
-    """Write the faces of the cube about the sphere on which rows lie, and the boxes there, seen from the center."""
+    """Write the faces of the cube about the sphere, and the boxes there, in the rows' directions."""
     half = 2.0 ** (bits - 1)
     for i in range(part.size):
         row = rows[part[i]]

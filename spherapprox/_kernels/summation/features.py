@@ -3,7 +3,7 @@
 The variables are parted in two. A monomial is one of the first part times one of the second, so that with rows of
 values of the two, A and C, all moments ``sum_k w_k A_ik C_jk`` are a product of matrices, and so is the polynomial
 ``sum_i A_i (sum_j c_ij C_j)``: one fused multiply-add for a monomial and a point. Both parts come sorted by degree;
-what would exceed the polynomial's degree is left out by groups of rows.
+monomials beyond the polynomial's degree are left out by groups of rows.
 
 A chunk of points is two vectors wide. The monomials of a part are made from those of one degree less, times a variable:
 a segment ``(first, from, count, column)`` says that rows first, first + 1, ... are rows from, from + 1, ... times the
@@ -53,7 +53,7 @@ def _lane_sums(typing_context: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: A
 
 @subroutine
 def _transpose(points, start, count, chunk):
-    """Write rows of points, which fill up with zeros, as columns of the chunk, (d, CHUNK)."""
+    """Write rows of points as columns of the chunk, (d, CHUNK), filled up with zeros."""
     for j in range(points.shape[1]):
         for i in range(count):
             chunk[j, i] = points[start + i, j]
@@ -63,7 +63,7 @@ def _transpose(points, start, count, chunk):
 
 @subroutine
 def _monomials(chunk, segments, rows):
-    """Write the monomials of one part, from row 1 on; row 0 is there."""
+    """Write the monomials of one part, from row 1 on; row 0, of degree 0, is given."""
     for s in range(segments.shape[0]):
         column = segments[s, 3] * CHUNK
         xa, xb = load(chunk, column), load(chunk, column + LANES)
@@ -119,6 +119,7 @@ def moments(points, weights, segments_many, segments_few, counts, n_few, total):
     some = np.zeros_like(total)
     for start in range(0, n, SPAN * CHUNK):
         chunks = (min(n - start, SPAN * CHUNK) + CHUNK - 1) // CHUNK
+        # Step 1: the monomials of both parts, at the points of a span
         for c in range(chunks):
             first = start + c * CHUNK
             count = min(CHUNK, n - first)
@@ -128,6 +129,7 @@ def moments(points, weights, segments_many, segments_few, counts, n_few, total):
                 plain[c, i] = 0.0 if i >= count else (weights[0, first + i] if p == 1 else 1.0)
             _monomials(chunk, segments_many, plain[c])
             _monomials(chunk, segments_few, few[c])
+        # Step 2: their products, summed over the span
         for r in range(p):
             if p > 1:
                 _weigh(plain, weights[r], start, min(n - start, SPAN * CHUNK), many)
@@ -137,6 +139,7 @@ def moments(points, weights, segments_many, segments_few, counts, n_few, total):
                     for j in range(panel, min(panel + PANEL, counts[group]), FEW):
                         _tile(many, group * FEW * CHUNK, few, j * CHUNK, chunks, some, at + (j - panel) * FEW)
                     at += counts[group] * FEW
+        # Step 3: close a run: add its sums to the totals
         if start // (SPAN * CHUNK) % RUN == RUN - 1 or start + SPAN * CHUNK >= n:
             for r in range(p):
                 for i in range(total.shape[1]):

@@ -37,11 +37,11 @@ from .layout import BLOCK, CHAIN, CHUNK, NEAR
 VECTORS, GROUP = shape()[1:]
 """Vectors of evaluation points, and control points, that are in registers together."""
 ROUNDING = 1.5 * 2.0**26
-"""What is added to it loses all that is no multiple of 2^-26."""
+"""Adding it to a number, and subtracting it, rounds the number to a multiple of 2^-26."""
 
 
 class Constants(NamedTuple):
-    """What the kernels need to know of the rate.
+    """The numbers that the kernels derive from the rate.
 
     ``-rate log2(e)`` in two parts, the t from which on ``exp(-rate t)`` is 0, and that below which t is computed by
     differences.
@@ -61,12 +61,12 @@ def constants(rate: float, dtype: np.dtype[Any]) -> Constants:
 
 
 def tile_rows(dtype: np.dtype[Any]) -> int:
-    """Return the evaluation points of a tile: a task of fewer takes as long."""
+    """Return the number of evaluation points of a tile: a task of fewer takes as long."""
     return VECTORS * shape()[0] // dtype.itemsize
 
 
 def pack(b: Floats, w: Float64, columns: int, dtype: np.dtype[Any], by_products: bool) -> tuple[Floats, Floats]:
-    """Copy control points (n, d) with their half defects, and weights, as `add_block` wants them.
+    """Copy control points (n, d) with their half defects, and weights, in the layout of `add_block`.
 
     Columns beyond those of w (n, p) are of ones.
     """
@@ -83,9 +83,9 @@ def pack_points(b: Floats, last: Floats, dtype: np.dtype[Any]) -> Floats:
 
 
 def pack_columns(w: Float64, n: int, columns: int, dtype: np.dtype[Any]) -> Floats:
-    """Copy weights (n, p), and ones in the columns beyond them, for n control points; what fills weighs 0."""
+    """Copy weights (n, p), and ones in the columns beyond them, for n control points; filling points weigh 0."""
     c = 1 if columns <= 2 else GROUP
-    packed = np.zeros((-(-columns // c), -(-n // GROUP) * GROUP, c), dtype)
+    packed = np.zeros((-(-columns // c), -(-n // GROUP) * GROUP, c), dtype)  # (q, n, c)
     for r in range(columns):
         packed[r // c, : len(w), r % c] = w[:, r] if r < w.shape[1] else 1.0
     return packed
@@ -185,8 +185,7 @@ def add_block(tile, b, w, first, last, by_products, near, table, buffer, total, 
     ``tile`` (d+1, size) holds the coordinates of the evaluation points and then ``(1 - |x|^2)/2``, ``b``
     (n / GROUP, d+1, GROUP) the same of the control points, ``w`` (q, n, c) the q c columns of their weights, c = 1 for
     one or two and GROUP for more; ``near`` the t below which differences are taken, ``table`` that of `decay_table`;
-    ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many groups
-    were computed by differences.
+    ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns the number of groups computed by differences.
     """
     size, d, n = tile.shape[1], b.shape[1] - 1, w.shape[1]
     sum_0 = sum_1 = row_zeros(tile)
@@ -197,6 +196,7 @@ def add_block(tile, b, w, first, last, by_products, near, table, buffer, total, 
         again_by_differences = not by_products
         if by_products:
             t = pair_sums(t, tile, d * size, b, at + d * GROUP)
+            # 4.8, products
             t = squares_from_products(_products(t, tile, b, at, d))
             again_by_differences = smallest(t) < near
         if again_by_differences:
@@ -220,7 +220,7 @@ def add_block(tile, b, w, first, last, by_products, near, table, buffer, total, 
 
 @njit
 def fill(tile, x, start, defects):
-    """Copy a tile's evaluation points; the last tile repeats the last row. Returns how many rows it has."""
+    """Copy a tile's evaluation points; the last tile repeats the last row. Returns the number of its rows."""
     count = min(tile.shape[1], x.shape[0] - start)
     for i in range(tile.shape[1]):
         row = start + min(i, count - 1)
@@ -250,7 +250,7 @@ def keep(start, count, total, rest, sums):
 
 @njit
 def fused_sums(x, defects, b, w, by_products, constants, sums):
-    """Add the sums at each row of x (m, d) to ``sums[:, 0]``, (m, p) with p <= q c, their rounding errors to the next.
+    """Add the sums at each row of x (m, d) and their rounding errors to ``sums`` (m, 2, p), p <= q c.
 
     Arrays are as in `add_block`, of one dtype; ``defects`` (m,) are the ``(1 - |x|^2)/2``.
     Where most of a block's groups needed differences, the next block begins with them.

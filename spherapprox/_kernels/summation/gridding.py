@@ -74,7 +74,7 @@ def circle_positions(x, cells, place, fraction):
 
 @njit(fastmath={"contract"})
 def sphere_positions(x, cells, place, fraction):
-    """Write those of points of the sphere: of colatitude into row 0, of azimuth into row 1."""
+    """Write the grid cells and 2 f - 1 for points of the sphere: of colatitude into row 0, of azimuth into row 1."""
     for i in range(len(x)):
         cell, rest = _cell(math.sqrt(x[i, 0] * x[i, 0] + x[i, 1] * x[i, 1]), x[i, 2], cells)
         place[0, i] = np.int32(cell)
@@ -86,7 +86,7 @@ def sphere_positions(x, cells, place, fraction):
 
 @njit
 def sort_points(place, fraction, patches, sorted_place, sorted_fraction, order, starts):
-    """Sort points by patch, `patches` of them in a band; `starts`, one more than there are patches, gets their begins.
+    """Sort points by patch, `patches` of them in a band; `starts` gets the patches' begins, and the end.
 
     On the circle all patches make one row.
     """
@@ -110,7 +110,7 @@ def sort_points(place, fraction, patches, sorted_place, sorted_fraction, order, 
 
 @subroutine
 def _buffer(size):
-    """Return zeros, with room for an aligned begin."""
+    """Return zeros, with room for an aligned start."""
     return np.zeros(size + _LANES)
 
 
@@ -164,6 +164,7 @@ def spread_patches(first, last, patches, starts, place, fraction, order, polynom
     for patch in range(first, last):
         top, left = patch // patches * BAND, patch % patches * PATCH
         for begin in range(starts[patch], starts[patch + 1], GROUP):
+            # Step 1: the windows of some points, and where they begin
             end = min(begin + GROUP, starts[patch + 1])
             for k in range(begin, end):
                 column, w = place[-1, k] - left, weights[order[k]]
@@ -172,7 +173,9 @@ def spread_patches(first, last, patches, starts, place, fraction, order, polynom
                 row = 0 if flat else place[0, k] - top
                 at[k - begin] = base + row * _TILE_COLUMNS + column - column % _LANES + (area if second else 0)
             _windows(polynomials, fraction, begin, end, shift, across, over, along, beside)
+            # Step 2: add them to the tiles, times the weights
             _add_rows(end - begin, tiles, at, 1 if flat else WIDTH, across, over, along, beside, weight)
+            # Step 3: add the tiles to the grids
             if end == starts[patch + 1] or (end - starts[patch]) % CHAIN == 0:
                 for sign in range(signs):
                     _flush(tiles, base + sign * area, grids[sign, top:, left:], 1 if flat else _TILE_ROWS, width - left)
@@ -200,7 +203,7 @@ def _add_rows(count, tile, begins, height, across, over, along, beside, weight):
 
 @subroutine
 def _flush(tile, at, grid, height, width):
-    """Add a tile to the grid, as far as that goes, and clear it."""
+    """Add a tile to the grid, within the grid's bounds, and clear it."""
     for i in range(min(height, len(grid))):
         for j in range(min(_TILE_COLUMNS, width)):
             grid[i, j] += tile[at + j]
@@ -216,17 +219,20 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, grid, o
     over, beside = _offset(across), _offset(along)
     shift, at = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     for begin in range(start, stop, GROUP):
+        # Step 1: the windows of some points, and where they begin
         end = min(begin + GROUP, stop)
         for k in range(begin, end):
             column = place[-1, k]
             shift[k - begin] = column % _LANES
             at[k - begin] = (0 if flat else place[0, k] * stride) + column - column % _LANES
         _windows(polynomials, fraction, begin, end, shift, across, over, along, beside)
+        # Step 2: sums of products with the grid's values, lane by lane
         if flat:
             _read_row(end - begin, values, at, along, beside)
         else:
             _read_rows(end - begin, values, at, stride, across, over, along, beside)
         for k in range(begin, end):
+            # Step 3: sum over lanes
             out[order[k]] = _total(along, beside + 4 * _LANES * (k - begin))
 
 
@@ -259,7 +265,7 @@ def _read_rows(count, values, begins, stride, across, over, along, beside):
 
 @subroutine
 def _read_row(count, values, begins, along, beside):
-    """Do so with one row and one window."""
+    """Write the products of one row of grid values and one window, summed but for the lanes, into its first vector."""
     for i in range(count):
         at = begins[i]
         a, b = multiply(load(values, at), load(along, beside)), load(along, beside + _LANES)

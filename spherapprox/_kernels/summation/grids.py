@@ -14,7 +14,7 @@ PATCH = 16
 
 
 def margins() -> tuple[int, int]:
-    """Return the cells of a padded grid before the first and beyond the last of the grid."""
+    """Return the numbers of cells of a padded grid before the first and beyond the last of the grid."""
     return LEFT, WIDTH - LEFT
 
 
@@ -24,13 +24,13 @@ def padded_shape(cells: int, sphere: bool) -> tuple[int, int]:
 
 
 def patch_counts(cells: int, sphere: bool) -> tuple[int, int]:
-    """Return the patches in a band, and those of a whole grid."""
+    """Return the numbers of patches in a band, and in a whole grid."""
     patches = -(-cells // PATCH)
     return patches, (cells // 2 // BAND + 1 if sphere else 1) * patches
 
 
 def fold(grid: Float64) -> Float64:
-    """Return the periodic grid (last axis): what was summed beyond its ends is added where it belongs."""
+    """Return the periodic grid (last axis): sums beyond its ends are added at the other end."""
     n = grid.shape[-1] - WIDTH
     core = grid[..., LEFT : LEFT + n]
     core[..., n - LEFT :] += grid[..., :LEFT]

@@ -1,4 +1,4 @@
-"""What designs, bounds and prices need to know of the kernels before any is loaded: no numba here."""
+"""Sizes of the kernels' blocks and sums, for designs, bounds and prices before any is loaded: no numba here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTH = 24
 
 
 def window_width() -> int:
-    """Return the grid points that a window touches in each direction."""
+    """Return the number of grid points that a window touches in each direction."""
     return WIDTH
 
 
@@ -43,5 +43,5 @@ def distance_chain_length(d: int) -> float:
 
 
 def near_sizes() -> tuple[int, int]:
-    """Return the control points of a block that is left out as one, and the evaluation points for which it is."""
+    """Return the numbers of control points of a block, left out as one, and of evaluation points that leave it out."""
     return NEAR_BLOCK, NEAR_TILE

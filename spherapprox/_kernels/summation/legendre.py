@@ -27,7 +27,7 @@ _LOW, _HIGH = 2.0**-450, 2.0**450
 
 
 def padded_size(n: int) -> int:
-    """Return the parallels that `filter_orders` takes for n: whole vectors."""
+    """Return the number of parallels, in whole vectors, that `filter_orders` takes for n."""
     return -(-n // LANES) * LANES
 
 
@@ -58,8 +58,10 @@ def filter_orders(start, stop, degree, versine, sine, eigenvalues, data):
 
 @subroutine
 def _filter_order(m, degree, versine, sine, eigenvalues, value, power, data):
+    """Apply the filter to one order, four degrees at a time."""
     size = len(versine)
     first = 0
+    # Step 1: leave out the parallels where P_lm is negligible, and begin with P_mm
     while first < size and 1.01 * degree * sine[first + LANES - 1] + MARGIN < m:
         first += LANES
     p, d, scale = _starts(first, value, power)
@@ -67,6 +69,7 @@ def _filter_order(m, degree, versine, sine, eigenvalues, value, power, data):
     step = np.empty(12)
     sums = np.empty(8 * LANES)
     c = np.empty(8)
+    # Step 2: four degrees: functions and coefficients, times the eigenvalues, and their sums back
     for degree_0 in range(m, degree + 1, 4):
         _steps(m, degree_0, step)
         _analyse(first, versine, scale, step, p, d, table, data, sums)
@@ -152,7 +155,7 @@ def _analyse(first, versine, scale, step, p, d, table, data, sums):
 
 @subroutine
 def _rescale(i, scale, p, d):
-    """Lift a vector's exponent where its values have grown into the range of floats."""
+    """Raise a vector's exponent where its values have grown into the range of floats."""
     largest = 0.0
     for j in range(i, i + LANES):
         largest = max(largest, abs(p[j]))

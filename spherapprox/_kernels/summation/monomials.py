@@ -28,17 +28,18 @@ FEW, MANY = 4, 8
 
 
 def chunk_points() -> int:
-    """Return the points whose monomials are computed together: tasks of evaluation are multiples."""
+    """Return the number of points whose monomials are computed together: tasks of evaluation are multiples."""
     return CHUNK
 
 
 def run_points() -> int:
-    """Return the points whose moments are one running sum of sums: tasks of moments are multiples."""
+    """Return the number of points whose moments are one running sum of sums: tasks of moments are multiples."""
     return RUN * SPAN * CHUNK
 
 
 def chain_length(runs: int) -> float:
     """Count the additions that a term passes in moments over so many runs, at most (docs/theorems.md, 4.10)."""
+    # 4.10, rounding: l
     return float(SPAN * CHUNK // LANES + RUN + runs + 7)
 
 
@@ -57,7 +58,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the kernels keep the moments and the coefficients of all monomials of degree up to `degree` in R^d.
+    """The places of the moments and the coefficients of all monomials of degree up to `degree` in R^d.
 
     `met` and `used` hold, for each group of rows of the first part, the rows of the second that meet it for moments and
     for evaluation; `source` says which moment belongs to a coefficient, and `scale` the coefficient's share
@@ -86,6 +87,7 @@ class Layout:
     def coefficients(self, moments: Float64, powers: Float64) -> Float64:
         """Return the coefficients of all monomials from their moments (q, ...) and those of powers of <x, b>."""
         table = np.take(moments, self.source, axis=1)
+        # 4.10: p_|a| / R^|a| times |a|! / a! times mu_a
         table *= self.scale * powers[self.power]
         return table
 

@@ -52,7 +52,7 @@ __all__ = ["constants", "pack", "shifted_sums", "tile_rows"]
 
 
 def pack(b: Floats, offset: Float64, w: Float64, columns: int, dtype: np.dtype[Any]) -> tuple[Floats, Floats]:
-    """Copy control points (n, d) with their offsets, and weights, as `add_block` wants them.
+    """Copy control points (n, d) with their offsets, and weights, in the layout of `add_block`.
 
     Columns beyond those of w (n, p) are of ones, which take the place of angles too.
     """
@@ -82,14 +82,14 @@ def _rescale(scale, sums):
 
 @njit
 def new_state(size, w, like):
-    """Return room for a tile's sums: their `near`, a `buffer`, `total` and `rest`."""
+    """Return the state of a tile's sums: their `near`, a `buffer`, `total` and `rest`."""
     q = w.shape[0] * w.shape[2]
     return aligned(1, size, like), aligned(BLOCK, size, like), aligned(q, size, like), aligned(q, size, like)
 
 
 @njit
 def begin(start, count, state, nearest, sums):
-    """Read what is known of a tile's rows."""
+    """Read the state of a tile's rows."""
     near, _, total, rest = state
     for i in range(near.size):
         near[0, i] = nearest[start + i] if i < count else np.inf
@@ -106,16 +106,19 @@ def add_block(tile, b, w, first, last, angles, table, state):
     """
     near, buffer, total, rest = state
     size, n = tile.shape[1], w.shape[1]
+    # Step 1: squared distances, and their minima with those of earlier blocks
     before = load_like(near, 0, row_zeros(tile))
     here = _distances(tile, b, first, last, buffer)
     least = row_minima(before, here)
     if smallest(subtract(here, least)) >= table[2]:
         return  # all exponentials are 0
+    # Step 2: scale the sums of earlier blocks to the new minima
     scale = decay_beyond(before, least, table)
     store(near, 0, least)
     if smallest(scale) < 1.0:
         _rescale(scale, total)
         _rescale(scale, rest)
+    # Step 3: exponentials and sums
     sum_0 = sum_1 = row_zeros(tile)
     for k in range(first, last, GROUP):
         at = (k - first) * size
@@ -137,7 +140,7 @@ def add_block(tile, b, w, first, last, angles, table, state):
 
 @njit
 def finish(start, count, state, nearest, sums):
-    """Write what is known of a tile's rows."""
+    """Write the state of a tile's rows."""
     near, _, total, rest = state
     for i in range(count):
         nearest[start + i] = near[0, i]
@@ -146,7 +149,7 @@ def finish(start, count, state, nearest, sums):
 
 @njit
 def shifted_sums(x, b, w, angles, constants, nearest, sums):
-    """Go on with t for each row of x (m, d), ``nearest`` (m,), and the sums and their rounding errors (m, 2, p).
+    """Update t for each row of x (m, d), ``nearest`` (m,), and the sums and their rounding errors (m, 2, p).
 
     At first t is infinite, and the others 0. Other arrays as in `add_block`, of the type of x, p <= q c.
     """

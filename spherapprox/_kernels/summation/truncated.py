@@ -43,7 +43,7 @@ TILES = 8
 
 
 def search_rows() -> int:
-    """Return the rows of whole searches on any machine: tasks are multiples of it, so that workers change no search."""
+    """Return the number of rows of whole searches on any machine: tasks of its multiples change no search."""
     return 768
 
 
@@ -52,6 +52,7 @@ def _candidates(tree, around, limits, near, ids):
     """Copy the boxes of the blocks that may matter to points of a box; return their number and a bound of -log L."""
     boxes, bundles = tree.boxes, tree.bundles
     begin = n = np.int64(0)  # a number as any other: for one that it knows numba compiles again
+    # 4.11: Lambda from all points, with T = 4.01
     bound = limits.rate * (1.0 + limits.slack) * 4.01 - tree.least
     here, where = farthest(bundles, begin, bundles.shape[1], around, limits)
     first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
@@ -78,6 +79,7 @@ def _needs(tile, rows, lower, first, limits, need):
             t = every(0.0)
             for j in range(d):
                 t = add_square(load(tile, j * size + v), spread(rows, k * d + j), t)
+            # 4.11 (lower)
             least = smaller(least, subtract(multiply(t, factor), spread(lower, k)))
         store(need, v, least)
 
@@ -136,7 +138,7 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
 
 @njit
 def _room(tree, size):
-    """Return what the search writes to: near, ids, need, box, found."""
+    """Return the room that the search writes to: near, ids, need, box, found."""
     d, n = tree.rows.shape[1], tree.boxes.shape[1]
     return np.empty((2 * d + 2, n)), np.empty(n, np.int64), np.empty(size), np.empty(2 * d), np.empty(n, np.int64)
 
@@ -184,7 +186,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
 
 @njit
 def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
-    """Write what `shifted_sums` does for each row of x (m, d); b and w sorted. Returns the pairs that were computed."""
+    """Write the state of `shifted_sums` for each row of x (m, d); b and w sorted. Returns the pairs computed."""
     size, d = VECTORS * lanes(x), x.shape[1]
     zeros, n = np.zeros(x.shape[0], x.dtype), w.shape[1]
     tile, state = aligned(d + 1, size, x), shifted.new_state(size, w, x)

@@ -78,7 +78,7 @@ class ClassicalAttention(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
+            If x has another type, shape or dtype, or its rows are not of unit length, where `SplitAttention` checks it.
         """
         check(x, self.prefix, self.dim + 1, sequences=True)
 
@@ -98,7 +98,7 @@ class ClassicalAttention(torch.nn.Module):
         return {name: getattr(self, name) for name in ("dim", "n_outputs", "interaction", "largest_logit")}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Take what `get_extra_state` has returned."""
+        """Restore the numbers of `get_extra_state`."""
         for name in self.get_extra_state():
             setattr(self, name, state[name])
 

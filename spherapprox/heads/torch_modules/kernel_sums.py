@@ -46,7 +46,7 @@ class _Rows(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If x is no such tensor, or its rows are not of unit length: `SplitAttention` says when this is seen.
+            If x has another type, shape or dtype, or its rows are not of unit length, where `SplitAttention` checks it.
         """
         check(x, self.control_points, self.control_points.shape[1])
         result = in_parts(self._evaluate, x.reshape(-1, x.shape[-1]), len(self.control_points))
@@ -61,7 +61,7 @@ class _Rows(torch.nn.Module):
         return {"concentration": self.concentration}
 
     def set_extra_state(self, state: dict[str, float]) -> None:
-        """Take what `get_extra_state` has returned."""
+        """Restore the numbers of `get_extra_state`."""
         self.concentration = float(state["concentration"])
 
     def extra_repr(self) -> str:

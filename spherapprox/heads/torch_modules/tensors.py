@@ -28,7 +28,7 @@ UNIT_TOLERANCE = (1e-3, 1e-2)
 
 
 def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
-    """Return dtype and device of a head's tensors, after checking that the dtype holds its numbers."""
+    """Return the dtype and the device of a head's tensors, checked to hold its numbers."""
     if dtype is None:
         both = np.result_type(head.control_points, head.values)
         dtype = torch.float32 if both == np.float32 else torch.float64
@@ -43,7 +43,7 @@ def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[st
 
 
 def hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[str, Any]) -> None:
-    """Make an array a parameter of a module, or a buffer."""
+    """Register an array as a parameter of a module, or as a buffer."""
     tensor = torch.tensor(array, **options)
     if flag(trainable, "trainable"):
         module.register_parameter(name, torch.nn.Parameter(tensor))
@@ -52,13 +52,13 @@ def hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[s
 
 
 def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
-    """Return a function's results for the items of x, which take so many numbers each, a part at a time."""
+    """Return a function's results for the items of x, a part at a time, each item taking some numbers."""
     parts = x.split(max(1, NUMBERS // numbers))
     return function(x) if len(parts) == 1 else torch.cat([function(part) for part in parts])
 
 
 def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
-    """Raise unless x is a tensor of unit rows in the module's space, of the dtype of its tensors."""
+    """Check that x is a tensor of unit rows in the module's space, of the dtype of its tensors."""
     if not isinstance(x, torch.Tensor):
         remedy = f"torch.as_tensor(x, dtype={like.dtype}) makes one"
         raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")

@@ -111,7 +111,7 @@ def run(
 
 
 def threads(client: Client) -> int:
-    """Return how many threads the workers have that are there now."""
+    """Return the number of threads of the present workers."""
     return sum(client.nthreads().values())
 
 

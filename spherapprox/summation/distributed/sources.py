@@ -1,4 +1,4 @@
-"""Where control points and values come from: an array, or a rule by which tasks make them."""
+"""Sources of control points and values: an array, or a rule by which tasks make them."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ def values_at(rule: Any, b: Floats) -> Floats:
 
 
 def check_sign(table: Floats, log: bool) -> None:
-    """Raise where values have no logarithm."""
+    """Check that all values have a logarithm, if one is wanted."""
     if log and table.min() < 0.0:
         raise ValueError(f"'values' must be at least 0 for log=True, got {table.min():g}: use log=False")

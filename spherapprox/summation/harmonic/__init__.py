@@ -53,7 +53,7 @@ _loaded: set[int] = set()
 
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
-    """Return the sums at all rows; those where the error bound is not within the tolerance are doubtful."""
+    """Return the sums at all rows; rows whose error bound exceeds the tolerance are doubtful."""
     load(f"{__package__}.columns")
     load("spherapprox._kernels.summation.legendre")
     from .columns import column
@@ -61,21 +61,24 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
 
     workers = for_work(workers, cost(problem, tolerance))
     m, n = len(problem.x), len(problem.b)
+    # Step 1: choose degree and grid, and sort the points by the grid's patches
     chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted)
     source = scattered(problem.b, chosen.window, workers)
     target = scattered(problem.x, chosen.window, workers)
     weights = problem.weights(slice(0, n))
+    # Step 2: the sums of each column of weights, and of weights 1
     columns = []
     for weight in (*weights.T, np.ones(n)) if problem.normalize else weights.T:
         columns.append(column(chosen, source, np.ascontiguousarray(weight), target, workers))
         report(m * n // (problem.p + problem.normalize))
     report(m * n - m * n // len(columns) * len(columns))
     _loaded.add(problem.dim)
+    # Step 3: bound the errors
     ones = columns.pop() if problem.normalize else None
     off = _off_length(problem.x) + _off_length(problem.b)
     errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
     trusted = errors <= tolerance.total  # not where an error is nan
-    numerators = np.stack([one.values for one in columns], axis=1)
+    numerators = np.stack([one.values for one in columns], axis=1)  # (m, p)
     denominator = np.full(m, np.nan) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
     return Sums(
@@ -92,7 +95,9 @@ def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
             continue
         if not largest > 0.0:
             return np.full(len(column.values), np.inf)
+        # 4.9 (c): E_0 = 2 + log(W / s)
         exponent = 2.0 + math.log(max(column.total / largest, 1.0))
+        # 4.9 (e): D / max s + 1.15 g(E_0)
         own = column.absolute / largest + float(moved_points(chosen.concentration, off, np.float64(exponent)))
         worst = max(worst, own)
     return np.full(len(columns[0].values), worst)
@@ -100,7 +105,7 @@ def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
 
 def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: float) -> Float64:
     """Bound the quotients' errors relative to the largest quotient of the sums of |w| K and of K, row by row."""
-    least = ones.values - ones.absolute
+    least = ones.values - ones.absolute  # (m,)
     safe = least > 3.0 * ones.absolute
     errors = np.where(safe, 0.0, np.inf)
     if not safe.any():
@@ -112,7 +117,9 @@ def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: f
         largest = quotients[safe[column.where]].max(initial=0.0)
         if not largest > 0.0:
             return np.full(len(errors), np.inf)
+        # 4.9 (e): E_0 = 2 + log(max(N, W / Q) / d)
         exponent = 2.0 + np.log(max(ones.total, column.total / largest, 1.0) / least[safe])
+        # 4.9 (e): (D / Q + D_0) / (d - D_0) + 2.3 g(E_0)
         own = (column.absolute / largest + ones.absolute) / least[safe]
         own += 2.0 * moved_points(chosen.concentration, off, np.maximum(exponent, 2.0))
         errors[safe] = np.maximum(errors[safe], own)
@@ -120,7 +127,7 @@ def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: f
 
 
 def promise(problem: Problem, omitted: float) -> float:
-    """Estimate the bound of the error where control points lie about as densely as anywhere."""
+    """Estimate the error bound where control points lie about as densely as anywhere."""
     concentration = 2.0 * problem.rate
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
     off = sum(float(np.abs(np.einsum("ij,ij->i", rows, rows) - 1.0).max()) / 2.0 for rows in (problem.x, problem.b))
@@ -130,7 +137,7 @@ def promise(problem: Problem, omitted: float) -> float:
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
-    """Say why the method cannot be used: the dimension, the wish or the memory."""
+    """Return the obstacle to the method, dimension, weights or memory; empty if there is none."""
     if problem.dim > 2:
         return f"it is for points of S^1 and S^2, not of S^{problem.dim}"
     if problem.values is None or problem.offset is not None:
@@ -143,7 +150,7 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the seconds that one thread takes.
+    """Estimate the seconds of one thread.
 
     Fitted to one core of a busy Ice Lake Xeon at 2.8 GHz, 1e3 to 1e6 points, concentrations 10 to 1e4: positions and
     order of points, their spreading and interpolation; the Fourier transforms, which grow as the grid; the Legendre
@@ -165,7 +172,7 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
 
 
 def _off_length(x: Floats) -> float:
-    """Bound how far the rows' lengths are from 1."""
+    """Bound the deviation of the rows' lengths from 1."""
     off = 0.0
     for part in slices(len(x), 2**14):
         off = max(off, float(np.abs(half_defects(x[part])).max()))

@@ -1,4 +1,4 @@
-"""The sums of one column of weights at the rows, and how large the sums of their sizes are."""
+"""The sums of one column of weights at the rows, and lower bounds of the sums of absolute terms."""
 
 from __future__ import annotations
 
@@ -35,21 +35,24 @@ class Column:
 
 
 def column(chosen: Design, source: Scattered, weights: Float64, target: Scattered, workers: int) -> Column:
-    """Return one column's sums; with weights of both signs, those of their sizes come from a coarser expansion."""
+    """Return the sums of one column; of absolute terms, for weights of both signs, by a coarser expansion."""
     dim, window = chosen.dim, chosen.window
     total = float(np.abs(weights).sum())
+    # Step 1: spread the weights onto a grid, those below 0 onto one of their own
     grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window, workers)
+    # Step 2: convolve and interpolate
     if len(grids) == 1:
         padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
         values = interpolate(target, padded, window, workers)
         absolute = _absolute(chosen, largest(dim, window, padded), total)
         return Column(values, absolute, total, slice(None), values - absolute)
-    grids[0] -= grids[1]
+    grids[0] -= grids[1]  # in place: grids may be large
     grids[1] *= 2.0
-    grids[1] += grids[0]  # in place: grids may be large
+    grids[1] += grids[0]  # of |w|
     padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
     values = interpolate(target, padded, window, workers)
     del padded
+    # Step 3: the sums of absolute terms, 4.9, weights of both signs
     eigenvalues, omitted = chosen.coarse
     padded = convolve(dim, window, eigenvalues, backend(len(eigenvalues), math.inf), grids[1], workers)
     top = largest(dim, window, padded) + omitted * total
@@ -60,12 +63,13 @@ def column(chosen: Design, source: Scattered, weights: Float64, target: Scattere
 
 def _absolute(chosen: Design, top: float, total: float) -> float:
     """Bound the error at every row; `top` bounds the sum of |w| K anywhere, but for what the expansion leaves out."""
+    # 4.9 (e): D = (T + A) W + rounding (M + (T + A) W)
     left_out = chosen.omitted * total
     return left_out + chosen.rounding * (top + left_out)
 
 
 def _sizes(target: Scattered, padded: Float64, window: Window, workers: int) -> tuple[Any, Float64]:
-    """Return rows and the values there: at some rows, unless these miss where the function is large."""
+    """Return some rows and the function's values there; all rows if these miss where it is large."""
     sample = slice(None, None, max(len(target.order) // SAMPLE, 1))
     for part in (sample, slice(None)):
         place, fraction = target.place[:, part].copy(), target.fraction[:, part].copy()

@@ -1,4 +1,4 @@
-"""How far the kernel's expansion in harmonics goes, on which grid, and what the sum may be off by."""
+"""The truncation degree of the kernel's expansion in harmonics, its grid, and bounds of the sums' errors."""
 
 from __future__ import annotations
 
@@ -61,19 +61,23 @@ class Design:
 def design(dim: int, concentration: float, rtol: float) -> Design:
     """Return the expansion that leaves out at most three times `SHARE` of rtol, relative to the kernel's mean."""
     mean = kernel_mean(dim, concentration)
+    # Step 1: truncate the expansion
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
+    # Step 2: refine the grid until its aliases are small enough
     size = 2.0 * len(eigenvalues)
     chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size))
     while (aliased := _aliased(dim, eigenvalues, chosen)) > 2.0 * SHARE * rtol * mean:
         if chosen.n >= OVERSAMPLING[1] * size:
             break
         chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0))
+    # Step 3: choose the code of the Legendre transforms
     legendre = backend(len(eigenvalues), ROUNDED * rtol) if dim == 2 else ""
     return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased, legendre)
 
 
 def kernel_mean(dim: int, concentration: float) -> float:
     """Return the mean of ``exp(-lambda |x - y|^2 / 2)`` over the sphere."""
+    # 4.9: c_0
     if dim == 2:
         return -math.expm1(-2.0 * concentration) / (2.0 * concentration) if concentration > 0.0 else 1.0
     from scipy.special import i0e
@@ -108,9 +112,10 @@ def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> t
     top = int(largest_degree(dim, concentration, allowed / mean / SHARE))
     while True:
         degrees = np.arange(top + 1.0)
-        eigenvalues = mean * kernel.eigenvalues(top)
+        eigenvalues = mean * kernel.eigenvalues(top)  # (top + 1,)
         terms = eigenvalues * _multiplicity(dim, degrees)
         ratio = _term_ratio(dim, concentration, top)
+        # 4.9 (a): the terms beyond `top`
         rest = terms[-1] * ratio / (1.0 - ratio) if ratio < 1.0 else math.inf
         if rest <= 0.01 * allowed:
             break
@@ -121,7 +126,7 @@ def _expansion(dim: int, concentration: float, mean: float, allowed: float) -> t
 
 
 def _multiplicity(dim: int, degrees: Float64) -> Float64:
-    """Return the dimensions of the spaces of harmonics."""
+    """Return the dimensions of the spaces of harmonics of some degrees."""
     return 2.0 * degrees + 1.0 if dim == 2 else np.where(degrees == 0.0, 1.0, 2.0)
 
 
@@ -139,13 +144,16 @@ def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
     terms = eigenvalues * _multiplicity(dim, degrees)
     alias = chosen.aliasing
     if dim == 1:
+        # 4.9 (b): A = sum_l c_l dim(H_l) tau_l
         return float(terms @ (2.0 * alias + alias**2))
+    # 4.9 (b): B, and A = 2 (sum_l c_l (2l+1))^(1/2) B^(1/2) + B
     square = terms @ ((degrees + 1.0) * (2.0 * alias + alias**2) ** 2)
     return float(2.0 * math.sqrt(eigenvalues @ _multiplicity(dim, degrees)) * math.sqrt(square) + square)
 
 
 def rounding(dim: int, degree: float, legendre: str = "numba") -> float:
     """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere: measured, not proven."""
+    # 4.9 (d)
     return UNIT * (40.0 + 0.02 * degree) if dim == 1 else legendre_rounding(legendre, degree)
 
 
@@ -154,6 +162,7 @@ def moved_points(concentration: float, off_length: float, exponent: Float64 | np
 
     `exponent` must be at least 2 plus the logarithm of the sum of all |w_k| over the row's sum of |w_k| K.
     """
+    # 4.9 (c): 1.15 g(E_0), g(E) = delta sqrt(2 lambda E) + q E + lambda q^2 / 2
     directions = DIRECTION * np.sqrt(2.0 * concentration * exponent)
     lengths = off_length * exponent + 0.5 * concentration * off_length**2
     return np.asarray(1.15 * (directions + lengths))

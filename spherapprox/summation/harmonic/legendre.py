@@ -18,12 +18,12 @@ LEAST_DUCC0 = 300
 
 @cache
 def installed() -> bool:
-    """Return whether ducc0, an optional package, is there."""
+    """Tell whether ducc0, an optional package, is installed."""
     return find_spec("ducc0") is not None
 
 
 def backend(degree: int, allowed: float) -> str:
-    """Return "ducc0" where that is installed, worth it, and its rounding errors are within what is allowed, or "numba".
+    """Return "ducc0" where it is installed, faster and of admitted rounding errors, else "numba".
 
     ducc0 is two to three times as fast, and loses digits near the poles.
     """
@@ -57,12 +57,12 @@ def _by_ducc0(values: Float64, eigenvalues: Float64, workers: int) -> None:
     degree, m = len(values) - 1, values.shape[-1] - 1
     theta = np.pi * np.arange(m + 1) / m
     orders = np.empty((1, degree + 1, m + 1), np.complex128)
-    orders.real, orders.imag = values[:, 0], values[:, 1]
+    orders.real, orders.imag = values[:, 0], values[:, 1]  # (1, L + 1, M + 1)
     options = {"lmax": degree, "theta": theta, "spin": 0, "nthreads": workers}
-    coefficients = ducc0.sht.leg2alm(leg=orders.transpose(0, 2, 1), **options)
+    coefficients = ducc0.sht.leg2alm(leg=orders.transpose(0, 2, 1), **options)  # (1, (L + 1) (L + 2) / 2)
     scaled = 4.0 * math.pi * eigenvalues
     coefficients *= np.concatenate([scaled[order:] for order in range(degree + 1)])
-    result = ducc0.sht.alm2leg(alm=coefficients, **options)[0].T
+    result = ducc0.sht.alm2leg(alm=coefficients, **options)[0].T  # (L + 1, M + 1)
     values[:, 0], values[:, 1] = result.real, result.imag
 
 
@@ -76,7 +76,7 @@ def _by_kernel(values: Float64, eigenvalues: Float64, workers: int) -> None:
     theta = np.minimum(np.pi * np.arange(size) / m, np.pi / 2.0)
     versine, sine = 2.0 * np.sin(0.5 * theta) ** 2, np.sin(theta)
     data = aligned_zeros((degree + 1, 4, size))
-    north, south = values[..., :half], values[..., : half - 2 : -1]
+    north, south = values[..., :half], values[..., : half - 2 : -1]  # (L + 1, 2, half)
     data[:, :2, :half], data[:, 2:, :half] = north + south, north - south
     data[:, :2, half - 1] *= 0.5  # the equator is its own mirror image
     padded = np.concatenate([eigenvalues, np.zeros(4)])

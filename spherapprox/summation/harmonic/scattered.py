@@ -33,7 +33,7 @@ class Scattered:
 
 
 def scattered(x: Floats, window: Window, workers: int) -> Scattered:
-    """Return points of S^1 or S^2 (rows, whose length does not matter), sorted."""
+    """Sort points of S^1 or S^2 (rows, whose length does not matter) by patches of the window's grid."""
     x = compiled_form(x, np.dtype(np.float64))
     n, sphere = len(x), x.shape[1] == 3
     place, fraction = np.empty((x.shape[1] - 1, n), np.int32), np.empty((x.shape[1] - 1, n))

@@ -24,25 +24,27 @@ def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid
     """
     if dim == 1:
         return _convolve_circle(window, eigenvalues, grid, workers)
+    # Step 1: Fourier coefficients along parallels, from the grid's rows to parallels of the Legendre transforms
     rows = _from_grid(window, grid, len(eigenvalues), workers)
     values = _to_parallels(window, rows, workers)
+    # Step 2: Legendre transform, times the eigenvalues, and back
     apply_filter(values, eigenvalues, legendre, workers)
+    # Step 3: back to the grid
     return _to_grid(window, values, workers)
 
 
 def largest(dim: int, window: Window, padded: Float64) -> float:
-    """Bound the absolute values of the function that a grid stands for, anywhere.
-
-    The sum of the window's values at the grid points is bounded by Poisson's sum formula.
-    """
+    """Bound the absolute values of the function that a grid stands for, anywhere."""
+    # 4.9 (d): the sum of the window over the grid is at most its transform at 0 times 1 + alpha_0
     mass = float(window.transform[0] * (1.0 + window.aliasing[0]))
     return max(float(padded.max()), -float(padded.min())) * mass**dim
 
 
 def _convolve_circle(window: Window, eigenvalues: Float64, grid: Float64, workers: int) -> Float64:
+    """Return the padded grid on S^1: the eigenvalues over the window's transform squared, on Fourier coefficients."""
     from scipy import fft
 
-    modes = fft.rfft(fold(grid), axis=1, workers=workers)
+    modes = fft.rfft(fold(grid), axis=1, workers=workers)  # (1, n/2 + 1)
     modes[:, len(eigenvalues) :] = 0.0
     modes[:, : len(eigenvalues)] *= eigenvalues / window.transform[: len(eigenvalues)] ** 2 * window.n
     padded = aligned_zeros(grid.shape)
@@ -63,7 +65,7 @@ def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Floa
     rows = np.empty((orders, 2, len(grid)))
 
     def take(some: slice) -> None:
-        part = fft.rfft(fold(grid[some]), axis=1)[:, :orders] / transform
+        part = fft.rfft(fold(grid[some]), axis=1)[:, :orders] / transform  # (rows, orders)
         rows[:, 0, some], rows[:, 1, some] = part.real.T, part.imag.T
 
     each_block(take, len(grid), 32, workers)
@@ -104,7 +106,7 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
     sign = _parity(orders)
     rows[..., :LEFT] = sign * core[..., LEFT:0:-1]
     rows[..., LEFT + half + 1 :] = sign * core[..., half - 1 : half - 1 - RIGHT : -1]
-    padded = aligned_zeros(padded_shape(window.n, sphere=True))
+    padded = aligned_zeros(padded_shape(window.n, sphere=True))  # (rows, columns)
 
     def give(some: slice) -> None:
         part = np.empty((some.stop - some.start, orders), np.complex128)

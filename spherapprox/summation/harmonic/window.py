@@ -45,10 +45,11 @@ def window(degree: int, n: int) -> Window:
     """
     beta = math.pi * WIDTH * (1.02 - (degree + 1.0) / n)
     frequencies = np.arange(degree + 1.0) / n
-    transform = _transform(frequencies, beta)
+    transform = _transform(frequencies, beta)  # (L + 1,)
     aliases = np.concatenate([np.arange(1, ALIASES), -np.arange(1, ALIASES + 1)])  # |frequency| < ALIASES - 1/2
     total = np.abs(_transform(frequencies[:, None] + aliases, beta)).sum(axis=1)
     total += _far_aliases(beta)
+    # 4.9 (b): alpha, not decreasing
     return Window(n, _polynomials(beta), transform, np.maximum.accumulate(total / transform))
 
 
@@ -74,6 +75,7 @@ def _transform(frequency: Float64, beta: float) -> Float64:
     root = square - beta**2
     r = np.maximum(np.sqrt(np.abs(root)), 1e-9)
     drop = np.where(root < 0.0, square / (r + beta), 0.0)  # beta - r without a loss of digits
+    # 4.9, window: times exp(-beta), so that nothing overflows
     inside = 0.5 * (np.exp(-drop) - np.exp(-r - beta)) / r
     outside = math.exp(-beta) * np.sin(r) / r
     end = math.exp(-beta) * np.sinc(WIDTH * frequency)
@@ -85,6 +87,7 @@ def _far_aliases(beta: float) -> float:
     from scipy.special import i0e
 
     square = 1.25 * (beta / (math.pi * WIDTH)) ** 2  # |transform(f)| <= square / f^2, up to the factor below
+    # 4.9, window: the aliases with |r| >= R
     return 2.0 * square / (ALIASES - 1.5) * WIDTH * math.exp(-beta) / (float(i0e(beta)) - math.exp(-beta))
 
 
@@ -100,8 +103,8 @@ def _polynomials(beta: float) -> Float64:
     square = np.minimum((2.0 * place / WIDTH) ** 2, 1.0)
     root = np.sqrt(1.0 - square)
     end = math.exp(-beta)
-    values = (i0e(beta * root) * np.exp(-beta * square / (1.0 + root)) - end) / (i0e(beta) - end)
-    series = np.einsum("ki,ij->kj", cosines, values) * (2.0 / POLYNOMIAL)
+    values = (i0e(beta * root) * np.exp(-beta * square / (1.0 + root)) - end) / (i0e(beta) - end)  # (nodes, WIDTH)
+    series = np.einsum("ki,ij->kj", cosines, values) * (2.0 / POLYNOMIAL)  # (degrees, WIDTH)
     series[0] *= 0.5
     result = aligned_zeros((POLYNOMIAL, WIDTH))
     np.einsum("kj,ki->ji", _powers(), series, out=result)

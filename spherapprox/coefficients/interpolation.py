@@ -97,7 +97,7 @@ def _truncated(a: Float64, right: Float64) -> Float64:
     _, pivots, rank, _ = lapack.dpstrf(a, lower=1, tol=_NEGLIGIBLE * float(a.diagonal().max()))
     chosen = np.sort(pivots[:rank] - 1)
     x = np.zeros_like(right)
-    x[chosen] = lstsq(a[:, chosen], right, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]  # (rank, p)
+    x[chosen] = lstsq(a[:, chosen], right, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
     return x
 
 

@@ -116,7 +116,7 @@ def _factorised(a: Float64, right: Float64, ridge: float) -> Float64:
         a = np.concatenate([a, math.sqrt(ridge) * np.eye(a.shape[1])])
         right = np.concatenate([right, np.zeros((a.shape[1], *right.shape[1:]))])
     n, table = a.shape[1], right.reshape(len(right), -1)
-    (triangle,) = qr(np.concatenate([a, table], axis=1), mode="r", overwrite_a=True, check_finite=False)  # (n+p, n+p)
+    (triangle,) = qr(np.concatenate([a, table], axis=1), mode="r", overwrite_a=True, check_finite=False)  # (rows, n+p)
     small, rotated = triangle[:n, :n], triangle[:n, n:]  # (n, n), (n, p)
     found = lstsq(small, rotated, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
     return np.asarray(found).reshape(n, *right.shape[1:])

@@ -144,7 +144,7 @@ class Recipe(_archive.Savable):
         Raises
         ------
         TypeError, ValueError
-            If R is of another shape or not orthogonal, or the values are not such vectors.
+            If R is of another shape or not orthogonal, or the values are not vectors of this kind.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The kinds of head, as files, the regressor, studies and validation look them up."""
+"""The kinds of head, by name, for files, the regressor, studies and validation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .head import Head
 HEADS: tuple[type[Head], ...] = tuple(
     getattr(import_module(f"{__package__}.{module}"), name) for name, module in HOMES.items()
 )
-"""All kinds of head; what each is and can do, its class says."""
+"""All kinds of head."""
 
 FAMILIES: dict[str, type[Head]] = {head.family: head for head in HEADS if "family" in vars(head)}
 """Families of functions by name, each with the kind that founds it: those that are fitted, studied and bounded."""

@@ -123,7 +123,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         Raises
         ------
         TypeError, ValueError
-            If a parameter is out of its range, or X, y or weights are not finite numbers of such shapes.
+            If a parameter is out of its range, or X, y or weights are not finite numbers of these shapes.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""How a head's sum over control points is evaluated."""
+"""Evaluation of a head's sum over control points."""
 
 from .angles import angle_mean
 from .evaluation import evaluate

@@ -145,6 +145,7 @@ def _plan(
 
 
 def _method(name: str) -> Method:
+    """Load the module of a method."""
     return cast(Method, load(f"{__package__}.{name}"))
 
 

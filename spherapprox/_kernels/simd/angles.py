@@ -37,6 +37,8 @@ def angle_block(typing_context: Any, t: Any) -> Any:
 
 
 def _angle(builder: Any, scalar: Any, t: ir.Value) -> ir.Value:
+    """Return the angles of one vector of squared chords."""
+
     def number(value: float) -> Any:
         return emit.constant(t.type, value)
 

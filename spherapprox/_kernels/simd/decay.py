@@ -104,6 +104,7 @@ def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) ->
 
 
 def _exponentials(builder: Any, t: Any, block: Any, vectors: list[Any], high: Any, low: Any) -> Any:
+    """Return the exponentials of a block's vectors, a row of registers at a time."""
     form = _by_table if has_avx512() else _by_bits
     out: list[Any] = []
     for k in range(0, len(vectors), t.rows):
@@ -140,6 +141,7 @@ def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> 
 
 
 def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
+    """Declare one of LLVM's functions in the builder's module."""
     return get_or_insert_function(builder.module, ir.FunctionType(result, arguments), name)  # type: ignore[no-untyped-call]
 
 

@@ -59,10 +59,12 @@ class _BlockModel(PrimitiveModel):
 
 
 def _full(scalar: Any) -> Block:
+    """Return the type of a block of all evaluation and control points in registers."""
     return Block(scalar, *shape()[1:])
 
 
 def _rows(scalar: Any) -> Block:
+    """Return the type of a block of one vector for each vector of evaluation points."""
     return Block(scalar, shape()[1], 1)
 
 
@@ -95,6 +97,7 @@ row_infinities = _filled(_rows, math.inf)
 
 
 def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any, array: Any, index: Any) -> list[Any]:
+    """Return vectors of the block's type, read from a flat index on."""
     kind = context.get_value_type(block).element
     address = builder.bitcast(emit.address(context, builder, array_type, array, index), kind.as_pointer())
     here = (builder.gep(address, [ir.Constant(ir.IntType(64), u)]) for u in range(count))
@@ -102,6 +105,7 @@ def _load(context: Any, builder: Any, block: Block, count: int, array_type: Any,
 
 
 def _spread(context: Any, builder: Any, kind: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """Return a vector whose lanes all hold one element of an array."""
     return emit.broadcast(builder, builder.load(emit.address(context, builder, array_type, array, index)), kind)
 
 
@@ -117,6 +121,7 @@ def load_like(typing_context: Any, array: Any, index: Any, like: Any) -> Any:
 
 
 def _beyond(builder: Any, index: Any, offset: int) -> Any:
+    """Return an index some places on."""
     return builder.add(index, ir.Constant(index.type, offset))
 
 

@@ -54,13 +54,16 @@ def _candidates(tree, around, limits, near, ids):
     begin = n = np.int64(0)  # a number as any other: for one that it knows numba compiles again
     # 4.11: Lambda from all points, with T = 4.01
     bound = limits.rate * (1.0 + limits.slack) * 4.01 - tree.least
+    # Step 1: lower the bound by the bundle and the block that are least far
     here, where = farthest(bundles, begin, bundles.shape[1], around, limits)
     first, last = where * BUNDLE, min((where + 1) * BUNDLE, boxes.shape[1])
     bound = min(bound, here, farthest(boxes, first, last, around, limits)[0])
+    # Step 2: the bundles near the box, and the near ones of their blocks
     found = np.empty(bundles.shape[1], np.int64)
     for i in range(nearest(bundles, begin, bundles.shape[1], around, bound, limits, found, begin)):
         first, last = found[i] * BUNDLE, min((found[i] + 1) * BUNDLE, boxes.shape[1])
         n = nearest(boxes, first, last, around, bound, limits, ids, n)
+    # Step 3: copy their boxes
     for j in range(boxes.shape[0]):
         for i in range(n):
             near[j, i] = boxes[j, ids[i]]
@@ -107,6 +110,7 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
     """
     d, size, n = box.size // 2, tile.shape[1], near.shape[1]
     last = (count + LANES - 1) // LANES * LANES
+    # Step 1: bound -log Lambda for each row
     begin = np.int64(0)
     _enclose_tile(tile, box)
     here, where = farthest(near, begin, last, box, limits)
@@ -116,6 +120,7 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
     largest = least = need[0]
     for v in need:
         largest, least = max(largest, v), min(least, v)
+    # Step 2: keep the blocks near the tile's box that are near one of its rows
     factor, most = every(limits.rate * (1.0 - limits.slack)), every(limits.most)
     kept = begin
     for i in range(nearest(near, begin, last, box, largest, limits, found, begin)):

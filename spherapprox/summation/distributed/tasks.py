@@ -65,7 +65,7 @@ class Recipe:
 
 
 def sizes(m: int, n: int, dim: int, p: int) -> tuple[int, int]:
-    """Return the evaluation and control points of a task of about a second: of fewer where memory is short."""
+    """Return the numbers of evaluation and control points of a task of about a second; fewer where memory is short."""
     rows = max(1, min(m, ROWS, NUMBERS // (dim + p + 3)))
     controls = int(TASK_WORK / ((3 * (dim + 1) + p + 25) * (rows + MAKING)))
     return rows, max(1, min(n, controls, NUMBERS // (dim + 1 + p)))
@@ -135,7 +135,7 @@ def _scaled(recipe: Recipe, x: Floats, b: Floats, table: Floats, normalize: bool
 
 
 def _log_sums(recipe: Recipe, x: Floats, b: Floats, column: Floats) -> Scaled:
-    """Return the sum over one column of values, as a denominator that is relative to the same for all parts."""
+    """Return the sum over one column of values, as a denominator that is relative to one number for all parts."""
     no_octaves, no_numerators = np.empty(0, np.int32), np.empty((len(x), 0))
     lifted = scaling.in_exponents(Problem(x, b, recipe.rate, recipe.dtype, None), column)
     if lifted is None:

@@ -34,8 +34,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
     """
     if target is None:
         return given | {"dim": dim, "exponent": 1.0 if given["exponent"] is None else given["exponent"]}
-    if not isinstance(target, Target):
-        raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {_checks.show(target)}")
+    target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
     constants = {"lipschitz": target.lipschitz, "exponent": target.exponent, "sup_norm": target.sup_norm}
     found: dict[str, Any] = {"dim": _same(dim, target.dim, "target")}
     for name, value in given.items():
@@ -66,17 +65,14 @@ def checked_problem(eps: object, dim: object, *, covering: object, **given: Any)
 
 def require_dim(given: dict[str, Any]) -> None:
     """Raise unless the dimension is known."""
-    if given["dim"] is None:
-        raise TypeError("'dim' must be given, or an argument that has it, as 'target' has")
+    _checks.given(given["dim"], "dim", ", or an argument that has it, as 'target' has")
 
 
-def of_points(points: object, theorem: Theorem, given: dict[str, Any]) -> dict[str, Any]:
+def of_points(points: Any, theorem: Theorem, given: dict[str, Any]) -> dict[str, Any]:
     """Return `given` with what a theorem needs to know of control points where that is None."""
     if points is None:
         return given
-    if not isinstance(points, EqualMeasurePartition | PointSet):
-        kinds = "an EqualMeasurePartition or a PointSet (wrap rows: PointSet(rows))"
-        raise TypeError(f"'points' must be {kinds}, got {_checks.show(points)}")
+    _checks.instance(points, "points", EqualMeasurePartition, PointSet, remedy="wrap rows, PointSet(rows)")
     found = given | {"dim": _same(given["dim"], points.dim, "points")}
     own = ("radius", "exactness" if "exactness" in theorem.needs else "degree")
     lacking = [name for name in own if name in theorem.needs and given[name] is None]
@@ -129,6 +125,5 @@ def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> P
 
 def _same(dim: object, own: int, name: str) -> int:
     """Return the dimension of a target or of points, which one that is given must be."""
-    if dim is not None and _checks.dimension(dim) != own:
-        raise ValueError(f"'dim' must be {own}, that of '{name}', or left out, got {_checks.show(dim)}")
+    _checks.agreeing(None if dim is None else _checks.dimension(dim), "dim", own, f", that of '{name}'")
     return own

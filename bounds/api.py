@@ -123,8 +123,8 @@ def prefix_length(
         if value is not None and name not in stated.options:
             takers = " or ".join(t.name for t in LADDER if name in t.options)
             raise ValueError(f"'{name}' belongs to theorem={takers}, got theorem='{stated.name}'")
-    if smoothness is not None and target is not None and lipschitz is None:
-        raise TypeError("'lipschitz' must be given beside 'smoothness': it is a Sobolev norm, which no target states")
+    if smoothness is not None and target is not None:
+        _checks.given(lipschitz, "lipschitz", " beside 'smoothness': it is a Sobolev norm, which no target states")
     if degree is not None and smoothness is not None:
         raise ValueError(f"'degree' and 'smoothness' name two classes: give one, got {degree!r} and {smoothness!r}")
     strict, certified = _checks.flag(strict, "strict"), _checks.flag(certified, "certified")

@@ -156,15 +156,14 @@ def _target(options: argparse.Namespace) -> Target:
             known = f"{', '.join(targets.names())}, got {name!r}{_checks.did_you_mean(name, targets.names())}"
             raise ValueError(f"'--target' must be module:function or one of {known}")
         return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
-    if options.year is not None:
-        raise ValueError("'--year' is for targets of the catalogue: leave it out")
+    _checks.left_out(options.year, "--year", "where '--target' is not of the catalogue")
     found = _from_module(name)
     if not isinstance(found, Target):
         if options.dim is None:
             raise ValueError(f"'--dim' must be given: '{name}' is no Target that has its own")
         found = Target(found, options.dim)
-    elif options.dim not in (None, found.dim):
-        raise ValueError(f"'--dim' must be {found.dim}, as '{name}' says, got {options.dim}: leave it out")
+    else:
+        _checks.agreeing(options.dim, "--dim", found.dim, f", as '{name}' says")
     x = sphere.uniform(found.dim, found.dim + 3, rng=0)  # not as many rows as columns
     try:
         found(x)

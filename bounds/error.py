@@ -214,15 +214,13 @@ def best_concentration(
     stated = FREE[theorem_name(theorem, FREE)]
     known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
     known |= {"concentration": 0.0, "radius": radius, "n": n} | dict.fromkeys(("separation", "degree", "exactness"))
-    if memory is not None and points is not None:
-        raise TypeError("'memory' is in place of 'points': give one of them, got both")
+    _checks.not_both(memory, points, "'memory' is in place of 'points'")
     known = of_points(points, stated, known)
     if n_outputs is None:
         n_outputs = getattr(target, "n_outputs", None) or 1
     outputs = _checks.integer(n_outputs, "n_outputs", minimum=1)
     spare = _checks.real(slack, "slack", minimum=LEAST_SLACK, below=1.0)
-    if n is not None and memory is not None:
-        raise TypeError("'memory' is in place of 'n': give one of them, got both")
+    _checks.not_both(memory, n, "'memory' is in place of 'n'")
 
     def one(d: Any, rho: Any, count: Any, budget: Any) -> Bound:
         require_dim({"dim": d})

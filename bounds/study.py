@@ -142,10 +142,7 @@ def _step(step: tuple[int, str, str | float]) -> str:
 def _target(target: Any, dim: int | None) -> Target:
     """Return the target, after trying it on a few points."""
     if isinstance(target, Target):
-        if dim not in (None, target.dim):
-            raise ValueError(
-                f"'dim' must be {target.dim}, as '{target.name}' says, got {_checks.show(dim)}: leave it out"
-            )
+        _checks.agreeing(dim, "dim", target.dim, f", as '{target.name}' says")
     elif not callable(target):
         raise TypeError(f"'target' must be a Target or a function, got {type(target).__name__}")
     elif dim is None:

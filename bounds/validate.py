@@ -141,20 +141,15 @@ def validated(kind: str) -> tuple[Theorem, ...]:
 
 def _check(head: object, target: object, error: object) -> None:
     """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
-    if not isinstance(head, Head):
-        kinds = " or a ".join(kind.__name__ for kind in FAMILIES.values())
-        raise TypeError(f"'head' must be a {kinds}, got {type(head).__name__}")
-    if not isinstance(target, Target):
-        raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {type(target).__name__}")
-    if head.dim != target.dim:
-        raise ValueError(f"'target' must have dim = {head.dim} as the head has, got {target.dim}")
+    dim = _checks.instance(head, "head", *FAMILIES.values()).dim
+    target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
+    _checks.same_dim(target.dim, "target", dim, "as the head has")
     if error is None:
         return
-    if not isinstance(error, ErrorInterval):
-        raise TypeError(f"'error' must be an ErrorInterval, as sup_error returns, got {_checks.show(error)}")
+    error = _checks.instance(error, "error", ErrorInterval, remedy="sup_error returns one")
     _checks.real(error.lower, "error.lower", minimum=0.0)
     _checks.real(error.upper, "error.upper", minimum=error.lower, finite=False)
-    _checks.one_row(error.at, "error.at", dim=head.dim)
+    _checks.one_row(error.at, "error.at", dim=dim)
 
 
 def _size(

@@ -109,8 +109,6 @@ def write(path: object, record: Record) -> None:
 def read(path: object) -> Record:
     """Return the record of a file, after checking that it is one and that nothing in it was changed."""
     name = _checks.path(path)
-    if os.path.exists(name) and not os.path.isfile(name):
-        raise ValueError(f"{name!r} is {'a folder' if os.path.isdir(name) else 'no regular file'}: name a file")
     with open(name, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         _checks.memory(size, f"{name!r}", "np.load reads single arrays of it (docs/format.md)")
@@ -206,9 +204,6 @@ def _gather(node: dict[str, Any], arrays: dict[str, Array], prefix: str) -> Reco
 @contextmanager
 def _replacing(target: str) -> Iterator[IO[bytes]]:
     """Open a new file that replaces the target when the block ends, and vanishes if it fails."""
-    if os.path.exists(target) and not os.path.isfile(target):
-        what = "a folder" if os.path.isdir(target) else "no regular file"
-        raise ValueError(f"'path' must name a file, got {target!r}, which is {what}")
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder: make it first", folder)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from spherapprox import sphere, targets
+from spherapprox import _checks, sphere, targets
 from spherapprox._types import Array
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
@@ -48,8 +48,7 @@ def maps_figure(
     ValueError
         When the target is not on S^2.
     """
-    if target.dim != 2:
-        raise ValueError(f"'target' must have dim = 2 to be drawn as a map, got {target.dim}")
+    _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
     latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
     grid = np.meshgrid(latitude, longitude, indexing="ij")
     x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())

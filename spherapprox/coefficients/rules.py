@@ -219,12 +219,8 @@ def _rule(rules: dict[str, Callable[[Task], Floats]], rule: str, task: Task) -> 
 
 def resolved_concentration(points: Points, concentration: float | None, rule: str) -> float:
     """Return the concentration, None replaced by one at which "interpolation" is well conditioned."""
-    if concentration is not None:
-        return _checks.concentration(concentration)
-    if rule != "interpolation":
-        raise TypeError(
-            f"'concentration' must be given for coefficients={_checks.show(rule)}, got None: only 'interpolation' "
-            "chooses its own"
-        )
+    if concentration is not None or rule != "interpolation":
+        why = f" for coefficients={_checks.show(rule)}, got None: only 'interpolation' chooses its own"
+        return _checks.concentration(_checks.given(concentration, "concentration", why))
     condition = 1e10 if len(nodes(points)[0]) <= interpolation.DIRECT else interpolation.ITERATED_CONDITION
     return well_conditioned_concentration(points, condition)

@@ -157,7 +157,7 @@ class EqualMeasurePartition(Measured):
         start, stop = self._range(start, stop, 8 * (self.dim + 1) if out is None else 0)
         workers = _checks.workers(workers)
         shape = stop - start, self.dim + 1
-        rows = np.empty(shape) if out is None else _checks.destination(out, shape)
+        rows = np.empty(shape) if out is None else _checks.destination(out, shape, contiguous=True)
         midpoints = self.dim == 1 or self.center_kind == "midpoint"
         if midpoints:
             write, step = midpoint_writer(self.dim, self.n, start, stop), max(1, BLOCK // shape[1])

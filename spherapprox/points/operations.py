@@ -35,10 +35,8 @@ def weighted_sum(weights: Float64, values: Float64) -> Float64:
 def isometry(rotation: Any, dim: int) -> Float64:
     """Return the orthogonal matrix (dim+1, dim+1) that a matrix or SciPy's `Rotation` stands for."""
     matrix: ArrayLike = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
-    array = _checks.floating(matrix, "R").astype(np.float64)
     d = dim + 1
-    if array.shape != (d, d):
-        raise ValueError(f"'R' must have shape ({d}, {d}) for dim = {dim}, got {array.shape}")
+    array = _checks.floating(matrix, "R", (d, d), note=f" for dim = {dim}").astype(np.float64)
     worst = float(np.abs(array.T @ array - np.eye(d)).max())
     if not worst <= _ORTHOGONAL:
         raise ValueError(

@@ -255,8 +255,7 @@ def _as_set(points: Points, name: str, dim: int) -> PointSet:
     """Return points of S^dim as a point set; of a partition with its radius, where none is computed when asked for."""
     if not isinstance(points, EqualMeasurePartition | PointSet):
         return PointSet(_checks.rows(points, name, dim=dim))
-    if points.dim != dim:
-        raise ValueError(f"'{name}' must have dim = {dim} as this set has, got {points.dim}")
+    _checks.same_dim(points.dim, name, dim, "as this set has")
     if isinstance(points, PointSet):
         return points
     return PointSet(points.centers(), covering_radius=points.cell_radius() if dim > 2 else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _checks
 from .._types import Float64
 
 
@@ -36,12 +37,8 @@ def digits() -> tuple[Float64, Float64]:
     >>> x.shape, y.argmax(axis=1)[:4]
     ((1797, 64), array([0, 1, 2, 3]))
     """
-    try:
+    with _checks.needs("scikit-learn, which carries the data", "digits()", "learn"):
         from sklearn.datasets import load_digits
-    except ImportError as error:
-        raise ImportError(
-            'digits() reads the data that scikit-learn carries: pip install "spherapprox[learn]" installs it'
-        ) from error
 
     images, labels = load_digits(return_X_y=True)
     return images / np.linalg.norm(images, axis=1, keepdims=True), np.eye(10)[labels]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, harmonics
 from .._types import Float64, Int64
+from ..harmonics.columns import coefficient_table
 
 _COARSEST = 0.2
 """The first grid's slack: at degree n it has some 25 n^2 cells."""
@@ -67,12 +68,11 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     >>> round(found.sup_norm, 3), round(found.lipschitz, 3)
     (2.0, 2.0)
     """
-    table = _checks.floating(coefficients, "coefficients").astype(np.float64)
-    if table.ndim != 2 or math.isqrt(len(table)) ** 2 != len(table):
-        raise ValueError(f"'coefficients' must have shape ((K+1)^2, p), got {table.shape}: fill up with zeros")
+    table, max_degree = coefficient_table(coefficients)
+    _checks.shaped(table, "coefficients", ("(K+1)^2", "p"))
     slack = _checks.real(slack, "slack", minimum=1e-8, maximum=_COARSEST)
     normalization = _checks.choice(normalization, "normalization", harmonics.NORMALIZATIONS)
-    degree = harmonics.degrees(math.isqrt(len(table)) - 1)
+    degree = harmonics.degrees(max_degree)
     n = int(degree[np.any(table != 0.0, axis=1)].max(initial=0))
     table, degree = table[: (n + 1) ** 2], degree[: (n + 1) ** 2]
     if n == 0:

@@ -344,7 +344,7 @@ def test_the_remedy_for_a_missing_flint(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("bounds.certify")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "flint", None)
-    with pytest.raises(ImportError, match=r"pip install spherapprox\[certify\]"):
+    with pytest.raises(ImportError, match=r'pip install "spherapprox\[certify\]"'):
         importlib.import_module("bounds.certify")
 
 

@@ -244,7 +244,7 @@ def test_a_target_of_a_module_has_its_own_dim_and_constants(module, capsys):
         ("my_targets:height", ["--dim", "2", "--concentration", "theory"], "or --estimate-lipschitz"),
         ("my_targets:known", ["--dim", "2"], "'--dim' must be 3, as 'my_targets:known' says, got 2"),
         ("my_targets:", ["--dim", "2"], "'--target' must be module:function or a name, got 'my_targets:'"),
-        ("my_targets:known", ["--year", "2000"], "'--year' is for targets of the catalogue"),
+        ("my_targets:known", ["--year", "2000"], "'--year' must be left out where '--target' is not of the catalogue"),
         ("height", [], "'--target' must be module:function or one of geomagnetic_field, distance"),
         ("my_targets:height", ["--dim", "2", "--eps", "0.1"], "'--eps' needs a Lipschitz constant and a sup norm"),
     ],

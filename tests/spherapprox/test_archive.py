@@ -161,7 +161,7 @@ def test_foreign_archives_and_folders(path):
         save(path, rows=np.eye(3))
         with pytest.raises(ValueError, match=r"is no file of spherapprox, but an archive of something else"):
             read(path)
-    with pytest.raises(ValueError, match=r"is a folder: name a file"):
+    with pytest.raises(ValueError, match=r"'path' must name a file, got .* which is a folder"):
         read(path.parent)
     with pytest.raises(FileNotFoundError, match=r"nothing.npz"):
         read(path.parent / "nothing.npz")

@@ -331,7 +331,7 @@ def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
 
 def test_missing_dask_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
-    with pytest.raises(ImportError, match=re.escape("pip install spherapprox[distributed]")):
+    with pytest.raises(ImportError, match=re.escape('pip install "spherapprox[distributed]"')):
         distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0)
 
 
@@ -346,11 +346,15 @@ def test_dask_is_not_loaded_before_it_is_needed():
         ({"x": 2 * E}, ValueError, "'x' must have rows of unit length"),
         ({"control_points": np.eye(4)}, ValueError, "'control_points' must have shape"),
         ({"control_points": lambda start, stop: E[start:stop]}, ValueError, "'n' must be the number"),
-        ({"control_points": lambda start, stop: E, "n": 9}, ValueError, "must return rows start, ..., stop - 1"),
+        (
+            {"control_points": lambda start, stop: E, "n": 9},
+            ValueError,
+            r"must return shape \(1, 3\) .*got \(3, 3\)",
+        ),
         ({"x": dask_array}, TypeError, "'x' must be in memory, got an array of Dask: call its compute"),
         ({"control_points": dask_array}, TypeError, "'control_points' must be in memory"),
         ({"values": dask_array}, TypeError, "'values' must be in memory"),
-        ({"n": 4}, ValueError, "'n' must be the number of control points, 3, got 4"),
+        ({"n": 4}, ValueError, "'n' must be 3, the number of control points, got 4"),
         ({"values": np.ones(4)}, ValueError, "'values' must have shape"),
         ({"values": True}, TypeError, "'values' must hold real numbers"),
         ({"values": -1.0, "log": True}, ValueError, "'values' must be at least 0"),

@@ -172,7 +172,7 @@ def test_bad_input():
         sup_error(zero, zero)
     with pytest.raises(ValueError, match=r"'head' and 'target' must live on the same sphere, got dim = 2 and 3"):
         sup_error(zero, Target(zero, 3), dim=2)
-    with pytest.raises(ValueError, match=r"'head' and 'target' must return the same shape, got \(20, 1\) and \(20,\)"):
+    with pytest.raises(ValueError, match=r"'head' must return shape \(20,\) as 'target' does, got \(20, 1\)"):
         sup_error(lambda x: x[:, :1], zero, dim=2, n=20)
     with pytest.raises(ValueError, match=r"'head\(x\)' must be finite, got nan"):
         sup_error(lambda x: np.full(len(x), np.nan), zero, dim=2, n=20)

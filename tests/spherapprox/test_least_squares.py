@@ -105,7 +105,7 @@ def test_bad_input():
         core_values(smooth, b, 5.0, "least_squares", samples=0)
     with pytest.raises(ValueError, match=r"'samples' must be at most 9007199254740992, got 1000"):
         core_values(smooth, b, 5.0, "least_squares", samples=10**400)
-    with pytest.raises(ValueError, match=r"'samples' must lie on S\^2 .*got points of S\^3"):
+    with pytest.raises(ValueError, match=r"'samples' must lie on the control points' sphere S\^2, got points of S\^3"):
         core_values(smooth, b, 5.0, "least_squares", samples=EqualMeasurePartition(3, 60))
     rule = PointSet(np.vstack([np.eye(3), -np.eye(3)]), [-0.5, 0.3, 0.3, 0.3, 0.3, 0.3])
     with pytest.raises(ValueError, match=r"'samples' must have weights of at least 0, got -0.5"):

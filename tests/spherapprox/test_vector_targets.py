@@ -428,5 +428,5 @@ class TestHeads:
     def test_one_column_stays_a_column(self):
         head = CoreHead.from_target(lambda y: y[:, :1], points.fibonacci(50), 5.0)
         assert head(random_rows(7, 2)).shape == (7, 1)
-        with pytest.raises(ValueError, match=r"must return the same shape"):
+        with pytest.raises(ValueError, match=r"'head' must return shape \(8192,\) as 'target' does, got \(8192, 1\)"):
             sup_error(head, lambda y: y[:, 0])

@@ -20,13 +20,14 @@ from .levels import level_of
 __all__ = ["largest"]
 
 
-KINDS = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
+CODES = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
+"""Numbers of the kinds of centres in kernels."""
 
 _BUNDLES, _FINER = 2**22, 8
-"""Bundles of cells that are lifted at a time, about, and how many times as many come next."""
+"""Bundles of cells that are lifted at a time, about, and the factor between one such number and the next."""
 
-_ROWS = 2**17
-"""Collars that a kernel writes at a time, at least."""
+_ROOM = 2**17
+"""Collars or bundles that a kernel has room for, at least."""
 
 
 class Opened(NamedTuple):
@@ -37,28 +38,28 @@ class Opened(NamedTuple):
     rows: sweep.Collars  # in the order of the partitions
 
 
-def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
-    """Return the largest radius of the cells about their centres, and whether it is exact or just a bound above."""
-    lower, upper = enclosed(dim, n, center)
+def largest(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, bool]:
+    """Return the largest radius of the cells about their centres, and whether it is exact or an upper bound."""
+    lower, upper = enclosed(dim, n, center_kind)
     return max(lower, upper), lower >= upper
 
 
-def enclosed(dim: int, n: int, center: str = "midpoint") -> tuple[float, float]:
+def enclosed(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, float]:
     """Return a lower and an upper bound of the largest radius of the cells about their centres, equal if exact."""
     if dim == 1 or n <= 2:
         return math.pi / n, math.pi / n
     if dim == 2:
-        radius = kernel.of_count(KINDS[center], n)
+        radius = kernel.of_count(CODES[center_kind], n)
         return radius, radius
     # Step 1: the different partitions, from the top down to S^2
     levels, counts = _opened(dim, n)
     # Step 2: their radii, from S^2 up
-    if center == "centroid":
+    if center_kind == "centroid":
         return _about_centroids(levels, counts)
     inside = np.empty(len(counts))
-    kernel.of_counts(KINDS[center], counts, inside)
+    kernel.of_counts(CODES[center_kind], counts, inside)
     for level in reversed(levels):
-        sweep.raise_all(KINDS[center], level.rows, inside, level.caps)
+        sweep.raise_all(CODES[center_kind], level.rows, inside, level.caps)
         inside = level.caps
     return float(inside[0]), float(inside[0])
 
@@ -87,7 +88,7 @@ def _numbered(inner: Int64) -> tuple[Int64, Int64]:
 def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     """Return the radii of the polar caps of S^m in these counts of cells, and the collars."""
     caps, parts, start = np.empty(len(counts)), [], 0
-    space = max(_ROWS, collars.room(m, int(counts.max())))
+    space = max(_ROOM, collars.room(m, int(counts.max())))
     while start < len(counts):
         real, whole = np.empty((2, space)), np.empty((2, space), np.int64)
         rows = sweep.Collars(whole[0], real[0], real[1], whole[1])
@@ -107,7 +108,7 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
 
 
 def _about_centroids(levels: list[Opened], counts: Int64) -> tuple[float, float]:
-    """Return what `enclosed` does: the cells go up in bundles, as small as time permits."""
+    """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
     lower, upper, most = 0.0, math.pi, max(1, _BUNDLES // (1 + sum(len(level.rows.parent) for level in levels)))
     while True:
         found, lifted = _raise_bundles(levels, counts, most)
@@ -117,7 +118,7 @@ def _about_centroids(levels: list[Opened], counts: Int64) -> tuple[float, float]
 
 
 def _raise_bundles(levels: list[Opened], counts: Int64, most: int) -> tuple[tuple[float, float], int]:
-    """Return bounds of the largest radius by at most `most` bundles of each partition, and how many were lifted."""
+    """Return bounds of the largest radius by at most `most` bundles of each partition, and the number lifted."""
     lifted = 0
     offsets, rows = _written(partial(bundles.of_spheres, counts, most), len(counts), most)
     for m, caps, inside in reversed(levels):
@@ -130,10 +131,10 @@ def _raise_bundles(levels: list[Opened], counts: Int64, most: int) -> tuple[tupl
 
 
 def _written(write: Callable[..., int], number: int, most: int) -> tuple[Int64, Float64]:
-    """Return offsets and bundles of `number` partitions, which `write` writes as far as there is room."""
+    """Collect offsets and bundles of `number` partitions from `write`, which writes as far as there is room."""
     offsets, parts, start = np.zeros(number + 1, np.int64), [np.empty((0, bundles.LENGTH + 1))], 0
     while start < number:
-        out = np.empty((max(_ROWS, most), bundles.LENGTH + 1))
+        out = np.empty((max(_ROOM, most), bundles.LENGTH + 1))
         done = write(offsets, out, start)
         parts.append(out[: offsets[done]].copy())
         offsets[start + 1 : done + 1] += offsets[start]

@@ -117,7 +117,7 @@ def centers_of_counts(counts: Int64, offsets: Int64, rows: Float64) -> None:
 
 @njit
 def intervals(table: Int64, offsets: Int64, angle: Float64, slot: Int64, lower: Float64, upper: Float64) -> None:
-    """Write the colatitudes between which each row's zone lies."""
+    """Write the bounding colatitudes of each row's zone."""
     for i in range(len(slot)):
         j = slot[i]
         lower[i], upper[i] = 0.0, math.pi

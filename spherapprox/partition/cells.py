@@ -49,7 +49,7 @@ def sample(box: Float64, size: int, rng: np.random.Generator) -> Float64:
 
 
 def _colatitudes(dim: int, lower: float, upper: float, share: Float64) -> Float64:
-    """Return the colatitudes of S^dim, lower <= t < upper, north of which lie these shares, in (0, 1], of the zone.
+    """Solve for the colatitudes of S^dim, lower <= t < upper, with these shares, in (0, 1], of the zone north of them.
 
     Measures are taken from the nearer pole, in logarithms.
     """

@@ -13,7 +13,7 @@ from .._types import Float64, Int64
 __all__ = ["KINDS", "centers", "radii"]
 
 Zone = tuple[int, Float64, Float64]
-"""A sphere's dimension, and the colatitudes there between which each row's cell lies."""
+"""A sphere's dimension, and the bounding colatitudes of each row's zone there."""
 
 KINDS = ("midpoint", "smallest-cap", "centroid")
 

@@ -52,28 +52,28 @@ def enclosed(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, fl
         radius = kernel.of_count(CODES[center_kind], n)
         return radius, radius
     # Step 1: the different partitions, from the top down to S^2
-    levels, counts = _opened(dim, n)
+    opened, counts = _open_spheres(dim, n)
     # Step 2: their radii, from S^2 up
     if center_kind == "centroid":
-        return _about_centroids(levels, counts)
+        return _about_centroids(opened, counts)
     inside = np.empty(len(counts))
     kernel.of_counts(CODES[center_kind], counts, inside)
-    for level in reversed(levels):
-        sweep.raise_all(CODES[center_kind], level.rows, inside, level.caps)
-        inside = level.caps
+    for _, caps, rows in reversed(opened):
+        sweep.raise_all(CODES[center_kind], rows, inside, caps)
+        inside = caps
     return float(inside[0]), float(inside[0])
 
 
-def _opened(dim: int, n: int) -> tuple[list[Opened], Int64]:
+def _open_spheres(dim: int, n: int) -> tuple[list[Opened], Int64]:
     """Return the different partitions on each sphere from the top, and the counts of cells of those on the lowest."""
-    levels, counts = [], np.array([n])
+    opened, counts = [], np.array([n])
     for m in range(dim, 2, -1):
         caps, rows = _open(m, counts)
         counts, inner = _numbered(rows.inner)
-        levels.append(Opened(m, caps, rows._replace(inner=inner)))
+        opened.append(Opened(m, caps, rows._replace(inner=inner)))
         if not len(counts):
             break
-    return levels, counts
+    return opened, counts
 
 
 def _numbered(inner: Int64) -> tuple[Int64, Int64]:
@@ -87,6 +87,7 @@ def _numbered(inner: Int64) -> tuple[Int64, Int64]:
 
 def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     """Return the radii of the polar caps of S^m in these counts of cells, and the collars."""
+    # Step 1: the kernel's collars, as far as no count is near a tie
     caps, parts, start = np.empty(len(counts)), [], 0
     space = max(_ROOM, collars.room(m, int(counts.max())))
     while start < len(counts):
@@ -94,12 +95,13 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
         rows = sweep.Collars(whole[0], real[0], real[1], whole[1])
         start, size = sweep.open_all(m, counts, start, caps, rows)
         parts.append(sweep.Collars._make(column[:size].copy() for column in rows))
+    # Step 2: the others, rounded as the cells themselves are
     for e in np.flatnonzero(np.isnan(caps)).tolist():
-        # near a tie: rounded as the cells themselves are
         level = level_of(m, counts[e : e + 1])
         inner = np.diff(level.first)
         full, caps[e] = np.flatnonzero(inner), level.angle[0]
         parts.append(sweep.Collars(np.full(len(full), e), level.angle[full], level.angle[full + 1], inner[full]))
+    # Step 3: all in the order of their partitions
     rows = sweep.Collars._make(map(np.concatenate, zip(*parts, strict=True)))
     if len(parts) > 1 and np.any(rows.parent[1:] < rows.parent[:-1]):
         order = np.argsort(rows.parent, kind="stable")
@@ -107,25 +109,25 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     return caps, rows
 
 
-def _about_centroids(levels: list[Opened], counts: Int64) -> tuple[float, float]:
+def _about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]:
     """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
-    lower, upper, most = 0.0, math.pi, max(1, _BUNDLES // (1 + sum(len(level.rows.parent) for level in levels)))
+    lower, upper, most = 0.0, math.pi, max(1, _BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
     while True:
-        found, lifted = _raise_bundles(levels, counts, most)
+        found, lifted = _raise_bundles(opened, counts, most)
         lower, upper, most = max(lower, found[0]), min(upper, found[1]), most * _FINER
         if lower >= upper or _FINER * lifted > _BUNDLES:
             return lower, max(lower, upper)
 
 
-def _raise_bundles(levels: list[Opened], counts: Int64, most: int) -> tuple[tuple[float, float], int]:
+def _raise_bundles(opened: list[Opened], counts: Int64, most: int) -> tuple[tuple[float, float], int]:
     """Return bounds of the largest radius by at most `most` bundles of each partition, and the number lifted."""
     lifted = 0
     offsets, rows = _written(partial(bundles.of_spheres, counts, most), len(counts), most)
-    for m, caps, inside in reversed(levels):
-        lifted += int(np.diff(offsets)[inside.inner].sum())
+    for m, caps, collars_of_m in reversed(opened):
+        lifted += int(np.diff(offsets)[collars_of_m.inner].sum())
         of_caps = np.empty((len(caps), rows.shape[1]))
         bundles.of_caps(m, caps, of_caps)
-        write = partial(bundles.raise_all, m, inside, of_caps, (offsets, rows), most)
+        write = partial(bundles.raise_all, m, collars_of_m, of_caps, (offsets, rows), most)
         offsets, rows = _written(write, len(caps), most)
     return (float(rows[:, bundles.RADIUS].max()), float(rows[:, bundles.UPPER].max())), lifted
 

@@ -63,11 +63,13 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
     for m in range(dim, 2, -1):
         if not counts.size:
             break
+        # Step 1: the tables of S^m, and which of their collars are passed through
         level = level_of(m, counts)
         full, parts = _collars(level, whole, parts)
         used = full.copy()
         used[[j for j, _, _ in parts]] = True
         tables, boundaries = tables + len(counts), boundaries + len(level.first)
+        # Step 2: the counts of the partitions inside these collars, which are the tables of S^(m-1)
         counts, child = inside(level, np.flatnonzero(used))
         whole = np.zeros(len(counts), dtype=bool)
         whole[child[full]] = True

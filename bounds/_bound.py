@@ -14,7 +14,7 @@ from spherapprox import _checks
 from spherapprox._types import Array
 
 if TYPE_CHECKING:
-    from .certify import Enclosure
+    from ._enclosure import Enclosure
 
 ACCURACY = 1e-12
 """What a float64 logarithm may be off by, relative to itself or absolutely where it is below 1."""

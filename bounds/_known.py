@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from spherapprox import _checks
@@ -10,13 +12,14 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet
 from spherapprox.target import Target
 
-from ._problem import SMALLEST
+from ._problem import SMALLEST, Problem
+from ._registry import Prefix, Theorem
+from .covering import SMALLEST_RADIUS, SUFFICIENT, covering_radius
+from .theorems.requirements import known_radius, known_separation
+
+LARGEST_N = 1e300
 
 ALIASES = {"sharp": "sharp-core", "thesis": "thesis-core"}
-
-_ANY_POINTS = ("sharp-split", "sharp-split-nearest", "sharp-split-pack")
-"""The theorems that ask for a covering radius; the others that have a radius ask for that of equal-measure cells."""
-_SPACED = ("sharp-split", "sharp-split-pack")
 
 
 def theorem_name(value: object, choices: Iterable[str]) -> str:
@@ -41,16 +44,24 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
     return found
 
 
-def of_class(target: object, dim: Any, theorem: str = "", **given: Any) -> dict[str, Any]:
+def of_class(
+    target: object, dim: Any, needs: Iterable[str] = ("lipschitz", "sup_norm"), **given: Any
+) -> dict[str, Any]:
     """As `of_target` for a class: without a target unknown constants are 1, with one they must be known if needed."""
     known = of_target(target, dim, **given)
     require_dim(known)
     for name in ("lipschitz", "sup_norm"):
         if name in known and known[name] is None:
-            if target is not None and not (name == "sup_norm" and theorem.startswith("sharp-split")):
+            if target is not None and name in needs:
                 raise TypeError(f"'{name}' is not known of the target: give it, or make it Target(..., {name}=...)")
             known[name] = 1.0 if target is None else known["lipschitz"]
     return known
+
+
+def checked_problem(eps: object, dim: object, *, covering: object, **given: Any) -> Problem:
+    """Check every argument and make the problem."""
+    problem = Problem.checked(eps, dim, **given)
+    return replace(problem, covering=_checks.choice(covering, "covering", SUFFICIENT))
 
 
 def require_dim(given: dict[str, Any]) -> None:
@@ -59,7 +70,7 @@ def require_dim(given: dict[str, Any]) -> None:
         raise TypeError("'dim' must be given, or an argument that has it, as 'target' has")
 
 
-def of_points(points: object, theorem: str, needs: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:
+def of_points(points: object, theorem: Theorem, given: dict[str, Any]) -> dict[str, Any]:
     """Return `given` with what a theorem needs to know of control points where that is None."""
     if points is None:
         return given
@@ -67,32 +78,53 @@ def of_points(points: object, theorem: str, needs: Iterable[str], given: dict[st
         kinds = "an EqualMeasurePartition or a PointSet (wrap rows: PointSet(rows))"
         raise TypeError(f"'points' must be {kinds}, got {_checks.show(points)}")
     found = given | {"dim": _same(given["dim"], points.dim, "points")}
+    own = ("radius", "exactness" if "exactness" in theorem.needs else "degree")
+    lacking = [name for name in own if name in theorem.needs and given[name] is None]
+    if lacking and (lack := theorem.requires.lack(points)):
+        raise ValueError(f"theorem='{theorem.name}' needs {lack}, got points={points!r}: give '{lacking[0]}'")
     if given["n"] is None:
         found["n"] = len(points)
-    if given["radius"] is None and "radius" in needs:
-        found["radius"] = _radius(points, theorem)
-    if isinstance(points, PointSet):
-        if theorem in _SPACED and "separation" in given and given["separation"] is None and len(points) > 1:
-            found["separation"] = points.smallest_distance() or None
-        name = "exactness" if theorem == "sharp-core-spectral" else "degree"
-        if name in needs and given.get(name) is None:
-            if not (points.weights > 0.0).all():
-                raise ValueError(f"'points' must have positive weights for theorem='{theorem}'")
-            found[name] = points.degree
+    for name in lacking:
+        found[name] = known_radius(points) if name == "radius" else getattr(points, "degree", None)
+    if "separation" in given and "separation" in (*theorem.needs, *theorem.uses) and given["separation"] is None:
+        found["separation"] = known_separation(points)
     return found
 
 
-def _radius(points: EqualMeasurePartition | PointSet, theorem: str) -> float:
-    """Return the radius of points that a theorem speaks of."""
-    if isinstance(points, EqualMeasurePartition):
-        if theorem == "sharp-core-centroid" and points.center_kind != "centroid":
-            raise ValueError(f"'points' must be a partition with centers='centroid', got {points!r}")
-        return points.cell_radius()
-    if theorem not in _ANY_POINTS:
-        raise ValueError(f"'points' must be an EqualMeasurePartition for theorem='{theorem}', got {points!r}")
-    if not points.covering_is_known:
-        raise ValueError("'points' must have a covering radius, which is not known of these: give 'radius'")
-    return points.covering_bound()
+def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> Prefix:
+    """Check what is said of a prefix, and fill in the radius that n control points can have."""
+    require_dim(given)
+    for name in theorem.needs:
+        if given[name] is None and not (name == "radius" and given["n"] is not None):
+            raise TypeError(f"theorem='{theorem.name}' needs the argument '{name}', got None")
+    slope = 1.0 if given["lipschitz"] is None else given["lipschitz"]
+    sup_norm = slope if given["sup_norm"] is None else given["sup_norm"]  # a missing one is not used
+    problem = checked_problem(
+        slope, given["dim"], lipschitz=slope, sup_norm=sup_norm, exponent=given["exponent"],
+        concentration=given["concentration"], **options,
+    )  # fmt: skip
+    n, radius, separation = given["n"], given["radius"], given["separation"]
+    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
+    if radius is not None:
+        rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
+    elif n is None or "radius" not in theorem.needs:
+        rho = math.nan
+    elif theorem.radius is not None:
+        rho = theorem.radius(count, problem.dim)
+    else:
+        rho = covering_radius(count, dim=problem.dim, method=problem.covering).value
+    degrees = (
+        0 if given[name] is None else _checks.integer(given[name], name, minimum=0, maximum=10**30)
+        for name in ("degree", "exactness")
+    )
+    return Prefix(
+        problem,
+        None if given["sup_norm"] is None else problem.sup_norm,
+        rho,
+        count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
+        *degrees,
+    )
 
 
 def _same(dim: object, own: int, name: str) -> int:

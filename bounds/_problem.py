@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from spherapprox import _checks
 
-from .covering import SUFFICIENT
-
 SMALLEST, WIDEST = 1e-60, 1e100
 """The range of lengths and ratios in which every formula keeps its digits."""
 LARGEST_CONCENTRATION = 1e150
@@ -58,7 +56,7 @@ class Problem:
         smoothness: object = None,
         bits: object = None,
     ) -> Problem:
-        """Check every argument and make the problem."""
+        """Check every argument but the covering method, and make the problem."""
         unit = _positive(lipschitz, "lipschitz")
         share = _checks.real(slack, "slack", minimum=0.0, below=1.0)
         if 0.0 < share < LEAST_SLACK:
@@ -69,7 +67,7 @@ class Problem:
             unit,
             _positive(sup_norm, "sup_norm", unit),
             None if concentration is None else _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION),
-            _checks.choice(covering, "covering", SUFFICIENT),
+            covering,
             None if ragozin is None else _positive(ragozin, "ragozin"),
             _positive(harmonic, "harmonic"),
             share,

@@ -21,89 +21,16 @@ from spherapprox.target import Target
 
 from ._bound import Bound, Hypothesis
 from ._problem import SMALLEST, WIDEST
+from ._study import COLUMNS, Row
 from .api import prefix_length
-from .inverse import best_concentration, error_bound
+from .error import best_concentration, error_bound
+from .theorems import THEOREMS
 from .validate import validate
 from .verdicts import Validation
 
-_THEOREMS = {"core": ("sharp-core",), "split": ("sharp-split-mean", "sharp-split")}
-_THESIS = {"core": "thesis-core", "split": "thesis-split"}
-_THESIS_VECTOR = {"core": "thesis-vector", "split": "thesis-split"}
-"""What the thesis says of targets with several components, at most dim + 1 of them."""
+GUIDES = ("sharp-core", "sharp-split-mean", "sharp-split")
+"""The theorems by which "theory" chooses a concentration."""
 _SEARCH_POINTS = 3000
-
-
-@dataclass(frozen=True)
-class Row:
-    """One head of a study: its errors and its bounds, in the target's unit; None where a theorem does not speak.
-
-    Parameters
-    ----------
-    n : int
-        Number of control points.
-    head : {"core", "split"}
-    choice : {"theory", "best", "mean", "fixed"}
-        How the concentration was chosen.
-    concentration : float
-        lambda.
-    radius : float
-        Of the partition's largest cell, in radians.
-    error : float
-        The largest error found.
-    relative_error : float or None
-        Its share of the target's sup norm; None where that is 0 or not stated.
-    sharp_core, sharp_split_mean, sharp_split_equal, sharp_split : float or None
-        A-priori bounds of the sup error; `bound` is the least of them.
-    floor : float or None
-        No method that samples at n points promises less for every target of this Lipschitz constant.
-    verdict : str
-        Of the least bound, as in `bounds.validate`, or "violated" with the theorems that the error contradicts; empty
-        where the target states no Lipschitz constant. Where one was estimated, "(estimated constants)" follows.
-    thesis_concentration, thesis_log10_n : float or None
-        Lambda(eps) and log10 N(lambda, eps) of the thesis for the error achieved, C_R = C_H = 1.
-    thesis_needs : str
-        The hypotheses of the thesis that fail.
-    mean_error : float
-        The mean of the errors over the sphere, at a random sample.
-
-    Examples
-    --------
-    >>> import bounds
-    >>> from spherapprox import targets
-    >>> found = bounds.study.run(targets.distance(2), [100], choices=["theory"], points=500)
-    >>> core, split = found.rows
-    >>> split.n, split.head, split.choice, split.verdict
-    (100, 'split', 'theory', 'holds')
-    >>> split.floor <= split.bound == split.sharp_split_equal < split.sharp_split_mean
-    True
-    >>> split.sharp_core is None, split.thesis_needs
-    (True, 'needs dim >= 8')
-    """
-
-    n: int
-    head: str
-    choice: str
-    concentration: float
-    radius: float
-    error: float
-    relative_error: float | None
-    sharp_core: float | None
-    sharp_split_mean: float | None
-    sharp_split_equal: float | None
-    sharp_split: float | None
-    floor: float | None
-    verdict: str
-    thesis_concentration: float | None
-    thesis_log10_n: float | None
-    thesis_needs: str
-    mean_error: float
-
-    @property
-    def bound(self) -> float | None:
-        """The smallest a-priori bound that applies to this head."""
-        bounds = (self.sharp_core, self.sharp_split_mean, self.sharp_split_equal, self.sharp_split)
-        known = [b for b in bounds if b is not None]
-        return min(known, default=None)
 
 
 @dataclass(frozen=True)
@@ -166,9 +93,8 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
 
 
 _SILENT: dict[str, Any] = dict.fromkeys(
-    ("sharp_core", "sharp_split_mean", "sharp_split_equal", "sharp_split", "floor", "thesis_concentration",
-     "thesis_log10_n")
-) | {"verdict": "", "thesis_needs": ""}  # fmt: skip
+    (*(name.replace("-", "_") for name in COLUMNS), "floor", "thesis_concentration", "thesis_log10_n")
+) | {"verdict": "", "thesis_needs": ""}
 """What is said of a target without a Lipschitz constant."""
 
 
@@ -177,7 +103,6 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
     target = measure.target
     validation = validate(head, target, error=error, worst_case=False, claims=False)
     values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
-    names = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
     floor = error_bound(
         dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=len(head),
         sup_norm=_sup_norm(target),
@@ -186,7 +111,7 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
     needs = "" if thesis is not None else "the target's sup norm"
     if thesis is not None and not thesis.holds:
         needs = " and ".join(thesis.failed)
-    return {name.replace("-", "_"): values.get(name) for name in names} | {
+    return {name.replace("-", "_"): values.get(name) for name in COLUMNS} | {
         "floor": floor.value,
         "verdict": _verdict(validation) + (" (estimated constants)" if measure.estimated else ""),
         "thesis_concentration": None if thesis is None else thesis.concentration,
@@ -219,7 +144,8 @@ def _theory(target: Target, kind: str, radius: float, n: int) -> float:
             dim=target.dim, theorem=theorem, lipschitz=_lipschitz(target), radius=radius, n=n,
             sup_norm=_sup_norm(target), exponent=target.exponent,
         )
-        for theorem in _THEOREMS[kind]
+        for theorem in GUIDES
+        if THEOREMS[theorem].head == kind
     ]  # fmt: skip
     best = min(bounds, key=lambda bound: bound.log)
     assert best.concentration is not None
@@ -255,10 +181,11 @@ def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bou
     if target.sup_norm is None:
         return None
     lipschitz = _lipschitz(target)
+    theorem = "thesis-split" if kind == "split" else "thesis-core" if n_outputs in (None, 1) else "thesis-vector"
     low, high = 10.0 * SMALLEST * lipschitz, 0.1 * WIDEST * lipschitz
     bound = prefix_length(
         min(max(eps, low), high), dim=target.dim, lipschitz=lipschitz, sup_norm=max(target.sup_norm, low),
-        exponent=target.exponent, theorem=(_THESIS if n_outputs in (None, 1) else _THESIS_VECTOR)[kind], ragozin=1.0,
+        exponent=target.exponent, theorem=theorem, ragozin=1.0,
     )  # fmt: skip
     fits = Hypothesis("at most dim + 1 components", (n_outputs or 1) <= target.dim + 1)
     return cast("Bound", bound if fits.holds else replace(bound, hypotheses=(*bound.hypotheses, fits)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,45 +10,13 @@ from numpy.typing import ArrayLike
 from spherapprox import _checks
 from spherapprox.target import Target
 
-from . import thesis
 from ._bound import Bound, over_arrays, settle
-from ._known import of_class, theorem_name
+from ._known import checked_problem, of_class, theorem_name
 from ._problem import Problem
-from .ragozin import ragozin_constant
-from .sharp import centroid, convolution, core, equal, interpolation, lower, pack, quadrature, random, spectral, split
+from .theorems import LADDER, THEOREMS
 
-PREFIX_LENGTH: dict[str, Callable[[Problem], Bound]] = {
-    "thesis-core": thesis.core,
-    "thesis-vector": thesis.vector,
-    "thesis-split": thesis.split,
-    "thesis-split-corrected": thesis.split_corrected,
-    "sharp-core": core.core,
-    "sharp-core-centroid": centroid.centroid,
-    "sharp-core-quadrature": quadrature.quadrature,
-    "sharp-core-spectral": spectral.spectral,
-    "sharp-core-interpolation": interpolation.interpolation,
-    "sharp-core-rank": interpolation.rank,
-    "sharp-split-mean": split.split_mean,
-    "sharp-split-equal": equal.equal,
-    "sharp-split-pack": pack.pack,
-    "sharp-split-random": random.random,
-    "sharp-split-nearest": split.split_nearest,
-    "lower-any": lower.lower_any,
-    "lower-bits": lower.lower_bits,
-    "lower-continuous": lower.lower_continuous,
-    "lower": lower.lower,
-}
-"""Theorem -> the function that states it for a prefix length: printed, core, split, necessary."""
-
-SPLIT = ("sharp-split-equal", "sharp-split-pack", "sharp-split-random", "sharp-split-nearest")
-"""The theorems of which "sharp-split" is the smallest; "sharp-split-mean" never is, by 4.B."""
-
-_POLYNOMIAL = ("sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank")
-_ONLY_FOR = {
-    "degree": _POLYNOMIAL,
-    "smoothness": _POLYNOMIAL,
-    "bits": ("lower-bits",),
-}
+PREFIX_LENGTH = {theorem.name: theorem.count for theorem in LADDER if theorem.count}
+"""Theorem -> its prefix length for a `Problem`."""
 
 
 def prefix_length(
@@ -87,14 +54,9 @@ def prefix_length(
         ``|f| <= sup_norm``, for scalars or for vectors in any norm, but where a hypothesis says otherwise. (Components
         with constant L each have sqrt(p) L in the Euclidean norm.) Without a target each is 1.
     theorem : str
-        ``"thesis-core"`` (4.12), ``"thesis-vector"`` (4.14), ``"thesis-split"`` (4.15 as printed),
-        ``"thesis-split-corrected"``; ``"sharp-core"`` (4.3), ``"sharp-core-centroid"`` (4.D),
-        ``"sharp-core-quadrature"`` (4.C), ``"sharp-core-spectral"`` (4.7), ``"sharp-core-interpolation"`` and
-        ``"sharp-core-rank"`` (4.G);
-        ``"sharp-split-mean"`` and ``"sharp-split-nearest"`` (4.4), ``"sharp-split-equal"`` (4.B),
-        ``"sharp-split-pack"`` (4.A), ``"sharp-split-random"`` (4.F), ``"sharp-split"`` (the smallest of the split
-        ones); and what is necessary: ``"lower"`` (4.5), ``"lower-any"``, ``"lower-bits"``, ``"lower-continuous"``
-        (4.E). ``"thesis"`` is ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``, as in `concentration`.
+        A name of the table that ``help(bounds)`` prints: what suffices (``"thesis-..."``, ``"sharp-core-..."``,
+        ``"sharp-split-..."``) and what is necessary (``"lower-..."``); ``"sharp-split"`` is the smallest of the split
+        ones, ``"thesis"`` is ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``, as in `concentration`.
     concentration : float, optional
         Fix lambda, up to 1e150; by default each theorem takes the one that it states, or the best one.
     covering : str
@@ -154,34 +116,29 @@ def prefix_length(
     >>> prefix_length(0.1, target=height) == prefix_length(0.1, dim=2)
     True
     """
-    theorem = theorem_name(theorem, (*PREFIX_LENGTH, "sharp-split"))
+    counts = {stated.name: stated.count for stated in THEOREMS.values() if stated.count}
+    stated = THEOREMS[theorem_name(theorem, counts)]
+    count = counts[stated.name]
     for name, value in (("degree", degree), ("smoothness", smoothness), ("bits", bits)):
-        if value is not None and theorem not in _ONLY_FOR[name]:
-            raise ValueError(f"'{name}' belongs to theorem={' or '.join(_ONLY_FOR[name])}, got theorem='{theorem}'")
-
+        if value is not None and name not in stated.options:
+            takers = " or ".join(t.name for t in LADDER if name in t.options)
+            raise ValueError(f"'{name}' belongs to theorem={takers}, got theorem='{stated.name}'")
     if smoothness is not None and target is not None and lipschitz is None:
         raise TypeError("'lipschitz' must be given beside 'smoothness': it is a Sobolev norm, which no target states")
     if degree is not None and smoothness is not None:
         raise ValueError(f"'degree' and 'smoothness' name two classes: give one, got {degree!r} and {smoothness!r}")
     strict, certified = _checks.flag(strict, "strict"), _checks.flag(certified, "certified")
-    known = of_class(target, dim, theorem, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent)
+    known = of_class(target, dim, stated.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent)
 
     def one(e: object, d: object) -> Bound:
-        problem = Problem.checked(
+        problem = checked_problem(
             e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
             harmonic=harmonic, slack=slack, degree=degree, smoothness=smoothness, bits=bits,
         )  # fmt: skip
-        bound = _prefix_length(problem, theorem, strict)
+        bound = settle(count(problem), strict=strict)
         return _certified(bound, problem) if certified else bound
 
     return over_arrays(one, eps, known["dim"])
-
-
-def _prefix_length(problem: Problem, theorem: str, strict: bool) -> Bound:
-    if theorem != "sharp-split":
-        return settle(PREFIX_LENGTH[theorem](problem), strict=strict)
-    found = [settle(PREFIX_LENGTH[name](problem), strict=False) for name in SPLIT]
-    return settle(min(found, key=lambda bound: bound.log), strict=strict)
 
 
 def _certified(bound: Bound, problem: Problem) -> Bound:
@@ -243,11 +200,11 @@ def ladder(
     known = of_class(target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent)
 
     def one(e: object, d: object) -> tuple[Bound, ...]:
-        problem = Problem.checked(
+        problem = checked_problem(
             e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
             harmonic=harmonic, slack=slack,
         )  # fmt: skip
-        return tuple(_prefix_length(problem, theorem, strict=False) for theorem in PREFIX_LENGTH)
+        return tuple(settle(count(problem), strict=False) for count in PREFIX_LENGTH.values())
 
     return over_arrays(one, eps, known["dim"])
 
@@ -301,19 +258,12 @@ def concentration(
     >>> round(concentration(0.05, dim=8), 2), round(concentration(0.05, dim=8, theorem="thesis", ragozin=1))
     (3005.85, 22172758)
     """
-    theorem = theorem_name(theorem, ("sharp-core", "thesis-core"))
+    thresholds = {stated.name: stated.threshold for stated in LADDER if stated.threshold}
+    threshold = thresholds[theorem_name(theorem, thresholds)]
     known = of_class(target, dim, lipschitz=lipschitz, exponent=exponent)
 
     def one(e: object, d: object) -> float:
         unused = {"sup_norm": known["lipschitz"]}
-        problem = Problem.checked(e, **known | unused | {"dim": d}, ragozin=ragozin, harmonic=harmonic)
-        if theorem == "sharp-core":
-            return convolution.concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
-        if problem.exponent != 1.0:
-            raise ValueError(f"'exponent' must be 1 for theorem='thesis-core', got {problem.exponent:g}")
-        constant = ragozin_constant(problem.dim) if problem.ragozin is None else problem.ragozin
-        return thesis.concentration_needed(
-            problem.eps, problem.dim, lipschitz=problem.lipschitz, ragozin=constant, harmonic=problem.harmonic
-        )
+        return threshold(Problem.checked(e, **known | unused | {"dim": d}, ragozin=ragozin, harmonic=harmonic))
 
     return over_arrays(one, eps, known["dim"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ from numpy.typing import ArrayLike
 from tabulate import tabulate
 
 from spherapprox import _checks
-from spherapprox._types import Float64
 
 from ._bound import Bound
+from ._curves import Curves
 from ._files import write_csv, write_together
 from ._progress import each
 from .api import concentration, ladder
+from .theorems import THEOREMS
 
 __all__ = ["Curves", "curves", "hypotheses", "records", "save", "table"]
 
@@ -79,7 +79,7 @@ _BEYOND = """
 
 def _cancellation(bound: Bound) -> float:
     """Return the decimal digits that cancel among the coefficients of a bound's head."""
-    if bound.theorem == "sharp-core-rank":  # the limit of small concentrations
+    if not THEOREMS[bound.theorem].attained:
         return math.inf
     constants = dict(bound.constants)
     return max(constants.get("log amplification", 0.0), constants.get("log weights", 0.0)) / math.log(10.0)
@@ -111,60 +111,6 @@ def hypotheses(bounds: Sequence[Bound]) -> str:
     """
     lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in _checked(bounds)]
     return str(tabulate(lines, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 90]))
-
-
-@dataclass(frozen=True)
-class Curves:
-    """log10 N of every theorem over an axis of eps or of dim; nan where a theorem says nothing.
-
-    Parameters
-    ----------
-    over : {"eps", "dim"}
-        What varies.
-    axis : ndarray, shape (n,)
-        Its values.
-    fixed : float
-        The value of the other one.
-    log10 : dict of str to ndarray, shape (n,)
-        Theorem -> the decimal logarithm of its prefix length.
-    sides : dict of str to {"upper", "lower"}
-        Theorem -> whether its prefix length suffices, or no fewer tokens do.
-
-    Examples
-    --------
-    >>> import bounds
-    >>> found = bounds.rungs.curves(0.1, dim=[2, 8])
-    >>> found.over, found.axis, found.fixed, found.sides["sharp-core"]
-    ('dim', array([2., 8.]), 0.1, 'upper')
-    >>> found.log10["thesis-core"].round(1)  # needs dim >= 8
-    array([  nan, 944.6])
-    """
-
-    over: str
-    axis: Float64
-    fixed: float
-    log10: dict[str, Float64]
-    sides: dict[str, str]
-
-    def gap(self) -> tuple[Float64, Float64]:
-        """Return the floor for heads made from N samples (4.5), and the least N proven for a split head.
-
-        Returns
-        -------
-        floor : ndarray, shape (n,)
-            Decimal logarithms; 0, one token, where the theorem says nothing.
-        proven : ndarray, shape (n,)
-            Decimal logarithms; nan where no theorem applies.
-
-        Examples
-        --------
-        >>> import bounds
-        >>> floor, proven = bounds.rungs.curves([0.1, 0.5], dim=8).gap()
-        >>> floor.round(2), proven.round(2)
-        (array([8.87, 3.37]), array([10.32,  4.93]))
-        """
-        proven = [y for name, y in self.log10.items() if name.startswith("sharp-split")]
-        return np.nan_to_num(self.log10["lower"]), np.fmin.reduce(proven)
 
 
 def curves(

@@ -11,25 +11,21 @@ from spherapprox import _checks
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
-from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 
 from . import claims as attempts
 from ._bound import Bound
 from ._problem import SMALLEST
+from ._registry import Theorem
 from .claims import Claim
-from .inverse import error_bound
+from .error import error_bound
+from .theorems import THEOREMS
+from .theorems.requirements import known_radius, known_separation
 from .verdicts import Check, Quantity, Validation, Verdict
 
 ROUNDING = 1e-12
 """Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
-
-CORE = ("sharp-core", "sharp-core-centroid", "sharp-core-quadrature", "thesis-core")
-SPLIT = ("sharp-split-mean", "sharp-split-equal", "sharp-split")
-
-ENTER = {"sharp-core-quadrature": (attempts.EXACTNESS,), "sharp-split": (attempts.COVERING,)}
-"""The claims that enter single theorems; values, Lipschitz constant and sup norm enter all upper bounds."""
 
 
 def validate(
@@ -45,8 +41,7 @@ def validate(
 ) -> Validation:
     """Hold a head's achieved error against every theorem that applies to it, and try to refute what they are told.
 
-    Upper bounds (sharp-core, sharp-core-centroid, sharp-core-quadrature and thesis-core for a core head;
-    sharp-split-mean, sharp-split-equal and sharp-split for a split head) are compared with the measured sup error on
+    Upper bounds for its kind of head (such as sharp-core or sharp-split) are compared with the measured sup error on
     this target. They speak of Riemann coefficients of this very target, and of no others. The lower bound speaks of the
     worst target of this Lipschitz constant, so it is compared with the worst-case error W of the point set, never with
     the error on one target.
@@ -131,12 +126,17 @@ def validate(
     given, error = error, sup_error(head, target, n=n, workers=workers, rng=rng) if error is None else error
     numbers = attempts.of_numbers(head, target, given, n=n, workers=workers, rng=rng, attempted=claims)
     stated = {claim.name: claim for claim in (values, *numbers)}
-    names = {"core": CORE, "split": SPLIT}.get(head.family, ())
     size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
-    checks = [_upper(name, head, target, error, stated, size) for name in names]
+    checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
     if worst_case and head.family == "split":
         checks.append(_lower(head, target, n, workers, rng))
     return Validation(error, tuple(checks), tuple(stated.values()))
+
+
+def validated(kind: str) -> tuple[Theorem, ...]:
+    """Return the theorems that are held against a kind of head, the thesis's last."""
+    found = (theorem for theorem in THEOREMS.values() if theorem.validated and theorem.head == kind)
+    return tuple(sorted(found, key=lambda theorem: theorem.printed))
 
 
 def _check(head: object, target: object, error: object) -> None:
@@ -172,21 +172,7 @@ def _size(
     return attempts.largest(head, target, n, _checks.generator(rng)).lower
 
 
-def known_radius(head: Head) -> float | None:
-    """Return the covering radius of a head's control points where it is known."""
-    points = head.points
-    if isinstance(points, EqualMeasurePartition):
-        return points.cell_radius()
-    return points.covering_bound() if isinstance(points, PointSet) and points.covering_is_known else None
-
-
-def known_separation(head: Head) -> float | None:
-    """Return the least distance between two of a head's control points, None where it is not known or there is none."""
-    distance = head.points.smallest_distance() if isinstance(head.points, PointSet) else 0.0
-    return distance if 0.0 < distance <= np.pi else None
-
-
-def _obstacle(theorem: str, head: Head, target: Target, riemann: bool) -> str:
+def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> str:
     """Say why a theorem does not speak of this head and target; empty when it does."""
     if target.lipschitz is None:
         return "needs the target's Lipschitz constant (lipschitz=)"
@@ -194,26 +180,14 @@ def _obstacle(theorem: str, head: Head, target: Target, riemann: bool) -> str:
         return "needs control points that are what head.points says"
     if not riemann:
         return "needs Riemann coefficients: the values that coefficients='riemann' gives for this target"
-    if "core" in theorem and target.sup_norm is None:
+    if "sup_norm" in theorem.needs and target.sup_norm is None:
         return "needs the target's sup norm (sup_norm=)"
-    return _lack(theorem, head)
-
-
-def _lack(theorem: str, head: Head) -> str:
-    """Say what a theorem needs of the control points that is not known of them; empty when nothing is."""
-    points = head.points
-    if theorem == "sharp-core-quadrature":
-        exact = isinstance(points, PointSet) and points.degree is not None and bool((points.weights > 0.0).all())
-        return "" if exact else "needs positive weights and the degree of exactness (PointSet's degree=)"
-    if theorem != "sharp-split" and not isinstance(points, EqualMeasurePartition):
-        return "needs an equal-measure partition"
-    if theorem == "sharp-core-centroid" and getattr(points, "center_kind", "") != "centroid":
-        return "needs the cells' centroids (centers='centroid')"
-    return "" if known_radius(head) is not None else "needs the covering radius of the points"
+    lack = theorem.requires.lack(head.points)
+    return lack and "needs " + lack
 
 
 def _upper(
-    theorem: str,
+    theorem: Theorem,
     head: Head,
     target: Target,
     error: ErrorInterval,
@@ -222,23 +196,23 @@ def _upper(
 ) -> Check:
     obstacle = _obstacle(theorem, head, target, claims[attempts.VALUES].outcome == "survived")
     if obstacle:
-        return Check(theorem, None, error.lower, "not applicable", obstacle)
+        return Check(theorem.name, None, error.lower, "not applicable", obstacle)
     assert target.lipschitz is not None
     bound = error_bound(
         dim=head.dim,
-        theorem=theorem,
+        theorem=theorem.name,
         lipschitz=max(target.lipschitz, SMALLEST),  # 0 is a constant
         exponent=target.exponent,
         concentration=head.concentration,
-        radius=None if theorem == "sharp-core-quadrature" else known_radius(head),
+        radius=known_radius(head.points) if "radius" in theorem.needs else None,
         n=len(head.control_points),
-        separation=known_separation(head),
+        separation=known_separation(head.points),
         degree=head.points.degree if isinstance(head.points, PointSet) else None,
         sup_norm=None if target.sup_norm is None else max(target.sup_norm, SMALLEST),
     )
     if bound.failed:
-        return Check(theorem, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
-    enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, attempts.ERROR, *ENTER.get(theorem, ()))
+        return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
+    enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, attempts.ERROR, *theorem.requires.claims)
     return _judged(bound, size, error, {name: claims[name] for name in enter if name in claims})
 
 

@@ -49,8 +49,8 @@ class Check:
     >>> target = targets.distance(2)
     >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), concentration=1e4)
     >>> checks = bounds.validate(head, target, n=1000, worst_case=False).checks
-    >>> [(check.theorem, check.verdict) for check in checks]
-    [('sharp-split-mean', 'holds'), ('sharp-split-equal', 'holds'), ('sharp-split', 'holds')]
+    >>> checks[-1].theorem, checks[-1].verdict
+    ('sharp-split', 'holds')
     >>> all(check.achieved <= check.bound.value for check in checks)
     True
     """

@@ -10,7 +10,8 @@ try:
 except ImportError as error:
     raise ImportError("certified bounds need python-flint: pip install spherapprox[certify]") from error
 
-from .enclosure import CertificationError, Enclosure
+from .._enclosure import CertificationError, Enclosure
+from ._certified import THEOREMS, certified
 from .quantities import (
     bessel_zero,
     best_approximation,
@@ -28,7 +29,6 @@ from .quantities import (
     printed_concentration,
     ragozin_constant,
 )
-from .theorems import THEOREMS, certified
 
 __all__ = [
     "THEOREMS",

@@ -18,13 +18,19 @@ from flint import arb, fmpq
 
 from spherapprox import _checks
 
+from .._enclosure import CertificationError, Enclosure
 from .._problem import LARGEST_CONCENTRATION, LARGEST_DEGREE, LARGEST_DIM, Problem
 from ..covering import METHODS, SMALLEST_RADIUS, covering_bound
-from ..sharp.convolution import concentration_needed
-from . import covering, degrees, jackson, moments, printed, special
-from .enclosure import CertificationError, Enclosure, bits_of, enclose, enclosure, exact_ball, precision
-from .roots import bracket
-from .zonal import Kernel, exponent_bits
+from ..theorems.convolution import concentration_needed
+from . import _covering as covering
+from . import _degrees as degrees
+from . import _jackson as jackson
+from . import _moments as moments
+from . import _printed as printed
+from . import _special as special
+from ._balls import bits_of, enclose, enclosure, exact_ball, precision
+from ._roots import bracket
+from ._zonal import Kernel, exponent_bits
 
 Number = Any
 """A float, an int, a Fraction, an mpf, or a decimal string."""

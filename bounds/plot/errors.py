@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,11 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from spherapprox.target import Target
 
+from .._study import Row, Study
 from ..api import prefix_length
 from .style import BLUE, PINK, RED, WINE, Label, count_axis, grid, label_ends
-
-if TYPE_CHECKING:
-    from ..study import Row, Study
 
 _COLOUR = {"core": BLUE, "split": RED}
 _MARKER = {"theory": "o", "best": "D", "fixed": "s", "mean": "^"}

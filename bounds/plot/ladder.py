@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from spherapprox._types import Array
 
+from .._curves import Curves
+from ..theorems import THEOREMS
 from .style import BLUE, PINK, RED, WINE, Label, grid, label_ends
-
-if TYPE_CHECKING:
-    from ..rungs import Curves
 
 _FAMILY = {
     "thesis": (WINE, "-."),
-    "sharp-core": (BLUE, "--"),
-    "sharp-split": (RED, "-"),
+    "core": (BLUE, "--"),
+    "split": (RED, "-"),
     "lower": ("0.35", ":"),
 }
 
@@ -36,7 +35,7 @@ def ladder_figure(curves: Curves) -> Figure:
         Above the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of
         each family where the curves end is bold; eps falls to the right, so that all curves rise.
     """
-    speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if name.startswith("thesis"))
+    speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if THEOREMS[name].printed)
     heights = (1.0, 2.8) if speaks else (1.0,)
     figure = Figure(figsize=(9.5, 8.2 if speaks else 6.0), layout="constrained")
     panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
@@ -53,7 +52,7 @@ def ladder_figure(curves: Curves) -> Figure:
         below.set_xlim(curves.axis.min(), curves.axis.max())
         below.minorticks_off()
     for axes in panels:
-        names = [name for name in curves.log10 if name.startswith("thesis") == (axes is not below)]
+        names = [name for name in curves.log10 if THEOREMS[name].printed == (axes is not below)]
         labels = [_rung(axes, curves, name) for name in names]
         axes.set_ylabel("$\\log_{10} N$")
         grid(axes)
@@ -72,11 +71,12 @@ def _hardest(curves: Curves) -> int:
 
 def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
     """Draw one theorem's curve, bold where it is the best of its family; returns its name for the right end."""
-    family = next(f for f in _FAMILY if name.startswith(f))
+    family = THEOREMS[name].family
     colour, line = _FAMILY[family]
     end = _hardest(curves)
-    ends = {mate: float(y[end]) for mate, y in curves.log10.items() if mate.startswith(family) and np.isfinite(y[end])}
-    best = min(ends, key=lambda mate: ends[mate] * (-1 if family == "lower" else 1), default=None)
+    mates = {mate: y for mate, y in curves.log10.items() if THEOREMS[mate].family == family}
+    ends = {mate: float(y[end]) for mate, y in mates.items() if np.isfinite(y[end])}
+    best = min(ends, key=lambda mate: ends[mate] * (1 if curves.sides[mate] == "upper" else -1), default=None)
     bold = name == best
     axes.plot(curves.axis, curves.log10[name], label=name, color=colour, ls=line, lw=2.8 if bold else 1.1)
     if name not in ends:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -15,11 +15,8 @@ from spherapprox import PointSet, special, sphere
 from spherapprox._types import Float64
 from spherapprox.partition import EqualMeasurePartition
 
+from .._comparison import Comparison
 from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Label, count_axis, grid, label_ends
-
-if TYPE_CHECKING:
-    from ..makers import Comparison
-
 
 MOST_CELLS = 20_000
 """Cells that a figure can show apart."""

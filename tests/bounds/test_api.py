@@ -138,7 +138,7 @@ def test_the_ends_of_the_ranges():
 
 
 def test_bad_input_of_concentration_and_best_concentration():
-    with pytest.raises(ValueError, match="'theorem' must be one of 'sharp-core', 'thesis-core'"):
+    with pytest.raises(ValueError, match="'theorem' must be one of 'thesis-core', 'sharp-core'"):
         bounds.concentration(0.1, dim=2, theorem="sharp-split")
     with pytest.raises(ValueError, match="'theorem' must be one of"):
         bounds.best_concentration(dim=2, theorem="lower", lipschitz=1.0, radius=0.1)

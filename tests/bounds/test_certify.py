@@ -319,7 +319,7 @@ def test_enclosures_hold_exact_numbers():
 def test_ends_are_rounded_outward():
     from flint import arb
 
-    from bounds.certify.enclosure import enclosure, precision
+    from bounds.certify._balls import enclosure, precision
 
     with precision(200):
         inner = enclosure(arb(1) / 3)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.spectral import FACTORS, eigenvalue_bounds, mean_angle_lower, mean_angle_upper
+from bounds.spectral import FACTORS, eigenvalue_bounds, iv_ratio_bounds, mean_angle_lower, mean_angle_upper
 from bounds.thesis import eigenvalue_lower
 from spherapprox import special
+from spherapprox.special import iv_ratio
 from spherapprox.vmf import VonMisesFisher
 
 ROUNDING = 2e-14
@@ -101,3 +102,15 @@ def test_eigenvalues_of_nearly_uniform_kernels(concentration, degree):
     assert lower <= truth + 1e-12 * abs(truth)
     assert truth - 1e-12 * abs(truth) <= upper
     assert upper - lower < 1e-3 * abs(truth)
+
+
+@given(order=st.floats(0.0, 1e4), x=st.floats(1e-3, 1e6))
+def test_ratio_bounds_contain_the_ratio(order, x):
+    low, high = iv_ratio_bounds(order, x)
+    ratio = iv_ratio(order, x)
+    assert low * (1 - 1e-15) <= ratio <= high * (1 + 1e-15)
+
+
+@given(dim=st.integers(1, 500), lam=st.floats(-3, 8).map(lambda e: 10.0**e))
+def test_cheap_mean_angle_is_above(dim, lam):
+    assert mean_angle_upper(lam, dim) >= VonMisesFisher(dim, lam).mean_angle() * (1 - 1e-12)

@@ -74,7 +74,7 @@ def test_shifted_values_are_caught():
     assert validate(head, target, n=2000, worst_case=False).ok
     caught = in_place_of(head, wrong, target, 2000)
     assert not caught.ok
-    assert caught.violated == ("sharp-split-mean", "sharp-split-equal", "sharp-split")
+    assert {"sharp-split-mean", "sharp-split-equal", "sharp-split"} <= {*caught.violated}
 
 
 def test_rolled_values_are_caught():
@@ -82,7 +82,7 @@ def test_rolled_values_are_caught():
     head = CoreHead.from_target(target, EqualMeasurePartition(1, 5000), 100.0)
     wrong = dataclasses.replace(head, values=np.roll(head.values, 700))
     assert validate(head, target, n=1000).ok
-    assert in_place_of(head, wrong, target, 1000).violated == ("sharp-core",)
+    assert "sharp-core" in in_place_of(head, wrong, target, 1000).violated
 
 
 def test_a_concentration_off_by_ten_is_caught():
@@ -98,7 +98,9 @@ def test_a_concentration_off_by_ten_is_caught():
     split = SplitHead.from_target(circle, EqualMeasurePartition(1, 5000), 1000.0)
     measured = sup_error(dataclasses.replace(split, concentration=100.0), circle, n=1000)
     assert validate(split, circle, n=1000, worst_case=False).ok
-    assert validate(split, circle, error=measured).violated == ("sharp-split-mean", "sharp-split-equal")
+    violated = validate(split, circle, error=measured).violated
+    assert {"sharp-split-mean", "sharp-split-equal"} <= {*violated}
+    assert "sharp-split" not in violated
 
 
 def test_theorems_that_do_not_speak_say_why():
@@ -464,7 +466,9 @@ def test_what_was_not_attempted_is_listed():
 def test_the_floor_has_a_column_of_its_own():
     target = targets.distance(2)
     result = validate(SplitHead.from_target(target, EqualMeasurePartition(2, 400), 300.0), target, n=500)
-    assert [c.quantity for c in result.checks] == ["error"] * 3 + ["worst-case error"]
+    *upper, floor = (c.quantity for c in result.checks)
+    assert {*upper} == {"error"}
+    assert floor == "worst-case error"
     header, _, *rows = str(result).splitlines()
     assert header.split() == ["theorem", "bound", "error", "worst", "case", "verdict", "why"]
     floor = next(row for row in rows if row.startswith("lower"))

@@ -24,7 +24,8 @@ import numpy as np
 import tqdm
 
 import bounds
-from bounds import api, certify, covering, inverse, promises, ragozin, spectral, thesis
+from bounds import api, certify, covering, error, ragozin, spectral, thesis
+from bounds.theorems import LADDER
 
 Rng = np.random.Generator
 Call = tuple[str, dict[str, Any]]
@@ -85,8 +86,8 @@ MODERATE = {"dim": 40, "degree": 60, "concentration": 100.0, "order": 100.0}
 POSITIVE = (-3.0, 3.0)
 WORDS = {
     bounds.prefix_length: (*api.PREFIX_LENGTH, "sharp-split"),
-    bounds.error_bound: tuple(promises.ERROR),
-    bounds.best_concentration: inverse.FREE,
+    bounds.error_bound: tuple(error.ERRORS),
+    bounds.best_concentration: tuple(error.FREE),
     bounds.concentration: ("sharp", "thesis"),
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -127,11 +128,12 @@ def call(name: str, rng: Rng) -> dict[str, Any]:
     if function in WORDS:
         words = WORDS[function]
         arguments["theorem"] = words[rng.integers(len(words))]
-        stated = promises.ERROR.get(arguments["theorem"])
+        stated = error.ERRORS.get(arguments["theorem"])
         needed |= {*stated.needs, "lipschitz"} if stated else set()
         needed = needed - {"radius"} | {"n"} if rng.random() < 0.5 else needed
     for parameter in parameters.values():
-        chance = 0.01 if arguments.get("theorem") not in api._ONLY_FOR.get(parameter.name, [None]) else 0.3
+        takers = [theorem.name for theorem in LADDER if parameter.name in theorem.options] or [None]
+        chance = 0.01 if arguments.get("theorem") not in takers else 0.3
         wanted = parameter.default is inspect.Parameter.empty or parameter.name in needed or rng.random() < chance
         if wanted and parameter.name not in {*arguments, "certified", "digits", "target", "points", "samples"}:
             arguments[parameter.name] = draw(parameter.name, rng)

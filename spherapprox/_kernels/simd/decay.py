@@ -14,6 +14,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.cgutils import get_or_insert_function
 
+from ..jit import subroutine
 from . import emit
 from .emit import intrinsic
 from .registers import has_avx512
@@ -55,42 +56,51 @@ def decay_constants(rate: float, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
     return high, low, kind(min(octaves / -float(high), largest) if high else largest)
 
 
+@subroutine
+def decay_table(constants: Any, like: Any) -> Any:
+    """Return the constants in an array of a type: the exponentials have no registers left for them."""
+    table = np.empty(3, like.dtype)
+    table[0], table[1], table[2] = constants.high, constants.low, constants.most
+    return table
+
+
 @intrinsic
-def decay_block(typing_context: Any, t: Any, constants: Any) -> Any:
+def decay_block(typing_context: Any, t: Any, table: Any) -> Any:
     """Compute ``exp(-rate t)``, rate t at most 1e13 (float32: 9e4): n is exact.
 
-    ``constants`` is a named tuple with the fields of `decay_constants`.
+    ``table`` is that of `decay_table`.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        high, low, _ = _numbers(context, builder, t, constants, arguments[1])
+        high, low, _ = _numbers(context, builder, t, table, arguments[1])
         return _exponentials(builder, t, arguments[0], emit.vectors_of(builder, arguments[0]), high, low)
 
-    return t(t, constants), generate
+    return t(t, table), generate
 
 
 @intrinsic
-def decay_beyond(typing_context: Any, t: Any, least: Any, constants: Any) -> Any:
+def decay_beyond(typing_context: Any, t: Any, least: Any, table: Any) -> Any:
     """Compute ``exp(-rate (t - least))`` at any rate; each row's `least`, at most t, is one for all control points.
 
     It is 0 below the normal range, and where t is infinite, even if `least` is too (unless rate is next to nothing).
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        high, low, most = _numbers(context, builder, t, constants, arguments[2])
+        high, low, most = _numbers(context, builder, t, table, arguments[2])
         rows = emit.vectors_of(builder, arguments[1]) * t.columns
         pairs = zip(emit.vectors_of(builder, arguments[0]), rows, strict=True)
         vectors = [emit.smaller(builder, builder.fsub(v, s), most) for v, s in pairs]
         return _exponentials(builder, t, arguments[0], vectors, high, low)
 
-    return t(t, least, constants), generate
+    return t(t, least, table), generate
 
 
-def _numbers(context: Any, builder: Any, t: Any, constants: Any, record: Any) -> list[Any]:
-    """Return vectors of the constants high, low and most."""
+def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) -> list[Any]:
+    """Return vectors of the three numbers of `decay_table`."""
     kind = context.get_value_type(t).element
-    places = [constants.fields.index(name) for name in ("high", "low", "most")]
-    return [emit.broadcast(builder, builder.extract_value(record, place), kind) for place in places]
+    places = (ir.Constant(ir.IntType(64), i) for i in range(3))
+    addresses = (emit.address(context, builder, array_type, array, place) for place in places)
+    return [emit.broadcast(builder, builder.load(address), kind) for address in addresses]
 
 
 def _exponentials(builder: Any, t: Any, block: Any, vectors: list[Any], high: Any, low: Any) -> Any:

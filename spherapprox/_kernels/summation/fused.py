@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._types import Float64, Floats
 from ..jit import njit
-from ..simd.decay import decay_block, decay_constants
+from ..simd.decay import decay_block, decay_constants, decay_table
 from ..simd.registers import (
     add_products,
     add_squares,
@@ -179,12 +179,13 @@ def add_columns(buffer, w, first, last, total, rest):
 
 
 @njit
-def add_block(tile, b, w, first, last, by_products, constants, buffer, total, rest):
+def add_block(tile, b, w, first, last, by_products, near, table, buffer, total, rest):
     """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to `total`, `rest`.
 
     ``tile`` (d+1, size) holds the coordinates of the evaluation points and then ``(1 - |x|^2)/2``, ``b``
     (n / GROUP, d+1, GROUP) the same of the control points, ``w`` (q, n, c) the q c columns of their weights, c = 1 for
-    one or two and GROUP for more; ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many groups
+    one or two and GROUP for more; ``near`` the t below which differences are taken, ``table`` that of `decay_table`;
+    ``total``, ``rest`` (q c, size); ``buffer`` (BLOCK, size). Returns how many groups
     were computed by differences.
     """
     size, d, n = tile.shape[1], b.shape[1] - 1, w.shape[1]
@@ -193,15 +194,15 @@ def add_block(tile, b, w, first, last, by_products, constants, buffer, total, re
     for k in range(first, last, GROUP):
         at = k * (d + 1)  # of the group's first number
         t = block_zeros(tile)
-        near = not by_products
+        again_by_differences = not by_products
         if by_products:
             t = pair_sums(t, tile, d * size, b, at + d * GROUP)
             t = squares_from_products(_products(t, tile, b, at, d))
-            near = smallest(t) < constants.near
-        if near:
+            again_by_differences = smallest(t) < near
+        if again_by_differences:
             t = squares(block_zeros(tile), tile, b, at, d)
             again += 1
-        e = decay_block(t, constants)
+        e = decay_block(t, table)
         if w.shape[2] > 1:
             store(buffer, (k - first) * size, e)
         else:
@@ -258,6 +259,7 @@ def fused_sums(x, defects, b, w, by_products, constants, sums):
     q = w.shape[0] * w.shape[2]
     tile, buffer = aligned(x.shape[1] + 1, size, x), aligned(BLOCK, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
+    table = decay_table(constants, x)
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, defects)
         resume(start, count, sums, total, rest)
@@ -265,5 +267,5 @@ def fused_sums(x, defects, b, w, by_products, constants, sums):
         for k in range(0, w.shape[1], BLOCK):
             last = min(k + BLOCK, w.shape[1])
             products = by_products and (2 * GROUP * again <= BLOCK or k % (16 * BLOCK) == 0)
-            again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
+            again = add_block(tile, b, w, k, last, products, constants.near, table, buffer, total, rest)
         keep(start, count, total, rest, sums)

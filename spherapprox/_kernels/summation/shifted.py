@@ -18,7 +18,7 @@ import numpy as np
 from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.angles import angle_block
-from ..simd.decay import decay_beyond
+from ..simd.decay import decay_beyond, decay_table
 from ..simd.registers import (
     add_weighted,
     block_zeros,
@@ -97,7 +97,7 @@ def begin(start, count, state, nearest, sums):
 
 
 @njit
-def add_block(tile, b, w, first, last, angles, constants, state):
+def add_block(tile, b, w, first, last, angles, table, state):
     """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to the state.
 
     ``tile`` (d+1, size) holds the coordinates of the evaluation points and then zeros, ``b`` (n / GROUP, d+1, GROUP)
@@ -109,9 +109,9 @@ def add_block(tile, b, w, first, last, angles, constants, state):
     before = load_like(near, 0, row_zeros(tile))
     here = _distances(tile, b, first, last, buffer)
     least = row_minima(before, here)
-    if smallest(subtract(here, least)) >= constants.most:
+    if smallest(subtract(here, least)) >= table[2]:
         return  # all exponentials are 0
-    scale = decay_beyond(before, least, constants)
+    scale = decay_beyond(before, least, table)
     store(near, 0, least)
     if smallest(scale) < 1.0:
         _rescale(scale, total)
@@ -120,7 +120,7 @@ def add_block(tile, b, w, first, last, angles, constants, state):
     for k in range(first, last, GROUP):
         at = (k - first) * size
         t = load_like(buffer, at, block_zeros(tile))
-        e = decay_beyond(t, least, constants)
+        e = decay_beyond(t, least, table)
         if w.shape[2] > 1:
             store(buffer, at, e)
             continue
@@ -152,9 +152,10 @@ def shifted_sums(x, b, w, angles, constants, nearest, sums):
     """
     size, zeros = VECTORS * lanes(x), np.zeros(x.shape[0], x.dtype)
     tile, state = aligned(x.shape[1] + 1, size, x), new_state(size, w, x)
+    table = decay_table(constants, x)
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, zeros)
         begin(start, count, state, nearest, sums)
         for k in range(0, w.shape[1], BLOCK):
-            add_block(tile, b, w, k, min(k + BLOCK, w.shape[1]), angles, constants, state)
+            add_block(tile, b, w, k, min(k + BLOCK, w.shape[1]), angles, table, state)
         finish(start, count, state, nearest, sums)

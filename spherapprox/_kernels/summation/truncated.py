@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from ..jit import njit
+from ..simd.decay import decay_table
 from ..simd.registers import lanes
 from ..simd.vectors import (
     add,
@@ -151,6 +152,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
     tile, buffer = aligned(d + 1, size, x), aligned(LONGEST, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
     near, ids, need, around, found = _room(tree, size)
+    table = decay_table(constants, x)
     box = np.empty((2 * d, 1))
     pairs = candidates = 0
     bound = math.inf
@@ -172,7 +174,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
             k = found[i]
             last = min(k + BLOCK, n)
             products = by_products and (2 * GROUP * again <= BLOCK or i % 16 == 0)
-            again = add_block(tile, b, w, k, last, products, constants, buffer, total, rest)
+            again = add_block(tile, b, w, k, last, products, constants.near, table, buffer, total, rest)
             pairs += count * (last - k)
         for i in range(count):
             for r in range(out.shape[1]):
@@ -187,6 +189,7 @@ def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
     zeros, n = np.zeros(x.shape[0], x.dtype), w.shape[1]
     tile, state = aligned(d + 1, size, x), shifted.new_state(size, w, x)
     near, ids, need, around, found = _room(tree, size)
+    table = decay_table(constants, x)
     box = np.empty((2 * d, 1))
     pairs = candidates = 0
     bound = math.inf
@@ -200,7 +203,7 @@ def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
         for i in range(blocks):
             k = found[i]
             last = min(k + BLOCK, n)
-            shifted.add_block(tile, b, w, k, last, False, constants, state)
+            shifted.add_block(tile, b, w, k, last, False, table, state)
             pairs += count * (last - k)
         shifted.finish(start, count, state, nearest_yet, sums)
     return pairs

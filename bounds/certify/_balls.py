@@ -1,0 +1,134 @@
+"""Ball arithmetic that encloses numbers: precision raised until a ball is tight enough, or its sign certain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import mpmath
+from flint import arb, ctx
+from mpmath.libmp import from_man_exp
+
+from .._enclosure import CertificationError, Enclosure
+
+DIGITS = 13
+"""What float64 keeps of a logarithm: the default accuracy of an enclosure."""
+
+_BITS_PER_DIGIT = math.log2(10.0)
+_GUARD_BITS = 40
+_ATTEMPTS = 7
+
+ZERO = Enclosure(mpmath.mpf(0), mpmath.mpf(0))
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Work in ball arithmetic of this precision, and restore the former one: flint keeps one for the whole process."""
+    former = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = former
+
+
+def _endpoint(ball: arb) -> Any:
+    """Return an exact ball as mpf."""
+    if not ball.is_finite():
+        return mpmath.mpf("-inf") if ball < 0 else mpmath.mpf("inf")
+    mantissa, exponent = ball.man_exp()
+    return mpmath.mp.make_mpf(from_man_exp(int(mantissa), int(exponent)))
+
+
+def enclosure(ball: arb) -> Enclosure:
+    """Return the ends of a ball, rounded outward to the precision at work."""
+    if ball.is_nan():
+        raise CertificationError("ball arithmetic found no bound")
+    return Enclosure(_endpoint(ball.lower()), _endpoint(ball.upper()))
+
+
+def hull(low: Enclosure, high: Enclosure) -> Enclosure:
+    """Return the smallest enclosure of both."""
+    return Enclosure(min(low.lower, high.lower), max(low.upper, high.upper))
+
+
+def widened(inner: Enclosure, digits: int) -> Enclosure:
+    """Return an enclosure with each end 10^-digits max(1, |ends|) farther out: room for a float's rounding."""
+    if not (mpmath.isfinite(inner.lower) and mpmath.isfinite(inner.upper)):
+        return inner
+    with precision(bits_of(digits) + 64):
+        room = arb(10) ** -digits * arb(max(1.0, float(abs(inner.lower)), float(abs(inner.upper))))
+        low, high = exact_ball(inner.lower) - room, exact_ball(inner.upper) + room
+        return Enclosure(_endpoint(low.lower()), _endpoint(high.upper()))
+
+
+def exact_ball(x: Any) -> arb:
+    """Return a number as a ball: exactly for float, int and mpf."""
+    if isinstance(x, mpmath.mpf) and mpmath.isfinite(x):
+        return arb((-int(x.man) if x < 0 else int(x.man), int(x.exp)))
+    return arb(float(x)) if isinstance(x, mpmath.mpf) else arb(x)
+
+
+def bits_of(digits: int) -> int:
+    """Return the precision to start with when so many digits are wanted."""
+    return math.ceil(_BITS_PER_DIGIT * digits) + _GUARD_BITS
+
+
+def _precisions(digits: int, extra: int, attempts: int = _ATTEMPTS) -> list[int]:
+    return [(bits_of(digits) + extra) * 2**k for k in range(attempts)]
+
+
+def tight(compute: Callable[[], arb], digits: int, relative: bool = False, extra: int = 0) -> arb:
+    """Return a ball right to `digits` digits, of itself if `relative`, else of max(1, |itself|).
+
+    The precision rises until the ball is that tight; `extra` bits are added from the start.
+
+    Raises
+    ------
+    CertificationError
+        When the last precision is not enough.
+    """
+    needed = math.ceil(_BITS_PER_DIGIT * digits) + 2
+    for bits in _precisions(digits, extra):
+        with precision(bits), suppress(CertificationError):
+            ball = compute()
+            good = ball.rel_accuracy_bits() if relative else ball.rel_one_accuracy_bits()
+            if ball.is_finite() and good >= needed:
+                return ball
+    raise CertificationError(f"{digits} digits are out of reach with {bits} bits")
+
+
+def enclose(compute: Callable[[], arb], digits: int, relative: bool = False, extra: int = 0) -> Enclosure:
+    """As `tight`, as an `Enclosure`."""
+    ball = tight(compute, digits, relative, extra)
+    with precision(bits_of(digits) + 64):
+        return enclosure(ball)
+
+
+def less(a: arb, b: arb) -> bool:
+    """Tell whether a < b.
+
+    Raises
+    ------
+    CertificationError
+        When the precision at work cannot tell.
+    """
+    if a < b:
+        return True
+    if a >= b:
+        return False
+    raise CertificationError("two numbers cannot be told apart")
+
+
+def sign(compute: Callable[[], arb], digits: int = DIGITS, attempts: int = 3, extra: int = 0) -> int:
+    """Return the proven sign of a number, 0 where it stays uncertain: each attempt doubles the precision."""
+    for bits in _precisions(digits, extra, attempts):
+        with precision(bits), suppress(CertificationError):
+            ball = compute()
+            if ball > 0:
+                return 1
+            if ball < 0:
+                return -1
+    return 0

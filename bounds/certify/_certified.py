@@ -1,0 +1,63 @@
+"""`certified`: a proven enclosure of what a theorem promises, at the free parameters that float64 chose."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+import mpmath
+
+from .. import theorems
+from .._bound import Bound
+from .._enclosure import Enclosure
+from .._problem import Problem
+from ._balls import DIGITS, widened
+
+THEOREMS = tuple(theorem.name for theorem in theorems.LADDER if theorem.proof)
+"""The theorems that can be certified."""
+
+
+def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure:
+    """Prove what float64 computed: enclose the natural logarithm of a prefix length.
+
+    Parameters
+    ----------
+    bound : Bound
+        What a theorem's function returned for the problem.
+    problem : Problem
+        The checked arguments.
+    digits : int
+        Digits of the logarithm; 13 is what float64 keeps.
+
+    Returns
+    -------
+    Enclosure
+        Of the theorem's log N at the bound's free parameters (concentration, eta, degree, ...), each of which is valid.
+        Its ends lie ``10^-digits max(1, |log N|)`` beyond what is proved, so that a result right to rounding is inside;
+        farther where a root is so ill-conditioned that float64 has fewer digits. The trivial value where the
+        hypotheses fail.
+
+    Raises
+    ------
+    CertificationError
+        When the hypotheses or the value cannot be proved.
+    ValueError
+        For a bound of another kind.
+
+    References
+    ----------
+    F. Johansson, Arb: efficient arbitrary-precision midpoint-radius interval arithmetic, IEEE Trans. Comput. 66, 2017.
+
+    Examples
+    --------
+    >>> from bounds import prefix_length
+    >>> bound = prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1, certified=True)
+    >>> print(bound.enclosure.log10)
+    [667.9885694220461, 667.9885694221798]
+    """
+    if bound.quantity != "prefix length" or bound.theorem not in THEOREMS:
+        raise ValueError(f"'{bound.theorem}' ({bound.quantity}) has no proof in ball arithmetic")
+    if not bound.holds or not math.isfinite(bound.log):
+        return Enclosure(mpmath.mpf(bound.log), mpmath.mpf(bound.log))
+    proof = importlib.import_module(theorems.THEOREMS[bound.theorem].proof)
+    return widened(proof.prove(bound, problem, digits), digits)

@@ -1,0 +1,128 @@
+"""Theorems that ask for polynomial degrees (4.C, 4.7, 4.G): that those found suffice, and the counts they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flint import arb
+
+from .._bound import Bound
+from .._enclosure import CertificationError, Enclosure
+from .._problem import Problem
+from . import _special as special
+from ._balls import enclose, hull, sign
+from ._zonal import exponent_bits
+
+_MARGINS = (None, 45, 40, 35, 30)
+"""Bits to which a degree from float64, a root rounded up, is trusted: None is all of them."""
+LARGE = 1_000_000
+"""Degrees beyond which Bessel functions are costly, and the bound of their ratios is as good."""
+
+
+def log_binomial(a: int, b: int) -> arb:
+    """Return log[(a+b)! / (a! b!)]."""
+    return arb(a + b + 1).lgamma() - arb(a + 1).lgamma() - arb(b + 1).lgamma()
+
+
+def log_harmonics(degree: int, dim: int) -> arb:
+    """Return log dim H_l."""
+    return arb(0) if degree == 0 else log_binomial(degree, dim - 1) + (arb(degree) / (degree + dim - 1)).log1p()
+
+
+def log_polynomials(degree: int, dim: int) -> arb:
+    """Return log dim P_g."""
+    return log_binomial(degree, dim) + (arb(degree) / (degree + dim)).log1p()
+
+
+def log_quadrature_points(degree: int, dim: int) -> arb:
+    """Return the log of a number of points with which a positive quadrature exact to degree g exists (4.C)."""
+    product = arb(degree + 1).log() + (dim - 1) * arb(degree // 2 + 1).log()
+    tchakaloff = log_polynomials(degree, dim)
+    if degree % 2 == 1:
+        tchakaloff = arb(2).log() + log_binomial(degree - 1, dim)
+    return tchakaloff.min(product)
+
+
+def log_eigenvalue(degree: int, dim: int, concentration: arb) -> arb:
+    """Return log a_l; concentration > 0."""
+    if degree == 0:
+        return arb(0)
+    order = special.half(dim - 1)
+    if concentration > 1:
+        return special.eigenvalue(degree, dim, concentration).log()
+    square, top = concentration**2 / 4, order + degree + 1
+    gamma = (order + 1).lgamma() - top.lgamma()
+    series = square.hypgeom_0f1(top).log() - square.hypgeom_0f1(order + 1).log()
+    return degree * (concentration / 2).log() + gamma + series
+
+
+def _log_eigenvalue_above(degree: int, dim: int, concentration: arb) -> arb:
+    """Bound log a_l from above: log(a_(j+1)/a_j) <= -arsinh((nu+j+1/2)/lambda) (1.4), which is convex in j.
+
+    So each is at most the mean over [j - 1/2, j + 1/2], and the sum over j < l an integral.
+    """
+    return _arsinh_integral(special.half(dim - 1), degree, concentration)
+
+
+def log_eigenvalue_below(degree: int, dim: int, concentration: arb) -> arb:
+    """Bound log a_l from below: log(a_(j+1)/a_j) >= -arsinh((nu+j+1)/lambda) (1.4), which decreases with j."""
+    return _arsinh_integral(special.half(dim + 1), degree, concentration)
+
+
+def _arsinh_integral(low: arb, length: int, concentration: arb) -> arb:
+    """Return minus the integral of arsinh(t/lambda) from low to low + length."""
+
+    def primitive(x: arb) -> arb:
+        return x * x.asinh() - (1 + x**2).sqrt()
+
+    x = low / concentration
+    return -concentration * (primitive(x + length / concentration) - primitive(x))
+
+
+def tail(degree: int, dim: int, concentration: arb) -> arb:
+    """Bound rho_g = sum of dim(H_l) a_l over l > g by a geometric series (1.4), or by the kernel's peak."""
+    first = degree + 1
+    peak = special.log_peak(dim, concentration).exp()
+    growth = arb(1)
+    if dim > 1:
+        growth = (1 + arb(2) / (2 * first + dim - 1)) * (1 + arb(dim - 2) / (first + 1))
+    ratio = growth * (-((first + arb(dim) / 2) / concentration).asinh()).exp()
+    if not ratio < 1:
+        return peak
+    return (term(first, dim, concentration) / (1 - ratio)).min(peak)
+
+
+def term(degree: int, dim: int, concentration: arb) -> arb:
+    """Return dim(H_l) a_l, or for large degrees and concentrations a bound."""
+    large = degree > LARGE and concentration > 1
+    log = _log_eigenvalue_above if large else log_eigenvalue
+    return (log_harmonics(degree, dim) + log(degree, dim, concentration)).exp()
+
+
+def constant(bound: Bound, name: str) -> float:
+    """Return one of the numbers that float64 chose."""
+    return dict(bound.constants)[name]
+
+
+def counted(
+    count: Callable[[int], arb],
+    spare: Callable[[int], arb],
+    degree: int,
+    concentration: float,
+    problem: Problem,
+    digits: int,
+) -> Enclosure:
+    """Return the log of the count at a degree, or up to the next float where only that can be proved enough."""
+    extra = 2 * exponent_bits(problem.dim, concentration) + 4 * degree.bit_length()
+    found = enclose(lambda: count(degree), digits + 2)
+    for bits in _MARGINS:
+        g = degree if bits is None else degree + max(1, degree >> bits)
+
+        def left(g: int = g) -> arb:
+            return spare(g)
+
+        if sign(left, digits, extra=extra) > 0:
+            break
+    else:
+        raise CertificationError(f"degree {degree} cannot be proved enough")
+    return found if g == degree else hull(found, enclose(lambda: count(g), digits + 2))

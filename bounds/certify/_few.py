@@ -1,0 +1,43 @@
+"""The cases in which 1 token or 2 do by themselves, whatever the theorem."""
+
+from __future__ import annotations
+
+import math
+
+from flint import arb
+
+from .._bound import Bound
+from .._enclosure import CertificationError, Enclosure
+from .._problem import Problem
+from ._balls import DIGITS, ZERO, enclose, hull, sign
+from ._radii import goal
+
+
+def zero_weights(bound: Bound, problem: Problem) -> Enclosure | None:
+    """Prove that a head which is 0 everywhere will do; None where the bound is another."""
+    return ZERO if _few(bound) and problem.eps >= problem.sup_norm else None
+
+
+def mean_value(bound: Bound, problem: Problem) -> Enclosure | None:
+    """Prove that the mean of the target, or 0, will do at lambda = 0; None where the bound is another."""
+    uniform = problem.concentration in (None, 0.0) and problem.smoothness is None
+    if _few(bound) and uniform and sign(lambda: goal(problem) - arb.pi() / 2) > 0:
+        return ZERO
+    return zero_weights(bound, problem)
+
+
+def few_points(bound: Bound, problem: Problem) -> Enclosure | None:
+    """Prove that W <= pi for one point, or W <= pi/2 for two antipodes, will do; None where the bound is another."""
+    if not _few(bound) or bound.radius is None or bound.radius < 0.5 * math.pi:
+        return None
+    # float64 may have rounded the goal up
+    if sign(lambda: goal(problem) - arb.pi()) > 0:
+        return ZERO
+    if sign(lambda: goal(problem) - arb.pi() / 2) > 0:
+        pair = enclose(lambda: arb(2).log(), 2 * DIGITS)
+        return pair if bound.log > 0.0 else hull(ZERO, pair)
+    raise CertificationError("the accuracy cannot be proved wide enough for so few tokens")
+
+
+def _few(bound: Bound) -> bool:
+    return bound.whole and bound.log <= math.log(2.0)

@@ -1,0 +1,70 @@
+"""What the proofs of 4.5 and 4.E share: angles at which targets differ, and how many points are so far apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from flint import arb
+
+from .._enclosure import CertificationError
+from .._problem import Problem
+from ..theorems import _squares
+from ..theorems._floor import SMALLEST_ANGLE
+from . import _covering as covering
+from ._balls import less
+from ._special import log_cap_measure
+
+_SMALLEST_ANGLE = arb(SMALLEST_ANGLE)
+
+
+def angle_of(problem: Problem, factor: int) -> arb:
+    """Return (factor eps/L)^(1/alpha)."""
+    ratio = factor * arb(problem.eps) / arb(problem.lipschitz)
+    angle = ratio if problem.exponent == 1.0 else ratio ** (1 / arb(problem.exponent))
+    return angle.max(_SMALLEST_ANGLE)
+
+
+def cover_of(problem: Problem, angle: float) -> Callable[[arb], arb]:
+    """Return the lower bound on the covering number that float64 takes at an angle."""
+    dim = problem.dim
+    if problem.covering != "best":
+        return lambda radius: -log_cap_measure(dim, radius)
+    choice = covering.chosen(dim, min(angle, math.pi), "circle" if dim == 1 else "best-lower")
+    return lambda radius: covering.log_covering(dim, radius, choice)
+
+
+def separated(problem: Problem, angle: float) -> Callable[[], arb]:
+    """Return how to compute log M: the larger of a covering number and the best integer sphere."""
+    dim = problem.dim
+    if angle >= math.pi:
+        return lambda: arb(0)
+    if dim == 1:
+        return lambda: log_arcs(angle_of(problem, 2))
+    cover = cover_of(problem, angle)
+    logs, _ = _squares.integer_spheres(dim, angle)
+    best = int(np.argmax(logs)) + 1 if len(logs) else 0
+    count = _squares.representations(dim + 1, best)[best] if best else 1
+
+    def points() -> arb:
+        t = angle_of(problem, 2)
+        log = cover(t)
+        return log.max(on_sphere(best, count, t)) if best else log
+
+    return points
+
+
+def on_sphere(norm: int, count: int, angle: arb) -> arb:
+    """Return log r(n_0), the integer points of a norm, after proving that they are far enough apart."""
+    if not less(2 * (angle / 2).sin() ** 2 * norm, arb(1)):
+        raise CertificationError("integer points cannot be proved far enough apart")
+    return arb(count).log()
+
+
+def log_arcs(angle: arb) -> arb:
+    """Return log of max(ceil(2 pi/t) - 1, 1): so many points of the circle can be more than t apart."""
+    count = (2 * arb.pi() / angle).ceil() - 1
+    if not count.is_integer():
+        raise CertificationError("a count of arcs cannot be told from its neighbour")
+    return count.max(1).log()

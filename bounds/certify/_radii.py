@@ -1,0 +1,85 @@
+"""Theorems that ask for the largest radius at which an error bound stays within eps: a root, proved from both sides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import arb
+
+from .._bound import Bound
+from .._enclosure import CertificationError, Enclosure
+from .._problem import Problem
+from . import _covering as covering
+from ._balls import ZERO, enclose, hull, sign
+from ._roots import Function, bracket
+from ._special import log_cap_measure
+from ._zonal import Kernel, exponent_bits
+
+Count = Callable[[arb], arb]
+"""radius -> log N, falling."""
+
+
+def goal(problem: Problem) -> arb:
+    """Return (eps/L)^(1/alpha), the angle within which a target moves by at most eps."""
+    ratio = arb(problem.eps) / arb(problem.lipschitz)
+    return ratio if problem.exponent == 1.0 else ratio ** (1 / arb(problem.exponent))
+
+
+@dataclass(frozen=True)
+class Radius:
+    """A theorem at a concentration: the largest radius with excess <= 0, and the count that it gives."""
+
+    dim: int
+    excess: Function
+    count: Count
+    extra: int
+    digits: int
+
+    def enclosed(self, guess: float) -> Enclosure:
+        """Return the enclosure of log N between two radii, one proved small enough and one proved too large."""
+        low, high = bracket(self.excess, guess, self.digits, self.extra)
+        return hull(self._log(high), self._log(low)) if self.dim > 1 else self._arcs(low, high)
+
+    def one_point(self) -> Enclosure:
+        """Return log 1 = 0, proved enough."""
+        if sign(lambda: self.excess(arb.pi()), self.digits, extra=self.extra) >= 0:
+            raise CertificationError("one point cannot be proved enough")
+        return ZERO
+
+    def _log(self, radius: arb) -> Enclosure:
+        return enclose(lambda: self.count(radius), self.digits + 2)
+
+    def _arcs(self, low: arb, high: arb) -> Enclosure:
+        """Return log N on the circle, where N jumps at radii pi/N: the jump between the radii is decided by itself."""
+        most, least = self._log(low), self._log(high)
+        n = round(math.exp(min(float(least.lower), 700.0)))
+        if most.upper == least.upper or n > 2**50 or round(math.exp(float(most.lower))) != n + 1:
+            return hull(least, most)
+        fits = sign(lambda: self.excess(arb.pi() / n), self.digits, extra=self.extra)
+        return hull(least, most) if fits == 0 else most if fits > 0 else least
+
+
+def covered(bound: Bound, problem: Problem) -> Count:
+    """Return the covering bound that float64 chose, as a function of the radius; its free share stays the same."""
+    assert bound.radius is not None
+    choice = covering.chosen(problem.dim, bound.radius, problem.covering)
+    return lambda radius: covering.log_covering(problem.dim, radius, choice)
+
+
+def kernel_of(bound: Bound, problem: Problem) -> Kernel:
+    assert bound.concentration is not None
+    return Kernel(problem.dim, arb(bound.concentration))
+
+
+def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digits: int) -> Enclosure:
+    assert bound.radius is not None
+    assert bound.concentration is not None
+    theorem = Radius(problem.dim, excess, count, exponent_bits(problem.dim, bound.concentration), digits)
+    return theorem.one_point() if bound.radius >= math.pi else theorem.enclosed(bound.radius)
+
+
+def log_cells(dim: int, radius: arb) -> arb:
+    """4.4: log of a number of equal-measure cells that lie within a radius of their centres; on the circle arcs."""
+    return covering.log_circle(radius) if dim == 1 else -log_cap_measure(dim, radius / 6)

@@ -1,0 +1,34 @@
+"""The largest radius of 4.3 and 4.D, with the variation of either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from flint import arb, ctx
+
+from .._bound import Bound
+from .._enclosure import Enclosure
+from .._problem import Problem
+from ._few import zero_weights
+from ._moments import moment
+from ._radii import covered, kernel_of, solved
+from ._zonal import Kernel
+
+
+def prove_variation(bound: Bound, problem: Problem, digits: int, variation: Callable[[Kernel, arb], arb]) -> Enclosure:
+    """4.3 and 4.D: L E[theta^alpha] + L rho^alpha + F D <= eps."""
+    if (constant := zero_weights(bound, problem)) is not None:
+        return constant
+    lip, sup, alpha = arb(problem.lipschitz), arb(problem.sup_norm), arb(problem.exponent)
+
+    @cache
+    def smooth(_bits: int) -> tuple[Kernel, arb]:  # the part that is the same at every radius
+        kernel = kernel_of(bound, problem)
+        return kernel, lip * moment(kernel, alpha)
+
+    def excess(radius: arb) -> arb:
+        kernel, error = smooth(ctx.prec)
+        return error + lip * radius**alpha + sup * variation(kernel, radius) - arb(problem.eps)
+
+    return solved(bound, problem, excess, covered(bound, problem), digits)

@@ -1,0 +1,14 @@
+"""The core head at centroids, 4.D, in ball arithmetic."""
+
+from __future__ import annotations
+
+from .._bound import Bound
+from .._enclosure import Enclosure
+from .._problem import Problem
+from ._moments import centroid_variation
+from ._variation import prove_variation
+
+
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+    """4.D: L E[theta^alpha] + L rho^alpha + F D2 <= eps."""
+    return prove_variation(bound, problem, digits, centroid_variation)

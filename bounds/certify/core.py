@@ -1,0 +1,14 @@
+"""The core head on any partition, 4.3, in ball arithmetic."""
+
+from __future__ import annotations
+
+from .._bound import Bound
+from .._enclosure import Enclosure
+from .._problem import Problem
+from ._moments import shift_variation
+from ._variation import prove_variation
+
+
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+    """4.3: L E[theta^alpha] + L rho^alpha + F D <= eps."""
+    return prove_variation(bound, problem, digits, shift_variation)

@@ -1,0 +1,16 @@
+"""What no method that samples can undercut, 4.5, in ball arithmetic."""
+
+from __future__ import annotations
+
+from .._bound import Bound
+from .._enclosure import Enclosure
+from .._problem import Problem
+from ._balls import enclose
+from ._floor import angle_of, cover_of
+
+
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+    """4.5: a covering number at (eps/L)^(1/alpha)."""
+    assert bound.radius is not None
+    count = cover_of(problem, bound.radius)
+    return enclose(lambda: count(angle_of(problem, 1)).max(0), digits + 2)

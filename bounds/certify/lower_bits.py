@@ -1,0 +1,19 @@
+"""What no tokens of so many bits can undercut, 4.E (bits), in ball arithmetic."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from .._bound import Bound
+from .._enclosure import Enclosure
+from .._problem import Problem
+from ._balls import enclose
+from ._floor import separated
+
+
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+    """4.E (bits): M over the bits of a token."""
+    assert bound.radius is not None
+    bits = 64.0 * (problem.dim + 2) if problem.bits is None else problem.bits
+    points = separated(problem, bound.radius)
+    return enclose(lambda: (points() - arb(bits).log()).max(0), digits + 2)

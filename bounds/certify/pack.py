@@ -1,0 +1,46 @@
+"""The split head on separated points, 4.A, in ball arithmetic."""
+
+from __future__ import annotations
+
+from flint import acb, arb
+
+from .._bound import Bound
+from .._enclosure import Enclosure
+from .._problem import Problem
+from ._excess import Excess, pack_balance
+from ._few import few_points
+from ._radii import goal, kernel_of, solved
+from ._special import log_cap_measure
+from ._zonal import Kernel, Part
+
+
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+    """4.A with a maximal rho-separated set."""
+    if (constant := few_points(bound, problem)) is not None:
+        return constant
+
+    def excess(radius: arb) -> arb:
+        return pack_balance(Excess(kernel_of(bound, problem), goal(problem)), radius, radius)
+
+    sharp = problem.covering == "best"
+    return solved(bound, problem, excess, lambda r: log_most_separated(problem.dim, r, sharp), digits)
+
+
+def log_most_separated(dim: int, separation: arb, sharp: bool) -> arb:
+    """4.A: log of a bound on the number of points at least so far apart: volume, or Rankin's too."""
+    volume = -log_cap_measure(dim, separation / 2)
+    sine = arb(2).sqrt() * (separation / 2).sin()
+    if not sharp or not sine < 1:
+        return volume
+    b = sine.asin()
+    kernel, edge = Kernel(dim, arb(0)), acb(b)
+
+    def depth(u: acb, _: bool) -> acb:  # cos u - cos b
+        return 2 * ((edge + u) / 2).sin() * ((edge - u) / 2).sin()
+
+    hints = ((min(float(b), 1.57), float(b) / dim),)
+    height = kernel.integral(Part(depth, arb(0), b, hints)) / kernel.integral(
+        Part(lambda _u, _: acb(1), arb(0), b, hints)
+    )
+    rankin = 2 * sine.log() - (2 * b.cos() * height).log() - log_cap_measure(dim, b)
+    return volume.min(rankin)

@@ -1,0 +1,15 @@
+"""Petrov (2025), Theorem 4.12, in ball arithmetic."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from ..._bound import Bound
+from ..._enclosure import Enclosure
+from ..._problem import Problem
+from .._printed import prove_printed
+
+
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+    """Theorem 4.12 (B.2.9): the core head."""
+    return prove_printed(problem, digits, lambda: (arb(problem.eps) / 2, arb(problem.eps)))

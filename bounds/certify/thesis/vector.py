@@ -1,0 +1,20 @@
+"""Petrov (2025), Theorem 4.14, in ball arithmetic."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from ..._bound import Bound
+from ..._enclosure import Enclosure
+from ..._problem import Problem
+from .._printed import prove_printed
+
+
+def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
+    """Theorem 4.14 (B.2.10): the core head for dim + 1 components."""
+
+    def accuracies() -> tuple[arb, arb]:
+        eps, root = arb(problem.eps), arb(problem.dim + 1).sqrt()
+        return eps / (2 * root), eps / root
+
+    return prove_printed(problem, digits, accuracies)

@@ -1,0 +1,278 @@
+"""The inverse forms: the error that a theorem promises for given tokens, and the concentration at which it is least."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from spherapprox import _checks
+from spherapprox.partition import EqualMeasurePartition
+from spherapprox.points import PointSet
+from spherapprox.target import Target
+
+from ._bound import Bound, over_arrays, settle
+from ._known import LARGEST_N, checked_prefix, of_points, of_target, require_dim, theorem_name
+from ._problem import LARGEST_CONCENTRATION, LEAST_SLACK
+from ._registry import Prefix, Theorem
+from .theorems import THEOREMS
+
+ERRORS = {theorem.name: theorem for theorem in THEOREMS.values() if theorem.error}
+"""The theorems that have an error form."""
+FREE = {name: theorem for name, theorem in ERRORS.items() if theorem.free_concentration}
+"""The theorems whose concentration can be chosen."""
+
+
+def error_bound(
+    *,
+    dim: ArrayLike | None = None,
+    theorem: str,
+    target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None,
+    lipschitz: float | None = None,
+    concentration: ArrayLike | None = None,
+    radius: ArrayLike | None = None,
+    n: ArrayLike | None = None,
+    sup_norm: float | None = None,
+    exponent: float | None = None,
+    separation: float | None = None,
+    degree: int | None = None,
+    exactness: int | None = None,
+    covering: str = "best",
+    ragozin: float | None = None,
+    harmonic: float = 1.0,
+    strict: bool = False,
+) -> Any:
+    """Bound the sup error of a head at a given concentration, radius and number of control points.
+
+    Parameters
+    ----------
+    dim : int or array_like
+        The manifold's dimension m from 1 to 1e6; may be left out beside `target` or `points`.
+    theorem : str
+        A name of the table that ``help(bounds)`` prints, one for which it lists what is needed here; the radius is
+        that of equal-measure cells or of a cover, as the theorem says. ``"lower"`` is what no scheme can undercut for
+        every such target; ``"sharp-split"`` is the smaller of two where separation is given. ``"thesis"`` is
+        ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``.
+    target : Target, optional
+        Its dim, lipschitz, exponent and sup_norm are taken where they are not given.
+    points : EqualMeasurePartition or PointSet, optional
+        The control points: what the theorem needs of dim, n, radius, separation and degree (for
+        ``"sharp-core-spectral"`` exactness) is taken from them where it is not given. Radii of equal-measure cells are
+        a partition's only.
+    lipschitz, exponent : float
+        The target's modulus: ``|f(x) - f(y)| <= lipschitz theta(x, y)^exponent``, 0 < exponent <= 1, in any norm; the
+        exponent is 1 where neither it nor a target is given.
+    concentration : float or array_like
+        lambda, 0 to 1e150.
+    radius : float or array_like
+        Radians. Where it is missing and n is given: the least one that a theorem promises for n points, of a cover
+        (`covering_radius`) or of cells of equal measure.
+    n : float or array_like
+        Number of control points (tokens), 1 to 1e300; no number of sample points, as `n` is in `sup_error`.
+    sup_norm : float
+        ``|f| <= sup_norm``; the split theorems use it where given. For ``"sharp-core-spectral"`` the norm of f in
+        L2 of the normalised measure serves too, and is sharper.
+    separation : float
+        The least distance between two control points, in radians.
+    degree : int
+        Of the spherical polynomials that a quadrature integrates exactly; for ``"sharp-core-spectral"`` that of the
+        polynomial f.
+    exactness : int
+        For ``"sharp-core-spectral"``: degree to which its quadrature is exact, at least twice `degree`.
+    covering : str
+        How `radius` follows from n; see `covering_number`. ``"best"`` is also the best floor for ``"lower"``.
+    ragozin, harmonic, strict
+        As in `prefix_length`.
+
+    Returns
+    -------
+    Bound
+        Of the sup error, in the unit of the target; an object array of them for array arguments.
+
+    Raises
+    ------
+    TypeError
+        When an argument that the theorem needs is missing; the message names it.
+    ValueError
+        For arguments outside their ranges, and points that the theorem does not speak of.
+    HypothesisError
+        When `strict` and a hypothesis fails.
+
+    See Also
+    --------
+    prefix_length : the inverse, the number of control points for an error.
+    best_concentration : the same at the concentration where it is least.
+
+    References
+    ----------
+    docs/theorems.md, 4 and 4+.
+
+    Examples
+    --------
+    >>> bound = error_bound(dim=2, theorem="sharp-split", lipschitz=1.0, concentration=2000.0, radius=0.05, n=2000)
+    >>> round(bound.value, 4)
+    0.1336
+    >>> [round(b.value, 3) for b in error_bound(dim=2, theorem="lower", lipschitz=1.0, n=[100, 10_000])]
+    [0.221, 0.022]
+    >>> from spherapprox import EqualMeasurePartition, Target
+    >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
+    >>> cells = EqualMeasurePartition(2, 2000)
+    >>> round(error_bound(target=height, points=cells, theorem="sharp-split-equal", concentration=2000.0).value, 4)
+    0.0869
+    """
+    stated, strict = ERRORS[theorem_name(theorem, ERRORS)], _checks.flag(strict, "strict")
+    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
+    known |= {"radius": radius, "n": n, "separation": separation, "degree": degree, "exactness": exactness}
+    known = of_points(points, stated, known)
+
+    def one(d: object, lam: object, rho: object, count: object) -> Bound:
+        given = known | {"dim": d, "concentration": lam, "radius": rho, "n": count}
+        prefix = checked_prefix(stated, given, covering=covering, ragozin=ragozin, harmonic=harmonic)
+        return settle(_promised(stated, prefix), strict=strict)
+
+    return over_arrays(one, known["dim"], concentration, known["radius"], known["n"])
+
+
+def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
+    """Return the error that a theorem promises of a prefix."""
+    assert theorem.error is not None
+    log, hypotheses = theorem.error(prefix)
+    used = None if math.isnan(prefix.radius) else prefix.radius
+    lam = prefix.problem.concentration
+    return Bound("sup error", log, theorem.side, theorem.name, theorem.reference, hypotheses, lam, used)
+
+
+def best_concentration(
+    *,
+    dim: ArrayLike | None = None,
+    theorem: str,
+    target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None,
+    lipschitz: float | None = None,
+    radius: ArrayLike | None = None,
+    n: ArrayLike | None = None,
+    memory: ArrayLike | None = None,
+    n_outputs: int | None = None,
+    sup_norm: float | None = None,
+    exponent: float | None = None,
+    covering: str = "best",
+    slack: float = 1e-3,
+) -> Any:
+    """Return the smallest error bound over all concentrations for given control points, with the concentration.
+
+    The result is a bound on the error; the concentration to make the head with is its attribute `concentration`.
+
+    Parameters
+    ----------
+    dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering
+        As in `error_bound`; theorem is one whose concentration can be chosen, as ``"sharp-core"`` or
+        ``"sharp-split"``. One of points, n, memory and radius is needed.
+    memory : float or array_like
+        Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
+    n_outputs : int, optional
+        Components of a value, for `memory`; by default those that the target states, else 1.
+    slack : float
+        ``"sharp-split-nearest"`` and ``"sharp-split-equal"`` fall to an infimum, W <= radius, as lambda grows without
+        end; the smallest lambda with W <= (1 + slack) radius is taken, or 1e150 if that is smaller. At least 1e-12.
+
+    Returns
+    -------
+    Bound
+        Of the sup error: `value` is the least error, `concentration` where it is reached. An object array of them for
+        array arguments.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `error_bound`, and where the memory holds no token.
+
+    See Also
+    --------
+    concentration : the threshold Lambda(eps) of the kernel alone, a number.
+    prefix_length : the number of control points for an error, with the concentration.
+
+    References
+    ----------
+    docs/theorems.md, 4.3, 4.4, 4.B and 4.D.
+
+    Examples
+    --------
+    >>> best = best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, n=2000)
+    >>> round(best.value, 3), best.concentration > 1e6
+    (0.055, True)
+    >>> best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, memory=64_000) == best
+    True
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
+    >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
+    >>> cells = EqualMeasurePartition(2, 2000)
+    >>> best = best_concentration(target=height, points=cells, theorem="sharp-split-equal")
+    >>> head = SplitHead.from_target(height, cells, best.concentration)
+    """
+    stated = FREE[theorem_name(theorem, FREE)]
+    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
+    known |= {"concentration": 0.0, "radius": radius, "n": n} | dict.fromkeys(("separation", "degree", "exactness"))
+    if memory is not None and points is not None:
+        raise TypeError("'memory' is in place of 'points': give one of them, got both")
+    known = of_points(points, stated, known)
+    if n_outputs is None:
+        n_outputs = getattr(target, "n_outputs", None) or 1
+    outputs = _checks.integer(n_outputs, "n_outputs", minimum=1)
+    spare = _checks.real(slack, "slack", minimum=LEAST_SLACK, below=1.0)
+    if n is not None and memory is not None:
+        raise TypeError("'memory' is in place of 'n': give one of them, got both")
+
+    def one(d: Any, rho: Any, count: Any, budget: Any) -> Bound:
+        require_dim({"dim": d})
+        tokens = count if budget is None else tokens_within(budget, d, outputs)
+        return _least(stated, known | {"dim": d, "radius": rho, "n": tokens}, covering, spare)
+
+    return over_arrays(one, known["dim"], known["radius"], known["n"], memory)
+
+
+def _least(theorem: Theorem, given: dict[str, Any], covering: str, slack: float) -> Bound:
+    """Return the least error bound over all concentrations for one set of the other arguments."""
+    assert theorem.free_concentration is not None
+    uniform = checked_prefix(theorem, given, covering=covering)  # every argument is checked here
+
+    def bound_at(concentration: float) -> Bound:
+        problem = replace(uniform.problem, concentration=min(concentration, LARGEST_CONCENTRATION))
+        return settle(_promised(theorem, replace(uniform, problem=problem)), strict=False)
+
+    return bound_at(theorem.free_concentration(uniform, slack, lambda lam: bound_at(lam).log))
+
+
+def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
+    """Return how many float64 control points with their values fit into so many bytes.
+
+    Parameters
+    ----------
+    memory : float
+        Bytes, up to 1e300; at least those of one token.
+    dim : int
+        The manifold's dimension m >= 1: a control point is m + 1 numbers.
+    n_outputs : int
+        Components of a value, at least 1.
+
+    Returns
+    -------
+    int
+        ``memory // (8 (dim + 1 + n_outputs))``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments outside their ranges, and where not one token fits.
+
+    Examples
+    --------
+    >>> tokens_within(1e6, dim=3), tokens_within(1e6, dim=3, n_outputs=4)
+    (25000, 15625)
+    """
+    size = 8 * (_checks.dimension(dim) + 1 + _checks.integer(n_outputs, "n_outputs", minimum=1))
+    budget = _checks.real(memory, "memory", above=0.0, maximum=LARGEST_N)
+    if budget < size:
+        raise ValueError(f"'memory' must be at least {size} bytes, one token for dim = {dim}, got {budget:g}")
+    return int(budget // size)

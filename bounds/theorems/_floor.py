@@ -1,0 +1,55 @@
+"""What the lower bounds share: how far apart targets must differ, and how many points of S^m are so far apart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from spherapprox.special import log_cap_measure
+
+from .._bound import Bound, Hypothesis
+from .._problem import Problem
+from .._registry import Theorem
+from ..covering import covering_bound
+from ._squares import integer_spheres, log_arcs
+
+SMALLEST_ANGLE = 1e-100
+"""Smaller angles, which Hoelder classes of small exponent ask for, are raised to this one: the bound stays right."""
+
+
+def angle_of(problem: Problem, factor: float) -> float:
+    """Return (factor eps/L)^(1/alpha): targets of the class may differ by factor eps this far apart; at most pi."""
+    ratio = factor * (problem.eps / problem.lipschitz)
+    log = math.log(ratio) / problem.exponent
+    if log >= math.log(math.pi):
+        return math.pi
+    return math.pow(ratio, 1.0 / problem.exponent) if log > math.log(SMALLEST_ANGLE) else SMALLEST_ANGLE
+
+
+def log_cover(dim: int, radius: float, covering: str) -> float:
+    """Return the log of a lower bound on the covering number: the best (for dim 1 exact), or 1/sigma(C(radius))."""
+    if covering == "best":
+        return covering_bound(radius, dim, "circle" if dim == 1 else "best-lower").log
+    return -float(log_cap_measure(dim, radius))
+
+
+def separated(problem: Problem) -> tuple[float, float]:
+    """Return (log M, angle): M points of S^m are pairwise more than the angle (2 eps/L)^(1/alpha) apart."""
+    angle = angle_of(problem, 2.0)
+    if angle >= math.pi:
+        return 0.0, angle
+    if problem.dim == 1:
+        return float(log_arcs(np.array(angle))), angle
+    log_representations, _ = integer_spheres(problem.dim, angle)
+    log = log_cover(problem.dim, angle, problem.covering)
+    return max(log, float(np.max(log_representations, initial=0.0))), angle
+
+
+def floor(
+    problem: Problem, theorem: Theorem, log: float, angle: float, *constants: tuple[str, float], note: str = "",
+    whole: bool = False,
+) -> Bound:  # fmt: skip
+    """Make the bound; one token is always necessary."""
+    below = Hypothesis("eps < sup_norm", problem.eps < problem.sup_norm)
+    return theorem.prefix_length(max(log, 0.0), below, radius=angle, constants=constants, whole=whole, note=note)

@@ -1,0 +1,130 @@
+"""The degrees that 4.7 and 4.G need: of the polynomials, n, and of what the points reproduce, g >= n."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+
+from .._problem import LEAST_SLACK, Problem
+from ._approximation import Approximation, least_whole
+from ._degrees import falling_root, log_eigenvalue, log_growth, log_harmonics, log_tail
+from ._search import log_sum
+
+
+def least_polynomial(problem: Problem, found: Approximation) -> float:
+    """Return the least degree n with ``|f - p_n| <= (1 - slack) eps`` for the class, inf beyond all degrees."""
+    log_goal = math.log(problem.eps) + math.log1p(-max(problem.slack, LEAST_SLACK))
+    return least_whole(lambda n: found.log_error(n) - log_goal, found.least)
+
+
+def log_room(problem: Problem, found: Approximation, degree: float) -> float:
+    """Return the log of what polynomials of a degree leave of eps, -inf where they leave nothing."""
+    share = math.exp(min(found.log_error(degree) - math.log(problem.eps), 0.0))
+    return math.log(problem.eps) + math.log1p(-share) if share < 1.0 else -math.inf
+
+
+def log_flat_concentration(degree: float, dim: int, log_allowed: float) -> float:
+    """Return the log of the largest lambda found with rho_n/a_n <= allowed (4.7); where small, by its closed form.
+
+    With q = lambda/(2n+m+1) >= a_(n+1)/a_n, rho_n/a_n <= dim(H_(n+1)) q / (1 - q dim(H_(n+2))/dim(H_(n+1))).
+    """
+    log_q = log_allowed - log_harmonics(degree + 1.0, dim)
+    log_q -= log_sum(0.0, log_q + log_growth(degree + 1.0, dim))
+    start = log_q + math.log(2.0 * degree + dim + 1.0)
+    if start < -5.0:
+        return start
+
+    def spare(log_lambda: float) -> float:
+        lam = math.exp(log_lambda)
+        return log_allowed - log_tail(degree, lam, dim) + log_eigenvalue(degree, lam, dim)
+
+    return falling_root(spare, start, start + 0.1) if spare(start) > 0.0 else start
+
+
+def log_amplification(degree: float, log_lambda: float, dim: int) -> float:
+    """Return -log a_n >= 0 at a concentration given by its log, which may be below the smallest float."""
+    if degree == 0.0:
+        return 0.0
+    if log_lambda > -300.0:
+        return -log_eigenvalue(degree, math.exp(log_lambda), dim)
+    order = 0.5 * (dim - 1)
+    return math.lgamma(order + degree + 1.0) - math.lgamma(order + 1.0) - degree * (log_lambda - math.log(2.0))
+
+
+def least_degrees(
+    problem: Problem, found: Approximation, lam: float, log_factor: Callable[[float], float], both: bool
+) -> tuple[float, float]:
+    """Return (n, g) that promise eps at a concentration, with the least n + g or, unless `both`, g; inf where none do.
+
+    `log_factor` is the log of the factor, at each g, by which the error exceeds rho_g times the size of p/a.
+    """
+    log_eps = math.log(problem.eps)
+    first = least_whole(lambda n: found.log_error(n) - log_eps, found.least)
+    if first == math.inf:
+        return first, first
+
+    guess = 2.0 * first + 10.0
+
+    @cache
+    def tail_degree(n: float) -> float:
+        nonlocal guess
+        g = _tail_degree(problem, found, lam, n, log_factor, guess)
+        guess = g if n < g < math.inf else guess
+        return g
+
+    def size(n: float) -> float:
+        return tail_degree(n) + (n if both else 0.0)
+
+    degree = first if problem.degree is not None else _least_argument(size, first, found.step)
+    least = tail_degree(degree)
+    return degree, float(math.ceil(least)) if least < math.inf else least
+
+
+def _tail_degree(
+    problem: Problem, found: Approximation, lam: float, degree: float, log_factor: Callable[[float], float],
+    guess: float,
+) -> float:  # fmt: skip
+    """Return the degree g >= n, not rounded up, from which eps is promised with polynomials of degree n."""
+    room = log_room(problem, found, degree)
+    if room == -math.inf or (lam == 0.0 and degree > 0.0):
+        return math.inf
+    ends = (0.0, min(1.0, degree), degree)  # where the bound of |Y_k|/a_k is largest, 4.7
+    norm = max(found.log_harmonic(k) - log_eigenvalue(k, lam, problem.dim) for k in ends)
+    norm = min(norm, found.log_norm - log_eigenvalue(degree, lam, problem.dim))
+
+    def missing(log_g: float) -> float:
+        g = math.exp(log_g) - 1.0
+        return log_factor(g) + log_tail(g, lam, problem.dim) + norm - room
+
+    low = math.log1p(degree)
+    return degree if missing(low) <= 0.0 else math.exp(falling_root(missing, low, math.log1p(guess))) - 1.0
+
+
+def _least_argument(function: Callable[[float], float], first: float, step: float) -> float:
+    """Return the number among first, first + step, ... where a function that falls, then rises, is least.
+
+    It may be inf at first. Beyond 2^40 steps coarser ones are taken, which changes nothing that shows.
+    """
+    unit = step * max(1.0, math.ceil(first / step * 2.0**-40))
+    low, middle, high, reach = first, first, first + unit, unit
+    while function(high) <= function(middle) and reach < 2.0**60 * unit:
+        reach *= 4.0
+        low, middle, high = middle, high, high + reach
+    left, right = _inner(low, high, unit)
+    while high - low > max(3.0 * unit, 1e-6 * (high - first)):
+        if function(left) <= function(right):
+            high, right = right, left
+            left = min(_inner(low, high, unit)[0], right)
+        else:
+            low, left = left, right
+            right = max(_inner(low, high, unit)[1], left)
+        if left == right:
+            left, right = _inner(low, high, unit)
+    return min((low + k * unit for k in range(4)), key=function)
+
+
+def _inner(low: float, high: float, unit: float) -> tuple[float, float]:
+    """Return two points inside an interval, whole multiples of a unit from its ends, near the golden section."""
+    part = max(math.floor(0.381966 * (high - low) / unit), 1.0) * unit
+    return low + part, high - part

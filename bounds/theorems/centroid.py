@@ -1,0 +1,106 @@
+"""The core head with control points at the cells' centroids: docs/theorems.md, 4.D."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from spherapprox._integrals import zonal
+from spherapprox._integrals.piece import log_integral
+from spherapprox._integrals.piece import log_sum as log_sum_of
+from spherapprox.vmf import VonMisesFisher
+
+from .._bound import Bound, Hypothesis
+from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
+from ._search import least_error
+from ._variation import from_variation
+from .requirements import CENTROIDS
+
+_UNIFORM, _TINY = 1e-18, 1e-110
+
+
+def log_centroid_variation(concentration: float, radius: float, dim: int) -> float:
+    """4.D: log D2 = log int k(u) beta(u) dsigma(u), which is of order rho^2; inf from rho = pi/2 on."""
+    if concentration == 0.0:
+        return -math.inf
+    if radius >= zonal.HALF_PI:
+        return math.inf
+    if concentration < _UNIFORM:  # D2 -> q
+        return math.log(2.0 * concentration) + 2.0 * math.log(math.sin(0.5 * radius))
+    scaled = _TINY / math.sqrt(concentration)
+    if radius < scaled:  # proportional to rho^2, and q may be no float
+        return log_centroid_variation(concentration, scaled, dim) + 2.0 * math.log(radius / scaled)
+    drift = 2.0 * concentration * math.sin(0.5 * radius) ** 2  # q = lambda (1 - cos rho)
+    if drift >= math.log(2.0):  # then e^q - 1 is at least 1, the largest value of the other branch
+        return drift + math.log(-math.expm1(-drift))
+    width = concentration * math.sin(radius)
+
+    def spread(level: float) -> float:  # the angle at which (width sin)^2/2 reaches a level
+        return math.asin(min(1.0, math.sqrt(2.0 * level) / width))
+
+    # from `cross` on p(u) is above `equal`, where 1 - e^-p = e^q - 1
+    equal = -math.log1p(-math.expm1(drift))
+    south, clipped = max(zonal.HALF_PI - 2.0 * radius, 0.0), zonal.HALF_PI - radius
+    cross = max(spread(equal) - radius, 0.0)
+    if cross >= south:
+        cross = max(spread(max(equal - drift, 0.0)) - radius, south)
+        cross = cross if cross < clipped or 0.5 * width * width + drift >= equal else math.pi
+    base = zonal.kernel(float(dim), concentration)
+
+    def rise(extra: float, low: float, high: float) -> float:
+        return log_integral(
+            base, max(low, cross), high, lambda u: -np.expm1(-0.5 * (width * np.sin(u + radius)) ** 2 - extra)
+        )
+
+    parts = [math.log(math.expm1(drift)) + log_integral(base, 0.0, cross) if cross > 0.0 else -math.inf]
+    parts += [rise(0.0, 0.0, south), rise(drift, south, clipped)]
+    rest = math.log(-math.expm1(-0.5 * width * width - drift))
+    parts.append(rest + log_integral(base, max(clipped, cross), math.pi))
+    return log_sum_of(parts) - log_integral(base, 0.0, math.pi)
+
+
+def log_variation(concentration: float, radius: float, dim: int) -> float:
+    """4.D: log of the smaller of D2 (control points at the centroids) and the D of 4.3 (at the cells' centres)."""
+    centroids = log_centroid_variation(concentration, radius, dim)
+    if centroids < -2.0:  # then D, of order rho, is larger
+        return centroids
+    return min(centroids, VonMisesFisher(dim, concentration).shift_variation(radius, log=True))
+
+
+def centroid_error(
+    concentration: float, radius: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
+) -> float:
+    """4.D: L E[theta^alpha] + L rho^alpha + F min(D, D2) for cells within rho of the points whose values are used."""
+    mean = VonMisesFisher(dim, concentration).mean_angle(exponent)
+    variation = math.log(sup_norm) + log_variation(concentration, radius, dim)
+    spread = math.exp(variation) if variation < 709.0 else math.inf
+    return lipschitz * (mean + math.pow(radius, exponent)) + spread
+
+
+def centroid(problem: Problem) -> Bound:
+    """4.D: the core head with its control points at the centroids of cells inside a cover's caps of radius rho."""
+
+    def model(concentration: float, angle: float) -> float:  # D2 is about E[max(1, lambda sin^2 theta)] lambda rho^2/2
+        return 0.5 * concentration * (1.0 + concentration * math.sin(angle) ** 2)
+
+    def log_d2(concentration: float, radius: float) -> float:
+        return log_centroid_variation(concentration, radius, problem.dim)
+
+    return from_variation(problem, THEOREM, log_d2, 2.0, model)
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    error = centroid_error(prefix.concentration, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    return math.log(error), (Hypothesis("control points at the centroids of their cells", True),)
+
+
+THEOREM = Theorem(
+    "sharp-core-centroid", "docs/theorems.md, 4.D", "core head whose points are the centroids of their cells", "core",
+    count=centroid,
+    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CENTROIDS, validated=True,
+    free_concentration=least_error,
+    proof="bounds.certify.centroid",
+)  # fmt: skip

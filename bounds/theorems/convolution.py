@@ -1,0 +1,81 @@
+"""The convolution error of the kernel, sharp, for Lipschitz and Hoelder targets: docs/theorems.md, 4.1."""
+
+from __future__ import annotations
+
+import math
+
+from spherapprox._integrals import zonal
+from spherapprox._integrals.piece import log_integral, log_sum
+from spherapprox.vmf import VonMisesFisher
+
+from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
+from ._search import increasing_root
+
+
+def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float = 1.0) -> float:
+    """4.1: the lambda with L E[theta^alpha] = eps, from which ``|f - K * f| <= eps`` for every such f; sharp.
+
+    inf where it exceeds the largest for which the kernel is computed.
+    """
+    log_goal = math.log(eps) - math.log(lipschitz)
+    uniform = 0.5 * math.pi if exponent == 1.0 else VonMisesFisher(dim, 0.0).mean_angle(exponent)
+    if log_goal >= math.log(uniform):
+        return 0.0
+
+    def excess(log_lambda: float) -> float:
+        return log_goal - zonal.log_moment(float(dim), math.exp(log_lambda), exponent)
+
+    # E[theta^alpha] is about theta^alpha with lambda sin^2 theta = m cos theta, exact for high dimension
+    angle = 0.5 * math.pi * math.exp((log_goal - math.log(uniform)) / exponent)
+    if angle < _NARROWEST:
+        return math.inf
+    start = log_concentration_at(angle, dim)
+    slope = exponent / (angle * (math.tan(angle) + 2.0 / math.tan(angle)))
+    found, _ = increasing_root(excess, start, slope, -690.0, LARGEST)
+    if found >= LARGEST:
+        return math.inf
+    return math.exp(found) if found > -690.0 else 0.0
+
+
+LARGEST = math.log(1e300)
+"""The logarithm of the largest concentration that the kernel is computed for."""
+_NARROWEST = 1e-155
+"""Kernels whose mean angle is below this have larger concentrations."""
+
+
+def log_concentration_at(angle: float, dim: int) -> float:
+    """Return log lambda, lambda sin^2 = m cos of the angle: where the kernel's mean angle is about this one."""
+    return math.log(dim) + math.log(math.cos(angle)) - 2.0 * math.log(math.sin(angle))
+
+
+def threshold(problem: Problem) -> float:
+    """4.1: the concentration from which the kernel's convolution error is at most eps for the class of a problem."""
+    return concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
+
+
+def convolution_error(
+    concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float | None = None
+) -> float:
+    """4.1: sup of ``|f - K * f|`` over all f with modulus L t^alpha and ``|f| <= F``: E[min(L theta^alpha, 2 F)]."""
+    whole = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
+    if sup_norm is None or lipschitz * math.pow(math.pi, exponent) <= 2.0 * sup_norm:
+        return whole
+    kink = math.exp((math.log(2.0 * sup_norm) - math.log(lipschitz)) / exponent)  # L kink^alpha = 2 F
+    base = zonal.kernel(float(dim), concentration)
+    power = 4 if exponent < 1.0 and dim < 16 else 1  # resolves theta^alpha at 0, as in the kernel's own moments
+    near = log_integral(base, 0.0, kink, lambda theta: theta**exponent, power)
+    beyond = log_integral(base, kink, math.pi)
+    total = log_sum((math.log(lipschitz) + near, math.log(2.0 * sup_norm) + beyond))
+    return min(math.exp(total - log_integral(base, 0.0, math.pi)), whole, 2.0 * sup_norm)
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    return math.log(convolution_error(prefix.concentration, p.dim, p.lipschitz, p.exponent, prefix.sup_norm)), ()
+
+
+THEOREM = Theorem(
+    "convolution", "docs/theorems.md, 4.1", "the kernel alone, without discretisation", "any",
+    error=_error, needs=("lipschitz", "concentration"), uses=("sup_norm",),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""The core head on any partition: docs/theorems.md, 4.3."""
+
+from __future__ import annotations
+
+import math
+
+from spherapprox.vmf import VonMisesFisher
+
+from .._bound import Bound
+from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
+from ._search import least_error
+from ._variation import from_variation
+from .convolution import threshold
+from .requirements import CELLS
+
+
+def core_error(
+    concentration: float, radius: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
+) -> float:
+    """4.3: L E[theta^alpha] + L rho^alpha + F D(lambda, rho) for a core head on cells within rho of their points."""
+    kernel = VonMisesFisher(dim, concentration)
+    smooth = lipschitz * (float(kernel.mean_angle(exponent)) + math.pow(radius, exponent))
+    return smooth + sup_norm * float(kernel.shift_variation(radius))
+
+
+def core(problem: Problem) -> Bound:
+    """4.3: the core head on any partition whose cells lie within rho of their points; N from a cover at rho."""
+
+    def log_variation(concentration: float, radius: float) -> float:
+        return VonMisesFisher(problem.dim, concentration).shift_variation(radius, log=True)
+
+    def model(concentration: float, angle: float) -> float:  # D is about rho lambda sin theta
+        return concentration * math.sin(angle)
+
+    return from_variation(problem, THEOREM, log_variation, 1.0, model)
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    error = core_error(prefix.concentration, prefix.radius, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    return math.log(error), ()
+
+
+THEOREM = Theorem(
+    "sharp-core", "docs/theorems.md, 4.3", "core head on any partition", "core",
+    count=core, threshold=threshold,
+    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, validated=True,
+    free_concentration=least_error,
+    proof="bounds.certify.core",
+)  # fmt: skip

@@ -1,0 +1,112 @@
+"""The split head on equal-measure cells, sharp in the cells' radius: docs/theorems.md, 4.B."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.optimize import brentq
+
+from spherapprox._integrals.zonal import HALF_PI
+
+from .._bound import Bound, Hypothesis
+from .._problem import Problem
+from .._registry import Curve, Prefix, Promise, Theorem
+from ._integrals import Excess, log_total, root_of_falling
+from ._search import accuracy, least_error
+from ._split_head import equal_measure_radius, extreme, log_equal_cells, log_error, moderate_concentration
+from .convolution import concentration_needed
+from .mean import log_mean_error
+from .requirements import CELLS
+
+
+def log_balance(excess: Excess, radius: float) -> float:
+    """Return log of int g_+ over int g_-, g(u) the largest phi within `radius` of u: W <= w where this is at most 0."""
+    negative = excess.negative(radius)
+    logs = excess.log_integrals([*negative, *excess.positive(radius)])
+    return log_total(logs[len(negative) :]) - log_total(logs[: len(negative)]) if negative else math.inf
+
+
+def log_equal_error(concentration: float, radius: float, dim: int) -> float:
+    """4.B: log of W*, the root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) = 0; beyond pi/2, of the mean bound."""
+    mean = min(log_mean_error(concentration, radius, dim), math.log(math.pi))
+    if radius >= HALF_PI:
+        return mean
+
+    def excess(gap: float) -> float:
+        return log_balance(Excess(concentration, dim, radius + gap), radius)
+
+    widest = HALF_PI - radius
+    if excess(widest) > 0.0:
+        return mean
+    steepness = concentration * math.sin(radius) + math.sqrt(concentration * dim) + 1.0 / radius
+    gap = root_of_falling(excess, min((dim + 3.0) / steepness, widest), steepness, 1e-17 * radius, widest)
+    return min(mean, math.log(radius + gap))
+
+
+def sufficient_concentration(radius: float, goal: float, dim: int) -> float:
+    """4.B: the concentration from which W* <= goal, radius < goal <= pi/2: W* falls to the radius as it grows."""
+
+    def excess(log_concentration: float) -> float:
+        return max(min(log_balance(Excess(math.exp(log_concentration), dim, goal), radius), 50.0), -50.0)
+
+    low = math.log(dim) - 2.0 * math.log(goal)
+    step = 4.0
+    while excess(low + step) > 0.0:
+        low, step = low + step, 2.0 * step
+    return math.exp(float(brentq(excess, low, low + step, xtol=1e-6))) * (1.0 + 2e-6)
+
+
+def equal(problem: Problem) -> Bound:
+    """4.B: the split head on equal-measure cells; N >= 1/sigma(C(rho/6)) of them exist within rho (dim 1: N arcs)."""
+    if found := extreme(problem, THEOREM):
+        return found
+    w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
+    needed = concentration_needed(w, dim, 1.0)
+    radius = _largest_radius(Excess(concentration, dim, w)) if concentration > needed else 0.0
+    enough = Hypothesis("a large enough concentration", radius > 0.0)
+    hypotheses = (accuracy(needed, concentration), enough, Hypothesis("cells of equal measure", True))
+    log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
+    return THEOREM.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, whole=dim == 1)
+
+
+def _largest_radius(excess: Excess) -> float:
+    """Return the largest rho at which 4.B promises W* <= w, 0 where none does."""
+    w, steepness = excess.threshold, excess.concentration * math.sin(excess.threshold)
+    smallest = 1e-12 * w
+
+    def surplus(gap: float) -> float:  # falls as rho = w - gap does
+        return log_balance(excess, w - gap)
+
+    if surplus(0.5 * w) <= 0.0:
+        guess = max(min((excess.dim + 3.0) / steepness, 0.5 * w), 4e-16 * w)
+        return w - root_of_falling(surplus, guess, steepness, 4e-16 * w, 0.5 * w)
+
+    def deficit(radius: float) -> float:
+        return -log_balance(excess, radius)
+
+    if deficit(smallest) <= 0.0:
+        return 0.0
+    return root_of_falling(deficit, 0.4 * w, steepness, smallest, 0.5 * w)
+
+
+def _error(prefix: Prefix) -> Promise:
+    log_w = log_equal_error(prefix.concentration, prefix.radius, prefix.problem.dim)
+    return log_error(prefix, log_w), (Hypothesis("cells of equal measure", True),)
+
+
+def _free(prefix: Prefix, slack: float, log_error: Curve) -> float:
+    """Return the concentration from which W* <= (1 + slack) rho, the infimum; where that says nothing, a search's."""
+    radius, goal = prefix.radius, (1.0 + slack) * prefix.radius
+    if goal <= HALF_PI:
+        return sufficient_concentration(radius, goal, prefix.problem.dim)
+    return least_error(prefix, slack, log_error)
+
+
+THEOREM = Theorem(
+    "sharp-split-equal", "docs/theorems.md, 4.B",
+    "split head on equal-measure cells, the best that their radius allows", "split",
+    count=equal, constants=("lipschitz",), joins="sharp-split",
+    error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
+    radius=equal_measure_radius, validated=True, free_concentration=_free,
+    proof="bounds.certify.equal",
+)  # fmt: skip

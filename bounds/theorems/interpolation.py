@@ -1,0 +1,63 @@
+"""The core head by interpolation, with arbitrary real weights, best in the flat limit: docs/theorems.md, 4.G."""
+
+from __future__ import annotations
+
+import math
+
+from spherapprox._scalars import bessel
+
+from .._bound import EXACT, Bound, Hypothesis
+from .._problem import Problem
+from .._registry import Theorem
+from ._approximation import approximation, by_constant
+from ._degrees import log_eigenvalue, log_polynomials, log_tail
+from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
+
+
+def interpolation_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
+    """4.G: N rho_g |p|/a_n for a polynomial p of the degree n <= g and L2 norm |p|, N = dim P_g Fekete points."""
+    log = log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
+    log += log_polynomials(tail_degree, dim) + math.log(norm)
+    return math.exp(log) if log < 700.0 else math.inf
+
+
+def interpolation(problem: Problem) -> Bound:
+    """4.G: N = dim P_g tokens for polynomials of degree n <= g that come within eps of the target.
+
+    With lambda free, g = n and lambda is as near 0 as it takes: a theorem on existence, since the weights, the log of
+    whose sum of sizes is in the constants, exceed what floats can balance. At a given lambda g is minimised.
+    """
+    if (constant := by_constant(problem, THEOREM)) is not None:
+        return constant
+    found, dim, lam = approximation(problem), problem.dim, problem.concentration
+    degree = tail = math.inf
+    log_lambda = 0.0
+    if found.assumes.holds and lam is not None:
+        degree, tail = least_degrees(problem, found, lam, lambda g: log_polynomials(g, dim), both=False)
+        log_lambda = math.log(lam) if lam > 0.0 else -math.inf
+    elif found.assumes.holds and (degree := least_polynomial(problem, found)) < math.inf:
+        tail = degree
+        allowed = log_room(problem, found, degree) - found.log_norm - log_polynomials(degree, dim)
+        log_lambda = log_flat_concentration(degree, dim, allowed)
+        lam = math.exp(log_lambda)
+    at = "" if lam is None else f" at concentration {lam:.6g}"
+    enough = Hypothesis(f"a degree that promises eps{at}", tail < math.inf)
+    log = math.inf
+    constants: tuple[tuple[str, float], ...] = ()
+    if enough.holds:
+        log = log_polynomials(tail, dim)
+        weights = log + found.log_norm + log_amplification(degree, log_lambda, dim)
+        constants = (
+            ("degree", degree),
+            ("tail degree", tail),
+            ("log concentration", log_lambda),
+            ("log weights", weights - bessel.log_0f1_scaled(0.5 * (dim - 1), lam or 0.0)),
+        )
+    return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
+
+
+THEOREM = Theorem(
+    "sharp-core-interpolation", "docs/theorems.md, 4.G", "core head with any real weights", "core",
+    count=interpolation, options=("degree", "smoothness"),
+    proof="bounds.certify.interpolation",
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""What no method can undercut that uses the values at N points: docs/theorems.md, 4.5."""
+
+from __future__ import annotations
+
+import math
+
+from .._bound import Bound
+from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
+from ..covering import covering_radius
+from ._floor import angle_of, floor, log_cover
+
+
+def lower(problem: Problem) -> Bound:
+    """4.5: whatever uses only the values at N points needs a covering number of them, at radius (eps/L)^(1/alpha)."""
+    radius = angle_of(problem, 1.0)
+    log = log_cover(problem.dim, radius, problem.covering)
+    exact = problem.dim == 1 and problem.covering == "best"
+    return floor(problem, THEOREM, log, radius, whole=exact)
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    method = "best-lower" if p.covering == "best" else "lower"
+    least = p.lipschitz * math.pow(covering_radius(prefix.n, dim=p.dim, method=method).value, p.exponent)
+    least = least if prefix.sup_norm is None else min(least, prefix.sup_norm)
+    return (math.log(least) if least > 0.0 else -math.inf), ()
+
+
+THEOREM = Theorem(
+    "lower", "docs/theorems.md, 4.5", "no scheme that samples at N points does better for every target", "any",
+    "lower",
+    count=lower,
+    error=_error, needs=("lipschitz", "n"), uses=("sup_norm",),
+    proof="bounds.certify.lower",
+)  # fmt: skip

@@ -1,0 +1,55 @@
+"""What no real tokens can undercut, however they are chosen: docs/theorems.md, 4.E (any)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from spherapprox._types import Float64
+
+from .._bound import Bound
+from .._problem import Problem
+from .._registry import Theorem
+from ._floor import angle_of, floor
+from ._squares import FAMILIES
+
+
+def lower_any(problem: Problem) -> Bound:
+    """4.E (any): arbitrary real xi_k, b_k and lambda, chosen with the target in hand: N >= M/((m+2) z(D))."""
+    angle = angle_of(problem, 2.0)
+    found = [(0.0, 0.0, 0.0, "one point")]
+    for name, family in FAMILIES.items():
+        log_points, log_scale = family(problem.dim, angle)
+        if len(log_points):
+            found.append((*_best(problem.dim, log_points, log_scale), name))
+    log_ratio, log_points_used, log_degree, name = max(found, key=lambda entry: entry[0])
+    constants = (("log points", log_points_used), ("log degree", log_degree))
+    log = log_ratio - math.log(problem.dim + 2)
+    return floor(problem, THEOREM, log, angle, *constants, note=f", {name}")
+
+
+def _best(dim: int, log_points: Float64, log_scale: Float64) -> tuple[float, float, float]:
+    """Return (log of the largest M/z(D), its log M, its log D) of a family of point sets."""
+    d = dim + 1
+    log_degree = np.logaddexp(0.0, math.log(d + math.sqrt(d)) + log_scale)
+    log_parameters = log_points - np.log(warren_ratio(log_degree))
+    i = int(np.argmax(log_parameters))
+    return float(log_parameters[i]), float(log_points[i]), float(log_degree[i])
+
+
+def warren_ratio(log_degree: Float64) -> Float64:
+    """4.E: z > 1 with z = log2(4 e D z): the largest M/P with M <= P log2(4 e D M/P)."""
+    target = math.log(4.0) + 1.0 + np.asarray(log_degree, dtype=np.float64)
+    half = math.log(2.0)
+    z = 2.0 * (target + np.log(target)) / half  # above the root of a convex function, from where Newton falls to it
+    for _ in range(8):
+        z = z - (z * half - np.log(z) - target) / (half - 1.0 / z)
+    return z
+
+
+THEOREM = Theorem(
+    "lower-any", "docs/theorems.md, 4.E (any)", "no real tokens do better, however they are chosen", "any", "lower",
+    count=lower_any,
+    proof="bounds.certify.lower_any",
+)  # fmt: skip

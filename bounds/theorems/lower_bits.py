@@ -1,0 +1,28 @@
+"""What no tokens of so many bits can undercut: docs/theorems.md, 4.E (bits)."""
+
+from __future__ import annotations
+
+import math
+
+from .._bound import Bound
+from .._problem import Problem
+from .._registry import Theorem
+from ._floor import floor, separated
+
+_DOUBLE = 64.0
+"""Bits of a number in double precision; a token holds m+2 numbers: lambda b_k and xi_k."""
+
+
+def lower_bits(problem: Problem) -> Bound:
+    """4.E (bits): tokens of b bits each, b = `bits` or 64 (m+2), tell 2^(bN) targets apart: N >= M/b."""
+    log_points, angle = separated(problem)
+    bits = _DOUBLE * (problem.dim + 2) if problem.bits is None else problem.bits
+    log = log_points - math.log(bits)
+    return floor(problem, THEOREM, log, angle, ("bits", bits), ("log points", log_points))
+
+
+THEOREM = Theorem(
+    "lower-bits", "docs/theorems.md, 4.E (bits)", "no tokens of so many bits do better", "any", "lower",
+    count=lower_bits, options=("bits",),
+    proof="bounds.certify.lower_bits",
+)  # fmt: skip

@@ -1,0 +1,25 @@
+"""What no tokens can undercut that depend continuously on the target: docs/theorems.md, 4.E (continuous)."""
+
+from __future__ import annotations
+
+import math
+
+from .._bound import Bound
+from .._problem import Problem
+from .._registry import Theorem
+from ._floor import floor, separated
+
+
+def lower_continuous(problem: Problem) -> Bound:
+    """4.E (continuous): xi_k, b_k and lambda that depend continuously on the target: N >= M/(m+2)."""
+    log_points, angle = separated(problem)
+    log = log_points - math.log(problem.dim + 2)
+    return floor(problem, THEOREM, log, angle, ("log points", log_points))
+
+
+THEOREM = Theorem(
+    "lower-continuous", "docs/theorems.md, 4.E (continuous)",
+    "no tokens that depend continuously on the target do better", "any", "lower",
+    count=lower_continuous,
+    proof="bounds.certify.lower_continuous",
+)  # fmt: skip

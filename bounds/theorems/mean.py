@@ -1,0 +1,67 @@
+"""The split head on equal-measure cells, by its mean angle: docs/theorems.md, 4.4 (mean)."""
+
+from __future__ import annotations
+
+import math
+
+from spherapprox.vmf import VonMisesFisher
+
+from .._bound import Bound, Hypothesis
+from .._problem import Problem
+from .._registry import Curve, Prefix, Promise, Theorem
+from ._search import accuracy, best_radius, golden, least_error, log_goal, too_fine
+from ._split_head import LOG_PI, equal_measure_radius, log_equal_cells, log_error, one_point
+from .convolution import concentration_needed, log_concentration_at
+from .requirements import CELLS
+
+
+def log_mean_error(concentration: float, radius: float, dim: int) -> float:
+    """4.4 (mean): log of the bound on W for a split head on equal-measure cells within rho of their centres."""
+    return float(VonMisesFisher(dim, concentration).shifted_mean_angle(radius, log=True))
+
+
+def split_mean(problem: Problem) -> Bound:
+    """4.4 (mean): the split head on equal-measure cells; N >= 1/sigma(C(rho/6)) of them exist within rho."""
+    dim, goal = problem.dim, log_goal(problem)
+    if goal >= LOG_PI:
+        return one_point(problem, THEOREM)
+    if (hypothesis := too_fine(problem)) is not None:
+        return THEOREM.prefix_length(math.inf, hypothesis, concentration=0.0, radius=0.0)
+    angle = math.exp(goal)
+    needed = concentration_needed(angle, dim, 1.0)
+
+    def excess_at(concentration: float) -> Curve:
+        kernel = VonMisesFisher(dim, concentration)
+        return lambda log_radius: kernel.shifted_mean_angle(math.exp(log_radius), log=True) - goal
+
+    concentration, radius = best_radius(excess_at, _mean_start(angle, dim), 1.0, angle, needed, problem)
+    hypotheses = (accuracy(needed, concentration), Hypothesis("cells of equal measure", True))
+    log = log_equal_cells(radius, dim) if radius > 0.0 else math.inf
+    return THEOREM.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, whole=dim == 1)
+
+
+def _mean_start(goal: float, dim: int) -> tuple[float, float]:
+    """Return (concentration, radius) best where theta is its mean: W is about theta e^(2 rho lambda sin theta)."""
+    widest = min(goal, 1.57)
+
+    def log_radius(share: float) -> float:
+        angle = share * widest
+        slope = 2.0 * math.exp(log_concentration_at(angle, dim)) * math.sin(angle)
+        return -math.log(slope / math.log(goal / angle) + 1.0 / (goal - angle))
+
+    share = golden(log_radius, 1e-3, 0.999)
+    return math.exp(log_concentration_at(share * widest, dim)), math.exp(log_radius(share))
+
+
+def _error(prefix: Prefix) -> Promise:
+    log_w = log_mean_error(prefix.concentration, prefix.radius, prefix.problem.dim)
+    return log_error(prefix, log_w), (Hypothesis("cells of equal measure", True),)
+
+
+THEOREM = Theorem(
+    "sharp-split-mean", "docs/theorems.md, 4.4 (mean)", "split head on equal-measure cells", "split",
+    count=split_mean, constants=("lipschitz",),
+    error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
+    radius=equal_measure_radius, validated=True, free_concentration=least_error,
+    proof="bounds.certify.mean",
+)  # fmt: skip

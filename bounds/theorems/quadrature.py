@@ -1,0 +1,141 @@
+"""The core head by positive quadrature: docs/theorems.md, 4.C."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.optimize import minimize_scalar
+
+from spherapprox._scalars import bessel_ratio
+
+from .._bound import EXACT, Bound, Hypothesis
+from .._problem import LARGEST_CONCENTRATION, Problem
+from .._registry import Prefix, Promise, Theorem
+from ..spectral import KAPPA
+from ._approximation import by_constant
+from ._degrees import falling_root, log_gauss_points, log_quadrature_points, log_tails
+from ._search import log_sum
+from .requirements import RULE
+
+LEAST_DEGREE = 4.0
+"""The part of the kernel beyond degree g - 2 is orthogonal to u^2 from here on."""
+
+_LOG_KAPPA = math.log(KAPPA)
+
+
+def quadrature_error(
+    concentration: float, degree: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
+) -> float:
+    """4.C: the error of a core head at a positive quadrature exact to the degree, xi_k = c w_k f(b_k); inf below 4."""
+    if degree < LEAST_DEGREE:
+        return math.inf
+    moment = second_moment(concentration, dim)
+    log_smooth = math.log(lipschitz) + 0.5 * exponent * math.log(moment)
+    excess = log_excess(concentration, degree, dim, moment, log_smooth, sup_norm, exponent)
+    return math.exp(log_smooth) + math.exp(excess) if excess < 700.0 else math.inf
+
+
+def second_moment(concentration: float, dim: int) -> float:
+    """Return E[2u + kappa u^2] >= E[theta^2], u = 1 - cos(theta) (1.3)."""
+    if concentration == 0.0:
+        return 2.0 + KAPPA * (1.0 + 1.0 / (dim + 1.0))
+    u1 = bessel_ratio.first_complement(0.5 * (dim - 1), concentration)
+    # what cancels in E u^2 is small beside u1
+    return 2.0 * u1 + KAPPA * max(2.0 * u1 - dim * (1.0 - u1) / concentration, u1 * u1)
+
+
+def log_excess(
+    concentration: float, degree: float, dim: int, moment: float, log_smooth: float, sup_norm: float, exponent: float
+) -> float:
+    """Return the log of what finite exactness adds to 4.C's error: what vanishes as the degree grows.
+
+    It is F tau_g + L M^(a/2) [(1 + tau_g)^(1-a/2) (1 + 4 (tau_(g-1) + kappa tau_(g-2)) / M)^(a/2) - 1], M the moment
+    and L M^(a/2) the smooth part, whose log is given.
+    """
+    tau, tau_1, tau_2 = log_tails(degree, concentration, dim)
+    moved = log_sum(tau_1, _LOG_KAPPA + tau_2) + math.log(4.0 / moment)
+    rise = (1.0 - 0.5 * exponent) * log_sum(0.0, tau) + 0.5 * exponent * log_sum(0.0, moved)
+    return log_sum(math.log(sup_norm) + tau, log_smooth + _log_expm1(rise))
+
+
+def _log_expm1(x: float) -> float:
+    """Return log(e^x - 1) for x >= 0."""
+    if x == 0.0:
+        return -math.inf
+    return math.log(math.expm1(x)) if x < 1.0 else x + math.log1p(-math.exp(-x))
+
+
+def quadrature(problem: Problem) -> Bound:
+    """4.C: the core head at the points of a positive quadrature; the best degree and lambda, or that at a lambda."""
+    rough = Hypothesis("a Lipschitz or Hoelder target", problem.smoothness is None)
+    if rough.holds and (constant := by_constant(problem, THEOREM)) is not None:
+        return constant
+    lam, degree = problem.concentration, math.inf
+    if lam is not None:
+        degree = least_degree(problem, lam)
+    elif rough.holds:
+        lam, degree = _best(problem)
+    room = Hypothesis("a concentration with lipschitz E[2u + kappa u^2]^(exponent/2) < eps", degree < math.inf)
+    log = math.inf
+    constants: tuple[tuple[str, float], ...] = ()
+    if room.holds:
+        degree = float(math.ceil(degree))
+        log = log_quadrature_points(degree, problem.dim)
+        constants = (("degree", degree), ("log product Gauss", log_gauss_points(degree, problem.dim)))
+    return THEOREM.prefix_length(log, rough, room, concentration=lam, constants=constants, whole=log < EXACT)
+
+
+def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:
+    """Return the degree >= 4, not rounded up, from which 4.C promises eps at a concentration; inf where none does."""
+    dim, lip, sup, alpha = problem.dim, problem.lipschitz, problem.sup_norm, problem.exponent
+    moment = second_moment(concentration, dim)
+    log_smooth = math.log(lip) + 0.5 * alpha * math.log(moment)
+    room = problem.eps - math.exp(log_smooth)
+    if room <= 0.0:
+        return math.inf
+    log_room = math.log(room)
+
+    def missing(log_degree: float) -> float:
+        return log_excess(concentration, math.exp(log_degree), dim, moment, log_smooth, sup, alpha) - log_room
+
+    low = math.log(LEAST_DEGREE)
+    return LEAST_DEGREE if missing(low) <= 0.0 else math.exp(falling_root(missing, low, math.log(guess)))
+
+
+def _best(problem: Problem) -> tuple[float | None, float]:
+    """Return (lambda, degree): the least degree, not rounded up, over all concentrations."""
+    dim = problem.dim
+    log_goal = math.log(problem.eps / problem.lipschitz) / problem.exponent
+    # below lambda_0, with E[2u + kappa u^2] = goal^2, no degree will do; the best is a little above
+    low = math.log(dim) - 2.0 * log_goal
+    if low > math.log(LARGEST_CONCENTRATION):
+        return None, math.inf
+
+    def moment(log_lambda: float) -> float:
+        return math.log(second_moment(math.exp(log_lambda), dim)) - 2.0 * log_goal
+
+    least = math.exp(falling_root(moment, low - 20.0, low))
+    found: dict[float, float] = {}
+
+    def degree(log_share: float) -> float:
+        guess = next(reversed(found.values()), math.sqrt(least * dim))
+        found[log_share] = least_degree(problem, least * (1.0 + math.exp(log_share)), guess)
+        return math.log(found[log_share])
+
+    share = float(minimize_scalar(degree, bounds=(-25.0, 6.0), method="bounded", options={"xatol": 1e-7}).x)
+    return least * (1.0 + math.exp(share)), found[share]
+
+
+def _error(prefix: Prefix) -> Promise:
+    p = prefix.problem
+    error = quadrature_error(prefix.concentration, prefix.degree, p.dim, p.lipschitz, p.sup_norm, p.exponent)
+    exact = Hypothesis("degree >= 4", prefix.degree >= 4)
+    return math.log(error), (Hypothesis("positive weights, exact to this degree", True), exact)
+
+
+THEOREM = Theorem(
+    "sharp-core-quadrature", "docs/theorems.md, 4.C", "core head on a positive quadrature rule", "core",
+    count=quadrature,
+    error=_error, needs=("lipschitz", "concentration", "degree", "sup_norm"), requires=RULE, validated=True,
+    proof="bounds.certify.quadrature",
+)  # fmt: skip

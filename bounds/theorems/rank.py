@@ -1,0 +1,45 @@
+"""The core head with any real weights and any points, in the limit of small concentrations: docs/theorems.md, 4.G."""
+
+from __future__ import annotations
+
+import math
+
+from .._bound import EXACT, Bound, Hypothesis
+from .._problem import Problem
+from .._registry import Theorem
+from ._approximation import approximation, by_constant
+from ._degrees import log_binomial, log_polynomials
+from ._pairs import least_polynomial
+
+
+def rank(problem: Problem) -> Bound:
+    """4.G (rank): points free as well as weights, 4 ceil(C(m+n, m)/(m+1)) tokens reach polynomials of degree n >= 5.
+
+    A limit lambda -> 0 without an explicit lambda; below degree 5 the count of degree 5, and never above dim P_n.
+    """
+    if (constant := by_constant(problem, THEOREM)) is not None:
+        return constant
+    found = approximation(problem)
+    degree = least_polynomial(problem, found) if found.assumes.holds else math.inf
+    enough = Hypothesis("a degree that promises eps", degree < math.inf)
+    free = Hypothesis("scalar values, and a concentration small enough, not given", problem.concentration is None)
+    log = math.inf
+    if enough.holds:
+        log = min(log_polynomials(degree, problem.dim), log_rank_points(max(degree, 5.0), problem.dim))
+    whole = log < EXACT and log_binomial(degree, float(problem.dim)) < EXACT
+    return THEOREM.prefix_length(log, found.assumes, enough, free, constants=(("degree", degree),), whole=whole)
+
+
+def log_rank_points(degree: float, dim: int) -> float:
+    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward where the binomial is large."""
+    log = log_binomial(degree, float(dim))
+    if log < EXACT:
+        return math.log(4.0 * -(-math.comb(int(degree) + dim, dim) // (dim + 1)))
+    return math.log(4.0 / (dim + 1.0)) + log + math.log1p((dim + 1.0) * math.exp(-log))
+
+
+THEOREM = Theorem(
+    "sharp-core-rank", "docs/theorems.md, 4.G (rank)", "core head with any real weights and any points", "core",
+    count=rank, options=("degree", "smoothness"), attained=False,
+    proof="bounds.certify.rank",
+)  # fmt: skip

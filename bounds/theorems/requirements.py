@@ -1,0 +1,44 @@
+"""What theorems need of control points: cells of equal measure, a covering radius, or a positive quadrature rule."""
+
+from __future__ import annotations
+
+from spherapprox.partition import EqualMeasurePartition
+from spherapprox.points import PointSet
+
+from .._registry import Requirement
+
+
+def known_radius(points: object) -> float | None:
+    """Return the covering radius of control points where it is known."""
+    if isinstance(points, EqualMeasurePartition):
+        return points.cell_radius()
+    return points.covering_bound() if isinstance(points, PointSet) and points.covering_is_known else None
+
+
+def known_separation(points: object) -> float | None:
+    """Return the least distance between two control points, None where it is not known or there is none."""
+    distance = points.smallest_distance() if isinstance(points, PointSet) and len(points) > 1 else 0.0
+    return distance or None
+
+
+def _not_cells(points: object) -> str:
+    return "" if isinstance(points, EqualMeasurePartition) else "an equal-measure partition"
+
+
+def _not_centroids(points: object) -> str:
+    centroids = getattr(points, "center_kind", "") == "centroid"
+    return _not_cells(points) or ("" if centroids else "the cells' centroids (centers='centroid')")
+
+
+def _not_covering(points: object) -> str:
+    return "" if known_radius(points) is not None else "the covering radius of the points"
+
+
+def _not_exact(points: object) -> str:
+    exact = isinstance(points, PointSet) and points.degree is not None and bool((points.weights > 0.0).all())
+    return "" if exact else "positive weights and the degree of exactness (PointSet's degree=)"
+
+
+CELLS, CENTROIDS = Requirement(_not_cells), Requirement(_not_centroids)
+COVER = Requirement(_not_covering, ("covering radius",))
+RULE = Requirement(_not_exact, ("degree of exactness",))

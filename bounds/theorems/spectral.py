@@ -1,0 +1,78 @@
+"""The core head with spectral correction, for smooth targets above all: docs/theorems.md, 4.7."""
+
+from __future__ import annotations
+
+import math
+
+from .._bound import EXACT, Bound, Hypothesis
+from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
+from ._approximation import approximation, by_constant
+from ._degrees import log_eigenvalue, log_gauss_points, log_quadrature_points, log_tail
+from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
+from .requirements import RULE
+
+
+def log_spectral_error(concentration: float, tail_degree: float, degree: float, dim: int) -> float:
+    """4.7: log of rho_g/a_n, which times the L2 norm of a polynomial of the degree n <= g bounds the error."""
+    if concentration == 0.0:  # a_0 = 1 and nothing else is left of the kernel
+        return -math.inf if degree == 0 else math.inf
+    return log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
+
+
+def spectral_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
+    """4.7: rho_g |p|/a_n for a polynomial p of the degree n <= g and L2 norm |p|; quadrature exact to degree g + n."""
+    log = log_spectral_error(concentration, tail_degree, degree, dim) + math.log(norm)
+    return math.exp(log) if log < 700.0 else math.inf
+
+
+def spectral(problem: Problem) -> Bound:
+    """4.7: the core head with spectral correction at a positive quadrature exact to degree g + n.
+
+    With lambda free, g = n is the best, and lambda the largest that suffices; at a given lambda g + n is minimised.
+    """
+    if (constant := by_constant(problem, THEOREM)) is not None:
+        return constant
+    found = approximation(problem)
+    degree = exactness = math.inf
+    log_lambda, lam = 0.0, problem.concentration
+    if found.assumes.holds and lam is not None:
+        degree, tail = least_degrees(problem, found, lam, lambda g: 0.0, both=True)
+        exactness = degree + tail
+        log_lambda = math.log(lam) if lam > 0.0 else -math.inf
+    elif found.assumes.holds and (degree := least_polynomial(problem, found)) < math.inf:
+        exactness = 2.0 * degree
+        log_lambda = log_flat_concentration(degree, problem.dim, log_room(problem, found, degree) - found.log_norm)
+        lam = math.exp(log_lambda)
+    at = "" if lam is None else f" at concentration {lam:.6g}"
+    enough = Hypothesis(f"degrees that promise eps{at}", exactness < math.inf)
+    log = math.inf
+    constants: tuple[tuple[str, float], ...] = ()
+    if enough.holds:
+        log = log_quadrature_points(exactness, problem.dim)
+        constants = (
+            ("degree", degree),
+            ("exactness", exactness),
+            ("log product Gauss", log_gauss_points(exactness, problem.dim)),
+            ("log concentration", log_lambda),
+            ("log amplification", log_amplification(degree, log_lambda, problem.dim)),
+        )
+    return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
+
+
+def _error(prefix: Prefix) -> Promise:
+    degree = prefix.degree
+    rule = Hypothesis("a polynomial of this degree; positive weights, exact to `exactness`", True)
+    enough = Hypothesis("exactness >= 2 degree", prefix.exactness >= 2 * degree)
+    if not enough.holds:
+        return math.inf, (rule, enough)
+    log = log_spectral_error(prefix.concentration, prefix.exactness - degree, degree, prefix.problem.dim)
+    return log + math.log(prefix.problem.sup_norm), (rule, enough)
+
+
+THEOREM = Theorem(
+    "sharp-core-spectral", "docs/theorems.md, 4.7", "core head with spectrally corrected weights", "core",
+    count=spectral, options=("degree", "smoothness"),
+    error=_error, needs=("concentration", "degree", "exactness", "sup_norm"), requires=RULE,
+    proof="bounds.certify.spectral",
+)  # fmt: skip

@@ -1,0 +1,41 @@
+"""The smallest of the theorems on the split head that join in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .._bound import Bound, settle
+from .._problem import Problem
+from .._registry import Prefix, Promise, Theorem
+from . import nearest, pack
+from .requirements import COVER
+
+_NAME = "sharp-split"
+
+
+def _error(prefix: Prefix) -> Promise:
+    parts = [nearest.THEOREM] if prefix.separation is None else [nearest.THEOREM, pack.THEOREM]
+    return min(part.error(prefix) for part in parts if part.error)
+
+
+def smallest(theorems: Iterable[Theorem]) -> Theorem:
+    """Return the theorem that is the smallest of all that join it."""
+    counts = [part.count for part in theorems if part.joins == _NAME and part.count]
+
+    def split(problem: Problem) -> Bound:
+        return min((settle(count(problem), strict=False) for count in counts), key=lambda bound: bound.log)
+
+    return Theorem(
+        _NAME,
+        "docs/theorems.md, 4.4 (nearest) and 4.A",
+        "the smallest of the split ones",
+        "split",
+        count=split,
+        constants=("lipschitz",),
+        error=_error,
+        needs=nearest.THEOREM.needs,
+        uses=("sup_norm", "separation"),
+        requires=COVER,
+        validated=True,
+        free_concentration=nearest.least_concentration,
+    )

@@ -1,0 +1,72 @@
+"""What Theorems 4.12, 4.14 and 4.15 of Petrov (2025) share: N(lambda, eps) for lambda >= Lambda(eps)."""
+
+from __future__ import annotations
+
+import math
+
+from ..._bound import Bound, Hypothesis
+from ..._problem import Problem
+from ..._registry import Theorem
+from ...ragozin import ragozin_constant
+from . import lemmas
+
+
+def ragozin_of(problem: Problem) -> float:
+    """Return the C_R to use: the user's, or the proven one of docs/theorems.md, 4.6."""
+    return ragozin_constant(problem.dim) if problem.ragozin is None else problem.ragozin
+
+
+def assumptions(problem: Problem) -> tuple[Hypothesis, ...]:
+    """Return what every theorem here needs: dim >= 8, a Lipschitz target, and constants that the user vouches for."""
+    conditions = [
+        Hypothesis("dim >= 8", problem.dim >= 8),
+        Hypothesis("exponent = 1", problem.exponent == 1.0),
+        Hypothesis(f"the harmonics of f bounded by the assumed C_H = {problem.harmonic:g}", True),
+    ]
+    if problem.ragozin is not None:
+        conditions.append(
+            Hypothesis(f"polynomials of degree q within the assumed C_R L/q, C_R = {problem.ragozin:g}", True)
+        )
+    return tuple(conditions)
+
+
+def printed_count(
+    problem: Problem,
+    theorem: Theorem,
+    needed_at: float,
+    count_at: float,
+    *extra: Hypothesis,
+    largest_cap: float = math.pi / 2.0,
+) -> Bound:
+    """Assemble N(lambda, count_at) for lambda >= Lambda(needed_at)."""
+    dim, lip, constant = problem.dim, problem.lipschitz, ragozin_of(problem)
+    needed = lemmas.log_concentration_needed(needed_at, dim, lipschitz=lip, ragozin=constant, harmonic=problem.harmonic)
+    chosen = needed if problem.concentration is None else _log(problem.concentration)
+    delta = lemmas.log_delta_at(chosen, count_at, dim, lipschitz=lip, sup_norm=problem.sup_norm)
+    conditions = [
+        *assumptions(problem)[:2],
+        Hypothesis(f"concentration >= {_power(needed)}", chosen >= needed),
+        *extra,
+        # 1 - cos, the square of a sine so that it keeps its digits
+        Hypothesis(f"caps of radius less than {largest_cap:.3g}", delta < _log(2.0 * math.sin(0.5 * largest_cap) ** 2)),
+        *assumptions(problem)[2:],
+    ]
+    constants = [("ragozin", constant), ("harmonic", problem.harmonic), ("log_delta", delta)]
+    if chosen > math.log(1e300):
+        constants.append(("log_concentration", chosen))
+    value = problem.concentration if problem.concentration is not None else _exp(chosen)
+    log = lemmas.log_count_of(delta, dim)
+    return theorem.prefix_length(log, *conditions, concentration=value, constants=tuple(constants))
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0.0 else -math.inf
+
+
+def _exp(log: float) -> float:
+    """Return exp(log), inf beyond the largest float."""
+    return math.exp(log) if log < 709.0 else math.inf
+
+
+def _power(log: float) -> str:
+    return f"{math.exp(log):.6g}" if log < 709.0 else f"10^{log / math.log(10.0):.6g}"

@@ -1,0 +1,57 @@
+"""Petrov (2025), Theorem 4.12: the core head."""
+
+from __future__ import annotations
+
+import math
+
+from ..._bound import Bound
+from ..._problem import Problem
+from ..._registry import Prefix, Promise, Theorem
+from ..requirements import CELLS
+from . import lemmas
+from ._printed import assumptions, printed_count, ragozin_of
+
+
+def core(problem: Problem) -> Bound:
+    """Theorem 4.12 (B.2.9): the core head."""
+    return printed_count(problem, THEOREM, problem.eps / 2.0, problem.eps)
+
+
+def threshold(problem: Problem) -> float:
+    """(4.6): the concentration from which the kernel's convolution error is at most eps, for exponent 1."""
+    if problem.exponent != 1.0:
+        raise ValueError(f"'exponent' must be 1 for theorem='{THEOREM.name}', got {problem.exponent:g}")
+    return lemmas.concentration_needed(
+        problem.eps, problem.dim, lipschitz=problem.lipschitz, ragozin=ragozin_of(problem), harmonic=problem.harmonic
+    )
+
+
+def core_error(concentration: float, radius: float, problem: Problem) -> float:
+    """Return the log of 4.12's error at a concentration and a cap radius: convolution, then 3 L_g radius (B.2.7)."""
+    smooth = math.log(
+        lemmas.convolution_error(
+            concentration,
+            problem.dim,
+            lipschitz=problem.lipschitz,
+            ragozin=ragozin_of(problem),
+            harmonic=problem.harmonic,
+        )
+    )
+    slope = lemmas.log_modulus(concentration, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
+    riemann = lemmas.log_riemann_error(slope, radius)
+    high, low = max(smooth, riemann), min(smooth, riemann)
+    return high + math.log1p(math.exp(low - high))
+
+
+def _error(prefix: Prefix) -> Promise:
+    lam = prefix.concentration
+    log = core_error(lam, prefix.radius, prefix.problem) if lam > 0.0 else math.inf
+    return log, assumptions(prefix.problem)
+
+
+THEOREM = Theorem(
+    "thesis-core", "Petrov (2025), Theorem 4.12", "core head, dim >= 8", "core", printed=True,
+    count=core, threshold=threshold,
+    error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, validated=True,
+    proof="bounds.certify.thesis.core",
+)  # fmt: skip

@@ -1,0 +1,288 @@
+"""The lemmas of Petrov (2025), appendix B, as numbers: as printed, and corrected where the text is wrong.
+
+docs/theorems.md, 2 and 3, states them. The arguments are the same throughout: `dim` is m, 1 to 1e6; `eps`, `lipschitz`
+(L), `sup_norm` (F), `ragozin` (C_R), `harmonic` (C_H) and other sizes are 1e-200 to 1e200, `concentration` (lambda) 0
+to 1e150, `degree` 0 to 1e18. A ValueError or TypeError names the argument that is not. Results beyond the largest
+float are inf; `printed` asks for the text's own form where that is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+
+from spherapprox.special import log_cap_measure
+from spherapprox.vmf import VonMisesFisher
+
+from ...covering import log_rogers_constant
+from ...ragozin import approximation_error
+from ._arguments import checked
+
+_LOG_LARGEST = 460.0
+"""Log of the concentration from which c e^lambda is its leading term, a power of lambda."""
+_LOG_SMALL = -300.0
+"""Log of the angle below which a cap is a Euclidean ball."""
+
+
+@checked
+def best_approximation(degree: int, dim: int, *, lipschitz: float, ragozin: float | None = None) -> float:
+    """Lemma B.2.1: the best polynomial of degree q >= 1 is within C_R L / q of f.
+
+    Printed with an unknown C_R; without `ragozin` the proven value of docs/theorems.md, 4.6, at this degree. By Lemma
+    B.2.2, ``|K * f - K * W_q| <= |f - W_q|``, it bounds what is left after convolution too.
+    """
+    if ragozin is None:
+        return lipschitz * approximation_error(degree, dim)
+    return lipschitz * ragozin / degree if degree > 0 else math.inf
+
+
+@checked
+def eigenvalue_lower(degree: int, concentration: float, dim: int) -> float:
+    """Lemma B.2.3: a_k >= (lambda / (nu + k + sqrt(lambda^2 + (nu+k)^2)))^k, as its natural logarithm."""
+    order = (dim - 1) / 2.0 + degree
+    if degree == 0:
+        return 0.0
+    if concentration == 0.0:
+        return -math.inf
+    return -degree * math.asinh(order / concentration)
+
+
+@checked
+def projection_error(degree: int, concentration: float, dim: int, *, harmonic: float) -> float:
+    """Lemma B.2.4: a polynomial W_q of degree q moves by at most C_H q (1 - B^q) under convolution."""
+    log_b = eigenvalue_lower(degree, concentration, dim) / max(degree, 1)
+    return -harmonic * degree * math.expm1(degree * log_b)
+
+
+@checked
+def concentration_at_degree(eps: float, degree: int, dim: int, *, harmonic: float) -> float:
+    """Return (B.14) and (B.15): the lambda from which B.2.4 is at most eps/2, q >= 1: 2 D E / (1 - D^2), E = nu + q.
+
+    ``D = (1 - eps / (2 C_H q))^(1/q)``; 0 where C_H q <= eps/2.
+    """
+    if (size := 2.0 * harmonic * degree) <= eps:
+        return 0.0
+    drop = eps / size
+    log_d = math.log1p(-drop) / degree
+    return ((dim - 1.0) + 2.0 * degree) * math.exp(log_d) / -math.expm1(2.0 * log_d) if log_d < 0.0 else math.inf
+
+
+@checked
+def concentration_needed(eps: float, dim: int, *, lipschitz: float, ragozin: float, harmonic: float) -> float:
+    """Lemma B.2.5 and (4.6): Lambda(eps), the concentration from which ``|f - K * f| <= eps``.
+
+    With ``u = 1 - eps^2 / (8 L C_H C_R + 2 eps C_H)`` and ``s = eps / (4 L C_R + eps)``,
+    ``Lambda = (8 L C_R + (m+1) eps) u^s / (eps (1 - u^(2s)))``; 0 where u <= 0, since then every concentration will do;
+    inf where it exceeds the largest float (see `log_concentration_needed`).
+    """
+    return _needed(eps, dim, lipschitz, ragozin, harmonic)
+
+
+def _needed(eps: float, dim: int, lipschitz: float, ragozin: float, harmonic: float) -> float:
+    base = 4.0 * lipschitz * ragozin + eps
+    drop = (eps / base) * (eps / (2.0 * harmonic))
+    if drop >= 1.0:
+        return 0.0
+    exponent = (eps / base) * math.log1p(-drop)
+    if exponent > -1e-290:  # subnormal numbers have few digits
+        return math.inf
+    return ((8.0 * lipschitz * ragozin / eps) + dim + 1.0) * math.exp(exponent) / -math.expm1(2.0 * exponent)
+
+
+@checked
+def log_concentration_needed(eps: float, dim: int, *, lipschitz: float, ragozin: float, harmonic: float) -> float:
+    """Return log Lambda(eps) of `concentration_needed`, finite also beyond the largest float; -inf for Lambda = 0."""
+    return _log_needed(eps, dim, lipschitz, ragozin, harmonic)
+
+
+def _log_needed(eps: float, dim: int, lipschitz: float, ragozin: float, harmonic: float) -> float:
+    value = _needed(eps, dim, lipschitz, ragozin, harmonic)
+    if value == 0.0:
+        return -math.inf
+    if value < math.inf:
+        return math.log(value)
+    log_reach = math.log(4.0) + math.log(lipschitz) + math.log(ragozin) - math.log(eps)
+    # u^s / (1 - u^(2s)) = 1 / (2 s (1 - u)) up to a factor 1 + O(s (1 - u)), which is 1 here
+    wide, log_share = np.logaddexp((math.log(2.0) + log_reach, log_reach), (math.log(dim + 1.0), 0.0))
+    return float(wide + 2.0 * log_share) + math.log(harmonic) - math.log(eps)
+
+
+@checked
+def concentration_series(
+    eps: float, dim: int, *, lipschitz: float, ragozin: float, harmonic: float, printed: bool = False
+) -> float:
+    """Return the first two terms of Lambda as eps -> 0 (B.2.5).
+
+    ``128 L^3 C_H C_R^3 / eps^4 + 16 L^2 (m+5) C_H C_R^2 / eps^3``; the thesis prints m - 1 for m + 5.
+    """
+    reach = (lipschitz / eps) * ragozin
+    second = dim - 1.0 if printed else dim + 5.0
+    return (128.0 * reach + 16.0 * second) * reach * reach * (harmonic / eps)
+
+
+@checked
+def convolution_error(concentration: float, dim: int, *, lipschitz: float, ragozin: float, harmonic: float) -> float:
+    """Invert (4.6): the eps with Lambda(eps) = lambda, which bounds ``|f - K * f|``; inf for lambda = 0."""
+    if concentration == 0.0:
+        return math.inf
+
+    def excess(log_eps: float) -> float:
+        needed = _log_needed(math.exp(log_eps), dim, lipschitz, ragozin, harmonic)
+        return max(needed - math.log(concentration), -700.0)
+
+    # u = 0 at this eps, where Lambda reaches 0; a little above it lest rounding leave u > 0
+    mean = math.sqrt(8.0) * math.sqrt(harmonic) * math.sqrt(lipschitz) * math.sqrt(ragozin)
+    top = (harmonic + math.hypot(harmonic, mean)) * (1.0 + 1e-12)
+    low = math.log(top) - 1.0
+    while excess(low) < 0.0:
+        low -= 2.0
+    return math.exp(float(brentq(excess, low, math.log(top), xtol=1e-13)))
+
+
+@checked
+def cap_counts(log_delta: float, dim: int) -> tuple[float, float, float]:
+    """Lemma B.2.6: the logs of three numbers around N_delta, the least number of caps <x, b> >= 1 - delta that cover.
+
+    ``2 / I_(delta(2-delta))(m/2, 1/2) <= N_delta < Phi(m) / (delta(2-delta))^((m+1)/2) < Phi(m) / delta^(m+1)``, for
+    0 < delta < 1. Printed for m >= 8; the last holds for every m >= 2 (docs/theorems.md, 4.2). The middle one needs
+    sqrt(delta(2-delta)) <= 1/(m+1) too, and is inf without it.
+    """
+    delta = math.exp(log_delta)
+    log_sine = 0.5 * (log_delta + math.log(2.0 - delta))
+    lower = -_log_cap(log_delta, dim)
+    rogers = log_rogers_constant(dim) if dim >= 2 else math.inf
+    middle = rogers - (dim + 1.0) * log_sine if log_sine <= -math.log(dim + 1.0) else math.inf
+    return lower, middle, rogers - (dim + 1.0) * log_delta
+
+
+def _log_cap(log_delta: float, dim: int) -> float:
+    """Return log sigma of the cap <x, b> >= 1 - delta; as a ball's, where delta underflows."""
+    log_angle = 0.5 * (log_delta + math.log(2.0))
+    if log_angle < _LOG_SMALL:
+        return float(log_cap_measure(dim, math.exp(_LOG_SMALL))) + dim * (log_angle - _LOG_SMALL)
+    return float(log_cap_measure(dim, 2.0 * math.asin(math.sqrt(0.5 * math.exp(log_delta)))))
+
+
+@checked
+def log_riemann_error(log_slope: float, radius: float, *, printed: bool = True) -> float:
+    """Lemma B.2.7: the log of 3 L_g phi, the error of a Riemann sum on cells within phi of their points.
+
+    Printed with the factor 3; 1 is enough, from the Lipschitz constant L_g in y alone.
+    """
+    return math.log(3.0 if printed else 1.0) + log_slope + math.log(radius)
+
+
+@checked
+def log_peak(log_concentration: float, dim: int) -> float:
+    """Return log(c e^lambda), the kernel's maximum, from log lambda."""
+    if log_concentration <= _LOG_LARGEST:
+        return float(VonMisesFisher(dim, math.exp(log_concentration)).log_density(1.0))
+    start = float(VonMisesFisher(dim, math.exp(_LOG_LARGEST)).log_density(1.0))
+    return start + 0.5 * dim * (log_concentration - _LOG_LARGEST)
+
+
+@checked
+def log_kernel_slope(concentration: float, dim: int, *, printed: bool = False) -> float:
+    """Lemma B.2.8: the log of a Lipschitz constant of the kernel, lambda c e^lambda.
+
+    Printed without the factor lambda, which fails from lambda = 3 on.
+    """
+    if concentration == 0.0:
+        return 0.0 if printed else -math.inf
+    log_lambda = math.log(concentration)
+    return log_peak(log_lambda, dim) + (0.0 if printed else log_lambda)
+
+
+@checked
+def log_modulus(concentration: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
+    """Return log((L + lambda F) c e^lambda), a Lipschitz constant of y -> f(y) K(<x, y>) (B.2.8 in B.2.9)."""
+    return _log_modulus(math.log(concentration) if concentration > 0.0 else -math.inf, dim, lipschitz, sup_norm)
+
+
+def _log_modulus(log_concentration: float, dim: int, lipschitz: float, sup_norm: float) -> float:
+    log_l, log_r = math.log(lipschitz), log_concentration + math.log(sup_norm)
+    top = max(log_l, log_r)
+    return top + math.log1p(math.exp(min(log_l, log_r) - top)) + log_peak(log_concentration, dim)
+
+
+@checked
+def log_delta(concentration: float, eps: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
+    """Return log delta = log((eps / (3 pi (L + lambda F) c e^lambda))^2); caps of 4.12 are <x, b> >= 1 - delta."""
+    log_lambda = math.log(concentration) if concentration > 0.0 else -math.inf
+    return log_delta_at(log_lambda, eps, dim, lipschitz=lipschitz, sup_norm=sup_norm)
+
+
+def log_delta_at(log_concentration: float, eps: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
+    """Return `log_delta` from log lambda."""
+    modulus = _log_modulus(log_concentration, dim, lipschitz, sup_norm)
+    return 2.0 * (math.log(eps) - math.log(3.0 * math.pi) - modulus)
+
+
+@checked
+def log_count(concentration: float, eps: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
+    """Theorem B.2.9, (4.7): log N(lambda, eps) = log(Phi(m) / delta^(m+1))."""
+    return log_count_of(log_delta(concentration, eps, dim, lipschitz=lipschitz, sup_norm=sup_norm), dim)
+
+
+def log_count_of(log_delta: float, dim: int) -> float:
+    """Return log(Phi(m) / delta^(m+1)); Phi(1) is taken as Phi(2)."""
+    return log_rogers_constant(max(dim, 2)) - (dim + 1) * log_delta
+
+
+@checked
+def vector_error(component_error: float, dim: int) -> float:
+    """Corollary B.2.10: the Euclidean error of m+1 components, each with this one."""
+    return math.sqrt(dim + 1.0) * component_error
+
+
+@checked
+def quotient_error(
+    numerator_error: float, denominator_error: float, *, numerator: float, denominator: float, product: float
+) -> float:
+    """Lemma B.3.1: ``|a/c - b/d| <= (e1 |c| + e2 |a|) / |c d|``, e1 = |a - b|, e2 = |c - d|, |c d| >= product > 0."""
+    return (numerator_error * denominator + denominator_error * numerator) / product
+
+
+@checked
+def denominator_error(
+    eps: float, concentration: float, dim: int, *, lipschitz: float, sup_norm: float, printed: bool = False
+) -> float:
+    """Lemma B.3.2: how far ``(c/N) sum exp(lambda <x, b_k>)`` is from 1, with lambda and N of B.2.10 at eps.
+
+    Corrected: ``lambda eps / (2 sqrt(m+1) (L + lambda F))``. Printed (B.22) without the factor lambda.
+    """
+    share = (1.0 if printed else concentration) / (lipschitz + concentration * sup_norm)
+    return 0.5 * eps / math.sqrt(dim + 1.0) * share
+
+
+@checked
+def inner_accuracy(eps: float, dim: int, *, lipschitz: float, sup_norm: float, printed: bool = False) -> float:
+    """Theorem B.3.3: the accuracy eps' of the numerator with which the quotient reaches eps.
+
+    Corrected: ``eps / (3/2 + eps / (2 sqrt(m+1) F))``. Printed: ``2 eps L / (2 L + F)``.
+    """
+    if printed:
+        return 2.0 * eps * lipschitz / (2.0 * lipschitz + sup_norm)
+    return eps / (1.5 + eps / (2.0 * math.sqrt(dim + 1.0) * sup_norm))
+
+
+@checked
+def split_error(inner: float, dim: int, *, sup_norm: float) -> float:
+    """Return the split head's error in B.3.3, corrected: `inner_accuracy` inverted; inf from 2 sqrt(m+1) F on."""
+    size = math.sqrt(dim + 1.0) * sup_norm
+    off = 0.5 * inner / size
+    if off >= 1.0:
+        return math.inf
+    return quotient_error(inner, off, numerator=size, denominator=1.0, product=1.0 - off)
+
+
+@checked
+def mask_error(log_mass: float, mask: float, *, sup_norm: float, inputs: int = 1) -> float:
+    """Lemma 4.16: the cost F' T e^M / (T e^M + S) of a finite mask M, from log S, S = sum_k exp(lambda <x, b_k>).
+
+    Printed as exact, for M -> -inf. For T >= 2 inputs M is the logit between inputs: docs/theorems.md, 3.7.
+    """
+    gap = log_mass - mask - math.log(inputs)
+    return sup_norm / (1.0 + math.exp(gap)) if gap < 700.0 else sup_norm * math.exp(-gap)

@@ -1,0 +1,32 @@
+"""Petrov (2025), Theorem 4.15 as printed: the split head."""
+
+from __future__ import annotations
+
+import math
+
+from ..._bound import Bound, Hypothesis
+from ..._problem import Problem
+from ..._registry import Theorem
+from . import lemmas
+from ._printed import printed_count
+
+
+def split(problem: Problem) -> Bound:
+    """Theorem 4.15 (B.3.3) as printed: the split head. Its proof has a gap; see `split_corrected`."""
+    return printed_count(
+        problem,
+        THEOREM,
+        lemmas.inner_accuracy(
+            problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm, printed=True
+        ),
+        problem.eps / math.sqrt(problem.dim + 1.0),
+        Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm),
+    )
+
+
+THEOREM = Theorem(
+    "thesis-split", "Petrov (2025), Theorem 4.15 as printed", "split head, dim >= 8 (its proof has a gap)", "split",
+    printed=True,
+    count=split,
+    proof="bounds.certify.thesis.split",
+)  # fmt: skip

@@ -1,0 +1,23 @@
+"""Petrov (2025), Theorem 4.14: the core head for targets with several components."""
+
+from __future__ import annotations
+
+import math
+
+from ..._bound import Bound
+from ..._problem import Problem
+from ..._registry import Theorem
+from ._printed import printed_count
+
+
+def vector(problem: Problem) -> Bound:
+    """Theorem 4.14 (B.2.10): the core head for f with m+1 components, each as in 4.12."""
+    root = math.sqrt(problem.dim + 1.0)
+    return printed_count(problem, THEOREM, problem.eps / (2.0 * root), problem.eps / root)
+
+
+THEOREM = Theorem(
+    "thesis-vector", "Petrov (2025), Theorem 4.14", "core head, dim + 1 components, dim >= 8", "core", printed=True,
+    count=vector,
+    proof="bounds.certify.thesis.vector",
+)  # fmt: skip

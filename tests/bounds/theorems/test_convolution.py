@@ -1,0 +1,123 @@
+"""4.1, the convolution error: the threshold, sharpness, Hoelder targets and bounded ones, by direct quadrature."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bounds import concentration, error_bound
+from bounds.theorems.convolution import concentration_needed, convolution_error
+from spherapprox.points import gauss_product
+from spherapprox.vmf import VonMisesFisher
+
+scale = st.floats(-3, 3).map(lambda e: 10.0**e)
+
+
+def direct(lam, dim, lip, exponent, sup=math.inf, n=400_001):
+    """E[min(L theta^alpha, 2F)] by Simpson's rule on both sides of the kink, theta = s^4."""
+    kink = min((2.0 * sup / lip) ** (1.0 / exponent), math.pi)
+    total = norm = 0.0
+    for low, high in ((0.0, kink), (kink, math.pi)):
+        s = np.linspace(low**0.25, high**0.25, n)
+        weight = np.full(n, 2.0)
+        weight[1::2], weight[[0, -1]] = 4.0, 1.0
+        theta = s**4
+        density = weight * np.exp(lam * (np.cos(theta) - 1.0)) * np.sin(theta) ** (dim - 1) * 4.0 * s**3 * (s[1] - s[0])
+        total += np.sum(density * np.minimum(lip * theta**exponent, 2.0 * sup))
+        norm += np.sum(density)
+    return total / norm
+
+
+@settings(max_examples=40)
+@given(dim=st.integers(1, 10**4), share=st.floats(-12, 0.17).map(lambda e: 10.0**e), lip=scale)
+def test_concentration_is_the_threshold(dim, share, lip):
+    lam = concentration(share * lip, dim=dim, lipschitz=lip)
+    assert lip * VonMisesFisher(dim, lam).mean_angle() == pytest.approx(share * lip, rel=1e-11)
+
+
+@settings(max_examples=40)
+@given(dim=st.integers(1, 10**4), share=st.floats(1e-3, 1.0), exponent=st.floats(0.05, 1.0))
+def test_hoelder_concentration_is_the_threshold(dim, share, exponent):
+    kernel = VonMisesFisher(dim, 0.0)
+    eps = share * kernel.mean_angle(exponent) * 2.5
+    lam = concentration_needed(eps, dim, 2.5, exponent)
+    assert convolution_error(lam, dim, 2.5, exponent) == pytest.approx(eps, rel=1e-11)
+
+
+def test_printed_concentration():
+    assert concentration(0.05, dim=8) == pytest.approx(3005.85, abs=0.00501)
+
+
+def test_concentration_is_zero_from_a_right_angle():
+    for dim in (1, 2, 50):
+        assert concentration(math.pi / 2, dim=dim) == 0.0
+        assert concentration(3.0, dim=dim, lipschitz=1.5) == 0.0
+        assert 0.0 < concentration(math.pi / 2 - 1e-3, dim=dim) < 0.1 * dim
+        uniform = VonMisesFisher(dim, 0.0).mean_angle(0.5)
+        assert concentration_needed(1.0001 * uniform, dim, 1.0, 0.5) == 0.0
+        assert 0.0 < concentration_needed(0.999 * uniform, dim, 1.0, 0.5) < 0.1 * dim
+
+
+@pytest.mark.parametrize("dim", [1, 2, 7, 10**4])
+@pytest.mark.parametrize("exponent", [0.3, 1.0])
+def test_concentration_falls_with_eps(dim, exponent):
+    eps = np.concatenate([np.logspace(-12, 0.25, 60), np.linspace(1.56, 1.58, 21)])
+    lam = [concentration_needed(float(e), dim, 1.0, exponent) for e in np.sort(eps)]
+    assert all(a > b or b == 0.0 for a, b in itertools.pairwise(lam))
+
+
+@pytest.mark.parametrize(("dim", "lam"), [(1, 30.0), (1, 0.0), (2, 3.0), (3, 40.0), (8, 100.0), (40, 500.0)])
+@pytest.mark.parametrize(("exponent", "sup"), [(1.0, None), (1.0, 0.05), (1.0, 0.8), (0.5, 0.3), (0.2, None)])
+def test_against_direct_quadrature(dim, lam, exponent, sup):
+    wanted = direct(lam, dim, 2.0, exponent, math.inf if sup is None else sup)
+    assert convolution_error(lam, dim, 2.0, exponent, sup) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_bounded_targets_against_mpmath():
+    lam, dim, lip, sup = 25, 3, 4, mpmath.mpf("0.35")
+    kink = 2 * sup / lip
+
+    def density(theta):
+        return mpmath.exp(lam * mpmath.cos(theta)) * mpmath.sin(theta) ** (dim - 1)
+
+    near = mpmath.quad(lambda t: lip * t * density(t), [0, kink])
+    beyond = 2 * sup * mpmath.quad(density, [kink, 0.5, 1, mpmath.pi])
+    wanted = (near + beyond) / mpmath.quad(density, [0, 0.5, 1, mpmath.pi])
+    assert convolution_error(25.0, 3, 4.0, 1.0, 0.35) == pytest.approx(float(wanted), rel=1e-13)
+
+
+@given(
+    dim=st.integers(1, 10**4), lam=st.floats(-6, 20).map(lambda e: 10.0**e), exponent=st.floats(0.05, 1.0),
+    sup=st.floats(-40, 3).map(lambda e: 10.0**e),
+)  # fmt: skip
+def test_a_sup_norm_only_helps(dim, lam, exponent, sup):
+    free = convolution_error(lam, dim, 1.0, exponent)
+    capped = convolution_error(lam, dim, 1.0, exponent, sup)
+    assert 0.0 < capped <= min(free, 2.0 * sup)
+    assert capped <= convolution_error(lam, dim, 1.0, exponent, 1.5 * sup) * (1 + 1e-12)
+    if 2.0 * sup >= math.pi**exponent:
+        assert capped == free
+    if 2.0 * sup < 1e-6 * free:
+        assert capped > sup
+
+
+def test_attained_by_the_distance_on_the_sphere():
+    # f = L theta(., pole) at the pole, convolved by a quadrature rule of the sphere
+    points, lam, lip = gauss_product(2, 1200), 20.0, 2.5
+    height = points.points[:, 2]
+    lost = lip * np.sum(points.weights * VonMisesFisher(2, lam)(height) * np.arccos(height))
+    bound = error_bound(dim=2, theorem="convolution", lipschitz=lip, concentration=lam).value
+    assert bound == pytest.approx(lost, rel=1e-6)
+    # and by its truncation, |f| <= F
+    capped = np.sum(points.weights * VonMisesFisher(2, lam)(height) * np.minimum(lip * np.arccos(height), 1.0))
+    assert convolution_error(lam, 2, lip, 1.0, 0.5) == pytest.approx(capped, rel=1e-5)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 8])
+def test_attained_by_the_distance_in_other_dimensions(dim):
+    bound = error_bound(dim=dim, theorem="convolution", lipschitz=2.5, concentration=40.0).value
+    assert bound == pytest.approx(direct(40.0, dim, 2.5, 1.0), rel=1e-9)

@@ -1,0 +1,173 @@
+"""4.3, the core head: what its prefix lengths promise, that no concentration does better, ranges, and the searches."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bounds import concentration, prefix_length
+from bounds._problem import Problem
+from bounds.theorems import _search as search
+from bounds.theorems.centroid import centroid, centroid_error
+from bounds.theorems.core import core, core_error
+
+THEOREMS = {"core": (core, core_error), "centroid": (centroid, centroid_error)}
+both = pytest.mark.parametrize("theorem", THEOREMS)
+scale = st.floats(-3, 3).map(lambda e: 10.0**e)
+
+
+def problem(eps, dim, sup=1.0, lip=1.0, exponent=1.0, concentration=None):
+    return Problem(eps, dim, lip, sup, concentration=concentration, exponent=exponent, covering="volume")
+
+
+@both
+@settings(max_examples=25)
+@given(
+    dim=st.integers(1, 10**4), share=st.floats(-12, 0.2).map(lambda e: 10.0**e), lip=scale,
+    ratio=st.floats(1e-3, 12).map(lambda e: 10.0**e), exponent=st.sampled_from([1.0, 1.0, 0.5, 0.2]),
+)  # fmt: skip
+def test_keeps_its_promise_and_is_best(theorem, dim, share, lip, ratio, exponent):
+    prefix, error = THEOREMS[theorem]
+    eps, sup = share * lip, ratio * share * lip
+    bound = prefix(problem(eps, dim, sup, lip, exponent))
+    assert bound.holds
+    assert bound.radius > 0.0
+    promised = error(bound.concentration, bound.radius, dim, lip, sup, exponent)
+    assert promised == pytest.approx(eps, rel=1e-11)
+    for factor in (0.1, 0.9, 0.999, 1.001, 1.1, 10.0, 1e4):
+        other = prefix(problem(eps, dim, sup, lip, exponent, factor * bound.concentration))
+        assert other.log >= bound.log * (1 - 1e-13) - 1e-11
+
+
+@both
+def test_is_the_best_of_a_fine_grid(theorem):
+    # a second way: every concentration, every radius
+    _, error = THEOREMS[theorem]
+    bound = THEOREMS[theorem][0](problem(0.4, 2, 1.5))
+    for lam in np.geomspace(5.0, 2000.0, 25):
+        for radius in np.geomspace(1.001, 3.0, 5) * bound.radius:
+            assert error(lam, radius, 2, 1.0, 1.5) > 0.4
+
+
+@both
+@pytest.mark.parametrize("dim", [1, 2, 8, 1000])
+def test_monotone_in_eps_over_all_ranges(theorem, dim):
+    # through pi/2, where the concentration needed reaches 0, and in steps as small as 1e-9
+    eps = np.sort(np.concatenate([np.logspace(-12, 0.3, 25), math.pi / 2 + np.linspace(-1e-8, 1e-8, 7), [0.1 + 1e-9]]))
+    logs = [THEOREMS[theorem][0](problem(float(e), dim, 10.0)).log for e in eps]
+    assert all(a > b - 1e-13 * a for a, b in itertools.pairwise(logs))
+    assert logs[0] > logs[-1] > 0.0
+
+
+@both
+@pytest.mark.parametrize(("dim", "eps"), [(1, 0.1), (3, 1.7), (64, 1e-6)])
+def test_monotone_in_sup_norm_and_lipschitz(theorem, dim, eps):
+    prefix = THEOREMS[theorem][0]
+    sups = eps * np.logspace(-12, 12, 25)
+    logs = [prefix(problem(eps, dim, float(sup))).log for sup in sups]
+    assert all(a <= b * (1 + 1e-13) for a, b in itertools.pairwise(logs))
+    assert logs[0] == logs[12] == 0.0 < logs[13]  # the zero head, up to sup_norm = eps
+    logs = [prefix(problem(eps, dim, 2.0, float(lip))).log for lip in np.logspace(-12, 12, 13)]
+    assert all(a <= b * (1 + 1e-13) + 1e-9 for a, b in itertools.pairwise(logs))
+
+
+@both
+def test_the_zero_head(theorem):
+    bound = THEOREMS[theorem][0](problem(1.0, 3, 1.0))
+    assert (bound.value, bound.radius, bound.concentration, bound.holds) == (1.0, math.pi, 0.0, True)
+    assert THEOREMS[theorem][0](problem(1.0, 3, 0.2, concentration=7.0)).concentration == 7.0
+
+
+@both
+def test_ends_of_the_ranges(theorem):
+    prefix = THEOREMS[theorem][0]
+    for arguments in ((1e-60, 10**6, 1e10), (1e-60, 1, 1e-59), (1e-12, 10**4, 1.0), (1.5, 10**6, 1e90), (50.0, 2, 51)):
+        assert math.isfinite(prefix(problem(*arguments)).log)
+    coarse = prefix(problem(1e-12, 8, 1.0, exponent=0.1))
+    assert math.isfinite(coarse.log)
+    fine = prefix(problem(1e-12, 8, 1.0, exponent=0.01))  # within 1e-1200 rad
+    assert fine.log == math.inf
+    assert "(eps/lipschitz)^(1/exponent)" in fine.failed[0]
+
+
+@both
+def test_too_small_a_concentration_promises_nothing(theorem):
+    bound = THEOREMS[theorem][0](problem(0.1, 8, concentration=700.0))
+    assert bound.log == math.inf
+    assert bound.failed == (f"concentration > {concentration(0.1, dim=8):.6g}",)
+
+
+def test_core_is_the_shorter_one_where_it_is_known_to_be():
+    # MATH's table, greedy cover: 30.4 and 7.16 decades
+    core_bound = prefix_length(0.1, dim=8, theorem="sharp-core", covering="greedy")
+    assert core_bound.radius == pytest.approx(3.23e-4, rel=2e-3)
+    assert core_bound.concentration == pytest.approx(2.84e3, rel=0.05)  # the optimum is flat
+    assert core_bound.log10 == pytest.approx(30.4, abs=0.0501)
+    at_printed = core_error(2840.0, 3.23e-4, 8, 1.0, 1.0)
+    assert at_printed == pytest.approx(0.0514388688995585 + 3.23e-4 + 0.048210751, rel=1e-7)
+
+
+@both
+@settings(max_examples=12)
+@given(
+    dim=st.sampled_from([1, 2, 8, 10**4]), radius=st.floats(-12, 0.4).map(lambda e: 10.0**e),
+    sup=st.floats(-6, 6).map(lambda e: 10.0**e),
+)  # fmt: skip
+def test_best_concentration_is_best(theorem, dim, radius, sup):
+    error = THEOREMS[theorem][1]
+
+    def log_error(lam):
+        return math.log(error(lam, radius, dim, 1.0, sup))
+
+    best = search.best_concentration(log_error, dim, radius)
+    offsets = (-10.0, -3.0, -1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0, 3.0, 10.0)
+    others = [best * math.exp(x) for x in offsets] if best > 0.0 else np.geomspace(1e-6, 1e6, 13)
+    assert log_error(best) <= min(log_error(lam) for lam in others) + 1e-9
+    assert log_error(best) <= log_error(0.0) + 1e-9
+
+
+def test_best_concentration_takes_the_left_end_of_a_plateau():
+    def log_error(lam):
+        return math.log(0.1 + 1.0 / (1.0 + lam**2))
+
+    best = search.best_concentration(log_error, 3, 0.1, slack=1e-6)
+    assert log_error(best) <= math.log(0.1) + 1.1e-6
+    assert best == pytest.approx(10**3.5, rel=0.03)
+    assert search.best_concentration(lambda lam: 1.0 + lam, 3, 0.1) == 0.0
+
+
+@given(
+    root=st.floats(-50, 50), start=st.floats(-60, 60), slope=st.floats(0.05, 20), bend=st.sampled_from([0.0, 0.2, 1.0])
+)
+def test_increasing_root(root, start, slope, bend):
+    calls = []
+
+    def function(x):
+        calls.append(x)
+        return 3.0 * (x - root) + bend * math.sinh(min(max(x - root, -30.0), 30.0))
+
+    assert search.increasing_root(function, start, slope, -60.0, 60.0)[0] == pytest.approx(root, abs=1e-12, rel=1e-13)
+    assert len(calls) < 80
+    assert search.increasing_root(lambda x: x - 100.0, start, slope, -60.0, 60.0)[0] == 60.0
+    assert search.increasing_root(lambda x: x + 100.0, start, slope, -60.0, 60.0)[0] == -60.0
+    assert search.increasing_root(lambda x: math.inf if x > root else x - root - 1.0, start, slope, -60.0, 60.0)[
+        0
+    ] == pytest.approx(root, abs=1e-12, rel=1e-13)
+
+
+@given(top=st.floats(-20, 20), start=st.floats(-25, 25), skew=st.floats(-0.3, 0.3), floor=st.floats(-60, -30))
+def test_peak(top, start, skew, floor):
+    calls = []
+
+    def function(x):
+        calls.append(x)
+        z = x - top
+        return -math.sqrt(1.0 + z * z) - skew * math.tanh(z) + skew * z if x > floor else search._NEVER
+
+    x = search.peak(function, start, floor, -100.0)
+    step = 1e-4
+    assert function(x) >= max(function(x - step), function(x + step))
+    assert len(set(calls)) < 60

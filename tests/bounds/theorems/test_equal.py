@@ -1,0 +1,138 @@
+"""4.B: printed radii, the integral by brute force, never above the mean bound, and partitions that must obey."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from bounds._problem import Problem
+from bounds.theorems.convolution import concentration_needed
+from bounds.theorems.equal import equal, log_equal_error
+from bounds.theorems.mean import log_mean_error
+from spherapprox import EqualMeasurePartition, worst_case_error
+from spherapprox.special import log_cap_measure
+
+
+def problem(eps, dim, **options):
+    return Problem.checked(eps, dim, **options)
+
+
+def brute_force(lam, rho, dim, n=8001):
+    """The root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) = 0, windows sampled at 400 angles."""
+    u = (np.arange(n) + 0.5) * math.pi / n
+    low, high = np.maximum(u - rho, 0.0), np.minimum(u + rho, math.pi)
+    t = low + (high - low) * np.linspace(0.0, 1.0, 400)[:, None]
+    k = np.exp(lam * (np.cos(t) - 1.0))
+    sines = np.sin(u) ** (dim - 1)
+
+    def balance(w):
+        return np.sum(((t - w) * k).max(axis=0) * sines)
+
+    return brentq(balance, rho, math.pi, xtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("dim", "lam", "rho"),
+    [
+        (1, 30.0, 0.1),
+        (2, 100.0, 0.05),
+        (3, 40.0, 0.4),
+        (8, 300.0, 0.1),
+        (20, 900.0, 0.02),
+        (1, 0.3, 0.01),
+        (4, 0.5, 0.05),
+    ],
+)
+def test_error_by_brute_force(dim, lam, rho):
+    assert math.exp(log_equal_error(lam, rho, dim)) == pytest.approx(brute_force(lam, rho, dim), rel=2e-5)
+
+
+@pytest.mark.parametrize(("lam", "rho"), [(1600.0, 0.0209), (3200.0, 0.0412), (6400.0, 0.0608), (25600.0, 0.0859)])
+def test_table_of_radii(lam, rho):
+    bound = equal(problem(0.1, 8, concentration=lam))
+    assert bound.radius == pytest.approx(rho, abs=0.000051)
+    assert bound.log == pytest.approx(-log_cap_measure(8, bound.radius / 6), rel=1e-12)
+
+
+@given(
+    dim=st.integers(1, 1000),
+    relative=st.floats(-3.0, 8.0).map(lambda e: 10.0**e),
+    rho=st.floats(-12.0, 0.1).map(lambda e: 10.0**e),
+)
+def test_never_above_the_mean_bound_nor_below_what_it_must_exceed(dim, relative, rho):
+    lam = relative * dim
+    log = log_equal_error(lam, rho, dim)
+    assert log <= log_mean_error(lam, rho, dim)
+    assert log > math.log(rho)
+    if log < math.log(math.pi / 2):  # the mean angle itself is what cells of radius 0 would leave
+        assert concentration_needed(math.exp(log), dim, 1.0) <= lam * (1 + 1e-9)
+
+
+@settings(max_examples=25)
+@given(dim=st.integers(1, 60), eps=st.floats(1e-4, 1.5), factor=st.floats(1.01, 1e4))
+def test_keeps_its_promise(dim, eps, factor):
+    lam = factor * concentration_needed(eps, dim, 1.0)
+    bound = equal(problem(eps, dim, concentration=lam))
+    assert bound.holds
+    assert math.exp(log_equal_error(lam, bound.radius, dim)) == pytest.approx(eps, rel=1e-9)
+
+
+def test_the_radius_tends_to_the_error_as_the_concentration_grows():
+    for dim in (1, 3, 100):
+        radii = [equal(problem(0.1, dim, concentration=lam)).radius for lam in np.geomspace(1e5 * dim, 1e20, 6)]
+        assert all(a < b for a, b in itertools.pairwise(radii[:-1]))
+        assert radii[-1] == pytest.approx(0.1, rel=1e-12)
+        errors = [log_equal_error(lam, 0.05, dim) for lam in np.geomspace(1e5 * dim, 1e20, 6)]
+        assert all(a >= b for a, b in itertools.pairwise(errors))
+        assert math.exp(errors[-1]) == pytest.approx(0.05, rel=1e-12)
+
+
+@pytest.mark.parametrize(("dim", "n"), [(1, 60), (2, 400), (3, 600), (8, 1500)])
+def test_partitions_obey(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    for factor in (0.5, 2.0, 30.0):
+        lam = factor * dim / partition.cell_radius() ** 2
+        worst = worst_case_error(partition, lam, n=800, refine=2).lower
+        assert worst <= math.exp(log_equal_error(lam, partition.cell_radius(), dim)) * (1 + 1e-9)
+
+
+def test_arcs_come_close():
+    # on the circle N arcs attain their covering radius, and little less than W*
+    n, lam = 40, 2000.0
+    worst = worst_case_error(EqualMeasurePartition(1, n), lam, n=2000).lower
+    promised = math.exp(log_equal_error(lam, math.pi / n, 1))
+    assert worst <= promised <= 1.35 * worst
+
+
+def test_counts_on_the_circle_are_those_of_arcs():
+    bound = equal(problem(0.1, 1))
+    assert bound.value == math.ceil(math.pi / bound.radius)
+    assert bound.as_integer() == 37
+
+
+def test_wide_goals_and_low_concentrations():
+    assert equal(problem(1.6, 5)).value == equal(problem(1.6, 5, concentration=7.0)).value == 2.0
+    assert equal(problem(3.15, 5)).value == 1.0
+    needed = concentration_needed(0.1, 8, 1.0)
+    bound = equal(problem(0.1, 8, concentration=0.99 * needed))
+    assert not bound.holds
+    assert bound.failed[0] == f"concentration > {needed:.6g}"
+    assert equal(problem(0.1, 8, concentration=1.0001 * needed)).radius < 1e-4
+    assert log_equal_error(0.0, 0.1, 3) == pytest.approx(math.log(math.pi / 2 + 0.1))
+    assert log_equal_error(1.0, 3.0, 3) == math.log(math.pi)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
+@pytest.mark.parametrize("relative", [None, 1.5, 1e8, 1e40])
+def test_extremes_are_finite_and_monotone(dim, relative):
+    eps = [1e-60, 1e-12, 1e-6, 0.01, 0.010001, 0.1, 0.5, 1.0, 1.5, 1.57, 1.6, 2.0]
+    lam = None if relative is None else relative * 16 * dim / 1e-24
+    logs = [equal(problem(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
+    assert np.isfinite(logs).all()
+    assert all(a >= b for a, b in itertools.pairwise(logs))
+    scaled = equal(problem(0.01 * 1e7, dim, lipschitz=1e7, sup_norm=1e7)).log
+    assert lam is not None or scaled == pytest.approx(logs[3], rel=1e-12)

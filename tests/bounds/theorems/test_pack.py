@@ -1,0 +1,219 @@
+"""4.A: windows of the excess by brute force, printed values, promises kept, and point sets that must obey."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from bounds._problem import Problem
+from bounds.theorems._integrals import Excess, log_total
+from bounds.theorems.pack import log_excess, log_most_separated, log_pack_error, pack
+from spherapprox import worst_case_error
+from spherapprox.special import log_cap_measure
+
+
+def problem(eps, dim, **options):
+    return Problem.checked(eps, dim, **options)
+
+
+def colatitudes(dim, n=60_001):
+    """Midpoints u of [0, pi] and weights of sin(u)^(dim-1) du."""
+    u = (np.arange(n) + 0.5) * math.pi / n
+    return u, np.sin(u) ** (dim - 1) * math.pi / n
+
+
+def phi(t, lam, w):
+    return (t - w) * np.exp(lam * (np.cos(t) - math.cos(w)))
+
+
+def window_max(u, r, lam, w):
+    """The largest phi within r of each u: ends of the window and every local maximum seen on a fine grid."""
+    grid = np.linspace(w, math.pi, 60_001)
+    values = phi(grid, lam, w)
+    low, high = np.maximum(u - r, 0.0), np.minimum(u + r, math.pi)
+    best = np.maximum(phi(low, lam, w), phi(high, lam, w))
+    for i in np.flatnonzero((values[1:-1] >= values[:-2]) & (values[1:-1] > values[2:])) + 1:
+        found = minimize_scalar(
+            lambda t: -phi(t, lam, w), bounds=(grid[i - 1], grid[i + 1]), method="bounded", options={"xatol": 1e-12}
+        )
+        best = np.where((low <= found.x) & (found.x <= high), np.maximum(best, -found.fun), best)
+    return best
+
+
+@settings(max_examples=20)
+@given(
+    dim=st.integers(1, 24),
+    w=st.floats(0.08, math.pi / 2),
+    log_lam=st.floats(-3.0, 7.0),
+    share=st.floats(0.02, 1.3),
+)
+def test_integrals_of_the_windows_by_brute_force(dim, w, log_lam, share):
+    lam, r = math.exp(log_lam), share * w
+    u, weight = colatitudes(dim)
+    weight = weight / math.sin(w) ** (dim - 1)
+    g = window_max(u, r, lam, w)
+    excess = Excess(lam, dim, w)
+    positive = log_total(excess.log_integrals(excess.positive(r)))
+    # kinks between grid points, and a peak as narrow as t1 - w, limit the brute force
+    assert positive == pytest.approx(math.log(np.sum(np.maximum(g, 0.0) * weight)), abs=2e-5)
+    if r < 0.9 * w:
+        negative = log_total(excess.log_integrals(excess.negative(r)))
+        assert negative == pytest.approx(math.log(np.sum(np.maximum(-g, 0.0) * weight)), abs=2e-3)
+
+
+def test_integrals_where_phi_rises_again_near_the_antipode():
+    # lambda so small that the value at pi matters: more than a hump, and no hump at all
+    for dim, lam, w, r in (
+        (18, 2.4, 1.47, 0.3),
+        (3, 0.15, 1.53, 0.84),
+        (1, 3.0, 0.4, 1.5),
+        (2, 5.0, 0.05, 1.2),
+        (1, 0.01, 1.55, 0.01),
+        (2, 0.5, 1.2, 0.02),
+        (30, 1.2, 1.5, 0.1),
+    ):
+        u, weight = colatitudes(dim)
+        g = window_max(u, r, lam, w)
+        brute = math.log(np.sum(np.maximum(g, 0.0) * weight / math.sin(w) ** (dim - 1)))
+        excess = Excess(lam, dim, w)
+        assert log_total(excess.log_integrals(excess.positive(r))) == pytest.approx(brute, abs=1e-6)
+
+
+# log10 N with its printed digits: dim, eps, lambda
+TABLE = [
+    (8, 0.1, 12800.0, 11.45),
+    (8, 0.1, 3200.0, 12.48),
+    (8, 0.5, 512.0, 5.88),
+    (8, 0.5, 128.0, 6.86),
+    (16, 0.1, 25600.0, 22.25),
+    (2, 0.1, 3200.0, 3.24),
+    (2, 0.1, 800.0, 3.38),
+]
+
+
+@pytest.mark.parametrize(("dim", "eps", "lam", "log10"), TABLE)
+def test_table(dim, eps, lam, log10):
+    by_volume = pack(problem(eps, dim, concentration=lam, covering="volume"))
+    assert by_volume.log10 == pytest.approx(log10, abs=0.00501)
+    assert by_volume.log == pytest.approx(-log_cap_measure(dim, by_volume.radius / 2), rel=1e-12)
+    assert pack(problem(eps, dim, concentration=lam)).log <= by_volume.log
+    if lam * eps * eps == pytest.approx(16 * dim):
+        free = pack(problem(eps, dim, covering="volume"))
+        assert free.log == pytest.approx(by_volume.log, rel=1e-12)
+        assert free.concentration == pytest.approx(lam)
+
+
+@pytest.mark.parametrize(
+    ("dim", "lam", "rho"), [(16, 6400.0, 0.0632), (8, 3200.0, 0.0706), (2, 800.0, 0.082), (3, 600.0, 0.01147)]
+)
+def test_condition_by_brute_force(dim, lam, rho):
+    # just inside and just outside what is allowed at w = 0.1
+    w, (u, weight) = 0.1, colatitudes(dim, 600_001)
+    allowed = pack(problem(w, dim, concentration=lam)).radius
+    assert allowed == pytest.approx(rho, rel=2e-3)
+    for radius, holds in ((0.998 * allowed, True), (1.002 * allowed, False)):
+        left = np.sum(np.maximum(window_max(u, radius / 2, lam, w), 0) * weight) / np.sum(weight[u <= radius / 2])
+        nearest = -phi(radius, lam, w)
+        reach = np.minimum(u + radius, math.pi)
+        cells = np.sum(np.maximum(-phi(reach, lam, w), 0) * weight) / np.sum(weight[u <= radius])
+        assert (left <= max(nearest, cells)) == holds
+
+
+@settings(max_examples=25)
+@given(dim=st.integers(1, 60), eps=st.floats(1e-4, 1.5), factor=st.floats(0.7, 1e4))
+def test_keeps_its_promise(dim, eps, factor):
+    bound = pack(problem(eps, dim, concentration=factor * 16 * dim / eps**2))
+    assert bound.holds
+    promised = math.exp(log_pack_error(bound.concentration, bound.radius, bound.radius, dim))
+    assert promised == pytest.approx(eps, rel=1e-9)
+    assert log_excess(Excess(bound.concentration, dim, eps), 0.999 * bound.radius, 0.999 * bound.radius) < 0.0
+
+
+def test_error_grows_with_the_radius_and_as_points_come_closer():
+    for dim, lam in ((1, 100.0), (2, 500.0), (8, 3e3)):
+        by_radius = [log_pack_error(lam, rho, 0.05, dim) for rho in np.linspace(0.03, 1.7, 12)]
+        assert all(a <= b + 1e-12 for a, b in itertools.pairwise(by_radius))
+        by_separation = [log_pack_error(lam, 0.2, s, dim) for s in np.geomspace(1e-4, 1.0, 12)]
+        assert all(a >= b - 1e-12 for a, b in itertools.pairwise(by_separation))
+        assert by_separation[-1] == by_separation[-2]  # more than 2 rho apart is no help
+        assert math.exp(by_separation[-1]) > 0.2
+    assert math.exp(log_pack_error(0.0, 0.1, 0.1, 3)) == pytest.approx(math.pi)
+
+
+def greedy(dim, separation, rng):
+    """A set of points farther than `separation` from each other, and how far a dense sample is from it."""
+    sample = rng.normal(size=(15_000, dim + 1))
+    sample /= np.linalg.norm(sample, axis=1, keepdims=True)
+    far = np.full(len(sample), np.inf)
+    points = []
+    while far.max() > 2.0 * math.sin(separation / 2):
+        points.append(sample[far.argmax()])
+        far = np.minimum(far, np.linalg.norm(sample - points[-1], axis=1))
+    return np.array(points)
+
+
+@pytest.mark.parametrize(("dim", "rho"), [(1, 0.05), (2, 0.15), (3, 0.4)])
+def test_separated_points_obey(dim, rho):
+    rng = np.random.default_rng(dim)
+    points = greedy(dim, rho, rng)
+    assert math.log(len(points)) <= log_most_separated(rho, dim)
+    covering = rho * (1.0 + 0.1)  # the sample itself is finer than this, seen below
+    for lam in (5.0 / rho, 2.0 * dim / rho**2, 30.0 * dim / rho**2):
+        worst = worst_case_error(points, lam, n=1500, refine=4).lower
+        assert worst <= math.exp(log_pack_error(lam, covering, rho, dim)) * (1 + 1e-9)
+
+
+def test_separated_points_are_no_more_than_rankin_allows():
+    # 2 m + 2 points at right angles reach the bound's limit; its formula by brute force
+    for dim in (2, 8, 24):
+        separation = 0.7
+        b = math.asin(math.sqrt(2) * math.sin(separation / 2))
+        u, weight = colatitudes(dim)
+        mean = np.sum(np.maximum(np.cos(u) - math.cos(b), 0.0) * weight) / np.sum(weight)
+        rankin = math.log(math.sin(b) ** 2 / (2 * math.cos(b) * mean))
+        volume = -log_cap_measure(dim, separation / 2)
+        assert log_most_separated(separation, dim) == pytest.approx(min(volume, rankin), rel=1e-7)
+        assert log_most_separated(separation, dim, sharp=False) == volume
+        cross = log_most_separated(math.pi / 2 - 1e-9, dim)
+        assert cross >= math.log(2 * dim + 2)
+    # kissing: 240 points at 60 degrees on S^7, 196560 on S^23
+    assert math.log(240) <= log_most_separated(math.pi / 3, 7) < math.log(240) + 0.7
+    assert math.log(196560) <= log_most_separated(math.pi / 3, 23) < math.log(196560) + 1.5
+    tiny = [log_most_separated(s, 8) + 8 * math.log(s) for s in (1e-3, 1e-30, 1e-55)]
+    assert tiny == pytest.approx([tiny[0]] * 3, abs=1e-5)
+
+
+def test_wide_goals_need_two_points_at_every_concentration():
+    poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    for lam in (0.0, 1.0, 100.0):
+        assert worst_case_error(poles, lam, n=2000).lower <= math.pi / 2 + 1e-7
+        assert pack(problem(1.6, 2, concentration=lam)).value == 2.0
+    assert pack(problem(1.6, 2)).concentration == 0.0
+    assert pack(problem(3.2, 2)).value == 1.0
+    assert pack(problem(1.57, 2)).value > 2.0
+
+
+def test_low_concentrations_are_refused():
+    for dim, eps in ((1, 0.1), (8, 0.1), (1000, 1e-9)):
+        for lam in (0.0, 0.2 * dim / eps**2):
+            bound = pack(problem(eps, dim, concentration=lam))
+            assert bound.failed == ("a large enough concentration",)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
+@pytest.mark.parametrize("relative", [None, 1.5, 1e8, 1e40])
+def test_extremes_are_finite_and_monotone(dim, relative):
+    eps = [1e-60, 1e-12, 1e-6, 0.01, 0.010001, 0.1, 0.5, 1.0, 1.5, 1.57, 1.6, 2.0]
+    lam = None if relative is None else relative * 16 * dim / 1e-24
+    logs = [pack(problem(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
+    assert np.isfinite(logs).all()
+    assert all(a >= b for a, b in itertools.pairwise(logs))
+
+
+def test_hoelder_targets():
+    bound = pack(problem(0.2, 3, exponent=0.5, lipschitz=2.0))
+    assert bound == pack(problem(0.01, 3))

@@ -1,0 +1,116 @@
+"""The library's own theorems: printed values, what they promise at what they return, and containment."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bounds import best_concentration, concentration, error_bound, prefix_length
+from bounds.theorems import LADDER
+from spherapprox.special import log_cap_measure
+
+PRINTED = {"covering": "greedy", "ragozin": 1.0, "harmonic": 1.0, "slack": 0.0}
+
+# log10 N at L = F = 1 with its printed digits: dim, eps, 4.12, 4.3, 4.4 mean, 4.4 nearest, 4.5
+TABLE = [
+    (8, 0.5, "414.96", "19.5", "22.67", "5.01", "3.37"),
+    (8, 0.1, "667.99", "30.4", "28.29", "10.5", "8.87"),
+    (16, 0.1, "2119.5", "63.9", "60.59", "19.0", "17.0"),
+    (2, 0.1, None, "7.16", "6.31", "3.52", "2.60"),
+]
+PRINTED_BY = ("thesis-core", "sharp-core", "sharp-split-mean", "sharp-split-nearest", "lower")
+
+
+@pytest.mark.parametrize("row", TABLE)
+@pytest.mark.parametrize("column", range(5))
+def test_table(row, column):
+    dim, eps, *printed = row
+    value = prefix_length(eps, dim=dim, theorem=PRINTED_BY[column], **PRINTED).log10
+    if printed[column] is None:
+        assert value == math.inf
+        return
+    digits = len(printed[column].partition(".")[2])
+    assert value == pytest.approx(float(printed[column]), abs=0.501 * 10.0**-digits)
+
+
+def test_table_other_entries():
+    assert prefix_length(0.1, dim=2, theorem="sharp-split-nearest", covering="volume", slack=0).log10 == pytest.approx(
+        3.20, abs=0.00501
+    )
+    limit = prefix_length(0.1, dim=8, theorem="sharp-split-nearest", **PRINTED)
+    assert limit.log10 == pytest.approx(10.511, abs=0.000501)
+    assert limit.concentration == math.inf
+    for lam, log10 in ((3.7e4, 10.88), (3.7e5, 10.55), (4.4e8, 10.511)):
+        bound = prefix_length(0.1, dim=8, theorem="sharp-split-nearest", covering="greedy", concentration=lam)
+        assert bound.log10 == pytest.approx(log10, abs=0.011)
+    core = prefix_length(0.1, dim=8, theorem="sharp-core", **PRINTED)
+    assert core.radius == pytest.approx(3.23e-4, rel=2e-3)
+    assert core.concentration == pytest.approx(2.84e3, rel=0.05)  # the optimum is flat
+    assert concentration(0.05, dim=8) == pytest.approx(3005.85, abs=0.00501)
+
+
+def test_sharp_split_is_the_smaller_one():
+    names = [theorem.name for theorem in LADDER if theorem.joins == "sharp-split"]
+    for lam in (None, 50.0, 1e4):
+        parts = [prefix_length(0.5, dim=3, theorem=name, concentration=lam).log for name in names]
+        assert prefix_length(0.5, dim=3, concentration=lam).log == min(parts)
+
+
+@settings(max_examples=60)
+@given(dim=st.integers(1, 300), eps=st.floats(1e-6, 0.99))
+def test_lower_is_below_every_upper(dim, eps):
+    floor = prefix_length(eps, dim=dim, theorem="lower").log
+    assert floor <= prefix_length(eps, dim=dim, theorem="sharp-split-nearest").log
+    assert floor >= 0.0
+
+
+def test_lower_needs_a_target_that_can_be_missed():
+    trivial = prefix_length(1.5, dim=2, sup_norm=1.0, theorem="lower")
+    assert trivial.value == 1.0
+    assert trivial.failed == ("eps < sup_norm",)
+
+
+@given(dim=st.integers(1, 50), n=st.integers(1, 10**9))
+def test_lower_radius_inverts_the_cap_measure(dim, n):
+    radius = error_bound(dim=dim, theorem="lower", lipschitz=1.0, n=n, covering="greedy").value
+    assert log_cap_measure(dim, radius) == pytest.approx(-math.log(n), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split"])
+@pytest.mark.parametrize("dim", [1, 2, 8])
+def test_best_concentration_beats_its_neighbours(theorem, dim):
+    arguments = {"dim": dim, "theorem": theorem, "lipschitz": 1.0, "radius": 0.01, "n": 1e6, "sup_norm": 1.0}
+    best = best_concentration(**arguments)
+    slack = 1e-3 if theorem == "sharp-split" else 0.0  # its infimum is not attained
+    for factor in np.logspace(-4, 4, 33):
+        other = error_bound(**arguments, concentration=best.concentration * factor)
+        assert best.log <= other.log + slack + 1e-9
+        assert not slack or factor >= 1 or other.log > math.log((1 + slack) * 0.01)
+
+
+def test_best_concentration_is_zero_where_nothing_helps():
+    # 4.3 at a radius of 0.5 in dim 8: any kernel's variation costs more than the constant's distance
+    best = best_concentration(dim=8, theorem="sharp-core", lipschitz=1.0, radius=0.5, sup_norm=3.0)
+    assert best.concentration == 0.0
+    assert best.value == pytest.approx(math.pi / 2 + 0.5, rel=1e-14)
+
+
+def test_extreme_arguments_stay_finite_and_monotone():
+    for dim in (1, 2, 8, 100, 1000):
+        for theorem in ("sharp-core", "sharp-split-mean", "sharp-split-nearest", "lower"):
+            logs = [b.log for b in prefix_length([1e-9, 1e-6, 1e-3, 0.1, 0.9], dim=dim, theorem=theorem)]
+            assert np.isfinite(logs).all()
+            assert all(a > b for a, b in itertools.pairwise(logs))
+
+
+@pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split-nearest"])
+@pytest.mark.parametrize("dim", [1, 2, 100])
+def test_prefixes_shorten_where_the_constant_becomes_good_enough(theorem, dim):
+    # at eps = pi/2 the needed concentration reaches 0, the best one does not
+    eps = [1.5, math.pi / 2 - 1e-9, math.pi / 2, math.pi / 2 + 1e-9, 1.6, 2.0, 3.2]
+    logs = [b.log for b in prefix_length(eps, dim=dim, theorem=theorem, sup_norm=10.0)]
+    assert all(a >= b - 1e-9 * abs(b) for a, b in itertools.pairwise(logs))
+    assert logs[3] == pytest.approx(logs[1], rel=1e-6, abs=1e-6)

@@ -1,0 +1,3 @@
+"""These are scripts, not tests."""
+
+collect_ignore_glob = ["*.py"]

@@ -1,4 +1,4 @@
-"""A function on S^m together with what the theory asks of it: modulus of continuity and sup norm."""
+"""Targets: functions on S^m with their modulus of continuity and sup norm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Target"]
 
 @dataclass(frozen=True)
 class Target:
-    """A function on the sphere S^m that is to be approximated, and the constants known of it.
+    """A function on the sphere S^m that is to be approximated, with the constants known of it.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Target:
             _checks.instance(getattr(self, text), text, str)
 
     def _set(self, attribute: str, value: object) -> None:
-        """Store a checked value: only `__post_init__` may."""
+        """Set an attribute of the frozen record, in `__post_init__` only."""
         object.__setattr__(self, attribute, value)
 
     def __call__(self, x: ArrayLike) -> Floats:
@@ -132,7 +132,7 @@ class Target:
         else:
             remedy = "'n_outputs' states the number of columns"
             _checks.shaped(values, "function", (n, self.n_outputs), note=note, remedy=remedy, verb="return")
-        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)
+        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)  # (n,)
         if bad.any():
             first = int(np.argmax(bad))
             raise ValueError(

@@ -14,7 +14,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core.cgutils import get_or_insert_function
 
-from ..jit import njit
+from ..jit import subroutine
 from . import emit
 from .emit import intrinsic
 from .registers import has_avx512
@@ -56,7 +56,7 @@ def decay_constants(rate: float, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
     return high, low, kind(min(octaves / -float(high), largest) if high else largest)
 
 
-@njit
+@subroutine
 def decay_table(constants: Any, like: Any) -> Any:
     """Return the constants in an array of a type: the exponentials have no registers left for them."""
     table = np.empty(3, like.dtype)

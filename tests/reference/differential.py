@@ -2,7 +2,7 @@
 
 Run it as ``python tests/reference/differential.py --problems 20000``: it prints the numbers of cases by method and by
 switch, the largest shares of the proven bounds, and every case outside its bound; it fails if there is one. A case is
-one call of `evaluate`; tests/spherapprox/test_differential.py runs some dozens.
+one call of `evaluate`; tests/spherapprox/summation/test_differential.py runs some dozens.
 """
 
 from __future__ import annotations

@@ -415,7 +415,7 @@ def promised(dim, degree):
 
 def table_of_designs():
     """Return {(dim, degree): (points, bound)} as docs/theorems/5.9-designs.md has it, S^2, then the others."""
-    page = (Path(__file__).parents[2] / "docs" / "theorems" / "5.9-designs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "theorems" / "5.9-designs.md").read_text(encoding="utf-8")
     rows = [
         [int(cell) for cell in re.search(rf"^\| {name} \|(.*)\|$", page, re.M)[1].split("|")]
         for name in (r"\$t\$", "points", "bound")

@@ -153,7 +153,7 @@ def test_antipodes_and_float32():
     np.testing.assert_allclose(head(x), [3.0, 1.0, 2.0], rtol=1e-14)
 
 
-def test_bad_input():
+def test_equal_points_and_concentration_zero_are_refused():
     twice = np.vstack([np.eye(3), [[0.0, 1.0, -0.0]]])
     for values in (core_values, split_values):
         with pytest.raises(ValueError, match=r"'points' must be distinct.*rows 1 and 3"):

@@ -96,7 +96,7 @@ def test_softmax_does_not_underflow():
     assert np.abs(values - smooth(b.points)).max() < 0.5  # the means over Voronoi cells
 
 
-def test_bad_input():
+def test_fewer_samples_than_control_points_are_refused():
     b = points.fibonacci(50)
     with pytest.raises(ValueError, match=r"'samples' must be at least as many as the 50 control points, got 49"):
         core_values(smooth, b, 5.0, "least_squares", samples=49)

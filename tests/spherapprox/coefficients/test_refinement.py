@@ -67,7 +67,7 @@ def test_what_is_kept():
     assert small.refine(lambda x: x[:, 0]).values.dtype == np.float64
 
 
-def test_bad_input():
+def test_a_target_of_another_shape_is_refused():
     made = SplitHead(np.eye(3), np.ones(3), 1.0)
     with pytest.raises(ValueError, match=r"'target' must return shape \(3,\) as the head does, got \(3, 2\)"):
         made.refine(both)

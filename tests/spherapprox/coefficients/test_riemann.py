@@ -65,7 +65,7 @@ def test_float32_stays_while_it_can():
     assert core_values(first, rows, 1e40).dtype == np.float64  # the peak is beyond float32
 
 
-def test_bad_input():
+def test_unknown_rules_of_coefficients_are_refused():
     rows = np.eye(3)
     with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann'.*got 'magic'"):
         core_values(first, rows, 1.0, "magic")

@@ -251,7 +251,7 @@ def test_the_zero_target_and_a_single_point():
     np.testing.assert_allclose(head([[1.0, 0.0]]), 2.0, rtol=1e-5)
 
 
-def test_bad_input():
+def test_only_positive_quadrature_has_spectral_coefficients():
     rule, first = points.gauss_product(2, 9), targets.zonal_harmonic(2, 1)
     for wrong in (points.fibonacci(50), EqualMeasurePartition(2, 50), rule.points,
                   PointSet(np.eye(3), [1.5, -0.25, -0.25], degree=0)):  # fmt: skip

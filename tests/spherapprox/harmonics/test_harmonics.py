@@ -8,16 +8,11 @@ from hypothesis import strategies as st
 from scipy import special as scipy_special
 from scipy.optimize import minimize
 
-from spherapprox import harmonics
+from spherapprox import harmonics, sphere
 
 FEW = settings(derandomize=True, deadline=None, max_examples=25)
 POLES = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-def random_rows(n, seed=0, dim=2):
-    x = np.random.default_rng(seed).normal(size=(n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
 def largest(function, starts):
@@ -38,11 +33,11 @@ class TestOrder:
         assert harmonics.degrees(7).tolist() == [k for k, _ in pairs]
 
     @pytest.mark.parametrize(("degree", "order", "match"), [(-1, 0, "'degree'"), (2, 3, "'order'"), (2, -3, "'order'")])
-    def test_bad(self, degree, order, match):
+    def test_degree_and_order_are_in_range(self, degree, order, match):
         with pytest.raises(ValueError, match=match):
             harmonics.column(degree, order)
 
-    def test_bad_max_degree(self):
+    def test_a_negative_degree_is_refused(self):
         with pytest.raises(ValueError, match="'max_degree' must be at least 0, got -1"):
             harmonics.degrees(-1)
 
@@ -86,7 +81,7 @@ class TestAssociatedLegendre:
     @pytest.mark.parametrize(
         ("degree", "order", "z"), [(200, 0, 0.99999), (200, 1, 0.9999), (200, 150, 0.2), (200, 200, 0.7), (64, 3, -0.6)]
     )
-    def test_against_mpmath(self, degree, order, z):
+    def test_schmidt_against_mpmath(self, degree, order, z):
         assert harmonics.associated_legendre(degree, z)[degree, order] == pytest.approx(
             float(schmidt_mp(degree, order, z)), rel=1e-11, abs=2e-13
         )
@@ -101,7 +96,7 @@ class TestAssociatedLegendre:
     def test_underflows_quietly(self):
         assert harmonics.associated_legendre(400, math.cos(1e-6))[400, 400] == 0.0
 
-    def test_shapes(self):
+    def test_shapes_are_degree_order_and_those_of_z(self):
         assert harmonics.associated_legendre(3, 0.5).shape == (4, 4)
         assert harmonics.associated_legendre(3, np.zeros((2, 5))).shape == (4, 4, 2, 5)
         assert harmonics.associated_legendre(0, 0.5).tolist() == [[1.0]]
@@ -115,11 +110,11 @@ class TestAssociatedLegendre:
             ((10**5, np.zeros(100)), "fewer values 'z'"),
         ],
     )
-    def test_bad(self, arguments, match):
+    def test_degrees_and_cosines_out_of_range_are_refused(self, arguments, match):
         with pytest.raises(ValueError, match=match):
             harmonics.associated_legendre(*arguments)
 
-    def test_bad_normalization(self):
+    def test_unknown_normalizations_are_refused(self):
         with pytest.raises(ValueError, match=r"'normalization' must be one of 'schmidt', .*, got 'full'"):
             harmonics.associated_legendre(2, 0.5, normalization="full")
 
@@ -137,8 +132,8 @@ def schmidt_mp(degree, order, z):
 
 
 class TestRealSphericalHarmonics:
-    def test_against_scipy(self):
-        x = random_rows(50)
+    def test_the_table_is_scipys(self):
+        x = sphere.uniform(2, 50, 0)
         theta, phi = np.arccos(x[:, 2]), np.arctan2(x[:, 1], x[:, 0])
         table = harmonics.real_spherical_harmonics(12, x, normalization="surface")
         for k in range(13):
@@ -149,7 +144,7 @@ class TestRealSphericalHarmonics:
                     np.testing.assert_allclose(table[:, harmonics.column(k, -m)], expected.imag, atol=1e-13)
 
     def test_degree_two_by_hand(self):
-        x, y, z = rows = random_rows(20).T
+        x, y, z = rows = sphere.uniform(2, 20, 0).T
         expected = np.sqrt(3) * np.stack([x * y, y * z, (3 * z * z - 1) / (2 * np.sqrt(3)), x * z, (x * x - y * y) / 2])
         table = harmonics.real_spherical_harmonics(2, rows.T, normalization="schmidt")
         np.testing.assert_allclose(table[:, 4:], expected.T, atol=1e-15)
@@ -169,7 +164,7 @@ class TestRealSphericalHarmonics:
     @FEW
     @given(SEEDS)
     def test_addition_theorem_to_degree_200(self, seed):
-        x = random_rows(2, seed)
+        x = sphere.uniform(2, 2, seed)
         table = harmonics.real_spherical_harmonics(200, x, normalization="schmidt")
         sums = np.add.reduceat(table[0] * table[1], np.arange(201) ** 2)
         expected = scipy_special.eval_legendre(np.arange(201), x[0] @ x[1])
@@ -182,20 +177,20 @@ class TestRealSphericalHarmonics:
         assert np.array_equal(table, zonal)
 
     def test_blocks_do_not_matter(self):
-        x = random_rows(5000)
+        x = sphere.uniform(2, 5000, 0)
         table = harmonics.real_spherical_harmonics(13, x)
         assert np.array_equal(
             table[[0, 4680, 4681, 4999]], harmonics.real_spherical_harmonics(13, x[[0, 4680, 4681, 4999]])
         )
 
     def test_length_of_rows_does_not_enter(self):
-        x = random_rows(20)
+        x = sphere.uniform(2, 20, 0)
         np.testing.assert_allclose(
             harmonics.real_spherical_harmonics(8, x * (1 + 5e-7)), harmonics.real_spherical_harmonics(8, x), atol=1e-13
         )
 
     def test_float32_rows_are_computed_in_float64(self):
-        x = random_rows(20).astype(np.float32)
+        x = sphere.uniform(2, 20, 0).astype(np.float32)
         unit = x / np.linalg.norm(x.astype(float), axis=1, keepdims=True)
         table = harmonics.real_spherical_harmonics(8, x)
         assert table.dtype == np.float64
@@ -211,7 +206,7 @@ class TestRealSphericalHarmonics:
             (40000, POLES, "use synthesize"),
         ],
     )
-    def test_bad(self, degree, x, match):
+    def test_degrees_and_rows_out_of_range_are_refused(self, degree, x, match):
         with pytest.raises(ValueError, match=match):
             harmonics.real_spherical_harmonics(degree, x)
 
@@ -220,7 +215,7 @@ class TestSynthesize:
     @pytest.mark.parametrize("normalization", harmonics.NORMALIZATIONS)
     @pytest.mark.parametrize("shape", [(36,), (36, 1), (36, 4)])
     def test_is_the_table_times_the_coefficients(self, normalization, shape):
-        x = np.vstack([random_rows(40), POLES])
+        x = np.vstack([sphere.uniform(2, 40, 0), POLES])
         coefficients = np.random.default_rng(1).normal(size=shape)
         table = harmonics.real_spherical_harmonics(5, x, normalization=normalization)
         result = harmonics.synthesize(coefficients, x, normalization=normalization)
@@ -228,7 +223,7 @@ class TestSynthesize:
         np.testing.assert_allclose(result, table @ coefficients, atol=1e-13)
 
     def test_many_rows_and_high_degree(self):
-        x = random_rows(1000)
+        x = sphere.uniform(2, 1000, 0)
         coefficients = np.zeros(201**2)
         coefficients[harmonics.column(200, 0)] = 1.0
         expected = scipy_special.eval_legendre(200, x[:, 2])
@@ -242,11 +237,11 @@ class TestSynthesize:
 
     @pytest.mark.parametrize("coefficients", [np.ones(5), np.ones((3, 3)), np.ones((4, 2, 2)), np.array(1.0)])
     @pytest.mark.parametrize("function", [harmonics.synthesize, harmonics.gradient])
-    def test_bad_coefficients(self, function, coefficients):
+    def test_coefficients_have_a_row_for_each_degree_and_order(self, function, coefficients):
         with pytest.raises(ValueError, match=r"'coefficients' must have shape .*degree k and order m"):
             function(coefficients, POLES)
 
-    def test_bad_values(self):
+    def test_coefficients_that_are_not_finite_are_refused(self):
         with pytest.raises(ValueError, match="'coefficients' must be finite, got nan"):
             harmonics.synthesize([math.nan], POLES)
         with pytest.raises(ValueError, match="'normalization' must be one of"):
@@ -260,7 +255,7 @@ class TestGradient:
     @given(SEEDS, st.integers(0, 12))
     def test_against_differences_along_great_circles(self, seed, degree):
         rng = np.random.default_rng(seed)
-        x = np.vstack([random_rows(8, seed), POLES, [[1e-9, 0, 1]], [[1e-3, -1e-3, -math.sqrt(1 - 2e-6)]]])
+        x = np.vstack([sphere.uniform(2, 8, seed), POLES, [[1e-9, 0, 1]], [[1e-3, -1e-3, -math.sqrt(1 - 2e-6)]]])
         coefficients = rng.normal(size=(degree + 1) ** 2)
         slope = harmonics.gradient(coefficients, x)
         assert np.abs((slope * x).sum(axis=1)).max() < 1e-12 * (1 + np.abs(slope).max())
@@ -276,7 +271,7 @@ class TestGradient:
 
     @pytest.mark.parametrize("degree", [1, 2, 7, 40])
     def test_squares_of_one_degree_sum_to_the_eigenvalue(self, degree):
-        x = np.vstack([random_rows(5), POLES, [[1.0, 0.0, 0.0]]])
+        x = np.vstack([sphere.uniform(2, 5, 0), POLES, [[1.0, 0.0, 0.0]]])
         total = np.zeros(len(x))
         for c in np.eye((degree + 1) ** 2)[degree**2 :]:
             total += (harmonics.gradient(c, x, normalization="schmidt") ** 2).sum(axis=1)
@@ -291,7 +286,7 @@ class TestGradient:
     def test_of_a_constant_is_zero(self):
         assert not harmonics.gradient([3.0], POLES).any()
 
-    def test_bad(self):
+    def test_gradients_take_one_column_on_the_sphere(self):
         with pytest.raises(ValueError, match=r"'coefficients' must have shape .* one column at a time"):
             harmonics.gradient(np.ones((4, 2)), POLES)
         with pytest.raises(ValueError, match=r"'x' must have shape \(n, 3\)"):
@@ -323,7 +318,7 @@ class TestProject:
         np.testing.assert_allclose(found[k * k + k], expected, atol=1e-12, rtol=1e-13)
         assert np.abs(np.delete(found, k * k + k)).max() < 1e-12
 
-    def test_bad(self):
+    def test_functions_and_band_limits_are_checked(self):
         with pytest.raises(TypeError, match="'function' must be callable"):
             harmonics.project(3.0, 2)
         with pytest.raises(ValueError, match="'band_limit' must be at least 3, got 2"):
@@ -356,8 +351,8 @@ def test_degrees_beyond_time_and_memory_are_refused_at_once(call):
 class TestZonalHarmonic:
     @pytest.mark.parametrize("dim", [2, 3, 8])
     @pytest.mark.parametrize("degree", [0, 1, 2, 7, 40])
-    def test_against_scipy(self, dim, degree):
-        x, pole = random_rows(30, 1, dim), random_rows(1, 2, dim)[0]
+    def test_zonal_harmonics_are_scipys_gegenbauer_polynomials(self, dim, degree):
+        x, pole = sphere.uniform(dim, 30, 1), sphere.uniform(dim, 1, 2)[0]
         order = (dim - 1) / 2
         expected = scipy_special.eval_gegenbauer(degree, order, x @ pole)
         expected /= scipy_special.eval_gegenbauer(degree, order, 1.0)
@@ -369,12 +364,12 @@ class TestZonalHarmonic:
         np.testing.assert_allclose(harmonics.zonal_harmonic(5, x, [1.0, 0.0]), np.cos(5 * theta), atol=1e-14)
 
     def test_rows_a_little_too_long_stay_in_range(self):
-        pole = random_rows(1, 5)[0]
+        pole = sphere.uniform(2, 1, 5)[0]
         assert harmonics.zonal_harmonic(3, np.stack([pole, -pole]) * (1 + 5e-7), pole) == pytest.approx(
             [1, -1], abs=1e-14
         )
 
-    def test_bad(self):
+    def test_degree_and_pole_out_of_range_are_refused(self):
         with pytest.raises(ValueError, match="'degree' must be at least 0, got -1"):
             harmonics.zonal_harmonic(-1, POLES, POLES[0])
         with pytest.raises(ValueError, match="'degree' must be at most 1000000, got 1000000000000000000"):
@@ -392,7 +387,7 @@ class TestBandlimitedMaximum:
         rng = np.random.default_rng(seed)
         coefficients = rng.normal(size=(degree + 1) ** 2) * rng.choice([1e-8, 1.0, 1e5])
         found = harmonics.bandlimited_maximum(coefficients, slack=slack)
-        x = random_rows(4000, seed)
+        x = sphere.uniform(2, 4000, seed)
         value = np.abs(harmonics.synthesize(coefficients, x)).max()
         slope = np.linalg.norm(harmonics.gradient(coefficients, x), axis=1).max()
         assert max(value, found.attained_value) <= found.sup_norm <= (1 + 2.1 * slack) * found.attained_value
@@ -404,7 +399,7 @@ class TestBandlimitedMaximum:
     def test_is_close_to_the_maxima_found_by_local_search(self, seed):
         coefficients = np.random.default_rng(seed).normal(size=64)
         found = harmonics.bandlimited_maximum(coefficients)
-        starts = random_rows(4000, seed)
+        starts = sphere.uniform(2, 4000, seed)
         value = largest(lambda x: np.abs(harmonics.synthesize(coefficients, x)), starts)
         slope = largest(lambda x: np.linalg.norm(harmonics.gradient(coefficients, x), axis=1), starts)
         for upper, lower, true in (
@@ -424,7 +419,7 @@ class TestBandlimitedMaximum:
             assert coarse.sup_norm >= true.attained_value
             assert coarse.lipschitz >= true.attained_slope
 
-    def test_known_maxima(self):
+    def test_maxima_of_zonal_and_linear_functions(self):
         zonal = np.zeros(49)
         zonal[harmonics.column(6, 0)] = 2.0
         found = harmonics.bandlimited_maximum(zonal, normalization="schmidt", slack=1e-4)
@@ -451,14 +446,14 @@ class TestBandlimitedMaximum:
         padded = np.concatenate([c, np.zeros(9)])
         assert harmonics.bandlimited_maximum(padded) == harmonics.bandlimited_maximum(c)
 
-    def test_normalization(self):
+    def test_the_maximum_does_not_depend_on_the_normalization(self):
         c = np.random.default_rng(4).normal(size=16)
         scaled = c / np.sqrt(2 * harmonics.degrees(3) + 1)
         ours, schmidt = harmonics.bandlimited_maximum(scaled), harmonics.bandlimited_maximum(c, normalization="schmidt")
         assert ours.sup_norm == pytest.approx(schmidt.sup_norm, rel=1e-13)
         assert ours.lipschitz == pytest.approx(schmidt.lipschitz, rel=1e-13)
 
-    def test_bad(self):
+    def test_slack_out_of_range_is_refused(self):
         with pytest.raises(ValueError, match="'slack' must be at least 1e-08, got 0"):
             harmonics.bandlimited_maximum(np.ones(4), slack=0)
         with pytest.raises(ValueError, match=r"'slack' must be at most 0.5, got 1"):
@@ -469,7 +464,7 @@ class TestBandlimitedMaximum:
 
 @pytest.mark.parametrize("table", [harmonics.real_spherical_harmonics, harmonics.hyperspherical_harmonics])
 def test_degree_and_points_come_in_either_order(table):
-    x = random_rows(4, 0)
+    x = sphere.uniform(2, 4, 0)
     for first in (x, x.tolist(), x.astype(np.float32)):
         np.testing.assert_array_equal(table(first, 3), table(3, first))
     with pytest.raises(TypeError, match="'max_degree' must be an integer"):

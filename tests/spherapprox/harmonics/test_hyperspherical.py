@@ -26,7 +26,7 @@ def test_orthonormal_on_an_exact_rule(dim, degree):
 
 @settings(max_examples=15)
 @given(st.integers(1, 9), st.integers(0, 2**31))
-def test_addition_theorem(dim, seed):
+def test_the_addition_theorem_holds(dim, seed):
     """sum_j Y_lj(x) Y_lj(y) = dim H_l P_l(<x, y>) for pairs of points, their antipodes and poles among them."""
     degree = {1: 80, 2: 80, 3: 60, 4: 24}.get(dim, 6)
     x = sphere.uniform(dim, 4, seed)
@@ -119,7 +119,7 @@ def test_high_degrees_near_a_pole_neither_under_nor_overflow():
     assert np.isfinite(harmonics.hyperspherical_harmonics(120, x[1:])).all()
 
 
-def test_bad_input():
+def test_degrees_beyond_time_and_memory_are_refused():
     x = sphere.uniform(3, 4, 0)
     with pytest.raises(ValueError, match="'max_degree' must be at most 1000, got 1001: for dim >= 3"):
         harmonics.hyperspherical_harmonics(1001, x)

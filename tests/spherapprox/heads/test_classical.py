@@ -253,12 +253,12 @@ def test_float32_stays():
         ({"concentration": 1e301}, ValueError, "'concentration' must be at most 1e"),
     ],
 )
-def test_bad_options(options, error, message):
+def test_refusals_name_argument_value_and_remedy(options, error, message):
     with pytest.raises(error, match=message):
         ClassicalHead(**{"control_points": np.eye(3), "values": np.ones(3), "concentration": 1.0} | options)
 
 
-def test_bad_input():
+def test_sequences_that_are_no_rows_of_the_sphere_are_refused():
     head = ClassicalHead(np.eye(3), np.ones((3, 2)), 1.0)
     for x in (np.ones(3), np.eye(2), np.ones((1, 1, 1, 3)), np.empty((0, 3)), np.empty((0, 2, 3))):
         with pytest.raises(ValueError, match="'x' must"):

@@ -88,7 +88,7 @@ def test_rows_that_are_equal_are_left_out_together(kind):
 
 
 @both
-def test_bad_weights(kind):
+def test_weights_are_one_for_each_row_and_not_negative(kind):
     x, y = noisy(20, 0.0)
     for weights, message in (
         (np.ones(5), r"'weights' must have shape \(20,\), one for each row, got \(5,\)"),
@@ -247,7 +247,7 @@ def test_the_coarse_grid_is_near_the_best(kind, monkeypatch):
 
 
 @both
-def test_edges(kind):
+def test_one_row_and_constant_data_are_fitted(kind):
     x, y = noisy(50, 0.0)
     one = kind.fit(x[:1], y[:1], n=1)
     np.testing.assert_allclose(one(x[:1]), y[:1], rtol=1e-5)
@@ -270,7 +270,7 @@ def test_edges(kind):
     np.testing.assert_allclose(far(x), y, rtol=0, atol=1e-2 * np.abs(y).max() + 2.0 * np.ptp(y) * (kind is SplitHead))
 
 
-def test_control_points():
+def test_farthest_points_are_distinct_and_cover():
     x = sphere.uniform(3, 200, rng=0)
     chosen = farthest(x, 20, np.random.default_rng(0))
     distances = cdist(x[chosen], x[chosen])
@@ -289,7 +289,7 @@ def test_control_points():
 
 
 @both
-def test_bad_input(kind):
+def test_more_control_points_than_rows_are_refused(kind):
     x, y = noisy(20, 0.0)
     with pytest.raises(ValueError, match=r"'n' must be at most 20, got 21: there are no more rows in 'x'"):
         kind.fit(x, y, n=21)

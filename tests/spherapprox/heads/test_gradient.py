@@ -131,7 +131,7 @@ def test_band_limited_fields():
 
 
 @both
-def test_edges(kind):
+def test_the_gradient_of_one_control_point_vanishes_at_its_poles(kind):
     pole = np.eye(3)[2:]
     one = kind(pole, [2.0], 50.0)
     for method in ("auto", "dense"):
@@ -172,7 +172,7 @@ def test_float32_stays(kind):
 
 
 @both
-def test_bad_input(kind):
+def test_refusals_name_argument_value_and_remedy(kind):
     head = kind(np.eye(3), np.ones(3), 2.0)
     with pytest.raises(ValueError, match=r"'x' must have shape \(n, 3\) for dim = 2, got \(4, 4\)"):
         head.gradient(np.eye(4))

@@ -193,7 +193,7 @@ def test_the_split_head_becomes_the_nearest_point():
     np.testing.assert_allclose(head(x), rows[np.argmax(x @ rows.T, axis=1), 0], rtol=1e-15)
 
 
-def test_point_sets():
+def test_point_sets_are_kept_and_weights_must_suit_the_head():
     equal = points.fibonacci(50)
     assert SplitHead.from_target(lambda x: x[:, 0], equal, 3.0).points is equal
     rule = points.gauss_product(2, 5)
@@ -203,7 +203,7 @@ def test_point_sets():
 
 
 @both
-def test_bad_input(kind):
+def test_refusals_name_argument_value_and_remedy(kind):
     rows, target = np.eye(3), Target(lambda x: x[:, 0], 2)
     head = kind(rows, np.ones(3), 2.0)
     with pytest.raises(ValueError, match=r"'x' must have shape \(n, 3\) for dim = 2, got \(4, 4\)"):

@@ -26,7 +26,7 @@ def model(kind="split", **options):
 
 
 @parametrize_with_checks([model("split"), model("core")])
-def test_scikit_learn(estimator, check):
+def test_the_estimator_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
@@ -60,7 +60,7 @@ def test_it_is_fit_behind_the_stereographic_map(kind):
 
 
 @kinds
-def test_directions(kind):
+def test_normalized_rows_forget_their_lengths(kind):
     x = sphere.uniform(2, 150, rng=0)
     lengths = np.exp(np.random.default_rng(1).standard_normal((150, 1)))
     fitted = model(kind, embedding="normalize").fit(lengths * x, x[:, :2])
@@ -115,7 +115,7 @@ def test_sample_weights_count_rows(kind, embedding):
     assert np.abs(weighted.predict(X) - model(kind, embedding=embedding).fit(X, y).predict(X)).max() > 1e-3
 
 
-def test_bad_parameters():
+def test_weights_and_embeddings_are_checked():
     X, y = data(20)
     with pytest.raises(ValueError, match=r"'sample_weight' must have shape \(20,\), one for each row, got \(3,\)"):
         model().fit(X, y, np.ones(3))

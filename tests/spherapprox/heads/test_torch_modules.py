@@ -149,7 +149,7 @@ def test_the_exponential_sum_says_that_it_is_no_attention():
 
 
 @each
-def test_gradients(kind):
+def test_gradients_pass_torchs_check(kind):
     rows, values = recipe(2, 6, 3)
     module = kind(rows, values, 4.0).to_torch(trainable=True)
     parameters = [p for p in module.parameters() if p.requires_grad]
@@ -287,7 +287,7 @@ def test_any_leading_dimensions(kind, p, leading):
 
 
 @each
-def test_bad_arguments(kind):
+def test_refusals_name_argument_value_and_remedy(kind):
     head = kind(*recipe(2, 9, 2), 3.0)
     for dtype in (torch.int64, torch.float16, "float64", np.float64):
         with pytest.raises(TypeError, match=r"'dtype' must be torch\.float32 or torch\.float64"):
@@ -351,7 +351,7 @@ def test_parts_are_as_large_as_is_said(monkeypatch):
     assert sizes == [6, 6, 6, 2]
 
 
-def test_sequences_only():
+def test_a_module_of_the_classical_head_takes_sequences_only():
     module = ClassicalHead(*recipe(2, 9, 2), 3.0).to_torch()
     with pytest.raises(ValueError, match=r"'x' must have shape \(T, 3\) or \(batch, T, 3\)"):
         module(torch.ones(3, dtype=float64))

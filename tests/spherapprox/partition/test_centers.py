@@ -293,6 +293,6 @@ P = EqualMeasurePartition(2, 50)
         (lambda: P.locate([[0.0, 0, 1]], workers=1.5), ValueError, r"'workers' must be an integer, got 1.5"),
     ],
 )
-def test_bad_input(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()

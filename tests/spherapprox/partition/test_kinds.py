@@ -181,7 +181,7 @@ def test_centroids_are_means_of_samples():
 
 
 @pytest.mark.parametrize(("dim", "n"), CASES)
-def test_every_kind(dim, n):
+def test_the_smallest_cap_has_the_smallest_radius_of_all_kinds(dim, n):
     count = 40 if dim < 10 else 4
     where = [0, n // 3, n // 2, max(0, n - count)]
     radii = {}
@@ -345,6 +345,6 @@ def test_value_semantics_of_kinds():
         (lambda: EqualMeasurePartition(2, 9).sample(0, rng="a"), TypeError, r"'rng' must be an integer, got 'a'"),
     ],
 )
-def test_bad_input_of_kinds(call, error, message):
+def test_unknown_kinds_are_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()

@@ -114,7 +114,7 @@ def test_radii_are_attained(dim, n):
 
 @fixed
 @given(st.integers(1, 10), st.integers(1, 10**6), st.integers(0, 2**32 - 1))
-def test_random_partitions(dim, n, seed):
+def test_random_partitions_are_partitions(dim, n, seed):
     partition = EqualMeasurePartition(dim, n)
     counts = partition.collar_counts
     assert counts.sum() == n
@@ -305,7 +305,7 @@ def test_results_do_not_depend_on_other_partitions_made_in_between():
     assert np.array_equal(EqualMeasurePartition(6, 5000).centers(), before)
 
 
-def test_value_semantics():
+def test_partitions_are_values():
     partition = EqualMeasurePartition(3, 1000)
     assert partition == EqualMeasurePartition(dim=3, n=1e3)
     assert hash(partition) == hash(EqualMeasurePartition(3, 1000))
@@ -341,7 +341,7 @@ def test_copies_keep_the_kind_of_centres(make):
     assert len({EqualMeasurePartition(3, 50, kind) for kind in ("midpoint", "smallest-cap", "centroid")}) == 3
 
 
-def test_replaced_parameters():
+def test_replaced_parameters_make_another_partition():
     partition = EqualMeasurePartition(3, 50, centers="centroid")
     assert partition.cell_radius() > 0.0  # computed once, and not for others
     for replace in (type(partition).__replace__, getattr(copy, "replace", type(partition).__replace__)):

@@ -119,7 +119,7 @@ def test_rest_of_the_collars_of_small_partitions_of_the_sphere(kind):
         (3, 10**9, "centroid"),
     ],
 )
-def test_huge_partitions(dim, n, kind):
+def test_the_radius_of_huge_partitions_bounds_every_cell(dim, n, kind):
     partition = EqualMeasurePartition(dim, n, kind)
     assert partition.cell_radius_is_exact()
     x = sphere.uniform(dim, 4, dim)

@@ -100,7 +100,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_known_sets(name):
+def test_covering_radius_and_separation_of_known_sets(name):
     x, radius, distance = KNOWN[name]
     tilt = np.linalg.qr(np.random.default_rng(1).standard_normal((x.shape[1], x.shape[1])))[0]
     for rows in (x, unit(x @ tilt)):
@@ -194,7 +194,8 @@ def test_work_beyond_hulls_is_in_proportion_to_the_budget(monkeypatch):
         return direction
 
     monkeypatch.setattr("spherapprox.points.covering.radius.climb", counted)
-    monkeypatch.setattr("spherapprox.points.covering.radius._half_space", lambda x: refine.Hole(x[0], 0.1, math.pi))
+    nothing_known = lambda x: (x[0], np.zeros(1, int), np.ones(1))  # noqa: E731
+    monkeypatch.setattr("spherapprox.points.covering.radius.least_norm", nothing_known)
     works = []
     monkeypatch.setattr("spherapprox.points.covering.radius.least_support", lambda x, work: works.append(work) or 0.0)
     counts = []
@@ -221,7 +222,7 @@ def test_third_moment_by_inner_products(d, n):
         assert np.abs(way(x, weights) - unfolded @ unfolded.T).max() < 1e-15
 
 
-def test_clustered_points():
+def test_intervals_of_clustered_points_hold():
     x = sphere.uniform(2, 3000, 5)
     x[:2990] = unit(1e-7 * x[:2990] + [0.0, 0.0, 1.0])
     for dim in (2, 3):
@@ -393,7 +394,7 @@ def test_climb_ends_at_a_local_maximum(d, seed):
 
 
 @pytest.mark.parametrize("dim", [3, 12])
-def test_nearest(dim):
+def test_nearest_points_against_all_pairs(dim):
     x, c = sphere.uniform(dim, 500, 0), sphere.uniform(dim, 700, 1)
     index, angle = Nearest(x, 2)(c)
     table = sphere.distance(c[:, None], x)
@@ -446,7 +447,7 @@ def test_mesh_ratio_is_at_least_one(dim, n, seed):
     assert points.uniform(dim, n, seed).mesh_separation_ratio() >= 1.0 - 1e-14
 
 
-def test_circle_interval():
+def test_the_interval_on_the_circle_is_half_the_largest_gap():
     azimuth = np.array([0.0, 0.5, 1.0, 3.0])
     interval = covering_interval(np.column_stack([np.cos(azimuth), np.sin(azimuth)]), rtol=0.5)
     assert interval.lower == pytest.approx(math.pi - 1.5, rel=1e-15)

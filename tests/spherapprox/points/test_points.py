@@ -79,7 +79,7 @@ def test_gauss_nodes_are_right_to_the_last_bits():
 
 @fixed
 @given(st.integers(1, 3000))
-def test_fibonacci(n):
+def test_fibonacci_points_are_equispaced_in_height_and_azimuth(n):
     lattice = points.fibonacci(n)
     assert len(lattice) == n
     i = np.arange(n)
@@ -180,7 +180,7 @@ def test_sobol_and_uniform_of_any_count():
     assert np.array_equal(points.uniform(3, 9, 1).points, sphere.uniform(3, 9, 1))
 
 
-def test_record():
+def test_a_point_set_keeps_its_own_copies():
     given = np.eye(4)
     record = PointSet(given, [0.5, 0.5, 0.5, -0.5])
     assert (len(record), record.dim, repr(record)) == (4, 3, "PointSet(n=4, dim=3)")

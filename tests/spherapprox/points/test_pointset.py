@@ -151,7 +151,7 @@ def test_rotation_by_scipy_and_of_sloppy_rows():
         (np.full((3, 3), np.nan), r"'R' must be finite, got nan"),
     ],
 )
-def test_rotation_refuses(R, message):
+def test_what_is_no_rotation_is_refused(R, message):
     with pytest.raises(ValueError, match=message):
         points.fibonacci(10).rotate(R)
 

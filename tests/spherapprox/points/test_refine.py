@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 from spherapprox import EqualMeasurePartition, PointSet, points, special, sphere
+from spherapprox._kernels.points import delaunay
 from spherapprox.points import insertion, refine, relaxation
 
 fixed = settings(derandomize=True, deadline=None, max_examples=20)
@@ -134,14 +135,13 @@ def test_started_from_one_point_it_is_separated_and_within_twice_the_best(dim, n
 def test_insertion_repairs_itself(monkeypatch):
     start = points.uniform(2, 30, 0)
     whole = points.greedy(start, 60)
-    split, calls = insertion._split, []
+    insert, calls = delaunay.insert, []
 
     def stops_early(x, filled, *surface):
         calls.append(filled)
-        filled, _ = split(x[: min(filled + 7, len(x))], filled, *surface)
-        return filled, None
+        return insert(x[: filled + 7], filled, *surface)[0], False
 
-    monkeypatch.setattr(insertion, "_split", stops_early)
+    monkeypatch.setattr(delaunay, "insert", stops_early)
     parts = points.greedy(start, 60)
     assert len(calls) == 5
     assert np.allclose(parts.points, whole.points, rtol=0, atol=1e-12)
@@ -154,8 +154,6 @@ def test_insertion_repairs_itself(monkeypatch):
 
 
 def test_insertion_stops_at_a_spoilt_region():
-    from spherapprox._kernels.points import delaunay
-
     x = np.concatenate([sphere.uniform(2, 30, 0), np.empty((20, 3))])
     corners, beside = insertion._triangulation(x[:30])
     n = len(corners)

@@ -225,7 +225,7 @@ def test_more_threads_than_blocks(dim):
         (lambda rule: rule.quadrature_error(2, workers=0), ValueError, "'workers' must be at least 1"),
     ],
 )
-def test_bad_input(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call(points.uniform(2, 5, 0))
 

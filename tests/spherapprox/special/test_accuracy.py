@@ -199,7 +199,7 @@ def test_doubtful_values_raise():
         truth.iv_ratio_by_fraction(0.0, 1e6)
 
 
-def test_cap_references():
+def test_references_of_caps_agree_with_the_beta_function():
     rng = np.random.default_rng(2)
     for _ in range(25):
         dim, angle = int(rng.choice([1, 2, 3, 9, 40, 200])), float(rng.uniform(0.01, 3.1))
@@ -222,7 +222,7 @@ def test_cap_references():
         assert close(truth.log_surface_area(2), mp.log(4 * mp.pi))
 
 
-def test_gegenbauer_references():
+def test_references_of_gegenbauer_polynomials_agree_with_the_series():
     rng = np.random.default_rng(4)
     for _ in range(20):
         degree, dim, t = int(rng.integers(1, 60)), int(rng.integers(1, 30)), float(rng.uniform(-1.0, 1.0))

@@ -8,6 +8,7 @@ import pytest
 import scipy.special
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sums import wide
 
 from spherapprox import special
 from spherapprox._scalars import beta
@@ -76,7 +77,7 @@ def test_ratio_over_very_many_steps():
             assert abs(special.log_iv_ratio(0.0, x, step) / log - 1) < 2e-15, (step, x)
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
+@wide
 @pytest.mark.parametrize(
     "corner", [(0.0, 0.3, 1.2, 3.0), (0.0, 2.0, 0.0, 4.0), (0.0, 40.0, 0.0, 40.0), (60.0, 70.0, 55.0, 70.0)]
 )
@@ -190,7 +191,7 @@ def test_complement_never_exceeds_one():
     assert np.max(special.iv_ratio_complement(3.5, np.linspace(1.0, 100.0, 20_000), 30)) == 1.0
 
 
-def test_bessel_edges():
+def test_bessel_functions_at_zero_and_infinity():
     assert special.log_iv(0.0, 0.0) == 0.0
     assert special.log_iv(2.5, 0.0) == -math.inf
     assert special.log_iv(2.5, math.inf) == math.inf
@@ -239,7 +240,7 @@ def test_compiled_arrays_equal_scalars_bit_for_bit(name, arguments):
     np.testing.assert_array_equal(result[:400], single)
 
 
-def test_gauss_rules():
+def test_gauss_rules_are_exact():
     with mp.workdps(30):
         nodes, weights = quadrature.gauss_legendre(72)
         exact = [2 / ((1 - x * x) * mp.diff(lambda t: mp.legendre(72, t), x) ** 2) for x in map(mp.mpf, nodes[:3])]
@@ -334,7 +335,7 @@ def test_cap_angle_is_monotone_and_inverts(dim, log_measure, scale):
     assert special.cap_angle(dim, log_measure * 1.01) <= angle * (1 + 1e-15)
 
 
-def test_cap_edges():
+def test_caps_of_angle_zero_and_pi():
     assert special.log_cap_measure(5, 0.0) == -math.inf
     assert special.log_cap_measure(5, math.pi) == 0.0
     assert special.cap_angle(5, -math.inf) == 0.0
@@ -353,7 +354,7 @@ def test_cap_edges():
     assert special.cap_angle(3, -missing) == pytest.approx(math.pi - a, rel=1e-12)
 
 
-def test_surface_area():
+def test_surface_areas_of_known_spheres():
     areas = [math.exp(special.log_surface_area(m)) for m in (1, 2, 3, 4)]
     np.testing.assert_allclose(areas, [2 * math.pi, 4 * math.pi, 2 * math.pi**2, 8 * math.pi**2 / 3], rtol=1e-14)
     with mp.workdps(30):

@@ -168,7 +168,7 @@ def test_three_term_recurrence(k, m, t):
 
 @quick
 @given(st.integers(2, 300), dims, st.floats(-1.0, 1.0))
-def test_differential_equation(k, m, t):
+def test_gegenbauer_polynomials_solve_their_differential_equation(k, m, t):
     value, first, second = (special.gegenbauer_derivative(k, m, t, order=i) for i in range(3))
     # (1 - t^2) G'' - m t G' + k (k+m-1) G = 0
     sizes = [special.gegenbauer_derivative_bound(k, m, order=i) for i in range(3)]
@@ -322,7 +322,7 @@ def test_lipschitz_bounds_every_slope(k, m):
     assert np.all(slopes**2 <= k * (k + m - 1.0) * ((1.0 - value) * (1.0 + value) + 1e-11))
 
 
-def test_lipschitz_limits():
+def test_lipschitz_constants_at_both_ends_of_the_dimensions():
     assert special.gegenbauer_lipschitz([0, 1, 17], 1).tolist() == [0.0, 1.0, 17.0]
     assert special.gegenbauer_lipschitz([0, 1], [2, 10**12]).tolist() == [0.0, 1.0]
     first = scipy.special.jvp(1, scipy.special.jnp_zeros(1, 1)[0], 0)  # the maximum of J_1 = -J_0'

@@ -1,10 +1,8 @@
 """Some dozens of the cases of tests/reference/differential.py: methods against long double, all switches forced."""
 
 import differential
-import numpy as np
 import pytest
-
-wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
+from sums import wide
 
 
 @wide

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sums import sphere, wide
 
 from spherapprox import EqualMeasurePartition, Target, evaluate
 from spherapprox.summation import distributed
@@ -22,15 +23,9 @@ from spherapprox.summation.distributed import tasks
 dask = pytest.importorskip("dask.distributed")
 driver = pytest.importorskip("spherapprox.summation.distributed.driver")
 
-wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 E = np.eye(3)
 dask_array = types.SimpleNamespace(__dask_graph__=None)
 CHOICES = [dict(zip(("normalize", "log"), pair, strict=True)) for pair in itertools.product((False, True), repeat=2)]
-
-
-def sphere(n, dim, seed=0):
-    x = np.random.default_rng(seed).standard_normal((n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
 def first_plus_two(b):
@@ -364,7 +359,7 @@ def test_dask_is_not_loaded_before_it_is_needed():
         ({"n_workers": 0}, ValueError, "'n_workers' must be at least 1"),
     ],
 )
-def test_bad_input(change, error, match):
+def test_refusals_name_argument_value_and_remedy(change, error, match):
     arguments = {"x": E, "control_points": E, "values": np.ones(3), "concentration": 1.0} | change
     with pytest.raises(error, match=match):
         distributed.evaluate(**arguments)

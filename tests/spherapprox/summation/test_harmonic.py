@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import eval_legendre
+from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.summation.legendre import LANES, filter_orders
@@ -15,8 +16,6 @@ from spherapprox.summation.harmonic import columns, expansion, window
 from spherapprox.summation.harmonic import legendre as legendre_module
 from spherapprox.summation.method import Tolerance
 from spherapprox.summation.problem import Problem
-
-wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 
 
 @pytest.fixture(params=["numba", "ducc0"])
@@ -32,21 +31,6 @@ def legendre(request, monkeypatch):
     expansion.design.cache_clear()
 
 
-def sphere(n, dim, seed=0):
-    x = np.random.default_rng(seed).standard_normal((n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
-
-
-def truth(x, b, values, concentration, normalize=False):
-    """The chord form on the rows as given, in longdouble; and the same for absolute values."""
-    x, b, values = (np.asarray(a, dtype=np.longdouble) for a in (x, b, values))
-    t = ((x[:, None] - b) ** 2).sum(axis=2)
-    shift = t.min(axis=1, keepdims=True) if normalize else 0.0
-    e = np.exp(-np.longdouble(concentration) / 2 * (t - shift))
-    below = e.sum(axis=1).reshape(-1, *[1] * (values.ndim - 1)) if normalize else 1.0
-    return (e @ values) / below, (e @ abs(values)) / below
-
-
 def check(x, b, values, concentration, rtol, normalize=False):
     """Evaluate; the error must be within the bound that is stated, and where nothing was redone that within rtol."""
     values = values.reshape(len(b), -1)
@@ -60,7 +44,7 @@ def check(x, b, values, concentration, rtol, normalize=False):
 
 def near_pole(n, spread):
     b = spread * sphere(n, 2, 29) + np.eye(3)[2]
-    return b / np.linalg.norm(b, axis=1, keepdims=True)
+    return unit(b)
 
 
 def clusters(dim):
@@ -69,7 +53,7 @@ def clusters(dim):
     near = axes[dim] + 1e-3 * np.random.default_rng(5).standard_normal((200, dim + 1))
     seam = np.zeros((100, dim + 1))
     seam[:, 0], seam[:, 1] = -1.0, np.linspace(-1e-9, 1e-9, 100)
-    sets = [sphere(300, dim, 1), axes, near / np.linalg.norm(near, axis=1, keepdims=True), sphere(1, dim, 2), seam]
+    sets = [sphere(300, dim, 1), axes, unit(near), sphere(1, dim, 2), seam]
     return [*sets, np.repeat(sphere(1, dim, 3), 50, axis=0), np.concatenate([sphere(4, dim, 4), -sphere(4, dim, 4)])]
 
 
@@ -167,7 +151,7 @@ def test_the_scale_is_found_where_few_rows_are_near(monkeypatch, normalize):
 def test_rows_far_from_all_control_points_are_done_densely():
     b = sphere(400, 2, 14) * [0.2, 0.2, 1.0]
     b[:, 2] = np.abs(b[:, 2])
-    b /= np.linalg.norm(b, axis=1, keepdims=True)
+    b = unit(b)
     x = np.concatenate([b[:50], -b[:50]])
     values = b[:, 0] + 2.0
     got, plan = evaluate(x, b, values, 800.0, method="harmonic", rtol=1e-9, normalize=True, explain=True)
@@ -193,7 +177,7 @@ def test_rows_far_from_all_control_points_are_done_densely():
 def test_bound_holds_for_any_accuracy(seed, dim, log_concentration, log_rtol, size):
     rng = np.random.default_rng(seed)
     b = sphere(size, dim, seed) * np.array([1.0] * dim + [rng.random() * 3.0])
-    b /= np.linalg.norm(b, axis=1, keepdims=True)
+    b = unit(b)
     values = rng.standard_normal((size, 2)) * 10.0 ** rng.uniform(-3, 3, (size, 1))
     check(sphere(20, dim, seed + 1), b, values, 10.0**log_concentration, 10.0**log_rtol, bool(seed % 2))
 
@@ -247,7 +231,7 @@ def test_any_number_of_workers_gives_the_same_bits(dim):
         (2, {"log": True}, r"its error is not relative to each row's own sum"),
     ],
 )
-def test_obstacles(dim, change, match):
+def test_obstacles_are_named(dim, change, match):
     b = sphere(5, dim, 20)
     arguments = {"concentration": 30.0, "rtol": 1e-10, "method": "harmonic"} | change
     with pytest.raises(ValueError, match=match):
@@ -273,7 +257,7 @@ def test_progress_counts_every_pair(normalize):
 
 
 def test_cost_grows_with_points_columns_and_concentration(monkeypatch):
-    monkeypatch.setattr(harmonic, "_loaded", {1, 2})
+    monkeypatch.setattr(harmonic, "LOADING", 0.0)
 
     def cost(n, p, concentration, dim=2):
         b = np.broadcast_to(np.eye(dim + 1)[0], (n, dim + 1))
@@ -288,7 +272,7 @@ def test_cost_grows_with_points_columns_and_concentration(monkeypatch):
         assert cost(10**6, 1, 1e6, dim) > base
 
 
-def test_auto_weighs_it():
+def test_auto_takes_the_harmonic_method_for_many_points_only():
     def problem(n):
         b = np.broadcast_to(np.eye(3)[0], (n, 3))
         return Problem(b, b, 5.0, np.dtype(float), b[:, :1], False)

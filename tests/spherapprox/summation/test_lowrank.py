@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import iv
+from sums import problem, sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.summation import features, monomials
@@ -15,22 +16,7 @@ from spherapprox.summation.method import Tolerance
 from spherapprox.summation.partial import Partial
 from spherapprox.summation.problem import Problem
 
-wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 property_test = settings(derandomize=True, deadline=None, max_examples=20)
-
-
-def sphere(n, dim, seed=0):
-    x = np.random.default_rng(seed).standard_normal((n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
-
-
-def truth(x, b, values, concentration, normalize=False):
-    """The chord form on the rows as given, in longdouble, and the same of absolute values."""
-    x, b, values = (np.asarray(a, dtype=np.longdouble) for a in (x, b, values))
-    e = np.exp(-np.longdouble(concentration) / 2 * ((x[:, None] - b) ** 2).sum(axis=2))
-    if normalize:
-        e /= e.sum(axis=1, keepdims=True)
-    return e @ values, e @ np.abs(values)
 
 
 def distance(got, wanted, scale):
@@ -40,12 +26,11 @@ def distance(got, wanted, scale):
 
 def cap(n, dim, seed):
     b = sphere(n, dim, seed) * 0.2 + np.eye(dim + 1)[0]
-    return b / np.linalg.norm(b, axis=1, keepdims=True)
+    return unit(b)
 
 
-def problem(x, b, concentration, p=1, normalize=False):
-    w = np.random.default_rng(9).standard_normal((len(b), p))
-    return Problem(x, b, concentration / 2.0, np.dtype(np.float64), w, normalize)
+def drawn(x, b, concentration, p=1, normalize=False):
+    return problem(x, b, np.random.default_rng(9).standard_normal((len(b), p)), concentration, normalize=normalize)
 
 
 def exponents(part, columns):
@@ -151,7 +136,7 @@ def test_rounding_is_bounded(dim, concentration, monkeypatch):
 def test_rounding_is_bounded_where_terms_cancel(monkeypatch):
     concentration = 6.0
     b = cap(300, 2, 6)
-    wish = problem(-b[:50], b, concentration, 2)
+    wish = drawn(-b[:50], b, concentration, 2)
     sums = lowrank.sums(wish, Tolerance(1e-22, math.inf), 1, lambda pairs: None)
     wanted, scale = truth(wish.x, b, wish.values, concentration)
     off = distance(sums.partial.numerators, wanted, scale)
@@ -228,7 +213,7 @@ def test_sums_that_roundings_would_spoil_are_dense(normalize, signed):
 def test_sums_that_merely_cancel_are_not_spoilt():
     """Jensen's bound of the scale and the result are small here, the scale is not."""
     x, b = sphere(40, 2, 35), sphere(3000, 2, 36)
-    assert lowrank.sums(problem(x, b, 6.0), Tolerance(1e-14, 100.0 * 1e-14), 1, lambda pairs: None).doubtful is None
+    assert lowrank.sums(drawn(x, b, 6.0), Tolerance(1e-14, 100.0 * 1e-14), 1, lambda pairs: None).doubtful is None
 
 
 @wide
@@ -260,7 +245,7 @@ def test_bound_of_a_crude_polynomial(normalize, monkeypatch):
     """A degree that is too low by far: what is left out is nearly the sum, and still bounded."""
     b = cap(200, 2, 8)
     x = np.concatenate([-b[:30], sphere(30, 2, 9)])
-    wish = problem(x, b, 2.0, 2, normalize)
+    wish = drawn(x, b, 2.0, 2, normalize)
     wanted, scale = truth(x, b, wish.values, 2.0, normalize)
     errors = []
     for coarsest in (1.0, 30.0, 1e3):
@@ -273,7 +258,7 @@ def test_bound_of_a_crude_polynomial(normalize, monkeypatch):
 
 
 @pytest.mark.parametrize(("m", "n", "p"), [(1, 1, 1), (1, 700, 5), (17, 3, 1), (33, 65, 4), (5, 257, 9)])
-def test_all_shapes(m, n, p):
+def test_all_shapes_agree_with_dense_sums(m, n, p):
     x, b, values = sphere(m, 3, 4), sphere(n, 3, 5), np.random.default_rng(6).standard_normal((n, p))
     for normalize in (False, True):
         wanted = evaluate(x, b, values, 1.5, method="dense", normalize=normalize)
@@ -327,7 +312,7 @@ def test_any_number_of_workers_gives_the_same_bits(monkeypatch):
 def test_all_pairs_are_reported(monkeypatch, m, n):
     monkeypatch.setattr(lowrank, "BLOCK_WORK", 1e5)
     heard = []
-    lowrank.sums(problem(sphere(m, 2), sphere(n, 2, 1), 1.0, 2, True), Tolerance(1e-10, 100.0 * 1e-10), 2, heard.append)
+    lowrank.sums(drawn(sphere(m, 2), sphere(n, 2, 1), 1.0, 2, True), Tolerance(1e-10, 100.0 * 1e-10), 2, heard.append)
     assert sum(heard) == m * n
     assert min(heard) >= 0
     assert len(heard) > 2 or m < 1000
@@ -342,7 +327,7 @@ def test_interruption_between_blocks(monkeypatch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        lowrank.sums(problem(sphere(1000, 2), sphere(1000, 2, 1), 1.0), Tolerance(1e-10, 100.0 * 1e-10), 2, stop)
+        lowrank.sums(drawn(sphere(1000, 2), sphere(1000, 2, 1), 1.0), Tolerance(1e-10, 100.0 * 1e-10), 2, stop)
     assert len(calls) == 1
 
 
@@ -351,8 +336,8 @@ def test_memory_does_not_grow_with_the_points(monkeypatch):
     peaks = []
     for n in (2000, 40_000):
         x, b = sphere(n, 4), sphere(n, 4, 1)
-        lowrank.sums(problem(x[:5], b[:5], 1.0), Tolerance(1e-10, 100.0 * 1e-10), 1, lambda pairs: None)
-        given_problem = problem(x, b, 1.0)
+        lowrank.sums(drawn(x[:5], b[:5], 1.0), Tolerance(1e-10, 100.0 * 1e-10), 1, lambda pairs: None)
+        given_problem = drawn(x, b, 1.0)
         tracemalloc.start()
         lowrank.sums(given_problem, Tolerance(1e-10, 100.0 * 1e-10), 1, lambda pairs: None)
         peaks.append(tracemalloc.get_traced_memory()[1])
@@ -382,7 +367,7 @@ def test_no_angles_no_offsets():
     offset = Problem(x, x, 1.0, np.dtype(np.float64), np.ones((3, 1)), offset=np.zeros(3))
     assert "angles" in lowrank.obstacle(angles, Tolerance(1e-6, 1e-6))
     assert "offsets" in lowrank.obstacle(offset, Tolerance(1e-6, 1e-6))
-    assert lowrank.obstacle(problem(x, x, 1.0), Tolerance(1e-6, 1e-6)) == ""
+    assert lowrank.obstacle(drawn(x, x, 1.0), Tolerance(1e-6, 1e-6)) == ""
     with pytest.raises(ValueError, match="not relative to each row's own sum"):
         evaluate(x, x, np.ones(3), 1.0, method="lowrank", log=True)
 
@@ -391,8 +376,8 @@ def test_auto_knows_the_price():
     x, b = sphere(100, 4), sphere(100, 4, 1)
     assert evaluate(x, b, np.ones(100), 1.0, rtol=1e-10, explain=True)[1].method == "dense"
     many = np.tile(x, (10_000, 1))
-    costs = plan.compare(problem(many, many, 1.0), Tolerance(1e-10, 1e-10), False)[0]
+    costs = plan.compare(drawn(many, many, 1.0), Tolerance(1e-10, 1e-10), False)[0]
     assert min(costs, key=costs.get) == "lowrank"
-    assert "lowrank" not in plan.compare(problem(many, many, 1e4), Tolerance(1e-10, 1e-10), False)[0]
-    low, high = (lowrank.cost(problem(many, many, 1.0, p), Tolerance(1e-10, 1e-10)) for p in (1, 8))
+    assert "lowrank" not in plan.compare(drawn(many, many, 1e4), Tolerance(1e-10, 1e-10), False)[0]
+    low, high = (lowrank.cost(drawn(many, many, 1.0, p), Tolerance(1e-10, 1e-10)) for p in (1, 8))
     assert low < high < 9.0 * low

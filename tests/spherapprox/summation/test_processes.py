@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from spherapprox import evaluate, sphere
-from spherapprox.summation import dense
 
 X, B = sphere.uniform(2, 300, 0), sphere.uniform(2, 500, 1)
 
 
-def test_many_threads_at_once(monkeypatch):
-    monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
+def test_many_threads_at_once(compiled):
     values = [np.random.default_rng(seed).random(len(B)) for seed in range(8)]
     alone = [evaluate(X, B, v, 20.0, workers=2) for v in values]
     with ThreadPoolExecutor(8) as pool:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sums import problem, sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.summation import boxes, curve, layout
@@ -12,34 +13,13 @@ from spherapprox.summation import all_pairs, dense, plan, sampled, truncated
 from spherapprox.summation.method import Tolerance
 from spherapprox.summation.problem import Problem
 
-wide = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than float64 here")
 TINY = np.finfo(np.float64).smallest_normal
-
-
-def sphere(n, dim, seed=0):
-    x = np.random.default_rng(seed).standard_normal((n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
 def clusters(n, dim, seed=0, spread=0.03):
     rng = np.random.default_rng(seed)
     x = sphere(6, dim, 99)[rng.integers(0, 6, n)] + spread * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
-
-
-def truth(x, b, values, concentration, normalize=False):
-    """The sums in the chord form and those of absolute values, on the rows as given, in longdouble."""
-    x, b, values = (np.asarray(a, dtype=np.longdouble) for a in (x, b, values))
-    t = ((x[:, None] - b) ** 2).sum(axis=2)
-    shift = t.min(axis=1, keepdims=True) if normalize else 0.0
-    e = np.exp(-np.longdouble(concentration) / 2 * (t - shift))
-    below = e.sum(axis=1)[:, None] if normalize else 1.0
-    return e @ values / below, e @ np.abs(values) / below
-
-
-def problem(x, b, values, concentration, **options):
-    table = np.asarray(values, np.float64).reshape(len(b), -1)
-    return Problem(x, b, concentration / 2.0, np.result_type(x, b), table, **options)
+    return unit(x)
 
 
 def computed_pairs(monkeypatch):
@@ -76,7 +56,7 @@ def test_positive_values_keep_their_digits_near_control_points():
     values = np.random.default_rng(6).random(2000) + 0.1
     for concentration in (1e2, 1e4, 1e6):
         x = b[:40] + np.random.default_rng(7).standard_normal((40, 3)) / np.sqrt(6.0 * concentration)
-        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        x = unit(x)
         for normalize in (False, True):
             wanted, _ = truth(x, b, values[:, None], concentration, normalize)
             got = evaluate(x, b, values, concentration, normalize=normalize, method="truncated")
@@ -85,7 +65,7 @@ def test_positive_values_keep_their_digits_near_control_points():
 
 @wide
 @pytest.mark.parametrize("normalize", [False, True])
-def test_float32(normalize):
+def test_float32_keeps_to_the_bound(normalize):
     x, b = sphere(50, 2, 8).astype(np.float32), sphere(1000, 2, 9).astype(np.float32)
     values = np.random.default_rng(10).standard_normal((1000, 2)).astype(np.float32)
     for concentration in (10.0, 1e3, 1e5, 1e8):
@@ -180,7 +160,7 @@ def test_softmax_where_nothing_is_near(concentration):
 
 
 @pytest.mark.parametrize("concentration", [60.0, 1e4, 1e8])
-def test_logarithms(concentration):
+def test_logarithms_keep_to_the_bound(concentration):
     x, b = sphere(200, 2, 18), sphere(1500, 2, 19)
     values = 10.0 ** np.random.default_rng(20).uniform(-300.0, 300.0, 1500)
     values[::7] = 0.0
@@ -226,7 +206,7 @@ def test_values_of_zero():
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 2), (3, 1), (2, 65), (25, 64), (97, 129)])
-def test_few_points(m, n):
+def test_few_points_agree_with_dense_sums(m, n):
     x, b = sphere(m, 3, 26), sphere(n, 3, 27)
     values = np.random.default_rng(28).random((n, 5))
     for normalize in (False, True):
@@ -235,7 +215,7 @@ def test_few_points(m, n):
         np.testing.assert_allclose(got, wanted, rtol=1e-13)
 
 
-def test_equal_points():
+def test_equal_points_are_one_point():
     b = np.tile(np.eye(3)[:1], (1000, 1))
     np.testing.assert_allclose(evaluate(b[:50], b, np.ones(1000), 1e6, method="truncated"), 1000.0, rtol=1e-15)
     np.testing.assert_array_equal(evaluate(-b[:50], b, np.ones(1000), 1e6, method="truncated", normalize=True), 1.0)
@@ -358,7 +338,7 @@ def test_boxes_and_masses(n):
                 assert found[7, k] == pytest.approx(np.log(sums))
 
 
-def test_price():
+def test_truncation_costs_less_than_all_pairs_where_pairs_are_left_out():
     def costs(n, dim, concentration, **options):
         task = problem(sphere(n, dim, 36), sphere(n, dim, 37), np.ones(n), concentration, **options)
         first = truncated.cost(task, Tolerance(1e-14, 1e-11))
@@ -381,7 +361,7 @@ def uneven(n, dim, seed):
     which = rng.choice(50, n, p=sizes / sizes.sum())
     widths = np.exp(common.uniform(np.log(1e-4), np.log(0.3), 50))
     x = sphere(50, dim, 99)[which] + widths[which, None] * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
+    return unit(x)
 
 
 @pytest.mark.parametrize(

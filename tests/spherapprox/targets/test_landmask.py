@@ -47,7 +47,7 @@ def at(places):
     return sphere.from_latitude_longitude(*np.array(list(places.values())).T)
 
 
-def test_known_places():
+def test_known_places_are_land_or_sea():
     land = targets.land()
     assert [name for name, value in zip(LAND, land(at(LAND)), strict=True) if value != 1.0] == []
     assert [name for name, value in zip(SEA, land(at(SEA)), strict=True) if value != 0.0] == []
@@ -74,7 +74,7 @@ def test_values_are_the_map_s_bits():
     assert 0 < sum(bits) < 300
 
 
-def test_constants():
+def test_the_mask_is_zero_or_one_and_has_no_lipschitz_constant():
     land = targets.land()
     assert (land.dim, land.lipschitz, land.sup_norm, land.n_outputs) == (2, None, 1.0, None)
     assert land.modulus(1e-9) == 2.0

@@ -141,7 +141,7 @@ def test_many_blocks_give_the_same_values(monkeypatch):
     np.testing.assert_allclose(target(x), once, rtol=1e-12)
 
 
-def test_bad_input():
+def test_refusals_name_argument_value_and_remedy():
     for even in (2.0, 4, 100):
         with pytest.raises(ValueError, match=r"'smoothness' must be no even number, got .*: even powers"):
             targets.random_smooth(2, even)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special as scipy_special
 from scipy.optimize import minimize
+from sums import unit
 
 from spherapprox import harmonics, sphere, targets
 
@@ -19,19 +20,14 @@ FEW = settings(derandomize=True, deadline=None, max_examples=40)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def random_rows(n, dim, seed=0):
-    x = np.random.default_rng(seed).normal(size=(n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
-
-
 def random_pairs(n, dim, seed):
     """Pairs at distances from 1e-4 to pi, some of them across or along the polar axis."""
     rng = np.random.default_rng(seed)
-    x = random_rows(n, dim, rng)
+    x = sphere.uniform(dim, n, rng)
     x[: n // 4, :-1] *= 10.0 ** -rng.uniform(0, 8, size=(n // 4, 1))
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    y = x + 10.0 ** -rng.uniform(0, 4, size=(n, 1)) * random_rows(n, dim, rng)
-    return x, y / np.linalg.norm(y, axis=1, keepdims=True)
+    x = unit(x)
+    y = x + 10.0 ** -rng.uniform(0, 4, size=(n, 1)) * sphere.uniform(dim, n, rng)
+    return x, unit(y)
 
 
 def shc():
@@ -57,7 +53,7 @@ def radial_by_lpmv(coefficients, latitude, longitude):
 
 class TestGeomagneticField:
     @pytest.mark.parametrize(("year", "epoch"), [(1900, 0), (1945, 9), (2020, 24), (2025, 25)])
-    def test_against_lpmv(self, year, epoch):
+    def test_the_field_is_that_of_scipys_legendre_functions(self, year, epoch):
         epochs, table = shc()
         assert epochs[epoch] == year
         rng = np.random.default_rng(year)
@@ -84,7 +80,7 @@ class TestGeomagneticField:
         np.testing.assert_allclose(c[1:4], [2e-3 * 4545.5, 2e-3 * -29350.0, 2e-3 * -1410.3], atol=1e-12)
 
     def test_interpolates_linearly_between_epochs(self):
-        x = random_rows(50, 2)
+        x = sphere.uniform(2, 50, 0)
         a, b = targets.geomagnetic_field(2015)(x), targets.geomagnetic_field(2020)(x)
         np.testing.assert_allclose(targets.geomagnetic_field(2016.25)(x), 0.75 * a + 0.25 * b, atol=1e-12)
         assert np.abs(a - b).max() > 0.1
@@ -122,7 +118,7 @@ class TestGeomagneticField:
 
     def test_sup_norm_is_about_66_microtesla(self):
         field = targets.geomagnetic_field(2025)
-        starts = random_rows(20000, 2)
+        starts = sphere.uniform(2, 20000, 0)
         best = starts[np.argmax(np.abs(field(starts)))]
         found = minimize(lambda v: -abs(field((v / np.linalg.norm(v))[None])[0]), best, method="Nelder-Mead", tol=1e-12)
         assert 66 < -found.fun < 67
@@ -137,7 +133,7 @@ class TestGeomagneticField:
         def slope(x):
             return np.linalg.norm(harmonics.gradient(c, x, normalization="schmidt"), axis=1)
 
-        starts = random_rows(20000, 2)
+        starts = sphere.uniform(2, 20000, 0)
         best = starts[np.argmax(slope(starts))]
         found = minimize(lambda v: -slope((v / np.linalg.norm(v))[None])[0], best, method="Nelder-Mead", tol=1e-12)
         assert -found.fun <= field.lipschitz <= 1.002 * -found.fun
@@ -152,13 +148,13 @@ class TestGeomagneticField:
         assert (np.abs(a - b) <= field.lipschitz * sphere.distance(x, y) + 1e-12).all()
 
     @pytest.mark.parametrize("year", [1899.99, 2030.1, math.nan, math.inf, -2000])
-    def test_bad_year(self, year):
+    def test_years_out_of_range_are_refused(self, year):
         with pytest.raises(ValueError, match=r"'year' must be"):
             targets.geomagnetic_field(year)
         with pytest.raises(ValueError, match=r"'year' must be"):
             targets.geomagnetic_coefficients(year)
 
-    def test_bad_kinds(self):
+    def test_years_are_numbers_from_1900(self):
         with pytest.raises(TypeError, match="'year' must be a real number"):
             targets.geomagnetic_field("2025")
         with pytest.raises(ValueError, match=r"'year' must be at least 1900.0, got 1066: IGRF-14 covers"):
@@ -190,7 +186,7 @@ class TestOthers:
     @pytest.mark.parametrize("dim", [1, 2, 3, 8])
     @pytest.mark.parametrize("given_pole", [False, True])
     def test_constants_hold(self, name, options, dim, given_pole):
-        pole = random_rows(1, dim, 7)[0]
+        pole = sphere.uniform(dim, 1, 7)[0]
         target = targets.make(name, dim=dim, **options, **({"pole": pole} if given_pole else {}))
         assert target.dim == dim
         assert target.exponent == 1.0
@@ -211,8 +207,8 @@ class TestOthers:
         assert np.abs(values).max() == pytest.approx(target.sup_norm, rel=1e-14)
         assert np.abs(np.diff(values) / np.diff(theta)).max() == pytest.approx(target.lipschitz, rel=1e-5, abs=1e-15)
 
-    def test_pole(self):
-        pole = random_rows(1, 3, 1)[0]
+    def test_values_at_the_pole_and_opposite(self):
+        pole = sphere.uniform(3, 1, 1)[0]
         x = np.stack([pole, -pole])
         assert targets.distance(3, pole=pole)(x) == pytest.approx([0.0, math.pi], abs=1e-15)
         assert targets.zonal_harmonic(3, 3, pole=pole)(x) == pytest.approx([1.0, -1.0], abs=1e-14)
@@ -229,15 +225,15 @@ class TestOthers:
         assert targets.distance(2)(x) == pytest.approx([1e-9, math.pi - 1e-9], rel=1e-14)
 
     @pytest.mark.parametrize("name", ["distance", "zonal_harmonic", "bump"])
-    def test_float32_rows(self, name):
-        x = random_rows(50, 2).astype(np.float32)
+    def test_float32_rows_are_those_of_unit_length(self, name):
+        x = sphere.uniform(2, 50, 0).astype(np.float32)
         exact = x / np.linalg.norm(x.astype(float), axis=1, keepdims=True)
         target = targets.make(name)
         np.testing.assert_allclose(target(x), target(exact), atol=1e-5)
 
     def test_zonal_harmonic_of_low_degree_in_closed_form(self):
         for dim in (1, 2, 5, 30):
-            x = random_rows(20, dim)
+            x = sphere.uniform(dim, 20, 0)
             t = x[:, -1]
             np.testing.assert_allclose(targets.zonal_harmonic(dim, 1)(x), t, atol=1e-15)
             np.testing.assert_allclose(targets.zonal_harmonic(dim, 2)(x), ((dim + 1) * t * t - 1) / dim, atol=1e-14)
@@ -307,7 +303,7 @@ class TestOthers:
             (lambda: targets.bump(10**400), "'dim' must be at most 1000000000000, got 1000"),
         ],
     )
-    def test_bad(self, make, match):
+    def test_options_out_of_range_are_refused(self, make, match):
         with pytest.raises(ValueError, match=match):
             make()
 
@@ -329,7 +325,7 @@ class TestRegistry:
         assert target.name
         assert target.provenance
         copy = pickle.loads(pickle.dumps(target))
-        x = random_rows(10, target.dim)
+        x = sphere.uniform(target.dim, 10, 0)
         assert np.array_equal(copy(x), target(x))
         assert dataclasses.replace(target, lipschitz=1.0).lipschitz == 1.0
 
@@ -339,11 +335,11 @@ class TestRegistry:
         assert targets.make("zonal_harmonic", dim=8, degree=1).lipschitz == 1.0
         assert targets.make("bump", dim=3, concentration=2.0).lipschitz == targets.bump(3, 2.0).lipschitz
 
-    def test_bad_name(self):
+    def test_an_unknown_name_is_refused_with_the_known(self):
         with pytest.raises(ValueError, match=r"'name' must be one of 'geomagnetic_field', 'distance', .*, got 'igrf'"):
             targets.make("igrf")
 
-    def test_bad_dim(self):
+    def test_a_dimension_that_the_target_has_not_is_refused(self):
         with pytest.raises(ValueError, match="'dim' must be 2 for target 'geomagnetic_field', got 8"):
             targets.make("geomagnetic_field", dim=8)
         with pytest.raises(ValueError, match="'dim' must be 2 for target 'geomagnetic_field', got 1: leave it out"):
@@ -351,7 +347,7 @@ class TestRegistry:
         with pytest.raises(ValueError, match="'dim' must be at least 1, got 0"):
             targets.make("bump", dim=0)
 
-    def test_bad_option(self):
+    def test_an_option_that_the_target_has_not_is_refused(self):
         with pytest.raises(TypeError, match="'year' is no option of target 'distance', which takes 'pole'"):
             targets.make("distance", year=2025)
         with pytest.raises(TypeError, match="'year' is no option of target 'land', which takes none"):

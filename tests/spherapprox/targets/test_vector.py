@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.optimize import minimize
+from sums import unit
 
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, harmonics, points, sphere, sup_error, targets
 from spherapprox.targets import maximum
@@ -21,17 +22,12 @@ FEW = settings(derandomize=True, deadline=None, max_examples=10)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def random_rows(n, dim, seed=0):
-    x = np.random.default_rng(seed).normal(size=(n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
-
-
 def random_pairs(n, dim, seed):
     """Pairs at distances from 1e-4 to pi."""
     rng = np.random.default_rng(seed)
-    x = random_rows(n, dim, rng)
-    y = x + 10.0 ** -rng.uniform(0, 4, size=(n, 1)) * random_rows(n, dim, rng)
-    return x, y / np.linalg.norm(y, axis=1, keepdims=True)
+    x = sphere.uniform(dim, n, rng)
+    y = x + 10.0 ** -rng.uniform(0, 4, size=(n, 1)) * sphere.uniform(dim, n, rng)
+    return x, unit(y)
 
 
 def quotients(target, x, y):
@@ -74,7 +70,7 @@ class TestGeomagneticVector:
     def test_is_minus_the_gradient_of_the_potential(self):
         with pytest.warns(UserWarning, match="IGRF-14 predicts"):
             field, gauss = targets.geomagnetic_vector(2027.5), targets.geomagnetic_coefficients(2027.5).tolist()
-        x = np.concatenate([random_rows(3, 2, 1), [[1e-9, 0.0, 1.0]]])
+        x = np.concatenate([sphere.uniform(2, 3, 1), [[1e-9, 0.0, 1.0]]])
         expected = np.empty_like(x)
         with mpmath.workdps(50):
             polynomials, h = mp_polynomials(), mpmath.mpf(10) ** -15
@@ -89,7 +85,7 @@ class TestGeomagneticVector:
                     expected[i, j] = float(-(up - down) / (2000 * h))
         np.testing.assert_allclose(field(x), expected, atol=2e-13)
 
-    def test_local_frame(self):
+    def test_the_local_frame_is_north_east_and_down(self):
         latitude, longitude = np.array([51.5, -20.0, 90.0, -90.0]), np.array([-0.1, 130.0, 0.0, 0.0])
         x = sphere.from_latitude_longitude(latitude, longitude)
         cartesian, local = (targets.geomagnetic_vector(2025, frame=f)(x) for f in ("cartesian", "local"))
@@ -103,7 +99,7 @@ class TestGeomagneticVector:
     @FEW
     @given(SEEDS)
     def test_agrees_with_the_radial_component(self, seed):
-        x = random_rows(50, 2, seed)
+        x = sphere.uniform(2, 50, seed)
         radial = targets.geomagnetic_field(2025)(x)
         np.testing.assert_allclose((targets.geomagnetic_vector(2025)(x) * x).sum(axis=1), radial, atol=5e-13)
         local = targets.geomagnetic_vector(2025, frame="local")(x)
@@ -135,7 +131,7 @@ class TestGeomagneticVector:
             x = x / np.linalg.norm(x)
             step = 1e-5 * np.linalg.svd(x[None, :])[2][1:]
             ends = np.stack([x + step, x - step]).reshape(-1, 3)
-            values = field(ends / np.linalg.norm(ends, axis=1, keepdims=True)).reshape(2, 2, 3)
+            values = field(unit(ends)).reshape(2, 2, 3)
             return np.linalg.norm(values[0] - values[1], 2) / 2e-5
 
         x = points.fibonacci(600).points
@@ -148,14 +144,14 @@ class TestGeomagneticVector:
         local = targets.geomagnetic_vector(2025, frame="local")
         assert (local.lipschitz, local.sup_norm, local.n_outputs) == (None, field.sup_norm, 3)
 
-    def test_bad(self):
+    def test_unknown_frames_and_years_are_refused(self):
         with pytest.raises(ValueError, match="'frame' must be one of 'cartesian', 'local', got 'ned'"):
             targets.geomagnetic_vector(frame="ned")
         with pytest.raises(ValueError, match="'year' must be at least 1900"):
             targets.geomagnetic_vector(1800)
 
-    def test_float32_rows(self):
-        x = random_rows(20, 2).astype(np.float32)
+    def test_float32_rows_are_those_of_unit_length(self):
+        x = sphere.uniform(2, 20, 0).astype(np.float32)
         for frame in ("cartesian", "local"):
             field = targets.geomagnetic_vector(frame=frame)
             np.testing.assert_allclose(field(x), field(x / np.linalg.norm(x.astype(float), axis=1)[:, None]), atol=1e-4)
@@ -164,7 +160,7 @@ class TestGeomagneticVector:
 class TestFieldMaximum:
     @FEW
     @given(SEEDS, st.integers(1, 5))
-    def test_linear_fields(self, seed, p):
+    def test_the_maximum_of_a_linear_field_is_its_norm(self, seed, p):
         a = np.random.default_rng(seed).normal(size=(p, 3))
         table = np.concatenate([np.zeros((1, p)), a.T[[1, 2, 0]]])  # degree 1 is y, z, x
         found = field_maximum(table, normalization="schmidt", slack=1e-4)
@@ -195,7 +191,7 @@ class TestFieldMaximum:
 
     def test_a_narrow_peak_is_not_missed(self):
         # sum_l (2l+1) P_l(<x, z>): the reproducing kernel, (K+1)^2 at z and nowhere else near
-        z = random_rows(1, 2, 5)
+        z = sphere.uniform(2, 1, 5)
         table = harmonics.real_spherical_harmonics(20, z).T
         found = field_maximum(np.concatenate([table, -2 * table], axis=1), slack=1e-3)
         assert 441 * math.sqrt(5) == pytest.approx(found.sup_norm, rel=1e-3)
@@ -237,7 +233,7 @@ class TestFieldMaximum:
             ({"coefficients": np.ones((4, 2)), "normalization": "4pi"}, "'normalization' must be one of"),
         ],
     )
-    def test_bad(self, arguments, match):
+    def test_tables_and_slack_out_of_range_are_refused(self, arguments, match):
         with pytest.raises(ValueError, match=match):
             field_maximum(**arguments)
 
@@ -248,7 +244,7 @@ def skew(dim, seed):
 
 
 def closed_forms(dim, seed):
-    vector = 3.0 * random_rows(1, dim, seed)[0]
+    vector = 3.0 * sphere.uniform(dim, 1, seed)[0]
     fields = [
         targets.rotation_field(dim),
         targets.rotation_field(dim, matrix=skew(dim, seed)),
@@ -290,13 +286,13 @@ class TestClosedForms:
     @FEW
     @given(SEEDS, st.sampled_from([1, 2, 3, 7, 8]))
     def test_fields_are_tangent(self, seed, dim):
-        x = random_rows(50, dim, seed)
+        x = sphere.uniform(dim, 50, seed)
         for field in closed_forms(dim, seed)[:4]:
             np.testing.assert_allclose((field(x) * x).sum(axis=1), 0.0, atol=2e-14 * max(field.sup_norm, 1))
 
     def test_rotation_is_the_velocity_of_a_rotation(self):
         for dim in (1, 2, 5):
-            a, x = skew(dim, 3), random_rows(20, dim, 4)
+            a, x = skew(dim, 3), sphere.uniform(dim, 20, 4)
             velocity = (x @ expm(1e-5 * a).T - x @ expm(-1e-5 * a).T) / 2e-5
             np.testing.assert_allclose(targets.rotation_field(dim, matrix=a)(x), velocity, atol=1e-8)
             plane = np.zeros((dim + 1, dim + 1))
@@ -304,14 +300,14 @@ class TestClosedForms:
             np.testing.assert_array_equal(targets.rotation_field(dim)(x), targets.rotation_field(dim, matrix=plane)(x))
 
     def test_projection_is_the_gradient_of_the_height(self):
-        v, x = np.array([1.0, -2.0, 0.5]), random_rows(20, 2, 4)
+        v, x = np.array([1.0, -2.0, 0.5]), sphere.uniform(2, 20, 4)
         found = targets.tangent_projection(2, vector=v)(x)
         coefficients = [0.0, -2.0, 0.5, 1.0]  # y, z, x
         np.testing.assert_allclose(found, harmonics.gradient(coefficients, x, normalization="schmidt"), atol=1e-14)
 
     @pytest.mark.parametrize("dim", [1, 3, 7])
     def test_frame_is_orthonormal_and_starts_with_x(self, dim):
-        x = random_rows(30, dim, 2)
+        x = sphere.uniform(dim, 30, 2)
         rows = [targets.moving_frame(dim, vector=axis)(x) for axis in np.eye(dim + 1)]
         frame = np.stack(rows, axis=2)  # (points, i, coordinates of e_i x)
         np.testing.assert_allclose(frame[:, 0], x, atol=1e-15)
@@ -326,7 +322,7 @@ class TestClosedForms:
 
     def test_frame_of_the_quaternions(self):
         # <v, e x> with Hamilton's i j = k: i x = (-x1, x0, -x3, x2), j x = (-x2, x3, x0, -x1), k x = (-x3, -x2, x1, x0)
-        x, v = random_rows(10, 3, 1), np.array([0.3, -1.0, 2.0, 0.7])
+        x, v = sphere.uniform(3, 10, 1), np.array([0.3, -1.0, 2.0, 0.7])
         a, b, c, d = x.T
         frame = [(a, b, c, d), (-b, a, -d, c), (-c, d, a, -b), (-d, -c, b, a)]
         expected = np.stack([np.stack(e, axis=1) @ v for e in frame], axis=1)
@@ -339,7 +335,7 @@ class TestClosedForms:
             targets.tangent_projection(3, vector=v),
             targets.moving_frame(3, vector=v),
         ]
-        x = random_rows(5, 3)
+        x = sphere.uniform(3, 5, 0)
         before = [field(x) for field in fields]
         a[:], v[:] = 0.0, 0.0
         for field, values in zip(fields, before, strict=True):
@@ -354,7 +350,7 @@ class TestClosedForms:
             targets.moving_frame(3, vector=np.zeros(4)),
         ):
             assert (field.lipschitz, field.sup_norm) == (0.0, 0.0)
-            assert not field(random_rows(5, field.dim)).any()
+            assert not field(sphere.uniform(field.dim, 5, 0)).any()
 
     @pytest.mark.parametrize(
         ("make", "match"),
@@ -375,7 +371,7 @@ class TestClosedForms:
             (lambda: targets.make("geomagnetic_vector", dim=3), "'dim' must be 2 for target 'geomagnetic_vector'"),
         ],
     )
-    def test_bad(self, make, match):
+    def test_matrices_and_vectors_of_another_sphere_are_refused(self, make, match):
         with pytest.raises(ValueError, match=match):
             make()
 
@@ -388,7 +384,7 @@ class TestClosedForms:
 
 class TestHeads:
     @pytest.mark.parametrize("kind", [CoreHead, SplitHead])
-    @pytest.mark.parametrize("points_", [EqualMeasurePartition(3, 60), points.fibonacci(60), random_rows(60, 1)])
+    @pytest.mark.parametrize("points_", [EqualMeasurePartition(3, 60), points.fibonacci(60), sphere.uniform(1, 60, 0)])
     @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
     def test_each_column_is_a_head_of_its_own(self, kind, points_):
         dim = points_.shape[1] - 1 if isinstance(points_, np.ndarray) else points_.dim
@@ -396,7 +392,7 @@ class TestHeads:
         head = kind.from_target(field, points_, 12.0)
         assert head.values.shape == (60, dim + 1)
         assert head.n_outputs == dim + 1
-        x = random_rows(40, dim, 9)
+        x = sphere.uniform(dim, 40, 9)
         for j in range(dim + 1):
             column = kind.from_target(lambda y, j=j: field(y)[:, j], points_, 12.0)
             np.testing.assert_allclose(head(x)[:, j], column(x), rtol=1e-12, atol=1e-12)
@@ -404,7 +400,7 @@ class TestHeads:
     def test_rotations_commute_with_heads_on_rotated_points(self):
         # R A x = (R A R^T) R x: the head of the turned points is the turned head
         rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
-        a, b, x = skew(3, 1), random_rows(50, 3, 2), random_rows(20, 3, 3)
+        a, b, x = skew(3, 1), sphere.uniform(3, 50, 2), sphere.uniform(3, 20, 3)
         head = SplitHead.from_target(targets.rotation_field(3, matrix=a), b, 8.0)
         c = rotation @ a @ rotation.T
         turned = SplitHead.from_target(targets.rotation_field(3, matrix=(c - c.T) / 2), b @ rotation.T, 8.0)
@@ -427,6 +423,6 @@ class TestHeads:
 
     def test_one_column_stays_a_column(self):
         head = CoreHead.from_target(lambda y: y[:, :1], points.fibonacci(50), 5.0)
-        assert head(random_rows(7, 2)).shape == (7, 1)
+        assert head(sphere.uniform(2, 7, 0)).shape == (7, 1)
         with pytest.raises(ValueError, match=r"must return the same shape"):
             sup_error(head, lambda y: y[:, 0])

@@ -1,4 +1,4 @@
-"""A function on S^m together with what the theory asks of it: modulus of continuity and sup norm."""
+"""Targets: functions on S^m with their modulus of continuity and sup norm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Target"]
 
 @dataclass(frozen=True)
 class Target:
-    """A function on the sphere S^m that is to be approximated, and the constants known of it.
+    """A function on the sphere S^m that is to be approximated, with the constants known of it.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Target:
                 raise TypeError(f"'{text}' must be a str, got {_checks.show(getattr(self, text))}")
 
     def _set(self, attribute: str, value: object) -> None:
-        """Store a checked value: only `__post_init__` may."""
+        """Set an attribute of the frozen record, in `__post_init__` only."""
         object.__setattr__(self, attribute, value)
 
     def __call__(self, x: ArrayLike) -> Floats:
@@ -127,7 +127,7 @@ class Target:
             raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
         values = _checks.numeric(returned, "function(x)")
         self._check_shape(values.shape, len(rows))
-        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)
+        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)  # (n,)
         if bad.any():
             first = int(np.argmax(bad))
             raise ValueError(
@@ -137,7 +137,7 @@ class Target:
         return _checks.floating(values, "function(x)")
 
     def _check_shape(self, shape: tuple[int, ...], n: int) -> None:
-        """Raise unless the function returned one row for each of n points."""
+        """Check that the function returned one row for each of n points."""
         if self.n_outputs is not None:
             if shape != (n, self.n_outputs):
                 raise ValueError(

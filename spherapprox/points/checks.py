@@ -1,4 +1,4 @@
-"""What the weights and the covering radius of a point set must satisfy."""
+"""Checks of the weights and the covering radius of a point set."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from .._types import Float64
 
 
 def digits() -> tuple[Float64, Float64]:
-    """Return 1797 handwritten digits as points on S^63, and which digits they are, as data for `CoreHead.fit`.
+    """Return 1797 handwritten digits as points on S^63 and their labels, as data for `CoreHead.fit`.
 
     It is no `Target`: nothing is known of the function between these points, and it has no Lipschitz constant.
 

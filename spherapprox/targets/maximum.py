@@ -108,7 +108,8 @@ def _schmidt_factors(degree: Int64, normalization: str) -> Float64:
 
 
 def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: float) -> tuple[float, float]:
-    """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, known to `error`."""
+    """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, computed to `error`."""
+    # Step 1: a grid of cells, counts along a meridian and twice as many along a parallel
     half = _half_width(math.acos(1.0 - _COARSEST) / n)
     count = math.ceil(0.5 * math.pi / half)
     half = 0.5 * math.pi / count
@@ -116,11 +117,13 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
     theta, phi = (axis.ravel() for axis in np.meshgrid(edges[:count], edges, indexing="ij"))
     best = 0.0
     while True:
+        # Step 2: the values at the midpoints, and the factor of 6.1
         found = size(_points(theta, phi))
         best = max(best, float(found.max()))
         share = math.cos(2.0 * n * math.asin(math.sqrt(2.0) * math.sin(0.5 * half)))
         if 1.0 - share <= slack:
             return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
+        # Step 3: the cells that may hold the maximum, cut into smaller ones
         kept = found + error >= (best - error) * share
         if int(kept.sum()) * _DIVISION**2 > _MOST_CELLS:
             raise ValueError(
@@ -129,6 +132,7 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
             )
         steps = (np.arange(_DIVISION) - 0.5 * (_DIVISION - 1)) * (2.0 * half / _DIVISION)
         down, across = (axis.ravel() for axis in np.meshgrid(steps, steps, indexing="ij"))
+        # (cells _DIVISION^2,)
         theta, phi = (theta[kept, None] + down).ravel(), (phi[kept, None] + across).ravel()
         half /= _DIVISION
 

@@ -226,7 +226,7 @@ def _product(a: Float64, b: Float64) -> Float64:
 
 
 def _right_factor(v: Float64) -> Float64:
-    """Return the matrix of ``x -> v x*``."""
+    """Return the matrix of ``x -> v x*`` in a Cayley-Dickson algebra."""
     columns = _product(np.broadcast_to(v, (v.size, v.size)), _conjugate(np.eye(v.size)))
     matrix = columns.T.copy()
     matrix.flags.writeable = False

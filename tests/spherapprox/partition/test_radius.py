@@ -91,7 +91,7 @@ def test_rest_of_the_collars_of_the_sphere(kind):
         step = (np.pi - 2 * angle[0]) / (len(angle) - 1)
         for j in range(3, len(angle) // 2, max(1, len(angle) // 9)):
             at = min(angle[j], angle[0] + j * step)
-            bound = kernel.rest(radius.KINDS[kind], float(n), at, step)
+            bound = kernel.equatorial_bound(radius.CODES[kind], float(n), at, step)
             assert radii[j : len(starts) - j].max() <= bound
     assert bound < 2.6 / np.sqrt(n)
 
@@ -102,10 +102,10 @@ def test_rest_of_the_collars_of_small_partitions_of_the_sphere(kind):
         angle, arcs = boundaries(2, n)
         step = (np.pi - 2 * angle[0]) / (len(angle) - 1)
         zones = zip(angle[:-1].tolist(), angle[1:].tolist(), arcs.tolist(), strict=True)
-        radii = [kernel.of_arcs(radius.KINDS[kind], *zone) for zone in zones]
+        radii = [kernel.of_arcs(radius.CODES[kind], *zone) for zone in zones]
         for j in range(len(angle) // 2):
             at = min(angle[j], np.pi - angle[-1 - j], angle[0] + j * step)
-            bound = kernel.rest(radius.KINDS[kind], float(n), float(at), step)
+            bound = kernel.equatorial_bound(radius.CODES[kind], float(n), float(at), step)
             assert max(radii[j : len(arcs) - j]) <= bound
 
 

@@ -129,7 +129,7 @@ def test_lower_bound_is_compared_with_the_worst_case():
     assert check.achieved >= check.bound.value
 
 
-def test_vector_values():
+def test_heads_of_vectors_are_valid_until_their_values_are_changed():
     target = Target(lambda x: x, 1, lipschitz=1.0, sup_norm=1.0, n_outputs=2)
     partition = EqualMeasurePartition(1, 2000)
     for kind in (CoreHead, SplitHead):
@@ -138,7 +138,7 @@ def test_vector_values():
         assert not in_place_of(head, dataclasses.replace(head, values=2 * head.values), target, 1000).ok
 
 
-def test_bad_input():
+def test_head_and_target_must_match():
     target = targets.distance(2)
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 10), 1.0)
     with pytest.raises(TypeError, match="'head' must be a CoreHead or a SplitHead, got 3 of type int"):

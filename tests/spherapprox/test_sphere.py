@@ -115,7 +115,7 @@ def test_polar_round_trip(dim, seed):
         assert np.allclose(angles[:, 0], sphere.distance(x, np.eye(dim + 1)[-1]), rtol=1e-14)
 
 
-def test_polar_conventions():
+def test_poles_and_the_seam_of_the_azimuth():
     assert np.allclose(sphere.to_polar([[0.0, 0.0, 1.0]])[0, 0], 0.0)
     assert sphere.to_polar([[0.0, 0.0, -1.0]])[0, 0] == np.pi
     assert np.allclose(sphere.to_polar([[0.0, -1.0]]), 1.5 * np.pi)

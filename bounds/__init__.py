@@ -74,7 +74,7 @@ __all__ = [
 
 
 class _Package(ModuleType):
-    """Keeps names for their functions, and ends the docstring with the table of theorems, which it then loads."""
+    """The package: names kept for their functions, and the table of theorems, loaded for the docstring."""
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]

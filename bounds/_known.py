@@ -1,4 +1,4 @@
-"""What users hold, a target and control points, as the numbers that theorems ask for; and the theorems' short names."""
+"""Targets and control points as the arguments of theorems; and the theorems' short names."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
 def of_class(
     target: object, dim: Any, needs: Iterable[str] = ("lipschitz", "sup_norm"), **given: Any
 ) -> dict[str, Any]:
-    """As `of_target` for a class: without a target unknown constants are 1, with one they must be known if needed."""
+    """Return `of_target` of a class: unknown constants are 1 without a target, and must be known if needed with one."""
     known = of_target(target, dim, **given)
     require_dim(known)
     for name in ("lipschitz", "sup_norm"):
@@ -71,7 +71,7 @@ def require_dim(given: dict[str, Any]) -> None:
 
 
 def of_points(points: object, theorem: Theorem, given: dict[str, Any]) -> dict[str, Any]:
-    """Return `given` with what a theorem needs to know of control points where that is None."""
+    """Fill in a theorem's missing arguments from control points."""
     if points is None:
         return given
     if not isinstance(points, EqualMeasurePartition | PointSet):
@@ -92,7 +92,7 @@ def of_points(points: object, theorem: Theorem, given: dict[str, Any]) -> dict[s
 
 
 def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> Prefix:
-    """Check what is said of a prefix, and fill in the radius that n control points can have."""
+    """Check a prefix, and fill in the radius that n control points can have."""
     require_dim(given)
     for name in theorem.needs:
         if given[name] is None and not (name == "radius" and given["n"] is not None):
@@ -128,7 +128,7 @@ def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> P
 
 
 def _same(dim: object, own: int, name: str) -> int:
-    """Return the dimension of a target or of points, which one that is given must be."""
+    """Return the dimension of a target or of points; a given one must be the same."""
     if dim is not None and _checks.dimension(dim) != own:
         raise ValueError(f"'dim' must be {own}, that of '{name}', or left out, got {_checks.show(dim)}")
     return own

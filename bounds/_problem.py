@@ -1,4 +1,4 @@
-"""`Problem`: what a bound is asked for, checked once at the border."""
+"""`Problem`: the arguments of a prefix length, checked once at the border."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_DEGREE = 10**9
 
 @dataclass(frozen=True)
 class Problem:
-    """A target class on S^m, the accuracy wanted, and the choices left to the user."""
+    """A target class on S^m, an accuracy, and the free parameters of the theorems."""
 
     eps: float
     dim: int
@@ -35,7 +35,7 @@ class Problem:
 
     @property
     def goal(self) -> float:
-        """The angle within which a target of this class moves by at most eps: (eps/L)^(1/exponent), at most pi."""
+        """The modulus angle (eps/L)^(1/exponent), at most pi, over which the class varies by at most eps."""
         return math.exp(min(math.log(self.eps / self.lipschitz) / self.exponent, math.log(math.pi)))
 
     @classmethod

@@ -137,7 +137,7 @@ def error_bound(
 
 
 def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
-    """Return the error that a theorem promises of a prefix."""
+    """Return a theorem's error bound for a prefix."""
     assert theorem.error is not None
     log, hypotheses = theorem.error(prefix)
     used = None if math.isnan(prefix.radius) else prefix.radius
@@ -161,7 +161,7 @@ def best_concentration(
     covering: str = "best",
     slack: float = 1e-3,
 ) -> Any:
-    """Return the smallest error bound over all concentrations for given control points, with the concentration.
+    """Minimise the error bound of given control points over the concentration.
 
     The result is a bound on the error; the concentration to make the head with is its attribute `concentration`.
 
@@ -245,7 +245,7 @@ def _least(theorem: Theorem, given: dict[str, Any], covering: str, slack: float)
 
 
 def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
-    """Return how many float64 control points with their values fit into so many bytes.
+    """Return the number of float64 control points with values that fit into so many bytes.
 
     Parameters
     ----------

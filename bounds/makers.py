@@ -36,7 +36,7 @@ def compare(
     rng: int = 0,
     progress: bool | None = False,
 ) -> Comparison:
-    """Make control points in every way and measure how evenly they cover S^m.
+    """Measure the covering radius, separation and mesh ratio of control points by every maker.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The smallest of the theorems on the split head that join in."""
+"""The minimum of the theorems on the split head that join in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 def smallest(theorems: Iterable[Theorem]) -> Theorem:
-    """Return the theorem that is the smallest of all that join it."""
+    """Return the theorem that is the minimum of all that join it."""
     counts = [part.count for part in theorems if part.joins == _NAME and part.count]
 
     def split(problem: Problem) -> Bound:

@@ -13,12 +13,12 @@ from ._printed import assumptions, printed_count, ragozin_of
 
 
 def core(problem: Problem) -> Bound:
-    """Theorem 4.12 (B.2.9): the core head."""
+    """Return the prefix length of Theorem 4.12 (B.2.9)."""
     return printed_count(problem, THEOREM, problem.eps / 2.0, problem.eps)
 
 
 def threshold(problem: Problem) -> float:
-    """(4.6): the concentration from which the kernel's convolution error is at most eps, for exponent 1."""
+    """Return Lambda(eps) of (4.6), the concentration of convolution error eps, for exponent 1."""
     if problem.exponent != 1.0:
         raise ValueError(f"'exponent' must be 1 for theorem='{THEOREM.name}', got {problem.exponent:g}")
     return lemmas.concentration_needed(

@@ -12,7 +12,7 @@ from ._printed import printed_count
 
 
 def split(problem: Problem) -> Bound:
-    """Theorem 4.15 (B.3.3) as printed: the split head. Its proof has a gap; see `split_corrected`."""
+    """Return the prefix length of Theorem 4.15 (B.3.3) as printed. Its proof has a gap; see `split_corrected`."""
     return printed_count(
         problem,
         THEOREM,

@@ -12,7 +12,7 @@ from ._printed import printed_count
 
 
 def split_corrected(problem: Problem) -> Bound:
-    """Theorem 4.15 with its proof repaired (docs/theorems.md, 3.3)."""
+    """Return the prefix length of Theorem 4.15 with its proof repaired (docs/theorems.md, 3.3)."""
     root = math.sqrt(problem.dim + 1.0)
     inner = lemmas.inner_accuracy(problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
     return printed_count(

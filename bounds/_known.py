@@ -118,13 +118,9 @@ def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> P
         for name in ("degree", "exactness")
     )
     return Prefix(
-        problem,
-        None if given["sup_norm"] is None else problem.sup_norm,
-        rho,
-        count,
-        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
-        *degrees,
-    )
+        problem, None if given["sup_norm"] is None else problem.sup_norm, rho, count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi), *degrees,
+    )  # fmt: skip
 
 
 def _same(dim: object, own: int, name: str) -> int:

@@ -40,22 +40,10 @@ class Problem:
 
     @classmethod
     def checked(
-        cls,
-        eps: object,
-        dim: object,
-        *,
-        lipschitz: object = 1.0,
-        sup_norm: object = 1.0,
-        concentration: object = None,
-        covering: str = "best",
-        ragozin: object = None,
-        harmonic: object = 1.0,
-        slack: object = 1e-3,
-        exponent: object = 1.0,
-        degree: object = None,
-        smoothness: object = None,
-        bits: object = None,
-    ) -> Problem:
+        cls, eps: object, dim: object, *, lipschitz: object = 1.0, sup_norm: object = 1.0, concentration: object = None,
+        covering: str = "best", ragozin: object = None, harmonic: object = 1.0, slack: object = 1e-3,
+        exponent: object = 1.0, degree: object = None, smoothness: object = None, bits: object = None,
+    ) -> Problem:  # fmt: skip
         """Check every argument but the covering method, and make the problem."""
         unit = _positive(lipschitz, "lipschitz")
         share = _checks.real(slack, "slack", minimum=0.0, below=1.0)

@@ -122,15 +122,9 @@ class Theorem:
         return "thesis" if self.printed else "lower" if self.side == "lower" else self.head
 
     def prefix_length(
-        self,
-        log: float,
-        *hypotheses: Hypothesis,
-        concentration: float | None = None,
-        radius: float | None = None,
-        constants: tuple[tuple[str, float], ...] = (),
-        whole: bool = False,
-        note: str = "",
-    ) -> Bound:
+        self, log: float, *hypotheses: Hypothesis, concentration: float | None = None, radius: float | None = None,
+        constants: tuple[tuple[str, float], ...] = (), whole: bool = False, note: str = "",
+    ) -> Bound:  # fmt: skip
         """Make the bound of a prefix length from its logarithm; a note is added to the reference."""
         return Bound(
             "prefix length", log, self.side, self.name, self.reference + note, hypotheses, concentration, radius,

@@ -83,16 +83,10 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
     error = sup_error(head, target, n=measure.points, rng=measure.rng, workers=measure.workers)
     said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
     return Row(
-        n=len(head),
-        head=kind,
-        choice=choice,
-        concentration=head.concentration,
-        radius=radius,
-        error=error.lower,
+        n=len(head), head=kind, choice=choice, concentration=head.concentration, radius=radius, error=error.lower,
         relative_error=error.lower / target.sup_norm if target.sup_norm else None,
-        mean_error=float(measure.errors(head).mean()),
-        **(_SILENT | said),
-    )
+        mean_error=float(measure.errors(head).mean()), **(_SILENT | said),
+    )  # fmt: skip
 
 
 _SILENT: dict[str, Any] = dict.fromkeys(

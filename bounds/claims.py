@@ -92,15 +92,9 @@ def of_values(head: Head, target: Target) -> Claim:
 
 
 def of_numbers(
-    head: Head,
-    target: Target,
-    error: ErrorInterval | None,
-    *,
-    n: int,
-    workers: int | None,
-    rng: np.random.Generator | int | None,
-    attempted: bool,
-) -> Iterator[Claim]:
+    head: Head, target: Target, error: ErrorInterval | None, *, n: int, workers: int | None,
+    rng: np.random.Generator | int | None, attempted: bool,
+) -> Iterator[Claim]:  # fmt: skip
     """Try to refute every stated number of a target, a head's control points and its error."""
     generator = _checks.generator(rng)
     searches: list[tuple[str, float | None, Search]] = [

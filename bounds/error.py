@@ -26,25 +26,13 @@ FREE = {name: theorem for name, theorem in ERRORS.items() if theorem.free_concen
 
 
 def error_bound(
-    *,
-    dim: ArrayLike | None = None,
-    theorem: str,
-    target: Target | None = None,
-    points: EqualMeasurePartition | PointSet | None = None,
-    lipschitz: float | None = None,
-    concentration: ArrayLike | None = None,
-    radius: ArrayLike | None = None,
-    n: ArrayLike | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    separation: float | None = None,
-    degree: int | None = None,
-    exactness: int | None = None,
-    covering: str = "best",
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
-    strict: bool = False,
-) -> Any:
+    *, dim: ArrayLike | None = None, theorem: str, target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
+    concentration: ArrayLike | None = None, radius: ArrayLike | None = None, n: ArrayLike | None = None,
+    sup_norm: float | None = None, exponent: float | None = None, separation: float | None = None,
+    degree: int | None = None, exactness: int | None = None, covering: str = "best", ragozin: float | None = None,
+    harmonic: float = 1.0, strict: bool = False,
+) -> Any:  # fmt: skip
     """Bound the sup error of a head at a given concentration, radius and number of control points.
 
     Parameters
@@ -146,21 +134,12 @@ def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
 
 
 def best_concentration(
-    *,
-    dim: ArrayLike | None = None,
-    theorem: str,
-    target: Target | None = None,
-    points: EqualMeasurePartition | PointSet | None = None,
-    lipschitz: float | None = None,
-    radius: ArrayLike | None = None,
-    n: ArrayLike | None = None,
-    memory: ArrayLike | None = None,
-    n_outputs: int | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    covering: str = "best",
+    *, dim: ArrayLike | None = None, theorem: str, target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
+    radius: ArrayLike | None = None, n: ArrayLike | None = None, memory: ArrayLike | None = None,
+    n_outputs: int | None = None, sup_norm: float | None = None, exponent: float | None = None, covering: str = "best",
     slack: float = 1e-3,
-) -> Any:
+) -> Any:  # fmt: skip
     """Minimise the error bound of given control points over the concentration.
 
     The result is a bound on the error; the concentration to make the head with is its attribute `concentration`.

@@ -130,13 +130,9 @@ def _at(function: Function, x: Float64) -> Float64:
 
 
 def _climb(
-    function: Function,
-    score: Callable[[_Pairs], Float64],
-    pairs: _Pairs,
-    found: Float64,
-    spacing: float,
+    function: Function, score: Callable[[_Pairs], Float64], pairs: _Pairs, found: Float64, spacing: float,
     rng: np.random.Generator,
-) -> tuple[_Pairs, Float64]:
+) -> tuple[_Pairs, Float64]:  # fmt: skip
     """Follow the quotients uphill; sideways steps shrink without a gain."""
     steps, rows = np.full(len(found), spacing), np.arange(len(found))
     for _ in range(STEPS):

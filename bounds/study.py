@@ -47,17 +47,10 @@ _SAMPLE = 100_000
 
 
 def run(
-    target: Target | Callable[[Any], ArrayLike],
-    n: Sequence[int] = PREFIX_LENGTHS,
-    *,
-    dim: int | None = None,
-    choices: Sequence[str | float] | None = None,
-    points: int = 20_000,
-    estimate: bool = False,
-    rng: np.random.Generator | int | None = 0,
-    workers: int | None = None,
-    progress: bool | None = False,
-) -> Study:
+    target: Target | Callable[[Any], ArrayLike], n: Sequence[int] = PREFIX_LENGTHS, *, dim: int | None = None,
+    choices: Sequence[str | float] | None = None, points: int = 20_000, estimate: bool = False,
+    rng: np.random.Generator | int | None = 0, workers: int | None = None, progress: bool | None = False,
+) -> Study:  # fmt: skip
     """Approximate a target by core and split heads on equal-measure partitions, and hold their errors against theory.
 
     Parameters

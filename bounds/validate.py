@@ -29,16 +29,9 @@ ROUNDING = 1e-12
 
 
 def validate(
-    head: Head,
-    target: Target,
-    *,
-    error: ErrorInterval | None = None,
-    n: int = 20_000,
-    worst_case: bool = True,
-    claims: bool = True,
-    workers: int | None = None,
-    rng: np.random.Generator | int | None = 0,
-) -> Validation:
+    head: Head, target: Target, *, error: ErrorInterval | None = None, n: int = 20_000, worst_case: bool = True,
+    claims: bool = True, workers: int | None = None, rng: np.random.Generator | int | None = 0,
+) -> Validation:  # fmt: skip
     """Hold a head's achieved error against every applicable theorem, and try to refute the stated constants.
 
     Upper bounds for its kind of head (such as sharp-core or sharp-split) are compared with the measured sup error on
@@ -193,17 +186,14 @@ def _upper(
         return Check(theorem.name, None, error.lower, "not applicable", obstacle)
     assert target.lipschitz is not None
     bound = error_bound(
-        dim=head.dim,
-        theorem=theorem.name,
+        dim=head.dim, theorem=theorem.name,
         lipschitz=max(target.lipschitz, SMALLEST),  # 0 is a constant
         exponent=target.exponent,
-        concentration=head.concentration,
-        radius=known_radius(head.points) if "radius" in theorem.needs else None,
-        n=len(head.control_points),
-        separation=known_separation(head.points),
+        concentration=head.concentration, radius=known_radius(head.points) if "radius" in theorem.needs else None,
+        n=len(head.control_points), separation=known_separation(head.points),
         degree=head.points.degree if isinstance(head.points, PointSet) else None,
         sup_norm=None if target.sup_norm is None else max(target.sup_norm, SMALLEST),
-    )
+    )  # fmt: skip
     if bound.failed:
         return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
     enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, attempts.ERROR, *theorem.requires.claims)

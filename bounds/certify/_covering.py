@@ -15,7 +15,7 @@ from .._enclosure import CertificationError
 from ..covering import covering_bound, lattice, polytope, zonal
 from . import _special as special
 from ._balls import less, precision
-from ._special import half, log_cap_measure
+from ._special import half, log_ball, log_cap_measure
 
 Formula = Callable[[int, arb, float], arb]
 """(dimension, angular radius below pi/2, free share) -> log N."""
@@ -119,11 +119,6 @@ def _zonal_coefficients(dim: int, bits: int) -> tuple[arb, ...]:
     return tuple(total)
 
 
-def _log_ball(dim: int) -> arb:
-    """Return the log volume of the unit ball of R^dim."""
-    return half(dim) * arb.pi().log() - half(dim + 2).lgamma()
-
-
 def _log_area(dim: int) -> arb:
     """Return log w_m."""
     return arb(2).log() + half(dim + 1) * arb.pi().log() - half(dim + 1).lgamma()
@@ -132,13 +127,13 @@ def _log_area(dim: int) -> arb:
 def _log_density(dim: int) -> arb:
     """Return the log of the least covering density known, by A_dim* or the Leech lattice, as in `covering.lattice`."""
     if dim == 24:
-        return _log_ball(24) + 12 * arb(2).log()
+        return log_ball(24) + 12 * arb(2).log()
     square = arb(dim * (dim + 2)) / (12 * (dim + 1))
-    best = _log_ball(dim) + arb(dim + 1).log() / 2 + half(dim) * square.log()
+    best = log_ball(dim) + arb(dim + 1).log() / 2 + half(dim) * square.log()
     if dim > 24:
         rest = dim - 24
-        parts = _log_density(24) + _log_density(rest) - _log_ball(24) - _log_ball(rest)
-        best = best.min(_log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(rest) * (arb(rest) / dim).log())
+        parts = _log_density(24) + _log_density(rest) - log_ball(24) - log_ball(rest)
+        best = best.min(log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(rest) * (arb(rest) / dim).log())
     return best
 
 
@@ -178,7 +173,7 @@ def _lattice(dim: int, radius: arb, _share: float) -> arb:
     flat = cells(arb(best).max(2 * radius).min(arb.pi() / 2)) + _log_area(dim)
     if dim <= lattice._MAX_CUBE_DIM:
         flat = flat.min(dim * (sine / (arb.pi() / 4).sin()).log1p() + _log_cube_volume(dim, ctx.prec))
-    return _log_density(dim) - _log_ball(dim) - dim * radius.log() + flat
+    return _log_density(dim) - log_ball(dim) - dim * radius.log() + flat
 
 
 def _volume(dim: int, radius: arb, _share: float) -> arb:

@@ -105,13 +105,9 @@ def constant(bound: Bound, name: str) -> float:
 
 
 def counted(
-    count: Callable[[int], arb],
-    spare: Callable[[int], arb],
-    degree: int,
-    concentration: float,
-    problem: Problem,
+    count: Callable[[int], arb], spare: Callable[[int], arb], degree: int, concentration: float, problem: Problem,
     digits: int,
-) -> Enclosure:
+) -> Enclosure:  # fmt: skip
     """Enclose the log of the count at a degree proved to suffice, this or a slightly larger one."""
     extra = 2 * exponent_bits(problem.dim, concentration) + 4 * degree.bit_length()
     found = enclose(lambda: count(degree), digits + 2)

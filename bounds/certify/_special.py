@@ -17,6 +17,11 @@ def half(numerator: int) -> arb:
     return arb(fmpq(numerator, 2))
 
 
+def log_ball(dim: int) -> arb:
+    """Return the log volume of the unit ball of R^dim."""
+    return half(dim) * arb.pi().log() - half(dim + 2).lgamma()
+
+
 def log_cap_measure(dim: int, angle: arb) -> arb:
     """Return log sigma(C(angle)) = log I_x(m/2, m/2), x = sin^2(angle/2), for 0 < angle <= pi."""
     if less(angle, arb.pi() / 2):

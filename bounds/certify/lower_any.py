@@ -16,7 +16,7 @@ from ..theorems.lower_any import warren_ratio
 from ._balls import enclose
 from ._floor import angle_of, log_arcs, on_sphere
 from ._roots import newton_bracket
-from ._special import half, log_cap_measure
+from ._special import log_ball, log_cap_measure
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
@@ -91,10 +91,6 @@ def _averaged(dim: int, _angle: float, _i: int, log_q: float) -> Prepared:
     return family
 
 
-def _log_ball(n: int) -> arb:
-    return half(n) * arb.pi().log() - half(n + 2).lgamma()
-
-
 def _averaged_points(dim: int, t: arb, outer: arb, gap: float) -> arb | None:
     """Return the log of the number of points of 4.E (ii), None if its hypothesis fails."""
     m, d = dim, dim + 1
@@ -102,7 +98,7 @@ def _averaged_points(dim: int, t: arb, outer: arb, gap: float) -> arb | None:
     if not inner + rim < outer - rim:
         return None
     # 4.E (ii): B, S H and B^2 / ((R^2 - r^2 + 1) (B + S H))
-    shell = _log_ball(d).exp() * ((outer - rim) ** d - (inner + rim) ** d)
+    shell = log_ball(d).exp() * ((outer - rim) ** d - (inner + rim) ** d)
     reach = 2 * outer * (t / 2).sin()
     pairs = arb(0) if reach < arb(2).sqrt() else _close_pairs(m, outer, inner, reach)
     norms = outer**2 * -(-2 * arb(gap)).expm1() + 1
@@ -114,7 +110,7 @@ def _close_pairs(m: int, outer: arb, inner: arb, reach: arb) -> arb:
     d = m + 1
     spread, cell = (m * m - 1 + reach**2).sqrt() / 2, arb(d + 3).sqrt() / 2
     hollow = ((inner**2 - reach**2 / 4).max(0).sqrt() - spread).max(0)
-    slices = _log_ball(m).exp() * ((outer + spread) ** m - hollow**m)
+    slices = log_ball(m).exp() * ((outer + spread) ** m - hollow**m)
     main = arb(m).zeta() * (1 + arb(2) ** -m) / 2 * (1 + arb(1) / m) * reach**m
     x = ((main / reach * cell).log() / (d + 1)).exp().mid()
-    return slices * _log_ball(d).exp() * (main * (1 + cell / x) ** d + reach * (x + cell) ** d)
+    return slices * log_ball(d).exp() * (main * (1 + cell / x) ** d + reach * (x + cell) ** d)

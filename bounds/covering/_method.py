@@ -22,26 +22,9 @@ HALF_PI = math.pi / 2.0
 class Method:
     """A covering bound of 4.2 for 0 < radius < pi/2, with its hypotheses and its inverse.
 
-    Parameters
-    ----------
-    name : str
-        As `bounds.covering_number` takes it.
-    log : callable
-        (dim, radius) -> log N.
-    side : {"upper", "lower"}
-        Whether N suffices or is necessary.
-    joins : callable
-        dim -> whether the best of all depends on it.
-    needs, needs_radius : callable
-        dim, and (dim, radius) -> hypotheses.
-    whole : bool
-        Whether N is a whole number known exactly.
-    counted : callable or None
-        (dim, radius) -> (log N, whether it is whole), where that depends on the radius.
-    least_radius : callable or None
-        (n, dim) -> the radius promised or excluded for n caps; None: the inverse of `log` up to ``top(dim)``.
-    hemispheres : bool
-        Whether n <= dim + 1 caps, all centred in one hemisphere, have the radius pi/2 (pi for n = 1).
+    `joins` decides by the dimension whether the best of all asks for it, `whole` marks exact whole numbers and
+    `counted` returns (log N, whole) where that depends on the radius. `least_radius` takes (n, dim); without it the
+    inverse of `log` up to `top` is taken. `hemispheres` marks bounds with radius pi/2 for n <= dim + 1 caps.
     """
 
     name: str

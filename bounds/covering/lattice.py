@@ -21,7 +21,7 @@ _BINS = 64
 _SPREADS = np.geomspace(0.4, 1.6, 41)
 
 
-def _log_ball(dim: int) -> float:
+def log_ball(dim: int) -> float:
     """Return the log volume of the unit ball of R^dim."""
     return 0.5 * dim * math.log(math.pi) - math.lgamma(0.5 * dim + 1.0)
 
@@ -30,15 +30,15 @@ def _log_ball(dim: int) -> float:
 def log_density(dim: int) -> float:
     """Return the log of the least lattice covering density of R^dim known here: A_dim*, Leech, and orthogonal sums."""
     if dim == 24:
-        return _log_ball(24) + 12.0 * math.log(2.0)  # determinant 1, covering radius sqrt 2
+        return log_ball(24) + 12.0 * math.log(2.0)  # determinant 1, covering radius sqrt 2
     # 4.2, lattices: A_m* has determinant 1/sqrt(m+1), squared covering radius m(m+2)/(12(m+1))
     squared_radius = dim * (dim + 2.0) / (12.0 * (dim + 1.0))
-    best = _log_ball(dim) + 0.5 * math.log(dim + 1.0) + 0.5 * dim * math.log(squared_radius)
+    best = log_ball(dim) + 0.5 * math.log(dim + 1.0) + 0.5 * dim * math.log(squared_radius)
     if dim > 24:
         rest = dim - 24
-        parts = log_density(24) + log_density(rest) - _log_ball(24) - _log_ball(rest)
+        parts = log_density(24) + log_density(rest) - log_ball(24) - log_ball(rest)
         shares = 12.0 * math.log(24.0 / dim) + 0.5 * rest * math.log(rest / dim)
-        best = min(best, _log_ball(dim) + parts - shares)
+        best = min(best, log_ball(dim) + parts - shares)
     return best
 
 
@@ -76,7 +76,7 @@ def log_lattice(dim: int, radius: float) -> float:
     # 4.2, lattice: cubes
     if dim <= _MAX_CUBE_DIM:
         flat = min(flat, dim * math.log1p(sine / math.sin(0.25 * math.pi)) + log_cube_volume(dim))
-    return log_density(dim) - _log_ball(dim) - dim * math.log(radius) + flat
+    return log_density(dim) - log_ball(dim) - dim * math.log(radius) + flat
 
 
 METHOD = Method(

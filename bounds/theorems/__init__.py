@@ -33,26 +33,11 @@ from .thesis import vector as thesis_vector
 
 LADDER = (
     convolution.THEOREM,
-    thesis_core.THEOREM,
-    thesis_vector.THEOREM,
-    thesis_split.THEOREM,
-    thesis_split_corrected.THEOREM,
-    core.THEOREM,
-    centroid.THEOREM,
-    quadrature.THEOREM,
-    spectral.THEOREM,
-    interpolation.THEOREM,
-    rank.THEOREM,
-    mean.THEOREM,
-    equal.THEOREM,
-    pack.THEOREM,
-    random.THEOREM,
-    nearest.THEOREM,
-    lower_any.THEOREM,
-    lower_bits.THEOREM,
-    lower_continuous.THEOREM,
-    lower.THEOREM,
-)
+    thesis_core.THEOREM, thesis_vector.THEOREM, thesis_split.THEOREM, thesis_split_corrected.THEOREM,
+    core.THEOREM, centroid.THEOREM, quadrature.THEOREM, spectral.THEOREM, interpolation.THEOREM, rank.THEOREM,
+    mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, nearest.THEOREM,
+    lower_any.THEOREM, lower_bits.THEOREM, lower_continuous.THEOREM, lower.THEOREM,
+)  # fmt: skip
 """Every theorem, from the thesis's to the floor."""
 
 THEOREMS = {theorem.name: theorem for theorem in (*LADDER, split.smallest(LADDER))}

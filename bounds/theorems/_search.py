@@ -188,13 +188,9 @@ def _top_of(function: Curve, a: float, b: float, c: float) -> float:
 
 
 def best_radius(
-    excess_at: Callable[[float], Curve | None],
-    start: tuple[float, float],
-    slope: float,
-    top: float,
-    needed: float,
+    excess_at: Callable[[float], Curve | None], start: tuple[float, float], slope: float, top: float, needed: float,
     problem: Problem,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Return (concentration, radius): the largest radius over all concentrations, or at the problem's own.
 
     `start` is a guess of both, `slope` that of log error in log radius, `needed` the concentration below which no

@@ -17,6 +17,8 @@ from scipy.special import zeta
 from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
+from ..covering.lattice import log_ball as _log_ball
+
 Family = tuple[Float64, Float64]
 """(log of the number of points, log of the scale Q), entry by entry."""
 
@@ -142,11 +144,6 @@ def log_arcs(angle: Float64) -> Float64:
     """Return the log of ceil(2 pi/angle) - 1, at least 1, the most points of the circle more than an angle apart."""
     log_count: Float64 = np.log(np.maximum(np.ceil(2.0 * math.pi / angle * (1.0 - 1e-15)) - 1.0, 1.0))
     return log_count
-
-
-def _log_ball(n: int) -> float:
-    """Return the log volume of the unit ball of R^n."""
-    return 0.5 * n * math.log(math.pi) - math.lgamma(0.5 * n + 1.0)
 
 
 def _log_power_gap(large: Float64, small: Float64, power: int) -> Float64:

@@ -48,11 +48,9 @@ def interpolation(problem: Problem) -> Bound:
         log = log_polynomials(tail, dim)
         weights = log + found.log_norm + log_amplification(degree, log_lambda, dim)
         constants = (
-            ("degree", degree),
-            ("tail degree", tail),
-            ("log concentration", log_lambda),
+            ("degree", degree), ("tail degree", tail), ("log concentration", log_lambda),
             ("log weights", weights - bessel.log_0f1_scaled(0.5 * (dim - 1), lam or 0.0)),
-        )
+        )  # fmt: skip
     return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
 
 

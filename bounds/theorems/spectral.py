@@ -51,12 +51,10 @@ def spectral(problem: Problem) -> Bound:
     if enough.holds:
         log = log_quadrature_points(exactness, problem.dim)
         constants = (
-            ("degree", degree),
-            ("exactness", exactness),
-            ("log product Gauss", log_gauss_points(exactness, problem.dim)),
-            ("log concentration", log_lambda),
+            ("degree", degree), ("exactness", exactness),
+            ("log product Gauss", log_gauss_points(exactness, problem.dim)), ("log concentration", log_lambda),
             ("log amplification", log_amplification(degree, log_lambda, problem.dim)),
-        )
+        )  # fmt: skip
     return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
 
 

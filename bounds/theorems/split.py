@@ -26,16 +26,7 @@ def smallest(theorems: Iterable[Theorem]) -> Theorem:
         return min((settle(count(problem), strict=False) for count in counts), key=lambda bound: bound.log)
 
     return Theorem(
-        _NAME,
-        "docs/theorems.md, 4.4 (nearest) and 4.A",
-        "the smallest of the split ones",
-        "split",
-        count=split,
-        constants=("lipschitz",),
-        error=_error,
-        needs=nearest.THEOREM.needs,
-        uses=("sup_norm", "separation"),
-        requires=COVER,
-        validated=True,
-        free_concentration=nearest.least_concentration,
-    )
+        _NAME, "docs/theorems.md, 4.4 (nearest) and 4.A", "the smallest of the split ones", "split", count=split,
+        constants=("lipschitz",), error=_error, needs=nearest.THEOREM.needs, uses=("sup_norm", "separation"),
+        requires=COVER, validated=True, free_concentration=nearest.least_concentration,
+    )  # fmt: skip

@@ -31,13 +31,9 @@ def assumptions(problem: Problem) -> tuple[Hypothesis, ...]:
 
 
 def printed_count(
-    problem: Problem,
-    theorem: Theorem,
-    needed_at: float,
-    count_at: float,
-    *extra: Hypothesis,
+    problem: Problem, theorem: Theorem, needed_at: float, count_at: float, *extra: Hypothesis,
     largest_cap: float = math.pi / 2.0,
-) -> Bound:
+) -> Bound:  # fmt: skip
     """Assemble N(lambda, count_at) for lambda >= Lambda(needed_at)."""
     dim, lip, constant = problem.dim, problem.lipschitz, ragozin_of(problem)
     # (4.6), B.2.5: Lambda

@@ -28,14 +28,9 @@ def threshold(problem: Problem) -> float:
 
 def core_error(concentration: float, radius: float, problem: Problem) -> float:
     """Return the log of 4.12's error at a concentration and a cap radius: convolution, then 3 L_g radius (B.2.7)."""
+    lip, constant = problem.lipschitz, ragozin_of(problem)
     smooth = math.log(
-        lemmas.convolution_error(
-            concentration,
-            problem.dim,
-            lipschitz=problem.lipschitz,
-            ragozin=ragozin_of(problem),
-            harmonic=problem.harmonic,
-        )
+        lemmas.convolution_error(concentration, problem.dim, lipschitz=lip, ragozin=constant, harmonic=problem.harmonic)
     )
     slope = lemmas.log_modulus(concentration, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
     riemann = lemmas.log_riemann_error(slope, radius)

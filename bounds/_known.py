@@ -1,4 +1,4 @@
-"""What users hold, a target and control points, as the numbers that theorems ask for; and the theorems' short names."""
+"""Targets and control points as the arguments of theorems; and the theorems' short names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
 def of_class(
     target: object, dim: Any, needs: Iterable[str] = ("lipschitz", "sup_norm"), **given: Any
 ) -> dict[str, Any]:
-    """As `of_target` for a class: without a target unknown constants are 1, with one they must be known if needed."""
+    """Return `of_target` of a class: unknown constants are 1 without a target, and must be known if needed with one."""
     known = of_target(target, dim, **given)
     require_dim(known)
     for name in ("lipschitz", "sup_norm"):
@@ -69,7 +69,7 @@ def require_dim(given: dict[str, Any]) -> None:
 
 
 def of_points(points: Any, theorem: Theorem, given: dict[str, Any]) -> dict[str, Any]:
-    """Return `given` with what a theorem needs to know of control points where that is None."""
+    """Fill in a theorem's missing arguments from control points."""
     if points is None:
         return given
     _checks.instance(points, "points", EqualMeasurePartition, PointSet, remedy="wrap rows, PointSet(rows)")
@@ -88,7 +88,7 @@ def of_points(points: Any, theorem: Theorem, given: dict[str, Any]) -> dict[str,
 
 
 def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> Prefix:
-    """Check what is said of a prefix, and fill in the radius that n control points can have."""
+    """Check a prefix, and fill in the radius that n control points can have."""
     require_dim(given)
     for name in theorem.needs:
         if given[name] is None and not (name == "radius" and given["n"] is not None):
@@ -114,16 +114,12 @@ def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> P
         for name in ("degree", "exactness")
     )
     return Prefix(
-        problem,
-        None if given["sup_norm"] is None else problem.sup_norm,
-        rho,
-        count,
-        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
-        *degrees,
-    )
+        problem, None if given["sup_norm"] is None else problem.sup_norm, rho, count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi), *degrees,
+    )  # fmt: skip
 
 
 def _same(dim: object, own: int, name: str) -> int:
-    """Return the dimension of a target or of points, which one that is given must be."""
+    """Return the dimension of a target or of points; a given one must be the same."""
     _checks.agreeing(None if dim is None else _checks.dimension(dim), "dim", own, f", that of '{name}'")
     return own

@@ -26,25 +26,13 @@ FREE = {name: theorem for name, theorem in ERRORS.items() if theorem.free_concen
 
 
 def error_bound(
-    *,
-    dim: ArrayLike | None = None,
-    theorem: str,
-    target: Target | None = None,
-    points: EqualMeasurePartition | PointSet | None = None,
-    lipschitz: float | None = None,
-    concentration: ArrayLike | None = None,
-    radius: ArrayLike | None = None,
-    n: ArrayLike | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    separation: float | None = None,
-    degree: int | None = None,
-    exactness: int | None = None,
-    covering: str = "best",
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
-    strict: bool = False,
-) -> Any:
+    *, dim: ArrayLike | None = None, theorem: str, target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
+    concentration: ArrayLike | None = None, radius: ArrayLike | None = None, n: ArrayLike | None = None,
+    sup_norm: float | None = None, exponent: float | None = None, separation: float | None = None,
+    degree: int | None = None, exactness: int | None = None, covering: str = "best", ragozin: float | None = None,
+    harmonic: float = 1.0, strict: bool = False,
+) -> Any:  # fmt: skip
     """Bound the sup error of a head at a given concentration, radius and number of control points.
 
     Parameters
@@ -137,7 +125,7 @@ def error_bound(
 
 
 def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
-    """Return the error that a theorem promises of a prefix."""
+    """Return a theorem's error bound for a prefix."""
     assert theorem.error is not None
     log, hypotheses = theorem.error(prefix)
     used = None if math.isnan(prefix.radius) else prefix.radius
@@ -146,22 +134,13 @@ def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
 
 
 def best_concentration(
-    *,
-    dim: ArrayLike | None = None,
-    theorem: str,
-    target: Target | None = None,
-    points: EqualMeasurePartition | PointSet | None = None,
-    lipschitz: float | None = None,
-    radius: ArrayLike | None = None,
-    n: ArrayLike | None = None,
-    memory: ArrayLike | None = None,
-    n_outputs: int | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    covering: str = "best",
+    *, dim: ArrayLike | None = None, theorem: str, target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
+    radius: ArrayLike | None = None, n: ArrayLike | None = None, memory: ArrayLike | None = None,
+    n_outputs: int | None = None, sup_norm: float | None = None, exponent: float | None = None, covering: str = "best",
     slack: float = 1e-3,
-) -> Any:
-    """Return the smallest error bound over all concentrations for given control points, with the concentration.
+) -> Any:  # fmt: skip
+    """Minimise the error bound of given control points over the concentration.
 
     The result is a bound on the error; the concentration to make the head with is its attribute `concentration`.
 
@@ -243,7 +222,7 @@ def _least(theorem: Theorem, given: dict[str, Any], covering: str, slack: float)
 
 
 def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
-    """Return how many float64 control points with their values fit into so many bytes.
+    """Return the number of float64 control points with values that fit into so many bytes.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def _edges(box: Float64) -> list[Float64]:
 def _draw_globe(
     axes: Any, partition: EqualMeasurePartition, values: Float64, view: tuple[float, float], norm: Any
 ) -> None:
-    """Draw what of the sphere is seen from afar: a colour for each pixel's cell, the sides, and the centres."""
+    """Draw the visible half of the sphere: a colour for each pixel's cell, the sides, and the centres."""
     toward = sphere.from_latitude_longitude(*view)
     right = np.array([-toward[1], toward[0], 0.0]) / math.hypot(toward[0], toward[1])
     frame = np.stack([right, np.cross(toward, right), toward], axis=1)

@@ -25,25 +25,19 @@ if TYPE_CHECKING:
     from .verdicts import Check, Validation
 
 _HOME = {
-    "Bound": "_bound",
-    "Check": "verdicts",
-    "Claim": "claims",
-    "Hypothesis": "_bound",
-    "HypothesisError": "_bound",
-    "Validation": "verdicts",
-    "approximation_error": "ragozin",
-    "best_concentration": "error",
-    "concentration": "api",
-    "covering_number": "covering",
-    "covering_radius": "covering",
-    "error_bound": "error",
-    "jackson_degree": "ragozin",
-    "ladder": "api",
-    "prefix_length": "api",
-    "ragozin_constant": "ragozin",
-    "tokens_within": "error",
-    "validate": "validate",
-    "zonal_harmonic_bound": "thesis",
+    name: module
+    for module, names in {
+        "_bound": ("Bound", "Hypothesis", "HypothesisError"),
+        "api": ("concentration", "ladder", "prefix_length"),
+        "claims": ("Claim",),
+        "covering": ("covering_number", "covering_radius"),
+        "error": ("best_concentration", "error_bound", "tokens_within"),
+        "ragozin": ("approximation_error", "jackson_degree", "ragozin_constant"),
+        "thesis": ("zonal_harmonic_bound",),
+        "validate": ("validate",),
+        "verdicts": ("Check", "Validation"),
+    }.items()
+    for name in names
 }
 _MODULES = ("makers", "plot", "rungs", "study")
 
@@ -74,7 +68,7 @@ __all__ = [
 
 
 class _Package(ModuleType):
-    """Keeps names for their functions, and ends the docstring with the table of theorems, which it then loads."""
+    """The package: names kept for their functions, and the table of theorems, loaded for the docstring."""
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""`Bound`: a number that a theorem promises, with its side, its source, and whether its hypotheses hold here."""
+"""`Bound`: a number that a theorem promises, with its side, source and hypotheses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_DIGITS = 4300
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One condition of a theorem, in words, and whether it holds for the arguments at hand.
+    """One condition of a theorem, in words, and its truth for the arguments at hand.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Hypothesis:
 
 
 class HypothesisError(ValueError):
-    """Raised where a theorem is asked for with ``strict=True`` outside its hypotheses; a ValueError.
+    """The error of a theorem asked for with ``strict=True`` outside its hypotheses; a ValueError.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class HypothesisError(ValueError):
 
 @dataclass(frozen=True)
 class Bound:
-    """What one theorem says: an upper or a lower bound, kept as its natural logarithm.
+    """An upper or a lower bound by one theorem, kept as its natural logarithm.
 
     Outside its hypotheses a bound takes the trivial value on its side: infinity above; below, 1 for a count and 0
     for an error.
@@ -122,7 +122,7 @@ class Bound:
 
     @property
     def value(self) -> float:
-        """The bound itself; ``inf`` where it exceeds the largest float, 0 where it is below the smallest."""
+        """The bound itself; ``inf`` above the largest float, 0 below the smallest."""
         try:
             value = math.exp(self.log)
         except OverflowError:
@@ -136,12 +136,12 @@ class Bound:
 
     @property
     def holds(self) -> bool:
-        """Whether every hypothesis holds."""
+        """The truth of all hypotheses together."""
         return all(h.holds for h in self.hypotheses)
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The hypotheses that fail, in words."""
+        """The failing hypotheses, in words."""
         return tuple(h.statement for h in self.hypotheses if not h.holds)
 
     def as_integer(self) -> int:
@@ -180,7 +180,7 @@ class Bound:
             return int(mpmath.ceil(edge)) if counted else int(mpmath.floor(edge))
 
     def _safe_log(self) -> Any:
-        """Return the logarithm, moved to the safe side by what it may be off by, as an mpmath number."""
+        """Return the logarithm, moved to the safe side by its error bound, as an mpmath number."""
         import mpmath
 
         if self.enclosure is not None:
@@ -214,13 +214,7 @@ def format_log10(log10: float) -> str:
 
 
 def settle(bound: Bound, *, strict: bool) -> Bound:
-    """Replace a bound whose hypotheses fail by the trivial one on its side, or raise when `strict`.
-
-    Raises
-    ------
-    HypothesisError
-        When `strict` and a hypothesis fails.
-    """
+    """Replace a bound whose hypotheses fail by the trivial one on its side, or raise when `strict`."""
     if bound.holds:
         return bound
     if strict:
@@ -231,13 +225,7 @@ def settle(bound: Bound, *, strict: bool) -> Bound:
 
 
 def over_arrays(function: Callable[..., Any], *arguments: ArrayLike | None) -> Any:
-    """Apply a function to scalars (None is one), or elementwise over broadcast arrays.
-
-    Returns
-    -------
-    result or ndarray
-        An array of floats if every result is one, else of objects.
-    """
+    """Apply a function to scalars (None is one), or elementwise over broadcast arrays: floats, else objects."""
     try:
         scalars = [argument is None or np.ndim(argument) == 0 for argument in arguments]
     except ValueError:

@@ -1,4 +1,4 @@
-"""Makers of control points, and `Comparison`: how evenly their points cover S^m."""
+"""Makers of control points, and `Comparison`: their covering radii, separations and mesh ratios."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ COLUMNS = ("maker", "dim", "n", "covering_lower", "covering_upper", "separation"
 
 @dataclass(frozen=True)
 class Made:
-    """One set of points.
+    """One set of points, measured.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which rows are missing, and why, in words."""
+        """The missing rows with their reasons, in words."""
         counts: dict[tuple[str, str], list[str]] = {}
         for maker, n, why in self.left_out:
             counts.setdefault((maker, why), []).append(str(n))
@@ -167,7 +167,7 @@ class Comparison:
         return tuple(sorted((row for row in self.rows if row.maker == maker), key=lambda row: row.n))
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the rows as points.csv has them.
+        """Return the rows of points.csv.
 
         Returns
         -------

@@ -13,7 +13,7 @@ from .theorems import THEOREMS
 
 @dataclass(frozen=True)
 class Curves:
-    """log10 N of every theorem over an axis of eps or of dim; nan where a theorem says nothing.
+    """log10 N of every theorem over an axis of eps or of dim; nan for the trivial bound.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import mpmath
 
 
 class CertificationError(ArithmeticError):
-    """What was claimed in float64 could not be proved in ball arithmetic."""
+    """The error of a float64 claim that ball arithmetic cannot prove."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Enclosure:
             raise ValueError(f"'lower' must be at most 'upper', got {self.lower} and {self.upper}")
 
     def contains(self, x: Any) -> bool:
-        """Tell whether a number lies inside, taken exactly: float, int, Fraction, Decimal, mpf or decimal string."""
+        """Decide membership of a number, taken exactly: float, int, Fraction, Decimal, mpf or decimal string."""
         if isinstance(x, Enclosure):
             return bool(self.lower <= x.lower and x.upper <= self.upper)
         exact = _exact(x)
@@ -107,7 +107,7 @@ def _exact(x: Any) -> Fraction | float:
 
 
 def _size(x: Any) -> int:
-    """Return how many bits an end's mantissa has."""
+    """Return the bits of an end's mantissa."""
     return int(x.man).bit_length() if mpmath.isfinite(x) else 1
 
 

@@ -1,4 +1,4 @@
-"""Constants that a target does not state, estimated from its values: from below, so that no bound is proven by them."""
+"""Lipschitz constants and sup norms estimated from a target's values: from below, so no bound is proven by them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HALVINGS = 10
 
 
 def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) -> tuple[Target, tuple[str, ...]]:
-    """Estimate the Lipschitz constant and the sup norm where a target does not state them.
+    """Estimate the unstated of a target's Lipschitz constant and sup norm.
 
     Parameters
     ----------
@@ -68,15 +68,18 @@ def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
             f"'estimate' estimates Lipschitz constants, and '{target.name}' has the exponent {target.exponent:g}: "
             "give Target(..., lipschitz=)"
         )
+    # Step 1: the steepest secant of a fixed length
     steepest = sup_error(lambda x: _secant(target, x)[2], _zero, dim=target.dim, n=POINTS, rng=rng)
     left, right, _ = _secant(target, steepest.at[None, :])
+    # Step 2: its steeper half, again and again
     slopes = []
     for k in range(HALVINGS):
         middle = (left + right) / np.linalg.norm(left + right)
-        ends = target(np.concatenate([left, middle, right])).reshape(3, -1).astype(np.float64)
+        ends = target(np.concatenate([left, middle, right])).reshape(3, -1).astype(np.float64)  # (3, p)
         first, second = _change(ends[:-1], ends[1:])
         left, right = (left, middle) if first > second else (middle, right)
         slopes.append(float(max(first, second)) / (STEP * 2.0**-k))
+    # Step 3: their growth over the last three halvings
     if slopes[-1] > 1.5 * slopes[-4]:  # 8 at a jump, 2.8 at a square root, 1 where there is a constant
         raise ValueError(
             f"'{target.name}' seems to have no Lipschitz constant: near x = {middle[0].round(4).tolist()} the slopes "
@@ -86,15 +89,13 @@ def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
 
 
 def _secant(target: Target, x: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the ends of a secant through each point in the direction in which the target is steepest, and its slope.
-
-    The columns but the last of the reflection that takes the last axis to -x or x are a basis of the tangent space.
-    """
+    """Return the ends and slopes of secants through the points in the directions of steepest change."""
+    # the columns but the last of the reflection that takes the last axis to -x or x are a basis of the tangent space
     v = x + np.where(x[:, -1:] < 0.0, -1.0, 1.0) * np.eye(x.shape[1])[-1]
-    scale = 1.0 + np.abs(x[:, -1:])
+    scale = 1.0 + np.abs(x[:, -1:])  # (n, 1)
 
     def ends(direction: Floats) -> tuple[Floats, Floats]:
-        padded = np.column_stack([direction, np.zeros(len(x))])
+        padded = np.column_stack([direction, np.zeros(len(x))])  # (n, dim+1)
         tangent = padded - np.sum(padded * v, axis=1, keepdims=True) * v / scale
         return math.cos(STEP) * x - math.sin(STEP) * tangent, math.cos(STEP) * x + math.sin(STEP) * tangent
 
@@ -103,14 +104,14 @@ def _secant(target: Target, x: Floats) -> tuple[Floats, Floats, Floats]:
         return np.asarray(target(right).reshape(len(x), -1).astype(np.float64) - target(left).reshape(len(x), -1))
 
     axes = np.eye(target.dim)
-    jacobian = np.stack([difference(np.tile(axis, (len(x), 1))) for axis in axes], axis=2)
-    steepest = np.linalg.svd(jacobian, full_matrices=False)[2][:, 0, :]
+    jacobian = np.stack([difference(np.tile(axis, (len(x), 1))) for axis in axes], axis=2)  # (n, p, dim)
+    steepest = np.linalg.svd(jacobian, full_matrices=False)[2][:, 0, :]  # (n, dim)
     left, right = ends(steepest)
     return left, right, _change(target(left), target(right)) / (2.0 * STEP)
 
 
 def _change(left: Floats, right: Floats) -> Floats:
-    """Return the lengths of differences of values, less what may be their rounding."""
+    """Return the lengths of differences of values, less a bound of their rounding."""
     size = np.maximum(_length(left), _length(right))
     return np.maximum(_length(right.astype(np.float64) - left) - 4.0 * precision(right, right.dtype) * size, 0.0)
 

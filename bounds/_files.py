@@ -37,7 +37,7 @@ def write_together(
 
 
 def earlier(out: Path, marks: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """Return which of these names stand in a folder already: earlier results, and files from elsewhere."""
+    """Return the names present in a folder: earlier results, and files from elsewhere."""
     there = [name for name in marks if (out / name).exists()]
     own = [name for name in there if (out / name).is_file() and marks[name] in _beginning(out / name)]
     return own, [name for name in there if name not in own]

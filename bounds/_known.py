@@ -1,4 +1,4 @@
-"""What users hold, a target and control points, as the numbers that theorems ask for; and the theorems' short names."""
+"""Targets and control points as the arguments of theorems; and the theorems' short names."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
     """
     if target is None:
         return given | {"dim": dim, "exponent": 1.0 if given["exponent"] is None else given["exponent"]}
-    if not isinstance(target, Target):
-        raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {_checks.show(target)}")
+    target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
     constants = {"lipschitz": target.lipschitz, "exponent": target.exponent, "sup_norm": target.sup_norm}
     found: dict[str, Any] = {"dim": _same(dim, target.dim, "target")}
     for name, value in given.items():
@@ -47,7 +46,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
 def of_class(
     target: object, dim: Any, needs: Iterable[str] = ("lipschitz", "sup_norm"), **given: Any
 ) -> dict[str, Any]:
-    """As `of_target` for a class: without a target unknown constants are 1, with one they must be known if needed."""
+    """Return `of_target` of a class: unknown constants are 1 without a target, and must be known if needed with one."""
     known = of_target(target, dim, **given)
     require_dim(known)
     for name in ("lipschitz", "sup_norm"):
@@ -66,17 +65,14 @@ def checked_problem(eps: object, dim: object, *, covering: object, **given: Any)
 
 def require_dim(given: dict[str, Any]) -> None:
     """Raise unless the dimension is known."""
-    if given["dim"] is None:
-        raise TypeError("'dim' must be given, or an argument that has it, as 'target' has")
+    _checks.given(given["dim"], "dim", ", or an argument that has it, as 'target' has")
 
 
-def of_points(points: object, theorem: Theorem, given: dict[str, Any]) -> dict[str, Any]:
-    """Return `given` with what a theorem needs to know of control points where that is None."""
+def of_points(points: Any, theorem: Theorem, given: dict[str, Any]) -> dict[str, Any]:
+    """Fill in a theorem's missing arguments from control points."""
     if points is None:
         return given
-    if not isinstance(points, EqualMeasurePartition | PointSet):
-        kinds = "an EqualMeasurePartition or a PointSet (wrap rows: PointSet(rows))"
-        raise TypeError(f"'points' must be {kinds}, got {_checks.show(points)}")
+    _checks.instance(points, "points", EqualMeasurePartition, PointSet, remedy="wrap rows, PointSet(rows)")
     found = given | {"dim": _same(given["dim"], points.dim, "points")}
     own = ("radius", "exactness" if "exactness" in theorem.needs else "degree")
     lacking = [name for name in own if name in theorem.needs and given[name] is None]
@@ -92,7 +88,7 @@ def of_points(points: object, theorem: Theorem, given: dict[str, Any]) -> dict[s
 
 
 def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> Prefix:
-    """Check what is said of a prefix, and fill in the radius that n control points can have."""
+    """Check a prefix, and fill in the radius that n control points can have."""
     require_dim(given)
     for name in theorem.needs:
         if given[name] is None and not (name == "radius" and given["n"] is not None):
@@ -118,17 +114,12 @@ def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> P
         for name in ("degree", "exactness")
     )
     return Prefix(
-        problem,
-        None if given["sup_norm"] is None else problem.sup_norm,
-        rho,
-        count,
-        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi),
-        *degrees,
-    )
+        problem, None if given["sup_norm"] is None else problem.sup_norm, rho, count,
+        None if separation is None else _checks.real(separation, "separation", above=0.0, maximum=math.pi), *degrees,
+    )  # fmt: skip
 
 
 def _same(dim: object, own: int, name: str) -> int:
-    """Return the dimension of a target or of points, which one that is given must be."""
-    if dim is not None and _checks.dimension(dim) != own:
-        raise ValueError(f"'dim' must be {own}, that of '{name}', or left out, got {_checks.show(dim)}")
+    """Return the dimension of a target or of points; a given one must be the same."""
+    _checks.agreeing(None if dim is None else _checks.dimension(dim), "dim", own, f", that of '{name}'")
     return own

@@ -1,4 +1,4 @@
-"""`Problem`: what a bound is asked for, checked once at the border."""
+"""`Problem`: the arguments of a prefix length, checked once at the border."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_DEGREE = 10**9
 
 @dataclass(frozen=True)
 class Problem:
-    """A target class on S^m, the accuracy wanted, and the choices left to the user."""
+    """A target class on S^m, an accuracy, and the free parameters of the theorems."""
 
     eps: float
     dim: int
@@ -35,27 +35,15 @@ class Problem:
 
     @property
     def goal(self) -> float:
-        """The angle within which a target of this class moves by at most eps: (eps/L)^(1/exponent), at most pi."""
+        """The modulus angle (eps/L)^(1/exponent), at most pi, over which the class varies by at most eps."""
         return math.exp(min(math.log(self.eps / self.lipschitz) / self.exponent, math.log(math.pi)))
 
     @classmethod
     def checked(
-        cls,
-        eps: object,
-        dim: object,
-        *,
-        lipschitz: object = 1.0,
-        sup_norm: object = 1.0,
-        concentration: object = None,
-        covering: str = "best",
-        ragozin: object = None,
-        harmonic: object = 1.0,
-        slack: object = 1e-3,
-        exponent: object = 1.0,
-        degree: object = None,
-        smoothness: object = None,
-        bits: object = None,
-    ) -> Problem:
+        cls, eps: object, dim: object, *, lipschitz: object = 1.0, sup_norm: object = 1.0, concentration: object = None,
+        covering: str = "best", ragozin: object = None, harmonic: object = 1.0, slack: object = 1e-3,
+        exponent: object = 1.0, degree: object = None, smoothness: object = None, bits: object = None,
+    ) -> Problem:  # fmt: skip
         """Check every argument but the covering method, and make the problem."""
         unit = _positive(lipschitz, "lipschitz")
         share = _checks.real(slack, "slack", minimum=0.0, below=1.0)

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, elsewhere a line now and then."""
+"""Progress on stderr: a bar on a terminal, elsewhere a line every few seconds."""
 
 from __future__ import annotations
 
@@ -16,23 +16,7 @@ SECONDS = 5.0
 
 
 def each(items: Sequence[Any], progress: bool | None, unit: str, describe: Callable[[Any], str] = str) -> Iterator[Any]:
-    """Yield the items; on the way show how many are done, and what comes next.
-
-    Parameters
-    ----------
-    items : sequence
-    progress : bool or None
-        False: show nothing; None: on a terminal only.
-    unit : str
-        What an item is called.
-    describe : callable
-        Maps an item to a few words.
-
-    Raises
-    ------
-    TypeError
-        When `progress` is something else, before the first item.
-    """
+    """Yield the items, with their count and the next one's description on stderr; None: on a terminal only."""
     if progress is not None:
         progress = _checks.flag(progress, "progress")
     terminal = sys.stderr.isatty()

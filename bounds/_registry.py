@@ -1,4 +1,4 @@
-"""`Theorem`: what is known of a theorem, declared once in its own file under `bounds.theorems`."""
+"""`Theorem`: the record of a theorem, declared once in its own file under `bounds.theorems`."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Prefix:
 
     @property
     def concentration(self) -> float:
-        """The concentration of the head, 0 where none is given."""
+        """The concentration of the head, by default 0."""
         return self.problem.concentration or 0.0
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a theorem needs of control points.
+    """The hypotheses of a theorem on control points.
 
     Parameters
     ----------
@@ -118,19 +118,13 @@ class Theorem:
 
     @property
     def family(self) -> str:
-        """The theorems that it is compared with: "thesis", "core", "split" or "lower"."""
+        """The family of comparable theorems: "thesis", "core", "split" or "lower"."""
         return "thesis" if self.printed else "lower" if self.side == "lower" else self.head
 
     def prefix_length(
-        self,
-        log: float,
-        *hypotheses: Hypothesis,
-        concentration: float | None = None,
-        radius: float | None = None,
-        constants: tuple[tuple[str, float], ...] = (),
-        whole: bool = False,
-        note: str = "",
-    ) -> Bound:
+        self, log: float, *hypotheses: Hypothesis, concentration: float | None = None, radius: float | None = None,
+        constants: tuple[tuple[str, float], ...] = (), whole: bool = False, note: str = "",
+    ) -> Bound:  # fmt: skip
         """Make the bound of a prefix length from its logarithm; a note is added to the reference."""
         return Bound(
             "prefix length", log, self.side, self.name, self.reference + note, hypotheses, concentration, radius,

@@ -1,4 +1,4 @@
-"""`Study` and its `Row`s: heads with a growing prefix on one target, their errors, and what theorems say of them."""
+"""`Study` and its `Row`s: heads with a growing prefix on one target, their errors and their bounds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLUMNS = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
 
 @dataclass(frozen=True)
 class Row:
-    """One head of a study: its errors and its bounds, in the target's unit; None where a theorem does not speak.
+    """One head of a study: its errors and its bounds, in the target's unit; None for theorems that do not apply.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Study:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why columns or the figure are empty, and which constants are estimates or wrong, in words."""
+        """The reasons for empty columns, and the estimated or refuted constants, in words."""
         states = f"'{self.target.name}' states no"
         remedy = "Target(f, dim, lipschitz=..., sup_norm=...) states both, estimate=True estimates them"
         notes = []
@@ -189,7 +189,7 @@ class Study:
         return tuple(r for r in self.rows if r.head == head and r.choice == choice)
 
     def table(self) -> str:
-        """Return the rows as a text table, without the columns in which nothing stands.
+        """Return the rows as a text table, without empty columns.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class Study:
         return str(tabulate(shown, headers=[_COLUMNS[i] for i in columns], colalign=align, disable_numparse=True))
 
     def document(self) -> dict[str, Any]:
-        """Return what study.json holds: the target's constants, the notes and the rows.
+        """Return the content of study.json: the target's constants, the notes and the rows.
 
         Returns
         -------
@@ -263,5 +263,5 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _json_value(value: object) -> object:
-    """JSON has no infinity: null says that nothing finite is promised."""
+    """Replace what is not finite by None: JSON has no infinity."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

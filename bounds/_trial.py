@@ -1,4 +1,4 @@
-"""One head of a study: how its concentration is chosen, its measured errors, and what every theorem says of it."""
+"""One head of a study: the choice of its concentration, its measured errors, and its bounds."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ def _lengths(values: Floats) -> Floats:
 
 def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str | float) -> tuple[Head, Row]:
     """Make and measure one head."""
+    # Step 1: values at the centres, once for all concentrations
     target, n, radius = measure.target, len(partition), partition.cell_radius()
     known = target(partition.centers())
 
@@ -64,12 +65,14 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
             warnings.simplefilter("ignore", RuntimeWarning)
             return FAMILIES[kind].from_target(lambda _: known, partition, concentration)
 
+    # Step 2: the concentration
     if way == "theory":
         concentration = _theory(target, kind, radius, n)
     elif isinstance(way, str):
         concentration = _search(measure, make, radius, mean=way == "mean")
     else:
         concentration = float(way)
+    # Step 3: the errors, held against theory
     head = make(concentration)
     return head, _row(measure, head, radius, kind, way if isinstance(way, str) else "fixed")
 
@@ -80,26 +83,20 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
     error = sup_error(head, target, n=measure.points, rng=measure.rng, workers=measure.workers)
     said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
     return Row(
-        n=len(head),
-        head=kind,
-        choice=choice,
-        concentration=head.concentration,
-        radius=radius,
-        error=error.lower,
+        n=len(head), head=kind, choice=choice, concentration=head.concentration, radius=radius, error=error.lower,
         relative_error=error.lower / target.sup_norm if target.sup_norm else None,
-        mean_error=float(measure.errors(head).mean()),
-        **(_SILENT | said),
-    )
+        mean_error=float(measure.errors(head).mean()), **(_SILENT | said),
+    )  # fmt: skip
 
 
 _SILENT: dict[str, Any] = dict.fromkeys(
     (*(name.replace("-", "_") for name in COLUMNS), "floor", "thesis_concentration", "thesis_log10_n")
 ) | {"verdict": "", "thesis_needs": ""}
-"""What is said of a target without a Lipschitz constant."""
+"""The columns of a target without a Lipschitz constant."""
 
 
 def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> dict[str, Any]:
-    """Return the columns of a row that need the target's constants."""
+    """Return the columns that need the target's constants."""
     target = measure.target
     validation = validate(head, target, error=error, worst_case=False, claims=False)
     values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
@@ -121,7 +118,7 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
 
 
 def _verdict(validation: Validation) -> str:
-    """Return the verdict of the least bound that applies, or the theorems that the error contradicts."""
+    """Return the verdict of the least applicable bound, or the violated theorems."""
     if validation.violated:
         return "violated: " + ", ".join(validation.violated)
     checks = [(c.bound.value, c.verdict) for c in validation.checks if c.bound is not None and c.bound.holds]
@@ -153,11 +150,12 @@ def _theory(target: Target, kind: str, radius: float, n: int) -> float:
 
 
 def _search(measure: Measure, make: Callable[[float], Head], radius: float, *, mean: bool) -> float:
-    """Return the concentration with the smallest error on a sample: a coarse grid, then a local search."""
+    """Minimise the error on a sample over the concentration."""
     target, count = measure.target, min(_SEARCH_POINTS, measure.points)
+    # Step 1: the sample, with some control points
     controls = make(0.0).control_points  # where a kernel that is too narrow peaks, and poles of the catalogue's targets
     few = controls[np.linspace(0, len(controls) - 1, min(count // 2, len(controls))).astype(int)]
-    x = np.concatenate([sphere.uniform(target.dim, count, rng=0), few])
+    x = np.concatenate([sphere.uniform(target.dim, count, rng=0), few])  # (count + few, dim+1)
     wanted = target(x)
 
     def error(log_concentration: float) -> float:
@@ -166,18 +164,20 @@ def _search(measure: Measure, make: Callable[[float], Head], radius: float, *, m
             return float(measure.errors(head, count).mean())
         return float(_lengths(head(x, workers=measure.workers) - wanted).max())
 
+    # Step 2: a coarse grid over log lambda
     grid = np.linspace(math.log(0.03), math.log(40.0) - 2.0 * math.log(min(radius, 1.0)), 20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # some of these are too narrow, and so lose the search
         errors = [error(float(g)) for g in grid]
         i = int(np.argmin(errors))
+        # Step 3: a local search between its best neighbours
         low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
         found = minimize_scalar(error, bounds=(low, high), method="bounded", options={"maxiter": 12})
     return math.exp(float(found.x) if found.fun <= errors[i] else float(grid[i]))
 
 
 def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bound | None:
-    """Return the thesis's prefix length for the error achieved; 4.14 and 4.15 speak of dim + 1 components."""
+    """Return the thesis's prefix length for the error achieved; 4.14 and 4.15 need at most dim + 1 components."""
     if target.sup_norm is None:
         return None
     lipschitz = _lipschitz(target)

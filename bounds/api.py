@@ -20,25 +20,12 @@ PREFIX_LENGTH = {theorem.name: theorem.count for theorem in LADDER if theorem.co
 
 
 def prefix_length(
-    eps: ArrayLike,
-    *,
-    dim: ArrayLike | None = None,
-    target: Target | None = None,
-    lipschitz: float | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    theorem: str = "sharp-split",
-    concentration: float | None = None,
-    covering: str = "best",
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
-    slack: float = 1e-3,
-    degree: int | None = None,
-    smoothness: float | None = None,
-    bits: float | None = None,
-    strict: bool = False,
-    certified: bool = False,
-) -> Any:
+    eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
+    sup_norm: float | None = None, exponent: float | None = None, theorem: str = "sharp-split",
+    concentration: float | None = None, covering: str = "best", ragozin: float | None = None, harmonic: float = 1.0,
+    slack: float = 1e-3, degree: int | None = None, smoothness: float | None = None, bits: float | None = None,
+    strict: bool = False, certified: bool = False,
+) -> Any:  # fmt: skip
     """Bound the number of control points (prefix tokens) that approximate a class of functions on S^m to eps.
 
     Parameters
@@ -123,8 +110,8 @@ def prefix_length(
         if value is not None and name not in stated.options:
             takers = " or ".join(t.name for t in LADDER if name in t.options)
             raise ValueError(f"'{name}' belongs to theorem={takers}, got theorem='{stated.name}'")
-    if smoothness is not None and target is not None and lipschitz is None:
-        raise TypeError("'lipschitz' must be given beside 'smoothness': it is a Sobolev norm, which no target states")
+    if smoothness is not None and target is not None:
+        _checks.given(lipschitz, "lipschitz", " beside 'smoothness': it is a Sobolev norm, which no target states")
     if degree is not None and smoothness is not None:
         raise ValueError(f"'degree' and 'smoothness' name two classes: give one, got {degree!r} and {smoothness!r}")
     strict, certified = _checks.flag(strict, "strict"), _checks.flag(certified, "certified")
@@ -148,19 +135,10 @@ def _certified(bound: Bound, problem: Problem) -> Bound:
 
 
 def ladder(
-    eps: ArrayLike,
-    *,
-    dim: ArrayLike | None = None,
-    target: Target | None = None,
-    lipschitz: float | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    concentration: float | None = None,
-    covering: str = "best",
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
-    slack: float = 1e-3,
-) -> Any:
+    eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
+    sup_norm: float | None = None, exponent: float | None = None, concentration: float | None = None,
+    covering: str = "best", ragozin: float | None = None, harmonic: float = 1.0, slack: float = 1e-3,
+) -> Any:  # fmt: skip
     """Bound the prefix length by every theorem, from the thesis's to the floor.
 
     Parameters
@@ -210,16 +188,9 @@ def ladder(
 
 
 def concentration(
-    eps: ArrayLike,
-    *,
-    dim: ArrayLike | None = None,
-    target: Target | None = None,
-    lipschitz: float | None = None,
-    exponent: float | None = None,
-    theorem: str = "sharp-core",
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
-) -> Any:
+    eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
+    exponent: float | None = None, theorem: str = "sharp-core", ragozin: float | None = None, harmonic: float = 1.0,
+) -> Any:  # fmt: skip
     """Return Lambda(eps): the concentration from which the kernel's convolution error is at most eps.
 
     It is a number, and a threshold of the kernel alone, whatever the points. The concentration to make a head with is

@@ -1,4 +1,4 @@
-"""What a user states of a target, of control points and of an error, and attempts to refute it by sampling."""
+"""Stated constants of targets, control points and errors, and attempts to refute them by sampling."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NUMBERS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """Something that a user stated and a theorem uses, and what an attempt to refute it found.
+    """A stated number that a theorem uses, and the outcome of an attempt to refute it.
 
     Parameters
     ----------
@@ -87,21 +87,15 @@ Search = Callable[[float], Found]
 
 
 def of_values(head: Head, target: Target) -> Claim:
-    """Hold a head's values against those that the theorems speak of, c exp(lambda) w_k f(b_k) or f(b_k)."""
+    """Compare a head's values with the Riemann coefficients, c exp(lambda) w_k f(b_k) or f(b_k)."""
     return _attempt(VALUES, None, lambda _: _differing_values(head, target))
 
 
 def of_numbers(
-    head: Head,
-    target: Target,
-    error: ErrorInterval | None,
-    *,
-    n: int,
-    workers: int | None,
-    rng: np.random.Generator | int | None,
-    attempted: bool,
-) -> Iterator[Claim]:
-    """Try to refute every number that is stated of a target, a head's control points and its error."""
+    head: Head, target: Target, error: ErrorInterval | None, *, n: int, workers: int | None,
+    rng: np.random.Generator | int | None, attempted: bool,
+) -> Iterator[Claim]:  # fmt: skip
+    """Try to refute every stated number of a target, a head's control points and its error."""
     generator = _checks.generator(rng)
     searches: list[tuple[str, float | None, Search]] = [
         (LIPSCHITZ, target.lipschitz, lambda stated: _steepest(stated, target, _sample(head, n, generator), generator)),
@@ -128,7 +122,7 @@ def of_numbers(
 
 
 def _attempt(name: str, stated: float | None, search: Search) -> Claim:
-    """Record what a search finds; one that cannot be made is recorded with its complaint."""
+    """Record the result of a search, or the complaint of one that cannot be made."""
     try:
         found, refuted, reason, at = search(math.nan if stated is None else stated)
     except ValueError as complaint:
@@ -145,8 +139,8 @@ def _differing_values(head: Head, target: Target) -> Found:
         weights = None if head.points is None else nodes(head.points)[1]
         log_peak = float(VonMisesFisher(head.dim, head.concentration).log_density(1.0))
         scale = math.exp(min(log_peak, 700.0)) * (np.full(len(head), 1.0 / len(head)) if weights is None else weights)
-    wanted = (f.astype(np.float64).T * scale).T
-    difference = np.abs(head.values - wanted).reshape(len(head), -1).max(axis=1)
+    wanted = (f.astype(np.float64).T * scale).T  # (N,) or (N, p)
+    difference = np.abs(head.values - wanted).reshape(len(head), -1).max(axis=1)  # (N,)
     worst = int(np.argmax(difference))
     largest = float(np.abs(wanted).max())
     share = float(difference[worst]) / (largest or 1.0)

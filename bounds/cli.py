@@ -1,4 +1,4 @@
-"""The command `spherapprox`: its entry point, which hears Ctrl-C while the rest is loaded."""
+"""The entry point of the command `spherapprox`, which handles Ctrl-C while the rest is loaded."""
 
 from __future__ import annotations
 

@@ -24,16 +24,14 @@ from . import study as studies
 from ._files import earlier
 from .api import ladder, prefix_length
 
-_LEGEND = {
-    "sharp": """\
+_SHARP = """\
 core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems.md, 4.3, 4.B, 4.4)
 checks   of the least of them: it holds for the error found, is violated, or is vacuous (above twice the sup norm)
 floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
-thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1""",
-    "measured": """\
+thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1"""
+_MEASURED = """\
 by       how lambda was chosen: theory, by the least bound; best, by the least error; mean, by the least mean error
-error    the largest found; mean, the mean over the sphere, at a random sample""",
-}
+error    the largest found; mean, the mean over the sphere, at a random sample"""
 
 
 def _count(text: str) -> int:
@@ -45,7 +43,7 @@ def _count(text: str) -> int:
 
 
 def _choice(text: str) -> str | float:
-    """Parse what --concentration takes: theory, best, mean, or a number."""
+    """Parse --concentration: theory, best, mean, or a number."""
     return text if text in studies.CHOICES else float(text)
 
 
@@ -67,15 +65,16 @@ _count.__name__, _choice.__name__ = "whole number", "'theory', 'best', 'mean' or
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="spherapprox", description="How many prefix tokens does an attention head need on the sphere?"
-    )
+    question = "How many prefix tokens does an attention head need on the sphere?"
+    parser = argparse.ArgumentParser(prog="spherapprox", description=question)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_study(commands.add_parser("study", help="approximate a target with growing prefixes and check every bound"))
     _add_bounds(commands.add_parser("bounds", help="print every theorem's concentration and prefix length"))
     _add_points(commands.add_parser("points", help="compare makers of control points by their covering radius"))
-    _add_warmup(commands.add_parser("warmup", help="compile every kernel now, so that no later call waits for it"))
+    warm = commands.add_parser("warmup", help="compile every kernel now, so that no later call waits for it")
+    warm.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
+    warm.add_argument("-q", "--quiet", action="store_true", help="no progress bar, no report")
     return parser
 
 
@@ -109,13 +108,8 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--dim", type=_count, default=2, help="the manifold's dimension m of S^m (default: %(default)s)")
     add("--n", type=_count, nargs="+", default=list(makers.COUNTS), help="numbers of points")
-    add(
-        "--makers",
-        nargs="+",
-        action="extend",
-        metavar="MAKER",
-        help=f"who makes the points (default: all): {', '.join(map(shlex.quote, makers.MAKERS))}",
-    )
+    known = ", ".join(map(shlex.quote, makers.MAKERS))
+    add("--makers", nargs="+", action="extend", metavar="MAKER", help=f"who makes the points (default: all): {known}")
     add("--seed", type=_count, default=0, help="default: %(default)s")
     _add_output(parser, "also write the table and figures to this folder")
 
@@ -140,31 +134,29 @@ def _study(options: argparse.Namespace) -> None:
     if options.eps is not None and later:
         ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
     written = studies.save(result, options.out)
-    legend = [_LEGEND["measured"], *([] if result.target.lipschitz is None else [_LEGEND["sharp"]])]
+    legend = [_MEASURED, *([] if result.target.lipschitz is None else [_SHARP])]
     notes = [f"note     {_as_option(note)}" for note in result.notes]
     text = [_title(result), result.table(), *legend, *notes, *(text for text, _ in ladders)]
-    _print(
-        options, text, result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {}), written
-    )
+    document = result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {})
+    _print(options, text, document, written)
 
 
 def _target(options: argparse.Namespace) -> Target:
-    """Return the target that --target names, with --year where it is given."""
+    """Return the target of --target, --dim and --year."""
     name = options.target
     if ":" not in name:
         if name not in targets.names():
             known = f"{', '.join(targets.names())}, got {name!r}{_checks.did_you_mean(name, targets.names())}"
             raise ValueError(f"'--target' must be module:function or one of {known}")
         return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
-    if options.year is not None:
-        raise ValueError("'--year' is for targets of the catalogue: leave it out")
+    _checks.left_out(options.year, "--year", "where '--target' is not of the catalogue")
     found = _from_module(name)
     if not isinstance(found, Target):
         if options.dim is None:
             raise ValueError(f"'--dim' must be given: '{name}' is no Target that has its own")
         found = Target(found, options.dim)
-    elif options.dim not in (None, found.dim):
-        raise ValueError(f"'--dim' must be {found.dim}, as '{name}' says, got {options.dim}: leave it out")
+    else:
+        _checks.agreeing(options.dim, "--dim", found.dim, f", as '{name}' says")
     x = sphere.uniform(found.dim, found.dim + 3, rng=0)  # not as many rows as columns
     try:
         found(x)
@@ -174,7 +166,7 @@ def _target(options: argparse.Namespace) -> Target:
 
 
 def _from_module(text: str) -> Any:
-    """Return what module:function names; modules in the current folder are found too."""
+    """Import module:function, from the current folder too."""
     module, _, name = text.partition(":")
     if not module or not name:
         raise ValueError(f"'--target' must be module:function or a name, got {text!r}")
@@ -200,12 +192,10 @@ def _title(result: studies.Study) -> str:
 
 def _bounds(options: argparse.Namespace) -> None:
     ragozin = 1.0 if options.ragozin is None else options.ragozin
-    constants = {"lipschitz": options.lipschitz, "sup_norm": options.sup_norm, "ragozin": ragozin}
-    text, document = _ladder(options.eps, options.dim, *constants.values())
-    said = rungs.hypotheses(ladder(options.eps, dim=options.dim, **constants))
-    written: tuple[Path, ...] = ()
-    if options.out is not None:
-        written = rungs.save(options.out, options.eps, dim=options.dim, **constants, progress=not options.quiet)
+    given = {"dim": options.dim, "lipschitz": options.lipschitz, "sup_norm": options.sup_norm, "ragozin": ragozin}
+    text, document = _ladder(options.eps, *given.values())
+    said = rungs.hypotheses(ladder(options.eps, **given))
+    written = () if options.out is None else rungs.save(options.out, options.eps, **given, progress=not options.quiet)
     _print(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
 
 
@@ -220,11 +210,8 @@ def _points(options: argparse.Namespace) -> None:
 def _print(options: argparse.Namespace, text: Sequence[str], document: Mapping[str, Any], written: Any) -> None:
     """Print the tables, or the document alone; then the files are named on stderr."""
     print(json.dumps(document, indent=1, allow_nan=False) if options.json else "\n".join(text))
-    for path in written:
-        if not options.json:
-            print(f"wrote {path}")
-        elif not options.quiet:
-            print(f"wrote {path}", file=sys.stderr)
+    for path in () if options.json and options.quiet else written:
+        print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
 
 
 def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, dict[str, Any]]]:
@@ -253,17 +240,12 @@ def _ladder(
     return text, {"eps": eps, "dim": dim, "lipschitz": lipschitz, "sup_norm": sup_norm, "rungs": rungs.records(bounds)}
 
 
-def _add_warmup(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar, no report")
-
-
 def _warmup(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     count = warmup(workers=options.workers, progress=not options.quiet)
     if not options.quiet:
-        seconds, folder = time.perf_counter() - start, show_config("dicts")["compiled code"]
-        print(f"compiled {count} kernels in {seconds:.0f} s; they are in {folder}")
+        seconds = time.perf_counter() - start
+        print(f"compiled {count} kernels in {seconds:.0f} s; they are in {show_config('dicts')['compiled code']}")
 
 
 _COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], Mapping[str, bytes]]] = {
@@ -278,7 +260,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status (0, 2 for bad arguments)."""
     options = _parser().parse_args(arguments)
     command, files = _COMMANDS[options.command]
-    plain, warnings.formatwarning = warnings.formatwarning, _one_line
+    plain = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_: f"spherapprox: warning: {message}\n"  # without its line of source
     try:
         if getattr(options, "out", None) is not None:
             _check_files(options, files)
@@ -304,7 +287,7 @@ def _as_option(text: str) -> str:
 
 
 def _check_files(options: argparse.Namespace, files: Mapping[str, bytes]) -> None:
-    """Refuse to replace what is no earlier result, unless told to; say what will be replaced."""
+    """Refuse to replace files that are no earlier results, unless forced; announce a replacement."""
     out = Path(options.out)
     own, others = earlier(out, files)
     if others and not options.force:
@@ -312,10 +295,3 @@ def _check_files(options: argparse.Namespace, files: Mapping[str, bytes]) -> Non
         raise ValueError(f"{names}: in the way, and no earlier result; name another folder (--out) or use --force")
     if (own or others) and not options.quiet:
         print(f"spherapprox {options.command}: the results in {out} will be replaced", file=sys.stderr)
-
-
-def _one_line(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
-) -> str:
-    """Print a warning without the line of source that raised it."""
-    return f"spherapprox: warning: {message}\n"

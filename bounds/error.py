@@ -26,25 +26,13 @@ FREE = {name: theorem for name, theorem in ERRORS.items() if theorem.free_concen
 
 
 def error_bound(
-    *,
-    dim: ArrayLike | None = None,
-    theorem: str,
-    target: Target | None = None,
-    points: EqualMeasurePartition | PointSet | None = None,
-    lipschitz: float | None = None,
-    concentration: ArrayLike | None = None,
-    radius: ArrayLike | None = None,
-    n: ArrayLike | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    separation: float | None = None,
-    degree: int | None = None,
-    exactness: int | None = None,
-    covering: str = "best",
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
-    strict: bool = False,
-) -> Any:
+    *, dim: ArrayLike | None = None, theorem: str, target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
+    concentration: ArrayLike | None = None, radius: ArrayLike | None = None, n: ArrayLike | None = None,
+    sup_norm: float | None = None, exponent: float | None = None, separation: float | None = None,
+    degree: int | None = None, exactness: int | None = None, covering: str = "best", ragozin: float | None = None,
+    harmonic: float = 1.0, strict: bool = False,
+) -> Any:  # fmt: skip
     """Bound the sup error of a head at a given concentration, radius and number of control points.
 
     Parameters
@@ -137,7 +125,7 @@ def error_bound(
 
 
 def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
-    """Return the error that a theorem promises of a prefix."""
+    """Return a theorem's error bound for a prefix."""
     assert theorem.error is not None
     log, hypotheses = theorem.error(prefix)
     used = None if math.isnan(prefix.radius) else prefix.radius
@@ -146,22 +134,13 @@ def _promised(theorem: Theorem, prefix: Prefix) -> Bound:
 
 
 def best_concentration(
-    *,
-    dim: ArrayLike | None = None,
-    theorem: str,
-    target: Target | None = None,
-    points: EqualMeasurePartition | PointSet | None = None,
-    lipschitz: float | None = None,
-    radius: ArrayLike | None = None,
-    n: ArrayLike | None = None,
-    memory: ArrayLike | None = None,
-    n_outputs: int | None = None,
-    sup_norm: float | None = None,
-    exponent: float | None = None,
-    covering: str = "best",
+    *, dim: ArrayLike | None = None, theorem: str, target: Target | None = None,
+    points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
+    radius: ArrayLike | None = None, n: ArrayLike | None = None, memory: ArrayLike | None = None,
+    n_outputs: int | None = None, sup_norm: float | None = None, exponent: float | None = None, covering: str = "best",
     slack: float = 1e-3,
-) -> Any:
-    """Return the smallest error bound over all concentrations for given control points, with the concentration.
+) -> Any:  # fmt: skip
+    """Minimise the error bound of given control points over the concentration.
 
     The result is a bound on the error; the concentration to make the head with is its attribute `concentration`.
 
@@ -214,15 +193,13 @@ def best_concentration(
     stated = FREE[theorem_name(theorem, FREE)]
     known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
     known |= {"concentration": 0.0, "radius": radius, "n": n} | dict.fromkeys(("separation", "degree", "exactness"))
-    if memory is not None and points is not None:
-        raise TypeError("'memory' is in place of 'points': give one of them, got both")
+    _checks.not_both(memory, points, "'memory' is in place of 'points'")
     known = of_points(points, stated, known)
     if n_outputs is None:
         n_outputs = getattr(target, "n_outputs", None) or 1
     outputs = _checks.integer(n_outputs, "n_outputs", minimum=1)
     spare = _checks.real(slack, "slack", minimum=LEAST_SLACK, below=1.0)
-    if n is not None and memory is not None:
-        raise TypeError("'memory' is in place of 'n': give one of them, got both")
+    _checks.not_both(memory, n, "'memory' is in place of 'n'")
 
     def one(d: Any, rho: Any, count: Any, budget: Any) -> Bound:
         require_dim({"dim": d})
@@ -245,7 +222,7 @@ def _least(theorem: Theorem, given: dict[str, Any], covering: str, slack: float)
 
 
 def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
-    """Return how many float64 control points with their values fit into so many bytes.
+    """Return the number of float64 control points with values that fit into so many bytes.
 
     Parameters
     ----------

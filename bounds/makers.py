@@ -29,14 +29,10 @@ FILES = {"points.csv": b"maker,dim,n,covering", "covering.png": b"spherapprox", 
 
 
 def compare(
-    dim: int = 2,
-    n: Sequence[int] = COUNTS,
-    *,
-    makers: Sequence[str] | None = None,
-    rng: int = 0,
+    dim: int = 2, n: Sequence[int] = COUNTS, *, makers: Sequence[str] | None = None, rng: int = 0,
     progress: bool | None = False,
-) -> Comparison:
-    """Make control points in every way and measure how evenly they cover S^m.
+) -> Comparison:  # fmt: skip
+    """Measure the covering radius, separation and mesh ratio of control points by every maker.
 
     Parameters
     ----------

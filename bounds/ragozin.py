@@ -1,4 +1,4 @@
-"""Jackson constants of S^m: how well spherical polynomials of a given degree approximate Lipschitz functions."""
+"""Jackson constants of S^m: the best approximation of Lipschitz functions by spherical polynomials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SMALLEST_GOAL = 1e-290
 
 
 def _degree(value: object, minimum: int) -> int:
-    """Return a polynomial degree whose float is finite."""
+    """Check a polynomial degree whose float is finite."""
     degree = _checks.integer(value, "degree", minimum=minimum, maximum=10**400)
     _checks.real(degree, "degree", maximum=LARGEST_DEGREE, finite=False)
     return degree
@@ -140,22 +140,24 @@ def _gauss_error(n: int, dim: int) -> float:
     if n == 0:
         return 0.5 * math.pi
     half = 0.5 * dim
-    k = np.arange(1.0, n + 1.0)
+    # Step 1: the nodes, eigenvalues of the Jacobi matrix:
+    k = np.arange(1.0, n + 1.0)  # (n,)
     # t u_(k-1) = beta_k u_k + beta_(k-1) u_(k-2) for the orthonormal Gegenbauer polynomials with parameter m/2
     beta = 0.5 * np.sqrt(k * (k + dim - 1.0) / ((k + half) * (k + half - 1.0)))
     node = eigvalsh_tridiagonal(np.zeros(n), beta[:-1])
-    # a weight over sin^m is 1 over the sum of (sin^(m/2) u_k)^2; at the nodes sin^(m/2) is about e^-n or more
+    # Step 2: the weights: each over sin^m is 1 over the sum of (sin^(m/2) u_k)^2, sin^(m/2) about e^-n or more
     log_start = 0.25 * dim * np.log1p(-node * node) - 0.25 * math.log(math.pi)
     before, now = np.zeros(n), np.exp(log_start + 0.5 * log_gamma_half_ratio(half + 0.5))
     total = now * now
     for j in range(n - 1):
         before, now = now, (node * now - (beta[j - 1] * before if j else 0.0)) / beta[j]
         total += now * now
+    # Step 3: 4.6, (pi - sum of omega_i)/2
     return 0.5 * (math.pi - float(np.sum(1.0 / total)))
 
 
 def _zero_error(n: float, dim: int) -> float:
-    """Bound the error of n >= 1 Gauss nodes in closed form, by the first one's angle and its weight (4.6)."""
+    """Bound the error of n >= 1 Gauss nodes by the first one's angle and weight (4.6, 2 and Sturm)."""
     half = 0.5 * dim
     frequency, zero = n + half, bessel_zero(half - 0.5)
     share = half / frequency * ((half - 1.0) / frequency)
@@ -214,7 +216,7 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
 
 
 def ragozin_floor(dim: int, degree: int) -> float:
-    """Return a number that no C_R can be below at a degree: half the angle of a cap, times the degree.
+    """Bound C_R at a degree below by half the angle of a cap, times the degree.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ _BEYOND = """
 
 
 def _cancellation(bound: Bound) -> float:
-    """Return the decimal digits that cancel among the coefficients of a bound's head."""
+    """Return the decimal digits that cancel among the coefficients of the head."""
     if not THEOREMS[bound.theorem].attained:
         return math.inf
     constants = dict(bound.constants)
@@ -86,7 +86,7 @@ def _cancellation(bound: Bound) -> float:
 
 
 def hypotheses(bounds: Sequence[Bound]) -> str:
-    """Return the hypotheses of each theorem of a ladder, with whether they hold here, a line for each theorem.
+    """Return the hypotheses of each theorem of a ladder with their truth, a line for each theorem.
 
     Parameters
     ----------

@@ -99,10 +99,12 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
         fall = k * (math.log(SMALL) - math.log(lam))
         lower, upper = eigenvalue_bounds(k, SMALL, dim)
         return lower - fall, upper - fall
+    # Step 1: the first ratios one by one (1.4)
     first = min(k, FACTORS)
-    a = m + 0.5 + np.arange(float(first))
+    a = m + 0.5 + np.arange(float(first))  # (first,)
     upper = -float(np.maximum(_log_ratio(a, a, lam), _log_ratio(a - 0.5, a + 1.5, lam)).sum())
     lower = -float(_log_ratio(a, a + 1.0, lam).sum())
+    # Step 2: the others by the midpoint and the trapezoidal rule (1.4, eigenvalues)
     if k > first:
         start, stop = m + first, m + float(k)
         whole = _asinh_integral(start, stop, lam)
@@ -157,10 +159,8 @@ def mean_angle_upper(concentration: float, dim: int) -> float:
     >>> round(mean_angle_upper(100.0, 8), 4), round(VonMisesFisher(8, 100.0).mean_angle(), 4)
     (0.2857, 0.2731)
     """
-    lam, m = _checks.concentration(concentration), _checks.dimension(dim)
-    kernel = VonMisesFisher(m, lam)
-    u1 = float(kernel.mean_one_minus_cos())
-    return math.sqrt(2.0 * u1 + KAPPA * _second_moment(kernel, u1))
+    u1, u2 = _moments(concentration, dim)
+    return math.sqrt(2.0 * u1 + KAPPA * u2)
 
 
 def mean_angle_lower(concentration: float, dim: int) -> float:
@@ -192,21 +192,19 @@ def mean_angle_lower(concentration: float, dim: int) -> float:
     >>> round(mean_angle_lower(100.0, 8), 4), round(VonMisesFisher(8, 100.0).mean_angle(), 4)
     (0.2511, 0.2731)
     """
+    u1, u2 = _moments(concentration, dim)
+    return math.sqrt(2.0 * u1 * (u1 / u2)) * math.sqrt(u1)
+
+
+def _moments(concentration: float, dim: int) -> tuple[float, float]:
+    """Return E u, u = 1 - cos(theta), and a bound of E u^2 above, which is 2 E u - m a_1 / lambda but for rounding."""
     lam, m = _checks.concentration(concentration), _checks.dimension(dim)
     kernel = VonMisesFisher(m, lam)
     u1 = float(kernel.mean_one_minus_cos())
-    return math.sqrt(2.0 * u1 * (u1 / _second_moment(kernel, u1))) * math.sqrt(u1)
-
-
-def _second_moment(kernel: VonMisesFisher, u1: float) -> float:
-    """Bound E u^2, u = 1 - cos(theta), above; it is 2 u1 - m a_1 / lambda but for rounding (1.3).
-
-    For dim >= 2 the density of u is that of a gamma variable times a decreasing function, so E u^2 / E u is at most
-    the gamma's (m/2 + 1) / lambda.
-    """
-    m, lam = kernel.dim, kernel.concentration
     if lam == 0.0:
-        return 1.0 + 1.0 / (m + 1.0)
+        return u1, 1.0 + 1.0 / (m + 1.0)
+    # 1.3
     exact = 2.0 * u1 - m * (float(kernel.eigenvalue(1)) / lam)
     safe = max(exact, u1 * u1) + 2e-15 * u1
-    return min(safe, u1 * (0.5 * m + 1.0) / lam) if m >= 2 else safe
+    # for m >= 2 the density of u is a gamma variable's times a falling function: E u^2/E u <= (m/2 + 1)/lambda
+    return u1, min(safe, u1 * (0.5 * m + 1.0) / lam) if m >= 2 else safe

@@ -1,4 +1,4 @@
-"""The steepest slope of a function on S^m that sampling finds: a search over pairs of points."""
+"""The steepest secant of a function on S^m: a search over pairs of points."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHUNK = 8192
 
 
 class Steepest(NamedTuple):
-    """The pair x, y with the largest ``quotient = change / angle**exponent``; `change` is less what may be rounding."""
+    """The pair x, y with the largest ``quotient = change / angle**exponent``; `change` is less a bound of rounding."""
 
     quotient: float
     change: float
@@ -52,7 +52,7 @@ class _Pairs(NamedTuple):
 
 
 def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Generator) -> Steepest:
-    """Return the steepest pair of points found: ``|f(x) - f(y)| / theta(x, y)**exponent`` is large.
+    """Maximise ``|f(x) - f(y)| / theta(x, y)**exponent`` over pairs of points.
 
     From each row of `x` goes one arc in a random direction, of a length between 1e-4 and pi, evenly in the logarithm.
     The steepest, some distance apart, are followed uphill: each is halved to the left, to the right and about its
@@ -96,19 +96,22 @@ def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Gen
         f, g = _at(function, pairs.ends())
         return slopes(f, g, 2.0 * pairs.h)
 
-    angle = np.exp(rng.uniform(math.log(100.0 * NEAREST), math.log(math.pi), len(x)))
+    # Step 1: an arc of random length from each point
+    angle = np.exp(rng.uniform(math.log(100.0 * NEAREST), math.log(math.pi), len(x)))  # (n,)
     pairs = _moved(x[:, None], _tangents(x[:, :, None], 1, rng), 0.5 * angle[:, None])
     pairs = _Pairs(pairs.c[:, 0], pairs.v[:, 0], 0.5 * angle)
     found = slopes(values, _at(function, pairs.ends()[1:])[0], angle)
+    # Step 2: the steepest, apart from each other, uphill
     chosen = _apart(pairs.c, found)
     pairs, found = _climb(function, score, _Pairs(*(part[chosen] for part in pairs)), found[chosen], _spacing(x), rng)
+    # Step 3: the best of them
     best = int(np.argmax(found))
     (a, b), theta = _Pairs(*(part[best] for part in pairs)).ends(), 2.0 * float(pairs.h[best])
     return Steepest(float(found[best]), float(found[best]) * theta**exponent, theta, a, b)
 
 
 def precision(values: Floats, dtype: np.dtype[Any]) -> float:
-    """Return the epsilon of the precision in which values were computed, as far as they show it."""
+    """Return the epsilon of the precision in which values were computed, as their digits show it."""
     with np.errstate(over="ignore"):
         single = dtype == np.float32 or np.array_equal(values, values.astype(np.float32))
     return float(np.finfo(np.float32 if single else np.float64).eps)
@@ -127,14 +130,10 @@ def _at(function: Function, x: Float64) -> Float64:
 
 
 def _climb(
-    function: Function,
-    score: Callable[[_Pairs], Float64],
-    pairs: _Pairs,
-    found: Float64,
-    spacing: float,
+    function: Function, score: Callable[[_Pairs], Float64], pairs: _Pairs, found: Float64, spacing: float,
     rng: np.random.Generator,
-) -> tuple[_Pairs, Float64]:
-    """Follow the quotients uphill; sideways steps shrink where nothing is gained."""
+) -> tuple[_Pairs, Float64]:  # fmt: skip
+    """Follow the quotients uphill; sideways steps shrink without a gain."""
     steps, rows = np.full(len(found), spacing), np.arange(len(found))
     for _ in range(STEPS):
         trials = _trials(function, pairs, steps, rng)
@@ -167,7 +166,7 @@ def _trials(function: Function, pairs: _Pairs, steps: Float64, rng: np.random.Ge
 
 
 def _turned(function: Function, c: Float64, tangents: Float64, h: Float64) -> Float64:
-    """Return the direction in the tangents' span in which differences over the angle 2h are largest: (n, 1, dim+1)."""
+    """Return the direction of largest differences over the angle 2h in the tangents' span: (n, 1, dim+1)."""
     f = _at(function, _Pairs(c, tangents, h).ends())
     change = f[1] - f[0]  # (n, k, p)
     change /= np.maximum(np.abs(change).max(axis=(1, 2), keepdims=True), TINY)
@@ -178,7 +177,7 @@ def _turned(function: Function, c: Float64, tangents: Float64, h: Float64) -> Fl
 def _moved(
     c: Float64, tangents: Float64, angles: Float64, v: Float64 | None = None, h: Float64 | None = None
 ) -> _Pairs:
-    """Return pairs whose middles went from c along tangents (n, k, dim+1) by angles (n, 1); v is carried along."""
+    """Move the middles c along tangents (n, k, dim+1) by angles (n, 1), with v carried along."""
     v = tangents if v is None else v
     cos, sin = np.cos(angles)[..., None], np.sin(angles)[..., None]
     along = np.einsum("nkd,nkd->nk", *np.broadcast_arrays(tangents, v))[..., None]
@@ -198,7 +197,7 @@ def _tangents(first: Float64, most: int, rng: np.random.Generator) -> Float64:
 
 
 def _apart(c: Float64, scores: Float64) -> Indices:
-    """Return indices of the largest scores at points that are further than neighbours from each other."""
+    """Return indices of the largest scores at points further apart than neighbours."""
     least, chosen = math.cos(1.5 * _spacing(c)), [int(np.argmax(scores))]
     for i in np.argsort(-scores, kind="stable")[:CANDIDATES]:
         if float((c[chosen] @ c[i]).max()) < least:

@@ -1,4 +1,4 @@
-"""A study: heads with a growing prefix on one target, the errors they achieve, and what every theorem says of them.
+"""A study: heads with a growing prefix on one target, their errors, and their bounds by every theorem.
 
 `run` makes and measures the heads, `save` writes the result as tables and figures; the command ``spherapprox study`` is
 both.
@@ -47,17 +47,10 @@ _SAMPLE = 100_000
 
 
 def run(
-    target: Target | Callable[[Any], ArrayLike],
-    n: Sequence[int] = PREFIX_LENGTHS,
-    *,
-    dim: int | None = None,
-    choices: Sequence[str | float] | None = None,
-    points: int = 20_000,
-    estimate: bool = False,
-    rng: np.random.Generator | int | None = 0,
-    workers: int | None = None,
-    progress: bool | None = False,
-) -> Study:
+    target: Target | Callable[[Any], ArrayLike], n: Sequence[int] = PREFIX_LENGTHS, *, dim: int | None = None,
+    choices: Sequence[str | float] | None = None, points: int = 20_000, estimate: bool = False,
+    rng: np.random.Generator | int | None = 0, workers: int | None = None, progress: bool | None = False,
+) -> Study:  # fmt: skip
     """Approximate a target by core and split heads on equal-measure partitions, and hold their errors against theory.
 
     Parameters
@@ -109,6 +102,7 @@ def run(
     >>> [(row.head, round(row.error, 2), row.bound) for row in found.rows]
     [('core', 0.07, None), ('split', 0.05, None)]
     """
+    # Step 1: the target, the choices and the sample
     known = _target(target, dim)
     counts, points = _counts(n), _checks.integer(points, "points", minimum=100, maximum=10**8)
     estimated: tuple[str, ...] = ()
@@ -120,6 +114,7 @@ def run(
     steps = [(count, kind, way) for count in counts for kind in FAMILIES for way in ways]
     if known.sup_norm is None:
         steps = [step for step in steps if step[1:] != ("core", "theory")]
+    # Step 2: every head
     rows: list[Row] = []
     mapped: list[tuple[float, float, Head]] = []
     wanted = min(counts, key=lambda count: abs(math.log(count / _MAPPED)))
@@ -128,6 +123,7 @@ def run(
         rows.append(row)
         if count == wanted:
             mapped.append((row.mean_error if known.lipschitz is None else row.error, row.error, head))
+    # Step 3: the best head, and attempts to refute the target's constants
     _, shown_error, shown = min(mapped, key=lambda found: found[0])
     claims = () if estimated else of_numbers(shown, known, None, n=points, workers=workers, rng=rng, attempted=True)
     refuted = tuple(claim for claim in claims if claim.outcome == "refuted")
@@ -142,10 +138,7 @@ def _step(step: tuple[int, str, str | float]) -> str:
 def _target(target: Any, dim: int | None) -> Target:
     """Return the target, after trying it on a few points."""
     if isinstance(target, Target):
-        if dim not in (None, target.dim):
-            raise ValueError(
-                f"'dim' must be {target.dim}, as '{target.name}' says, got {_checks.show(dim)}: leave it out"
-            )
+        _checks.agreeing(dim, "dim", target.dim, f", as '{target.name}' says")
     elif not callable(target):
         raise TypeError(f"'target' must be a Target or a function, got {type(target).__name__}")
     elif dim is None:

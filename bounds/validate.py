@@ -29,17 +29,10 @@ ROUNDING = 1e-12
 
 
 def validate(
-    head: Head,
-    target: Target,
-    *,
-    error: ErrorInterval | None = None,
-    n: int = 20_000,
-    worst_case: bool = True,
-    claims: bool = True,
-    workers: int | None = None,
-    rng: np.random.Generator | int | None = 0,
-) -> Validation:
-    """Hold a head's achieved error against every theorem that applies to it, and try to refute what they are told.
+    head: Head, target: Target, *, error: ErrorInterval | None = None, n: int = 20_000, worst_case: bool = True,
+    claims: bool = True, workers: int | None = None, rng: np.random.Generator | int | None = 0,
+) -> Validation:  # fmt: skip
+    """Hold a head's achieved error against every applicable theorem, and try to refute the stated constants.
 
     Upper bounds for its kind of head (such as sharp-core or sharp-split) are compared with the measured sup error on
     this target. They speak of Riemann coefficients of this very target, and of no others. The lower bound speaks of the
@@ -122,10 +115,13 @@ def validate(
     n = _checks.integer(n, "n", minimum=1)
     worst_case, claims = _checks.flag(worst_case, "worst_case"), _checks.flag(claims, "claims")
     _check(head, target, error)
+    # Step 1: the values, and the error achieved
     values = attempts.of_values(head, target)
     given, error = error, sup_error(head, target, n=n, workers=workers, rng=rng) if error is None else error
+    # Step 2: attempts to refute the numbers stated
     numbers = attempts.of_numbers(head, target, given, n=n, workers=workers, rng=rng, attempted=claims)
     stated = {claim.name: claim for claim in (values, *numbers)}
+    # Step 3: every theorem for this kind of head, and the floor
     size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
     checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
     if worst_case and head.family == "split":
@@ -134,37 +130,28 @@ def validate(
 
 
 def validated(kind: str) -> tuple[Theorem, ...]:
-    """Return the theorems that are held against a kind of head, the thesis's last."""
+    """Return the theorems validated for a kind of head, the thesis's last."""
     found = (theorem for theorem in THEOREMS.values() if theorem.validated and theorem.head == kind)
     return tuple(sorted(found, key=lambda theorem: theorem.printed))
 
 
 def _check(head: object, target: object, error: object) -> None:
     """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
-    if not isinstance(head, Head):
-        kinds = " or a ".join(kind.__name__ for kind in FAMILIES.values())
-        raise TypeError(f"'head' must be a {kinds}, got {type(head).__name__}")
-    if not isinstance(target, Target):
-        raise TypeError(f"'target' must be a Target (wrap a function: Target(f, dim=...)), got {type(target).__name__}")
-    if head.dim != target.dim:
-        raise ValueError(f"'target' must have dim = {head.dim} as the head has, got {target.dim}")
+    dim = _checks.instance(head, "head", *FAMILIES.values()).dim
+    target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
+    _checks.same_dim(target.dim, "target", dim, "as the head has")
     if error is None:
         return
-    if not isinstance(error, ErrorInterval):
-        raise TypeError(f"'error' must be an ErrorInterval, as sup_error returns, got {_checks.show(error)}")
+    error = _checks.instance(error, "error", ErrorInterval, remedy="sup_error returns one")
     _checks.real(error.lower, "error.lower", minimum=0.0)
     _checks.real(error.upper, "error.upper", minimum=error.lower, finite=False)
-    _checks.one_row(error.at, "error.at", dim=head.dim)
+    _checks.one_row(error.at, "error.at", dim=dim)
 
 
 def _size(
-    head: Head,
-    target: Target,
-    claims: dict[str, Claim],
-    n: int,
-    rng: np.random.Generator | int | None,
+    head: Head, target: Target, claims: dict[str, Claim], n: int, rng: np.random.Generator | int | None
 ) -> float | None:
-    """Return sup |f| as measured; None where the target fails, and no theorem speaks of the values."""
+    """Return sup |f| as measured, None for values that are no Riemann coefficients."""
     if attempts.SUP_NORM in claims:
         return claims[attempts.SUP_NORM].found
     if claims[attempts.VALUES].outcome != "survived":
@@ -173,7 +160,7 @@ def _size(
 
 
 def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> str:
-    """Say why a theorem does not speak of this head and target; empty when it does."""
+    """Return the first unmet requirement of a theorem on this head and target, empty for none."""
     if target.lipschitz is None:
         return "needs the target's Lipschitz constant (lipschitz=)"
     if not np.array_equal(nodes(head.control_points if head.points is None else head.points)[0], head.control_points):
@@ -187,29 +174,21 @@ def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> st
 
 
 def _upper(
-    theorem: Theorem,
-    head: Head,
-    target: Target,
-    error: ErrorInterval,
-    claims: dict[str, Claim],
-    size: float | None,
+    theorem: Theorem, head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None
 ) -> Check:
     obstacle = _obstacle(theorem, head, target, claims[attempts.VALUES].outcome == "survived")
     if obstacle:
         return Check(theorem.name, None, error.lower, "not applicable", obstacle)
     assert target.lipschitz is not None
     bound = error_bound(
-        dim=head.dim,
-        theorem=theorem.name,
+        dim=head.dim, theorem=theorem.name,
         lipschitz=max(target.lipschitz, SMALLEST),  # 0 is a constant
         exponent=target.exponent,
-        concentration=head.concentration,
-        radius=known_radius(head.points) if "radius" in theorem.needs else None,
-        n=len(head.control_points),
-        separation=known_separation(head.points),
+        concentration=head.concentration, radius=known_radius(head.points) if "radius" in theorem.needs else None,
+        n=len(head.control_points), separation=known_separation(head.points),
         degree=head.points.degree if isinstance(head.points, PointSet) else None,
         sup_norm=None if target.sup_norm is None else max(target.sup_norm, SMALLEST),
-    )
+    )  # fmt: skip
     if bound.failed:
         return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
     enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, attempts.ERROR, *theorem.requires.claims)
@@ -217,7 +196,7 @@ def _upper(
 
 
 def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict[str, Claim]) -> Check:
-    """Hold a bound whose hypotheses hold, but for claims that enter it and may be refuted, against an error."""
+    """Hold a bound against an error; its hypotheses hold but for claims that may be refuted."""
     refuted = tuple(name for name, claim in claims.items() if claim.outcome == "refuted")
     check = partial(Check, bound.theorem, bound, error.lower)
     if not error.lower <= bound.value + ROUNDING * max(bound.value, size or 0.0):

@@ -1,4 +1,4 @@
-"""`Check` and `Validation`: what `validate` found, and how it prints."""
+"""`Check` and `Validation`: the results of `validate`."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Validation:
 
     @property
     def ok(self) -> bool:
-        """Whether an upper bound below 2 sup|f| holds, none is violated, and every claim survived its attempt."""
+        """The validity of the head: an upper bound below 2 sup|f| holds, none is violated, every claim survived."""
         return self.summary == "holds"
 
     @property

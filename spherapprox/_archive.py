@@ -30,7 +30,7 @@ _HEADER_1, _SEAL_1 = "spherapprox.json", 64
 
 @dataclass(frozen=True)
 class Record:
-    """What a file holds: the name of a kind of object, and what its constructor takes."""
+    """The content of a file: the name of a kind of object, and its constructor's arguments."""
 
     kind: str
     fields: Mapping[str, Field]
@@ -40,12 +40,12 @@ Field = Floats | float | int | str | None | Record
 
 
 class Savable:
-    """What can be saved: its constructor's arguments are its state."""
+    """An object that can be saved: its constructor's arguments are its state."""
 
     _kind: ClassVar[str]
 
     def _arguments(self) -> Mapping[str, Any]:
-        """Return the constructor's arguments that make an equal object, bit by bit."""
+        """Return the constructor's arguments of an equal object, bit by bit."""
         raise NotImplementedError
 
     def _record(self) -> Record:
@@ -107,10 +107,8 @@ def write(path: object, record: Record) -> None:
 
 
 def read(path: object) -> Record:
-    """Return the record of a file, after checking that it is one and that nothing in it was changed."""
+    """Read the record of a file, and check that nothing in it was changed."""
     name = _checks.path(path)
-    if os.path.exists(name) and not os.path.isfile(name):
-        raise ValueError(f"{name!r} is {'a folder' if os.path.isdir(name) else 'no regular file'}: name a file")
     with open(name, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         _checks.memory(size, f"{name!r}", "np.load reads single arrays of it (docs/format.md)")
@@ -129,11 +127,12 @@ def read(path: object) -> Record:
 
 
 class _Refused(Exception):
-    """Carries the complaint about a file that can be opened, without its name."""
+    """A complaint about a file that can be opened, without its name."""
 
 
 def _verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Return the header and the arrays of a file of any version, once its checksum is known to be right."""
+    """Read the header and the arrays of a file of any version, and check its checksum."""
+    # Step 1: an archive of arrays, none of which is compressed
     if not zipfile.is_zipfile(file):
         raise _Refused(f"is no file of {FORMAT}, or was cut off: load reads what .save wrote; copy it again")
     file.seek(0)
@@ -144,6 +143,7 @@ def _verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Arr
         if any(m.compress_type != zipfile.ZIP_STORED for m in members) or sum(m.file_size for m in members) > size:
             raise _Refused("is malformed: its members must be stored, not compressed, and not overlap; save it anew")
         arrays = {name: archive[name] for name in archive.files}
+    # Step 2: its checksum, which version 1 has at the file's end
     if _HEADER_1 in arrays:
         file.seek(0)
         sealed = file.read()
@@ -155,6 +155,7 @@ def _verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Arr
         text = arrays.pop(HEADER).tobytes()
     if not right:
         raise _Refused("is damaged: its arrays do not have its checksum; copy it again, or save it anew")
+    # Step 3: its header, of a version that is known
     header = json.loads(text)
     form, version, writer = (header.pop(key) for key in ("format", "version", "written_by"))
     if form != FORMAT or version > VERSION:
@@ -206,9 +207,6 @@ def _gather(node: dict[str, Any], arrays: dict[str, Array], prefix: str) -> Reco
 @contextmanager
 def _replacing(target: str) -> Iterator[IO[bytes]]:
     """Open a new file that replaces the target when the block ends, and vanishes if it fails."""
-    if os.path.exists(target) and not os.path.isfile(target):
-        what = "a folder" if os.path.isdir(target) else "no regular file"
-        raise ValueError(f"'path' must name a file, got {target!r}, which is {what}")
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder: make it first", folder)

@@ -69,7 +69,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _make(record: _archive.Record) -> _archive.Savable:
-    """Return the object of a record from its class' constructor, which checks it."""
+    """Construct the object of a record; its class checks the arguments."""
     if record.kind not in _CLASSES:
         raise ValueError(
             f"the kind {_checks.show(record.kind)} is none of {', '.join(_CLASSES)}, which spherapprox {__version__} "

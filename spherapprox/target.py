@@ -1,4 +1,4 @@
-"""A function on S^m together with what the theory asks of it: modulus of continuity and sup norm."""
+"""Targets: functions on S^m with their modulus of continuity and sup norm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Target"]
 
 @dataclass(frozen=True)
 class Target:
-    """A function on the sphere S^m that is to be approximated, and the constants known of it.
+    """A function on the sphere S^m that is to be approximated, with the constants known of it.
 
     Parameters
     ----------
@@ -87,11 +87,10 @@ class Target:
         if self.name is None:
             self._set("name", getattr(self.function, "__name__", type(self.function).__name__))
         for text in ("name", "unit", "provenance"):
-            if not isinstance(getattr(self, text), str):
-                raise TypeError(f"'{text}' must be a str, got {_checks.show(getattr(self, text))}")
+            _checks.instance(getattr(self, text), text, str)
 
     def _set(self, attribute: str, value: object) -> None:
-        """Store a checked value: only `__post_init__` may."""
+        """Set an attribute of the frozen record, in `__post_init__` only."""
         object.__setattr__(self, attribute, value)
 
     def __call__(self, x: ArrayLike) -> Floats:
@@ -126,8 +125,14 @@ class Target:
         except ValueError as error:
             raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
         values = _checks.numeric(returned, "function(x)")
-        self._check_shape(values.shape, len(rows))
-        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)
+        n, note = len(rows), f" for {len(rows)} points"
+        if self.n_outputs is None:
+            remedy = "it maps all rows at once, so use x[:, j] for a coordinate and axis=1 for a sum over one"
+            _checks.shaped(values, "function", (n,), (n, "p"), note=note, remedy=remedy, verb="return")
+        else:
+            remedy = "'n_outputs' states the number of columns"
+            _checks.shaped(values, "function", (n, self.n_outputs), note=note, remedy=remedy, verb="return")
+        bad = ~np.isfinite(values).reshape(len(rows), -1).all(axis=1)  # (n,)
         if bad.any():
             first = int(np.argmax(bad))
             raise ValueError(
@@ -135,20 +140,6 @@ class Target:
                 f"at row {first}, x = {_checks.show(rows[first].tolist())}"
             )
         return _checks.floating(values, "function(x)")
-
-    def _check_shape(self, shape: tuple[int, ...], n: int) -> None:
-        """Raise unless the function returned one row for each of n points."""
-        if self.n_outputs is not None:
-            if shape != (n, self.n_outputs):
-                raise ValueError(
-                    f"'function' must return shape ({n}, {self.n_outputs}) for {n} points, got {shape}: "
-                    "'n_outputs' states the number of columns"
-                )
-        elif len(shape) not in (1, 2) or shape[0] != n or 0 in shape:
-            raise ValueError(
-                f"'function' must return shape ({n},) or ({n}, p) for {n} points, got {shape}: "
-                "it maps all rows at once, so use x[:, j] for a coordinate and axis=1 for a sum over one"
-            )
 
     def modulus(self, angle: float) -> float:
         """Return the upper bound of ``|f(x) - f(y)|`` over points at most `angle` apart.

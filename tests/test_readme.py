@@ -8,7 +8,7 @@ import pytest
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_example(capsys):
+def test_the_example_prints_what_the_readme_promises(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     exec(compile(code, str(README), "exec"), {})
     printed = capsys.readouterr().out

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-try:
+from spherapprox import _checks
+
+with _checks.needs("python-flint", "bounds.certify", "certify"):
     import flint  # noqa: F401
-except ImportError as error:
-    raise ImportError("certified bounds need python-flint: pip install spherapprox[certify]") from error
 
 from .._enclosure import CertificationError, Enclosure
 from ._certified import THEOREMS, certified

@@ -72,7 +72,7 @@ def exact_ball(x: Any) -> arb:
 
 
 def bits_of(digits: int) -> int:
-    """Return the precision to start with when so many digits are wanted."""
+    """Return the initial precision for so many digits."""
     return math.ceil(_BITS_PER_DIGIT * digits) + _GUARD_BITS
 
 
@@ -81,15 +81,7 @@ def _precisions(digits: int, extra: int, attempts: int = _ATTEMPTS) -> list[int]
 
 
 def tight(compute: Callable[[], arb], digits: int, relative: bool = False, extra: int = 0) -> arb:
-    """Return a ball right to `digits` digits, of itself if `relative`, else of max(1, |itself|).
-
-    The precision rises until the ball is that tight; `extra` bits are added from the start.
-
-    Raises
-    ------
-    CertificationError
-        When the last precision is not enough.
-    """
+    """Raise the precision until a ball is right to `digits` digits, of itself or of max(1, |itself|)."""
     needed = math.ceil(_BITS_PER_DIGIT * digits) + 2
     for bits in _precisions(digits, extra):
         with precision(bits), suppress(CertificationError):
@@ -101,20 +93,14 @@ def tight(compute: Callable[[], arb], digits: int, relative: bool = False, extra
 
 
 def enclose(compute: Callable[[], arb], digits: int, relative: bool = False, extra: int = 0) -> Enclosure:
-    """As `tight`, as an `Enclosure`."""
+    """Return the result of `tight` as an `Enclosure`."""
     ball = tight(compute, digits, relative, extra)
     with precision(bits_of(digits) + 64):
         return enclosure(ball)
 
 
 def less(a: arb, b: arb) -> bool:
-    """Tell whether a < b.
-
-    Raises
-    ------
-    CertificationError
-        When the precision at work cannot tell.
-    """
+    """Decide a < b, or raise a CertificationError if the precision at work cannot."""
     if a < b:
         return True
     if a >= b:
@@ -123,7 +109,7 @@ def less(a: arb, b: arb) -> bool:
 
 
 def sign(compute: Callable[[], arb], digits: int = DIGITS, attempts: int = 3, extra: int = 0) -> int:
-    """Return the proven sign of a number, 0 where it stays uncertain: each attempt doubles the precision."""
+    """Prove the sign of a number, 0 if uncertain; each attempt doubles the precision."""
     for bits in _precisions(digits, extra, attempts):
         with precision(bits), suppress(CertificationError):
             ball = compute()

@@ -1,4 +1,4 @@
-"""`certified`: a proven enclosure of what a theorem promises, at the free parameters that float64 chose."""
+"""`certified`: a proven enclosure of a prefix length, at the free parameters that float64 chose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THEOREMS = tuple(theorem.name for theorem in theorems.LADDER if theorem.proof)
 
 
 def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure:
-    """Prove what float64 computed: enclose the natural logarithm of a prefix length.
+    """Enclose the natural logarithm of a prefix length that float64 computed.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from .._enclosure import CertificationError
 from ..covering import covering_bound, lattice, polytope, zonal
 from . import _special as special
 from ._balls import less, precision
-from ._special import half, log_cap_measure
+from ._special import half, log_ball, log_cap_measure
 
 Formula = Callable[[int, arb, float], arb]
 """(dimension, angular radius below pi/2, free share) -> log N."""
@@ -34,12 +34,13 @@ class Choice(NamedTuple):
 
 
 def chosen(dim: int, radius: float, wanted: str) -> Choice:
-    """Return the covering bound that float64 finds best at a radius, at nearly the share that it took."""
+    """Return the covering bound that float64 finds best at a radius, with nearly its share."""
     if radius >= 0.5 * math.pi:
         return Choice(_TWO)
     found = covering_bound(radius, dim, wanted)
     if found.theorem not in _SHARES:
         return Choice(found.theorem)
+    # Step 1: the share, by the search of `covering.formulas`
     top = math.log(_SHARES[found.theorem])
 
     def excess(log_share: float) -> float:
@@ -49,7 +50,8 @@ def chosen(dim: int, radius: float, wanted: str) -> Choice:
     best = float(minimize_scalar(excess, bounds=(-18.0, top - 1e-9), method="bounded", options={"xatol": 1e-7}).x)
     if found.theorem == "random" and excess(top) <= excess(best):
         return Choice(found.theorem, _SHARES[found.theorem])
-    if excess(best) < -1e-14 * found.log:  # float64 stopped a little beside its minimum
+    # Step 2: float64 stopped a little beside its minimum: the share of its own value
+    if excess(best) < -1e-14 * found.log:
         best = float(brentq(excess, best, best + 1e-3, xtol=1e-15)) if excess(best + 1e-3) > 0.0 else best
     return Choice(found.theorem, math.exp(best))
 
@@ -94,6 +96,7 @@ def _zonal(dim: int, radius: arb, _share: float) -> arb:
     log, counted = zonal.zonal(dim, _below(radius))
     if counted:  # whole numbers, rounded to the safe side
         return arb(round(math.exp(log))).log()
+    # 4.2, zonal: P_m(1/sin(rho/2))
     y, total = 1 / (radius / 2).sin(), arb(0)
     for coefficient in reversed(_zonal_coefficients(dim, ctx.prec)):
         total = total * y + coefficient
@@ -102,7 +105,7 @@ def _zonal(dim: int, radius: arb, _share: float) -> arb:
 
 @lru_cache(maxsize=256)
 def _zonal_coefficients(dim: int, bits: int) -> tuple[arb, ...]:
-    """Return c_p, p = 0, ..., dim: N(rho) <= sum_p c_p / sin(rho/2)^p."""
+    """Return c_p, p = 0, ..., dim, with N(rho) <= sum_p c_p / sin(rho/2)^p (4.2, zonal)."""
     if dim == 1:
         return arb(1), arb.pi() / 2
     below = _zonal_coefficients(dim - 1, bits)
@@ -116,11 +119,6 @@ def _zonal_coefficients(dim: int, bits: int) -> tuple[arb, ...]:
     return tuple(total)
 
 
-def _log_ball(dim: int) -> arb:
-    """Return the log volume of the unit ball of R^dim."""
-    return half(dim) * arb.pi().log() - half(dim + 2).lgamma()
-
-
 def _log_area(dim: int) -> arb:
     """Return log w_m."""
     return arb(2).log() + half(dim + 1) * arb.pi().log() - half(dim + 1).lgamma()
@@ -129,13 +127,13 @@ def _log_area(dim: int) -> arb:
 def _log_density(dim: int) -> arb:
     """Return the log of the least covering density known, by A_dim* or the Leech lattice, as in `covering.lattice`."""
     if dim == 24:
-        return _log_ball(24) + 12 * arb(2).log()
+        return log_ball(24) + 12 * arb(2).log()
     square = arb(dim * (dim + 2)) / (12 * (dim + 1))
-    best = _log_ball(dim) + arb(dim + 1).log() / 2 + half(dim) * square.log()
+    best = log_ball(dim) + arb(dim + 1).log() / 2 + half(dim) * square.log()
     if dim > 24:
         rest = dim - 24
-        parts = _log_density(24) + _log_density(rest) - _log_ball(24) - _log_ball(rest)
-        best = best.min(_log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(rest) * (arb(rest) / dim).log())
+        parts = _log_density(24) + _log_density(rest) - log_ball(24) - log_ball(rest)
+        best = best.min(log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(rest) * (arb(rest) / dim).log())
     return best
 
 
@@ -171,11 +169,11 @@ def _lattice(dim: int, radius: arb, _share: float) -> arb:
         return dim * (sine / (delta / 2).sin()).log1p() + (dim - 1) * (delta / delta.sin()).log()
 
     best = min(spreads, key=lambda delta: float(cells(arb(delta))))
-    # a delta below 2 rho by rounding alone
+    # 4.2, lattice: Voronoi cells, delta raised to 2 rho if rounded below, or cubes
     flat = cells(arb(best).max(2 * radius).min(arb.pi() / 2)) + _log_area(dim)
     if dim <= lattice._MAX_CUBE_DIM:
         flat = flat.min(dim * (sine / (arb.pi() / 4).sin()).log1p() + _log_cube_volume(dim, ctx.prec))
-    return _log_density(dim) - _log_ball(dim) - dim * radius.log() + flat
+    return _log_density(dim) - log_ball(dim) - dim * radius.log() + flat
 
 
 def _volume(dim: int, radius: arb, _share: float) -> arb:
@@ -184,6 +182,7 @@ def _volume(dim: int, radius: arb, _share: float) -> arb:
 
 def _greedy(dim: int, radius: arb, share: float) -> arb:
     eta = radius * share
+    # 4.2, greedy: (1 + log[sigma(C(rho - eta/2))/sigma(C(eta/2))])/sigma(C(rho - eta))
     net = log_cap_measure(dim, radius - eta / 2) - log_cap_measure(dim, eta / 2)
     return net.log1p() - log_cap_measure(dim, radius - eta)
 
@@ -191,6 +190,7 @@ def _greedy(dim: int, radius: arb, share: float) -> arb:
 def _random(dim: int, radius: arb, share: float) -> arb:
     eta = radius * share
     log_v, log_s = log_cap_measure(dim, radius - eta), log_cap_measure(dim, eta)
+    # 4.2, random then fill: 1 + (1 + log(v/s))/v
     gap = arb(0) if share == 0.5 else log_v - log_s
     return (1 + (1 + gap) * (-log_v).exp()).log()
 
@@ -200,6 +200,7 @@ def _rogers(dim: int, radius: arb, _share: float) -> arb:
 
 
 def _boroczky_wintsche(dim: int, radius: arb, _share: float) -> arb:
+    # 4.2, boroczky-wintsche: 400 m log m/sigma(C(rho))
     return (400 * dim * arb(dim).log()).log() - log_cap_measure(dim, radius)
 
 
@@ -208,10 +209,12 @@ def _lower(dim: int, radius: arb, _share: float) -> arb:
 
 
 def _simplex(dim: int, radius: arb, _share: float) -> arb:
+    # 4.2, simplex: m + 2, and m + 3 for cos rho > 1/(m+1)
     return arb(dim + 2 if less(radius.cos(), arb(1) / (dim + 1)) else dim + 3).log()
 
 
 def _fejes_toth(_dim: int, radius: arb, _share: float) -> arb:
+    # 4.2, fejes-toth: 2 w/(w - pi/6), cot w = sqrt 3 cos rho
     w = (1 / (arb(3).sqrt() * radius.cos())).atan()
     return (2 * w / (w - arb.pi() / 6)).log()
 

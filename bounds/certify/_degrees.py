@@ -1,4 +1,4 @@
-"""Theorems that ask for polynomial degrees (4.C, 4.7, 4.G): that those found suffice, and the counts they give."""
+"""Polynomial degrees of 4.C, 4.7 and 4.G: proofs that they suffice, and their counts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def log_polynomials(degree: int, dim: int) -> arb:
 
 
 def log_quadrature_points(degree: int, dim: int) -> arb:
-    """Return the log of a number of points with which a positive quadrature exact to degree g exists (4.C)."""
+    """Return the log of the size of a positive quadrature exact to degree g that exists (4.C, Points)."""
     product = arb(degree + 1).log() + (dim - 1) * arb(degree // 2 + 1).log()
     tchakaloff = log_polynomials(degree, dim)
     if degree % 2 == 1:
@@ -80,7 +80,7 @@ def _arsinh_integral(low: arb, length: int, concentration: arb) -> arb:
 
 
 def tail(degree: int, dim: int, concentration: arb) -> arb:
-    """Bound rho_g = sum of dim(H_l) a_l over l > g by a geometric series (1.4), or by the kernel's peak."""
+    """Bound rho_g = sum of dim(H_l) a_l over l > g by a geometric series, or by the kernel's peak (4.C, Tails)."""
     first = degree + 1
     peak = special.log_peak(dim, concentration).exp()
     growth = arb(1)
@@ -93,7 +93,7 @@ def tail(degree: int, dim: int, concentration: arb) -> arb:
 
 
 def term(degree: int, dim: int, concentration: arb) -> arb:
-    """Return dim(H_l) a_l, or for large degrees and concentrations a bound."""
+    """Return dim(H_l) a_l, or a bound for large degrees and concentrations."""
     large = degree > LARGE and concentration > 1
     log = _log_eigenvalue_above if large else log_eigenvalue
     return (log_harmonics(degree, dim) + log(degree, dim, concentration)).exp()
@@ -105,14 +105,10 @@ def constant(bound: Bound, name: str) -> float:
 
 
 def counted(
-    count: Callable[[int], arb],
-    spare: Callable[[int], arb],
-    degree: int,
-    concentration: float,
-    problem: Problem,
+    count: Callable[[int], arb], spare: Callable[[int], arb], degree: int, concentration: float, problem: Problem,
     digits: int,
-) -> Enclosure:
-    """Return the log of the count at a degree, or up to the next float where only that can be proved enough."""
+) -> Enclosure:  # fmt: skip
+    """Enclose the log of the count at a degree proved to suffice, this or a slightly larger one."""
     extra = 2 * exponent_bits(problem.dim, concentration) + 4 * degree.bit_length()
     found = enclose(lambda: count(degree), digits + 2)
     for bits in _MARGINS:

@@ -63,12 +63,12 @@ class Excess:
         return (t - acb(self.threshold)) * self.kernel.factor(t)
 
     def hints(self, r: float) -> list[Hint]:
-        """Return where the stretches of float64 have their modes."""
+        """Return the modes and widths of the stretches of float64."""
         stretches = [*self._float.negative(r), *self._float.positive(r)]
         return [(s.mode + s.shift, min(s.width, 1.0)) for s in stretches]
 
     def negative(self, r: arb) -> list[Part]:
-        """Return the parts of -g, g(u) the largest phi within r of u, where it is positive: 0 <= u < w - r."""
+        """Return the parts of -g on 0 <= u < w - r, g(u) the largest phi within r of u."""
         gap = self.threshold - r
         if not less(arb(0), gap):
             return []
@@ -76,24 +76,28 @@ class Excess:
         return [Part(lambda u, _: (width - u) * self.kernel.factor(u + near), arb(0), gap, self.hints(float(r)))]
 
     def positive(self, r: arb) -> list[Part]:
-        """Return the parts of g where it is positive."""
+        """Return the parts of g on u >= w - r, where it is positive."""
+        # Step 1: without t1, phi increases up to pi
         start, end, hints = self.threshold - r, arb.pi() - r, self.hints(float(r))
         start = start if less(arb(0), start) else arb(0)
         if self.rise is None:
             last = self._constant(arb.pi())
             return [Part(self._shifted(r), start, end, hints), Part(last, end, arb.pi(), hints)]
+        # Step 2: phi(u + r), up to u = t1 - r
         crest = self.threshold + self.rise
         first, top = (crest - r).lower(), (crest + r).upper()
         parts = []
         if less(start, first):
             parts.append(Part(self._shifted(r), start, first, hints))
             start = first
+        # Step 3: phi(t1), then phi(u - r), with phi beyond t2 added as an error: max(a, b) - a is at most b
         level, falling = self._constant(crest), self._shifted(-r)
-        if self._negligible(crest):  # max(a, b) - a is at most b
+        if self._negligible(crest):
             parts.append(Part(self._constant(arb.pi(), spill=True), start, arb.pi(), hints))
             if not less(top, arb.pi()):
                 return [*parts, Part(level, start, arb.pi(), hints)]
             return [*parts, Part(level, start, top, hints), Part(falling, top, arb.pi(), hints)]
+        # Step 4: or contested by phi at the upper end, between the marks where either end changes
         contest = (self._beyond(crest) - r).max(start).mid()  # up to here the window ends before t2
         marks = [
             (mark, name) for mark, name in ((top, "top"), (contest, "contest"), (end, "end")) if less(mark, arb.pi())
@@ -110,7 +114,7 @@ class Excess:
         return parts
 
     def _stretch(self, inner: str, outer: str, low: arb, high: arb, crest: arb, r: arb) -> list[Part]:
-        """Return the parts of the larger of phi at the window's inner and outer end (or of the former)."""
+        """Return the parts of max(phi at the window's inner end, phi at its outer end), or of the former alone."""
         hints, first = self.hints(float(r)), self._constant(crest) if inner == "level" else self._shifted(-r)
         if not outer:
             return [Part(first, low, high, hints)]
@@ -128,7 +132,7 @@ class Excess:
         return larger(first, second, lead, low, high, hints)
 
     def _negligible(self, crest: arb) -> bool:
-        """Tell whether phi beyond t2, at most phi(pi), is below rounding wherever it could matter."""
+        """Decide whether phi beyond t2, at most phi(pi), is below rounding relative to the integral."""
         kernel, x1 = self.kernel, crest - self.threshold
         beyond = self.phi(acb.pi()).real * acb(kernel.mode).sin().real ** (1 - kernel.dim)
         return beyond < self.phi(acb(crest)).real * kernel.measure(acb(crest)).real * x1 * arb(2) ** -ctx.prec
@@ -164,15 +168,16 @@ class Excess:
 
 
 def equal_balance(excess: Excess, radius: arb) -> arb:
-    """4.B: a number of the sign of int g, which has to be at most 0."""
+    """Return int g of 4.B, up to a positive factor; W <= w if it is at most 0."""
     negative = excess.integral(excess.negative(radius))
     return excess.integral(excess.positive(radius)) - negative
 
 
 def pack_balance(excess: Excess, radius: arb, separation: arb) -> arb:
-    """4.A: the positive side less the negative one, which has to be at most 0; radius < w."""
+    """Return the left less the right side of 4.A, radius < w; W <= w if it is at most 0."""
     w, kernel = excess.threshold, excess.kernel
     positive = excess.integral(excess.positive(separation / 2)) / excess.integral(excess.cap(separation / 2))
     cells = excess.integral(excess.negative(radius)) / excess.integral(excess.cap(radius))
+    # 4.A: (w - rho) k(rho), or the mean over Voronoi cells
     nearest = (w - radius) * kernel.factor(acb(radius)).real
     return positive - nearest.max(cells)

@@ -1,4 +1,4 @@
-"""The cases in which 1 token or 2 do by themselves, whatever the theorem."""
+"""Proofs of the prefix lengths 1 and 2, common to several theorems."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ._radii import goal
 
 
 def zero_weights(bound: Bound, problem: Problem) -> Enclosure | None:
-    """Prove that a head which is 0 everywhere will do; None where the bound is another."""
+    """Prove that the zero head suffices, eps >= F; None for other bounds."""
     return ZERO if _few(bound) and problem.eps >= problem.sup_norm else None
 
 
 def mean_value(bound: Bound, problem: Problem) -> Enclosure | None:
-    """Prove that the mean of the target, or 0, will do at lambda = 0; None where the bound is another."""
+    """Prove that the mean of the target, or 0, suffices at lambda = 0 (4.C); None for other bounds."""
     uniform = problem.concentration in (None, 0.0) and problem.smoothness is None
     if _few(bound) and uniform and sign(lambda: goal(problem) - arb.pi() / 2) > 0:
         return ZERO
@@ -27,7 +27,7 @@ def mean_value(bound: Bound, problem: Problem) -> Enclosure | None:
 
 
 def few_points(bound: Bound, problem: Problem) -> Enclosure | None:
-    """Prove that W <= pi for one point, or W <= pi/2 for two antipodes, will do; None where the bound is another."""
+    """Prove that one point, W <= pi, or two antipodes, W <= pi/2, suffice (4.A); None for other bounds."""
     if not _few(bound) or bound.radius is None or bound.radius < 0.5 * math.pi:
         return None
     # float64 may have rounded the goal up

@@ -1,4 +1,4 @@
-"""What the proofs of 4.5 and 4.E share: angles at which targets differ, and how many points are so far apart."""
+"""Separation angles and point counts of the lower bounds 4.5 and 4.E."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cover_of(problem: Problem, angle: float) -> Callable[[arb], arb]:
 
 
 def separated(problem: Problem, angle: float) -> Callable[[], arb]:
-    """Return how to compute log M: the larger of a covering number and the best integer sphere."""
+    """Return the function that computes log M (4.E): the larger of a covering number and the best integer sphere."""
     dim = problem.dim
     if angle >= math.pi:
         return lambda: arb(0)
@@ -56,14 +56,14 @@ def separated(problem: Problem, angle: float) -> Callable[[], arb]:
 
 
 def on_sphere(norm: int, count: int, angle: arb) -> arb:
-    """Return log r(n_0), the integer points of a norm, after proving that they are far enough apart."""
+    """Return the log of the number of integer points of a norm, proved separated, n_0 (1 - cos t) < 1 (4.E, i)."""
     if not less(2 * (angle / 2).sin() ** 2 * norm, arb(1)):
         raise CertificationError("integer points cannot be proved far enough apart")
     return arb(count).log()
 
 
 def log_arcs(angle: arb) -> arb:
-    """Return log of max(ceil(2 pi/t) - 1, 1): so many points of the circle can be more than t apart."""
+    """Return log max(ceil(2 pi/t) - 1, 1), the most points of the circle more than t apart."""
     count = (2 * arb.pi() / angle).ceil() - 1
     if not count.is_integer():
         raise CertificationError("a count of arcs cannot be told from its neighbour")

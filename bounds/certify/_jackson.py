@@ -1,4 +1,4 @@
-"""How far Lipschitz functions on S^m are from polynomials of a degree, in ball arithmetic: docs/theorems.md, 4.6."""
+"""Best approximation of Lipschitz functions on S^m by polynomials, in ball arithmetic: docs/theorems.md, 4.6."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._balls import precision
 
 
 def _lost(n: int, dim: int) -> int:
-    """Return how many bits an evaluation of C_n may lose (seen)."""
+    """Return the bits that an evaluation of C_n may lose (measured)."""
     return (4 + dim.bit_length()) * n
 
 
@@ -35,6 +35,7 @@ def _gauss_error(n: int, dim: int, bits: int) -> arb:
 
     The weights are 2^(2-m) pi Gamma(n+m) / (n! Gamma(m/2)^2 (1-t^2) C'(t)^2), C the Gegenbauer polynomial C_n^(m/2).
     """
+    # 4.6: (pi - sum of omega_i)/2, omega_i = w_i / (1-t_i^2)^(m/2)
     total, half = arb(0), special.half(dim)
     with precision(bits + _lost(n, dim) + 64):  # C is evaluated from t = 1
         scale = (2 - dim) * arb(2).log() + arb(n + dim).lgamma() - arb(n + 1).lgamma() - 2 * half.lgamma()
@@ -50,13 +51,16 @@ def _nodes(n: int, dim: int, bits: int) -> list[arb]:
     """Return the non-negative zeros of C_n^(m/2), each by a change of sign; with their images they are all."""
     k = np.arange(1.0, n)
     beta = 0.5 * np.sqrt(k * (k + dim - 1.0) / ((k + 0.5 * dim) * (k + 0.5 * dim - 1.0)))
+    # Step 1: float64 eigenvalues of the Jacobi matrix
     guesses = eigvalsh_tridiagonal(np.zeros(n), beta)[n - n // 2 :].tolist() if n > 1 else []
     half, nodes = special.half(dim), [arb(0)] if n % 2 else []
     reach = arb(2) ** -(bits + _lost(n, dim) // 2 + 16)
     for guess in guesses:
+        # Step 2: Newton at the precision set
         t = arb(guess)
         for _ in range(8):
             t = (t - t.gegenbauer_c(n, half) / (dim * t.gegenbauer_c(n - 1, half + 1))).mid()
+        # Step 3: a change of sign encloses the zero
         low, high = (t - reach).mid(), (t + reach).mid()
         turns = low.gegenbauer_c(n, half) * high.gegenbauer_c(n, half) < 0
         if not turns or not low > (nodes[-1] if nodes else 0):
@@ -66,7 +70,7 @@ def _nodes(n: int, dim: int, bits: int) -> list[arb]:
 
 
 def _zero_error(n: int, dim: int) -> arb:
-    """Bound the error of n >= 1 Gauss nodes in closed form, by the first one's angle and its weight."""
+    """Bound the error of n >= 1 Gauss nodes by the first one's angle and weight (4.6, 2 and Sturm)."""
     half = special.half(dim)
     frequency, zero = n + half, special.bessel_zero(dim - 1, max(20, int(0.3 * ctx.prec)))
     share = half / frequency * ((half - 1) / frequency)

@@ -1,4 +1,4 @@
-"""What the theorems ask of the kernel: mean angles and shift integrals, in ball arithmetic at the precision set."""
+"""Mean angles and shift integrals of the kernel, in ball arithmetic at the precision set."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def crossing(kernel: Kernel, radius: arb) -> tuple[arb, arb]:
 
     That there is only one, below pi/2, is proved in docs/theorems.md, 4.3.
     """
-    low, high = arb(0), arb(2)
+    low, high = arb(0), arb(2)  # bisection by the sign of `_turn`
     for _ in range(4 * ctx.prec):
         if low > 0 and high - low < low * arb(2) ** (-ctx.prec // 2 - 8):
             break
@@ -102,12 +102,15 @@ def shift_variation(kernel: Kernel, radius: arb) -> arb:
     def rise_from_pole(theta: acb, _: bool) -> acb:
         return kernel.factor(acb(0)) * _drop(kernel, theta / 2, theta / 2)
 
+    # Step 1: k(theta) - k(min(theta + rho, pi)) up to the crossing
     parts = [Part(fall, arb(0), low if less(low, end) else end)]
     if not less(low, end):
         parts.append(Part(fall_to_pole, end, low))
+    # Step 2: k((theta - rho)_+) - k(theta) from it on
     if less(high, radius):
         parts.append(Part(rise_from_pole, high, radius, _hints(kernel, min(float(radius), kernel.mode))))
     parts.append(Part(rise, radius.max(high), arb.pi(), _hints(kernel, kernel.peak(-float(radius)))))
+    # Step 3: the crossing itself, by the union of both
     total = kernel.integral(*parts) + (high - low) * _larger(kernel, radius, low.union(high))
     return total / kernel.total
 
@@ -139,11 +142,13 @@ def centroid_variation(kernel: Kernel, radius: arb) -> arb:
     lam = kernel.concentration
     if lam.is_zero():
         return arb(0)
+    # Step 1: q = lambda (1 - cos rho), and the case in which e^q - 1 is the larger throughout
     q = 2 * lam * (radius / 2).sin() ** 2
     least, half = q.expm1(), (lam * radius.sin()) ** 2 / 2
     if less(arb(1), least):
         return least
-    equal = -(-least).log1p()  # where p is equal to it, 1 - e^-p = e^q - 1
+    # Step 2: both branches, which cross at p = `equal`: 1 - e^-p = e^q - 1
+    equal = -(-least).log1p()
     rho, drift = acb(radius), acb(q)
 
     def level(theta: acb, _: bool) -> acb:
@@ -167,6 +172,7 @@ def centroid_variation(kernel: Kernel, radius: arb) -> arb:
 
         return excess
 
+    # Step 3: the larger one between the kinks of p
     turn = arb.pi() / 2 - 2 * radius
     cuts = [arb(0), *([turn] if less(arb(0), turn) else []), arb.pi() / 2 - radius, arb.pi()]
     last = len(cuts) - 2

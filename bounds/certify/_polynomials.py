@@ -1,4 +1,4 @@
-"""Polynomials that approximate a class of targets, and how far the kernel bends them (4.6, 4.7)."""
+"""Polynomial approximation of a class of targets, and its error under the kernel (4.6, 4.7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._degrees import LARGE, log_eigenvalue, log_eigenvalue_below, log_harmonics
 
 
 def distance(degree: int, problem: Problem) -> arb:
-    """Bound how far a target of the class is from the polynomials of a degree (4.6, 4.7)."""
+    """Bound the distance of the class from the polynomials of a degree (4.6, 4.7)."""
     if problem.degree is not None:
         return arb(0)
     if problem.smoothness is not None:
@@ -57,7 +57,7 @@ def _norm(degree: int, problem: Problem, concentration: arb) -> arb:
 
 
 def bent(degree: int, tail_degree: int, problem: Problem) -> arb:
-    """Bound rho_g |sum_l Y_l/a_l|, 0 where lambda is as small as it takes: then rho_n/a_n is too (4.7)."""
+    """Bound rho_g |sum_l Y_l/a_l| (4.7), 0 in the limit lambda -> 0 with rho_n/a_n."""
     if not problem.concentration:
         return arb(0)
     lam = arb(problem.concentration)

@@ -1,4 +1,4 @@
-"""What the proofs of Petrov (2025), Theorems 4.12, 4.14 and 4.15 share, at the precision set."""
+"""Petrov (2025), Theorems 4.12, 4.14 and 4.15, at the precision set: Lambda, C_R and the count."""
 
 from __future__ import annotations
 
@@ -41,14 +41,17 @@ def prove_printed(
     """Enclose log N = log(Phi(m)/delta^(m+1)), after proving that the caps are small and the concentration enough."""
     given = problem.concentration
 
-    def log_delta() -> arb:  # the caps are <x, b> >= 1 - delta
+    def log_delta() -> arb:  # B.2.9: sqrt(delta) = eps / (3 pi (L + lambda F) c e^lambda)
         needed_at, count_at = accuracies()
         lam = concentration(needed_at, problem, digits) if given is None else arb(given)
         slope = (problem.lipschitz + lam * problem.sup_norm).log() + special.log_peak(problem.dim, lam)
         return 2 * (count_at.log() - (3 * arb.pi()).log() - slope)
 
+    # Step 1: the caps <x, b> >= 1 - delta are small enough
     if sign(lambda: (2 * (largest_cap() / 2).sin() ** 2).log() - log_delta(), digits) <= 0:
         raise CertificationError("the caps cannot be proved small enough")
+    # Step 2: a given lambda is at least Lambda(eps)
     if given is not None and sign(lambda: given - concentration(accuracies()[0], problem, digits), digits) < 0:
         raise CertificationError(f"concentration {given:g} cannot be proved enough for accuracy {accuracies()[0]}")
+    # Step 3: log N = log(Phi(m)/delta^(m+1)), (4.7)
     return enclose(lambda: special.log_rogers_constant(problem.dim) - (problem.dim + 1) * log_delta(), digits + 2)

@@ -1,4 +1,4 @@
-"""Theorems that ask for the largest radius at which an error bound stays within eps: a root, proved from both sides."""
+"""The largest radius at which an error bound stays within eps: a root, proved from both sides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Count = Callable[[arb], arb]
 
 
 def goal(problem: Problem) -> arb:
-    """Return (eps/L)^(1/alpha), the angle within which a target moves by at most eps."""
+    """Return the modulus angle (eps/L)^(1/alpha), over which a target varies by at most eps."""
     ratio = arb(problem.eps) / arb(problem.lipschitz)
     return ratio if problem.exponent == 1.0 else ratio ** (1 / arb(problem.exponent))
 
@@ -38,12 +38,12 @@ class Radius:
     digits: int
 
     def enclosed(self, guess: float) -> Enclosure:
-        """Return the enclosure of log N between two radii, one proved small enough and one proved too large."""
+        """Enclose log N between two radii, one proved small enough and one proved too large."""
         low, high = bracket(self.excess, guess, self.digits, self.extra)
         return hull(self._log(high), self._log(low)) if self.dim > 1 else self._arcs(low, high)
 
     def one_point(self) -> Enclosure:
-        """Return log 1 = 0, proved enough."""
+        """Prove that one point suffices; return log 1 = 0."""
         if sign(lambda: self.excess(arb.pi()), self.digits, extra=self.extra) >= 0:
             raise CertificationError("one point cannot be proved enough")
         return ZERO
@@ -52,7 +52,7 @@ class Radius:
         return enclose(lambda: self.count(radius), self.digits + 2)
 
     def _arcs(self, low: arb, high: arb) -> Enclosure:
-        """Return log N on the circle, where N jumps at radii pi/N: the jump between the radii is decided by itself."""
+        """Return log N on the circle, with the jump at a radius pi/N between the two decided by its own sign."""
         most, least = self._log(low), self._log(high)
         n = round(math.exp(min(float(least.lower), 700.0)))
         if most.upper == least.upper or n > 2**50 or round(math.exp(float(most.lower))) != n + 1:
@@ -81,5 +81,5 @@ def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digit
 
 
 def log_cells(dim: int, radius: arb) -> arb:
-    """4.4: log of a number of equal-measure cells that lie within a radius of their centres; on the circle arcs."""
+    """Return the log of 1/sigma(C(R/6)), so many equal-measure cells of radius R exist (4.4); on the circle of arcs."""
     return covering.log_circle(radius) if dim == 1 else -log_cap_measure(dim, radius / 6)

@@ -16,21 +16,13 @@ _WIDEST = 6
 
 
 def bracket(increasing: Function, guess: float | arb, digits: int, extra: int = 0) -> tuple[arb, arb]:
-    """Return exact numbers at which an increasing function is proved negative and positive, about its root's guess > 0.
-
-    They are 10^-digits from it, relative, or where signs there stay uncertain or wrong a power of ten farther.
-
-    Raises
-    ------
-    CertificationError
-        When no change of sign shows within 10^-6 of the guess.
-    """
+    """Bracket the root of an increasing function, 10^-digits about its guess > 0 or farther, up to 10^-6."""
     middle = arb(guess) if digits <= DIGITS else refined(increasing, arb(guess), digits, extra)
     return side(increasing, middle, digits, -1, extra), side(increasing, middle, digits, 1, extra)
 
 
 def side(increasing: Function, middle: arb, digits: int, where: int, extra: int = 0) -> arb:
-    """Return an exact number below (where = -1) or above (1) the middle at which the function has that sign."""
+    """Prove the sign `where` (-1 or 1) of the function at an exact number on that side of the middle."""
     for kept in range(digits, _WIDEST - 1, -1):
         with precision(bits_of(digits) + 64):
             x = (middle * (1 + where * arb(10) ** -kept)).mid()
@@ -44,7 +36,7 @@ def side(increasing: Function, middle: arb, digits: int, where: int, extra: int 
 
 
 def refined(increasing: Function, guess: arb, digits: int, extra: int) -> arb:
-    """Return the root to more digits, by secants: no proof, only a better middle."""
+    """Refine a root by secants: no proof, only a better middle."""
     with precision(2 * bits_of(digits) + extra):
         before, x = (guess * (1 + arb(10) ** -8)).mid(), guess.mid()
         past, value = increasing(before).mid(), increasing(x).mid()
@@ -62,7 +54,7 @@ def refined(increasing: Function, guess: arb, digits: int, extra: int) -> arb:
 
 
 def newton_bracket(function: Function, slope: Function, guess: arb) -> arb:
-    """Return a ball around a root of an increasing function, to nearly the precision at work: Newton's interval method.
+    """Enclose a root of an increasing function, to nearly the precision at work, by Newton's interval method.
 
     If the image of a ball under x - f(mid)/f'(ball) lies inside it, there is just one root in it, and in the image.
     """

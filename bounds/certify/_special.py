@@ -17,6 +17,11 @@ def half(numerator: int) -> arb:
     return arb(fmpq(numerator, 2))
 
 
+def log_ball(dim: int) -> arb:
+    """Return the log volume of the unit ball of R^dim."""
+    return half(dim) * arb.pi().log() - half(dim + 2).lgamma()
+
+
 def log_cap_measure(dim: int, angle: arb) -> arb:
     """Return log sigma(C(angle)) = log I_x(m/2, m/2), x = sin^2(angle/2), for 0 < angle <= pi."""
     if less(angle, arb.pi() / 2):
@@ -74,10 +79,11 @@ def bessel_zero(twice_order: int, digits: int) -> arb:
     def falling(x: arb) -> arb:  # 1 at 0, and of the sign of J
         return (-(x**2) / 4).hypgeom_0f1(order + 1)
 
+    # Step 1: a change of sign at the float64 zero
     low, high = bracket(lambda x: -falling(x), bessel_zero_guess(0.5 * twice_order), digits, extra=2 * twice_order)
     with precision(bits_of(digits)):
-        # before its second zero J > 0 means before the first: j_(0,2) > 5 (Sturm), and C.-K. Qu and R. Wong, Trans. AMS
-        # 351 (1999): j_(v,2) > v + |a_2| (v/2)^(1/3), a_2 Airy's second zero
+        # Step 2: it is the first zero. Before its second zero J > 0 means before the first: j_(0,2) > 5 (Sturm), and
+        # C.-K. Qu and R. Wong, Trans. AMS 351 (1999): j_(v,2) > v + |a_2| (v/2)^(1/3), a_2 Airy's second zero
         second = order - arb.airy_ai_zero(2) * (order / 2).root(3) if twice_order > 0 else arb(5)
         if not low < second:
             raise CertificationError(f"a zero of the Bessel function of order {twice_order / 2} may not be the first")

@@ -1,4 +1,4 @@
-"""The largest radius of 4.3 and 4.D, with the variation of either."""
+"""The largest radius of 4.3 and 4.D, with the kernel's variation of either."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._zonal import Kernel
 
 
 def prove_variation(bound: Bound, problem: Problem, digits: int, variation: Callable[[Kernel, arb], arb]) -> Enclosure:
-    """4.3 and 4.D: L E[theta^alpha] + L rho^alpha + F D <= eps."""
+    """Prove L E[theta^alpha] + L rho^alpha + F D <= eps (4.3, 4.D)."""
     if (constant := zero_weights(bound, problem)) is not None:
         return constant
     lip, sup, alpha = arb(problem.lipschitz), arb(problem.sup_norm), arb(problem.exponent)

@@ -31,7 +31,7 @@ _MOST_INTERVALS = 10_000
 
 
 class Part(NamedTuple):
-    """A function of the colatitude on one interval where it is analytic."""
+    """A function of the colatitude on an interval of analyticity."""
 
     function: Integrand
     low: arb
@@ -40,20 +40,20 @@ class Part(NamedTuple):
 
 
 def exponent_bits(dim: int, concentration: float) -> int:
-    """Return how many bits the kernel's exponents, as large as 2 lambda, take from a working precision."""
+    """Return the bits that the kernel's exponents, as large as 2 lambda, cost a working precision."""
     return math.frexp(2.0 * concentration + dim)[1]
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """e^(lambda cos v) sin^(m-1) theta over its value where v = theta is the mode."""
+    """The kernel e^(lambda cos v) sin^(m-1) theta over its value at the mode v = theta."""
 
     dim: int
     concentration: arb
 
     @cached_property
     def mode(self) -> float:
-        """About where the kernel's own integrand is largest: lambda sin^2 theta = (m-1) cos theta."""
+        """The mode of the kernel's own integrand, lambda sin^2 theta = (m-1) cos theta, in float64."""
         m1, lam = self.dim - 1.0, float(self.concentration)
         if m1 == 0.0:
             return 0.0
@@ -62,7 +62,7 @@ class Kernel:
 
     @cached_property
     def width(self) -> float:
-        """About one standard deviation of the kernel."""
+        """The standard deviation of the kernel, about."""
         m1, lam = self.dim - 1.0, float(self.concentration)
         bend = lam * math.cos(self.mode) + (m1 / math.sin(self.mode) ** 2 if m1 else 0.0)
         return 1.0 / math.sqrt(max(bend, 1.0))
@@ -80,7 +80,7 @@ class Kernel:
         return ratio ** (self.dim - 1)
 
     def peak(self, shift: float) -> float:
-        """About where the integrand with v = theta + shift is largest (its first such place)."""
+        """Return the first mode of the integrand with v = theta + shift, about."""
         m1, lam = self.dim - 1.0, float(self.concentration)
         low, high = max(0.0, -shift), 0.5 * math.pi
         if low >= high:
@@ -100,9 +100,11 @@ class Kernel:
 
     def integral(self, *parts: Part) -> arb:
         """Return the sum of the integrals of function(theta) sin^(m-1) theta, to the precision of the sum."""
+        # Step 1: pieces about the modes, the heaviest first: it sets the tolerance of the others
         pieces = [piece for part in parts for piece in self._pieces(part)]
         pieces.sort(key=lambda piece: -_size(*piece))
         tolerance = arb(2) ** (_SPARE_BITS + exponent_bits(self.dim, float(self.concentration)) - ctx.prec)
+        # Step 2: their sum
         total = arb(0)
         for integrand, low, high in pieces:
             if low.overlaps(high):  # the ends cannot be told apart
@@ -119,7 +121,7 @@ class Kernel:
         return total
 
     def _pieces(self, part: Part) -> list[tuple[Integrand, arb, arb]]:
-        """Cut a part about the places where it is large."""
+        """Cut a part about its modes."""
 
         def integrand(theta: acb, analytic: bool) -> acb:
             return part.function(theta, analytic) * self.measure(theta)
@@ -169,6 +171,6 @@ def _either(first: Integrand, second: Integrand) -> Integrand:
 
 
 def _size(integrand: Integrand, low: arb, high: arb) -> float:
-    """Return the logarithm of about how much a piece weighs."""
+    """Estimate the log of the integral of a piece."""
     value = abs(integrand(acb(((low + high) / 2).mid()), False).real) * (high - low)
     return float(value.upper().log()) if value > 0 else -math.inf

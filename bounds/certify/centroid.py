@@ -10,5 +10,5 @@ from ._variation import prove_variation
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.D: L E[theta^alpha] + L rho^alpha + F D2 <= eps."""
+    """Prove L E[theta^alpha] + L rho^alpha + F D2 <= eps (4.D)."""
     return prove_variation(bound, problem, digits, centroid_variation)

@@ -10,5 +10,5 @@ from ._variation import prove_variation
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.3: L E[theta^alpha] + L rho^alpha + F D <= eps."""
+    """Prove L E[theta^alpha] + L rho^alpha + F D <= eps (4.3)."""
     return prove_variation(bound, problem, digits, shift_variation)

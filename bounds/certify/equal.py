@@ -13,7 +13,7 @@ from ._radii import goal, kernel_of, log_cells, solved
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.B: int of the largest phi within rho <= 0."""
+    """Prove that the integral of the largest phi within rho is at most 0 (4.B)."""
     if (constant := few_points(bound, problem)) is not None:
         return constant
 

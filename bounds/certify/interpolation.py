@@ -13,7 +13,7 @@ from ._polynomials import bent, distance
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.G: that polynomials of the degree n come near enough, and that dim P_g points reproduce them."""
+    """Prove |f - p_n| + N rho_g |p_n|/a_n < eps for N = dim P_g (4.G)."""
     if (few := mean_value(bound, problem)) is not None:
         return few
     n, g = int(constant(bound, "degree")), int(constant(bound, "tail degree"))

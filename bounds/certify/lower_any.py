@@ -1,4 +1,4 @@
-"""What no real tokens can undercut, 4.E (any), in ball arithmetic."""
+"""The lower bound for arbitrary real tokens, 4.E (any), in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from ..theorems.lower_any import warren_ratio
 from ._balls import enclose
 from ._floor import angle_of, log_arcs, on_sphere
 from ._roots import newton_bracket
-from ._special import half, log_cap_measure
+from ._special import log_ball, log_cap_measure
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.E (any): M/((m+2) z(D)) for the set of points that float64 found best."""
+    """Enclose M/((m+2) z(D)) for the set of points that float64 found best (4.E, any)."""
     assert bound.radius is not None
     dim = problem.dim
+    # Step 1: the best set in float64
     found = [(0.0, "", 0, 0.0)]
     for name, family in _squares.FAMILIES.items():
         log_points, log_scale = family(dim, bound.radius)
@@ -34,12 +35,13 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     _, name, i, log_q = max(found)
     if not name:
         return enclose(lambda: arb(0), digits)
+    # Step 2: its M and Q at the exact angle, and N >= M/((m+2) z(D))
     points = {"integer points": _integer, "averaged integer points": _averaged, "trees of rotations": _rotations}[name]
     prepared = points(dim, bound.radius, i, log_q)
 
     def log_tokens() -> arb:
         log_points, log_scale = prepared(angle_of(problem, 2))
-        size = dim + 1 + arb(dim + 1).sqrt()
+        size = dim + 1 + arb(dim + 1).sqrt()  # D = 1 + (m+1+sqrt(m+1)) Q
         log_degree = (size * log_scale.exp()).log1p()
         return (log_points - _warren(log_degree).log() - arb(dim + 2).log()).max(0)
 
@@ -47,7 +49,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
 
 
 def _warren(log_degree: arb) -> arb:
-    """Return z > 1 with z = log2(4 e D z)."""
+    """Enclose the root z > 1 of z = log2(4 e D z) (4.E, Warren)."""
     guess = float(warren_ratio(np.array(float(log_degree))))
     target = arb(4).log() + 1 + log_degree
     return newton_bracket(lambda z: z * arb(2).log() - z.log() - target, lambda z: arb(2).log() - 1 / z, arb(guess))
@@ -89,17 +91,14 @@ def _averaged(dim: int, _angle: float, _i: int, log_q: float) -> Prepared:
     return family
 
 
-def _log_ball(n: int) -> arb:
-    return half(n) * arb.pi().log() - half(n + 2).lgamma()
-
-
 def _averaged_points(dim: int, t: arb, outer: arb, gap: float) -> arb | None:
-    """Return log of the number of points of 4.E (ii), None where its hypothesis fails."""
+    """Return the log of the number of points of 4.E (ii), None if its hypothesis fails."""
     m, d = dim, dim + 1
     inner, rim = outer * (-arb(gap)).exp(), arb(d).sqrt() / 2
     if not inner + rim < outer - rim:
         return None
-    shell = _log_ball(d).exp() * ((outer - rim) ** d - (inner + rim) ** d)
+    # 4.E (ii): B, S H and B^2 / ((R^2 - r^2 + 1) (B + S H))
+    shell = log_ball(d).exp() * ((outer - rim) ** d - (inner + rim) ** d)
     reach = 2 * outer * (t / 2).sin()
     pairs = arb(0) if reach < arb(2).sqrt() else _close_pairs(m, outer, inner, reach)
     norms = outer**2 * -(-2 * arb(gap)).expm1() + 1
@@ -111,7 +110,7 @@ def _close_pairs(m: int, outer: arb, inner: arb, reach: arb) -> arb:
     d = m + 1
     spread, cell = (m * m - 1 + reach**2).sqrt() / 2, arb(d + 3).sqrt() / 2
     hollow = ((inner**2 - reach**2 / 4).max(0).sqrt() - spread).max(0)
-    slices = _log_ball(m).exp() * ((outer + spread) ** m - hollow**m)
+    slices = log_ball(m).exp() * ((outer + spread) ** m - hollow**m)
     main = arb(m).zeta() * (1 + arb(2) ** -m) / 2 * (1 + arb(1) / m) * reach**m
     x = ((main / reach * cell).log() / (d + 1)).exp().mid()
-    return slices * _log_ball(d).exp() * (main * (1 + cell / x) ** d + reach * (x + cell) ** d)
+    return slices * log_ball(d).exp() * (main * (1 + cell / x) ** d + reach * (x + cell) ** d)

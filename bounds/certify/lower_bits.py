@@ -1,4 +1,4 @@
-"""What no tokens of so many bits can undercut, 4.E (bits), in ball arithmetic."""
+"""The lower bound for tokens of b bits, 4.E (bits), in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._floor import separated
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.E (bits): M over the bits of a token."""
+    """Enclose M/b, b the bits of a token (4.E, bits)."""
     assert bound.radius is not None
     bits = 64.0 * (problem.dim + 2) if problem.bits is None else problem.bits
     points = separated(problem, bound.radius)

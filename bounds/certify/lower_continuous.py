@@ -1,4 +1,4 @@
-"""What no continuous tokens can undercut, 4.E (continuous), in ball arithmetic."""
+"""The lower bound for tokens continuous in the target, 4.E (continuous), in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from ._floor import separated
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.E (continuous): M over the reals of a token."""
+    """Enclose M/(m+2), m+2 the reals of a token (4.E, continuous)."""
     assert bound.radius is not None
-    reals = problem.dim + 2.0
     points = separated(problem, bound.radius)
-    return enclose(lambda: (points() - arb(reals).log()).max(0), digits + 2)
+    return enclose(lambda: (points() - arb(problem.dim + 2.0).log()).max(0), digits + 2)

@@ -13,7 +13,7 @@ from ._radii import goal, kernel_of, log_cells, solved
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.4 (mean): the quotient of shifted integrals <= (eps/L)^(1/alpha)."""
+    """Prove the quotient of shifted integrals at most (eps/L)^(1/alpha) (4.4, mean)."""
     if (constant := few_points(bound, problem)) is not None:
         return constant
 

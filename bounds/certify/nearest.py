@@ -15,7 +15,7 @@ from ._radii import covered, goal, solved
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.4 (nearest): rho + eta + pi (N-1) e^(-lambda (cos rho - cos(rho+eta))) <= (eps/L)^(1/alpha), N covering at rho.
+    """Prove rho + eta + pi (N-1) e^(-lambda (cos rho - cos(rho+eta))) <= (eps/L)^(1/alpha), N covering at rho (4.4).
 
     With lambda free rho is (1 - slack) of the goal and a large enough lambda does; at a given lambda, with rho + eta
     where it is best, rho is the largest.
@@ -39,7 +39,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
 
 
 def _outer_angle(concentration: float, goal_: float, radius: float) -> float:
-    """Return about the v = rho + eta in (rho, goal) where log(goal - v) - lambda cos v is largest: any v is valid."""
+    """Maximise log(goal - v) - lambda cos v over v = rho + eta in (rho, goal), about: any v is valid."""
     low, high = radius, goal_
     for _ in range(200):
         middle = 0.5 * (low + high)

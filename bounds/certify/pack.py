@@ -15,7 +15,7 @@ from ._zonal import Kernel, Part
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.A with a maximal rho-separated set."""
+    """Prove 4.A for a maximal rho-separated set."""
     if (constant := few_points(bound, problem)) is not None:
         return constant
 
@@ -27,7 +27,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
 
 
 def log_most_separated(dim: int, separation: arb, sharp: bool) -> arb:
-    """4.A: log of a bound on the number of points at least so far apart: volume, or Rankin's too."""
+    """Bound the log of the number of points with a separation (4.A, count) by volume, and by Rankin if sharp."""
     volume = -log_cap_measure(dim, separation / 2)
     sine = arb(2).sqrt() * (separation / 2).sin()
     if not sharp or not sine < 1:

@@ -13,7 +13,7 @@ from ._few import mean_value
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.C: that the degree suffices at the concentration, or at least the next one."""
+    """Prove that the degree, or the next one, suffices at the concentration (4.C)."""
     if (few := mean_value(bound, problem)) is not None:
         return few
     assert bound.concentration is not None
@@ -30,6 +30,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
             tau_2 = tau_1 + term(g - 1, dim, lam)
             a_1 = special.eigenvalue(1, dim, lam)
             moment = 2 * (1 - a_1) + kappa * (2 * (1 - a_1) - dim * a_1 / lam)
+        # 4.C: F tau_g + L (1 + tau_g)^(1-a/2) (M + 4 tau_(g-1) + 4 kappa tau_(g-2))^(a/2), M = E[2u + kappa u^2]
         near = (moment + 4 * (tau_1 + kappa * tau_2)) ** (alpha / 2)
         return problem.eps - problem.sup_norm * tau - problem.lipschitz * (1 + tau) ** (1 - alpha / 2) * near
 

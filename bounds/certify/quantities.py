@@ -259,14 +259,9 @@ def concentration(
 
 
 def printed_concentration(
-    eps: float,
-    *,
-    dim: int,
-    lipschitz: float = 1.0,
-    ragozin: float | None = None,
-    harmonic: float = 1.0,
+    eps: float, *, dim: int, lipschitz: float = 1.0, ragozin: float | None = None, harmonic: float = 1.0,
     digits: int = _DIGITS,
-) -> Enclosure:
+) -> Enclosure:  # fmt: skip
     """Enclose Lambda(eps) of Petrov (2025), (4.6).
 
     Examples

@@ -27,14 +27,16 @@ _NEAR = 1e-6
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.F at the eta and s that float64 chose: with bare points or with fill points, whichever it was."""
+    """Enclose the count of 4.F at the eta and s that float64 chose, bare or filled as it was."""
     if (constant := few_points(bound, problem)) is not None:
         return constant
     assert bound.concentration is not None
+    # Step 1: bare points, if their count is the one of float64
     extra = exponent_bits(problem.dim, bound.concentration)
     found = enclose(lambda: _Points(bound, problem).log_bare(), digits + 2, extra=extra)
     if abs(float(found.midpoint) - bound.log) <= _NEAR * max(bound.log, 1.0):
         return found
+    # Step 2: else fill points
     delta = _distance(bound, problem)
     return enclose(lambda: _Points(bound, problem).log_filled(delta), digits + 2, extra=extra)
 
@@ -69,7 +71,7 @@ class _Points:
         return rate
 
     def _saved(self) -> list[Part]:
-        """Return the parts of P: of 1 - e^(-z), z = -s g, which falls, cut where z is so large that this is about 1."""
+        """Return the parts of P, of 1 - e^(-z) with a falling z = -s g, those of large z by a constant about 1."""
         saved = []
         for part in self.excess.negative(self.eta):
             hints = [(self.window.reach(level - self.log_s), self._step(level)) for level in _LEVELS]
@@ -85,7 +87,7 @@ class _Points:
         return saved
 
     def _step(self, level: float) -> float:
-        """Return about how far z takes to fall by a factor e where log z is at a level."""
+        """Return the distance over which z falls by a factor e at log z = level, about."""
         excess, eta = self.window.excess, self.window.eta
         u, gap = self.window.reach(level - self.log_s), excess.threshold - eta
         return 1.0 / (excess.concentration * math.sin(u + eta) + 1.0 / max(gap - u, 1e-16 * gap))
@@ -109,19 +111,22 @@ class _Points:
         return filled.min(-log_cap_measure(dim, eta / 2))
 
     def log_bare(self) -> arb:
-        """Return log(1 + log N(eta)/(-log M))."""
+        """Return log(1 + log N(eta)/(-log M)) (4.F, bare)."""
         return (self._log_net() / self.rate).log1p()
 
     def log_filled(self, delta: float) -> arb:
-        """Return log(1 + (1 + log X)/(-log M))."""
+        """Return log(1 + (1 + log X)/(-log M)) (4.F, filled)."""
         excess, kernel = self.excess, self.kernel
+        # Step 1: H
         apart = arb(delta).max(2 * self.eta)
         harm = excess.integral(excess.positive(apart / 2)) / excess.integral(excess.cap(apart / 2))
+        # Step 2: q = N(eta) sigma(C(eta)) e^(-s (w-delta) k(delta)) / (-log M) < 1
         ball = log_cap_measure(kernel.dim, self.eta)
         saved = self.s * (excess.threshold - apart) * kernel.factor(acb(apart)).real
         failure = (self._log_net() + ball - self.rate.log() - saved).exp().max(arb(float64._FAILURE))
         if not failure < 1:
             raise CertificationError("q < 1 cannot be proved")
+        # Step 3: X = e^(sH) (-log M) / ((1 - q) sigma(C(eta)))
         log_x = self.s * harm + self.rate.log() - ball - (-failure).log1p()
         return ((1 + log_x.max(0)) / self.rate).log1p()
 

@@ -14,7 +14,7 @@ from ._polynomials import distance
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.G (rank): that polynomials of the degree come near enough."""
+    """Prove |f - p_n| < eps and enclose the count of 4.G (rank)."""
     if (few := mean_value(bound, problem)) is not None:
         return few
     degree, dim = int(constant(bound, "degree")), problem.dim
@@ -24,7 +24,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
 
 
 def log_rank_points(degree: int, dim: int) -> arb:
-    """Return log(4 ceil(C(m+n, m)/(m+1))), or a little more where the binomial is too large to be rounded."""
+    """Return log(4 ceil(C(m+n, m)/(m+1))), or a little more for binomials too large to be rounded."""
     log = log_binomial(degree, dim)
     ratio = log.exp() / (dim + 1)
     if log < 27:

@@ -13,7 +13,7 @@ from ._polynomials import bent, distance
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """4.7: that polynomials of the degree n come near enough, and that the points reproduce them."""
+    """Prove |f - p_n| + rho_g |p_n|/a_n < eps (4.7)."""
     if (few := mean_value(bound, problem)) is not None:
         return few
     dim, n = problem.dim, int(constant(bound, "degree"))

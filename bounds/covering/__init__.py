@@ -1,19 +1,17 @@
-"""Covering numbers of S^m: how many caps of a given angular radius are enough, and how many are necessary."""
+"""Covering numbers of S^m: sufficient and necessary numbers of caps of an angular radius."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from spherapprox import _checks
-from spherapprox.special import cap_angle
 
-from .._bound import Bound, Hypothesis, Side, over_arrays, settle
+from .._bound import Bound, Side, over_arrays, settle
 from . import formulas, lattice, polytope, zonal
+from ._method import HALF_PI
 from .formulas import log_rogers_constant
 
 __all__ = [
@@ -33,91 +31,28 @@ SMALLEST_RADIUS = 1e-60
 """Angular radii below this are refused: they belong to no number that means anything here."""
 MOST_POINTS = 1e300
 
-_Formula = Callable[[int, float], float]
+_TABLE = {
+    method.name: method
+    for method in (
+        formulas.LOWER, formulas.FEJES_TOTH, formulas.SIMPLEX, formulas.CIRCLE, polytope.METHOD, zonal.METHOD,
+        lattice.METHOD, formulas.VOLUME, formulas.RANDOM, formulas.GREEDY, formulas.ROGERS, formulas.BOROCZKY_WINTSCHE,
+    )
+}  # fmt: skip
+"""Name -> method, in the order in which they are tried."""
 
-
-def _log_zonal(dim: int, radius: float) -> float:
-    return zonal.zonal(dim, radius)[0]
-
-
-_LOWER: dict[str, _Formula] = {
-    "lower": formulas.log_lower,
-    "fejes-toth": formulas.log_fejes_toth,
-    "simplex": formulas.log_simplex,
-}
-_UPPER: dict[str, _Formula] = {
-    "circle": formulas.log_circle,
-    "polytope": polytope.log_polytope,
-    "zonal": _log_zonal,
-    "lattice": lattice.log_lattice,
-    "volume": formulas.log_volume,
-    "random": formulas.log_random,
-    "greedy": formulas.log_greedy,
-    "rogers": formulas.log_rogers,
-    "boroczky-wintsche": formulas.log_boroczky_wintsche,
-}
-
-SUFFICIENT = ("best", *_UPPER)
+SUFFICIENT = ("best", *(name for name, method in _TABLE.items() if method.side == "upper"))
 """Covering bounds that a prefix length may rest on."""
-NECESSARY = ("best-lower", *_LOWER)
+NECESSARY = ("best-lower", *(name for name, method in _TABLE.items() if method.side == "lower"))
 METHODS = (*SUFFICIENT, *NECESSARY)
 
 
 def _tried(dim: int, side: Side) -> tuple[str, ...]:
     """Return the methods whose best is the best of all."""
-    if side == "lower":
-        return tuple(_LOWER)
-    if dim == 1:
-        return ("circle",)
-    # "greedy" is never below "random" (4.2), and up to dim 3 the first four need half of what "random" needs
-    return tuple(m for m in _UPPER if m not in ("circle", "greedy") and (m != "random" or dim > 3))
-
-
-def _dim_hypotheses(method: str, dim: int) -> tuple[Hypothesis, ...]:
-    """Return the conditions that a bound puts on the dimension."""
-    if method == "circle":
-        return (Hypothesis("dim = 1", dim == 1),)
-    if method == "fejes-toth":
-        return (Hypothesis("dim = 2", dim == 2),)
-    if method == "rogers":
-        return (Hypothesis("dim >= 2", dim >= 2),)
-    if method == "boroczky-wintsche":
-        return (Hypothesis("dim >= 3", dim >= 3),)
-    if method in ("zonal", "lattice"):
-        most = (zonal if method == "zonal" else lattice).MAX_DIM
-        return (Hypothesis(f"2 <= dim <= {most}", 2 <= dim <= most),)
-    return ()
-
-
-def _hypotheses(method: str, dim: int, radius: float) -> tuple[Hypothesis, ...]:
-    """Return all conditions of a bound below radius pi/2."""
-    conditions = _dim_hypotheses(method, dim)
-    if method == "rogers":
-        conditions += (Hypothesis("sin(radius) <= 1/(dim+1)", math.sin(radius) <= 1.0 / (dim + 1)),)
-    if method == "polytope":
-        least = polytope.polytopes(dim)[0][0]
-        conditions += (Hypothesis(f"radius >= {least:.6g}", radius >= least),)
-    if method == "lattice":
-        conditions += (Hypothesis("radius <= pi/4", radius <= lattice.LARGEST_RADIUS),)
-    return conditions
+    return tuple(name for name, method in _TABLE.items() if method.side == side and method.joins(dim))
 
 
 def covering_bound(radius: float, dim: int, method: str) -> Bound:
-    """Return one covering bound for checked arguments, with its hypotheses, which may fail: see `covering_number`.
-
-    Parameters
-    ----------
-    radius : float
-        Angular radius, of any size > 0.
-    dim : int
-        The manifold's dimension m, 1 to 1e6.
-    method : str
-        One of `METHODS`.
-
-    Returns
-    -------
-    Bound
-        Of the covering number; where a hypothesis fails its logarithm means nothing.
+    """Return the covering bound of a method for checked arguments; its hypotheses may fail, see `covering_number`.
 
     Examples
     --------
@@ -125,20 +60,18 @@ def covering_bound(radius: float, dim: int, method: str) -> Bound:
     ('dim >= 3',)
     """
     side: Side = "lower" if method in NECESSARY else "upper"
-    if radius >= math.pi / 2:  # one point covers from radius pi on, two antipodes from pi/2 on, and both are needed
+    if radius >= HALF_PI:  # 4.2: one point covers from radius pi on, two antipodes from pi/2 on, and both are needed
         log = 0.0 if radius >= math.pi else math.log(2.0)
         return Bound("covering number", log, side, method, _REFERENCE, radius=radius, whole=True)
     if method in ("best", "best-lower"):
         candidates = [covering_bound(radius, dim, m) for m in _tried(dim, side)]
         choose = min if side == "upper" else max
         return choose((b for b in candidates if b.holds), key=lambda b: b.log)
-    conditions = _hypotheses(method, dim, radius)
-    log, whole = math.inf if side == "upper" else 0.0, method in ("circle", "polytope", "simplex")
+    chosen = _TABLE[method]
+    conditions = chosen.needs(dim) + chosen.needs_radius(dim, radius)
+    log, whole = math.inf if side == "upper" else 0.0, chosen.whole
     if all(h.holds for h in conditions):
-        if method == "zonal":
-            log, whole = zonal.zonal(dim, radius)
-        else:
-            log = (_UPPER if side == "upper" else _LOWER)[method](dim, radius)
+        log, whole = chosen.value(dim, radius)
     return Bound("covering number", log, side, method, _REFERENCE, conditions, radius=radius, whole=whole)
 
 
@@ -243,25 +176,19 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", stric
 
 
 def _radius_bound(n: int, dim: int, method: str) -> Bound:
-    """Return the covering radius that one method promises or excludes for n points."""
-    side: Side = "lower" if method in NECESSARY else "upper"
-    conditions = _dim_hypotheses(method, dim)
+    """Return the covering radius that a method promises or excludes for n points."""
     if method == "best":
         return _best_radius(n, dim)
     if method == "best-lower":
-        candidates = [_radius_bound(n, dim, m) for m in _LOWER]
+        candidates = [_radius_bound(n, dim, m) for m in _tried(dim, "lower")]
         return max((b for b in candidates if b.holds), key=lambda b: b.log)
-    if not all(h.holds for h in conditions):
-        radius = math.nan
-    elif n <= dim + 1 and method != "lower":  # some closed hemisphere holds all n points
-        radius = math.pi if n == 1 else math.pi / 2
-    else:
-        radius = _least_radius(n, dim, method) if side == "upper" else _excluded_radius(n, dim, method)
+    chosen = _TABLE[method]
+    radius = chosen.radius(n, dim)
     log = math.log(radius) if radius > 0.0 else -math.inf
-    while side == "upper" and math.exp(log) < radius:  # a cover is promised from this radius on
+    while chosen.side == "upper" and math.exp(log) < radius:  # a cover is promised from this radius on
         log = math.nextafter(log, math.inf)
     constants = (("n", float(n)),)
-    return Bound("covering radius", log, side, method, _REFERENCE, conditions, constants=constants)
+    return Bound("covering radius", log, chosen.side, method, _REFERENCE, chosen.needs(dim), constants=constants)
 
 
 def _best_radius(n: int, dim: int) -> Bound:
@@ -271,46 +198,3 @@ def _best_radius(n: int, dim: int) -> Bound:
         if covering_bound(best.value, dim, method).log < math.log(n) * (1.0 - 1e-15):
             best = min(best, _radius_bound(n, dim, method), key=lambda b: b.log)
     return best
-
-
-def _excluded_radius(n: int, dim: int, method: str) -> float:
-    """Return the radius below which n >= dim + 2 caps do not cover, 0 where the method says nothing."""
-    if method == "lower":
-        return float(cap_angle(dim, -math.log(n)))
-    if method == "simplex":
-        return formulas.simplex_radius(dim) if n == dim + 2 else 0.0
-    # cos(radius) = cot(pi/6 + x)/sqrt 3 with x = pi/(3 (n-2)), written for 1 - cos = 2 sin^2(radius/2)
-    tangent = math.tan(math.pi / 3.0 / (n - 2))
-    return 2.0 * math.asin(math.sqrt(2.0 * tangent / (math.sqrt(3.0) + 3.0 * tangent)))
-
-
-def _least_radius(n: int, dim: int, method: str) -> float:
-    """Return the least radius at which a method promises a cover by n >= dim + 2 caps; pi/2 at most: two do then."""
-    if method == "circle":
-        return math.nextafter(math.pi / n, math.inf)
-    if method == "polytope":
-        return next(least for least, count in polytope.polytopes(dim) if count <= n)
-    if method == "zonal":
-        radii, counts = zonal.counted(dim)
-        table = float(radii[counts <= n].min(initial=math.pi / 2))
-        return min(table, _inverse(zonal.log_zonal_sum, n, dim, math.pi / 2))
-    top = {"rogers": math.asin(1.0 / (dim + 1)), "lattice": lattice.LARGEST_RADIUS}.get(method, math.pi / 2)
-    return _inverse(_UPPER[method], n, dim, top)
-
-
-def _inverse(formula: _Formula, n: int, dim: int, top: float) -> float:
-    """Return the least radius in (0, top] at which a falling formula is at most log n, pi/2 if there is none."""
-    log_n, top = math.log(n), top * (1.0 - 1e-15)
-    low = 0.99 * float(cap_angle(dim, -log_n))  # 1/sigma(C(low)) > n, and no cover has fewer caps
-    if low >= top or formula(dim, top) > log_n:
-        return math.pi / 2
-    high = min(2.0 * low, top)
-    while formula(dim, high) > log_n:
-        low, high = high, min(2.0 * high, top)
-    log_radius = brentq(
-        lambda x: formula(dim, min(math.exp(x), top)) - log_n, math.log(low), math.log(high), xtol=1e-13, rtol=1e-13
-    )
-    radius, step = math.exp(float(log_radius)), 1e-15
-    while formula(dim, min(radius, top)) > log_n:
-        radius, step = radius * (1.0 + step), 2.0 * step
-    return min(radius, top)

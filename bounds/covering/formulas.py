@@ -7,7 +7,10 @@ from collections.abc import Callable
 
 from scipy.optimize import minimize_scalar
 
-from spherapprox.special import log_cap_measure
+from spherapprox.special import cap_angle, log_cap_measure
+
+from .._bound import Hypothesis
+from ._method import Method
 
 _LOG_HALF = math.log(0.5)
 
@@ -40,7 +43,7 @@ def log_lower(dim: int, radius: float) -> float:
 
 
 def log_simplex(dim: int, radius: float) -> float:
-    """Return the log of what too few points cannot do: m + 2, and m + 3 below the simplex's radius."""
+    """Return the log of m + 2, or of m + 3 below the covering radius of the simplex."""
     return math.log(dim + 2 if radius >= simplex_radius(dim) else dim + 3)
 
 
@@ -51,10 +54,17 @@ def simplex_radius(dim: int) -> float:
 
 def log_fejes_toth(_dim: int, radius: float) -> float:
     """Return the log of L. Fejes Toth's bound on S^2, attained by 3, 4, 6 and 12 points."""
-    # 2 w/(w - pi/6), w = arccot(sqrt 3 cos radius), the denominator by the difference formula of the tangent
+    # 4.2, fejes-toth: 2 w/(w - pi/6), tan(w - pi/6) = sqrt 3 (1 - cos rho)/(1 + 3 cos rho)
     cosine, versine = math.cos(radius), 2.0 * math.sin(0.5 * radius) ** 2
     excess = math.atan2(math.sqrt(3.0) * versine, 1.0 + 3.0 * cosine)
     return math.log(2.0 * math.atan2(1.0, math.sqrt(3.0) * cosine)) - math.log(excess)
+
+
+def _fejes_toth_radius(n: int, _dim: int) -> float:
+    """Return the radius below which n >= 4 caps do not cover S^2."""
+    # 4.2, fejes-toth: cos rho = cot(pi/6 + x)/sqrt 3 with x = pi/(3 (n-2)), written for 1 - cos = 2 sin^2(rho/2)
+    tangent = math.tan(math.pi / 3.0 / (n - 2))
+    return 2.0 * math.asin(math.sqrt(2.0 * tangent / (math.sqrt(3.0) + 3.0 * tangent)))
 
 
 def log_volume(dim: int, radius: float) -> float:
@@ -67,6 +77,7 @@ def log_greedy(dim: int, radius: float) -> float:
 
     def log_count(log_share: float) -> float:
         eta = math.exp(log_share) * radius
+        # 4.2, greedy: (1 + log[sigma(C(rho - eta/2))/sigma(C(eta/2))])/sigma(C(rho - eta))
         net = log_cap_measure(dim, radius - eta / 2.0) - log_cap_measure(dim, eta / 2.0)
         return math.log1p(net) - float(log_cap_measure(dim, radius - eta))
 
@@ -74,7 +85,7 @@ def log_greedy(dim: int, radius: float) -> float:
 
 
 def log_random(dim: int, radius: float) -> float:
-    """Return the log of what random caps and the filling of their holes need, with the best net."""
+    """Return the log of the number of random caps and fill points at the best eta."""
 
     def log_measures(log_share: float) -> tuple[float, float]:
         share = math.exp(log_share)
@@ -82,8 +93,9 @@ def log_random(dim: int, radius: float) -> float:
 
     def log_count(log_share: float) -> float:
         log_v, log_s = log_measures(log_share)
+        # 4.2, random then fill: 1 + (1 + log(v/s)) / v
         count = math.log1p(max(log_v - log_s, 0.0)) - log_v
-        return count + math.log1p(math.exp(-count))  # 1 + (1 + log(v/s)) / v
+        return count + math.log1p(math.exp(-count))
 
     def balance(log_share: float) -> float:
         # zero where the derivative is: log(v/s) = (sin^(m-1)(eta)/s) / (sin^(m-1)(radius-eta)/v)
@@ -92,9 +104,11 @@ def log_random(dim: int, radius: float) -> float:
         sines = math.log(math.sin(radius * (1.0 - share)) / math.sin(radius * share))
         return math.log(max(log_v - log_s, 1e-300)) + (dim - 1) * sines - (log_v - log_s)
 
+    # Step 1: the stationary eta by secants, or else by a search
     log_share = _secant(balance, -3.0 - math.log1p(0.2 * dim), -18.0, _LOG_HALF)
     inside = _least(log_count, 0.5) if log_share is None else log_count(log_share)
-    return min(inside, log_count(_LOG_HALF))  # the edge is best in dimensions up to 3
+    # Step 2: the edge, which is best in dimensions up to 3
+    return min(inside, log_count(_LOG_HALF))
 
 
 def _secant(function: Callable[[float], float], start: float, bottom: float, top: float) -> float | None:
@@ -133,3 +147,36 @@ def log_boroczky_wintsche(dim: int, radius: float) -> float:
 def log_circle(_dim: int, radius: float) -> float:
     """Return the log of the number of arcs, rounded up."""
     return math.log(math.ceil(math.pi / radius))
+
+
+LOWER = Method(
+    "lower", log_lower, "lower", joins=lambda dim: True, hemispheres=False,
+    least_radius=lambda n, dim: float(cap_angle(dim, -math.log(n))),
+)  # fmt: skip
+FEJES_TOTH = Method(
+    "fejes-toth", log_fejes_toth, "lower", joins=lambda dim: True, least_radius=_fejes_toth_radius,
+    needs=lambda dim: (Hypothesis("dim = 2", dim == 2),),
+)  # fmt: skip
+SIMPLEX = Method(
+    "simplex", log_simplex, "lower", joins=lambda dim: True, whole=True,
+    least_radius=lambda n, dim: simplex_radius(dim) if n == dim + 2 else 0.0,
+)  # fmt: skip
+CIRCLE = Method(
+    "circle", log_circle, joins=lambda dim: dim == 1, needs=lambda dim: (Hypothesis("dim = 1", dim == 1),),
+    whole=True, least_radius=lambda n, _dim: math.nextafter(math.pi / n, math.inf),
+)  # fmt: skip
+VOLUME = Method("volume", log_volume)
+# up to dim 3 the methods before it need half as many points
+RANDOM = Method("random", log_random, joins=lambda dim: dim > 3)
+# never below "random" (4.2)
+GREEDY = Method("greedy", log_greedy, joins=lambda dim: False)
+ROGERS = Method(
+    "rogers", log_rogers, needs=lambda dim: (Hypothesis("dim >= 2", dim >= 2),),
+    needs_radius=lambda dim, radius: (
+        Hypothesis("sin(radius) <= 1/(dim+1)", math.sin(radius) <= 1.0 / (dim + 1)),
+    ),
+    top=lambda dim: math.asin(1.0 / (dim + 1)),
+)  # fmt: skip
+BOROCZKY_WINTSCHE = Method(
+    "boroczky-wintsche", log_boroczky_wintsche, needs=lambda dim: (Hypothesis("dim >= 3", dim >= 3),)
+)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import math
 
+from .._bound import Hypothesis
+from ._method import Method
+
 _GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0
 
 # dim: cosine of the covering radius, points (Coxeter, Regular Polytopes: inradius over circumradius; 421 for E8)
@@ -42,6 +45,17 @@ def polytope_count(dim: int, radius: float) -> int | None:
 
 
 def log_polytope(dim: int, radius: float) -> float:
-    """Return the log of `polytope_count`, infinite where there is none."""
+    """Return the log of `polytope_count`, inf for none."""
     count = polytope_count(dim, radius)
     return math.inf if count is None else math.log(count)
+
+
+def _hypotheses(dim: int, radius: float) -> tuple[Hypothesis, ...]:
+    least = polytopes(dim)[0][0]
+    return (Hypothesis(f"radius >= {least:.6g}", radius >= least),)
+
+
+METHOD = Method(
+    "polytope", log_polytope, needs_radius=_hypotheses, whole=True,
+    least_radius=lambda n, dim: next(least for least, count in polytopes(dim) if count <= n),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures of a study: errors and bounds against prefix length, with what the thesis asks for the same errors."""
+"""Figures of a study: errors and bounds against prefix length, with the thesis's counts for the same errors."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
 def _curve(
     axes: Any, rows: Sequence[Row], values: Sequence[float | None], label: str, *, color: str, lw: float, **style: Any
 ) -> list[Label]:
-    """Draw one curve; returns its name with its slope, or nothing where there is nothing to draw."""
+    """Draw one curve; returns its name with its slope, or nothing for an empty one."""
     points = [(row.n, y) for row, y in zip(rows, values, strict=True) if y is not None and 0.0 < y < math.inf]
     if not points:
         return []
@@ -145,7 +145,7 @@ def _curve(
 
 
 def _draw_thesis(axes: Any, rows: Sequence[Row]) -> None:
-    """Draw what the thesis asks for the errors achieved, far to the right: the axis shows powers of ten."""
+    """Draw the thesis's prefix lengths for the errors achieved, on an axis of powers of ten."""
     for head, colour in _COLOUR.items():
         pairs = sorted((row.thesis_log10_n, row.error) for row in rows if row.head == head and row.thesis_log10_n)
         if pairs:
@@ -162,7 +162,7 @@ def _draw_thesis(axes: Any, rows: Sequence[Row]) -> None:
 
 
 def _silence(study: Study) -> str:
-    """Say why the thesis gives no prefix length here, and what it gives on S^8."""
+    """Return the thesis's failing hypotheses here, and its prefix length on S^8, in words."""
     target, errors = study.target, [row.error for row in study.rows if row.error > 0.0]
     needs = next((row.thesis_needs for row in study.rows if row.thesis_needs), "")
     said = f"The thesis (Theorems 4.12, 4.15) {needs.replace('>=', '≥')}"

@@ -13,12 +13,7 @@ from .._curves import Curves
 from ..theorems import THEOREMS
 from .style import BLUE, PINK, RED, WINE, Label, grid, label_ends
 
-_FAMILY = {
-    "thesis": (WINE, "-."),
-    "core": (BLUE, "--"),
-    "split": (RED, "-"),
-    "lower": ("0.35", ":"),
-}
+_FAMILY = {"thesis": (WINE, "-."), "core": (BLUE, "--"), "split": (RED, "-"), "lower": ("0.35", ":")}
 
 
 def ladder_figure(curves: Curves) -> Figure:
@@ -70,7 +65,7 @@ def _hardest(curves: Curves) -> int:
 
 
 def _rung(axes: Any, curves: Curves, name: str) -> Label | None:
-    """Draw one theorem's curve, bold where it is the best of its family; returns its name for the right end."""
+    """Draw one theorem's curve, bold for the best of its family; returns its name for the right end."""
     family = THEOREMS[name].family
     colour, line = _FAMILY[family]
     end = _hardest(curves)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from spherapprox import sphere, targets
+from spherapprox import _checks, sphere, targets
 from spherapprox._types import Array
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
@@ -48,12 +48,11 @@ def maps_figure(
     ValueError
         When the target is not on S^2.
     """
-    if target.dim != 2:
-        raise ValueError(f"'target' must have dim = 2 to be drawn as a map, got {target.dim}")
+    _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
     latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
     grid = np.meshgrid(latitude, longitude, indexing="ij")
     x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())
-    truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))
+    truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))  # (n, p)
     vector = truth.shape[1] > 1
     drawn = [_drawn(values, vector).reshape(grid[0].shape) for values in (truth, made, made - truth)]
     top = float(np.abs(drawn[0]).max())
@@ -79,7 +78,7 @@ def _draw_coastlines(axes: Any) -> None:
 
 
 def _drawn(values: Array, vector: bool) -> Array:
-    """Return what is drawn of the values (n, p): the numbers themselves, or the lengths of vectors."""
+    """Return the drawn numbers of values (n, p): themselves, or the lengths of vectors."""
     return np.asarray(np.linalg.norm(values, axis=1)) if vector else values[:, 0]
 
 

@@ -11,7 +11,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from spherapprox import PointSet, special, sphere
+from spherapprox import PointSet, _checks, special, sphere
 from spherapprox._types import Float64
 from spherapprox.partition import EqualMeasurePartition
 
@@ -48,8 +48,7 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
     ValueError
         When the partition is not on S^2 or has too many cells to be drawn.
     """
-    if partition.dim != 2:
-        raise ValueError(f"'partition' must have dim = 2 to be drawn, got {partition.dim}")
+    _checks.same_dim(partition.dim, "partition", 2, "to be drawn")
     if partition.n > MOST_CELLS:
         raise ValueError(f"'partition' must have at most {MOST_CELLS} cells to be drawn, got {partition.n}")
     share = partition.radii() / special.cap_angle(2, -math.log(partition.n))
@@ -86,7 +85,7 @@ def _edges(box: Float64) -> list[Float64]:
 def _draw_globe(
     axes: Any, partition: EqualMeasurePartition, values: Float64, view: tuple[float, float], norm: Any
 ) -> None:
-    """Draw what of the sphere is seen from afar: a colour for each pixel's cell, the sides, and the centres."""
+    """Draw the visible half of the sphere: a colour for each pixel's cell, the sides, and the centres."""
     toward = sphere.from_latitude_longitude(*view)
     right = np.array([-toward[1], toward[0], 0.0]) / math.hypot(toward[0], toward[1])
     frame = np.stack([right, np.cross(toward, right), toward], axis=1)

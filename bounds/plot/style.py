@@ -1,4 +1,4 @@
-"""What the figures share: colours that colour-blind readers can tell apart (Okabe and Ito), axes, labels, files."""
+"""Colours for colour-blind readers (Okabe and Ito), axes, labels and files of the figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def grid(axes: Any) -> None:
 
 
 def count_axis(axes: Any, counts: Sequence[float]) -> None:
-    """Make the horizontal axis logarithmic, with numbers at powers of ten, or at the counts where these are few."""
+    """Make the horizontal axis logarithmic, with numbers at powers of ten, or at the counts if these are few."""
     axes.set_xscale("log")
     decades = [10.0**k for k in range(20) if min(counts) <= 10**k <= max(counts)]
     if len(decades) < 2:
@@ -90,17 +90,6 @@ def _start(group: Sequence[int], wanted: Sequence[float], gap: float) -> float:
 
 
 def write(figure: Figure, path: Path) -> None:
-    """Write a figure as a PNG that says who made it, so that the command knows it again.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    path : Path
-
-    Raises
-    ------
-    OSError
-        When the file cannot be written.
-    """
+    """Write a figure as a PNG with the maker's name, by which the command recognises it."""
     software = f"spherapprox, Matplotlib {matplotlib.__version__}"
     figure.savefig(path, dpi=150, metadata={"Software": software})

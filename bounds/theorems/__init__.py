@@ -1,4 +1,4 @@
-"""The theorems, a file each: how it counts tokens, what error it promises, and the record that says the rest.
+"""The theorems, a file each: prefix length, error form, and the record with the hypotheses.
 
 `LADDER` is the only list of them; numbers such as 4.3 are the sections of docs/theorems.md.
 """
@@ -33,33 +33,18 @@ from .thesis import vector as thesis_vector
 
 LADDER = (
     convolution.THEOREM,
-    thesis_core.THEOREM,
-    thesis_vector.THEOREM,
-    thesis_split.THEOREM,
-    thesis_split_corrected.THEOREM,
-    core.THEOREM,
-    centroid.THEOREM,
-    quadrature.THEOREM,
-    spectral.THEOREM,
-    interpolation.THEOREM,
-    rank.THEOREM,
-    mean.THEOREM,
-    equal.THEOREM,
-    pack.THEOREM,
-    random.THEOREM,
-    nearest.THEOREM,
-    lower_any.THEOREM,
-    lower_bits.THEOREM,
-    lower_continuous.THEOREM,
-    lower.THEOREM,
-)
+    thesis_core.THEOREM, thesis_vector.THEOREM, thesis_split.THEOREM, thesis_split_corrected.THEOREM,
+    core.THEOREM, centroid.THEOREM, quadrature.THEOREM, spectral.THEOREM, interpolation.THEOREM, rank.THEOREM,
+    mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, nearest.THEOREM,
+    lower_any.THEOREM, lower_bits.THEOREM, lower_continuous.THEOREM, lower.THEOREM,
+)  # fmt: skip
 """Every theorem, from the thesis's to the floor."""
 
 THEOREMS = {theorem.name: theorem for theorem in (*LADDER, split.smallest(LADDER))}
 
 
 def table() -> str:
-    """Return a line for each theorem: its name, what it promises, and what `bounds.error_bound` needs for it."""
+    """Tabulate the theorems: name, statement, and the arguments that `bounds.error_bound` needs."""
     rows = [(t.name, f"{t.statement} [{t.reference}]", ", ".join(t.needs)) for t in THEOREMS.values()]
     headers = ("theorem", "what it promises", "what error_bound needs")
     return tabulate(rows, headers=headers, maxcolwidths=[None, 52, 36])

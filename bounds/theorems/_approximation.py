@@ -1,4 +1,4 @@
-"""How well polynomials of degree n approximate a class of targets (for 4.7 and 4.G), and when a constant will do."""
+"""Polynomial approximation of a class of targets (for 4.7 and 4.G), by degree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TERMS = 1024
 
 
 def by_constant(problem: Problem, theorem: Theorem) -> Bound | None:
-    """Return N = 1 where zero weights, or lambda = 0 and the mean of a Lipschitz or Hoelder target, suffice."""
+    """Return the prefix length 1 if zero weights, or the mean of a Hoelder target at lambda = 0, suffice."""
     lipschitz = problem.smoothness is None and problem.degree is None
     uniform = lipschitz and problem.concentration in (None, 0.0) and problem.goal >= math.pi / 2.0
     if not uniform and problem.eps < problem.sup_norm:
@@ -41,7 +41,7 @@ def by_constant(problem: Problem, theorem: Theorem) -> Bound | None:
 
 @dataclass(frozen=True)
 class Approximation:
-    """A class of targets as polynomials see it.
+    """Polynomial approximation errors and norms of a class of targets.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ class Approximation:
 
 
 def approximation(problem: Problem) -> Approximation:
-    """Return how polynomials approximate the class of a problem: band-limited, s-smooth, or Lipschitz and Hoelder."""
+    """Return the polynomial approximation of a class: band-limited, s-smooth, or Lipschitz and Hoelder (4.7)."""
     log_sup, log_lip, dim = math.log(problem.sup_norm), math.log(problem.lipschitz), problem.dim
-    if problem.degree is not None:
+    if problem.degree is not None:  # 4.7, band-limited
         what = Hypothesis(f"a target of degree at most {problem.degree}", True)
         return Approximation(lambda n: -math.inf, log_sup, lambda k: log_sup, float(problem.degree), what)
-    if (s := problem.smoothness) is not None:
+    if (s := problem.smoothness) is not None:  # 4.7, s-smooth
         what = Hypothesis("smoothness > dim/2", s > 0.5 * dim)
         norm = min(log_sup, log_lip)  # a part of f's expansion is no larger than f
         return Approximation(
@@ -81,6 +81,7 @@ def approximation(problem: Problem) -> Approximation:
             lambda k: log_lip - 0.5 * s * math.log1p(k * (k + dim - 1.0)), 0.0, what,
         )  # fmt: skip
     norm, alpha = math.log(problem.sup_norm + problem.eps), problem.exponent  # |p_n| <= |f| + eps
+    # 4.6, other moduli: the error is L (2 e_n)^alpha / 2
     log_unit = log_lip - (1.0 - alpha) * math.log(2.0)
     what = Hypothesis("a Lipschitz target" if alpha == 1.0 else "a Hoelder target with scalar values", True)
     step = 2.0 if dim > 1 else 1.0
@@ -96,11 +97,11 @@ def log_sobolev_tail(degree: float, smoothness: float, dim: int) -> float:
     2 x^(m-1-2s) if m < 3; a sum of such powers over x, x + 1, ... is at most their integral from x - 1/2.
     """
     first = degree + 1.0
-    steps = first + np.arange(float(TERMS))
+    steps = first + np.arange(float(TERMS))  # (TERMS,)
     growth = 0.0 if dim == 1 else np.log1p(2.0 / (2.0 * steps + dim - 1.0)) + np.log1p((dim - 2.0) / (steps + 1.0))
     # [1 + (l+1)(l+m)] / [1 + l(l+m-1)] = 1 + (2l+m) / [1 + l(l+m-1)]
     fall = smoothness * np.log1p((2.0 * steps + dim) / (1.0 + steps * (steps + dim - 1.0)))
-    logs = np.concatenate([[0.0], np.cumsum(growth - fall)])
+    logs = np.concatenate([[0.0], np.cumsum(growth - fall)])  # (TERMS + 1,)
     start = log_harmonics(first, dim) - smoothness * math.log1p(first * (first + dim - 1.0))
     x, power = first + TERMS + 0.5 * (dim - 1), 2.0 * smoothness - dim
     if dim < 3:
@@ -113,6 +114,7 @@ def log_sobolev_tail(degree: float, smoothness: float, dim: int) -> float:
 
 def least_whole(function: Callable[[float], float], low: float) -> float:
     """Return the least whole number >= low at which a falling function is <= 0, inf beyond `LARGEST_DEGREE`."""
+    # Step 1: a bracket, by steps of the secant over log n
     a, fa = low, function(low)
     if fa <= 0.0:
         return low
@@ -123,8 +125,9 @@ def least_whole(function: Callable[[float], float], low: float) -> float:
         b = math.ceil(b * math.exp(min(max(1.01 * fb / max(slope, 1e-300), math.log(2.0)), 100.0)))
         if b > LARGEST_DEGREE:
             return math.inf
+    # Step 2: Illinois' rule in log n, until the bracket is one degree wide
     side = 0
-    for _ in range(200):  # Illinois' rule in log n
+    for _ in range(200):
         if b - a <= max(1.0, 1e-15 * b):
             break
         guess = (a + 1.0) * math.exp(math.log((b + 1.0) / (a + 1.0)) * (fa / (fa - fb))) - 1.0

@@ -1,7 +1,7 @@
-"""Logs of what belongs to a polynomial degree on S^m: dimensions, quadrature sizes, eigenvalues and their tails.
+"""Logs by polynomial degree on S^m: dimensions, quadrature sizes, eigenvalues and their tails.
 
 Degrees are floats: whole numbers where something is counted, any number >= 0 where a search varies them. Every
-function takes the manifold's dimension m as `dim`. docs/theorems.md, 4.C states what they are used for.
+function takes the manifold's dimension m as `dim` (docs/theorems.md, 4.C).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def log_gauss_points(degree: float, dim: int) -> float:
 
 
 def log_quadrature_points(degree: float, dim: int) -> float:
-    """Return the log of a number of points with which a positive quadrature exact to degree g exists (4.C)."""
+    """Return the log of the size of a positive quadrature exact to degree g that exists (4.C, Points)."""
     if degree % 2.0 == 1.0:  # antipodal pairs: odd polynomials integrate to 0 by themselves
         tchakaloff = math.log(2.0) + log_binomial(degree - 1.0, float(dim))
     else:
@@ -99,7 +99,7 @@ def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, flo
 
 
 def _log_geometric(log_first: float, first: float, concentration: float, dim: int) -> float:
-    """Bound the log of the sum of all terms from the first on, whose log is given."""
+    """Bound the log of the sum of all terms from the first on by a geometric series (4.C, Tails)."""
     bound = math.inf
     # a_(l+1)/a_l <= exp(-arsinh((nu+l+1/2)/lambda)), 1.4; times the growth of dim H_l it falls with l
     log_ratio = log_growth(first, dim) - math.asinh((first + 0.5 * dim) / concentration)
@@ -116,7 +116,7 @@ def _log_least_ratio(degree: float, concentration: float, dim: int) -> float:
 
 
 def falling_root(function: Callable[[float], float], low: float, guess: float) -> float:
-    """Return the zero above low of a falling function that is positive at low, looked for from a guess."""
+    """Return the zero above low of a falling function that is positive at low, bracketed from a guess."""
     a = max(guess, low)
     step = 0.05 if function(a) > 0.0 else -0.05
     b = max(a + step, low)

@@ -1,4 +1,4 @@
-"""What the lower bounds share: how far apart targets must differ, and how many points of S^m are so far apart."""
+"""Separation angles and point counts of the lower bounds 4.5 and 4.E."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALLEST_ANGLE = 1e-100
 
 
 def angle_of(problem: Problem, factor: float) -> float:
-    """Return (factor eps/L)^(1/alpha): targets of the class may differ by factor eps this far apart; at most pi."""
+    """Return the angle (factor eps/L)^(1/alpha), at most pi, over which targets of the class vary by factor eps."""
     ratio = factor * (problem.eps / problem.lipschitz)
     log = math.log(ratio) / problem.exponent
     if log >= math.log(math.pi):
@@ -35,12 +35,13 @@ def log_cover(dim: int, radius: float, covering: str) -> float:
 
 
 def separated(problem: Problem) -> tuple[float, float]:
-    """Return (log M, angle): M points of S^m are pairwise more than the angle (2 eps/L)^(1/alpha) apart."""
+    """Return (log M, angle) for M points of S^m pairwise more than the angle t = (2 eps/L)^(1/alpha) apart (4.E)."""
     angle = angle_of(problem, 2.0)
     if angle >= math.pi:
         return 0.0, angle
     if problem.dim == 1:
         return float(log_arcs(np.array(angle))), angle
+    # 4.E, How many points: a covering number at t, or the integer points of one norm
     log_representations, _ = integer_spheres(problem.dim, angle)
     log = log_cover(problem.dim, angle, problem.covering)
     return max(log, float(np.max(log_representations, initial=0.0))), angle
@@ -50,6 +51,6 @@ def floor(
     problem: Problem, theorem: Theorem, log: float, angle: float, *constants: tuple[str, float], note: str = "",
     whole: bool = False,
 ) -> Bound:  # fmt: skip
-    """Make the bound; one token is always necessary."""
+    """Return the bound of the prefix length from below, at least 1."""
     below = Hypothesis("eps < sup_norm", problem.eps < problem.sup_norm)
     return theorem.prefix_length(max(log, 0.0), below, radius=angle, constants=constants, whole=whole, note=note)

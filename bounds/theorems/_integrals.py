@@ -97,11 +97,11 @@ class Excess:
         return (math.log(abs(x)) if x != 0.0 else -math.inf) - tilt
 
     def cap(self, radius: float) -> Stretch:
-        """Return the cap of a radius, its measure."""
+        """Return the stretch that integrates to the measure of a cap."""
         return self.level(0.0, radius, 0.0)
 
     def negative(self, r: float) -> list[Stretch]:
-        """Return where g < 0: -g = |phi(u + r)| for u < w - r."""
+        """Return the stretch with g < 0: -g = |phi(u + r)| for u < w - r."""
         gap = self.threshold - r
         if gap <= 0.0:
             return []
@@ -109,7 +109,7 @@ class Excess:
         return [Stretch(0.0, gap, mode, self.width(mode, mode - gap), 0.0, -gap)]
 
     def negative_mode(self, r: float) -> float:
-        """Return the u in [0, w - r) where |phi(u + r)| sin(u)^(m-1) is largest."""
+        """Return the mode of |phi(u + r)| sin(u)^(m-1) on [0, w - r)."""
         lam, m1, gap = self.concentration, self.dim - 1.0, self.threshold - r
         if m1 == 0.0:
             return 0.0
@@ -119,7 +119,7 @@ class Excess:
         return self._mode(0.0, -gap, 0.0, gap, start)
 
     def _mode(self, shift: float, offset: float, low: float, high: float, start: float) -> float:
-        """Return the y in [low, high] where the slope at colatitude y + shift and angle w + y + offset passes 0."""
+        """Return the mode of a stretch: the zero y in [low, high] of the slope at u = y + shift, t = w + y + offset."""
         lam, m1 = self.concentration, self.dim - 1.0
 
         def fall(y: float) -> tuple[float, float]:
@@ -130,14 +130,18 @@ class Excess:
         return find_root(fall, low, high, start, 0.0)
 
     def positive(self, r: float) -> list[Stretch]:
-        """Return where g > 0, stretch by stretch."""
+        """Return the stretches with g > 0."""
         w, x1 = self.threshold, self.rise
         first, end = max(0.0, w - r + x1), self._takeover(r)
         level_end = min(w + r + x1, end)
+        # Step 1: phi(u + r), rising up to u = t1 - r
         parts = [self._rising(r)] if first > 0.0 else []
+        # Step 2: phi(t1), while the window holds t1
         parts.append(self.level(first, level_end, self.log_value(x1)))
+        # Step 3: phi(u - r), falling up to u*
         if w + r + x1 < end:
             parts.append(self._falling(r, end))
+        # Step 4: phi(min(u + r, pi)) from u* on
         if end < math.pi:
             last = math.pi - r
             if end < last:
@@ -146,7 +150,7 @@ class Excess:
         return [part for part in parts if part.low < part.high]
 
     def _takeover(self, r: float) -> float:
-        """Return the colatitude u* from which on the window's upper end, near pi, holds the largest value; or pi."""
+        """Return the colatitude u* from which on phi at the window's upper end, near pi, is largest; or pi."""
         lam, w, x1 = self.concentration, self.threshold, self.rise
         if x1 >= math.pi - w:  # phi only increases
             return math.pi
@@ -211,17 +215,17 @@ class Excess:
 
     def log_integrals(self, stretches: Sequence[Stretch], nodes: int = FINE) -> Float64:
         """Return the log of each stretch's integral over u."""
-        phi, sines, weights = self.sampled(stretches, nodes)
+        phi, sines, weights = self.sampled(stretches, nodes)  # (stretches, 4 nodes) each
         return log_sums(phi + sines, weights)
 
     def sampled(self, stretches: Sequence[Stretch], nodes: int = FINE) -> tuple[Float64, Float64, Float64]:
         """Return log |phi|, (m-1) log[sin(u)/sin(w)] and weights at the nodes of each stretch, (stretches, 4 nodes)."""
         table = np.array(stretches)[:, :, None]  # (stretches, 7, 1)
-        low, high, mode, width = table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+        low, high, mode, width = table[:, 0], table[:, 1], table[:, 2], table[:, 3]  # (stretches, 1)
         edges = np.clip(mode + width * _EDGES, low, high)  # (stretches, panels + 1)
-        half = 0.5 * np.diff(edges)[:, :, None]
+        half = 0.5 * np.diff(edges)[:, :, None]  # (stretches, panels, 1)
         x, weights = _rule(nodes)
-        y = (edges[:, :-1, None] + half * (1.0 + x)).reshape(len(stretches), -1)
+        y = (edges[:, :-1, None] + half * (1.0 + x)).reshape(len(stretches), -1)  # (stretches, 4 nodes)
         return self._log_phi(y, table), self._log_sines(y + table[:, 4]), (half * weights).reshape(y.shape)
 
     def _log_phi(self, y: Float64, table: Float64) -> Float64:
@@ -245,7 +249,7 @@ def _rule(nodes: int) -> tuple[Float64, Float64]:
 
 def log_sums(values: Float64, weights: Float64) -> Float64:
     """Return the log of each row's weighted sum of exponentials, weights >= 0."""
-    top = values.max(axis=1)
+    top = values.max(axis=1)  # (rows,)
     terms = np.exp(values - top[:, None])
     terms *= weights  # all 0 where a stretch is narrower than rounding, which is far from all that counts
     result: Float64 = np.log(np.maximum(terms.sum(axis=1), _TINY)) + top

@@ -1,4 +1,4 @@
-"""The degrees that 4.7 and 4.G need: of the polynomials, n, and of what the points reproduce, g >= n."""
+"""The degrees of 4.7 and 4.G: n of the polynomials and g >= n of exactness."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def least_polynomial(problem: Problem, found: Approximation) -> float:
 
 
 def log_room(problem: Problem, found: Approximation, degree: float) -> float:
-    """Return the log of what polynomials of a degree leave of eps, -inf where they leave nothing."""
+    """Return log(eps - |f - p_n|), the log of the error left to the tail; -inf for none."""
     share = math.exp(min(found.log_error(degree) - math.log(problem.eps), 0.0))
     return math.log(problem.eps) + math.log1p(-share) if share < 1.0 else -math.inf
 
 
 def log_flat_concentration(degree: float, dim: int, log_allowed: float) -> float:
-    """Return the log of the largest lambda found with rho_n/a_n <= allowed (4.7); where small, by its closed form.
+    """Return the log of the largest lambda found with rho_n/a_n <= allowed (4.7), in closed form for small lambda.
 
     With q = lambda/(2n+m+1) >= a_(n+1)/a_n, rho_n/a_n <= dim(H_(n+1)) q / (1 - q dim(H_(n+2))/dim(H_(n+1))).
     """
@@ -55,7 +55,7 @@ def log_amplification(degree: float, log_lambda: float, dim: int) -> float:
 def least_degrees(
     problem: Problem, found: Approximation, lam: float, log_factor: Callable[[float], float], both: bool
 ) -> tuple[float, float]:
-    """Return (n, g) that promise eps at a concentration, with the least n + g or, unless `both`, g; inf where none do.
+    """Return the degrees (n, g) that promise eps at a concentration with the least n + g or, unless `both`, g; or inf.
 
     `log_factor` is the log of the factor, at each g, by which the error exceeds rho_g times the size of p/a.
     """
@@ -89,7 +89,8 @@ def _tail_degree(
     room = log_room(problem, found, degree)
     if room == -math.inf or (lam == 0.0 and degree > 0.0):
         return math.inf
-    ends = (0.0, min(1.0, degree), degree)  # where the bound of |Y_k|/a_k is largest, 4.7
+    # 4.7: the bound of |Y_k|/a_k is largest at degree 0, 1 or n
+    ends = (0.0, min(1.0, degree), degree)
     norm = max(found.log_harmonic(k) - log_eigenvalue(k, lam, problem.dim) for k in ends)
     norm = min(norm, found.log_norm - log_eigenvalue(degree, lam, problem.dim))
 
@@ -102,15 +103,14 @@ def _tail_degree(
 
 
 def _least_argument(function: Callable[[float], float], first: float, step: float) -> float:
-    """Return the number among first, first + step, ... where a function that falls, then rises, is least.
-
-    It may be inf at first. Beyond 2^40 steps coarser ones are taken, which changes nothing that shows.
-    """
-    unit = step * max(1.0, math.ceil(first / step * 2.0**-40))
+    """Minimise a function that falls, then rises, over first, first + step, ...; it may be inf at first."""
+    unit = step * max(1.0, math.ceil(first / step * 2.0**-40))  # beyond 2^40 steps coarser ones change no result
+    # Step 1: a bracket
     low, middle, high, reach = first, first, first + unit, unit
     while function(high) <= function(middle) and reach < 2.0**60 * unit:
         reach *= 4.0
         low, middle, high = middle, high, high + reach
+    # Step 2: golden sections on the multiples of the unit
     left, right = _inner(low, high, unit)
     while high - low > max(3.0 * unit, 1e-6 * (high - first)):
         if function(left) <= function(right):

@@ -61,7 +61,7 @@ def log_sum(a: float, b: float) -> float:
 
 
 def golden(function: Curve, low: float, high: float) -> float:
-    """Return where a function of one hump is largest, to about 1% of the interval: for starting values."""
+    """Maximise a unimodal function to about 1% of the interval: for starting values."""
     ratio = 0.5 * (math.sqrt(5.0) - 1.0)
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = function(left), function(right)
@@ -78,12 +78,12 @@ def golden(function: Curve, low: float, high: float) -> float:
 
 
 def log_goal(problem: Problem) -> float:
-    """Return the log of the angle within which the target moves by at most eps, (eps/L)^(1/alpha), at most pi."""
+    """Return the log of the modulus angle (eps/L)^(1/alpha), at most pi."""
     return min((math.log(problem.eps) - math.log(problem.lipschitz)) / problem.exponent, math.log(math.pi))
 
 
 def too_fine(problem: Problem) -> Hypothesis | None:
-    """Return the hypothesis that fails where the concentration needed would leave the range of floats."""
+    """Return the failing hypothesis of a goal whose concentration would leave the range of floats, else None."""
     fine = log_goal(problem) < math.log(FINEST)
     return Hypothesis(f"(eps/lipschitz)^(1/exponent) >= {FINEST:g}", False) if fine else None
 
@@ -97,7 +97,7 @@ def _exp(log_concentration: float) -> float:
 
 
 class Ridge:
-    """log concentration -> log of the largest radius allowed there, each search starting at the nearest solution known.
+    """Map log concentration to the log of the largest allowed radius, searched from the nearest solution known.
 
     `excess_at(concentration)` is a function of log radius, log(error/goal), or None where no radius will do.
     """
@@ -110,7 +110,7 @@ class Ridge:
         self.known: dict[float, float] = {}
 
     def __call__(self, log_concentration: float) -> float:
-        """Return the log of the radius, `_NEVER` where none will do."""
+        """Return the log of the largest allowed radius, `_NEVER` for none."""
         if log_concentration not in self.known:
             self.known[log_concentration] = self._solve(_exp(log_concentration), self._guess(log_concentration))
         return self.known[log_concentration]
@@ -134,13 +134,15 @@ class Ridge:
 
 
 def peak(function: Curve, start: float, floor: float, least: float) -> float:
-    """Return where a function of one hump is largest: uphill from start > floor until three points hold the top.
+    """Maximise a unimodal function: uphill from start > floor until three points bracket the maximum.
 
     The function is `_NEVER` up to `floor`, and constant to rounding below `least`, where the walk ends.
     """
+    # Step 1: a point at which the function is defined
     step = 0.4
-    while function(start) <= _NEVER and step < 400.0:  # it is defined further up only
+    while function(start) <= _NEVER and step < 400.0:
         start, step = start + step, 2.0 * step
+    # Step 2: a bracket a < b < c with its top at b
     step = min(step, 0.4)
     a, b, c = max(start - step, 0.5 * (floor + start)), start, start + step
     while function(c) > function(b) and step < 400.0:
@@ -151,11 +153,12 @@ def peak(function: Curve, start: float, floor: float, least: float) -> float:
             return a
         step *= 2.0
         a, b, c = max(a - step, 0.5 * (floor + a)), a, b
+    # Step 3: the top
     return _top_of(function, a, b, c)
 
 
 def _top_of(function: Curve, a: float, b: float, c: float) -> float:
-    """Return the maximum between a and c, b being above both, to the rounding of the function's values.
+    """Return the maximiser between a and c, b being above both, to the rounding of the function's values.
 
     Parabolas through the three highest points, golden sections where they fail, as Brent does; it ends where those
     points are so close that the parabola's top is right and no higher than rounding.
@@ -185,13 +188,9 @@ def _top_of(function: Curve, a: float, b: float, c: float) -> float:
 
 
 def best_radius(
-    excess_at: Callable[[float], Curve | None],
-    start: tuple[float, float],
-    slope: float,
-    top: float,
-    needed: float,
+    excess_at: Callable[[float], Curve | None], start: tuple[float, float], slope: float, top: float, needed: float,
     problem: Problem,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Return (concentration, radius): the largest radius over all concentrations, or at the problem's own.
 
     `start` is a guess of both, `slope` that of log error in log radius, `needed` the concentration below which no
@@ -223,14 +222,17 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
             known[x] = gain(x)
         return known[x]
 
+    # Step 1: the maximum of the gain nearest to lambda = 1/radius, and a probe for others
     least = math.log(1e-6 * dim)
     x = peak(function, -math.log(radius), -math.inf, least)
     other = max((x + offset for offset in (-14.0, -6.0, -2.0, 2.0, 6.0, 14.0)), key=function)
     if function(other) > function(x) + 1e-9:
         x = peak(function, other, -math.inf, least)
+    # Step 2: lambda = 0, where nothing is gained by more
     if -log_error(0.0) >= function(x):
         return 0.0
-    if function(x) - function(x - 0.01) < 1e-9:  # no peak but a plateau: its left end
+    # Step 3: on a plateau the left end
+    if function(x) - function(x - 0.01) < 1e-9:
         known[x] = max(known.values())
         low, high = max((y for y in known if known[y] < known[x] - slack), default=least), x
         while high - low > 1e-2:
@@ -241,12 +243,12 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
 
 
 def accuracy(needed: float, concentration: float) -> Hypothesis:
-    """Return the hypothesis that the kernel itself is narrow enough."""
+    """Return the hypothesis that the kernel's own convolution error is small enough."""
     return Hypothesis(f"concentration > {needed:.6g}", concentration > needed or needed == 0.0)
 
 
 def least_error(prefix: Prefix, _slack: float, log_error: Curve) -> float:
-    """Return the concentration of the least error by a search."""
+    """Return the concentration of the least error, searched."""
     return best_concentration(log_error, prefix.problem.dim, prefix.radius)
 
 

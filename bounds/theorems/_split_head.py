@@ -1,4 +1,4 @@
-"""What the theorems on the split head share: goals that one or two points reach, and errors from mean angles."""
+"""Split heads: prefixes of one or two points, error bounds from mean angles, equal-measure cells."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def moderate_concentration(problem: Problem) -> float:
 
 
 def one_point(problem: Problem, theorem: Theorem) -> Bound:
-    """Return the prefix length 1, enough where the target moves by at most eps over the whole sphere."""
+    """Return the prefix length 1 of targets that vary by at most eps over the whole sphere."""
     return theorem.prefix_length(0.0, concentration=problem.concentration or 0.0, radius=math.pi, whole=True)
 
 
@@ -49,10 +49,10 @@ def log_error(prefix: Prefix, log_w: float) -> float:
 
 
 def equal_measure_radius(n: float, dim: int) -> float:
-    """4.4: the R with n sigma(C(R/6)) = 1, within which n cells of equal measure exist; on S^1 that of n arcs."""
+    """Return the R with n sigma(C(R/6)) = 1, a radius of n existing cells of equal measure (4.4); on S^1 of n arcs."""
     return math.pi / math.floor(n) if dim == 1 else min(6.0 * float(cap_angle(dim, -math.log(n))), math.pi)
 
 
 def log_equal_cells(radius: float, dim: int) -> float:
-    """4.4: log of a number of equal-measure cells that exist within a radius of their centres; on S^1 the least one."""
+    """Return the log of 1/sigma(C(R/6)), so many equal-measure cells of radius R exist (4.4); on S^1 of arcs."""
     return math.log(math.ceil(math.pi / radius)) if dim == 1 else -float(log_cap_measure(dim, radius / 6.0))

@@ -1,4 +1,4 @@
-"""Large finite sets of points of S^m with integer coordinates up to scale: how many, how far apart, how large a scale.
+"""Point sets of S^m with integer coordinates up to scale: their sizes, separations and scales.
 
 Each construction of docs/theorems.md, 4.E returns a family of such sets, one per entry of its arrays: the natural
 logarithm of a lower bound on the number of points of S^m, pairwise more than `angle` apart, whose j-th coordinates are
@@ -16,6 +16,8 @@ from scipy.special import zeta
 
 from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
+
+from ..covering.lattice import log_ball as _log_ball
 
 Family = tuple[Float64, Float64]
 """(log of the number of points, log of the scale Q), entry by entry."""
@@ -35,7 +37,7 @@ _SMALL_TERMS = np.concatenate([[0.0], np.cumsum(np.log1p(0.25 ** np.arange(1, 40
 
 
 def representations(squares: int, limit: int) -> list[int]:
-    """Return r_k(n) for n = 0..limit: in how many ways n is a sum of k squares of integers, order and sign counted.
+    """Count r_k(n), n = 0..limit, the representations of n as a sum of k integer squares, with order and sign (4.E, i).
 
     The generating function theta^k satisfies theta (theta^k)' = k theta' theta^k; its coefficients give the recurrence
     n r_k(n) = 2 sum_j ((k+1) j^2 - n) r_k(n - j^2), in exact integers.
@@ -54,51 +56,58 @@ def representations(squares: int, limit: int) -> list[int]:
 
 @lru_cache(maxsize=64)
 def _log_representations(squares: int, limit: int) -> Float64:
-    """Return log r_k(n), n = 1..limit; -inf where n is no sum of k squares."""
+    """Return log r_k(n), n = 1..limit; -inf for r_k(n) = 0."""
     counts = representations(squares, limit)[1:]
     return np.array([math.log(count) if count else -math.inf for count in counts])  # (limit,)
 
 
 def integer_spheres(dim: int, angle: float) -> Family:
-    """Integer points of norm^2 n_0, all of them: for n_0 < 1/(1 - cos(angle)) they are far enough apart."""
+    """Return the families of all integer points of norm^2 n_0 < 1/(1 - cos(angle)) (4.E, i)."""
+    # Step 1: the norms that are separated, 1/n_0 > 1 - cos t
     largest = (1.0 - 1e-12) / (2.0 * math.sin(0.5 * angle) ** 2)
     end = next((limit for squares, limit in _TABLE_LIMITS if dim + 1 <= squares), _LAST_LIMIT)
     wanted = int(min(largest, end))
+    # Step 2: a table of r_k that holds them, of a size that many angles share
     table = _FIRST_TABLE
     while table < wanted:
         table *= 2
-    norms = np.arange(1, wanted + 1)
+    # Step 3: M = r_{m+1}(n_0), Q = sqrt(n_0)
+    norms = np.arange(1, wanted + 1)  # (wanted,)
     return _log_representations(dim + 1, table)[:wanted], 0.5 * np.log(norms)
 
 
 def averaged_spheres(dim: int, angle: float) -> Family:
-    """Integer points of the best sphere with r < radius <= R, thinned out; entries: R and r, none for dim 1."""
+    """Return the families of integer points on the best sphere r < radius <= R (4.E, ii); none for dim 1."""
     d = dim + 1
     if d == 2:
         return np.empty(0), np.empty(0)
     chord = 2.0 * math.sin(0.5 * angle)
-    # R and r come from grids that do not depend on the angle, so that the best entry is monotone in it
+    # Step 1: R and r, from grids that do not depend on the angle, so that the best entry is monotone in it
     first = math.floor(-4.0 * math.log2(chord)) - 16
     outer = np.exp2(0.25 * np.arange(first, first + 16 + 4 * _WIDEST))[:, None]  # (R, 1)
-    gap = 2.0 ** (0.5 * np.arange(-14, 6)) / d  # log(R/r)
+    gap = 2.0 ** (0.5 * np.arange(-14, 6)) / d  # (r,), log(R/r)
     inner = outer * np.exp(-gap)  # (R, r)
     half = 0.5 * math.sqrt(d)
-    usable = outer - half > (inner + half) * (1.0 + 1e-9)
+    usable = outer - half > (inner + half) * (1.0 + 1e-9)  # (R, r)
     outer, inner = np.broadcast_to(outer, usable.shape)[usable], inner[usable]  # (n,)
-    gap = np.broadcast_to(gap, usable.shape)[usable]
+    gap = np.broadcast_to(gap, usable.shape)[usable]  # (n,)
+    # Step 2: B points, S H pairs of them too close, R^2 - r^2 + 1 norms
     log_points = _log_ball(d) + _log_power_gap(outer - half, inner + half, d)
     log_pairs = _log_close_pairs(d, outer, inner, chord)
     log_norms = np.log1p(outer * outer * -np.expm1(-2.0 * gap))
+    # Step 3: Turan, B^2 / ((R^2 - r^2 + 1) (B + S H))
     return 2.0 * log_points - log_norms - np.logaddexp(log_points, log_pairs), np.log(outer)
 
 
 def _log_close_pairs(d: int, outer: Float64, inner: Float64, chord: float) -> Float64:
-    """4.E: log of the bound (cell volume bound) x (sum over differences) on pairs of points within the chord."""
+    """Bound the log of S H, the number of pairs of points within the chord (4.E, ii)."""
     m = d - 1
     reach = chord * outer
     spread = 0.5 * np.sqrt(m * m - 1.0 + reach * reach)
     hollow = np.sqrt(np.maximum(inner * inner - 0.25 * reach * reach, 0.0)) - spread
+    # 4.E, ii: S = V_m [(R + mu)^m - (sqrt((r^2 - rho^2/4)_+) - mu)_+^m]
     log_slices = _log_ball(m) + _log_power_gap(outer + spread, np.maximum(hollow, 0.0), m)
+    # 4.E, ii: H, its two terms at the best x
     cell = 0.5 * math.sqrt(d + 3.0)
     log_main = math.log(0.5 * float(zeta(m)) * (1.0 + 2.0**-m) * (1.0 + 1.0 / m)) + m * np.log(reach)
     log_rest = np.log(reach)
@@ -108,15 +117,17 @@ def _log_close_pairs(d: int, outer: Float64, inner: Float64, chord: float) -> Fl
 
 
 def rotation_trees(dim: int, angle: float) -> Family:
-    """Points whose angles, in coordinates along a binary tree, are sums of +-arctan 2^-j, j = 1..s; entries: s."""
+    """Return the families of points with angles sum of +-arctan 2^-j, j = 1..s, along a binary tree (4.E, iii)."""
     depth = math.ceil(math.log2(dim + 1))
     start = max(0, math.floor(-math.log2(angle)) - 2)
-    last = np.arange(start, start + 3 + _FINEST)  # s
+    last = np.arange(start, start + 3 + _FINEST)  # (s,)
     cover = np.arctan(np.exp2(-last))
     rest = _SMALL_TERMS[np.minimum(last, len(_SMALL_TERMS) - 1)]
-    log_scale = 0.5 * depth * (math.log(2.0) * last * (last + 1) + rest)  # Q^2 = (prod_j (4^j + 1))^depth
+    # 4.E, iii: Q^2 = (prod_j (4^j + 1))^depth
+    log_scale = 0.5 * depth * (math.log(2.0) * last * (last + 1) + rest)
     if dim == 1:
         return log_arcs(angle + 2.0 * cover), log_scale
+    # 4.E, iii: M >= 1/sigma(C(t + sqrt(h) gamma))
     apart = np.minimum(angle + math.sqrt(depth) * cover, math.pi)
     log_points: Float64 = -log_cap_measure(dim, apart)
     return log_points, log_scale
@@ -130,14 +141,9 @@ FAMILIES: dict[str, Callable[[int, float], Family]] = {
 
 
 def log_arcs(angle: Float64) -> Float64:
-    """Return the log of ceil(2 pi/angle) - 1, at least 1: so many points of the circle can be more than angle apart."""
+    """Return the log of ceil(2 pi/angle) - 1, at least 1, the most points of the circle more than an angle apart."""
     log_count: Float64 = np.log(np.maximum(np.ceil(2.0 * math.pi / angle * (1.0 - 1e-15)) - 1.0, 1.0))
     return log_count
-
-
-def _log_ball(n: int) -> float:
-    """Return the log volume of the unit ball of R^n."""
-    return 0.5 * n * math.log(math.pi) - math.lgamma(0.5 * n + 1.0)
 
 
 def _log_power_gap(large: Float64, small: Float64, power: int) -> Float64:

@@ -32,6 +32,7 @@ def from_variation(
     if (hypothesis := too_fine(problem)) is not None:
         return from_cover(problem, theorem, 0.0, 0.0, hypothesis)
     log_unit, log_sup = math.log(problem.lipschitz), math.log(problem.sup_norm)
+    # 4.1: below it L E[theta^alpha] alone exceeds eps
     needed = concentration_needed(problem.eps, dim, problem.lipschitz, exponent)
 
     def excess_at(concentration: float) -> Curve | None:
@@ -53,7 +54,7 @@ def from_variation(
 
 
 def _start(problem: Problem, order: float, model: Callable[[float, float], float]) -> tuple[float, float]:
-    """Return (concentration, radius) best in the model where theta is its mean: cheap, and near the true optimum."""
+    """Return the (concentration, radius) that is best with theta at its mean, near the true optimum."""
     exponent, log_eps = problem.exponent, math.log(problem.eps) - math.log(problem.lipschitz)
     widest = min(math.exp(log_goal(problem)), 1.57)
     log_ratio = math.log(problem.sup_norm) - math.log(problem.lipschitz)

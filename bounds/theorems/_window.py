@@ -18,7 +18,7 @@ _SATURATED, _LINEAR = math.log(42.0), -4.0  # the log z between which 1 - e^-z i
 
 
 class Rate(NamedTuple):
-    """-log M at one s, M = E e^(s g) = 1 - P + Q: P from where g < 0, Q from where g > 0; all natural logarithms."""
+    """-log M at one s, M = E e^(s g) = 1 - P + Q: P over g < 0, Q over g > 0; all natural logarithms."""
 
     log: float  # of -log M; -inf where M >= 1
     log_d: float  # of 1 - M
@@ -38,7 +38,7 @@ class Window:
 
     @cached_property
     def positive(self) -> list[Stretch]:
-        """The stretches where g > 0."""
+        """The stretches with g > 0."""
         return self.excess.positive(self.eta)
 
     @cached_property
@@ -52,14 +52,17 @@ class Window:
         return log_net(self.eta, self.excess.dim)
 
     def rate(self, log_s: float) -> Rate:
-        """Return -log M(s) and slopes, from integrals of e^(s g) - 1: nothing is subtracted but Q from P."""
+        """Integrate e^(s g) - 1 for -log M(s) and its slopes: nothing is subtracted but Q from P."""
+        # Step 1: z = s |g| at the nodes
         negative = self._negative(log_s)
-        phi, sines, weights = self.excess.sampled([*negative, *self.positive])
+        phi, sines, weights = self.excess.sampled([*negative, *self.positive])  # (stretches, nodes)
         k = len(negative)
         z = np.exp(np.clip(phi + log_s, -700.0, 6.5))
-        made = np.concatenate([-np.expm1(-z[:k]), np.expm1(z[k:])])  # 1 - e^-z, e^z - 1
-        slopes = z / np.concatenate([np.expm1(z[:k]), -np.expm1(-z[k:])])  # dlog(made) / dlog z
+        # Step 2: the integrands of P, 1 - e^-z, and of Q, e^z - 1, with dlog / dlog z
+        made = np.concatenate([-np.expm1(-z[:k]), np.expm1(z[k:])])
+        slopes = z / np.concatenate([np.expm1(z[:k]), -np.expm1(-z[k:])])
         values = np.log(made) + sines
+        # Step 3: P, Q and -log(1 - (P - Q))
         log_p, slope_p = self._sums(values[:k], slopes[:k], weights[:k])
         log_q, slope_q = self._sums(values[k:], slopes[k:], weights[k:])
         if log_q >= log_p:
@@ -74,7 +77,7 @@ class Window:
         return math.log(float(terms.sum())) + scale, math.log(max(float((terms * slopes).sum()), 1e-300)) + scale
 
     def _negative(self, log_s: float) -> list[Stretch]:
-        """Return the stretches where g < 0, cut where z = s |g| ceases to be large, and where it becomes small."""
+        """Return the stretches with g < 0, cut at the ends of large and of small z = s |g|."""
         excess, gap = self.excess, self.excess.threshold - self.eta
         full, small = self.reach(_SATURATED - log_s, 0.2), self.reach(_LINEAR - log_s, 0.2)
         parts = []
@@ -89,7 +92,7 @@ class Window:
         return [part for part in parts if part.low < part.high]
 
     def reach(self, level: float, tolerance: float = 0.0) -> float:
-        """Return the u at which log |phi(u + eta)|, which falls, passes a level; 0 where it starts below."""
+        """Return the root u of log |phi(u + eta)| = level, a falling function; 0 if it starts below."""
         excess, lam, gap = self.excess, self.excess.concentration, self.excess.threshold - self.eta
         if excess.log_value(-gap) <= level:
             return 0.0
@@ -108,7 +111,7 @@ class Window:
 
 
 def log_net(eta: float, dim: int) -> float:
-    """4.2: log of the size of an eta-net that exists: the circle's, or random then fill at nearly its best share."""
+    """Bound the log of the size of an eta-net by 4.2: circle, volume, or random then fill at nearly its best share."""
     if dim == 1:
         return math.log1p(math.pi / eta)
     share = 1.0 / (1.0 + dim)

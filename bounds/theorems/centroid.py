@@ -22,7 +22,7 @@ _UNIFORM, _TINY = 1e-18, 1e-110
 
 
 def log_centroid_variation(concentration: float, radius: float, dim: int) -> float:
-    """4.D: log D2 = log int k(u) beta(u) dsigma(u), which is of order rho^2; inf from rho = pi/2 on."""
+    """Return log D2 = log int k max(e^q - 1, 1 - e^-p) dsigma of 4.D, of order rho^2; inf from rho = pi/2 on."""
     if concentration == 0.0:
         return -math.inf
     if radius >= zonal.HALF_PI:
@@ -32,7 +32,8 @@ def log_centroid_variation(concentration: float, radius: float, dim: int) -> flo
     scaled = _TINY / math.sqrt(concentration)
     if radius < scaled:  # proportional to rho^2, and q may be no float
         return log_centroid_variation(concentration, scaled, dim) + 2.0 * math.log(radius / scaled)
-    drift = 2.0 * concentration * math.sin(0.5 * radius) ** 2  # q = lambda (1 - cos rho)
+    # Step 1: q = lambda (1 - cos rho), and the case in which e^q - 1 is the larger throughout
+    drift = 2.0 * concentration * math.sin(0.5 * radius) ** 2
     if drift >= math.log(2.0):  # then e^q - 1 is at least 1, the largest value of the other branch
         return drift + math.log(-math.expm1(-drift))
     width = concentration * math.sin(radius)
@@ -40,13 +41,14 @@ def log_centroid_variation(concentration: float, radius: float, dim: int) -> flo
     def spread(level: float) -> float:  # the angle at which (width sin)^2/2 reaches a level
         return math.asin(min(1.0, math.sqrt(2.0 * level) / width))
 
-    # from `cross` on p(u) is above `equal`, where 1 - e^-p = e^q - 1
+    # Step 2: the crossing, from which on p(u) exceeds `equal`, with 1 - e^-p = e^q - 1
     equal = -math.log1p(-math.expm1(drift))
     south, clipped = max(zonal.HALF_PI - 2.0 * radius, 0.0), zonal.HALF_PI - radius
     cross = max(spread(equal) - radius, 0.0)
     if cross >= south:
         cross = max(spread(max(equal - drift, 0.0)) - radius, south)
         cross = cross if cross < clipped or 0.5 * width * width + drift >= equal else math.pi
+    # Step 3: the integral, piece by piece: e^q - 1, p without q, p with q, p with the sine at 1
     base = zonal.kernel(float(dim), concentration)
 
     def rise(extra: float, low: float, high: float) -> float:
@@ -62,7 +64,7 @@ def log_centroid_variation(concentration: float, radius: float, dim: int) -> flo
 
 
 def log_variation(concentration: float, radius: float, dim: int) -> float:
-    """4.D: log of the smaller of D2 (control points at the centroids) and the D of 4.3 (at the cells' centres)."""
+    """Return the log of min(D, D2) of 4.D: control points at the cells' centres or centroids."""
     centroids = log_centroid_variation(concentration, radius, dim)
     if centroids < -2.0:  # then D, of order rho, is larger
         return centroids
@@ -72,7 +74,7 @@ def log_variation(concentration: float, radius: float, dim: int) -> float:
 def centroid_error(
     concentration: float, radius: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
 ) -> float:
-    """4.D: L E[theta^alpha] + L rho^alpha + F min(D, D2) for cells within rho of the points whose values are used."""
+    """Bound the error by L E[theta^alpha] + L rho^alpha + F min(D, D2) (4.D)."""
     mean = VonMisesFisher(dim, concentration).mean_angle(exponent)
     variation = math.log(sup_norm) + log_variation(concentration, radius, dim)
     spread = math.exp(variation) if variation < 709.0 else math.inf
@@ -80,7 +82,7 @@ def centroid_error(
 
 
 def centroid(problem: Problem) -> Bound:
-    """4.D: the core head with its control points at the centroids of cells inside a cover's caps of radius rho."""
+    """Bound the prefix length of 4.D: control points at the centroids of cells inside a cover's caps of radius rho."""
 
     def model(concentration: float, angle: float) -> float:  # D2 is about E[max(1, lambda sin^2 theta)] lambda rho^2/2
         return 0.5 * concentration * (1.0 + concentration * math.sin(angle) ** 2)

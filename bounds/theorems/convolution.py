@@ -14,10 +14,7 @@ from ._search import increasing_root
 
 
 def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float = 1.0) -> float:
-    """4.1: the lambda with L E[theta^alpha] = eps, from which ``|f - K * f| <= eps`` for every such f; sharp.
-
-    inf where it exceeds the largest for which the kernel is computed.
-    """
+    """Solve L E[theta^alpha] = eps for the least lambda with ``|f - K * f| <= eps`` (4.1); inf beyond `LARGEST`."""
     log_goal = math.log(eps) - math.log(lipschitz)
     uniform = 0.5 * math.pi if exponent == 1.0 else VonMisesFisher(dim, 0.0).mean_angle(exponent)
     if log_goal >= math.log(uniform):
@@ -45,19 +42,19 @@ _NARROWEST = 1e-155
 
 
 def log_concentration_at(angle: float, dim: int) -> float:
-    """Return log lambda, lambda sin^2 = m cos of the angle: where the kernel's mean angle is about this one."""
+    """Return the log of lambda = m cos(angle) / sin(angle)^2, a kernel of about this mean angle."""
     return math.log(dim) + math.log(math.cos(angle)) - 2.0 * math.log(math.sin(angle))
 
 
 def threshold(problem: Problem) -> float:
-    """4.1: the concentration from which the kernel's convolution error is at most eps for the class of a problem."""
+    """Return the least concentration whose convolution error is at most eps (4.1)."""
     return concentration_needed(problem.eps, problem.dim, problem.lipschitz, problem.exponent)
 
 
 def convolution_error(
     concentration: float, dim: int, lipschitz: float, exponent: float = 1.0, sup_norm: float | None = None
 ) -> float:
-    """4.1: sup of ``|f - K * f|`` over all f with modulus L t^alpha and ``|f| <= F``: E[min(L theta^alpha, 2 F)]."""
+    """Return E[min(L theta^alpha, 2 F)], the supremum of ``|f - K * f|`` over a class (4.1)."""
     whole = math.exp(math.log(lipschitz) + zonal.log_moment(float(dim), concentration, exponent))
     if sup_norm is None or lipschitz * math.pow(math.pi, exponent) <= 2.0 * sup_norm:
         return whole

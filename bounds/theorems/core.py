@@ -18,14 +18,14 @@ from .requirements import CELLS
 def core_error(
     concentration: float, radius: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
 ) -> float:
-    """4.3: L E[theta^alpha] + L rho^alpha + F D(lambda, rho) for a core head on cells within rho of their points."""
+    """Bound the core head's error by L E[theta^alpha] + L rho^alpha + F D(lambda, rho) (4.3)."""
     kernel = VonMisesFisher(dim, concentration)
     smooth = lipschitz * (float(kernel.mean_angle(exponent)) + math.pow(radius, exponent))
     return smooth + sup_norm * float(kernel.shift_variation(radius))
 
 
 def core(problem: Problem) -> Bound:
-    """4.3: the core head on any partition whose cells lie within rho of their points; N from a cover at rho."""
+    """Bound the prefix length of 4.3: N is that of a cover at the largest radius of the cells."""
 
     def log_variation(concentration: float, radius: float) -> float:
         return VonMisesFisher(problem.dim, concentration).shift_variation(radius, log=True)

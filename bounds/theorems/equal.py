@@ -20,14 +20,14 @@ from .requirements import CELLS
 
 
 def log_balance(excess: Excess, radius: float) -> float:
-    """Return log of int g_+ over int g_-, g(u) the largest phi within `radius` of u: W <= w where this is at most 0."""
+    """Return the log of int g_+ / int g_-, g(u) the largest phi within `radius` of u; if <= 0, W <= w (4.B)."""
     negative = excess.negative(radius)
     logs = excess.log_integrals([*negative, *excess.positive(radius)])
     return log_total(logs[len(negative) :]) - log_total(logs[: len(negative)]) if negative else math.inf
 
 
 def log_equal_error(concentration: float, radius: float, dim: int) -> float:
-    """4.B: log of W*, the root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) = 0; beyond pi/2, of the mean bound."""
+    """Return log W*, the root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) (4.B); beyond pi/2 by 4.4 (mean)."""
     mean = min(log_mean_error(concentration, radius, dim), math.log(math.pi))
     if radius >= HALF_PI:
         return mean
@@ -44,7 +44,7 @@ def log_equal_error(concentration: float, radius: float, dim: int) -> float:
 
 
 def sufficient_concentration(radius: float, goal: float, dim: int) -> float:
-    """4.B: the concentration from which W* <= goal, radius < goal <= pi/2: W* falls to the radius as it grows."""
+    """Return a concentration with W* <= goal, radius < goal <= pi/2 (4.B): W* falls to the radius as lambda grows."""
 
     def excess(log_concentration: float) -> float:
         return max(min(log_balance(Excess(math.exp(log_concentration), dim, goal), radius), 50.0), -50.0)
@@ -57,7 +57,7 @@ def sufficient_concentration(radius: float, goal: float, dim: int) -> float:
 
 
 def equal(problem: Problem) -> Bound:
-    """4.B: the split head on equal-measure cells; N >= 1/sigma(C(rho/6)) of them exist within rho (dim 1: N arcs)."""
+    """Bound the prefix length of 4.B: N >= 1/sigma(C(rho/6)) equal-measure cells exist within rho (dim 1: N arcs)."""
     if found := extreme(problem, THEOREM):
         return found
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
@@ -70,7 +70,7 @@ def equal(problem: Problem) -> Bound:
 
 
 def _largest_radius(excess: Excess) -> float:
-    """Return the largest rho at which 4.B promises W* <= w, 0 where none does."""
+    """Return the largest rho with W* <= w (4.B), 0 for none."""
     w, steepness = excess.threshold, excess.concentration * math.sin(excess.threshold)
     smallest = 1e-12 * w
 
@@ -95,7 +95,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 def _free(prefix: Prefix, slack: float, log_error: Curve) -> float:
-    """Return the concentration from which W* <= (1 + slack) rho, the infimum; where that says nothing, a search's."""
+    """Return the least concentration with W* <= (1 + slack) rho; beyond pi/2, that of the least error."""
     radius, goal = prefix.radius, (1.0 + slack) * prefix.radius
     if goal <= HALF_PI:
         return sufficient_concentration(radius, goal, prefix.problem.dim)

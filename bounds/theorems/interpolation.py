@@ -15,14 +15,14 @@ from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat
 
 
 def interpolation_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
-    """4.G: N rho_g |p|/a_n for a polynomial p of the degree n <= g and L2 norm |p|, N = dim P_g Fekete points."""
+    """Bound the error by N rho_g |p|/a_n (4.G), p of degree n <= g and L2 norm |p|, N = dim P_g Fekete points."""
     log = log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
     log += log_polynomials(tail_degree, dim) + math.log(norm)
     return math.exp(log) if log < 700.0 else math.inf
 
 
 def interpolation(problem: Problem) -> Bound:
-    """4.G: N = dim P_g tokens for polynomials of degree n <= g that come within eps of the target.
+    """Bound the prefix length of 4.G: N = dim P_g, for polynomials of degree n <= g within eps of the target.
 
     With lambda free, g = n and lambda is as near 0 as it takes: a theorem on existence, since the weights, the log of
     whose sum of sizes is in the constants, exceed what floats can balance. At a given lambda g is minimised.
@@ -48,11 +48,9 @@ def interpolation(problem: Problem) -> Bound:
         log = log_polynomials(tail, dim)
         weights = log + found.log_norm + log_amplification(degree, log_lambda, dim)
         constants = (
-            ("degree", degree),
-            ("tail degree", tail),
-            ("log concentration", log_lambda),
+            ("degree", degree), ("tail degree", tail), ("log concentration", log_lambda),
             ("log weights", weights - bessel.log_0f1_scaled(0.5 * (dim - 1), lam or 0.0)),
-        )
+        )  # fmt: skip
     return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
 
 

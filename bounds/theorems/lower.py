@@ -1,4 +1,4 @@
-"""What no method can undercut that uses the values at N points: docs/theorems.md, 4.5."""
+"""The lower bound for methods that sample at N points: docs/theorems.md, 4.5."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._floor import angle_of, floor, log_cover
 
 
 def lower(problem: Problem) -> Bound:
-    """4.5: whatever uses only the values at N points needs a covering number of them, at radius (eps/L)^(1/alpha)."""
+    """Bound the number of samples below by the covering number at (eps/L)^(1/alpha) (4.5)."""
     radius = angle_of(problem, 1.0)
     log = log_cover(problem.dim, radius, problem.covering)
     exact = problem.dim == 1 and problem.covering == "best"

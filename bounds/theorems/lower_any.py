@@ -1,4 +1,4 @@
-"""What no real tokens can undercut, however they are chosen: docs/theorems.md, 4.E (any)."""
+"""The lower bound for arbitrary real tokens: docs/theorems.md, 4.E (any)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from ._squares import FAMILIES
 
 
 def lower_any(problem: Problem) -> Bound:
-    """4.E (any): arbitrary real xi_k, b_k and lambda, chosen with the target in hand: N >= M/((m+2) z(D))."""
+    """Bound the prefix length below by M/((m+2) z(D)) (4.E, any): real xi_k, b_k, lambda chosen with f in hand."""
+    # Step 1: the best M/z(D) of each family of points more than t apart
     angle = angle_of(problem, 2.0)
     found = [(0.0, 0.0, 0.0, "one point")]
     for name, family in FAMILIES.items():
         log_points, log_scale = family(problem.dim, angle)
         if len(log_points):
             found.append((*_best(problem.dim, log_points, log_scale), name))
+    # Step 2: N >= M/((m+2) z(D)) at the best of them
     log_ratio, log_points_used, log_degree, name = max(found, key=lambda entry: entry[0])
     constants = (("log points", log_points_used), ("log degree", log_degree))
     log = log_ratio - math.log(problem.dim + 2)
@@ -30,8 +32,9 @@ def lower_any(problem: Problem) -> Bound:
 
 
 def _best(dim: int, log_points: Float64, log_scale: Float64) -> tuple[float, float, float]:
-    """Return (log of the largest M/z(D), its log M, its log D) of a family of point sets."""
+    """Maximise M/z(D) over a family of point sets: its log, log M and log D."""
     d = dim + 1
+    # 4.E (any): D = 1 + (m+1+sqrt(m+1)) Q
     log_degree = np.logaddexp(0.0, math.log(d + math.sqrt(d)) + log_scale)
     log_parameters = log_points - np.log(warren_ratio(log_degree))
     i = int(np.argmax(log_parameters))
@@ -39,10 +42,13 @@ def _best(dim: int, log_points: Float64, log_scale: Float64) -> tuple[float, flo
 
 
 def warren_ratio(log_degree: Float64) -> Float64:
-    """4.E: z > 1 with z = log2(4 e D z): the largest M/P with M <= P log2(4 e D M/P)."""
+    """Solve z = log2(4 e D z) for z > 1, the largest M/P with M <= P log2(4 e D M/P) (4.E, Warren)."""
+    # Step 1: z log 2 - log z = log(4 e D)
     target = math.log(4.0) + 1.0 + np.asarray(log_degree, dtype=np.float64)
     half = math.log(2.0)
-    z = 2.0 * (target + np.log(target)) / half  # above the root of a convex function, from where Newton falls to it
+    # Step 2: a start above the root of this convex function, from which Newton falls to it
+    z = 2.0 * (target + np.log(target)) / half
+    # Step 3: Newton
     for _ in range(8):
         z = z - (z * half - np.log(z) - target) / (half - 1.0 / z)
     return z

@@ -1,4 +1,4 @@
-"""What no tokens of so many bits can undercut: docs/theorems.md, 4.E (bits)."""
+"""The lower bound for tokens of b bits: docs/theorems.md, 4.E (bits)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DOUBLE = 64.0
 
 
 def lower_bits(problem: Problem) -> Bound:
-    """4.E (bits): tokens of b bits each, b = `bits` or 64 (m+2), tell 2^(bN) targets apart: N >= M/b."""
+    """Bound the prefix length below by M/b (4.E, bits): N tokens of b bits distinguish 2^(bN) targets."""
     log_points, angle = separated(problem)
     bits = _DOUBLE * (problem.dim + 2) if problem.bits is None else problem.bits
     log = log_points - math.log(bits)

@@ -1,4 +1,4 @@
-"""What no tokens can undercut that depend continuously on the target: docs/theorems.md, 4.E (continuous)."""
+"""The lower bound for tokens continuous in the target: docs/theorems.md, 4.E (continuous)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._floor import floor, separated
 
 
 def lower_continuous(problem: Problem) -> Bound:
-    """4.E (continuous): xi_k, b_k and lambda that depend continuously on the target: N >= M/(m+2)."""
+    """Bound the prefix length below by M/(m+2) (4.E, continuous): xi_k, b_k, lambda continuous in f."""
     log_points, angle = separated(problem)
     log = log_points - math.log(problem.dim + 2)
     return floor(problem, THEOREM, log, angle, ("log points", log_points))

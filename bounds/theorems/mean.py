@@ -16,12 +16,12 @@ from .requirements import CELLS
 
 
 def log_mean_error(concentration: float, radius: float, dim: int) -> float:
-    """4.4 (mean): log of the bound on W for a split head on equal-measure cells within rho of their centres."""
+    """Bound log W of a split head on equal-measure cells within rho of their centres (4.4, mean)."""
     return float(VonMisesFisher(dim, concentration).shifted_mean_angle(radius, log=True))
 
 
 def split_mean(problem: Problem) -> Bound:
-    """4.4 (mean): the split head on equal-measure cells; N >= 1/sigma(C(rho/6)) of them exist within rho."""
+    """Bound the prefix length of 4.4 (mean): N >= 1/sigma(C(rho/6)) equal-measure cells exist within rho."""
     dim, goal = problem.dim, log_goal(problem)
     if goal >= LOG_PI:
         return one_point(problem, THEOREM)
@@ -41,7 +41,7 @@ def split_mean(problem: Problem) -> Bound:
 
 
 def _mean_start(goal: float, dim: int) -> tuple[float, float]:
-    """Return (concentration, radius) best where theta is its mean: W is about theta e^(2 rho lambda sin theta)."""
+    """Return the best (concentration, radius) of the model W = theta e^(2 rho lambda sin theta), theta at its mean."""
     widest = min(goal, 1.57)
 
     def log_radius(share: float) -> float:

@@ -16,7 +16,7 @@ from .requirements import COVER
 
 
 def log_nearest_error(concentration: float, radius: float, log_n: float) -> float:
-    """4.4 (nearest): log of W <= rho + eta + pi (N-1) exp(-lambda (cos rho - cos(rho+eta))), with the best eta > 0."""
+    """Bound log W by rho + eta + pi (N-1) e^(-lambda (cos rho - cos(rho+eta))) at the best eta > 0 (4.4, nearest)."""
     if log_n <= 0.0:
         return math.log(radius)
     log_others = LOG_PI + log_less_one(log_n)
@@ -39,7 +39,7 @@ def _cos_drop(radius: float, eta: float) -> float:
 
 
 def split_nearest(problem: Problem) -> Bound:
-    """4.4 (nearest): the split head on any points with covering radius rho < eps/L; N = a covering number."""
+    """Bound the prefix length of 4.4 (nearest): a covering number at rho < (eps/L)^(1/alpha)."""
     if log_goal(problem) >= LOG_PI:
         return one_point(problem, THEOREM)
     if (hypothesis := too_fine(problem)) is not None:
@@ -57,7 +57,7 @@ def split_nearest(problem: Problem) -> Bound:
 
 
 def nearest_concentration(radius: float, room: float, log_n: float) -> float:
-    """Return the smallest lambda at which 4.4 (nearest) promises W <= radius + room for N points, with the best eta."""
+    """Minimise lambda over eta, subject to W <= radius + room for N points (4.4, nearest)."""
     if log_n <= 0.0:  # one point
         return 0.0
     if room <= 0.0:
@@ -73,12 +73,13 @@ def nearest_concentration(radius: float, room: float, log_n: float) -> float:
 
 
 def _nearest_radius(problem: Problem, goal: float, concentration: float) -> float:
-    """Return the largest covering radius from which 4.4 (nearest) promises goal < pi, 0 if none does.
+    """Return the largest covering radius with W <= goal < pi (4.4, nearest), 0 for none.
 
     rho + eta is best at the v < goal where -lambda cos v + log(goal - v) is largest, whatever rho is. N points then do
     if rho <= T(N), with lambda (cos T - cos v) = log(pi (N-1)/(goal - v)). From above, rho <- T(N(rho)) falls to the
     largest such rho and never passes it, also where N(rho) has jumps.
     """
+    # Step 1: v, the last maximum of log(goal - v) - lambda cos v
     rest = _room_beyond(goal, concentration)
     if rest == 0.0:
         return 0.0
@@ -92,6 +93,7 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
         square = math.sin(0.5 * outer) ** 2 - spent
         return min(2.0 * math.asin(math.sqrt(square)), outer) if square > 0.0 else 0.0, cover.whole
 
+    # Step 2: rho <- T(N(rho)) from v, while N jumps
     radius = outer
     for _ in range(100):
         new, whole = allowed(radius)
@@ -105,6 +107,7 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
         there = math.exp(log_radius)
         return math.log(there) - math.log(max(allowed(there)[0], 1e-300))
 
+    # Step 3: the root of rho = T(N(rho)) where N is smooth:
     # lambda cos rho + log N(rho) is least near lambda sin^2 rho = m cos rho; below it the sign of the excess turns
     least = math.log(radius) - 5.0
     found, _ = increasing_root(excess, math.log(new), 1.0, least, math.log(radius))
@@ -112,7 +115,7 @@ def _nearest_radius(problem: Problem, goal: float, concentration: float) -> floa
 
 
 def _room_beyond(goal: float, concentration: float) -> float:
-    """Return the least d = goal - v > 0 with lambda d sin(goal - d) = 1, 0 where there is none."""
+    """Return the least root d = goal - v > 0 of lambda d sin(goal - d) = 1, 0 for none."""
     widest = float(brentq(lambda d: math.sin(goal - d) - d * math.cos(goal - d), 0.0, goal, xtol=1e-300, rtol=1e-15))
     if concentration * widest * math.sin(goal - widest) <= 1.0:
         return 0.0
@@ -129,7 +132,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 def least_concentration(prefix: Prefix, slack: float, log_error: Curve) -> float:
-    """Return the smallest concentration with W <= (1 + slack) rho, the infimum; for one point, a search's."""
+    """Return the least concentration with W <= (1 + slack) rho; from rho = pi on, that of the least error."""
     if prefix.radius < math.pi:
         room = min(slack * prefix.radius, math.pi - prefix.radius)
         return nearest_concentration(prefix.radius, room, math.log(prefix.n))

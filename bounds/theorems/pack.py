@@ -21,18 +21,20 @@ from .requirements import COVER
 
 
 def log_excess(excess: Excess, radius: float, separation: float) -> float:
-    """Return log of the positive over log of the negative side of 4.A: W <= w holds where this is at most 0."""
+    """Return the log of the ratio of the two sides of 4.A; W <= w if it is at most 0."""
+    # Step 1: the four integrals
     w, r = excess.threshold, 0.5 * separation
     positive, cap = excess.positive(r), excess.cap(r)
     negative = [*excess.negative(radius), excess.cap(radius)]
     logs = excess.log_integrals([cap, *positive, *negative])
+    # Step 2: the right side, (w - rho) k(rho) or the mean over Voronoi cells
     nearest = excess.log_value(radius - w)
     cells = logs[-2] - logs[-1]
     return log_total(logs[1 : 1 + len(positive)]) - float(logs[0]) - max(nearest, float(cells))
 
 
 def log_pack_error(concentration: float, radius: float, separation: float, dim: int) -> float:
-    """4.A: log of the least w <= pi/2 with W <= w for a covering radius and pairwise distances; else log pi."""
+    """Return the log of the least w <= pi/2 with W <= w (4.A) for a covering radius and a separation; else log pi."""
     if radius >= HALF_PI:
         return math.log(math.pi)
     apart = min(separation, 2.0 * radius)  # what is farther apart is apart enough
@@ -49,7 +51,7 @@ def log_pack_error(concentration: float, radius: float, separation: float, dim: 
 
 
 def pack(problem: Problem) -> Bound:
-    """4.A: the split head on a maximal rho-separated set, as many points as caps of radius rho/2 find room."""
+    """Bound the prefix length of 4.A: the size of a maximal rho-separated set (4.A, count)."""
     if found := extreme(problem, THEOREM):
         return found
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)
@@ -60,7 +62,7 @@ def pack(problem: Problem) -> Bound:
 
 
 def _least_gap(excess: Excess) -> float:
-    """Return the least w - rho at which 4.A promises W <= w for separation rho; w where none is found."""
+    """Return the least w - rho with W <= w (4.A) for separation rho, w for none."""
     w, lam = excess.threshold, excess.concentration
 
     def miss(gap: float) -> float:
@@ -78,7 +80,7 @@ def _least_gap(excess: Excess) -> float:
 
 
 def log_most_separated(separation: float, dim: int, *, sharp: bool = True) -> float:
-    """4.A: log of a bound on the number of points at least `separation` <= pi/2 apart; volume, or Rankin's too.
+    """Bound the log of the number of points at least `separation` <= pi/2 apart (4.A, count): volume or Rankin.
 
     Points so far apart are also less far apart, so that Rankin's bound, which rises in the end, counts at its least.
     """
@@ -95,7 +97,7 @@ def log_most_separated(separation: float, dim: int, *, sharp: bool = True) -> fl
 
 
 def _log_rankin(separation: float, dim: int) -> float:
-    """4.A: log of sin^2 b / (2 cos b int_0^b (cos u - cos b) dsigma(u)), sin b = sqrt(2) sin(separation/2)."""
+    """Return the log of sin^2 b / (2 cos b int_0^b (cos u - cos b) dsigma(u)), sin b = sqrt(2) sin(separation/2)."""
     sin_b = math.sqrt(2.0) * math.sin(0.5 * separation)
     if sin_b >= 1.0:
         return math.inf

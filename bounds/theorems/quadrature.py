@@ -26,7 +26,7 @@ _LOG_KAPPA = math.log(KAPPA)
 def quadrature_error(
     concentration: float, degree: float, dim: int, lipschitz: float, sup_norm: float, exponent: float = 1.0
 ) -> float:
-    """4.C: the error of a core head at a positive quadrature exact to the degree, xi_k = c w_k f(b_k); inf below 4."""
+    """Bound the error of a core head with xi_k = c w_k f(b_k) at a positive quadrature (4.C); inf below degree 4."""
     if degree < LEAST_DEGREE:
         return math.inf
     moment = second_moment(concentration, dim)
@@ -40,14 +40,14 @@ def second_moment(concentration: float, dim: int) -> float:
     if concentration == 0.0:
         return 2.0 + KAPPA * (1.0 + 1.0 / (dim + 1.0))
     u1 = bessel_ratio.first_complement(0.5 * (dim - 1), concentration)
-    # what cancels in E u^2 is small beside u1
+    # 1.3: E u^2 = 2 u1 - m a_1/lambda; what cancels is small beside u1
     return 2.0 * u1 + KAPPA * max(2.0 * u1 - dim * (1.0 - u1) / concentration, u1 * u1)
 
 
 def log_excess(
     concentration: float, degree: float, dim: int, moment: float, log_smooth: float, sup_norm: float, exponent: float
 ) -> float:
-    """Return the log of what finite exactness adds to 4.C's error: what vanishes as the degree grows.
+    """Return the log of the part of 4.C's error that vanishes as the degree grows.
 
     It is F tau_g + L M^(a/2) [(1 + tau_g)^(1-a/2) (1 + 4 (tau_(g-1) + kappa tau_(g-2)) / M)^(a/2) - 1], M the moment
     and L M^(a/2) the smooth part, whose log is given.
@@ -66,7 +66,7 @@ def _log_expm1(x: float) -> float:
 
 
 def quadrature(problem: Problem) -> Bound:
-    """4.C: the core head at the points of a positive quadrature; the best degree and lambda, or that at a lambda."""
+    """Bound the prefix length of 4.C: the points of a positive quadrature at the best or given lambda."""
     rough = Hypothesis("a Lipschitz or Hoelder target", problem.smoothness is None)
     if rough.holds and (constant := by_constant(problem, THEOREM)) is not None:
         return constant
@@ -86,7 +86,7 @@ def quadrature(problem: Problem) -> Bound:
 
 
 def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:
-    """Return the degree >= 4, not rounded up, from which 4.C promises eps at a concentration; inf where none does."""
+    """Return the least degree >= 4, not rounded up, with error eps at a concentration (4.C); inf for none."""
     dim, lip, sup, alpha = problem.dim, problem.lipschitz, problem.sup_norm, problem.exponent
     moment = second_moment(concentration, dim)
     log_smooth = math.log(lip) + 0.5 * alpha * math.log(moment)
@@ -103,7 +103,7 @@ def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -
 
 
 def _best(problem: Problem) -> tuple[float | None, float]:
-    """Return (lambda, degree): the least degree, not rounded up, over all concentrations."""
+    """Minimise the degree, not rounded up, over all concentrations: (lambda, degree)."""
     dim = problem.dim
     log_goal = math.log(problem.eps / problem.lipschitz) / problem.exponent
     # below lambda_0, with E[2u + kappa u^2] = goal^2, no degree will do; the best is a little above

@@ -1,4 +1,4 @@
-"""The split head on random points, bare or with a few more where they leave gaps: docs/theorems.md, 4.F."""
+"""The split head on random points, bare or with fill points in their gaps: docs/theorems.md, 4.F."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Choice(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """What fill points cost: the distance delta between them, log of s H, its growth with log s, and log X of 4.F."""
+    """The cost of fill points: their distance delta, log of s H, its growth with log s, and log X of 4.F."""
 
     delta: float
     log_harm: float
@@ -41,29 +41,29 @@ class Fill(NamedTuple):
 
 
 def fill(window: Window, log_s: float, log_rate: float) -> Fill:
-    """4.F (filled): the largest delta at which a fill point outweighs what else may go wrong, and what it costs.
-
-    It is not allowed where that is below 2 eta, for which the cost is then given.
-    """
+    """Return the largest delta with q <= `_FAILURE` and its cost (4.F, filled), at 2 eta if it is smaller."""
     excess, eta = window.excess, window.eta
+    # Step 1: delta, from s (w - delta) k(delta) = log(N(eta) sigma(C(eta)) / (q (-log M)))
     widest = eta + window.reach(_log_stakes(window, log_rate) - log_s)
     delta = max(widest, 2.0 * eta)
+    # Step 2: s H
     logs = excess.log_integrals([*excess.positive(0.5 * delta), excess.cap(0.5 * delta)])
     log_harm = log_s + log_total(logs[:-1]) - float(logs[-1])
     m, w = excess.dim, excess.threshold  # with s delta grows too, and fewer fill points have room: about
     slower = m * (1.0 / delta - 1.0 / (2.0 * w + delta))
     slower /= excess.concentration * math.sin(delta) + 1.0 / max(w - delta, 1e-16 * w)
+    # Step 3: X = e^(sH) (-log M) / ((1 - q) sigma(C(eta)))
     log_x = math.exp(min(log_harm, 300.0)) + log_rate - window.log_ball - math.log1p(-_FAILURE)
     return Fill(delta, log_harm, max(1.0 - slower, 0.1), log_x, widest >= 2.0 * eta * (1.0 - 1e-12))
 
 
 def _log_stakes(window: Window, log_rate: float) -> float:
-    """Return log log of what e^(s (w-delta) k(delta)) must reach: N(eta) sigma(C(eta)) / (failure (-log M))."""
+    """Return the log of s (w-delta) k(delta) that makes q of 4.F equal to `_FAILURE`."""
     return math.log(max(window.log_net + window.log_ball - log_rate - math.log(_FAILURE), 1.0))
 
 
 def log_filled(log_x: float, log_rate: float) -> float:
-    """4.F (filled): log of 1 + (1 + log X)/(-log M)."""
+    """Return log(1 + (1 + log X)/(-log M)) (4.F, filled)."""
     return _log_one_more(math.log1p(max(log_x, 0.0)) - log_rate)
 
 
@@ -72,12 +72,12 @@ def _log_one_more(log: float) -> float:
 
 
 def log_bare(window: Window, log_rate: float, failure: float = 1.0) -> float:
-    """4.F (bare): log of 1 + (log N(eta) + log(1/failure))/(-log M)."""
+    """Return log(1 + (log N(eta) + log(1/failure))/(-log M)) (4.F, bare)."""
     return _log_one_more(math.log(window.log_net - math.log(failure)) - log_rate)
 
 
 def _best_s(window: Window, log_s: float, harm: Callable[[float, Rate], float], tolerance: float) -> tuple[float, Rate]:
-    """Return the s where dP/dlog s = dQ/dlog s + harm, by secants from a guess, and the rate there.
+    """Solve dP/dlog s = dQ/dlog s + harm for s by secants from a guess; return log s and the rate there.
 
     The quotient of the two sides is nearly linear in s, and at s = 0 it is E g_+ / E g_-: from 1 on, no s will do.
     """
@@ -132,12 +132,12 @@ def _filled(window: Window, log_s: float) -> Choice:
 
 
 def sharpness(excess: Excess) -> float:
-    """Return lambda w^2/m, about 1 where the kernel's mean angle is w."""
+    """Return lambda w^2/m, about 1 for a kernel of mean angle w."""
     return excess.concentration * excess.threshold**2 / excess.dim
 
 
 def _walk(excess: Excess, kind: Callable[[Window, float], Choice], share: float, height: float) -> Choice:
-    """Return the best choice among eta = w times powers of a ratio, downhill from guesses of eta/w and s phi(t1).
+    """Minimise the count over eta = w times powers of a ratio, downhill from guesses of eta/w and s phi(t1).
 
     The guesses are for small w; near pi/2 caps no longer grow like w^m but with a lower power, about m w cot w.
     """
@@ -172,10 +172,7 @@ def _walk(excess: Excess, kind: Callable[[Window, float], Choice], share: float,
 
 
 def bare_points(concentration: float, threshold: float, dim: int, failure: float = 1.0) -> Choice:
-    """4.F (bare): log of a number of independent uniform points that have W <= threshold everywhere.
-
-    With probability at least 1 - failure; a positive one where failure is 1. The threshold is at most pi/2.
-    """
+    """Bound the number of uniform points with W <= threshold <= pi/2 with probability 1 - failure (4.F, bare)."""
     share = 0.9 / log_net(0.1 * threshold / dim, dim)
     found = _walk(Excess(concentration, dim, threshold), _bare, share, 0.08)
     rate = found.window.rate(found.log_s)
@@ -183,13 +180,13 @@ def bare_points(concentration: float, threshold: float, dim: int, failure: float
 
 
 def filled_points(concentration: float, threshold: float, dim: int) -> Choice:
-    """4.F (filled): log of a number of points, most of them random, that have W <= threshold <= pi/2 everywhere."""
+    """Bound the number of random and fill points with W <= threshold <= pi/2 everywhere (4.F, filled)."""
     share = 0.35 / dim**1.2
     return _walk(Excess(concentration, dim, threshold), _filled, share, 0.18 * math.exp(-dim))
 
 
 def random(problem: Problem) -> Bound:
-    """4.F: the split head on random points, with or without fill points, whichever are fewer."""
+    """Bound the prefix length of 4.F: the fewer of bare and filled random points."""
     if found := extreme(problem, THEOREM):
         return found
     w, dim, concentration = problem.goal, problem.dim, moderate_concentration(problem)

@@ -13,7 +13,7 @@ from ._pairs import least_polynomial
 
 
 def rank(problem: Problem) -> Bound:
-    """4.G (rank): points free as well as weights, 4 ceil(C(m+n, m)/(m+1)) tokens reach polynomials of degree n >= 5.
+    """Bound the prefix length of 4.G (rank): 4 ceil(C(m+n, m)/(m+1)) free points for polynomials of degree n >= 5.
 
     A limit lambda -> 0 without an explicit lambda; below degree 5 the count of degree 5, and never above dim P_n.
     """
@@ -31,7 +31,7 @@ def rank(problem: Problem) -> Bound:
 
 
 def log_rank_points(degree: float, dim: int) -> float:
-    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward where the binomial is large."""
+    """Return log(4 ceil(C(m+n, m)/(m+1))), rounded upward for large binomials."""
     log = log_binomial(degree, float(dim))
     if log < EXACT:
         return math.log(4.0 * -(-math.comb(int(degree) + dim, dim) // (dim + 1)))

@@ -1,4 +1,4 @@
-"""What theorems need of control points: cells of equal measure, a covering radius, or a positive quadrature rule."""
+"""Requirements on control points: cells of equal measure, a covering radius, or a positive quadrature rule."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .._registry import Requirement
 
 
 def known_radius(points: object) -> float | None:
-    """Return the covering radius of control points where it is known."""
+    """Return the covering radius of control points, None if unknown."""
     if isinstance(points, EqualMeasurePartition):
         return points.cell_radius()
     return points.covering_bound() if isinstance(points, PointSet) and points.covering_is_known else None
 
 
 def known_separation(points: object) -> float | None:
-    """Return the least distance between two control points, None where it is not known or there is none."""
+    """Return the least distance between two control points, None if unknown or 0."""
     distance = points.smallest_distance() if isinstance(points, PointSet) and len(points) > 1 else 0.0
     return distance or None
 

@@ -14,20 +14,20 @@ from .requirements import RULE
 
 
 def log_spectral_error(concentration: float, tail_degree: float, degree: float, dim: int) -> float:
-    """4.7: log of rho_g/a_n, which times the L2 norm of a polynomial of the degree n <= g bounds the error."""
+    """Return log(rho_g/a_n), the error per unit of L2 norm of polynomials of degree n <= g (4.7)."""
     if concentration == 0.0:  # a_0 = 1 and nothing else is left of the kernel
         return -math.inf if degree == 0 else math.inf
     return log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
 
 
 def spectral_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
-    """4.7: rho_g |p|/a_n for a polynomial p of the degree n <= g and L2 norm |p|; quadrature exact to degree g + n."""
+    """Bound the error by rho_g |p|/a_n (4.7), p of degree n <= g and L2 norm |p|; quadrature exact to degree g + n."""
     log = log_spectral_error(concentration, tail_degree, degree, dim) + math.log(norm)
     return math.exp(log) if log < 700.0 else math.inf
 
 
 def spectral(problem: Problem) -> Bound:
-    """4.7: the core head with spectral correction at a positive quadrature exact to degree g + n.
+    """Bound the prefix length of 4.7: the points of a positive quadrature exact to degree g + n.
 
     With lambda free, g = n is the best, and lambda the largest that suffices; at a given lambda g + n is minimised.
     """
@@ -51,12 +51,10 @@ def spectral(problem: Problem) -> Bound:
     if enough.holds:
         log = log_quadrature_points(exactness, problem.dim)
         constants = (
-            ("degree", degree),
-            ("exactness", exactness),
-            ("log product Gauss", log_gauss_points(exactness, problem.dim)),
-            ("log concentration", log_lambda),
+            ("degree", degree), ("exactness", exactness),
+            ("log product Gauss", log_gauss_points(exactness, problem.dim)), ("log concentration", log_lambda),
             ("log amplification", log_amplification(degree, log_lambda, problem.dim)),
-        )
+        )  # fmt: skip
     return THEOREM.prefix_length(log, found.assumes, enough, concentration=lam, constants=constants, whole=log < EXACT)
 
 

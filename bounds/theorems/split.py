@@ -1,4 +1,4 @@
-"""The smallest of the theorems on the split head that join in."""
+"""The minimum of the theorems on the split head that join in."""
 
 from __future__ import annotations
 
@@ -19,23 +19,14 @@ def _error(prefix: Prefix) -> Promise:
 
 
 def smallest(theorems: Iterable[Theorem]) -> Theorem:
-    """Return the theorem that is the smallest of all that join it."""
+    """Return the theorem that is the minimum of all that join it."""
     counts = [part.count for part in theorems if part.joins == _NAME and part.count]
 
     def split(problem: Problem) -> Bound:
         return min((settle(count(problem), strict=False) for count in counts), key=lambda bound: bound.log)
 
     return Theorem(
-        _NAME,
-        "docs/theorems.md, 4.4 (nearest) and 4.A",
-        "the smallest of the split ones",
-        "split",
-        count=split,
-        constants=("lipschitz",),
-        error=_error,
-        needs=nearest.THEOREM.needs,
-        uses=("sup_norm", "separation"),
-        requires=COVER,
-        validated=True,
-        free_concentration=nearest.least_concentration,
-    )
+        _NAME, "docs/theorems.md, 4.4 (nearest) and 4.A", "the smallest of the split ones", "split", count=split,
+        constants=("lipschitz",), error=_error, needs=nearest.THEOREM.needs, uses=("sup_norm", "separation"),
+        requires=COVER, validated=True, free_concentration=nearest.least_concentration,
+    )  # fmt: skip

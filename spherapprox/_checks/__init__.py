@@ -1,4 +1,4 @@
-"""Argument guards: the only module that words a `ValueError` or `TypeError` about what a user passed.
+"""Argument guards: complaints about what a user passed that more than one place has, and how values are shown in all.
 
 Every guard returns the value in the form that the computation wants (a Python int or float, a contiguous array), so
 that a public function reads: check, compute, wrap.
@@ -6,82 +6,49 @@ that a public function reads: check, compute, wrap.
 
 from __future__ import annotations
 
-from .arrays import (
-    UNIT_TOLERANCE,
-    callable_,
-    called,
-    destination,
-    detached,
-    floating,
-    is_masked,
-    is_vector,
-    numeric,
-    one_row,
-    reals,
-    rows,
-    sequences,
-    values_for,
-)
-from .limits import MEMORY_LIMIT, OPERATION_LIMIT, memory, operations, workers
-from .notices import renamed, warn, warn_inaccurate
-from .scalars import (
-    MAX_COUNT,
-    MAX_DIM,
-    WHAT_DIM_IS,
-    choice,
-    concentration,
-    did_you_mean,
-    digits,
-    dimension,
-    flag,
-    generator,
-    inside,
-    integer,
-    is_real,
-    no_bar,
-    path,
-    real,
-    show,
-)
-
-__all__ = [
-    "MAX_COUNT",
-    "MAX_DIM",
-    "MEMORY_LIMIT",
-    "OPERATION_LIMIT",
-    "UNIT_TOLERANCE",
-    "WHAT_DIM_IS",
-    "callable_",
-    "called",
-    "choice",
-    "concentration",
-    "destination",
-    "detached",
-    "did_you_mean",
-    "digits",
-    "dimension",
-    "flag",
-    "floating",
-    "generator",
-    "inside",
-    "integer",
-    "is_masked",
-    "is_real",
-    "is_vector",
-    "memory",
-    "no_bar",
-    "numeric",
-    "one_row",
-    "operations",
-    "path",
-    "real",
-    "reals",
-    "renamed",
-    "rows",
-    "sequences",
-    "show",
-    "values_for",
-    "warn",
-    "warn_inaccurate",
-    "workers",
-]
+from .arguments import agreeing as agreeing
+from .arguments import given as given
+from .arguments import instance as instance
+from .arguments import left_out as left_out
+from .arguments import needs as needs
+from .arguments import not_both as not_both
+from .arrays import UNIT_TOLERANCE as UNIT_TOLERANCE
+from .arrays import callable_ as callable_
+from .arrays import called as called
+from .arrays import destination as destination
+from .arrays import floating as floating
+from .arrays import is_masked as is_masked
+from .arrays import is_vector as is_vector
+from .arrays import non_negative_for_log as non_negative_for_log
+from .arrays import numeric as numeric
+from .arrays import one_row as one_row
+from .arrays import reals as reals
+from .arrays import rows as rows
+from .arrays import sequences as sequences
+from .arrays import values_for as values_for
+from .arrays import weights_for as weights_for
+from .limits import MEMORY_LIMIT as MEMORY_LIMIT
+from .limits import memory as memory
+from .limits import operations as operations
+from .limits import workers as workers
+from .notices import renamed as renamed
+from .notices import warn as warn
+from .notices import warn_inaccurate as warn_inaccurate
+from .scalars import MAX_COUNT as MAX_COUNT
+from .scalars import MAX_DIM as MAX_DIM
+from .scalars import WHAT_DIM_IS as WHAT_DIM_IS
+from .scalars import choice as choice
+from .scalars import concentration as concentration
+from .scalars import did_you_mean as did_you_mean
+from .scalars import digits as digits
+from .scalars import dimension as dimension
+from .scalars import flag as flag
+from .scalars import generator as generator
+from .scalars import integer as integer
+from .scalars import path as path
+from .scalars import real as real
+from .scalars import show as show
+from .shapes import broadcast_shape as broadcast_shape
+from .shapes import same_dim as same_dim
+from .shapes import same_sphere as same_sphere
+from .shapes import shaped as shaped

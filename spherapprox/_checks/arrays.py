@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Array, Float64, Floats
-from .scalars import digits, inside, is_real, show
+from .scalars import digits, inside, is_real, show, wrong_type
+from .shapes import Shape, shaped
+
+FLOAT64 = np.dtype(np.float64)
 
 UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
@@ -116,11 +119,11 @@ def is_vector(value: object) -> bool:
     return isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
 
 
-def floating(value: ArrayLike, name: str) -> Floats:
-    """Return a float32 or float64 array (float32 stays, integers become float64), finite, not empty."""
+def floating(value: ArrayLike, name: str, *shapes: Shape, note: str = "", remedy: str = "") -> Floats:
+    """Return a float32 or float64 array (float32 stays, integers become float64), finite, not empty, of a shape."""
     array = _floats(value, name)
     _check_finite(array, name)
-    return array
+    return shaped(array, name, *shapes, note=note, remedy=remedy) if shapes else array
 
 
 def _floats(value: ArrayLike, name: str) -> Floats:
@@ -159,13 +162,11 @@ def _have_unit_length(array: Floats) -> bool:
 def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
     """Raise unless the array holds points of S^m as rows of unit length, within the tolerance."""
     _check_finite(array, name)
-    if array.ndim != 2:
-        remedy = ": one point is x[None, :]" if array.ndim == 1 else ""
-        raise ValueError(f"'{name}' must have shape (n, dim+1), got {array.shape}{remedy}")
+    remedy = f"one point is {name}[None, :]" if array.ndim == 1 else ""
+    columns, note = ("dim+1", "") if dim is None else (dim + 1, f" for dim = {dim}")
+    shaped(array, name, ("n", columns), note=note, remedy=remedy)
     if array.shape[1] < 2:
         raise ValueError(f"'{name}' must have at least 2 columns (the circle S^1), got shape {array.shape}")
-    if dim is not None and array.shape[1] != dim + 1:
-        raise ValueError(f"'{name}' must have shape (n, {dim + 1}) for dim = {dim}, got {array.shape}")
     length = np.sqrt(_squared_lengths(array))
     if max(length.max() - 1.0, 1.0 - length.min()) > UNIT_TOLERANCE[array.dtype]:
         worst = int(np.argmax(np.abs(length - 1.0)))
@@ -187,11 +188,7 @@ def _squared_lengths(array: Floats) -> Float64:
 
 def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
     """Return sequences of points of S^m, shape (T, m+1) or (batch, T, m+1), after checking their unit length."""
-    array = _floats(x, name)
-    if array.ndim not in (2, 3) or array.shape[-1] != dim + 1:
-        raise ValueError(
-            f"'{name}' must have shape (T, {dim + 1}) or (batch, T, {dim + 1}) for dim = {dim}, got {array.shape}"
-        )
+    array = shaped(_floats(x, name), name, ("T", dim + 1), ("batch", "T", dim + 1), note=f" for dim = {dim}")
     flat = array.reshape(-1, dim + 1)
     if not _have_unit_length(flat):
         _explain_rows(flat, name, dim)
@@ -200,11 +197,8 @@ def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
 
 def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
     """Return one point of S^m, shape (m+1,)."""
-    array = floating(x, name)
-    if array.ndim != 1:
-        raise ValueError(f"'{name}' must be one point of shape (dim+1,), got shape {array.shape}")
-    if dim is not None and array.size != dim + 1:
-        raise ValueError(f"'{name}' must have shape ({dim + 1},) for dim = {dim}, got {array.shape}")
+    d, note = ("dim+1", "") if dim is None else (dim + 1, f" for dim = {dim}")
+    array = floating(x, name, (d,), note=f"{note}, as one point has")
     length = math.sqrt(float(np.dot(array.astype(np.float64), array.astype(np.float64))))
     if abs(length - 1.0) > UNIT_TOLERANCE[array.dtype]:
         raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: divide by np.linalg.norm({name})")
@@ -213,10 +207,23 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
 
 def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
     """Return values of shape (n,) or (n, p), one row for each of the n `owner` points."""
-    array = floating(detached(values), name)
-    if array.ndim not in (1, 2) or array.shape[0] != n:
-        raise ValueError(f"'{name}' must have shape ({n},) or ({n}, p), one row for each of {owner}, got {array.shape}")
+    return floating(detached(values), name, (n,), (n, "p"), note=f", one row for each of {owner}")
+
+
+def weights_for(weights: ArrayLike | None, name: str, n: int) -> Float64:
+    """Return the weights of n rows, at least 0 and not all 0; None stands for ones."""
+    if weights is None:
+        return np.ones(n)
+    array = floating(weights, name, (n,), note=", one for each row").astype(np.float64)
+    if array.min() < 0.0 or array.max() == 0.0:
+        raise ValueError(f"'{name}' must be at least 0 and not all zero, got {array.min():g} to {array.max():g}")
     return array
+
+
+def non_negative_for_log(values: Floats) -> None:
+    """Check that sums with these values have logarithms."""
+    if values.min() < 0.0:
+        raise ValueError(f"'values' must be at least 0 for log=True, got {values.min():g}: use log=False")
 
 
 def detached(values: Any) -> Any:
@@ -227,7 +234,7 @@ def detached(values: Any) -> Any:
 def callable_(value: object, name: str) -> None:
     """Check that `value` can be called."""
     if not callable(value):
-        raise TypeError(f"'{name}' must be callable, got {show(value)} of type {type(value).__name__}")
+        raise wrong_type(value, name, "callable")
 
 
 def called(function: Any, x: Floats) -> Any:
@@ -235,16 +242,19 @@ def called(function: Any, x: Floats) -> Any:
     return detached(function(x.copy()))
 
 
-def destination(out: object, shape: tuple[int, ...]) -> Float64:
-    """Return an array that a result of this shape can be written into as it is."""
+def destination(
+    out: object, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64, *, contiguous: bool = False
+) -> Any:
+    """Return an array that a result of this shape can be written into as it is, by a kernel if contiguous."""
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"'out' must be a NumPy array, got {show(out)} of type {type(out).__name__}")
-    if is_masked(out):
+        raise wrong_type(out, "out", "a NumPy array")
+    if contiguous and is_masked(out):  # whose mask a kernel does not lift
         raise ValueError("'out' must not have masked elements, which the result would not show: pass out.data")
     flags = out.flags
-    if out.shape != shape or out.dtype != np.float64 or not (flags.writeable and flags.c_contiguous and flags.aligned):
+    if out.shape != shape or out.dtype != dtype or not (flags.carray if contiguous else flags.writeable):
         raise ValueError(
-            f"'out' must be a writeable, C-contiguous array of shape {shape} and float64, got shape {out.shape} and "
-            f"{out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; np.empty(shape) makes one"
+            f"'out' must be a writeable{', C-contiguous' * contiguous} array of shape {shape} and {dtype}, got shape "
+            f"{out.shape} and {out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; "
+            f"np.empty({shape}, {str(dtype)!r}) makes one"
         )
     return out

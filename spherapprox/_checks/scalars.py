@@ -37,6 +37,12 @@ def digits(number: float) -> str:
     return short if float(short) == number or math.isnan(number) else repr(float(number))
 
 
+def wrong_type(value: object, name: str, wanted: str, remedy: str = "") -> TypeError:
+    """Return the complaint about a value of the wrong type."""
+    text = f"'{name}' must be {wanted}, got {show(value)} of type {type(value).__name__}"
+    return TypeError(text + (f": {remedy}" if remedy else ""))
+
+
 def integer(
     value: object,
     name: str,
@@ -55,7 +61,7 @@ def integer(
     if type(value) is int and (minimum is None or value >= minimum) and (maximum is None or value <= maximum):
         return value
     if not is_real(value):
-        raise TypeError(f"'{name}' must be an integer, got {show(value)} of type {type(value).__name__}")
+        raise wrong_type(value, name, "an integer")
     if not isinstance(value, numbers.Integral) and not float(value).is_integer():
         raise ValueError(f"'{name}' must be an integer, got {show(value)}")
     result = int(value) if isinstance(value, numbers.Integral) else int(float(value))
@@ -91,7 +97,7 @@ def real(
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if not is_real(value):
-        raise TypeError(f"'{name}' must be a real number, got {show(value)} of type {type(value).__name__}")
+        raise wrong_type(value, name, "a real number")
     try:
         number = float(value)
     except OverflowError:  # a Python int above the largest float
@@ -144,13 +150,8 @@ def flag(value: object, name: str) -> bool:
     if type(value) is bool:
         return value
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"'{name}' must be True or False, got {show(value)} of type {type(value).__name__}")
+        raise wrong_type(value, name, "True or False")
     return bool(value)
-
-
-def no_bar(progress: object) -> bool | None:
-    """Return tqdm's `disable`: False and True of `progress` are taken at their word, None means on a terminal only."""
-    return None if progress is None else not flag(progress, "progress")
 
 
 def choice(value: object, name: str, choices: Iterable[str]) -> str:
@@ -171,12 +172,15 @@ def did_you_mean(value: object, words: Iterable[str]) -> str:
 
 
 def path(value: object) -> str:
-    """Return the path of a file."""
+    """Return the path of a file, which need not exist."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
-        raise TypeError(f"'path' must be a path, str or os.PathLike, got {show(value)} of type {type(value).__name__}")
+        raise wrong_type(value, "path", "a path, str or os.PathLike")
     if not os.path.basename(text) or "\0" in text:
         raise ValueError(f"'path' must name a file, got {show(text)}")
+    if os.path.exists(text) and not os.path.isfile(text):
+        what = "a folder" if os.path.isdir(text) else "no regular file"
+        raise ValueError(f"'path' must name a file, got {text!r}, which is {what}")
     return text
 
 

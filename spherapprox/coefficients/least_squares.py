@@ -48,10 +48,7 @@ def _samples(task: Task) -> tuple[Floats, Float64, Float64]:
     """Return the samples (M, dim+1), roots of their weights (M,), and the target there, (M,) or (M, p)."""
     n = len(task.rows)
     x, weights = nodes(_sample_points(task), "samples")
-    if x.shape[1] != task.dim + 1:
-        raise ValueError(
-            f"'samples' must lie on S^{task.dim} as the control points do, got points of S^{x.shape[1] - 1}"
-        )
+    _checks.same_sphere(x, "samples", task.dim, "the control points' sphere")
     if len(x) < n and task.ridge == 0.0:
         raise ValueError(
             f"'samples' must be at least as many as the {n} control points, got {len(x)}: take more, or give a "

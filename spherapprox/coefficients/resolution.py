@@ -26,7 +26,7 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
     """Warn where a rule makes a core head of kernels that are too narrow for its control points, whatever the target.
 
     The head of the function 1 errs at a control point by what its kernels sum to there, less 1; the error on
-    coordinates is near that, once it is above 1/2 (tests/spherapprox/test_resolution.py).
+    coordinates is near that, once it is above 1/2 (tests/spherapprox/coefficients/test_resolution.py).
     """
     n, dim = len(rows), rows.shape[1] - 1
     tried = rows[np.linspace(0, n - 1, min(n, max(_NODES[0], min(_NODES[1], _PAIRS // n)))).astype(np.intp)]

@@ -97,7 +97,7 @@ def core_values(
         If the rule is unknown, the target's values do not fit, or the peak ``c exp(lambda)`` is beyond float64.
         "interpolation" also where points are repeated, "least_squares" where samples are too few, both where an
         iteration for many points has not converged, or cannot because the matrix is singular to rounding.
-        "spectral" also if the points are another kind of quadrature, or the degree is too high for it or the eigenvalues.
+        "spectral" also if the points are another kind of quadrature, or the degree is too high for it or for eigenvalues.
 
     Warns
     -----
@@ -219,12 +219,8 @@ def _rule(rules: dict[str, Callable[[Task], Floats]], rule: str, task: Task) -> 
 
 def resolved_concentration(points: Points, concentration: float | None, rule: str) -> float:
     """Return the concentration, None replaced by one at which "interpolation" is well conditioned."""
-    if concentration is not None:
-        return _checks.concentration(concentration)
-    if rule != "interpolation":
-        raise TypeError(
-            f"'concentration' must be given for coefficients={_checks.show(rule)}, got None: only 'interpolation' "
-            "chooses its own"
-        )
+    if concentration is not None or rule != "interpolation":
+        why = f" for coefficients={_checks.show(rule)}, got None: only 'interpolation' chooses its own"
+        return _checks.concentration(_checks.given(concentration, "concentration", why))
     condition = 1e10 if len(nodes(points)[0]) <= interpolation.DIRECT else interpolation.ITERATED_CONDITION
     return well_conditioned_concentration(points, condition)

@@ -63,10 +63,7 @@ def sample(target: Callable[[Any], ArrayLike], rows: Floats, name: str) -> Float
     """Return the target's values at points of its sphere, (n,) or (n, p)."""
     _checks.callable_(target, "target")
     dim = getattr(target, "dim", None)
-    if dim is not None and dim != rows.shape[1] - 1:
-        raise ValueError(
-            f"'{name}' must lie on the target's sphere S^{dim}, got points of S^{rows.shape[1] - 1}: "
-            f"they need {dim + 1} columns"
-        )
+    if dim is not None:
+        _checks.same_sphere(rows, name, dim, "the target's sphere")
     what = "the control points" if name == "points" else "the points"
     return _checks.values_for(_checks.called(target, rows), f"target({name})", len(rows), what)

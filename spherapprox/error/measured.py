@@ -182,8 +182,7 @@ def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayL
     """Return the Euclidean norm of head(x) - target(x), (n,)."""
     got = _checks.values_for(_checks.called(head, x), "head(x)", len(x), "the points")
     wanted = _checks.values_for(_checks.called(target, x), "target(x)", len(x), "the points")
-    if got.shape != wanted.shape:
-        raise ValueError(f"'head' and 'target' must return the same shape, got {got.shape} and {wanted.shape}")
+    _checks.shaped(got, "head", wanted.shape, note=" as 'target' does", verb="return")
     return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))
 
 

@@ -102,6 +102,13 @@ def factors(max_degree: int, normalization: str) -> Float64:
 
 def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Float64, int]:
     """Return coefficients in Schmidt's normalisation, and the highest degree."""
+    array, max_degree = coefficient_table(coefficients)
+    factor = factors(max_degree, normalization)[degrees(max_degree)]  # ((K+1)^2,)
+    return array * factor.reshape(-1, *[1] * (array.ndim - 1)), max_degree
+
+
+def coefficient_table(coefficients: ArrayLike) -> tuple[Float64, int]:
+    """Return coefficients of all degrees up to the highest, ((K+1)^2,) or ((K+1)^2, p), and that degree."""
     array = _checks.floating(coefficients, "coefficients").astype(np.float64)
     max_degree = math.isqrt(len(array)) - 1 if array.ndim else -1
     if array.ndim not in (1, 2) or (max_degree + 1) ** 2 != len(array):
@@ -109,13 +116,10 @@ def schmidt_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[F
             f"'coefficients' must have shape ((K+1)^2,) or ((K+1)^2, p), got {array.shape}: "
             "entry k*k + k + m belongs to degree k and order m, for all degrees up to K; fill up with zeros"
         )
-    factor = factors(max_degree, normalization)[degrees(max_degree)]  # ((K+1)^2,)
-    return array * factor.reshape(-1, *[1] * (array.ndim - 1)), max_degree
+    return array, max_degree
 
 
 def scalar_coefficients(coefficients: ArrayLike, normalization: str) -> tuple[Float64, int]:
     """Return one function's coefficients in Schmidt's normalisation, and the highest degree."""
     weights, max_degree = schmidt_coefficients(coefficients, normalization)
-    if weights.ndim != 1:
-        raise ValueError(f"'coefficients' must have shape ((K+1)^2,), got {weights.shape}: pass one column at a time")
-    return weights, max_degree
+    return _checks.shaped(weights, "coefficients", ("(K+1)^2",), remedy="pass one column at a time"), max_degree

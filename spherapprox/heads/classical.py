@@ -170,8 +170,7 @@ class ClassicalHead(Construction):
         >>> ClassicalHead.from_head(SplitHead(np.eye(3), [1.0, 2.0, 3.0], 5.0), interaction="none").query.shape
         (7, 7)
         """
-        if not isinstance(head, SplitHead):
-            raise TypeError(f"'head' must be a SplitHead, got {type(head).__name__}: only softmax is attention")
+        head = _checks.instance(head, "head", SplitHead, remedy="only softmax is attention")
         return cls(head, interaction=interaction, mask=mask)
 
     def _arguments(self) -> dict[str, Any]:

@@ -147,7 +147,5 @@ class Construction(SplitHead):
         >>> ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).project([[1.5, 0.0, 0.0, 0.0, 0.0, 0.0]])
         array([1.5])
         """
-        outputs = _checks.floating(y, "y")
-        if outputs.ndim == 0 or outputs.shape[-1] != self.embedding_dim:
-            raise ValueError(f"'y' must have shape (..., {self.embedding_dim}), got {outputs.shape}")
+        outputs = _checks.floating(y, "y", (..., self.embedding_dim))
         return outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]

@@ -64,7 +64,7 @@ def fit(
     # Step 1: check the arguments
     rows = _checks.rows(x)
     values = _checks.values_for(y, "y", len(rows), "'x'")
-    masses = mass(weights, "weights", len(rows))
+    masses = _checks.weights_for(weights, "weights", len(rows))
     n = min(DEFAULT_POINTS, len(rows)) if n is None else n
     n = _checks.integer(n, "n", minimum=1, maximum=len(rows), limit="there are no more rows in 'x'")
     generator = _checks.generator(rng)
@@ -85,18 +85,6 @@ def fit(
     fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
     error = size * (result.error + data.spread) ** 0.5
     return Fit(result.control_points.astype(dtype), fitted, result.concentration, unit * result.regularization, error)
-
-
-def mass(weights: ArrayLike | None, name: str, m: int) -> Float64:
-    """Return the checked weights of m rows, (m,)."""
-    if weights is None:
-        return np.ones(m)
-    masses = _checks.floating(weights, name).astype(np.float64)
-    if masses.shape != (m,):
-        raise ValueError(f"'{name}' must have shape ({m},), one for each row, got {masses.shape}")
-    if masses.min() < 0.0 or masses.max() == 0.0:
-        raise ValueError(f"'{name}' must be at least 0 and not all zero, got {masses.min():g} to {masses.max():g}")
-    return masses
 
 
 def _merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float64, float]:

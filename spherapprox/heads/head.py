@@ -238,8 +238,7 @@ class Head(KernelSum):
         """
         steps = _checks.integer(steps, "steps", minimum=0, maximum=10**6)
         f = sample(target, self.control_points, "control_points")
-        if f.shape != self.values.shape:
-            raise ValueError(f"'target' must return shape {self.values.shape} as the head does, got {f.shape}")
+        _checks.shaped(f, "target", self.values.shape, note=" as the head does", verb="return")
         values = refined(
             f,
             self.control_points,

@@ -10,18 +10,13 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._types import Float64
-from .fitting import DEFAULT_POINTS, fit, mass
+from .fitting import DEFAULT_POINTS, fit
 from .registry import FAMILIES
 
-try:
+with _checks.needs("scikit-learn 1.6 or newer", "HeadRegressor", "learn"):
     from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError(
-        'HeadRegressor needs scikit-learn 1.6 or newer: pip install "spherapprox[learn]" installs it'
-    ) from error
-
 
 EMBEDDINGS = ("stereographic", "normalize")
 _FAR = 1e300
@@ -138,7 +133,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         n = DEFAULT_POINTS if self.n_control_points is None else self.n_control_points
         n = _checks.integer(n, "n_control_points", minimum=1)
         features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        weights = mass(sample_weight, "sample_weight", len(features))
+        weights = _checks.weights_for(sample_weight, "sample_weight", len(features))
         # Step 2: put the features on a sphere
         self.center_, self.scale_ = _center_and_scale(features, weights)
         rows = self._embed(features)  # (n_samples, dim+1)

@@ -12,21 +12,14 @@ from .. import _checks
 from .._threads import each_block
 from .._types import Float64, Int64
 from . import cells, kinds
-from .levels import zones
 from .measured import Measured
-from .writers import BLOCK, ascended_writer, index_writer, midpoint_writer
+from .writers import center_writer, index_writer, radius_writer
 
 __all__ = ["EqualMeasurePartition"]
 
 
 _MAX_DIM = 10**6
 """Largest dimension: angles of caps have their digits up to it."""
-
-_ROWS = 2**15
-"""Rows that one descent takes together: its scratch stays in the processor's cache."""
-
-_SCRATCH = 2**22
-"""Numbers in the scratch of one descent of cells."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -157,12 +150,8 @@ class EqualMeasurePartition(Measured):
         start, stop = self._range(start, stop, 8 * (self.dim + 1) if out is None else 0)
         workers = _checks.workers(workers)
         shape = stop - start, self.dim + 1
-        rows = np.empty(shape) if out is None else _checks.destination(out, shape)
-        midpoints = self.dim == 1 or self.center_kind == "midpoint"
-        if midpoints:
-            write, step = midpoint_writer(self.dim, self.n, start, stop), max(1, BLOCK // shape[1])
-        else:
-            write, step = ascended_writer(self.center_kind, self.dim, self.n), self._scratch_rows
+        rows = np.empty(shape) if out is None else _checks.destination(out, shape, contiguous=True)
+        write, step = center_writer(self.center_kind, self.dim, self.n, start, stop)
         each_block(lambda block: write(start + block.start, rows[block]), len(rows), step, workers)
         return rows
 
@@ -193,8 +182,7 @@ class EqualMeasurePartition(Measured):
         """
         rows, workers = _checks.rows(x, dim=self.dim), _checks.workers(workers)
         index = np.zeros(len(rows), dtype=np.int64)
-        write, numbers = index_writer(self.dim, self.n, len(rows))
-        step = max(1, numbers // (self.dim + 1))
+        write, step = index_writer(self.dim, self.n, len(rows))
 
         def task(block: slice) -> None:
             write(np.ascontiguousarray(rows[block], dtype=np.float64), index[block])
@@ -230,12 +218,8 @@ class EqualMeasurePartition(Measured):
         if self.dim == 1:
             return np.full(stop - start, np.pi / self.n)
         out = np.empty(stop - start)
-
-        def task(block: slice) -> None:
-            first, rows = start + block.start, block.stop - block.start
-            out[block] = kinds.radii(self.center_kind, self.dim, *zones(self.dim, self.n, first, rows))
-
-        each_block(task, len(out), self._scratch_rows, 1)
+        write, step = radius_writer(self.center_kind, self.dim, self.n)
+        each_block(lambda block: write(start + block.start, out[block]), len(out), step, 1)
         return out
 
     def cell(self, i: int) -> Float64:
@@ -310,8 +294,3 @@ class EqualMeasurePartition(Measured):
         remedy = "ask for shorter ranges with 'start' and 'stop'"
         _checks.memory(float(stop - start) * row_bytes, f"a result for {stop - start} cells", remedy)
         return start, stop
-
-    @property
-    def _scratch_rows(self) -> int:
-        """Rows that go down to S^2 and up again together: their scratch is of this size on each sphere."""
-        return min(_ROWS, max(1, _SCRATCH // (self.dim + 1)))

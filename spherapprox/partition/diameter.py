@@ -1,4 +1,4 @@
-"""The largest diameter of a partition's cells, where there are not too many different ones."""
+"""The largest diameter of a partition's cells, for partitions with few different zones."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def largest_diameter(dim: int, n: int) -> float | None:
     """
     if dim == 1 or n <= 2:
         return min(np.pi, 2.0 * np.pi / n)
+    # Step 1: the different partitions, from the top down to S^2
     levels, counts, zones = [], np.array([n]), 0.0
     for m in range(dim, 2, -1):
         zones += _zones(m, counts)
@@ -36,15 +37,17 @@ def largest_diameter(dim: int, n: int) -> float | None:
             break
     if zones + _zones(2, counts) > _ZONES:
         return None
+    # Step 2: their largest diameters, from S^2 up
     diameter = np.empty(len(counts))
     diameters.of_counts(counts, diameter)
     for level, table_of_slot in reversed(levels):
         inner = np.append(diameter, np.nan)[table_of_slot]
         diameter = np.empty(len(level.offsets) - 1)
+        # 5.5
         diameters.of_tables(level.offsets, level.angle, inner, diameter)
     return float(diameter[0])
 
 
 def _zones(dim: int, counts: Int64) -> float:
-    """Return about how many collars the partitions of S^dim into these counts have together, at most."""
+    """Estimate the number of collars of the partitions of S^dim into these counts, together, from above."""
     return float(np.sum(np.pi * np.exp((np.log(counts) - special.log_surface_area(dim)) / dim)))

@@ -13,13 +13,13 @@ from .._types import Float64, Int64
 __all__ = ["KINDS", "centers", "radii"]
 
 Zone = tuple[int, Float64, Float64]
-"""A sphere's dimension, and the colatitudes there between which each row's cell lies."""
+"""A sphere's dimension, and the bounding colatitudes of each row's zone there."""
 
 KINDS = ("midpoint", "smallest-cap", "centroid")
 
 
 def centers(
-    kind: str, dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64, out: Float64
+    center_kind: str, dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64, out: Float64
 ) -> None:
     """Write the centres of cells, dim >= 2 (midpoints come faster by the descent alone).
 
@@ -27,7 +27,9 @@ def centers(
     cells in the S^2 below and the row's own.
     """
     spheres, arc = _spheres(dim, zones, count, local)
-    angles, _ = _ascend(kind, spheres, arc)
+    # Step 1: up from S^1, the colatitudes of the centres
+    angles, _ = _ascend(center_kind, spheres, arc)
+    # Step 2: down again, their coordinates
     scale = np.ones(len(out))
     out[:, 3 : dim + 1 - len(zones)] = 0.0
     for (m, _, _), center in zip(spheres, angles, strict=True):
@@ -35,31 +37,35 @@ def centers(
     ascent.place_arcs(arc, scale, out)
 
 
-def radii(kind: str, dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64) -> Float64:
-    """Return the radii of cells about their centres; the arguments are those of `centers`."""
-    return _ascend(kind, *_spheres(dim, zones, count, local))[1]
+def radii(center_kind: str, dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64) -> Float64:
+    """Return the radii of cells about their centres, dim >= 2; the arguments are those of `centers`."""
+    return _ascend(center_kind, *_spheres(dim, zones, count, local))[1]
 
 
 def _spheres(dim: int, zones: list[tuple[Float64, Float64]], count: Int64, local: Int64) -> tuple[list[Zone], Int64]:
     """Return the zones on each sphere from the top to S^2, and each row's arc on S^1: (number, of how many)."""
-    lower, upper, arc = np.empty(len(count)), np.empty(len(count)), np.empty((len(count), 2), dtype=np.int64)
+    lower, upper = np.empty(len(count)), np.empty(len(count))
+    arc = np.empty((len(count), 2), dtype=np.int64)
     ascent.base(count, local, lower, upper, arc)
     return [(dim - k, *zone) for k, zone in enumerate(zones)] + [(2, lower, upper)], arc
 
 
-def _ascend(kind: str, spheres: list[Zone], arc: Int64) -> tuple[list[Float64], Float64]:
+def _ascend(center_kind: str, spheres: list[Zone], arc: Int64) -> tuple[list[Float64], Float64]:
     """Return the centres' colatitudes on each sphere from the top to S^2, and the cells' radii about the centres."""
     radius, length = np.empty(len(arc)), np.empty(len(arc))
     ascent.arcs(arc, radius, length)
     angles = []
     for m, lower, upper in reversed(spheres):
         center = np.empty(len(arc))
-        if kind == "midpoint":
+        if center_kind == "midpoint":
             ascent.midpoints(lower, upper, center)
-        elif kind == "smallest-cap":
+        elif center_kind == "smallest-cap":
+            # 5.3
             ascent.smallest_caps(lower, upper, radius, center)
         else:
+            # 5.4
             ascent.centroids(m, lower, upper, length, center)
+        # 5.2
         ascent.fold(lower, upper, center, radius)
         angles.append(center)
     return angles[::-1], radius

@@ -29,7 +29,7 @@ class Level(NamedTuple):
 
 
 def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Int64, Int64], None]) -> Int64:
-    """Lead rows down to S^2 and return in how many cells each one's S^2 is cut, 0 for rows that ended above.
+    """Descend with rows of cells or points to S^2 and return the count of cells of each one's S^2, 0 if it ended above.
 
     `step` gets the sphere's dimension, its tables and each row's table, and writes the slot of the zone it goes into.
     """
@@ -49,7 +49,7 @@ def descend(dim: int, n: int, rows: int, step: Callable[[int, Level, Int64, Int6
 
 
 def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Float64, Float64]], Int64, Int64]:
-    """Return the colatitudes of consecutive cells from the top to S^3, then count and number in the S^2 below."""
+    """Return the zones of consecutive cells from the top to S^3, then the count and their numbers in the S^2 below."""
     local, found = np.arange(start, start + rows), []
 
     def step(m: int, level: Level, table: Int64, slot: Int64) -> None:
@@ -62,7 +62,7 @@ def zones(dim: int, n: int, start: int, rows: int) -> tuple[list[tuple[Float64, 
 
 
 def inside(level: Level, collars: Int64) -> tuple[Int64, Int64]:
-    """Return the distinct counts of cells in these collars, and for each boundary which of them is south of it."""
+    """Return the distinct counts of cells in these collars, and for each boundary the index of its count."""
     counts, inverse = np.unique(level.first[collars + 1] - level.first[collars], return_inverse=True)
     table_of_slot = np.full(len(level.first), -1)
     table_of_slot[collars] = inverse
@@ -74,7 +74,7 @@ _cache_lock = threading.Lock()
 
 
 def level_of(dim: int, counts: Int64) -> Level:
-    """Return the tables of S^dim for these counts, from the cache where it holds them; the rest are made together."""
+    """Return the tables of S^dim for these counts, from the cache where it holds them; the others are made together."""
     keys = [(dim, count) for count in counts.tolist()]
     with _cache_lock:
         found = {key: _cache[key] for key in keys if key in _cache}
@@ -82,9 +82,9 @@ def level_of(dim: int, counts: Int64) -> Level:
             _cache.move_to_end(key)
     missing = [key for key in keys if key not in found]
     if missing:
-        made = _makelevel_of(dim, np.array([count for _, count in missing]))
+        made = _make_level(dim, np.array([count for _, count in missing]))
         if len(made.first) > _CACHED_BOUNDARIES // 4:
-            return made if not found else _makelevel_of(dim, counts)
+            return made if not found else _make_level(dim, counts)
         trigonometry = np.stack(made[2:])
         for t, key in enumerate(missing):
             part = slice(made.offsets[t], made.offsets[t + 1])
@@ -105,18 +105,21 @@ def _remember(tables: dict[tuple[int, int], tuple[Int64, Float64]]) -> None:
             size -= len(_cache.popitem(last=False)[1][0])
 
 
-def _makelevel_of(dim: int, counts: Int64) -> Level:
-    """Make the tables of S^dim, dim >= 3, for these counts."""
+def _make_level(dim: int, counts: Int64) -> Level:
+    """Make the tables of S^dim, dim >= 3, for these counts, by the construction of 5.1."""
+    # Step 1: the polar caps, of measure 1/n
     cap = np.where(counts == 1, np.pi, np.pi / 2)
     many = counts >= 3
     cap[many] = special.cap_angle(dim, -np.log(counts[many]))
-    # the angle of a cube of measure 1/n, and how many of it fit between the caps
+    # Step 2: the ideal collar angle (w_m/n)^(1/m), and the number of collars that it fits between the caps
     ideal = np.exp((special.log_surface_area(dim) - np.log(counts)) / dim)
     collars = np.where(many, np.maximum(1, np.floor((np.pi - 2.0 * cap) / ideal + 0.5)), 0).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(collars + 1)])
-    table = np.repeat(np.arange(len(counts)), collars + 1)
+    # Step 3: the ideal counts of cells north of each boundary, rounded; b boundaries in all
+    table = np.repeat(np.arange(len(counts)), collars + 1)  # (b,)
     j = np.arange(offsets[-1]) - offsets[table]
     first = _first(dim, counts[table], cap[table], collars[table], j)
+    # Step 4: the colatitudes of the caps that hold so many cells
     angle = np.where(first == 1, cap[table], _boundary(dim, counts[table], first))
     middle = 0.5 * (angle + np.append(angle[1:], np.pi))
     return Level(offsets, first, angle, np.cos(middle), np.sin(middle), edge_of(angle))
@@ -135,6 +138,7 @@ def _first(dim: int, n: Int64, cap: Float64, collars: Int64, j: Int64) -> Int64:
     """
     nearer = np.minimum(j, collars - j)
     angle = np.minimum(cap + nearer * ((np.pi - 2.0 * cap) / np.maximum(collars, 1)), np.pi / 2)
+    # 5.1
     ideal = n * np.exp(_of_distinct(special.log_cap_measure, dim, angle))
     first: Int64 = np.where(2 * j < collars, np.floor(ideal + 0.5), n - np.ceil(ideal - 0.5)).astype(np.int64)
     first[2 * j == collars] = (n[2 * j == collars] + 1) // 2
@@ -154,6 +158,6 @@ def _boundary(dim: int, n: Int64, first: Int64) -> Float64:
 
 
 def _of_distinct(function: Callable[[int, Float64], Float64], dim: int, values: Float64) -> Float64:
-    """Return the function of each value, called for distinct ones only: north and south mostly mirror each other."""
+    """Map values by a function, called for distinct ones only: north and south mostly mirror each other."""
     distinct, inverse = np.unique(values, return_inverse=True)
     return function(dim, distinct)[inverse]

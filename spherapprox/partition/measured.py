@@ -1,4 +1,4 @@
-"""The parameters of an equal-measure partition and what is measured of all its cells."""
+"""The parameters of an equal-measure partition, and the measure, counts, radius and diameter of its cells."""
 
 from __future__ import annotations
 

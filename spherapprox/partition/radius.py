@@ -20,13 +20,14 @@ from .levels import level_of
 __all__ = ["largest"]
 
 
-KINDS = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
+CODES = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
+"""Numbers of the kinds of centres in kernels."""
 
 _BUNDLES, _FINER = 2**22, 8
-"""Bundles of cells that are lifted at a time, about, and how many times as many come next."""
+"""Bundles of cells that are lifted at a time, about, and the factor between one such number and the next."""
 
-_ROWS = 2**17
-"""Collars that a kernel writes at a time, at least."""
+_ROOM = 2**17
+"""Collars or bundles that a kernel has room for, at least."""
 
 
 class Opened(NamedTuple):
@@ -37,42 +38,42 @@ class Opened(NamedTuple):
     rows: sweep.Collars  # in the order of the partitions
 
 
-def largest(dim: int, n: int, center: str = "midpoint") -> tuple[float, bool]:
-    """Return the largest radius of the cells about their centres, and whether it is exact or just a bound above."""
-    lower, upper = enclosed(dim, n, center)
+def largest(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, bool]:
+    """Return the largest radius of the cells about their centres, and whether it is exact or an upper bound."""
+    lower, upper = enclosed(dim, n, center_kind)
     return max(lower, upper), lower >= upper
 
 
-def enclosed(dim: int, n: int, center: str = "midpoint") -> tuple[float, float]:
+def enclosed(dim: int, n: int, center_kind: str = "midpoint") -> tuple[float, float]:
     """Return a lower and an upper bound of the largest radius of the cells about their centres, equal if exact."""
     if dim == 1 or n <= 2:
         return math.pi / n, math.pi / n
     if dim == 2:
-        radius = kernel.of_count(KINDS[center], n)
+        radius = kernel.of_count(CODES[center_kind], n)
         return radius, radius
     # Step 1: the different partitions, from the top down to S^2
-    levels, counts = _opened(dim, n)
+    opened, counts = _open_spheres(dim, n)
     # Step 2: their radii, from S^2 up
-    if center == "centroid":
-        return _about_centroids(levels, counts)
+    if center_kind == "centroid":
+        return _about_centroids(opened, counts)
     inside = np.empty(len(counts))
-    kernel.of_counts(KINDS[center], counts, inside)
-    for level in reversed(levels):
-        sweep.raise_all(KINDS[center], level.rows, inside, level.caps)
-        inside = level.caps
+    kernel.of_counts(CODES[center_kind], counts, inside)
+    for _, caps, rows in reversed(opened):
+        sweep.raise_all(CODES[center_kind], rows, inside, caps)
+        inside = caps
     return float(inside[0]), float(inside[0])
 
 
-def _opened(dim: int, n: int) -> tuple[list[Opened], Int64]:
+def _open_spheres(dim: int, n: int) -> tuple[list[Opened], Int64]:
     """Return the different partitions on each sphere from the top, and the counts of cells of those on the lowest."""
-    levels, counts = [], np.array([n])
+    opened, counts = [], np.array([n])
     for m in range(dim, 2, -1):
         caps, rows = _open(m, counts)
         counts, inner = _numbered(rows.inner)
-        levels.append(Opened(m, caps, rows._replace(inner=inner)))
+        opened.append(Opened(m, caps, rows._replace(inner=inner)))
         if not len(counts):
             break
-    return levels, counts
+    return opened, counts
 
 
 def _numbered(inner: Int64) -> tuple[Int64, Int64]:
@@ -86,19 +87,21 @@ def _numbered(inner: Int64) -> tuple[Int64, Int64]:
 
 def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     """Return the radii of the polar caps of S^m in these counts of cells, and the collars."""
+    # Step 1: the kernel's collars, as far as no count is near a tie
     caps, parts, start = np.empty(len(counts)), [], 0
-    space = max(_ROWS, collars.room(m, int(counts.max())))
+    space = max(_ROOM, collars.room(m, int(counts.max())))
     while start < len(counts):
         real, whole = np.empty((2, space)), np.empty((2, space), np.int64)
         rows = sweep.Collars(whole[0], real[0], real[1], whole[1])
         start, size = sweep.open_all(m, counts, start, caps, rows)
         parts.append(sweep.Collars._make(column[:size].copy() for column in rows))
+    # Step 2: the others, rounded as the cells themselves are
     for e in np.flatnonzero(np.isnan(caps)).tolist():
-        # near a tie: rounded as the cells themselves are
         level = level_of(m, counts[e : e + 1])
         inner = np.diff(level.first)
         full, caps[e] = np.flatnonzero(inner), level.angle[0]
         parts.append(sweep.Collars(np.full(len(full), e), level.angle[full], level.angle[full + 1], inner[full]))
+    # Step 3: all in the order of their partitions
     rows = sweep.Collars._make(map(np.concatenate, zip(*parts, strict=True)))
     if len(parts) > 1 and np.any(rows.parent[1:] < rows.parent[:-1]):
         order = np.argsort(rows.parent, kind="stable")
@@ -106,34 +109,34 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
     return caps, rows
 
 
-def _about_centroids(levels: list[Opened], counts: Int64) -> tuple[float, float]:
-    """Return what `enclosed` does: the cells go up in bundles, as small as time permits."""
-    lower, upper, most = 0.0, math.pi, max(1, _BUNDLES // (1 + sum(len(level.rows.parent) for level in levels)))
+def _about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]:
+    """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
+    lower, upper, most = 0.0, math.pi, max(1, _BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
     while True:
-        found, lifted = _raise_bundles(levels, counts, most)
+        found, lifted = _raise_bundles(opened, counts, most)
         lower, upper, most = max(lower, found[0]), min(upper, found[1]), most * _FINER
         if lower >= upper or _FINER * lifted > _BUNDLES:
             return lower, max(lower, upper)
 
 
-def _raise_bundles(levels: list[Opened], counts: Int64, most: int) -> tuple[tuple[float, float], int]:
-    """Return bounds of the largest radius by at most `most` bundles of each partition, and how many were lifted."""
+def _raise_bundles(opened: list[Opened], counts: Int64, most: int) -> tuple[tuple[float, float], int]:
+    """Return bounds of the largest radius by at most `most` bundles of each partition, and the number lifted."""
     lifted = 0
     offsets, rows = _written(partial(bundles.of_spheres, counts, most), len(counts), most)
-    for m, caps, inside in reversed(levels):
-        lifted += int(np.diff(offsets)[inside.inner].sum())
+    for m, caps, collars_of_m in reversed(opened):
+        lifted += int(np.diff(offsets)[collars_of_m.inner].sum())
         of_caps = np.empty((len(caps), rows.shape[1]))
         bundles.of_caps(m, caps, of_caps)
-        write = partial(bundles.raise_all, m, inside, of_caps, (offsets, rows), most)
+        write = partial(bundles.raise_all, m, collars_of_m, of_caps, (offsets, rows), most)
         offsets, rows = _written(write, len(caps), most)
     return (float(rows[:, bundles.RADIUS].max()), float(rows[:, bundles.UPPER].max())), lifted
 
 
 def _written(write: Callable[..., int], number: int, most: int) -> tuple[Int64, Float64]:
-    """Return offsets and bundles of `number` partitions, which `write` writes as far as there is room."""
+    """Collect offsets and bundles of `number` partitions from `write`, which writes as far as there is room."""
     offsets, parts, start = np.zeros(number + 1, np.int64), [np.empty((0, bundles.LENGTH + 1))], 0
     while start < number:
-        out = np.empty((max(_ROWS, most), bundles.LENGTH + 1))
+        out = np.empty((max(_ROOM, most), bundles.LENGTH + 1))
         done = write(offsets, out, start)
         parts.append(out[: offsets[done]].copy())
         offsets[start + 1 : done + 1] += offsets[start]

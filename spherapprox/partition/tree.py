@@ -1,4 +1,4 @@
-"""The tables that a range of cells, or the whole partition, passes through, laid end to end from the top to S^3."""
+"""Trees of tables: those that a range of cells, or the whole partition, passes through, end to end from the top."""
 
 from __future__ import annotations
 
@@ -56,18 +56,20 @@ def tree_of_points(dim: int, n: int, limit: int) -> Tree | None:
 
 
 def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | None:
-    """Go down level by level with the counts that are needed, the tables needed whole, and parts of others."""
+    """Make the tables that are needed, whole or in parts, level by level; None beyond `limit` boundaries."""
     counts, whole, tables, boundaries = np.array([n]), np.array([not parts]), 0, 0
     levels: list[Level] = []
     below: list[Int64] = []
     for m in range(dim, 2, -1):
         if not counts.size:
             break
+        # Step 1: the tables of S^m, and which of their collars are passed through
         level = level_of(m, counts)
         full, parts = _collars(level, whole, parts)
         used = full.copy()
         used[[j for j, _, _ in parts]] = True
         tables, boundaries = tables + len(counts), boundaries + len(level.first)
+        # Step 2: the counts of the partitions inside these collars, which are the tables of S^(m-1)
         counts, child = inside(level, np.flatnonzero(used))
         whole = np.zeros(len(counts), dtype=bool)
         whole[child[full]] = True
@@ -80,7 +82,7 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
 
 
 def _collars(level: Level, whole: Bools, parts: list[_Part]) -> tuple[Bools, list[_Part]]:
-    """Return which collars are passed through from end to end, and the others with the cells inside that are."""
+    """Split the collars into those passed through from end to end, and the others with the cells inside that are."""
     full = np.repeat(whole, np.diff(level.offsets))
     full[level.offsets[1:] - 1] = False
     midway: list[_Part] = []

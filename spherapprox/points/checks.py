@@ -1,4 +1,4 @@
-"""What the weights and the covering radius of a point set must satisfy."""
+"""Checks of the weights and the covering radius of a point set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .. import special
+from .. import _checks, special
 from .._types import Float64
 
 _SUM_TOLERANCE = 1e-6
@@ -18,8 +18,7 @@ _LARGEST_WEIGHT = 1e100
 
 def check_weights(weights: Float64, n: int) -> None:
     """Check the shape, the sizes and the sum of weights."""
-    if weights.shape != (n,):
-        raise ValueError(f"'weights' must have shape ({n},), one for each of 'points', got {weights.shape}")
+    _checks.shaped(weights, "weights", (n,), note=", one for each of 'points'")
     largest = weights[np.argmax(np.abs(weights))]
     if abs(largest) > _LARGEST_WEIGHT:
         raise ValueError(f"'weights' must be at most {_LARGEST_WEIGHT:g} in size, got {largest:g}: use smaller ones")

@@ -39,7 +39,7 @@ class Configuration:
 
 
 def configurations(dim: int) -> list[Configuration]:
-    """Return what is known by construction on S^m for m >= 2, from few points to many."""
+    """Return the designs by construction on S^m, m >= 2, from few points to many."""
     d = dim + 1
     some = [
         Configuration(2, 1, "two antipodes", lambda: _antipodes(d), math.pi / 2),

@@ -109,13 +109,15 @@ def spherical_design(
     generator = _checks.generator(rng)
     if dim == 1:
         return _polygon(degree + 1 if n is None else n)
+    # Step 1: the constructions of this degree
     known = [c for c in configurations(dim) if c.degree >= degree and n in (None, c.n)]
+    # Step 2: a numerical design, where it has far fewer points
     found = None if known and n is not None else _numerical(dim, degree, n, known, None if rng == 0 else generator)
     if found is not None:
         return found
     if known:
         return _constructed(dim, known[0])
-    raise ValueError(_what_is_at_hand(dim, degree, n))
+    raise ValueError(_alternatives(dim, degree, n))
 
 
 def design_bound(dim: int, degree: int) -> int:
@@ -226,7 +228,7 @@ def _candidates(dim: int, degree: int, n: int | None) -> Iterator[tuple[int, Gro
 
 
 def _is_small(dim: int, degree: int) -> bool:
-    """Tell whether some group may leave few enough equations, before any is made."""
+    """Tell whether some group may leave few enough equations, by a bound that needs no group."""
     return math.comb(dim + min(degree, 4), dim) <= 2 * MAX_CONDITIONS * (dim + 1)
 
 
@@ -243,7 +245,7 @@ def _conditions(group: Group, degree: int) -> int:
 
 
 def _exact_degree(group: Group, degree: int) -> int:
-    """Return the degree below the next one that has an invariant harmonic."""
+    """Return the degree to which a design of orbits is exact: the one below the next with an invariant harmonic."""
     further = 2
     while not (more := group.invariants(degree + further)[degree + 1 :]).any():  # high ones would overflow
         further *= 2
@@ -251,7 +253,7 @@ def _exact_degree(group: Group, degree: int) -> int:
 
 
 def _checked(x: Float64, degree: int) -> PointSet:
-    """Return the record of a design after a look at zonal harmonics about random poles."""
+    """Return the record of a design, after a check of its means of zonal harmonics about random poles."""
     poles = sphere.uniform(x.shape[1] - 1, 16, 1)
     worst = np.max([np.abs(values.mean(0)).max() for values in gegenbauer_values(x @ poles.T, x.shape[1] - 1, degree)])
     if not worst < 2e-15:
@@ -261,8 +263,8 @@ def _checked(x: Float64, degree: int) -> PointSet:
     return PointSet(x, degree=degree)
 
 
-def _what_is_at_hand(dim: int, degree: int, n: int | None) -> str:
-    """Say what designs there are instead."""
+def _alternatives(dim: int, degree: int, n: int | None) -> str:
+    """Word the complaint that no such design is at hand, with the designs that are."""
     if n is not None:
         return (
             f"'n' = {n}: no design of degree {degree} on S^{dim} with this number of points is at hand: "

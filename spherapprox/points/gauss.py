@@ -59,16 +59,18 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     n_bytes = 24.0 * (dim + 2) * min(count, 10**18)
     what = f"{count:.3g} points of S^{dim}" if count < 10**18 else f"the rule of 'degree' = {degree} on S^{dim}"
     _checks.memory(n_bytes, what, "lower 'degree'" if nodes > 1 else "lower 'dim'")
+    # Step 1: equispaced points of S^1
     azimuth = 2.0 * np.pi * (np.arange(degree + 1) / (degree + 1))
     x, w = np.column_stack([np.cos(azimuth), np.sin(azimuth)]), np.full(degree + 1, 1.0 / (degree + 1))
     if nodes == 1:  # one node in each colatitude: the equator
         return PointSet(np.pad(x, ((0, 0), (0, dim - 1))), w, np.pi / (degree + 1), degree)
+    # Step 2: the product with a Gauss rule of colatitude, from S^2 up to S^m
     radius = np.pi / (degree + 1)
     for k in range(2, dim + 1):
         t, share = _gauss_gegenbauer(nodes, (k - 1) / 2)
         inner = np.sqrt((1.0 - t) * (1.0 + t))[:, None, None] * x  # (nodes, n, k)
         x = np.concatenate([inner, np.broadcast_to(t[:, None, None], (nodes, len(x), 1))], axis=2).reshape(-1, k + 1)
-        w = np.outer(share, w).ravel()
+        w = np.outer(share, w).ravel()  # (nodes n,)
         radius = _covering_radius(t, radius)
     return PointSet(x, w, radius, degree)
 
@@ -78,6 +80,7 @@ def _covering_radius(t: Float64, inner: float) -> float:
 
     docs/theorems.md, 5.7: the farthest points are the poles, or lie between two colatitudes.
     """
+    # 5.7, product Gauss rules
     theta = np.arctan2(np.sqrt((1.0 - t) * (1.0 + t)), t)
     half, middle = 0.5 * np.diff(theta), 0.5 * (theta[1:] + theta[:-1])
     between = np.hypot(np.sin(half), np.sin(middle) * math.tan(inner)) / np.cos(half)
@@ -90,12 +93,15 @@ def _gauss_gegenbauer(n: int, order: float) -> tuple[Float64, Float64]:
     Nodes are the Jacobi matrix's eigenvalues after one Newton step, weights the Christoffel numbers 1/sum p_j(t)^2 of
     the orthonormal polynomials: 1e-15 in the moments, where SciPy 1.17's `roots_gegenbauer` loses three digits.
     """
+    # Step 1: eigenvalues of the Jacobi matrix
     j = np.arange(1, n + 1)
     beta = np.sqrt(j * (j + 2.0 * order - 1.0) / (4.0 * (j + order) * (j + order - 1.0)))
     t = eigh_tridiagonal(np.zeros(n), beta[:-1], eigvals_only=True)[::-1]
+    # Step 2: a Newton step, and the symmetry about 0
     value, slope, _ = _orthonormal(t, beta)
     t = t - value / slope
     t = 0.5 * (t - t[::-1])
+    # Step 3: Christoffel numbers
     weights = 1.0 / _orthonormal(t, beta)[2]
     weights = weights + weights[::-1]
     return t, weights / math.fsum(weights)

@@ -30,8 +30,8 @@ _NEAR = 32
 _FLAT = 1e-9
 """Rate of ascent, per angle, that counts as none."""
 
-_BLOCK = 2**22
-"""Numbers in a block of the table of candidates and points."""
+_TABLE_ELEMENTS = 2**22
+"""Elements of a block of the table of candidates and points."""
 
 
 def on_circle(x: Float64, n: int) -> tuple[Float64, float]:
@@ -39,10 +39,12 @@ def on_circle(x: Float64, n: int) -> tuple[Float64, float]:
 
     Each is the middle of the largest gap; of equal gaps, the one with the least azimuth is the first.
     """
+    # Step 1: the gaps between the given points, widest first
     start = np.sort(sphere.to_polar(x)[:, 0])
     width = np.diff(start, append=start[0] + 2.0 * np.pi)
     gaps = list(zip((-width).tolist(), start.tolist(), strict=True))
     heapq.heapify(gaps)
+    # Step 2: a point into the middle of the widest, which leaves two halves (5.10)
     azimuth = np.empty(n - len(x))
     for i in range(len(azimuth)):
         minus_width, a = gaps[0]
@@ -60,8 +62,10 @@ def on_sphere(x: Float64, n: int) -> tuple[Float64, float | None]:
     first = filled = len(x)
     x, radius = np.concatenate([x, np.empty((n - first, 3))]), None
     while filled < n:
+        # Step 1: the triangles of the hull, if it has the origin inside
         inner = _shortest(x[:filled])
         surface = None if np.linalg.norm(inner) > _FLAT else _triangulation(x[:filled])
+        # Step 2: one point without them, all the others with them
         if surface is None:
             x[filled] = _farthest(x[:filled], inner)
             filled += 1
@@ -71,7 +75,7 @@ def on_sphere(x: Float64, n: int) -> tuple[Float64, float | None]:
 
 
 def _split(x: Float64, filled: int, corners: Int64, beside: Int64) -> tuple[int, float | None]:
-    """Fill rows of x from `filled` on; return how many rows are, and the covering radius if all are."""
+    """Fill rows of x from `filled` on; return the number of rows filled, and the covering radius if all are."""
     from .._kernels.points import delaunay
 
     faces, room = len(corners), 2 * (len(x) - filled)
@@ -87,6 +91,7 @@ def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
     """Return the triangles of the convex hull, counterclockwise from outside, and their neighbours; None if flat."""
     from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+    # Step 1: the hull of points that are not too close
     kept = np.unique(x, axis=0, return_index=True)[1]
     close = cKDTree(x[kept]).query_pairs(_SAME, output_type="ndarray")
     kept = np.delete(kept, close[:, 1])
@@ -95,11 +100,13 @@ def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
     except QhullError:  # fewer than four, or all on one circle
         return None
     corners = kept[hull.simplices].astype(np.int64)
-    a, b, c = x[corners].transpose(1, 0, 2)
+    # Step 2: its triangles counterclockwise
+    a, b, c = x[corners].transpose(1, 0, 2)  # (faces, 3) each
     normal = np.cross(b - a, c - a)
     inward = np.einsum("ij,ij->i", normal, hull.equations[:, :3]) < 0.0
     corners[inward], normal[inward] = corners[inward, ::-1], -normal[inward]
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    # Step 3: none of them may leave a point out
     reach = np.linalg.norm(x[corners] - normal[:, None], axis=2).max(axis=1)
     tree, beside = cKDTree(x[kept[hull.vertices]]), _neighbours(corners, len(x))
     left_out = (tree.query(x[kept])[0] > _SLACK).any() or (tree.query(normal)[0] < reach - _SLACK).any()
@@ -141,30 +148,34 @@ def from_pool(x: Float64, pool: Float64, rounds: Iterable[int]) -> Float64:
     In each round some more of the candidates are moved up to such maxima, those first that are farthest themselves; a
     maximum holds until a point is added nearby.
     """
+    # Step 1: every candidate is a hole
     holes, climbed, added = pool.copy(), np.zeros(len(pool), dtype=bool), []
     closest = np.full(len(pool), -np.inf)  # the largest inner products of candidates with points, and those of holes
-    step = max(1, _BLOCK // len(pool))
+    step = max(1, _TABLE_ELEMENTS // len(pool))
     for low in range(0, len(x), step):
         np.maximum(closest, (pool @ x[low : low + step].T).max(axis=1), out=closest)
     height = closest.copy()
     for _ in rounds:
+        # Step 2: the farthest of those left climb to local maxima
         left = np.flatnonzero(~climbed)
         if len(left) > _CLIMBS:
             left = left[np.argpartition(closest[left], _CLIMBS)[:_CLIMBS]]
         for i in left:
             holes[i], climbed[i] = ascend(pool[i], x), True
             height[i] = (x @ holes[i]).max()
+        # Step 3: the farthest hole is the new point
         new = holes[np.argmin(height)].copy()
         x = np.concatenate([x, new[None]])
         added.append(new)
         np.maximum(closest, pool @ new, out=closest)
+        # Step 4: holes near it fall back to their candidates
         spoilt = holes @ new > height
         holes[spoilt], height[spoilt], climbed[spoilt] = pool[spoilt], closest[spoilt], False
     return np.stack(added)
 
 
 def ascend(y: Float64, x: Float64) -> Float64:
-    """Follow the distance from y to the nearest of the rows of x uphill, to a local maximum or for so many steps.
+    """Climb from y, along the distance to the nearest of the rows of x, to a local maximum or for so many steps.
 
     The rows nearest at the start are all it needs, unless another one turns out to be nearer at the end.
     """
@@ -178,24 +189,27 @@ def ascend(y: Float64, x: Float64) -> Float64:
 
 
 def _climb(y: Float64, x: Float64) -> Float64:
-    """Do what `ascend` says.
+    """Climb from y to a local maximum of the distance to the nearest of the rows of x.
 
     With the nearest rows b and their parts p across y, the steepest way is against the shortest vector of the convex
     hull of the p; it is followed along a great circle until another row is as near.
     """
     best, least = y, math.inf
     for _ in range(50 + 10 * min(len(y), 10)):
+        # Step 1: the nearest rows
         inner = x @ y
         top = float(inner.max())
         if top >= least:  # no more than rounding is left to gain
             break
         best, least = y, top
         near = inner >= top - _EQUAL
+        # Step 2: the direction of steepest ascent
         shortest = _shortest(x[near] - np.multiply.outer(inner[near], y))
         rate = float(np.linalg.norm(shortest))
         if rate < _FLAT:
             break
         way = -shortest / rate
+        # Step 3: along it until another row is as near
         cotangent = ((x[~near] @ way + rate) / (top - inner[~near])).max(initial=-math.inf)  # of the first meeting
         angle = min(math.atan2(1.0, cotangent), math.atan2(rate, -top))
         y = math.cos(angle) * y + math.sin(angle) * way

@@ -12,12 +12,12 @@ from .._types import Float64
 from ..harmonics import recurrences
 from .symmetry import Group
 
-_BLOCK = 2**15
-"""Elements of a work array: a quarter of a MiB, so that the few arrays of a block stay in cache."""
+_ARRAY_ELEMENTS = 2**15
+"""Elements of one work array: a quarter of a MiB, so that the few arrays of a block stay in cache."""
 
 
 def harmonic_dimension(dim: int, degree: int) -> int:
-    """Return the number of independent harmonics of one degree on S^m."""
+    """Return the dimension of the space of harmonics of one degree on S^m."""
     below = math.comb(degree + dim - 2, dim) if degree >= 2 else 0
     return math.comb(degree + dim, dim) - below
 
@@ -45,7 +45,7 @@ class SphereInvariants:
             if len(group) == 1:
                 basis = np.eye(2 * k + 1)
             else:
-                basis = np.linalg.svd(values.reshape(2 * k + 1, n, -1).mean(2))[0][:, : counts[k]]
+                basis = np.linalg.svd(values.reshape(2 * k + 1, n, -1).mean(2))[0][:, : counts[k]]  # (2k+1, N_k)
             self._bases[k] = math.sqrt(2 * k + 1) * basis.T
 
     def __call__(self, x: Float64) -> tuple[Float64, Float64, Float64]:
@@ -60,7 +60,7 @@ class SphereInvariants:
                 table = np.stack([ordered(row, cos, sin), ordered(south, cos, sin), ordered(east, -sin, cos)])
                 parts.append(self._bases[k] @ table)  # (3, N_k, q)
             before = row
-        values, south, east = np.concatenate(parts, axis=1)
+        values, south, east = np.concatenate(parts, axis=1)  # (N, q) each
         tangents = np.array([[z * cos[1], z * sin[1], -s], [-sin[1], cos[1], np.zeros_like(s)]])
         return values, np.stack([south, east], axis=-1), np.moveaxis(tangents, 2, 0)
 
@@ -79,7 +79,7 @@ class ZonalInvariants:
         poles = sphere.uniform(self._dim, 2 * n + 8, 0)
         images = np.einsum("gij,nj->ngi", group.up_to_sign, poles)  # odd harmonics have no part where -1 is an element
         self._images = np.ascontiguousarray(images)  # (poles, order, dim+1)
-        gram = np.concatenate([part for _, part, _ in self._kernel(poles, slopes=False)])
+        gram = np.concatenate([part for _, part, _ in self._kernel(poles, slopes=False)])  # (poles, poles)
         size, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
         self._basis = (vectors[:, -n:] / np.sqrt(size[-n:])).T  # (N, poles)
 
@@ -92,16 +92,16 @@ class ZonalInvariants:
         for rows, kernel, gradient in self._kernel(x):
             kernels[:, rows] = kernel.T
             along[:, rows] = (gradient.transpose(1, 0, 2) @ tangents[rows].transpose(0, 2, 1)).transpose(1, 0, 2)
-        slopes = self._basis @ along.reshape(n_poles, -1)
+        slopes = self._basis @ along.reshape(n_poles, -1)  # (N, q dim)
         return self._basis @ kernels, slopes.reshape(-1, len(x), self._dim), tangents
 
     def _kernel(self, x: Float64, slopes: bool = True) -> Iterator[tuple[slice, Float64, Float64]]:
         """Yield rows, orbit means of the kernel there and at all poles, (q, poles), gradients (poles, q, dim+1)."""
         n_poles, order, width = self._images.shape
-        step = max(1, _BLOCK // (n_poles * order))
+        step = max(1, _ARRAY_ELEMENTS // (n_poles * order))
         for start in range(0, len(x), step):
             rows = slice(start, start + step)
-            t = (x[rows] @ self._images.reshape(-1, width).T).reshape(-1, n_poles, order)
+            t = (x[rows] @ self._images.reshape(-1, width).T).reshape(-1, n_poles, order)  # (q, poles, order)
             if not slopes:
                 terms = zip(self._factors[1:], gegenbauer_values(t, self._dim, len(self._factors) - 1), strict=True)
                 yield rows, sum(factor * values.mean(2) for factor, values in terms if factor), t[..., :0]
@@ -138,7 +138,7 @@ def _gegenbauer_sum(t: Float64, dim: int, factors: list[float]) -> tuple[Float64
 
 
 def _tangents(x: Float64) -> Float64:
-    """Return orthonormal tangents at the rows, (q, dim, dim+1): Householder's reflection that moves x to an axis."""
+    """Return orthonormal tangents at the rows, (q, dim, dim+1), by Householder's reflection that moves x to an axis."""
     normal = x.copy()
     normal[:, -1] += np.where(x[:, -1] >= 0.0, 1.0, -1.0)
     scaled = normal[:, :-1] / (1.0 + np.abs(x[:, -1:]))

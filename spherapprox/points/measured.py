@@ -1,4 +1,4 @@
-"""What is measured of control points and weights: the base of `PointSet`."""
+"""Measures of control points and weights, the base of `PointSet`: covering, separation and quadrature errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .covering.radius import BUDGET, Interval, covering_interval
 
 
 class Measured:
-    """Points with weights, and how evenly they cover the sphere and how well they serve as a quadrature."""
+    """Points with weights, and measures of their covering, separation and quadrature."""
 
     _points: Float64
     _weights: Float64
@@ -78,7 +78,7 @@ class Measured:
         return self._separation
 
     def mesh_separation_ratio(self) -> float:
-        """Return the covering radius over half the smallest distance, by which even sets are told from clustered ones.
+        """Return the covering radius over half the smallest distance, a measure of the points' evenness.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Measured:
         progress: bool = False,
         rng: np.random.Generator | int | None = 0,
     ) -> Interval:
-        """Return two numbers between which the covering radius lies, in any dimension.
+        """Return an enclosure of the covering radius, in any dimension.
 
         Parameters
         ----------

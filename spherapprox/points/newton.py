@@ -34,13 +34,16 @@ def solve(
     free = not group.invariants(degree)[1:].any()  # every orbit is a design
     functions = None if free else _invariants(group, degree)
     for _ in range(attempts):
+        # Step 1: a start, more or less relaxed
         x = sphere.uniform(group.elements.shape[1] - 1, n_orbits, rng)
         x = _relax(group, x, min(int(rng.integers(61)), int(_PAIRS / (n_orbits**2 * len(group)))))
+        # Step 2: Newton's method for F(x) = 0 (5.9)
         if functions is not None:
             x, mean, slopes = _levenberg_marquardt(functions, x)
             if np.linalg.norm(mean) > 0.3 * _ROUNDING or (proven and not _is_certified(group, degree, slopes)):
                 continue
-        points = group.orbits(x)
+        # Step 3: the orbits of the solution
+        points = group.orbits(x)  # (n_orbits * order, dim+1)
         points /= np.linalg.norm(points, axis=1, keepdims=True)
         if _are_distinct(points, len(group)):
             return points
@@ -60,14 +63,16 @@ def _is_certified(group: Group, degree: int, slopes: Float64) -> bool:
     counts = group.invariants(degree)
     dim = group.elements.shape[1] - 1
     size = sum(harmonic_dimension(dim, k) for k in range(1, degree + 1) if counts[k])
+    # 5.9: Lambda = t^2 sqrt(D)/q, with D = size
     curvature = degree**2 * math.sqrt(size) * dim / slopes.shape[1]  # n_orbits is the number of columns over dim
     smallest = np.linalg.eigvalsh(slopes @ slopes.T)[0]
+    # 5.9: s^2 > 4 Lambda epsilon, and 4 epsilon/s below half of `_SEPARATION`
     return bool(smallest > max(4.0 * curvature * _ROUNDING, (8.0 * _ROUNDING / _SEPARATION) ** 2))
 
 
 def _are_distinct(points: Float64, order: int) -> bool:
     """Tell whether orbits, one after the other, have no points within `_SEPARATION`."""
-    squares = 2.0 - 2.0 * (points[::order] @ points.T)
+    squares = 2.0 - 2.0 * (points[::order] @ points.T)  # (q, q order)
     squares[np.arange(len(squares)), order * np.arange(len(squares))] = np.inf  # the identity comes first
     return bool(squares.min() > _SEPARATION**2)
 
@@ -75,7 +80,7 @@ def _are_distinct(points: Float64, order: int) -> bool:
 def _levenberg_marquardt(
     functions: SphereInvariants | ZonalInvariants, x: Float64, steps: int = 200
 ) -> tuple[Float64, Float64, Float64]:
-    """Return points near x that make the means of all functions vanish, the means, and their slopes (N, n dim).
+    """Return points near x that make the means of all functions vanish, the means, and their slopes (N, q dim).
 
     Damped minimum-norm Newton steps -J' (J J' + damping)^-1 F. It stops where the norm of F no longer falls, and where
     it does not halve in 15 steps.
@@ -83,7 +88,7 @@ def _levenberg_marquardt(
 
     def means(x: Float64) -> tuple[Float64, Float64, Float64]:
         values, slopes, tangents = functions(x)
-        return values.mean(1), slopes.reshape(len(values), -1) / len(x), tangents
+        return values.mean(1), slopes.reshape(len(values), -1) / len(x), tangents  # (N,), (N, q dim), (q, dim, dim+1)
 
     mean, slopes, tangents = means(x)
     norms = [float(np.linalg.norm(mean))]
@@ -91,20 +96,24 @@ def _levenberg_marquardt(
     unit = float(np.trace(normal)) / len(normal)
     damping, identity = 1e-3, np.eye(len(normal))
     for _ in range(steps):
+        # Step 1: the damped minimum-norm step along the tangents
         try:
             step = slopes.T @ np.linalg.solve(normal + damping * unit * identity, mean)
         except np.linalg.LinAlgError:
             damping *= 10.0
             continue
+        # Step 2: the trial points, back on the sphere
         trial = x - np.einsum("qu,qui->qi", step.reshape(tangents.shape[:2]), tangents)
         trial /= np.linalg.norm(trial, axis=1, keepdims=True)
         result = means(trial)
+        # Step 3: less damping where it is better, more where not
         norm = float(np.linalg.norm(result[0]))
         if norm < norms[-1]:
             x, (mean, slopes, tangents) = trial, result
             normal, damping = slopes @ slopes.T, max(0.15 * damping, 1e-15)
         else:
             damping *= 5.0
+        # Step 4: the end, at rounding or where it stalls
         if norm >= norms[-1] and (norms[-1] < _ROUNDING or damping > 1e8):
             break
         norms.append(min(norm, norms[-1]))
@@ -123,9 +132,9 @@ def _relax(group: Group, x: Float64, iterations: int) -> Float64:
         y = flat.reshape(q, width)
         length = np.linalg.norm(y, axis=1, keepdims=True)
         y = y / length
-        images = group.orbits(y)
+        images = group.orbits(y)  # (q order, d)
         squares = np.maximum(2.0 - 2.0 * (y @ images.T).reshape(q, q, -1), 1e-12)
-        squares[own] = np.inf
+        squares[own] = np.inf  # (q, q, order)
         terms = squares ** (-0.5 * (width - 1))
         total = terms.sum()
         gradient = (2.0 * (width - 1) * terms / squares).reshape(q, -1) @ images

@@ -1,4 +1,4 @@
-"""What operations on point sets compute: a sum in doubled precision, and isometries of the sphere."""
+"""Operations on point sets: sums in doubled precision, and isometries of the sphere."""
 
 from __future__ import annotations
 
@@ -22,23 +22,21 @@ def weighted_sum(weights: Float64, values: Float64) -> Float64:
     exponent = int(np.frexp(np.abs(values).max())[1])
     terms = weights[:, None] * np.ldexp(values, -exponent)  # no sum overflows unless the result does
     errors = np.zeros(terms.shape[1])
-    while len(terms) > 1:
-        rest = terms[len(terms) // 2 * 2 :]
+    while len(terms) > 1:  # (terms, p), half as many each time
+        odd = terms[len(terms) // 2 * 2 :]  # (0 or 1, p)
         a, b = terms[: len(terms) // 2], terms[len(terms) // 2 : len(terms) // 2 * 2]
         total = a + b
-        shadow = total - a
+        shadow = total - a  # Knuth's two-sum
         errors += ((a - (total - shadow)) + (b - shadow)).sum(axis=0)
-        terms = np.concatenate([total, rest])
+        terms = np.concatenate([total, odd])
     return np.asarray(np.ldexp(terms[0] + errors, exponent))
 
 
 def isometry(rotation: Any, dim: int) -> Float64:
-    """Return the orthogonal matrix (dim+1, dim+1) that a matrix or SciPy's `Rotation` stands for."""
+    """Check a rotation, a matrix or SciPy's `Rotation`, and return its orthogonal matrix (dim+1, dim+1)."""
     matrix: ArrayLike = rotation.as_matrix() if hasattr(rotation, "as_matrix") else rotation
-    array = _checks.floating(matrix, "R").astype(np.float64)
     d = dim + 1
-    if array.shape != (d, d):
-        raise ValueError(f"'R' must have shape ({d}, {d}) for dim = {dim}, got {array.shape}")
+    array = _checks.floating(matrix, "R", (d, d), note=f" for dim = {dim}").astype(np.float64)
     worst = float(np.abs(array.T @ array - np.eye(d)).max())
     if not worst <= _ORTHOGONAL:
         raise ValueError(

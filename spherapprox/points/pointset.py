@@ -1,4 +1,4 @@
-"""The record of control points on S^m, `PointSet`, and what else heads take."""
+"""The record of control points on S^m, `PointSet`, and the nodes and weights that heads take from it."""
 
 from __future__ import annotations
 
@@ -252,11 +252,10 @@ def nodes(points: Points, name: str = "points") -> tuple[Floats, Float64 | None]
 
 
 def _as_set(points: Points, name: str, dim: int) -> PointSet:
-    """Return points of S^dim as a point set; of a partition with its radius, where none is computed when asked for."""
+    """Return points of S^dim as a point set; a partition's has its radius, where none would be computed on demand."""
     if not isinstance(points, EqualMeasurePartition | PointSet):
         return PointSet(_checks.rows(points, name, dim=dim))
-    if points.dim != dim:
-        raise ValueError(f"'{name}' must have dim = {dim} as this set has, got {points.dim}")
+    _checks.same_dim(points.dim, name, dim, "as this set has")
     if isinstance(points, PointSet):
         return points
     return PointSet(points.centers(), covering_radius=points.cell_radius() if dim > 2 else None)
@@ -273,6 +272,6 @@ def require_equal(weights: Float64 | None) -> None:
 
 def _refuse_sets(points: object) -> None:
     """Raise where sets of points are given instead of their rows: their weights and radius would be lost."""
-    for kind, rows in ((EqualMeasurePartition, ".centers()"), (PointSet, ".points")):
-        if isinstance(points, kind):
+    for record, rows in ((EqualMeasurePartition, ".centers()"), (PointSet, ".points")):
+        if isinstance(points, record):
             raise TypeError(f"'points' must be an array of rows, got {points!r}: pass its {rows}")

@@ -104,12 +104,14 @@ def greedy(
     if candidates is not None:
         candidates = _checks.integer(candidates, "candidates", minimum=1, maximum=2**30)
     progress, generator = _checks.flag(progress, "progress"), _checks.generator(rng)
+    # Step 1: the given points, as unit rows
     given = _rows(points, n, "pass a larger 'n', or fewer points")
     dim = given.shape[1] - 1
     _checks.memory(n * (400.0 if dim == 2 else 120.0 + 24.0 * dim), f"{n} points of S^{dim}", "pass a smaller 'n'")
     x, radius = given / np.linalg.norm(given, axis=1, keepdims=True), None
     if len(x) == n:
         return PointSet(given)
+    # Step 2: farthest points, exactly on S^1 and S^2
     if dim == 1:
         added, radius = insertion.on_circle(x, n)
     elif dim == 2:
@@ -186,7 +188,7 @@ def relax(
     steps = _checks.integer(steps, "steps", minimum=0)
     given = _rows(points, MAX_RELAXED, "every step takes all pairs; relax fewer points, or refine these by 'greedy'")
     s = float(given.shape[1]) if exponent is None else _checks.real(exponent, "exponent", minimum=0.0)
-    x = given / np.linalg.norm(given, axis=1, keepdims=True)
+    x = given / np.linalg.norm(given, axis=1, keepdims=True)  # (n, d)
     if len(x) == 1 or steps == 0:
         return PointSet(given)
     bar = _bar(None, "relaxation", total=steps) if progress else None
@@ -214,7 +216,7 @@ def _rows(points: Points, maximum: int, remedy: str) -> Float64:
 
 
 def _pool(dim: int, n: int, candidates: int | None, rng: np.random.Generator) -> Float64:
-    """Return candidates on S^dim."""
+    """Draw the candidates on S^dim."""
     count = candidates or min(max(2**12, 1 << (8 * n - 1).bit_length()), MAX_CANDIDATES)
     _checks.memory(48.0 * count * (dim + 1), f"{count} candidates on S^{dim}", "pass fewer 'candidates'")
     return sobol(dim, count, rng).points if dim <= _MAX_SOBOL else sphere.uniform(dim, count, rng)

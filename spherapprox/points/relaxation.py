@@ -10,7 +10,7 @@ import numpy as np
 from .._threads import each_block
 from .._types import Float64
 
-_FLAT = 1e-9
+_GRADIENT = 1e-9
 """Largest component of the gradient at which the descent stops; a close pair's is 1 over its distance."""
 
 _GAIN = 1e-14
@@ -33,7 +33,7 @@ class Energy:
     def __call__(self, y: Float64) -> tuple[float, Float64]:
         """Return the value and the gradient at y; both are vectors."""
         rows = y.reshape(self.best.shape)
-        length = np.linalg.norm(rows, axis=1, keepdims=True)
+        length = np.linalg.norm(rows, axis=1, keepdims=True)  # (n, 1)
         x = rows / length
         scale, nearest, total, force = self._sums(x)
         if nearest.min() == 0.0:
@@ -41,6 +41,7 @@ class Energy:
         value, share = (_power_law if self._exponent > 0.0 else _logarithm)(scale, total, self._exponent)
         if value < self.least:
             self.best, self.least = x, value
+        # the part tangent to the sphere, over |y|
         gradient = -share[:, None] * force
         gradient -= np.einsum("ij,ij->i", gradient, x)[:, None] * x
         return value, (gradient / length).ravel()
@@ -56,11 +57,12 @@ class Energy:
         return scale, nearest, total, force
 
     def _repulsion(self, x: Float64, scale: Float64) -> tuple[Float64, Float64, Float64]:
-        """Return nearest (n,), total (n,) and force (n, dim+1) of `repulsion`, in blocks of rows."""
+        """Return nearest (n,), total (n,) and force (n, dim+1) of the repulsion, in blocks of rows."""
         from .._kernels.points.riesz import ROWS, repulsion
 
         n, d = x.shape
-        by_axis, nearest, total, force = np.ascontiguousarray(x.T), np.empty(n), np.empty(n), np.empty((n, d))
+        by_axis = np.ascontiguousarray(x.T)  # (d, n)
+        nearest, total, force = np.empty(n), np.empty(n), np.empty((n, d))
 
         def task(part: slice) -> None:
             pull = np.empty((d, len(scale[part])))
@@ -72,7 +74,7 @@ class Energy:
 
 
 def _power_law(scale: Float64, total: Float64, exponent: float) -> tuple[float, Float64]:
-    """Return the value of `Energy` for s > 0, and what the forces are to be multiplied by."""
+    """Return the value of `Energy` for s > 0, and the factors of the forces in its gradient, (n,)."""
     unit = -0.5 * exponent * np.log(scale)
     rows = np.log(total) + unit
     top = float(rows.max())
@@ -82,14 +84,14 @@ def _power_law(scale: Float64, total: Float64, exponent: float) -> tuple[float, 
 
 
 def _logarithm(scale: Float64, total: Float64, exponent: float) -> tuple[float, Float64]:
-    """Return the same for s = 0."""
+    """Return the value of `Energy` for s = 0, and the factors of the forces in its gradient, (n,)."""
     others = len(total) - 1
     return 0.5 * float((total / others - np.log(scale)).sum()), 2.0 / (others * scale)
 
 
 def descend(energy: Energy, steps: int, after_step: Callable[[object], object] | None) -> None:
-    """Lower the energy in at most so many steps."""
+    """Minimise the energy in at most so many steps of L-BFGS."""
     from scipy.optimize import minimize
 
-    options = {"maxiter": steps, "maxfun": 20 * steps, "maxcor": 20, "ftol": _GAIN, "gtol": _FLAT}
+    options = {"maxiter": steps, "maxfun": 20 * steps, "maxcor": 20, "ftol": _GAIN, "gtol": _GRADIENT}
     minimize(energy, energy.best.ravel(), jac=True, method="L-BFGS-B", callback=after_step, options=options)

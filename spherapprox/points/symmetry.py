@@ -1,4 +1,4 @@
-"""Finite groups of rotations and reflections of R^(m+1): elements, orbits, and how many harmonics they leave fixed."""
+"""Finite groups of rotations and reflections of R^(m+1): elements, orbits and numbers of invariant harmonics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Group:
 
     @functools.cached_property
     def freedom(self) -> int:
-        """The dimension of the rotations that commute with the group: they move a design to another one."""
+        """Dimension of the rotations that commute with the group, which move a design to another one."""
         trace = np.trace(self.elements, axis1=1, axis2=2)
         of_square = np.einsum("gij,gji->g", self.elements, self.elements)
         return round(float(np.mean(trace**2 - of_square)) / 2.0)
@@ -51,7 +51,7 @@ class Group:
 
     @functools.cached_property
     def _characteristic_polynomials(self) -> tuple[Float64, Int64]:
-        """The different ones, (p, dim+2), highest power first, and how many elements have each."""
+        """Different characteristic polynomials, (p, dim+2), highest power first, and the number of elements of each."""
         polynomials = np.array([np.poly(g) for g in self.elements])
         some, counts = np.unique(polynomials.round(6), axis=0, return_counts=True)
         return some, counts.astype(np.int64)
@@ -61,7 +61,7 @@ class Group:
         return np.asarray(np.einsum("gij,nj->ngi", self.elements, x).reshape(-1, x.shape[1]))
 
     def invariants(self, degree: int) -> Int64:
-        """Return the number of independent invariant harmonics of the degrees 0, ..., degree (Molien's series).
+        """Return the dimensions of the invariant harmonics of the degrees 0, ..., degree, by Molien's series.
 
         They are the coefficients of the mean over the group of (1 - s^2) / det(1 - s g).
         """
@@ -134,7 +134,7 @@ def _left_products(quaternions: Float64) -> Float64:
 
 
 def _rotations(quaternions: Float64) -> Float64:
-    """Return the rotations of R^3 that the quaternions stand for, one for each pair q, -q."""
+    """Return the rotations of R^3 by the quaternions, one for each pair q, -q."""
     first = np.argmax(quaternions != 0.0, axis=1)
     w, x, y, z = quaternions[quaternions[np.arange(len(quaternions)), first] > 0.0].T
     rows = [
@@ -148,7 +148,7 @@ def _rotations(quaternions: Float64) -> Float64:
 
 
 def _signed_translations(rank: int) -> Float64:
-    """Return x_i -> +-(-1)^<c, i> x_(i + s) for all c, s in (Z/2)^rank: a group of 2^(2 rank + 1)."""
+    """Return the group of x_i -> +-(-1)^<c, i> x_(i + s), c, s in (Z/2)^rank, of order 2^(2 rank + 1)."""
     size = 2**rank
     i = np.arange(size)
     signs = 1.0 - 2.0 * parities(rank)

@@ -1,1 +1,1 @@
-"""How good control points are: separation, quadrature error and cap discrepancy."""
+"""Measures of control points: separation, quadrature error and cap discrepancy."""

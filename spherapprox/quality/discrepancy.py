@@ -71,7 +71,8 @@ def l2(x: Float64, weights: Float64, *, workers: int | None = None) -> float:
     what = f"the cap discrepancy of {n} points of S^{dim}"
     _checks.operations(0.5 * n * n * (dim + 3.0), what, "take fewer points")
     _checks.memory(24.0 * n * (dim + 2.0), what, "take fewer points")
-    columns = np.ascontiguousarray((x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]).T)
+    # Step 1: sum_{j<i} w_j |x_i - x_j| for each point
+    columns = np.ascontiguousarray((x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]).T)  # (dim+1, n)
 
     def rows(some: slice) -> Float64:
         out = np.empty(some.stop - some.start)
@@ -81,6 +82,6 @@ def l2(x: Float64, weights: Float64, *, workers: int | None = None) -> float:
     sums = np.concatenate(list(in_order(rows, slices(n, max(16, n // 256)), workers)))
     excess = math.fsum([*weights.tolist(), -1.0])
     mean = mean_chord(dim)
-    # (5.8): (2 W - 1) V_m - sum_jk w_j w_k |x_j - x_k| with W = 1 + excess
-    rest = math.fsum([mean, 2.0 * excess * mean, *(-2.0 * weights * sums).tolist()])
-    return math.sqrt(max(excess**2 + half_mean_height(dim) * rest, 0.0))
+    # Step 2: (2 W - 1) V_m - sum_jk w_j w_k |x_j - x_k| with W = 1 + excess (5.8)
+    difference = math.fsum([mean, 2.0 * excess * mean, *(-2.0 * weights * sums).tolist()])
+    return math.sqrt(max(excess**2 + half_mean_height(dim) * difference, 0.0))

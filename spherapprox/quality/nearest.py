@@ -9,14 +9,14 @@ from .._types import Float64, Int64
 
 TREE_DIM = 8
 """Up to this many columns a k-d tree is faster than matrix products (measured with uniform points)."""
-BLOCK = 2**22
-"""Elements of one block of a table of inner products."""
+TABLE_ELEMENTS = 2**22
+"""Elements of a block of the table of inner products."""
 QUERY = 2e-6
 """Seconds of a query of the tree, about."""
 
 
 def unit(x: Float64) -> Float64:
-    """Divide rows by their length: each direction moves by at most a unit in the last place."""
+    """Normalise rows: each direction moves by at most a unit in the last place."""
     return np.asarray(x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None])
 
 
@@ -46,7 +46,7 @@ def angles(x: Float64, y: Float64) -> Float64:
 
 
 class Nearest:
-    """Finds the nearest row of `x` (n, d), unit rows, in `workers` threads."""
+    """Search for the nearest of the unit rows `x` (n, d), in `workers` threads."""
 
     def __init__(self, x: Float64, workers: int | None) -> None:
         self._x, self._workers = x, workers
@@ -57,11 +57,11 @@ class Nearest:
             self._tree = cKDTree(x)
 
     def __call__(self, c: Float64) -> tuple[Int64, Float64]:
-        """Return index of and angle to the nearest row, for unit rows `c`."""
+        """Return the index of the nearest row and the angle to it, (q,) each, for unit rows `c` (q, d)."""
         if self._tree is not None:
             index = self._tree.query(c, workers=for_work(self._workers, QUERY * len(c)))[1].astype(np.int64)
         else:
-            blocks = slices(len(c), max(1, BLOCK // len(self._x)))
+            blocks = slices(len(c), max(1, TABLE_ELEMENTS // len(self._x)))
             index = np.concatenate(list(in_order(lambda block: self._dense(c[block]), blocks, self._workers)))
         return index, angles(c, self._x[index])
 

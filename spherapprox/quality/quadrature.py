@@ -18,10 +18,10 @@ from .._threads import in_order, most, slices
 from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 
-_BLOCK = 2**20
+_ARRAY_ELEMENTS = 2**20
 """Elements of one work array: 8 MiB."""
 
-_SAME = 46
+_DIGITS = 46
 """Colatitudes that agree in so many binary digits count as one: more than rounding separates."""
 
 
@@ -66,31 +66,32 @@ def errors_by_degree(x: Float64, weights: Float64, degree: int, *, workers: int 
 
 
 def _require_affordable(n: int, dim: int, degree: int, workers: int | None) -> None:
-    """Refuse what would take too much memory or time."""
+    """Check the memory and the operations of the errors against their limits."""
     basis, inner = (math.exp(min(log_columns(degree, k), 500.0)) if k else 1.0 for k in (dim, dim - 1))
     what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
     threads = min(most(workers), _most_blocks(n, dim, degree, inner))
-    arrays = basis * (3.0 + threads) + threads * (2.0 * max(inner, _BLOCK) + _BLOCK) + 3.0 * n * (dim + 1)
+    scratch = 2.0 * max(inner, _ARRAY_ELEMENTS) + _ARRAY_ELEMENTS  # of a thread
+    arrays = basis * (3.0 + threads) + threads * scratch + 3.0 * n * (dim + 1)
     _checks.memory(8.0 * arrays, what, "lower 'degree'")
     _checks.operations(n * (inner + basis), what, "lower 'degree' or take fewer points")
 
 
 def _most_blocks(n: int, dim: int, degree: int, inner: float) -> int:
-    """Return the most blocks that the points are cut into, and so the most threads that have work at a time."""
+    """Bound the number of blocks of the points, and so of threads that have work at a time."""
     if dim == 1:
-        return -(-n // max(1, _BLOCK // (2 * degree + 2)))
-    return max(-(-n // max(1, int(_BLOCK / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
+        return -(-n // max(1, _ARRAY_ELEMENTS // (2 * degree + 2)))
+    return max(-(-n // max(1, int(_ARRAY_ELEMENTS / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
 
 
 def _on_circle(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
     """Return the squared errors of each degree on S^1, |sum_k w_k sqrt(2) exp(i l phi_k)|^2."""
-    z = x[:, 0] + 1j * x[:, 1]
+    z = x[:, 0] + 1j * x[:, 1]  # (n,)
 
     def part(some: slice) -> Float64:
-        sums = (powers(z[some], degree) * weights[some]).sum(axis=1)
+        sums = (powers(z[some], degree) * weights[some]).sum(axis=1)  # (L+1,)
         return np.concatenate([sums.real, sums.imag])
 
-    sums = _sum(part, slices(len(z), max(1, _BLOCK // (2 * degree + 2))), workers)
+    sums = _sum(part, slices(len(z), max(1, _ARRAY_ELEMENTS // (2 * degree + 2))), workers)
     return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
 
 
@@ -100,12 +101,14 @@ def _on_sphere(x: Float64, weights: Float64, degree: int, workers: int | None) -
     inner = sizes(degree, dim - 1)
     offsets = np.concatenate([[0], np.cumsum(inner)])
     constants = seeds(dim, degree)
+    # Step 1: the points in the order of their parallels
     order, starts, cosine, sine = _parallels(x)
     x, weights = x[order, :-1], weights[order]
     x /= np.where(sine > 0.0, sine, 1.0)[:, None]  # 0 at the poles, where only l' = 0 counts
     ends = np.append(starts[1:], len(x))
-    step = max(1, _BLOCK // max(int(offsets[-1]), degree + 1))
+    step = max(1, _ARRAY_ELEMENTS // max(int(offsets[-1]), degree + 1))
 
+    # Step 2: sums over the points of each parallel, times functions of its colatitude (5.7, a basis)
     def part(some: slice) -> Float64:
         first, last = starts[some][0], ends[some][-1]
         sums = np.zeros((int(offsets[-1]), some.stop - some.start))
@@ -118,20 +121,21 @@ def _on_sphere(x: Float64, weights: Float64, degree: int, workers: int | None) -
 
     parallels = slices(len(starts), min(step, max(16, -(-len(starts) // 16))))
     sums = _sum(part, parallels, workers)
+    # Step 3: the squares of each degree
     squares, first = np.zeros(degree + 1), 0
     for low, count in enumerate(inner):
-        block = sums[first : first + (degree - low + 1) * count].reshape(-1, count)
+        block = sums[first : first + (degree - low + 1) * count].reshape(-1, count)  # (L-l'+1, count)
         squares[low:] += np.einsum("ij,ij->i", block, block)
         first += block.size
     return squares
 
 
 def _parallels(x: Float64) -> tuple[Int64, Int64, Float64, Float64]:
-    """Return the order by colatitude, where parallels begin in it, and cosine and sine in that order."""
+    """Return the order by colatitude, the starts of the parallels in it, and cosine and sine in that order."""
     t, s = x[:, -1], np.sqrt(np.einsum("ij,ij->i", x[:, :-1], x[:, :-1]))
     s[s < 1e-140] = 0.0  # its square is no longer a normal number
     fraction, exponent = np.frexp(np.arctan2(s, np.abs(t)))
-    angle = np.ldexp(np.rint(np.ldexp(fraction, _SAME)), exponent - _SAME)
+    angle = np.ldexp(np.rint(np.ldexp(fraction, _DIGITS)), exponent - _DIGITS)
     order = np.lexsort((angle, t < 0.0))
     angle, t, s = angle[order], t[order], s[order]
     new = (np.diff(angle) != 0.0) | (np.diff(t < 0.0))
@@ -147,7 +151,7 @@ def _add_up(table: Float64, rows: slice, starts: Int64, sums: Float64) -> None:
 
 
 def _against_colatitude(dim: int, t: Float64, s: Float64, offsets: Int64, scale: Float64, sums: Float64) -> Float64:
-    """Return the sums over parallels times functions of the colatitude: for each l' a block of all l >= l'."""
+    """Return the sums over parallels times functions of the colatitude: for each l' a block of the degrees l >= l'."""
     degree = len(scale) - 1
     functions, blocks = np.empty((degree + 1, len(t))), []
     for low in range(degree + 1):
@@ -158,7 +162,7 @@ def _against_colatitude(dim: int, t: Float64, s: Float64, offsets: Int64, scale:
 
 
 def _sum(function: Callable[[slice], Float64], tasks: list[slice], workers: int | None) -> Float64:
-    """Return the sum of what a function makes of the tasks, in their order and compensated."""
+    """Return the sum of a function's results for the tasks, in their order and compensated."""
     total = function(tasks[0])
     carry = np.zeros_like(total)
     for part in in_order(function, tasks[1:], workers):

@@ -13,8 +13,8 @@ from .._threads import for_work, in_order
 from .._types import Float32, Float64
 from .nearest import QUERY, TREE_DIM, angles, projection, unit
 
-_BLOCK = 2048
-"""Rows and columns of a block of inner products."""
+_TABLE_ROWS = 2048
+"""Rows and columns of a block of the table of inner products."""
 _CHUNK = 2**17
 """Queries of the tree, and candidate pairs, that are taken together."""
 
@@ -58,8 +58,10 @@ def separation(points: ArrayLike, *, workers: int | None = None, progress: bool 
     _checks.memory(32.0 * rows.size, f"the separation of {len(rows)} points", "take fewer points")
     if len(rows) == 1:
         return math.inf
+    # Step 1: a close pair, among neighbours along one direction
     x = unit(rows)
     pair, chord = _neighbours(x)
+    # Step 2: the closest pair, among those that are closer
     if chord > 0.0:
         search = _by_tree if x.shape[1] <= TREE_DIM else _by_products
         pair = search(x, pair, chord, workers, progress)
@@ -67,7 +69,7 @@ def separation(points: ArrayLike, *, workers: int | None = None, progress: bool 
 
 
 def _neighbours(x: Float64) -> tuple[tuple[int, int], float]:
-    """Return the closest pair, and its chord, among rows that are neighbours along one direction: equal rows are."""
+    """Return the closest pair, and its chord, among neighbours along one direction, as equal rows are."""
     order = np.argsort(projection(x), kind="stable")
     best, pair = math.inf, (0, 1)
     for i in range(0, len(x) - 1, _CHUNK):
@@ -81,7 +83,7 @@ def _neighbours(x: Float64) -> tuple[tuple[int, int], float]:
 
 
 def _by_tree(x: Float64, pair: tuple[int, int], chord: float, workers: int | None, progress: bool) -> tuple[int, int]:
-    """Return the closest pair, asking for each row's nearest other row closer than the best so far."""
+    """Return the closest pair, by a search in a tree for the nearest other row of each, closer than the best so far."""
     from scipy.spatial import cKDTree
     from tqdm.auto import tqdm
 
@@ -115,7 +117,7 @@ def _by_products(
             known = min(known, (angle, i, j))
         return known
 
-    blocks = [(i, j) for i in range(0, len(x), _BLOCK) for j in range(i, len(x), _BLOCK)]
+    blocks = [(i, j) for i in range(0, len(x), _TABLE_ROWS) for j in range(i, len(x), _TABLE_ROWS)]
     found = in_order(search, blocks, workers)
     for known in tqdm(found, total=len(blocks), desc="separation", leave=False, disable=not progress):
         best[0] = min(best[0], known)
@@ -125,7 +127,8 @@ def _by_products(
 def _candidates(x: Float64, single: Float32, block: tuple[int, int], cut: float) -> Iterator[tuple[float, int, int]]:
     """Yield the closest of each chunk of pairs of a block whose inner product is at least `cut`."""
     i, j = block
-    table = single[i : i + _BLOCK] @ single[j : j + _BLOCK].T
+    # (rows of the block, columns of the block)
+    table = single[i : i + _TABLE_ROWS] @ single[j : j + _TABLE_ROWS].T
     if i == j:
         table[np.tril_indices(len(table))] = -2.0
     if float(table.max()) < cut:

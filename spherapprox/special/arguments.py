@@ -20,11 +20,8 @@ MAX_DEGREE = 10**6
 
 def real(value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
     """Return a float for a scalar in range, without building an array, and a checked float64 array else."""
-    if type(value) in (float, int, np.float64):
-        try:
-            number = float(value)
-        except OverflowError:
-            raise ValueError(f"'{name}' must be within the range of floats, got {_checks.show(value)}") from None
+    if type(value) in (float, np.float64) or (type(value) is int and abs(value) <= _checks.MAX_COUNT):
+        number = float(value)
         if (minimum is None or number >= minimum) and (maximum is None or number <= maximum):
             return number
     array = _checks.reals(value, name, minimum=minimum, maximum=maximum)

@@ -45,13 +45,9 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
     top = 90.0 if degrees else np.pi / 2
     north = _checks.reals(latitude, "latitude", minimum=-top, maximum=top, finite=True, nan=False)
     east = _checks.reals(longitude, "longitude", finite=True, nan=False)
-    try:
-        north, east = np.broadcast_arrays(north, east)
-    except ValueError:
-        raise ValueError(
-            f"'latitude' and 'longitude' must broadcast, got shapes {north.shape} and {east.shape}: "
-            "latitude[:, None] and longitude give a grid"
-        ) from None
+    remedy = "latitude[:, None] and longitude give a grid"
+    _checks.broadcast_shape(remedy, latitude=north.shape, longitude=east.shape)
+    north, east = np.broadcast_arrays(north, east)
     if degrees:
         east = np.fmod(east, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
     cos, sin = (cosdg, sindg) if degrees else (np.cos, np.sin)
@@ -153,9 +149,7 @@ def from_polar(angles: ArrayLike) -> Float64:
     >>> sphere.from_polar([[np.pi / 3, np.pi / 2]]).round(6)
     array([[0.      , 0.866025, 0.5     ]])
     """
-    array = _checks.floating(angles, "angles").astype(np.float64)
-    if array.ndim != 2:
-        raise ValueError(f"'angles' must have shape (n, dim), got {array.shape}: one point is angles[None, :]")
+    array = _checks.floating(angles, "angles", ("n", "dim"), remedy="one point is angles[None, :]").astype(np.float64)
     n, dim = array.shape
     x = np.empty((n, dim + 1))
     radius = np.ones(n)  # the product of the sines so far

@@ -53,13 +53,7 @@ def distance(x: ArrayLike, y: ArrayLike) -> Float64:
     a, b = _unit(x, "x"), _unit(y, "y")
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"'x' and 'y' must have the same last axis dim+1, got shapes {a.shape} and {b.shape}")
-    try:
-        shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
-    except ValueError:
-        raise ValueError(
-            f"'x' and 'y' must broadcast over their leading axes, got shapes {a.shape} and {b.shape}: "
-            "x[:, None] and y give the table of all pairs"
-        ) from None
+    shape = _checks.broadcast_shape("x[:, None] and y give the table of all pairs", x=a.shape, y=b.shape)[:-1]
     _checks.memory(5 * 8 * float(np.prod(shape, dtype=float)), "the table of distances", "pass fewer rows at a time")
     minus, plus, cross = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for j in range(a.shape[-1]):
@@ -112,8 +106,6 @@ def uniform(dim: int, n: int, rng: np.random.Generator | int | None = None) -> F
 
 def _unit(x: ArrayLike, name: str) -> Float64:
     """Return rows of unit length with any leading axes."""
-    array = _checks.floating(x, name)
-    if array.ndim == 0:
-        raise ValueError(f"'{name}' must have shape (..., dim+1), got a scalar")
+    array = _checks.floating(x, name, (..., "dim+1"))
     _checks.rows(array.reshape(-1, array.shape[-1]), name)
     return array.astype(np.float64, copy=False)

@@ -72,9 +72,7 @@ def inverse_stereographic(y: ArrayLike) -> Float64:
     >>> sphere.inverse_stereographic([[3.0, 0.0]])
     array([[0.6, 0. , 0.8]])
     """
-    array = _checks.floating(y, "y").astype(np.float64)
-    if array.ndim != 2:
-        raise ValueError(f"'y' must have shape (n, dim), got {array.shape}: one point is y[None, :]")
+    array = _checks.floating(y, "y", ("n", "dim"), remedy="one point is y[None, :]").astype(np.float64)
     radius = np.abs(np.hypot.reduce(array, axis=1, keepdims=True))  # (n, 1)
     far = radius > 1.0
     shrink = np.where(far, radius, 1.0)

@@ -161,8 +161,8 @@ def evaluate(
     numbers = _checks.values_for(values, "values", len(controls), "the control points")
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
     progress, explain = _checks.flag(progress, "progress"), _checks.flag(explain, "explain")
-    if log and numbers.min() < 0.0:
-        raise ValueError(f"'values' must be at least 0 for log=True, got {numbers.min():g}: use log=False")
+    if log:
+        _checks.non_negative_for_log(numbers)
     result, taken = evaluate_arrays(
         points, controls, numbers, concentration, normalize, method, rtol, workers, out, log=log, progress=progress,
         explain=explain,
@@ -194,7 +194,7 @@ def evaluate_arrays(
     shape = (len(points), *numbers.shape[1:])
     dtype = np.result_type(points, controls, numbers)
     if out is not None:
-        _check_out(out, shape, dtype)
+        _checks.destination(out, shape, dtype)
 
     # Step 2: evaluate, in float64 where float32 does not reach
     single = dtype == np.float32 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
@@ -233,17 +233,6 @@ def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log:
         rounding *= float(np.abs(answer[np.isfinite(answer)]).max(initial=0.0))
         return replace(taken, rtol=taken.rtol + rounding)
     return replace(taken, rtol=taken.rtol + rounding, atol=taken.atol + float(limits.smallest_normal))
-
-
-def _check_out(out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Check that the result can be written into `out` as it is."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"'out' must be a NumPy array, got {_checks.show(out)} of type {type(out).__name__}")
-    if out.shape != shape or out.dtype != dtype or not out.flags.writeable:
-        raise ValueError(
-            f"'out' must be a writeable array of shape {shape} and {dtype}, "
-            f"got shape {out.shape} and {out.dtype}, writeable: {out.flags.writeable}"
-        )
 
 
 def pair_bar(progress: bool) -> AbstractContextManager[Report]:

@@ -183,7 +183,7 @@ def _pole(pole: ArrayLike | None, dim: int) -> Float64:
 
 
 def _steepest_bump(kappa: float) -> float:
-    """Return max_t kappa sin(t) exp(kappa (cos t - 1)); docstring of `bump`."""
+    """Return the steepest slope max_t kappa sin(t) exp(kappa (cos t - 1)) of a bump, as in the docstring of `bump`."""
     s = math.hypot(1.0, 2.0 * kappa)
     c = 2.0 * kappa / (1.0 + s)
     u = (1.0 + 1.0 / (s + 2.0 * kappa)) / (1.0 + s)  # 1 - c

@@ -61,8 +61,8 @@ def make(name: str, *, dim: int | None = None, **options: Any) -> Target:
     entry = _CATALOGUE[_checks.choice(name, "name", _CATALOGUE)]
     dim = _checks.dimension(entry.dim if dim is None else dim)
     everywhere = "dim" in entry.arguments
-    if not everywhere and dim != entry.dim:
-        raise ValueError(f"'dim' must be {entry.dim} for target '{name}', got {dim}: leave it out")
+    if not everywhere:
+        _checks.agreeing(dim, "dim", entry.dim, f" for target '{name}'")
     takes = [argument for argument in entry.arguments if argument != "dim"]
     for option in options:
         if option not in takes:

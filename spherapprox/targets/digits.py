@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _checks
 from .._types import Float64
 
 
 def digits() -> tuple[Float64, Float64]:
-    """Return 1797 handwritten digits as points on S^63, and which digits they are, as data for `CoreHead.fit`.
+    """Return 1797 handwritten digits as points on S^63 and their labels, as data for `CoreHead.fit`.
 
     It is no `Target`: nothing is known of the function between these points, and it has no Lipschitz constant.
 
@@ -36,12 +37,8 @@ def digits() -> tuple[Float64, Float64]:
     >>> x.shape, y.argmax(axis=1)[:4]
     ((1797, 64), array([0, 1, 2, 3]))
     """
-    try:
+    with _checks.needs("scikit-learn, which carries the data", "digits()", "learn"):
         from sklearn.datasets import load_digits
-    except ImportError as error:
-        raise ImportError(
-            'digits() reads the data that scikit-learn carries: pip install "spherapprox[learn]" installs it'
-        ) from error
 
     images, labels = load_digits(return_X_y=True)
     return images / np.linalg.norm(images, axis=1, keepdims=True), np.eye(10)[labels]

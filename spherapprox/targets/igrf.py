@@ -73,6 +73,7 @@ def radial_coefficients(year: float) -> Float64:
 
 
 def sum_harmonics(coefficients: Float64, x: Floats) -> Float64:
+    """Evaluate the sum of Schmidt's harmonics with these coefficients."""
     return harmonics.synthesize(coefficients, x, normalization="schmidt")
 
 

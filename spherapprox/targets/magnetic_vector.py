@@ -90,8 +90,8 @@ def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Tar
 
 
 def _sum_local(coefficients: Float64, x: Floats) -> Float64:
-    """Return north, east and down components of the field with these Cartesian ones."""
-    field = sum_harmonics(coefficients, x)
+    """Evaluate the north, east and down components of the field with these Cartesian coefficients, (n, 3)."""
+    field = sum_harmonics(coefficients, x)  # (n, 3)
     x = x.astype(np.float64)
     s = np.hypot(x[:, 0], x[:, 1])
     cos, sin = np.ones(len(x)), np.zeros(len(x))  # of the longitude, 0 at the poles

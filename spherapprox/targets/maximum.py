@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, harmonics
 from .._types import Float64, Int64
+from ..harmonics.columns import coefficient_table
 
 _COARSEST = 0.2
 """The first grid's slack: at degree n it has some 25 n^2 cells."""
@@ -67,12 +68,11 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     >>> round(found.sup_norm, 3), round(found.lipschitz, 3)
     (2.0, 2.0)
     """
-    table = _checks.floating(coefficients, "coefficients").astype(np.float64)
-    if table.ndim != 2 or math.isqrt(len(table)) ** 2 != len(table):
-        raise ValueError(f"'coefficients' must have shape ((K+1)^2, p), got {table.shape}: fill up with zeros")
+    table, max_degree = coefficient_table(coefficients)
+    _checks.shaped(table, "coefficients", ("(K+1)^2", "p"))
     slack = _checks.real(slack, "slack", minimum=1e-8, maximum=_COARSEST)
     normalization = _checks.choice(normalization, "normalization", harmonics.NORMALIZATIONS)
-    degree = harmonics.degrees(math.isqrt(len(table)) - 1)
+    degree = harmonics.degrees(max_degree)
     n = int(degree[np.any(table != 0.0, axis=1)].max(initial=0))
     table, degree = table[: (n + 1) ** 2], degree[: (n + 1) ** 2]
     if n == 0:
@@ -108,7 +108,8 @@ def _schmidt_factors(degree: Int64, normalization: str) -> Float64:
 
 
 def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: float) -> tuple[float, float]:
-    """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, known to `error`."""
+    """Return a lower and an upper bound of the maximum of `size`, a norm as in 6.1 of degree n, computed to `error`."""
+    # Step 1: a grid of cells, counts along a meridian and twice as many along a parallel
     half = _half_width(math.acos(1.0 - _COARSEST) / n)
     count = math.ceil(0.5 * math.pi / half)
     half = 0.5 * math.pi / count
@@ -116,11 +117,13 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
     theta, phi = (axis.ravel() for axis in np.meshgrid(edges[:count], edges, indexing="ij"))
     best = 0.0
     while True:
+        # Step 2: the values at the midpoints, and the factor of 6.1
         found = size(_points(theta, phi))
         best = max(best, float(found.max()))
         share = math.cos(2.0 * n * math.asin(math.sqrt(2.0) * math.sin(0.5 * half)))
         if 1.0 - share <= slack:
             return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
+        # Step 3: the cells that may hold the maximum, cut into smaller ones
         kept = found + error >= (best - error) * share
         if int(kept.sum()) * _DIVISION**2 > _MOST_CELLS:
             raise ValueError(
@@ -129,6 +132,7 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
             )
         steps = (np.arange(_DIVISION) - 0.5 * (_DIVISION - 1)) * (2.0 * half / _DIVISION)
         down, across = (axis.ravel() for axis in np.meshgrid(steps, steps, indexing="ij"))
+        # (cells _DIVISION^2,)
         theta, phi = (theta[kept, None] + down).ravel(), (phi[kept, None] + across).ravel()
         half /= _DIVISION
 

@@ -144,6 +144,7 @@ def random_smooth(
     weights = generator.standard_normal(terms)
     weights /= np.abs(weights).sum()
     centers.flags.writeable = weights.flags.writeable = False
+    # 4.12, moduli
     slope = 0.5 * math.sqrt(s) * ((s - 1.0) / s) ** (0.5 * (s - 1.0)) if s > 1.0 else 2.0**-s
     return Target(
         functools.partial(_powers, s, centers, weights),
@@ -157,7 +158,7 @@ def random_smooth(
 
 
 def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
-    """Return how far a target of `random_smooth` is from polynomials of a degree, at most.
+    """Bound the distance of a target of `random_smooth` from the polynomials of a degree.
 
     Parameters
     ----------
@@ -194,13 +195,14 @@ def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
     n = _checks.integer(
         degree, "degree", minimum=math.floor(half), why="from 'smoothness'/2 on the terms have one sign"
     )
+    # 4.12
     sine = abs(math.sin(math.pi * (half - round(half))))  # pi / (Gamma(half) |Gamma(1 - half)|)
     log = betaln(float(n + dim), half) + betaln(n + 1.0 - half, half) - betaln(0.5 * dim, half)
     return sine / math.pi * math.exp(log)
 
 
 def _smoothness(smoothness: float) -> float:
-    """Check s."""
+    """Check the smoothness s, which is no even number."""
     s = _checks.real(smoothness, "smoothness", above=0.0, maximum=100.0)
     if s % 2.0 == 0.0:
         raise ValueError(f"'smoothness' must be no even number, got {s:g}: even powers of distances are polynomials")
@@ -222,7 +224,7 @@ def _powers(s: float, centers: Float64, weights: Float64, x: Floats) -> Float64:
 
 
 def _constants(dim: int, degree: int, c: Float64, of: Int64) -> tuple[float, float, str]:
-    """Return proven bounds of the sup norm and of the slope of a polynomial, and how they are proven."""
+    """Return proven bounds of the sup norm and of the slope of a polynomial, and the method of proof."""
     if degree == 0:
         return abs(float(c[0])) * _ROUNDING, 0.0, "a constant"
     if dim == 1:
@@ -231,6 +233,7 @@ def _constants(dim: int, degree: int, c: Float64, of: Int64) -> tuple[float, flo
         slack = min(0.5, max(1e-3, 5.0 * degree**2 / _GRID))
         found = harmonics.bandlimited_maximum(c, slack=slack)
         return found.sup_norm, found.lipschitz, "harmonics.bandlimited_maximum"
+    # 4.12
     norms = np.sqrt(np.bincount(of, c * c))
     k = np.arange(degree + 1.0)
     size = sizes(degree, dim).astype(np.float64)
@@ -253,6 +256,7 @@ def _on_circle(degree: int, c: Float64) -> tuple[float, float]:
     series[0, 1 : degree + 1] = math.sqrt(0.5) * (c[1::2] - 1j * c[2::2])
     series[1] = 1j * np.arange(q // 2 + 1) * series[0]
     largest = np.abs(np.fft.irfft(series, q, axis=1, norm="forward")).max(axis=1)
+    # 6.1
     value, slope = largest / math.cos(math.pi * degree / q) * _ROUNDING
     return float(value), float(slope)
 

@@ -182,9 +182,7 @@ def _tangent(v: Float64, x: Floats) -> Float64:
 
 def _skew(matrix: ArrayLike, dim: int) -> Float64:
     """Check a skew-symmetric matrix and return a read-only copy."""
-    a = _checks.floating(matrix, "matrix").astype(np.float64)
-    if a.shape != (dim + 1, dim + 1):
-        raise ValueError(f"'matrix' must have shape ({dim + 1}, {dim + 1}) for dim = {dim}, got {a.shape}")
+    a = _checks.floating(matrix, "matrix", (dim + 1, dim + 1), note=f" for dim = {dim}").astype(np.float64)
     if not np.array_equal(a, -a.T):
         raise ValueError("'matrix' must be skew-symmetric, got A.T != -A: (A - A.T) / 2 is")
     a.flags.writeable = False
@@ -203,9 +201,7 @@ def _vector(vector: ArrayLike | None, dim: int) -> tuple[Float64, float]:
         v = np.zeros(dim + 1)
         v[-1] = 1.0
     else:
-        v = _checks.floating(vector, "vector").astype(np.float64)
-        if v.shape != (dim + 1,):
-            raise ValueError(f"'vector' must have shape ({dim + 1},) for dim = {dim}, got {v.shape}")
+        v = _checks.floating(vector, "vector", (dim + 1,), note=f" for dim = {dim}").astype(np.float64)
     v.flags.writeable = False
     return v, math.hypot(*v) if dim < 1000 else float(np.linalg.norm(v))
 
@@ -226,7 +222,7 @@ def _product(a: Float64, b: Float64) -> Float64:
 
 
 def _right_factor(v: Float64) -> Float64:
-    """Return the matrix of ``x -> v x*``."""
+    """Return the matrix of ``x -> v x*`` in a Cayley-Dickson algebra."""
     columns = _product(np.broadcast_to(v, (v.size, v.size)), _conjugate(np.eye(v.size)))
     matrix = columns.T.copy()
     matrix.flags.writeable = False

@@ -99,10 +99,8 @@ class VonMisesFisher(Distribution):
             mean = _checks.one_row(mean, "mean_direction", dim=dim).astype(np.float64)
             mean.flags.writeable = False
             dim = mean.size - 1
-        lam = either(concentration, kappa, "concentration", "kappa")
-        if lam is None:
-            first = "dim" if mean is None else "mean_direction"
-            raise TypeError(f"'concentration' must be given, got none: {type(self).__name__}({first}, concentration)")
+        call = f", got none: {type(self).__name__}({'dim' if mean is None else 'mean_direction'}, concentration)"
+        lam = _checks.given(either(concentration, kappa, "concentration", "kappa"), "concentration", call)
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "concentration", _checks.concentration(lam, maximum=MAX_CONCENTRATION))
         object.__setattr__(self, "mean_direction", mean)

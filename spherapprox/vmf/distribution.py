@@ -49,8 +49,7 @@ class Distribution(Moments):
         array([-0.661871, -2.661871])
         """
         mean, given, d = self._mean(mean_direction), _checks.numeric(x, "x"), self.dim + 1
-        if given.ndim == 0 or given.shape[-1] != d:
-            raise ValueError(f"'x' must have shape (..., {d}) for dim = {self.dim}, got {given.shape}")
+        _checks.shaped(given, "x", (..., d), note=f" for dim = {self.dim}")
         points = _checks.rows(given.reshape(-1, d), "x")  # (n, dim+1)
         result = np.empty(points.shape[0])
         for part in sample.blocks(*points.shape):
@@ -163,12 +162,8 @@ class Distribution(Moments):
         """Return a copy of the mean direction that is given, or else stored."""
         if given is not None:
             return _checks.one_row(given, "mean_direction", dim=self.dim).astype(np.float64)
-        if self.mean_direction is None:
-            raise TypeError(
-                "'mean_direction' must be given, or be stored in the distribution: "
-                f"VonMisesFisher(mean_direction, {self.concentration})"
-            )
-        return self.mean_direction.copy()
+        remedy = f", or be stored in the distribution: VonMisesFisher(mean_direction, {self.concentration})"
+        return _checks.given(self.mean_direction, "mean_direction", remedy).copy()
 
     def _is_size(self, first: Any) -> bool:
         """Tell whether the first argument of `rvs` is a size, as in SciPy."""
@@ -190,6 +185,5 @@ class Distribution(Moments):
 
 def either(value: Any, other: Any, name: str, alias: str) -> Any:
     """Return the argument that was given under one of two names."""
-    if value is not None and other is not None:
-        raise TypeError(f"'{name}' and '{alias}' are the same here: give one of them, got both")
+    _checks.not_both(value, other, f"'{name}' and '{alias}' are the same here")
     return other if value is None else value

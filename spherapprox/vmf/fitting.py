@@ -22,9 +22,11 @@ def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float6
     points = _checks.rows(x, "x")
     n, columns = points.shape
     marginal = _checks.choice(method, "method", ("mle", "marginal")) == "marginal"
-    if marginal and weights is not None:
-        raise ValueError("'weights' must be None for method='marginal', which counts independent rows: repeat them")
-    share = np.full(n, 1.0 / n) if weights is None else _shares(weights, n)
+    if marginal:
+        _checks.left_out(weights, "weights", "for method='marginal', which counts independent rows", "repeat them")
+    share = _checks.weights_for(weights, "weights", n)
+    share /= share.max()
+    share /= share.sum()
     # Step 1: the mean direction
     mean, scale = _mean_row(points, share)  # (d,), (n,)
     length = math.sqrt(mean @ mean)
@@ -84,15 +86,3 @@ def _chords(points: Any, scale: Float64, share: Float64, direction: Float64) -> 
         square += float(share[part] @ sample.squares(chord))
         offset += share[part] @ chord
     return square, offset
-
-
-def _shares(weights: ArrayLike, n: int) -> Float64:
-    """Return weights divided by their sum."""
-    array = _checks.reals(weights, "weights", minimum=0.0, finite=True, nan=False)
-    if array.shape != (n,):
-        raise ValueError(f"'weights' must have shape ({n},), one for each row of 'x', got {array.shape}")
-    largest = float(array.max())
-    if not largest > 0.0:
-        raise ValueError("'weights' must have a positive sum, got 0: at least one point must count")
-    array /= largest
-    return np.asarray(array / array.sum())

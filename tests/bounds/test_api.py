@@ -95,7 +95,7 @@ def test_error_bound_names_what_is_missing(theorem, given, missing):
         ({"slack": 1.0}, ValueError, "'slack' must be less than 1.0, got 1"),
     ],
 )
-def test_bad_input(change, error, message):
+def test_refusals_name_argument_value_and_remedy(change, error, message):
     with pytest.raises(error, match=message):
         bounds.prefix_length(**({"eps": 0.1, "dim": 8} | change))
 
@@ -109,7 +109,7 @@ def test_bad_input(change, error, message):
         ({"theorem": "best"}, "'theorem' must be one of 'convolution'"),
     ],
 )
-def test_bad_input_of_error_bound(change, message):
+def test_refusals_of_error_bound_name_the_argument(change, message):
     arguments = {"dim": 2, "theorem": "sharp-split", "lipschitz": 1.0, "concentration": 1.0, "radius": 0.1, "n": 10}
     with pytest.raises(ValueError, match=message):
         bounds.error_bound(**(arguments | change))
@@ -137,7 +137,7 @@ def test_the_ends_of_the_ranges():
         assert 0.0 < best.value < 1e-9
 
 
-def test_bad_input_of_concentration_and_best_concentration():
+def test_a_theorem_without_a_concentration_is_refused():
     with pytest.raises(ValueError, match="'theorem' must be one of 'thesis-core', 'sharp-core'"):
         bounds.concentration(0.1, dim=2, theorem="sharp-split")
     with pytest.raises(ValueError, match="'theorem' must be one of"):

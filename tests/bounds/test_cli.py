@@ -123,14 +123,14 @@ def test_errors_are_one_clear_line(arguments, message, capsys, tmp_path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-def test_argparse_errors(capsys):
+def test_a_wrong_option_ends_with_status_2_and_what_is_allowed(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["study", "--concentration", "worst"])
     assert stop.value.code == 2
     assert "invalid 'theory', 'best', 'mean' or number value: 'worst'" in capsys.readouterr().err
 
 
-def test_interrupt(monkeypatch, capsys, tmp_path):
+def test_an_interruption_is_one_line_and_status_130(monkeypatch, capsys, tmp_path):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -244,7 +244,7 @@ def test_a_target_of_a_module_has_its_own_dim_and_constants(module, capsys):
         ("my_targets:height", ["--dim", "2", "--concentration", "theory"], "or --estimate-lipschitz"),
         ("my_targets:known", ["--dim", "2"], "'--dim' must be 3, as 'my_targets:known' says, got 2"),
         ("my_targets:", ["--dim", "2"], "'--target' must be module:function or a name, got 'my_targets:'"),
-        ("my_targets:known", ["--year", "2000"], "'--year' is for targets of the catalogue"),
+        ("my_targets:known", ["--year", "2000"], "'--year' must be left out where '--target' is not of the catalogue"),
         ("height", [], "'--target' must be module:function or one of geomagnetic_field, distance"),
         ("my_targets:height", ["--dim", "2", "--eps", "0.1"], "'--eps' needs a Lipschitz constant and a sup norm"),
     ],

@@ -26,7 +26,7 @@ DIMS = (1, 2, 3, 4, 6, 8, 16, 65, 1000)
 
 
 @pytest.mark.parametrize(("dim", "radius", "lower", "greedy", "volume", "rogers"), TABLE)
-def test_table(dim, radius, lower, greedy, volume, rogers):
+def test_printed_covering_numbers(dim, radius, lower, greedy, volume, rogers):
     expected = {"lower": lower, "greedy": greedy, "volume": volume} | ({"rogers": rogers} if rogers else {})
     for method, log10 in expected.items():
         assert covering_number(radius, dim=dim, method=method).log10 == pytest.approx(log10, abs=0.00501)
@@ -331,7 +331,7 @@ def test_volume_of_the_cubes():
     assert math.exp(log_cube_volume(8) - log_surface_area(8)) == pytest.approx(mean, rel=5e-3)
 
 
-def test_lattice_densities():
+def test_lattice_densities_are_conway_and_sloanes():
     table = {2: 1.2092, 3: 1.4635, 4: 1.7655, 8: 3.6658, 16: 15.3109, 24: 7.9035, 25: 16.006}
     for dim, density in table.items():  # Conway and Sloane, table 2.1 (A_n* and the Leech lattice)
         assert math.exp(log_density(dim)) == pytest.approx(density, abs=6e-5 if dim < 25 else 6e-4)
@@ -354,7 +354,7 @@ def test_lattice_optimum_is_close_to_a_scan(dim, radius):
 # ------------------------------------------------------------------------------------------------ ranges and inverse
 
 
-def test_large_radii():
+def test_two_caps_cover_at_a_right_angle_and_one_at_two():
     for method in METHODS:
         assert covering_number(math.pi / 2, dim=5, method=method).value == 2.0
         assert covering_number(math.pi, dim=5, method=method).value == 1.0
@@ -382,7 +382,7 @@ def test_outside_the_range(method, dim, radius, condition):
         covering_number(radius, dim=dim, method=method, strict=True)
 
 
-def test_boroczky_wintsche():
+def test_boroczky_and_wintsches_constant_is_400():
     expected = math.log(400 * 5 * math.log(5)) - log_cap_measure(5, 0.3)
     assert covering_number(0.3, dim=5, method="boroczky-wintsche").log == pytest.approx(expected, rel=1e-15)
 
@@ -441,7 +441,7 @@ def test_radius_where_nothing_is_said():
         covering_radius(5, dim=2, method="magic")
 
 
-def test_arrays():
+def test_arrays_of_radii_and_dimensions_broadcast():
     table = covering_number([0.1, 0.2], dim=[[2], [8]], method="volume")
     assert table.shape == (2, 2)
     assert table[1, 0].log == covering_number(0.1, dim=8, method="volume").log
@@ -460,6 +460,6 @@ def test_arrays():
         ({"radius": 0.1, "dim": 2, "method": "magic"}, ValueError, "'method' must be one of 'best'"),
     ],
 )
-def test_bad_input(arguments, error, message):
+def test_refusals_name_argument_value_and_remedy(arguments, error, message):
     with pytest.raises(error, match=message):
         covering_number(**arguments)

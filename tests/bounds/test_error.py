@@ -44,7 +44,7 @@ def test_sharp_split_is_the_smaller_one():
     assert error_bound(theorem="sharp-split", n=2000, **known).log == nearest.log
 
 
-def test_arrays():
+def test_arrays_of_arguments_broadcast():
     table = error_bound(dim=[[2], [5]], theorem="convolution", lipschitz=1.0, concentration=[1.0, 10.0, 100.0])
     assert table.shape == (2, 3)
     assert table[1, 2].log == error_bound(dim=5, theorem="convolution", lipschitz=1.0, concentration=100.0).log
@@ -80,11 +80,11 @@ def test_more_memory_is_a_smaller_error():
 @pytest.mark.parametrize(
     ("memory", "dim", "outputs", "count"), [(40, 3, 1, 1), (79, 3, 1, 1), (80, 3, 1, 2), (96, 8, 3, 1)]
 )
-def test_tokens_within(memory, dim, outputs, count):
+def test_tokens_that_fit_into_the_memory(memory, dim, outputs, count):
     assert tokens_within(memory, dim, outputs) == count
 
 
-def test_bad_budgets():
+def test_a_memory_budget_takes_the_place_of_a_count():
     with pytest.raises(ValueError, match="'memory' must be at least 40 bytes, one token for dim = 3, got 39"):
         tokens_within(39, 3)
     with pytest.raises(TypeError, match="'memory' is in place of 'n'"):

@@ -109,7 +109,7 @@ def test_missing_rows_are_explained(capsys):
     assert "no fibonacci at N = 4: on S^2 only" in capsys.readouterr().out
 
 
-def test_command(capsys, tmp_path):
+def test_the_command_writes_tables_and_figures(capsys, tmp_path):
     assert main(["points", "--dim", "1", "--n", "7", "--out", str(tmp_path / "p")]) == 0
     printed = capsys.readouterr().out
     assert "partition, centroid" in printed

@@ -54,7 +54,7 @@ def test_the_circle_has_favards_constant():
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 64, 65, 10**4, 10**8])
-def test_closed_forms(n):
+def test_approximation_errors_have_closed_forms_for_dim_2_and_4(n):
     # the Gauss nodes are Chebyshev's for m = 2, and the roots of tan N t = N tan t for m = 4
     assert approximation_error(2 * n, 2) == pytest.approx(math.pi / (2 * (n + 1)), rel=1e-11)
     assert approximation_error(2 * n + 1, 2) == approximation_error(2 * n, 2)
@@ -203,7 +203,7 @@ def test_jackson_degree_of_tiny_errors():
         (lambda: jackson_degree(0.0, 8), "'eps' must be greater than 0"),
     ],
 )
-def test_bad_input(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

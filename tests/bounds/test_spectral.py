@@ -52,7 +52,7 @@ def test_eigenvalue_bounds_meet_in_both_limits():
             assert upper - lower < 1e-6 * abs(upper)
 
 
-def test_eigenvalue_bounds_at_the_edges():
+def test_eigenvalue_bounds_fall_with_the_degree():
     assert eigenvalue_bounds(0, 5.0, 3) == (0.0, 0.0)
     assert eigenvalue_bounds(4, 0.0, 3) == (-math.inf, -math.inf)
     falling = [eigenvalue_bounds(k, 50.0, 4) for k in range(0, 2000, 7)]
@@ -89,7 +89,7 @@ def test_the_mean_angle_is_enclosed_closely():
         (lambda: mean_angle_lower(-1.0, 2), "'concentration' must be at least 0"),
     ],
 )
-def test_bad_input(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

@@ -22,7 +22,7 @@ def small():
     return study.run(targets.geomagnetic_field(), [100, 400], points=1000)
 
 
-def test_rows(small):
+def test_errors_of_every_row_keep_to_bound_and_floor(small):
     assert [(r.n, r.head, r.choice) for r in small.rows] == [
         (n, head, choice) for n in (100, 400) for head in ("core", "split") for choice in ("theory", "best")
     ]
@@ -155,7 +155,7 @@ def test_error_is_that_of_the_head(small):
     assert row.error == sup_error(head, small.target, n=1000, rng=0, workers=-1).lower
 
 
-def test_files(small, tmp_path):
+def test_files_are_read_back_as_the_study(small, tmp_path):
     paths = study.save(small, tmp_path / "out")
     assert [p.name for p in paths] == ["error.png", "maps.png", "study.csv", "study.json"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [p.name for p in paths]
@@ -314,7 +314,7 @@ def test_maps_show_target_head_and_error(small):
         ({"points": 3}, ValueError, "'points' must be at least 100, got 3"),
     ],
 )
-def test_bad_input(arguments, error, message):
+def test_refusals_name_argument_value_and_remedy(arguments, error, message):
     with pytest.raises(error, match=message):
         study.run(**({"target": targets.distance(2), "n": [10]} | arguments))
 

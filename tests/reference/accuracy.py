@@ -3,7 +3,7 @@
     python tests/reference/accuracy.py [--points 200] [--function log_iv ...] [--seed 0]
 
 Errors are against `truth`, in the unit named above each table, for scalar calls and for compiled arrays alike. The
-tests run the same tables with fewer points (tests/spherapprox/test_accuracy.py).
+tests run the same tables with fewer points (tests/spherapprox/special/test_accuracy.py).
 """
 
 from __future__ import annotations

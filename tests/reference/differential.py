@@ -2,7 +2,7 @@
 
 Run it as ``python tests/reference/differential.py --problems 20000``: it prints the numbers of cases by method and by
 switch, the largest shares of the proven bounds, and every case outside its bound; it fails if there is one. A case is
-one call of `evaluate`; tests/spherapprox/test_differential.py runs some dozens.
+one call of `evaluate`; tests/spherapprox/summation/test_differential.py runs some dozens.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from sums import Array, sphere, truth, unit
 from tqdm import tqdm
 
 from spherapprox import evaluate
 from spherapprox.summation import all_pairs, dense, lowrank, plan, scaling, truncated
 from spherapprox.summation.harmonic import legendre
-
-Array = np.ndarray[Any, Any]
 
 LARGEST_ON_SPHERE = 2000.0
 """Concentration up to which transforms on S^2 take no more than some milliseconds."""
@@ -144,28 +143,14 @@ def strided(a: Array, rng: np.random.Generator) -> Array:
             return a
 
 
-def sphere(n: int, dim: int, rng: np.random.Generator) -> Array:
-    return unit(rng.standard_normal((n, dim + 1)))
-
-
-def unit(x: Array) -> Array:
-    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
-
-
-def truth(case: Case) -> tuple[Array, Array]:
-    """Return the sums (m, p), or quotients, in long double, and those of absolute values."""
-    x, b, table = (np.asarray(a, np.longdouble) for a in (case.x, case.b, case.values.reshape(len(case.b), -1)))
-    t = ((x[:, None] - b) ** 2).sum(axis=2)
-    if not case.options["normalize"]:
-        e = np.exp(-np.longdouble(case.concentration) / 2 * t)
-        return e @ table, e @ np.abs(table)
-    e = np.exp(-np.longdouble(case.concentration) / 2 * (t - t.min(axis=1, keepdims=True)))
-    below = e.sum(axis=1, keepdims=True)
-    return e @ table / below, e @ np.abs(table) / below
+def sums(case: Case) -> tuple[Array, Array]:
+    """Return the true sums (m, p), or quotients, and those of absolute values."""
+    table = case.values.reshape(len(case.b), -1)
+    return truth(case.x, case.b, table, case.concentration, case.options["normalize"])
 
 
 def share(case: Case, method: str, wanted: Array, size: Array) -> tuple[float, plan.Plan]:
-    """Return the largest error as a share of its bound, and the plan; `wanted`, `size`: what `truth` returns."""
+    """Return the largest error as a share of its bound, and the plan; `wanted`, `size`: what `sums` returns."""
     found, taken = evaluate(
         case.x, case.b, case.values, case.concentration, method=method, explain=True, **case.options
     )
@@ -216,7 +201,7 @@ def run(seed: int, problems: int, progress: bool = False) -> tuple[Counter[str],
     for number in tqdm(range(seed, seed + problems), disable=not progress, mininterval=5.0):
         rng = np.random.default_rng(number)
         case, switch = problem(rng), str(rng.choice(list(SWITCHES)))
-        known = truth(case)
+        known = sums(case)
         for method in methods(case):
             try:
                 with forced(switch):

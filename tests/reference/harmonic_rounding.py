@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+from sums import Array, sphere, truth, unit
 
 from spherapprox.summation.harmonic.columns import column
 from spherapprox.summation.harmonic.expansion import Design, design
 from spherapprox.summation.harmonic.scattered import Scattered, scattered
 
-Array = np.ndarray[Any, Any]
 UNIT = 2.0**-53
 PI = np.longdouble("3.14159265358979323846264338327950288")
-
-
-def sphere(n: int, dim: int, rng: np.random.Generator) -> Array:
-    x = rng.standard_normal((n, dim + 1))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
 def point_sets(n: int, dim: int, rng: np.random.Generator) -> Iterator[tuple[str, Array]]:
@@ -32,19 +26,15 @@ def point_sets(n: int, dim: int, rng: np.random.Generator) -> Iterator[tuple[str
     eye = np.eye(dim + 1)
     half, axes = sphere(n // 2, dim, rng), np.concatenate([eye, -eye])
     yield "uniform", sphere(n, dim, rng)
-    yield "clusters", _unit(sphere(5, dim, rng)[rng.integers(0, 5, n)] + 0.02 * rng.standard_normal((n, dim + 1)))
+    yield "clusters", unit(sphere(5, dim, rng)[rng.integers(0, 5, n)] + 0.02 * rng.standard_normal((n, dim + 1)))
     yield "one", sphere(1, dim, rng)
     yield "equal", np.tile(sphere(1, dim, rng), (n, 1))
-    yield "poles", _unit(axes[[dim, -1]][rng.integers(0, 2, n)] + 1e-3 * rng.standard_normal((n, dim + 1)))
+    yield "poles", unit(axes[[dim, -1]][rng.integers(0, 2, n)] + 1e-3 * rng.standard_normal((n, dim + 1)))
     yield "antipodes", np.concatenate([half, -half])
     yield "axes", axes[rng.integers(0, len(axes), n)]
     ring = sphere(n, dim, rng)
     ring[:, -1] = 0.3
-    yield "ring", _unit(ring)
-
-
-def _unit(x: Array) -> Array:
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
+    yield "ring", unit(ring)
 
 
 def as_gridded(points: Scattered, cells: int) -> Array:
@@ -67,8 +57,8 @@ def error(chosen: Design, x: Array, b: Array, w: Array) -> float:
     x, b = (as_gridded(points, chosen.window.n) for points in (target, source))
     worst = scale = np.longdouble(0)
     for rows, found in zip(np.array_split(x, 16), np.array_split(got, 16), strict=True):
-        e = np.exp(-np.longdouble(chosen.concentration) / 2 * ((rows[:, None] - b) ** 2).sum(axis=2))
-        worst, scale = max(worst, np.abs(e @ w - found).max()), max(scale, (e @ np.abs(w)).max())
+        wanted, size = truth(rows, b, w, chosen.concentration)
+        worst, scale = max(worst, np.abs(wanted - found).max()), max(scale, size.max())
     return float(worst / scale) / UNIT
 
 

@@ -37,6 +37,13 @@ class Mutant(NamedTuple):
     tests: tuple[str, ...]
 
 
+def test_of(folder: str, node: str) -> str:
+    """Return the path of a test or of a file of tests: "points/refine::x" is test_x in points/test_refine.py."""
+    where, _, name = node.partition("::")
+    path = Path(folder, where)
+    return f"{path.parent}/test_{path.name}.py" + (name and f"::test_{name}")
+
+
 def table() -> list[Mutant]:
     """Read the mutations."""
     found, source, tests = [], "", ""
@@ -46,20 +53,22 @@ def table() -> list[Mutant]:
         elif line and not line.startswith("#"):
             file, old, new, nodes = line.split(" | ")
             old, new = (text.strip("`").replace("\\n", "\n") for text in (old, new))
-            split = (node.partition("::") for node in nodes.split(", "))
-            named = (f"{tests}/test_{where}.py{name and '::test_' + name}" for where, _, name in split)
-            found.append(Mutant(f"{source}/{file}.py", old, new, tuple(named)))
+            named = tuple(test_of(tests, node) for node in nodes.split(", "))
+            found.append(Mutant(f"{source}/{file}.py", old, new, named))
     return found
 
 
 def outdated(mutants: list[Mutant]) -> list[str]:
-    """Return what is wrong with the table: texts that are missing or ambiguous."""
+    """List the faults of the table: texts that are missing or ambiguous, tests that do not exist."""
     found = []
     for mutant in mutants:
         path = ROOT / mutant.file
         count = path.read_text().count(mutant.old) if path.exists() else 0
         if count != 1:
             found.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
+        for path, _, name in (test.partition("::") for test in mutant.tests):
+            if not (ROOT / path).exists() or f"\ndef {name}(" not in (ROOT / path).read_text() + "\ndef (":
+                found.append(f"{mutant.file}: no test {path}::{name}")
     return found
 
 

@@ -150,7 +150,7 @@ def test_every_cut_is_refused(path, saved):
 @pytest.mark.parametrize(
     "content", [b"", b"a text\n" * 30, pickle.dumps({"kind": "core-head"}), b"\x89PNG\r\n\x1a\n" + bytes(200)]
 )
-def test_foreign_files(path, content):
+def test_foreign_files_are_refused(path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"thing.npz' is no file of spherapprox"):
         read(path)
@@ -161,7 +161,7 @@ def test_foreign_archives_and_folders(path):
         save(path, rows=np.eye(3))
         with pytest.raises(ValueError, match=r"is no file of spherapprox, but an archive of something else"):
             read(path)
-    with pytest.raises(ValueError, match=r"is a folder: name a file"):
+    with pytest.raises(ValueError, match=r"'path' must name a file, got .* which is a folder"):
         read(path.parent)
     with pytest.raises(FileNotFoundError, match=r"nothing.npz"):
         read(path.parent / "nothing.npz")
@@ -219,7 +219,7 @@ def saved_array(array):
         (header(), {"part/rows": np.ones(3)}, "nothing in its header stands for part/rows"),
     ],
 )  # fmt: skip
-def test_forged_contents(path, head, arrays, message):
+def test_forged_contents_are_refused(path, head, arrays, message):
     forge(path, head, **arrays)
     with pytest.raises(ValueError, match=rf"thing.npz'.*{message}"):
         read(path)
@@ -320,7 +320,7 @@ def test_write_protected_files_stay(path, saved, monkeypatch):
     assert path.read_bytes() == saved
 
 
-def test_paths(path, monkeypatch):
+def test_names_without_folder_or_suffix_are_kept(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     write("plain", SMALL)  # no folder, no suffix
     assert os.listdir() == ["plain"]

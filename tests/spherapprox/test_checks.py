@@ -1,6 +1,7 @@
 """What arguments of every kind of public function have in common: how wrong ones are refused."""
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from spherapprox import (
     EqualMeasurePartition,
     Target,
     VonMisesFisher,
+    _checks,
     evaluate,
     harmonics,
     special,
@@ -179,6 +181,82 @@ def test_values_whose_squares_overflow_are_finite(dtype):
     with np.errstate(over="raise"):
         result = evaluate(np.eye(3), np.eye(3), values, 1e4)
     np.testing.assert_allclose(result, values, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted", "fits"),
+    [
+        ((3,), [(3,)], True),
+        ((3,), [(4,)], False),
+        ((3, 2), [(3,), (3, "p")], True),
+        ((3, 0), [(3,), (3, "p")], False),
+        ((3, 2, 1), [(3,), (3, "p")], False),
+        ((), [(..., "dim+1")], False),
+        ((4,), [(..., 4)], True),
+        ((2, 3, 4), [(..., 4)], True),
+        ((2, 3, 4), [(..., 3)], False),
+        ((), [()], True),
+    ],
+)
+def test_a_word_is_an_axis_of_any_length_and_an_ellipsis_any_axes(shape, wanted, fits):
+    array = np.zeros(shape)
+    if fits:
+        assert _checks.shaped(array, "x", *wanted) is array
+    else:
+        with pytest.raises(ValueError, match=r"^'x' must have shape \(.*\), got \("):
+            _checks.shaped(array, "x", *wanted)
+
+
+def test_a_wrong_shape_is_met_by_all_that_would_do_and_a_remedy():
+    message = "'y' must return shape (3,) or (..., 3, p) for 3 points, got (2,): turn it"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        _checks.shaped(np.zeros(2), "y", (3,), (..., 3, "p"), note=" for 3 points", remedy="turn it", verb="return")
+
+
+@pytest.mark.parametrize(
+    ("guard", "error", "message"),
+    [
+        (
+            lambda: _checks.instance(3, "points", EqualMeasurePartition, Target, remedy="make one"),
+            TypeError,
+            "'points' must be an EqualMeasurePartition or a Target, got 3 of type int: make one",
+        ),
+        (lambda: _checks.given(None, "dim", " here"), TypeError, "'dim' must be given here"),
+        (lambda: _checks.not_both(1, 2, "'a' is 'b'"), TypeError, "'a' is 'b': give one of them, got both"),
+        (lambda: _checks.left_out(2, "n", "for f", "fill"), ValueError, "'n' must be left out for f, got 2: fill"),
+        (
+            lambda: _checks.agreeing(3, "dim", 2, ", as f says"),
+            ValueError,
+            "'dim' must be 2, as f says, got 3: leave it out",
+        ),
+        (lambda: _checks.same_dim(3, "f", 2, "as g has"), ValueError, "'f' must have dim = 2 as g has, got 3"),
+        (
+            lambda: _checks.broadcast_shape("x[:, None]", x=(3,), y=(2, 2)),
+            ValueError,
+            "'x' and 'y' must broadcast, got shapes (3,) and (2, 2): x[:, None]",
+        ),
+    ],
+)
+def test_a_complaint_names_the_argument_its_value_and_the_remedy(guard, error, message):
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        guard()
+
+
+def test_what_agrees_passes():
+    assert _checks.instance(3, "n", int, str) == 3
+    assert _checks.given(0, "n", "") == 0
+    assert _checks.broadcast_shape("", x=(3, 1), y=(2,)) == (3, 2)
+    assert _checks.weights_for(None, "weights", 2).tolist() == [1.0, 1.0]
+    _checks.not_both(None, 2, "")
+    _checks.left_out(None, "n", "")
+    _checks.agreeing(None, "n", 3, "")
+    _checks.agreeing(3.0, "n", 3, "")
+
+
+def test_a_missing_package_is_met_by_what_installs_it():
+    needs = _checks.needs("Nothing", "f", "extra")
+    with pytest.raises(ImportError, match=r'f needs Nothing: pip install "spherapprox\[extra\]" installs it'), needs:
+        import spherapprox.nothing  # noqa: F401
 
 
 def test_every_public_class_and_function_has_an_example():

@@ -31,6 +31,6 @@ def test_config_of_a_folder_that_cannot_be_made(tmp_path):
     assert run.stdout.strip() == "None"
 
 
-def test_bad_mode():
+def test_an_unknown_mode_is_refused():
     with pytest.raises(ValueError, match="'mode'"):
         show_config("yaml")

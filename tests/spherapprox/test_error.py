@@ -102,7 +102,7 @@ def test_workers_reach_the_head_and_change_nothing():
         sup_error(head, lambda x: x[:, 0], n=2000, workers=0)
 
 
-def test_progress(capsys):
+def test_progress_is_shown_when_asked(capsys):
     sup_error(zero, zero, dim=2, n=20)
     assert capsys.readouterr() == ("", "")
     sup_error(zero, zero, dim=2, n=20, progress=True)
@@ -163,7 +163,7 @@ def test_no_lipschitz_target_exceeds_the_worst_case(seed, dim, n, log_concentrat
     assert measured.lower <= 1.02 * worst.lower + 1e-7  # the search may miss the last percent of a kink in few points
 
 
-def test_bad_input():
+def test_head_and_target_must_match():
     with pytest.raises(TypeError, match=r"'head' must be callable, got 1"):
         sup_error(1, zero)
     with pytest.raises(TypeError, match=r"'target' must be callable, got None"):
@@ -172,7 +172,7 @@ def test_bad_input():
         sup_error(zero, zero)
     with pytest.raises(ValueError, match=r"'head' and 'target' must live on the same sphere, got dim = 2 and 3"):
         sup_error(zero, Target(zero, 3), dim=2)
-    with pytest.raises(ValueError, match=r"'head' and 'target' must return the same shape, got \(20, 1\) and \(20,\)"):
+    with pytest.raises(ValueError, match=r"'head' must return shape \(20,\) as 'target' does, got \(20, 1\)"):
         sup_error(lambda x: x[:, :1], zero, dim=2, n=20)
     with pytest.raises(ValueError, match=r"'head\(x\)' must be finite, got nan"):
         sup_error(lambda x: np.full(len(x), np.nan), zero, dim=2, n=20)
@@ -216,7 +216,7 @@ def test_numbers_of_numpy_are_as_good_as_ints():
     assert worst.lower == worst_case_error(np.eye(3), 2.0, n=100).lower
 
 
-def test_bad_input_of_worst_case():
+def test_points_of_unequal_weights_have_no_worst_case():
     with pytest.raises(ValueError, match=r"'n' must be at most 9007199254740992, got 1000.*: take a smaller 'n'"):
         worst_case_error(np.eye(3), 1.0, n=10**400)
     with pytest.raises(TypeError, match=r"'progress' must be True or False, got 'no'"):

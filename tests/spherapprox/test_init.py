@@ -33,7 +33,7 @@ def test_every_public_name_loads(name):
     assert name in dir(spherapprox)
 
 
-def test_unknown_name():
+def test_an_unknown_name_is_named():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         spherapprox.nothing  # noqa: B018
 

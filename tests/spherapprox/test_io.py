@@ -113,7 +113,7 @@ def test_values_in_columns_come_back_in_rows(path, kind):
 
 @pytest.mark.parametrize("centers", ["midpoint", "smallest-cap", "centroid"])
 @pytest.mark.parametrize(("dim", "n"), [(1, 1), (2, 60), (8, 10**12), (2, 2**53)])
-def test_partitions(path, dim, n, centers):
+def test_partitions_are_saved_as_their_parameters(path, dim, n, centers):
     partition = EqualMeasurePartition(dim, n, centers)
     again = through(path, partition)
     assert type(again) is EqualMeasurePartition
@@ -121,7 +121,7 @@ def test_partitions(path, dim, n, centers):
     assert path.stat().st_size < 1000  # its parameters, none of its cells
 
 
-def test_point_sets(path):
+def test_point_sets_come_back_with_what_is_known(path):
     rule = points.gauss_product(2, 7)
     assert_same_set(through(path, rule), rule)
     assert rule.degree == 7

@@ -17,13 +17,13 @@ def height(x):
 
 
 class TestCall:
-    def test_scalar(self):
+    def test_scalar_functions_give_one_column(self):
         values = Target(height, 2)(X)
         assert values.dtype == np.float64
         assert np.array_equal(values, [0.8, -1.0, 0.0])
 
     @pytest.mark.parametrize("n_outputs", [None, 2])
-    def test_vector(self, n_outputs):
+    def test_vector_functions_keep_their_columns(self, n_outputs):
         target = Target(lambda x: x[:, :2], 2, n_outputs=n_outputs)
         assert np.array_equal(target(X), X[:, :2])
 
@@ -57,7 +57,7 @@ class TestCall:
             (X * np.nan, "'x' must be finite"),
         ],
     )
-    def test_bad_points(self, x, match):
+    def test_points_off_the_sphere_are_refused(self, x, match):
         with pytest.raises(ValueError, match=match):
             Target(height, 2)(x)
 
@@ -78,7 +78,7 @@ class TestCall:
             (lambda x: x @ np.ones(2), "'function' failed on rows of shape"),
         ],
     )
-    def test_bad_functions(self, function, match):
+    def test_values_of_the_wrong_shape_are_refused(self, function, match):
         with pytest.raises(ValueError, match=match):
             Target(function, 2)(X[:2])
 
@@ -89,7 +89,7 @@ class TestCall:
             Target(lambda x: x, 2, n_outputs=2)(X)
 
     @pytest.mark.parametrize("function", [lambda x: x[:, 0] * 1j, lambda x: ["a"] * len(x), lambda x: None])
-    def test_bad_kinds(self, function):
+    def test_values_that_are_no_real_numbers_are_refused(self, function):
         with pytest.raises(TypeError, match=r"'function\(x\)' must hold real numbers"):
             Target(function, 2)(X)
 
@@ -99,7 +99,7 @@ class TestCall:
 
 
 class TestConstants:
-    def test_defaults(self):
+    def test_constants_are_unknown_unless_given(self):
         target = Target(height, 2)
         assert (target.lipschitz, target.exponent, target.sup_norm, target.n_outputs) == (None, 1.0, None, None)
         assert (target.name, target.provenance) == ("height", "")
@@ -117,7 +117,7 @@ class TestConstants:
             target.lipschitz = 2.0
         assert pickle.loads(pickle.dumps(target)) == target
 
-    def test_keyword_only(self):
+    def test_constants_are_given_by_keyword(self):
         with pytest.raises(TypeError, match="positional"):
             Target(height, 2, 1.0)
 
@@ -138,7 +138,7 @@ class TestConstants:
             ({"provenance": None}, TypeError, "'provenance' must be a str, got None"),
         ],
     )
-    def test_bad(self, options, error, match):
+    def test_refusals_name_the_argument(self, options, error, match):
         with pytest.raises(error, match=match):
             Target(**({"function": height, "dim": 2} | options))
 
@@ -157,6 +157,6 @@ class TestModulus:
         assert Target(height, 2, lipschitz=2.0).modulus(100.0) == 2.0 * math.pi
 
     @pytest.mark.parametrize("angle", [-0.1, math.nan])
-    def test_bad(self, angle):
+    def test_angles_out_of_range_are_refused(self, angle):
         with pytest.raises(ValueError, match="'angle' must be"):
             Target(height, 2).modulus(angle)

@@ -11,5 +11,5 @@ from .._printed import prove_printed
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Theorem 4.12 (B.2.9): the core head."""
+    """Prove Theorem 4.12 (B.2.9)."""
     return prove_printed(problem, digits, lambda: (arb(problem.eps) / 2, arb(problem.eps)))

@@ -11,7 +11,7 @@ from .._printed import prove_printed
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Theorem 4.15 (B.3.3) as printed."""
+    """Prove the count of Theorem 4.15 (B.3.3) as printed."""
 
     def accuracies() -> tuple[arb, arb]:
         eps, lip, sup = arb(problem.eps), arb(problem.lipschitz), arb(problem.sup_norm)

@@ -11,7 +11,7 @@ from .._printed import prove_printed
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Theorem 4.15, corrected: caps below 1/3, so that cells of equal measure exist inside them."""
+    """Prove Theorem 4.15, corrected: caps below 1/3 hold cells of equal measure."""
 
     def accuracies() -> tuple[arb, arb]:
         eps, root = arb(problem.eps), arb(problem.dim + 1).sqrt()

@@ -11,7 +11,7 @@ from .._printed import prove_printed
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Theorem 4.14 (B.2.10): the core head for dim + 1 components."""
+    """Prove Theorem 4.14 (B.2.10) for dim + 1 components."""
 
     def accuracies() -> tuple[arb, arb]:
         eps, root = arb(problem.eps), arb(problem.dim + 1).sqrt()

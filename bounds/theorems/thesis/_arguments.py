@@ -37,7 +37,7 @@ _GUARDS: dict[str, _Guard] = {
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Check a lemma's arguments, each by the guard of its name; None stays None where it is the default."""
+    """Check a lemma's arguments, each by the guard of its name; a default of None stays None."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)

@@ -1,4 +1,4 @@
-"""What Theorems 4.12, 4.14 and 4.15 of Petrov (2025) share: N(lambda, eps) for lambda >= Lambda(eps)."""
+"""The count N(lambda, eps) for lambda >= Lambda(eps) of Petrov (2025), Theorems 4.12, 4.14 and 4.15."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from . import lemmas
 
 
 def ragozin_of(problem: Problem) -> float:
-    """Return the C_R to use: the user's, or the proven one of docs/theorems.md, 4.6."""
+    """Return C_R, the user's or the proven one of docs/theorems.md, 4.6."""
     return ragozin_constant(problem.dim) if problem.ragozin is None else problem.ragozin
 
 
 def assumptions(problem: Problem) -> tuple[Hypothesis, ...]:
-    """Return what every theorem here needs: dim >= 8, a Lipschitz target, and constants that the user vouches for."""
+    """Return the common hypotheses: dim >= 8, a Lipschitz target, and the assumed constants C_H and C_R."""
     conditions = [
         Hypothesis("dim >= 8", problem.dim >= 8),
         Hypothesis("exponent = 1", problem.exponent == 1.0),
@@ -31,17 +31,15 @@ def assumptions(problem: Problem) -> tuple[Hypothesis, ...]:
 
 
 def printed_count(
-    problem: Problem,
-    theorem: Theorem,
-    needed_at: float,
-    count_at: float,
-    *extra: Hypothesis,
+    problem: Problem, theorem: Theorem, needed_at: float, count_at: float, *extra: Hypothesis,
     largest_cap: float = math.pi / 2.0,
-) -> Bound:
+) -> Bound:  # fmt: skip
     """Assemble N(lambda, count_at) for lambda >= Lambda(needed_at)."""
     dim, lip, constant = problem.dim, problem.lipschitz, ragozin_of(problem)
+    # (4.6), B.2.5: Lambda
     needed = lemmas.log_concentration_needed(needed_at, dim, lipschitz=lip, ragozin=constant, harmonic=problem.harmonic)
     chosen = needed if problem.concentration is None else _log(problem.concentration)
+    # B.2.9: delta, and N = Phi(m)/delta^(m+1) below
     delta = lemmas.log_delta_at(chosen, count_at, dim, lipschitz=lip, sup_norm=problem.sup_norm)
     conditions = [
         *assumptions(problem)[:2],

@@ -13,12 +13,12 @@ from ._printed import assumptions, printed_count, ragozin_of
 
 
 def core(problem: Problem) -> Bound:
-    """Theorem 4.12 (B.2.9): the core head."""
+    """Return the prefix length of Theorem 4.12 (B.2.9)."""
     return printed_count(problem, THEOREM, problem.eps / 2.0, problem.eps)
 
 
 def threshold(problem: Problem) -> float:
-    """(4.6): the concentration from which the kernel's convolution error is at most eps, for exponent 1."""
+    """Return Lambda(eps) of (4.6), the concentration of convolution error eps, for exponent 1."""
     if problem.exponent != 1.0:
         raise ValueError(f"'exponent' must be 1 for theorem='{THEOREM.name}', got {problem.exponent:g}")
     return lemmas.concentration_needed(
@@ -28,14 +28,9 @@ def threshold(problem: Problem) -> float:
 
 def core_error(concentration: float, radius: float, problem: Problem) -> float:
     """Return the log of 4.12's error at a concentration and a cap radius: convolution, then 3 L_g radius (B.2.7)."""
+    lip, constant = problem.lipschitz, ragozin_of(problem)
     smooth = math.log(
-        lemmas.convolution_error(
-            concentration,
-            problem.dim,
-            lipschitz=problem.lipschitz,
-            ragozin=ragozin_of(problem),
-            harmonic=problem.harmonic,
-        )
+        lemmas.convolution_error(concentration, problem.dim, lipschitz=lip, ragozin=constant, harmonic=problem.harmonic)
     )
     slope = lemmas.log_modulus(concentration, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
     riemann = lemmas.log_riemann_error(slope, radius)

@@ -104,8 +104,8 @@ def zonal_harmonic_bound(function: Callable[[Float64], Any], dim: int, max_degre
 
 
 def _norms(function: Callable[[Float64], Any], dim: int, max_degree: int, nodes: int) -> Float64:
-    """Return the norms by Gauss-Legendre in panels of theta, where sin^(m-1) matters."""
-    x, w = _panels(nodes // PANEL)
+    """Integrate the norms by Gauss-Legendre on panels of theta near pi/2, the support of sin^(m-1) to rounding."""
+    x, w = _panels(nodes // PANEL)  # (nodes,) each
     # sin^(m-1) = exp((m-1) log cos(theta - pi/2)) is below 1e-32 of its maximum beyond this distance from pi/2
     reach = min(0.5 * math.pi, 12.2 / math.sqrt(max(dim - 1.0, 1e-9)))
     offset = reach * x

@@ -1,4 +1,4 @@
-"""The lemmas of Petrov (2025), appendix B, as numbers: as printed, and corrected where the text is wrong.
+"""The lemmas of Petrov (2025), appendix B, as numbers: as printed, and corrected.
 
 docs/theorems.md, 2 and 3, states them. The arguments are the same throughout: `dim` is m, 1 to 1e6; `eps`, `lipschitz`
 (L), `sup_norm` (F), `ragozin` (C_R), `harmonic` (C_H) and other sizes are 1e-200 to 1e200, `concentration` (lambda) 0
@@ -28,7 +28,7 @@ _LOG_SMALL = -300.0
 
 @checked
 def best_approximation(degree: int, dim: int, *, lipschitz: float, ragozin: float | None = None) -> float:
-    """Lemma B.2.1: the best polynomial of degree q >= 1 is within C_R L / q of f.
+    """Bound the best approximation by polynomials of degree q >= 1, C_R L / q (Lemma B.2.1).
 
     Printed with an unknown C_R; without `ragozin` the proven value of docs/theorems.md, 4.6, at this degree. By Lemma
     B.2.2, ``|K * f - K * W_q| <= |f - W_q|``, it bounds what is left after convolution too.
@@ -40,7 +40,7 @@ def best_approximation(degree: int, dim: int, *, lipschitz: float, ragozin: floa
 
 @checked
 def eigenvalue_lower(degree: int, concentration: float, dim: int) -> float:
-    """Lemma B.2.3: a_k >= (lambda / (nu + k + sqrt(lambda^2 + (nu+k)^2)))^k, as its natural logarithm."""
+    """Bound log a_k below by that of (lambda / (nu + k + sqrt(lambda^2 + (nu+k)^2)))^k (Lemma B.2.3)."""
     order = (dim - 1) / 2.0 + degree
     if degree == 0:
         return 0.0
@@ -51,14 +51,14 @@ def eigenvalue_lower(degree: int, concentration: float, dim: int) -> float:
 
 @checked
 def projection_error(degree: int, concentration: float, dim: int, *, harmonic: float) -> float:
-    """Lemma B.2.4: a polynomial W_q of degree q moves by at most C_H q (1 - B^q) under convolution."""
+    """Bound the convolution error of a polynomial of degree q by C_H q (1 - B^q) (Lemma B.2.4)."""
     log_b = eigenvalue_lower(degree, concentration, dim) / max(degree, 1)
     return -harmonic * degree * math.expm1(degree * log_b)
 
 
 @checked
 def concentration_at_degree(eps: float, degree: int, dim: int, *, harmonic: float) -> float:
-    """Return (B.14) and (B.15): the lambda from which B.2.4 is at most eps/2, q >= 1: 2 D E / (1 - D^2), E = nu + q.
+    """Return the lambda of (B.14, B.15), 2 D E / (1 - D^2), E = nu + q, from which B.2.4 is at most eps/2, q >= 1.
 
     ``D = (1 - eps / (2 C_H q))^(1/q)``; 0 where C_H q <= eps/2.
     """
@@ -71,7 +71,7 @@ def concentration_at_degree(eps: float, degree: int, dim: int, *, harmonic: floa
 
 @checked
 def concentration_needed(eps: float, dim: int, *, lipschitz: float, ragozin: float, harmonic: float) -> float:
-    """Lemma B.2.5 and (4.6): Lambda(eps), the concentration from which ``|f - K * f| <= eps``.
+    """Return Lambda(eps) of Lemma B.2.5 and (4.6), the concentration from which ``|f - K * f| <= eps``.
 
     With ``u = 1 - eps^2 / (8 L C_H C_R + 2 eps C_H)`` and ``s = eps / (4 L C_R + eps)``,
     ``Lambda = (8 L C_R + (m+1) eps) u^s / (eps (1 - u^(2s)))``; 0 where u <= 0, since then every concentration will do;
@@ -81,6 +81,7 @@ def concentration_needed(eps: float, dim: int, *, lipschitz: float, ragozin: flo
 
 
 def _needed(eps: float, dim: int, lipschitz: float, ragozin: float, harmonic: float) -> float:
+    # B.2.5: u = 1 - drop, s = eps/base
     base = 4.0 * lipschitz * ragozin + eps
     drop = (eps / base) * (eps / (2.0 * harmonic))
     if drop >= 1.0:
@@ -143,7 +144,7 @@ def convolution_error(concentration: float, dim: int, *, lipschitz: float, ragoz
 
 @checked
 def cap_counts(log_delta: float, dim: int) -> tuple[float, float, float]:
-    """Lemma B.2.6: the logs of three numbers around N_delta, the least number of caps <x, b> >= 1 - delta that cover.
+    """Bound the log of N_delta, the least number of covering caps <x, b> >= 1 - delta, by Lemma B.2.6: three numbers.
 
     ``2 / I_(delta(2-delta))(m/2, 1/2) <= N_delta < Phi(m) / (delta(2-delta))^((m+1)/2) < Phi(m) / delta^(m+1)``, for
     0 < delta < 1. Printed for m >= 8; the last holds for every m >= 2 (docs/theorems.md, 4.2). The middle one needs
@@ -158,7 +159,7 @@ def cap_counts(log_delta: float, dim: int) -> tuple[float, float, float]:
 
 
 def _log_cap(log_delta: float, dim: int) -> float:
-    """Return log sigma of the cap <x, b> >= 1 - delta; as a ball's, where delta underflows."""
+    """Return log sigma of the cap <x, b> >= 1 - delta; of a ball if delta underflows."""
     log_angle = 0.5 * (log_delta + math.log(2.0))
     if log_angle < _LOG_SMALL:
         return float(log_cap_measure(dim, math.exp(_LOG_SMALL))) + dim * (log_angle - _LOG_SMALL)
@@ -167,7 +168,7 @@ def _log_cap(log_delta: float, dim: int) -> float:
 
 @checked
 def log_riemann_error(log_slope: float, radius: float, *, printed: bool = True) -> float:
-    """Lemma B.2.7: the log of 3 L_g phi, the error of a Riemann sum on cells within phi of their points.
+    """Bound the log of the error of a Riemann sum on cells within phi of their points by 3 L_g phi (Lemma B.2.7).
 
     Printed with the factor 3; 1 is enough, from the Lipschitz constant L_g in y alone.
     """
@@ -185,7 +186,7 @@ def log_peak(log_concentration: float, dim: int) -> float:
 
 @checked
 def log_kernel_slope(concentration: float, dim: int, *, printed: bool = False) -> float:
-    """Lemma B.2.8: the log of a Lipschitz constant of the kernel, lambda c e^lambda.
+    """Return the log of lambda c e^lambda, a Lipschitz constant of the kernel (Lemma B.2.8).
 
     Printed without the factor lambda, which fails from lambda = 3 on.
     """
@@ -222,7 +223,7 @@ def log_delta_at(log_concentration: float, eps: float, dim: int, *, lipschitz: f
 
 @checked
 def log_count(concentration: float, eps: float, dim: int, *, lipschitz: float, sup_norm: float) -> float:
-    """Theorem B.2.9, (4.7): log N(lambda, eps) = log(Phi(m) / delta^(m+1))."""
+    """Return log N(lambda, eps) = log(Phi(m) / delta^(m+1)) (Theorem B.2.9, (4.7))."""
     return log_count_of(log_delta(concentration, eps, dim, lipschitz=lipschitz, sup_norm=sup_norm), dim)
 
 
@@ -241,7 +242,7 @@ def vector_error(component_error: float, dim: int) -> float:
 def quotient_error(
     numerator_error: float, denominator_error: float, *, numerator: float, denominator: float, product: float
 ) -> float:
-    """Lemma B.3.1: ``|a/c - b/d| <= (e1 |c| + e2 |a|) / |c d|``, e1 = |a - b|, e2 = |c - d|, |c d| >= product > 0."""
+    """Bound ``|a/c - b/d|`` by ``(e1 |c| + e2 |a|) / |c d|``, e1 = |a - b|, e2 = |c - d|, |c d| >= product (B.3.1)."""
     return (numerator_error * denominator + denominator_error * numerator) / product
 
 
@@ -249,7 +250,7 @@ def quotient_error(
 def denominator_error(
     eps: float, concentration: float, dim: int, *, lipschitz: float, sup_norm: float, printed: bool = False
 ) -> float:
-    """Lemma B.3.2: how far ``(c/N) sum exp(lambda <x, b_k>)`` is from 1, with lambda and N of B.2.10 at eps.
+    """Bound the distance of ``(c/N) sum exp(lambda <x, b_k>)`` from 1, lambda and N of B.2.10 at eps (Lemma B.3.2).
 
     Corrected: ``lambda eps / (2 sqrt(m+1) (L + lambda F))``. Printed (B.22) without the factor lambda.
     """
@@ -259,7 +260,7 @@ def denominator_error(
 
 @checked
 def inner_accuracy(eps: float, dim: int, *, lipschitz: float, sup_norm: float, printed: bool = False) -> float:
-    """Theorem B.3.3: the accuracy eps' of the numerator with which the quotient reaches eps.
+    """Return the accuracy eps' of the numerator with which the quotient reaches eps (Theorem B.3.3).
 
     Corrected: ``eps / (3/2 + eps / (2 sqrt(m+1) F))``. Printed: ``2 eps L / (2 L + F)``.
     """
@@ -280,7 +281,7 @@ def split_error(inner: float, dim: int, *, sup_norm: float) -> float:
 
 @checked
 def mask_error(log_mass: float, mask: float, *, sup_norm: float, inputs: int = 1) -> float:
-    """Lemma 4.16: the cost F' T e^M / (T e^M + S) of a finite mask M, from log S, S = sum_k exp(lambda <x, b_k>).
+    """Return the error F' T e^M / (T e^M + S) of a finite mask M, S = sum_k exp(lambda <x, b_k>) (Lemma 4.16).
 
     Printed as exact, for M -> -inf. For T >= 2 inputs M is the logit between inputs: docs/theorems.md, 3.7.
     """

@@ -12,16 +12,12 @@ from ._printed import printed_count
 
 
 def split(problem: Problem) -> Bound:
-    """Theorem 4.15 (B.3.3) as printed: the split head. Its proof has a gap; see `split_corrected`."""
-    return printed_count(
-        problem,
-        THEOREM,
-        lemmas.inner_accuracy(
-            problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm, printed=True
-        ),
-        problem.eps / math.sqrt(problem.dim + 1.0),
-        Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm),
+    """Return the prefix length of Theorem 4.15 (B.3.3) as printed. Its proof has a gap; see `split_corrected`."""
+    needed_at = lemmas.inner_accuracy(
+        problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm, printed=True
     )
+    small = Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm)
+    return printed_count(problem, THEOREM, needed_at, problem.eps / math.sqrt(problem.dim + 1.0), small)
 
 
 THEOREM = Theorem(

@@ -12,17 +12,14 @@ from ._printed import printed_count
 
 
 def split_corrected(problem: Problem) -> Bound:
-    """Theorem 4.15 with its proof repaired (docs/theorems.md, 3.3)."""
+    """Return the prefix length of Theorem 4.15 with its proof repaired (docs/theorems.md, 3.3)."""
     root = math.sqrt(problem.dim + 1.0)
     inner = lemmas.inner_accuracy(problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
+    # cells of equal measure exist inside caps below 1/3 (docs/theorems.md, 3.4)
     return printed_count(
-        problem,
-        THEOREM,
-        inner / (2.0 * root),
-        inner / root,
-        Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm),
-        largest_cap=1.0 / 3.0,  # so that cells of equal measure exist inside the caps (docs/theorems.md, 3.4)
-    )
+        problem, THEOREM, inner / (2.0 * root), inner / root,
+        Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm), largest_cap=1.0 / 3.0,
+    )  # fmt: skip
 
 
 THEOREM = Theorem(

@@ -11,7 +11,7 @@ from ._printed import printed_count
 
 
 def vector(problem: Problem) -> Bound:
-    """Theorem 4.14 (B.2.10): the core head for f with m+1 components, each as in 4.12."""
+    """Return the prefix length of Theorem 4.14 (B.2.10): m+1 components, each as in 4.12."""
     root = math.sqrt(problem.dim + 1.0)
     return printed_count(problem, THEOREM, problem.eps / (2.0 * root), problem.eps / root)
 

@@ -1,4 +1,4 @@
-"""The way back up through the recursive zonal partition, from arcs of S^1 to cells of S^m, for centres' colatitudes.
+"""The ascent through the recursive zonal partition, from arcs of S^1 to cells of S^m, to the centres' colatitudes.
 
 They depend on the size of the cell inside. Consecutive rows mostly share their zones and what is inside; then a row
 copies the one before. docs/theorems.md, 5.3 and 5.4.
@@ -15,7 +15,7 @@ from . import cap, circle, zone
 
 @njit
 def base(count: Int64, local: Int64, lower: Float64, upper: Float64, arc: Int64) -> None:
-    """Write the zones of cells `local` of S^2 in `count` cells (0: all of it), and each one's arc: (number, of all)."""
+    """Write the zones of cells `local` of S^2 in `count` cells (0: all of it), with the arcs (number, of how many)."""
     n, north, south = 0, 0, 0
     for i in range(len(count)):
         k = local[i]
@@ -38,12 +38,13 @@ def arcs(arc: Int64, radius: Float64, length: Float64) -> None:
     for i in range(len(radius)):
         half = math.pi / arc[i, 1]
         radius[i] = half
+        # 5.4
         length[i] = math.sin(half) / half if arc[i, 1] > 1 else 0.0
 
 
 @njit
 def midpoints(lower: Float64, upper: Float64, center: Float64) -> None:
-    """Write the colatitudes of the middles, the poles for caps."""
+    """Write the colatitudes of midpoints, the poles for caps."""
     for i in range(len(center)):
         center[i] = zone.midpoint(lower[i], upper[i])
 
@@ -55,23 +56,25 @@ def smallest_caps(lower: Float64, upper: Float64, radius: Float64, center: Float
         if i > 0 and lower[i] == lower[i - 1] and upper[i] == upper[i - 1] and radius[i] == radius[i - 1]:
             center[i] = center[i - 1]
         else:
+            # 5.3
             center[i] = zone.smallest_cap(lower[i], upper[i], radius[i])
 
 
 @njit
 def centroids(dim: int, lower: Float64, upper: Float64, length: Float64, center: Float64) -> None:
-    """Write the colatitudes of the mean vectors, and turn the lengths of those inside the zones into theirs."""
+    """Write the colatitudes of the mean vectors; `length` goes from the cells inside the zones to those of S^dim."""
     low, high, sine, cosine = -1.0, -1.0, 0.0, 0.0
     for i in range(len(center)):
         if lower[i] != low or upper[i] != high:
             low, high = lower[i], upper[i]
             sine, cosine = zone.means(dim, low, high)
+        # 5.4
         center[i], length[i] = zone.toward(low, high, sine, cosine, length[i])
 
 
 @njit
 def fold(lower: Float64, upper: Float64, center: Float64, radius: Float64) -> None:
-    """Turn the radii of the cells inside the zones into those of the zones about their centres."""
+    """Raise the radii of the cells inside the zones to those of the zones' cells about their centres."""
     inside = 0.0
     for i in range(len(center)):
         before, inside = inside, radius[i]
@@ -79,12 +82,13 @@ def fold(lower: Float64, upper: Float64, center: Float64, radius: Float64) -> No
         if same and center[i] == center[i - 1] and inside == before:
             radius[i] = radius[i - 1]
         else:
+            # 5.2
             radius[i] = zone.radius(lower[i], upper[i], center[i], inside)
 
 
 @njit
 def place(center: Float64, scale: Float64, column: Float64) -> None:
-    """Write the centres' coordinate along one axis, and leave in `scale` the length of the rest."""
+    """Write the centres' coordinate along one axis, and leave in `scale` the length of the other coordinates."""
     cosine, sine = 1.0, 0.0
     for i in range(len(center)):
         if i == 0 or center[i] != center[i - 1]:

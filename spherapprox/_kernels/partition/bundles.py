@@ -47,14 +47,16 @@ def of_one(radius: float, length: float, out: Float64) -> None:
 
 @njit
 def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
-    """Write the bundles of `scratch` as at most `most` ones, those of similar lengths together; return how many."""
+    """Merge the bundles of `scratch` to at most `most` ones, those of similar lengths together; return their number."""
     if size <= most:
         _copy(scratch, size, out)
         return size
+    # Step 1: equal intervals of the lengths
     low, high = scratch[0, LEAST], scratch[0, MOST]
     for i in range(size):
         low, high = min(low, scratch[i, LEAST]), max(high, scratch[i, MOST])
     scale = 0.999999 * most / (high - low) if high > low else 0.0
+    # Step 2: one bundle for each interval; a negative bound stands for an empty one
     out[:most, UPPER] = -1.0
     for i in range(size):
         k = int(scale * (0.5 * (scratch[i, LEAST] + scratch[i, MOST]) - low))
@@ -65,6 +67,7 @@ def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
         out[k, LEAST], out[k, MOST] = min(out[k, LEAST], scratch[i, LEAST]), max(out[k, MOST], scratch[i, MOST])
         if scratch[i, RADIUS] > out[k, RADIUS]:
             out[k, RADIUS], out[k, LENGTH] = scratch[i, RADIUS], scratch[i, LENGTH]
+    # Step 3: without the empty ones
     kept = 0
     for k in range(most):
         if out[k, UPPER] >= 0.0:
@@ -75,12 +78,14 @@ def gathered(scratch: Float64, size: int, most: int, out: Float64) -> int:
 
 @njit
 def lift(lower: float, upper: float, sine: float, cosine: float, inside: Float64, out: Float64) -> None:
-    """Write the bundle of a collar's cells from that inside; `sine` and `cosine` are the zone's means: 5.4 and 5.6."""
+    """Lift a bundle to the collar around it; `sine` and `cosine` are the zone's means."""
+    # 5.4, 5.2
     center, out[LENGTH] = zone.toward(lower, upper, sine, cosine, inside[LENGTH])
     out[RADIUS] = zone.radius(lower, upper, center, inside[RADIUS])
     if inside[LEAST] == inside[MOST] and inside[UPPER] == inside[RADIUS]:
         of_one(out[RADIUS], out[LENGTH], out)
         return
+    # 5.6: the radius about any centre between the two extreme ones
     one, out[LEAST] = zone.toward(lower, upper, sine, cosine, inside[LEAST])
     other, out[MOST] = zone.toward(lower, upper, sine, cosine, inside[MOST])
     bound = about_between(lower, upper, inside[UPPER], one, other) * (1.0 + largest.ROUNDING)
@@ -96,7 +101,7 @@ def of_caps(m: int, radii: Float64, out: Float64) -> None:
 
 @subroutine
 def of_sphere(n: int, out: Float64) -> int:
-    """Write the bundles of the cells of S^2 in n cells, mirror images once; return how many, -1 if there is no room."""
+    """Write the bundles of S^2 in n cells, mirror images once; return their number, -1 if there is no room."""
     angle, fitting, collars = cap.layout(max(n, 3))
     if n <= 2:
         angle, collars = math.pi / n, 0
@@ -113,7 +118,7 @@ def of_sphere(n: int, out: Float64) -> int:
             known, size = max(known, _of_arcs(n, image, image_end, out[size])), size + 1
         at = min(cap.boundary(n, min(ends[1], image_end)), angle + (j + 1) * fitting)
         if n > WHOLE and at < 0.5 * math.pi:
-            bound = largest.rest(largest.CENTROID, float(n), at, fitting)
+            bound = largest.equatorial_bound(largest.CENTROID, float(n), at, fitting)
             if bound <= known:
                 _copy(out[:1], 1, out[size : size + 1])
                 # a mean vector is at least as long as the cosine of the radius

@@ -15,6 +15,7 @@ from . import circle
 @njit
 def layout(n: int) -> Any:
     """Return the polar caps' colatitude, the fitting angle and the number of collars of S^2 in n >= 3 cells."""
+    # 5.1: sin^2(cap/2) = 1/n, and the ideal angle is (4 pi/n)^(1/2)
     cap = 2.0 * math.asin(math.sqrt(1 / n))
     span = math.pi - 2.0 * cap
     count = max(1, math.floor(span / math.sqrt(4.0 * math.pi / n) + 0.5))
@@ -49,7 +50,7 @@ def boundary(n: int, first: int) -> float:
 
 @subroutine
 def collar_of_index(n: int, k: int) -> Any:
-    """Return number and size of the collar that holds cell k, 0 < k < n - 1: (cells north of it, north of its end)."""
+    """Return (cells north of the collar, north of its end) of the collar that holds cell k, 0 < k < n - 1."""
     cap, fitting, count = layout(n)
     j = int((boundary(n, k) - cap) / fitting)
     j = min(max(j, 0), count - 1)
@@ -83,7 +84,7 @@ def collar_counts(n: int, j: int, counts: Int64) -> None:
 
 @njit
 def centers(n: int, k: int, scale: float, tail: Float64, out: Float64) -> None:
-    """Write `scale` times the centres of cells k, k + 1, ... of S^2 in n cells, and `tail` behind each."""
+    """Write `scale` times the midpoints of cells k, k + 1, ... of S^2 in n cells, and `tail` behind each."""
     cos_turn, sin_turn = np.empty(circle.TURNS), np.empty(circle.TURNS)
     cosine, sine = np.empty(circle.STRIP), np.empty(circle.STRIP)
     north, south, turn = 0, 0, (0, cos_turn, sin_turn)

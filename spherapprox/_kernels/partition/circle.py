@@ -25,10 +25,10 @@ def center(k: int, n: int) -> Any:
     """Return cosine and sine of the azimuth (2k + 1) pi / n; a single arc has its centre at the pole, like S^m."""
     if n == 1:
         return 0.0, 1.0
-    octant, rest = divmod(4 * (2 * k + 1), n)
+    octant, remainder = divmod(4 * (2 * k + 1), n)
     if octant % 2:
-        rest = n - rest
-    angle = (rest / n) * (math.pi / 4.0)
+        remainder = n - remainder
+    angle = (remainder / n) * (math.pi / 4.0)
     c, s = math.cos(angle), math.sin(angle)
     if octant in (1, 2, 5, 6):
         c, s = s, c
@@ -58,7 +58,7 @@ def index_of(x: float, y: float, n: int) -> int:
 
 @subroutine
 def turns(n: int, cosine: Float64, sine: Float64) -> int:
-    """Write the turns by 0, 1, 2, ... of n arcs; how many, about sqrt(n), saves the most sines and cosines."""
+    """Write the turns by 0, 1, 2, ... of n arcs and return their number: about sqrt(n) saves the most sines."""
     count = 1
     while 2 * count <= len(cosine) and 2 * count * count <= n:
         count *= 2

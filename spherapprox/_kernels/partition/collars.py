@@ -52,13 +52,13 @@ def cap_of(m: int, n: float) -> float:
 
 @njit
 def ideal_angle(m: int, n: float) -> float:
-    """Return (w_m/n)^(1/m)."""
+    """Return the ideal collar angle (w_m/n)^(1/m)."""
     return math.exp((beta.log_surface_area(float(m)) - math.log(n)) / m)
 
 
 @subroutine
 def collars_of(m: int, n: int) -> Any:
-    """Return the polar caps' colatitude, the number of collars of S^m in n >= 3 cells, and if it is too near a tie."""
+    """Return the polar caps' colatitude, the number of collars of S^m in n >= 3 cells, and whether it is near a tie."""
     cap = cap_of(m, float(n))
     fit = (math.pi - 2.0 * cap) / ideal_angle(m, float(n)) + 0.5
     return cap, max(1, math.floor(fit)), abs(fit - math.floor(fit + 0.5)) < 1e-11 * fit
@@ -83,7 +83,7 @@ def measure_between(m: int, a: float, width: float) -> float:
 
 @subroutine
 def shifted(m: int, angle: float, measure: float) -> float:
-    """Return the colatitude that has this much of the integral of sin^(m-1) between it and `angle`."""
+    """Solve for the colatitude with this integral of sin^(m-1) between it and `angle`, by Newton's method."""
     step = measure / weight(m, angle)
     for _ in range(30):
         total = 0.0
@@ -102,6 +102,7 @@ def north(m: int, n: int, first: Int64, angle: Float64) -> Any:
 
     Returns the number of collars and whether it or some rounding of a count is too near a tie to be trusted.
     """
+    # Step 1: the polar cap, the number of collars and the fitting angle
     cap, collars, close = collars_of(m, n)
     step = (math.pi - 2.0 * cap) / collars
     scale = n * math.exp(log_density(m))
@@ -112,14 +113,16 @@ def north(m: int, n: int, first: Int64, angle: Float64) -> Any:
             first[j] = (n + 1) // 2
             angle[j] = HALF_PI if n % 2 == 0 else math.pi - beta.half_cap_angle(float(m), math.log((n // 2) / n))
             break
+        # Step 2: the ideal count north of the collar's end, and the rounded one
         ideal += scale * measure_between(m, at - step, step)
         first[j] = math.floor(ideal + 0.5)
         close |= abs(ideal - math.floor(ideal) - 0.5) < 1e-12 + 3e-13 * ideal
+        # Step 3: the colatitude that holds the rounded count
         angle[j] = shifted(m, at, (first[j] - ideal) / scale)
     return collars, close
 
 
 @njit
 def room(m: int, n: int) -> int:
-    """Return a number that the boundaries of S^m in n cells do not exceed."""
+    """Bound the number of boundaries of S^m in n cells."""
     return 3 + int(math.pi / ideal_angle(m, float(n)))

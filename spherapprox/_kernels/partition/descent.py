@@ -50,7 +50,7 @@ def _zone_of_index(low: int, high: int, first: Int64, k: int) -> int:
 
 @njit
 def search_index(table: Int64, offsets: Int64, first: Int64, local: Int64, slot: Int64) -> None:
-    """Find the zone that holds cell `local` of each row's table, and make `local` the number inside it."""
+    """Find the zone that holds cell `local` of each row's table, and reduce `local` to the number inside it."""
     for i in range(len(table)):
         t = table[i]
         slot[i] = DONE if t < 0 else _zone_of_index(offsets[t], offsets[t + 1] - 1, first, local[i])
@@ -67,6 +67,7 @@ def centers(dim: int, n: int, tree: Any, start: int, out: Float64) -> None:
     north[dim], south[dim] = -start, n - start
     row, m = 0, dim
     while row < len(out):
+        # Step 1: down to the S^2, or the polar cap on the way, that holds the cell
         j = 0
         while m > 2 and j >= 0:
             t = table[m]
@@ -76,6 +77,7 @@ def centers(dim: int, n: int, tree: Any, start: int, out: Float64) -> None:
                 north[m - 1], south[m - 1] = north[m] + first[j], north[m] + first[j + 1]
                 table[m - 1] = tree.below[j]
                 m -= 1
+        # Step 2: the cap's centre, or the centres of that S^2 as far as it goes
         if j < 0:
             end = row + 1
             for column in range(m):
@@ -90,6 +92,7 @@ def centers(dim: int, n: int, tree: Any, start: int, out: Float64) -> None:
                 cap.centers(south[2] - north[2], row - north[2], scale[2], axis[3:], out[row:end])
             else:
                 _copy(tree.rows[place + row - north[2] :], scale[2], axis[3:], out[row:end])
+        # Step 3: up to the first sphere whose cells go on
         row = end
         while m < dim and south[m] <= row:
             m += 1
@@ -106,7 +109,7 @@ def _copy(source: Float64, scale: float, tail: Float64, out: Float64) -> None:
 
 @njit
 def centers_of_counts(counts: Int64, offsets: Int64, rows: Float64) -> None:
-    """Write the centres of S^2 in as many cells as `counts` says, from row ``offsets`` on (-1: not wanted)."""
+    """Write the centres of S^2 in n cells for each n of `counts`, from row ``offsets`` on (-1: not wanted)."""
     for i in range(len(counts)):
         if offsets[i] >= 0:
             cap.centers(counts[i], np.int64(0), 1.0, rows[0, 3:], rows[offsets[i] : offsets[i] + counts[i]])
@@ -114,7 +117,7 @@ def centers_of_counts(counts: Int64, offsets: Int64, rows: Float64) -> None:
 
 @njit
 def intervals(table: Int64, offsets: Int64, angle: Float64, slot: Int64, lower: Float64, upper: Float64) -> None:
-    """Write the colatitudes between which each row's zone lies."""
+    """Write the bounding colatitudes of each row's zone."""
     for i in range(len(slot)):
         j = slot[i]
         lower[i], upper[i] = 0.0, math.pi

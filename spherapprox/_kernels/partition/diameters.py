@@ -23,6 +23,7 @@ def of_counts(counts: Int64, diameter: Float64) -> None:
         for j in range(collars):
             south = cap.first_of(n, angle, fitting, collars, j + 1)
             upper = cap.boundary(n, south)
+            # 5.5
             largest = max(largest, zone.diameter(lower, upper, min(2.0 * math.pi / (south - north), math.pi)))
             north, lower = south, upper
         diameter[i] = largest
@@ -34,5 +35,6 @@ def of_tables(offsets: Int64, angle: Float64, inner: Float64, diameter: Float64)
     for t in range(len(diameter)):
         largest = min(2.0 * angle[offsets[t]], math.pi)
         for j in range(offsets[t], offsets[t + 1] - 1):
+            # 5.5
             largest = max(largest, zone.diameter(angle[j], angle[j + 1], inner[j]))
         diameter[t] = largest

@@ -1,4 +1,4 @@
-"""The largest radius of a cell of S^2 in n cells, without going through all its collars: docs/theorems.md, 5.6."""
+"""The largest radius of a cell of S^2 in n cells, from the collars near the poles: docs/theorems.md, 5.6."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ ROUNDING = 1e-14
 
 
 @subroutine
-def about(kind: int, lower: float, upper: float, across: float) -> float:
+def about(center_kind: int, lower: float, upper: float, across: float) -> float:
     """Return the radius of a cell about its centre, which is not a centroid."""
-    center = zone.midpoint(lower, upper) if kind == MIDPOINT else zone.smallest_cap(lower, upper, across)
+    center = zone.midpoint(lower, upper) if center_kind == MIDPOINT else zone.smallest_cap(lower, upper, across)
     return zone.radius(lower, upper, center, across)
 
 
 @subroutine
-def of_arcs(kind: int, lower: float, upper: float, arcs: int) -> float:
+def of_arcs(center_kind: int, lower: float, upper: float, arcs: int) -> float:
     """Return the radius of the cells of a collar of S^2."""
     half = math.pi / arcs
-    if kind != CENTROID:
-        return about(kind, lower, upper, half)
+    if center_kind != CENTROID:
+        return about(center_kind, lower, upper, half)
     center, _ = zone.centroid(SPHERE, lower, upper, math.sin(half) / half if arcs > 1 else 0.0)
     return zone.radius(lower, upper, center, half)
 
 
 @subroutine
-def rest(kind: int, n: float, angle: float, step: float) -> float:
-    """Return a bound of the radii of all collars of S^2 between colatitudes `angle` and pi - `angle`: 5.6, S^2."""
+def equatorial_bound(center_kind: int, n: float, angle: float, step: float) -> float:
+    """Bound the radii of all collars of S^2 between colatitudes `angle` and pi - `angle`."""
     sine, cosine = math.sin(angle), math.cos(angle)
+    # 5.6, collars of S^2
     moved = (1.0 / n + 4e-15) / sine
     narrow, wide = step - 2.0 * moved, step + 2.0 * moved
     if narrow <= 0.0 or wide >= math.pi:
         return math.pi
     shift = 0.0
-    if kind == CENTROID:
+    if center_kind == CENTROID:
         outwards = cosine / sine * (wide - math.sin(wide)) / (wide + math.sin(wide))
         loss = (math.pi / (n * sine * math.sin(0.5 * narrow))) ** 2 / 6.0
         if loss >= 0.5:
@@ -58,7 +59,7 @@ def rest(kind: int, n: float, angle: float, step: float) -> float:
 
 
 @njit
-def of_count(kind: int, n: int) -> float:
+def of_count(center_kind: int, n: int) -> float:
     """Return the largest cell radius of S^2 in n cells."""
     if n <= 2:
         return math.pi / n
@@ -69,21 +70,22 @@ def of_count(kind: int, n: int) -> float:
         # collar j from the north and collar j from the south, which are one in the middle
         inner = cap.first_of(n, angle, fitting, collars, j + 1)
         below = cap.boundary(n, inner)
-        largest = max(largest, of_arcs(kind, lower, below, inner - first))
+        largest = max(largest, of_arcs(center_kind, lower, below, inner - first))
         if 2 * j + 1 == collars:
             break
         first, lower = inner, below
         inner = cap.first_of(n, angle, fitting, collars, collars - j - 1)
         above = cap.boundary(n, inner)
-        largest = max(largest, of_arcs(kind, above, upper, last - inner))
+        largest = max(largest, of_arcs(center_kind, above, upper, last - inner))
         last, upper = inner, above
-        if rest(kind, float(n), min(lower, math.pi - upper, angle + (j + 1) * fitting), fitting) <= largest:
+        middle = min(lower, math.pi - upper, angle + (j + 1) * fitting)
+        if equatorial_bound(center_kind, float(n), middle, fitting) <= largest:
             break
     return largest
 
 
 @njit
-def of_counts(kind: int, counts: Int64, radius: Float64) -> None:
+def of_counts(center_kind: int, counts: Int64, radius: Float64) -> None:
     """Write the largest cell radius of S^2 in n cells, for each n of `counts`."""
     for i in range(len(counts)):
-        radius[i] = of_count(kind, counts[i])
+        radius[i] = of_count(center_kind, counts[i])

@@ -40,10 +40,11 @@ def _rough_colatitude(height: float, total: float) -> float:
 
 @subroutine
 def _zone(low: int, high: int, angle: Float64, edge: Float64, height: float, below: float) -> int:
-    """Return the slot, among boundaries low, ..., high, of the point at `height` with squares of the rest `below`.
+    """Return the slot, among boundaries low, ..., high, of the point at `height`; `below` are its other squares.
 
     `edge` is cos |cos| of the boundaries' angles, -2 for a boundary at pi, which has nothing south of it.
     """
+    # Step 1: a guess of the first boundary south of the point, and steps by squares from there
     square, total = height * abs(height), below + height * height
     place = low  # of the first boundary that is south of the point
     if high > low:
@@ -53,6 +54,7 @@ def _zone(low: int, high: int, angle: Float64, edge: Float64, height: float, bel
         place -= 1
     while place <= high and square <= total * edge[place]:
         place += 1
+    # Step 2: where squares leave doubt, steps by colatitudes
     doubt = _DOUBT * total + 1e-300
     clear = place == low or total * edge[place - 1] - square > doubt
     if not (clear and (place > high or square - total * edge[place] > doubt)):
@@ -70,7 +72,7 @@ def _zone(low: int, high: int, angle: Float64, edge: Float64, height: float, bel
 def search(table: Int64, level: Any, height: Float64, below: Float64, index: Int64, slot: Int64) -> None:
     """Find the zone of one level that holds each point and count the cells north of it.
 
-    `level` are its `Tables`, `height` the coordinate along the axis, `below` the sum of squares of the rest.
+    `level` are its `Tables`, `height` the coordinate along the axis, `below` the sum of the squares of those before it.
     """
     offsets, first = level.offsets, level.first
     for i in range(len(table)):
@@ -86,7 +88,7 @@ def search(table: Int64, level: Any, height: Float64, below: Float64, index: Int
 
 @njit
 def indices(dim: int, tree: Any, x: Float64, index: Int64) -> None:
-    """Write the cell that holds each point, dim >= 2, going through all `Tables` with one point after another."""
+    """Write the cell that holds each point, dim >= 2, by a descent through all `Tables` for each point."""
     offsets, first = tree.offsets, tree.first
     squares = np.zeros(dim + 1)  # of the coordinates before each one, summed
     for i in range(len(index)):

@@ -1,4 +1,4 @@
-"""The sweep through all different partitions inside a partition: counts of cells go down, radii come up.
+"""The sweep through all different partitions inside a partition: counts of cells down, largest radii up.
 
 docs/theorems.md, 5.6.
 """
@@ -40,9 +40,11 @@ def open_all(m: int, counts: Int64, start: int, caps: Float64, rows: Any) -> Any
         space = collars.room(m, n)
         if size + space > len(rows.parent):
             return e, size
+        # Step 1: the boundaries of the northern half
         first, angle = np.empty(space, np.int64), np.empty(space)
         total, close = collars.north(m, n, first, angle)
         caps[e] = math.nan if close else angle[0]
+        # Step 2: its collars, and the one about the equator
         half = 0 if close else total // 2
         for i in range(half):
             size = _append(rows, size, e, angle[i], angle[i + 1], first[i + 1] - first[i])
@@ -56,7 +58,7 @@ def open_all(m: int, counts: Int64, start: int, caps: Float64, rows: Any) -> Any
 
 @njit
 def _append(rows: Any, size: int, parent: int, lower: float, upper: float, count: int) -> int:
-    """Write a collar unless it is empty, and return the number of collars."""
+    """Append a collar unless it is empty, and return the number of collars."""
     if count <= 0:
         return size
     rows.parent[size], rows.lower[size], rows.upper[size], rows.inner[size] = parent, lower, upper, count
@@ -64,8 +66,8 @@ def _append(rows: Any, size: int, parent: int, lower: float, upper: float, count
 
 
 @njit
-def raise_all(kind: int, rows: Any, inside: Float64, radius: Float64) -> None:
-    """Take the largest radii inside the collars up to the partitions they belong to."""
+def raise_all(center_kind: int, rows: Any, inside: Float64, radius: Float64) -> None:
+    """Raise the largest radii inside the collars to the partitions they belong to."""
     for i in range(len(rows.parent)):
         e = rows.parent[i]
-        radius[e] = max(radius[e], largest.about(kind, rows.lower[i], rows.upper[i], inside[rows.inner[i]]))
+        radius[e] = max(radius[e], largest.about(center_kind, rows.lower[i], rows.upper[i], inside[rows.inner[i]]))

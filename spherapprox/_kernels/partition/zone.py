@@ -1,4 +1,4 @@
-"""One cell [lower, upper] x (a cell of the orthogonal sphere): the colatitude of its centre, and its radius about it.
+"""A cell [lower, upper] x (a cell of the orthogonal sphere): the colatitude of its centre, and its radius about it.
 
 `across` is the radius of the cell of the orthogonal sphere about its own centre, `length` that of its mean vector. A
 zone that reaches a pole is a cap, with its centre there. docs/theorems.md, section 5.
@@ -39,6 +39,7 @@ def radius(lower: float, upper: float, center: float, across: float) -> float:
         return upper
     if upper >= math.pi and center >= math.pi:
         return math.pi - lower
+    # 5.2
     largest = max(distance(lower, center, across), distance(upper, center, across))
     if across > 0.5 * math.pi:
         # cos d = A cos(t - phase) may have its minimum inside
@@ -51,6 +52,7 @@ def radius(lower: float, upper: float, center: float, across: float) -> float:
 @subroutine
 def diameter(lower: float, upper: float, across: float) -> float:
     """Return the diameter of a cell without pole, `across` that of the cell of the orthogonal sphere."""
+    # 5.5
     return max(radius(lower, upper, lower, across), radius(lower, upper, upper, across))
 
 
@@ -71,10 +73,12 @@ def smallest_cap(lower: float, upper: float, across: float) -> float:
         return 0.0
     if upper >= math.pi:
         return math.pi
+    # 5.3: the three cases for R' > pi/2
     if across > 0.5 * math.pi:
         if across < min(upper, math.pi - lower):
             return 0.5 * math.pi
         return 0.0 if upper <= math.pi - lower else math.pi
+    # 5.3: min(phi, eta), reflected in the south
     middle, south = 0.5 * (lower + upper), lower + upper > math.pi
     end = upper
     if south:
@@ -91,6 +95,7 @@ def means(dim: int, lower: float, upper: float) -> Any:
     """Return the means of the sine and the cosine of colatitude over a zone of S^dim; a cap has no sine."""
     if lower <= 0.0 and upper >= math.pi:
         return 0.0, 0.0
+    # 5.4: sin^m t / (m int_0^t sin^(m-1)) for a cap C(t)
     if lower <= 0.0 or upper >= math.pi:
         angle = upper if lower <= 0.0 else math.pi - lower
         mean = math.sin(angle) / (dim * angle * beta.rim_mean(float(dim), angle))
@@ -119,6 +124,7 @@ def toward(lower: float, upper: float, sine: float, cosine: float, length: float
 
     A mean vector of length 0 leaves the direction open: then it is the middle.
     """
+    # 5.4
     mean = math.hypot(sine * length, cosine)
     if mean <= _NO_LENGTH:
         return midpoint(lower, upper), 0.0

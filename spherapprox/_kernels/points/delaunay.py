@@ -76,7 +76,7 @@ def _broken(x, new, t, beside, centers, tree, mark, broken):  # type: ignore[no-
 
 @subroutine
 def _rim(new, size, corners, beside, mark, broken, seen, rim):  # type: ignore[no-untyped-def]
-    """List the edges (from, to, triangle beyond) around the broken triangles; return their number, 0 if no one ring."""
+    """List the edges (from, to, triangle beyond) around the broken triangles; return their number, 0 if no ring."""
     edges = 0
     for i in range(size):
         f = broken[i]
@@ -95,7 +95,7 @@ def _rim(new, size, corners, beside, mark, broken, seen, rim):  # type: ignore[n
 
 @subroutine
 def _fill(new, faces, size, edges, corners, beside, broken, rim, starting):  # type: ignore[no-untyped-def]
-    """Join the rim to the new point, in the places of the broken triangles and two more; these are listed in broken."""
+    """Join the rim to the new point: triangles in the places of the broken ones and two more, listed in `broken`."""
     broken[size], broken[size + 1] = faces, faces + 1
     for e in range(edges):
         f, a, b, g = broken[e], rim[e, 0], rim[e, 1], rim[e, 2]

@@ -68,7 +68,7 @@ def _squared_distances(own: Float64, x: Float64, j: int, r2: Float64) -> None:
 def repulsion(
     x: Float64, start: int, exponent: float, scale: Float64, nearest: Float64, total: Float64, force: Float64
 ) -> None:
-    """Sum over all j != i, for i = start, ..., start + len(nearest) - 1; x holds coordinates as rows, (d, n).
+    """Sum the repulsion over j != i, for i = start, ..., start + len(nearest) - 1; x holds coordinates as rows, (d, n).
 
     With r = |x_i - x_j| and q = scale_i/r^2: `nearest` (rows,) is the least r^2; `total` (rows,) the sum of
     q^(exponent/2), for exponent 0 that of log q; `force` (d, rows) that of q^(exponent/2 + 1) (x_i - x_j).

@@ -21,11 +21,13 @@ def sums(x: Float64, weights: Float64, start: int, out: Float64) -> None:
         lanes[:] = 0.0
         for first in range(0, i, _LANES):
             count = min(_LANES, i - first)
+            # Step 1: squared chords, coordinate by coordinate
             squares[:] = 0.0
             for axis in range(len(x)):
                 here, some = x[axis, i], x[axis, first : first + count]
                 for lane in range(count):
                     squares[lane] += (some[lane] - here) * (some[lane] - here)
+            # Step 2: their weighted roots, each into its lane
             shares = weights[first : first + count]
             for lane in range(count):
                 lanes[lane] += shares[lane] * math.sqrt(squares[lane])

@@ -15,6 +15,7 @@ from ...quality.nearest import unit
 _JITTER = 1e-10
 """Relative shift of the constraints that makes every vertex simple; the final centre is found without it."""
 _SMALL = 1e-12
+"""Relative size below which a weight or a speed counts as 0."""
 
 
 def climb(x: Float64, direction: Float64, most: int, rng: np.random.Generator) -> Float64:
@@ -22,11 +23,13 @@ def climb(x: Float64, direction: Float64, most: int, rng: np.random.Generator) -
 
     After `most` pivots, or where the points leave a half-space free, it returns where it is.
     """
+    # Step 1: a vertex of the polar polytope
     bound = 1.0 + _JITTER * rng.random(len(x))
     at, active, ray = _reach_vertex(x, bound, direction, rng)
     if ray is not None:
         return ray
-    inverse = _inverse(x[active])
+    # Step 2: pivots along edges on which |x| grows
+    inverse = _inverse(x[active])  # (d, d)
     for pivot in range(most):
         if (pivot + 1) % max(50, len(active)) == 0:
             inverse = _inverse(x[active])
@@ -45,6 +48,7 @@ def climb(x: Float64, direction: Float64, most: int, rng: np.random.Generator) -
         row[leaving] = 0.0
         inverse -= np.outer(inverse[:, leaving], row)
         active[leaving] = new
+    # Step 3: the vertex without jitter
     exact = _inverse(x[active]).sum(axis=1)
     return np.asarray(unit((exact if float(exact @ exact) > 0.0 else at)[None])[0])
 
@@ -63,7 +67,7 @@ def _inverse(rows: Float64) -> Float64:
 def _reach_vertex(
     x: Float64, bound: Float64, direction: Float64, rng: np.random.Generator
 ) -> tuple[Float64, Int64, Float64 | None]:
-    """Go from the origin to a vertex: in the direction, then on along every face that is met; or return a free ray."""
+    """Walk from the origin to a vertex, in the direction and on along every face that is met; or return a free ray."""
     d = x.shape[1]
     at, active, basis = np.zeros(d), np.empty(0, dtype=np.int64), np.empty((0, d))
     for _ in range(d):
@@ -76,9 +80,10 @@ def _reach_vertex(
             return at, active, step
         at = at + length * step
         active = np.append(active, new)
-        rest = x[new] - basis.T @ (basis @ x[new])
-        rest -= basis.T @ (basis @ rest)
-        basis = np.vstack([basis, rest / np.sqrt(rest @ rest)])
+        # Gram and Schmidt, twice
+        across = x[new] - basis.T @ (basis @ x[new])
+        across -= basis.T @ (basis @ across)
+        basis = np.vstack([basis, across / np.sqrt(across @ across)])  # (k, d)
         direction = at
     return at, active, None
 
@@ -95,7 +100,7 @@ def _along(basis: Float64, direction: Float64) -> Float64 | None:
 
 
 def _first_met(x: Float64, bound: Float64, at: Float64, step: Float64, active: Int64) -> tuple[int, float]:
-    """Return the first constraint met on the way and how far it is; -1 if the way is free."""
+    """Return the first constraint met on the way, and the step to it; -1 if the way is free."""
     speed, reached = np.ascontiguousarray((x @ np.column_stack([step, at])).T)
     speed[active] = 0.0
     meets = speed > _SMALL * np.sqrt(step @ step)

@@ -10,10 +10,11 @@ import numpy as np
 from ..._types import Float64, Int64
 from ...quality.nearest import angles, projection, unit
 
-_BLOCK = 2**20
-"""Vertices whose angles are taken together."""
+_VERTICES = 2**20
+"""Vertices whose angles are taken together, or elements of linear systems."""
 
 _LIFT = 1e-7
+"""Largest relative change of a row's length by the lift."""
 
 
 class Facets(NamedTuple):
@@ -49,7 +50,7 @@ def lift_of(x: Float64) -> Float64:
 
 
 def have_pieces(facets: Facets) -> bool:
-    """Tell whether facets had to be cut: their pieces have one normal."""
+    """Tell whether facets had to be cut, by pieces with the same normal."""
     normals = np.sort(projection(facets.centers))
     return bool((normals[1:] == normals[:-1]).any())
 
@@ -57,7 +58,7 @@ def have_pieces(facets: Facets) -> bool:
 def cap_radii(x: Float64, vertices: Int64, centers: Float64) -> Float64:
     """Return the largest angle from each centre to its simplex's vertices."""
     out = np.empty(len(vertices))
-    step = max(1, _BLOCK // vertices.shape[1])
+    step = max(1, _VERTICES // vertices.shape[1])
     for i in range(0, len(out), step):
         part = slice(i, i + step)
         out[part] = angles(x[vertices[part]], centers[part, None]).max(axis=1)
@@ -65,7 +66,7 @@ def cap_radii(x: Float64, vertices: Int64, centers: Float64) -> Float64:
 
 
 def circumcenters(x: Float64, vertices: Int64) -> Float64:
-    """Return for each simplex the unit vector with equal products with its vertices; nan for flat simplices.
+    """Return the circumcentres of simplices, unit vectors with equal products with the vertices; nan for flat ones.
 
     Differences of close vertices are exact, so a small simplex loses no digit where a hull's normal does.
     """
@@ -73,10 +74,11 @@ def circumcenters(x: Float64, vertices: Int64) -> Float64:
     out = np.full((len(vertices), d), np.nan)
     right = np.zeros((d, 1))
     right[-1] = 1.0
-    step = max(1, _BLOCK // d**2)
+    step = max(1, _VERTICES // d**2)
     for i in range(0, len(out), step):
-        corners = x[vertices[i : i + step]]
+        corners = x[vertices[i : i + step]]  # (f, d, d)
         middle = unit(corners.sum(axis=1))[:, None]
+        # <b_k - b_1, c> = 0 for k > 1, <middle, c> = 1
         systems = np.concatenate([corners[:, 1:] - corners[:, :1], middle], axis=1)
         regular = np.linalg.matrix_rank(systems) == d
         if regular.any():
@@ -94,9 +96,11 @@ def covers(x: Float64, facets: Facets) -> bool:
     if not len(facets.radii) or float(facets.radii.max()) >= 0.5 * math.pi * (1.0 - 1e-12):
         return False
     word = np.random.default_rng(0).integers(0, 2**64, size=len(x), dtype=np.uint64)[facets.vertices]  # (f, d)
+    # 5.11 (d): each ridge an even number of times
     ridges = np.sort((word.sum(axis=1, dtype=np.uint64)[:, None] - word).ravel())
     if len(ridges) % 2 or (ridges[::2] != ridges[1::2]).any():
         return False
+    # 5.11 (d): a direction inside an odd number of cones
     corners = x[facets.vertices[:: max(1, len(facets.vertices) // 16)]]
     return any(_odd(x, facets, unit(some.sum(axis=0)[None])[0]) for some in corners)
 
@@ -105,7 +109,7 @@ def _odd(x: Float64, facets: Facets, direction: Float64) -> bool:
     """Tell whether a direction lies inside an odd number of cones, clear of the boundary of each."""
     reach = np.cos(facets.radii) - 1e-9
     near = np.flatnonzero(facets.centers @ direction >= reach)  # a cone lies inside its cap
-    systems = x[facets.vertices[near]].transpose(0, 2, 1)
+    systems = x[facets.vertices[near]].transpose(0, 2, 1)  # (f, d, d), columns are vertices
     try:
         parts = np.linalg.solve(systems, np.broadcast_to(direction[:, None], (len(near), len(direction), 1)))[..., 0]
     except np.linalg.LinAlgError:

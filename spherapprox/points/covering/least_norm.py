@@ -1,4 +1,4 @@
-"""The point of least norm in the convex hull of given points: it tells the smallest cap that holds them."""
+"""The point of least norm in the convex hull of given points, which gives the smallest cap that holds them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from ..._types import Float64, Int64
 
 _EPS = float(np.finfo(np.float64).eps)
-_WORK = 2e10
+_MULTIPLICATIONS = 2e10
 """Multiplications after which the search stops where it is: the hull's point found so far is still one of the hull."""
 
 
@@ -25,13 +25,15 @@ def least_norm(x: Float64) -> tuple[Float64, Int64, Float64]:
     index = np.array([int(np.argmax(x @ x.mean(axis=0)))])
     weights, corral = np.ones(1), _Corral(x[index])
     point = x[index[0]]
-    for _ in range(min(20 * (d + 10), int(_WORK / (n * d)) + 10)):
+    for _ in range(min(20 * (d + 10), int(_MULTIPLICATIONS / (n * d)) + 10)):
+        # Step 1: the row farthest on the other side of the hyperplane through the point, or the end
         norm2, score = float(point @ point), x @ point
         new = int(np.argmin(score))
         if norm2 - score[new] <= 4.0 * _EPS * np.sqrt(norm2) or norm2 <= _EPS**2 or new in index:
             break
         if not corral.append(x[new]):
             break
+        # Step 2: the point of least norm with that row
         trial, shares = _shrink(np.append(index, new), np.append(weights, 0.0), corral)
         moved = shares @ x[trial]
         if float(moved @ moved) >= norm2:  # rounding: no more to gain
@@ -63,7 +65,7 @@ class _Corral:
         self._q, self._r = np.linalg.qr(np.vstack([np.ones(len(x)), x.T]))
 
     def remove(self, places: Int64) -> None:
-        """Take columns out, by rotations."""
+        """Remove columns, by rotations."""
         from scipy.linalg import qr_delete
 
         for k in places[::-1]:
@@ -75,16 +77,16 @@ class _Corral:
         """Add a column by Gram-Schmidt, done twice; False if it depends on the others."""
         column = np.concatenate([[1.0], row])
         first = self._q.T @ column
-        rest = column - self._q @ first
-        second = self._q.T @ rest
-        rest -= self._q @ second
-        length = float(np.sqrt(rest @ rest))
+        across = column - self._q @ first
+        second = self._q.T @ across
+        across -= self._q @ second
+        length = float(np.sqrt(across @ across))
         if length < 32.0 * _EPS:
             return False
         k = len(first)
         r = np.zeros((k + 1, k + 1))
         r[:k, :k], r[:k, k], r[k, k] = self._r, first + second, length
-        self._q, self._r = np.column_stack([self._q, rest / length]), r
+        self._q, self._r = np.column_stack([self._q, across / length]), r
         return True
 
     def solve(self) -> Float64:

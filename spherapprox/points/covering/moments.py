@@ -12,30 +12,34 @@ import numpy as np
 from ..._types import Float64
 
 _EPS = float(np.finfo(np.float64).eps)
-_BLOCK = 2**22
+_TABLE_ELEMENTS = 2**22
+"""Elements of a block of a table of products."""
 
 
 def least_support(x: Float64, work: float = 2e10) -> float:
-    """Return a lower bound of min over unit u of max_k <u, x_k>, 0 if none is found; for unit rows about 0.
+    """Return a lower bound of min over unit u of max_k <u, x_k>, for unit rows about 0; 0 if none is found.
 
     Moments take at most `work` multiplications each; without the third the bound is weaker.
     """
     n, d = x.shape
     if n <= d or 10.0 * n * d * d > work or 10.0 * d**3 > work:
         return 0.0
-    weights = _centering_weights(x)
+    # Step 1: weights of mean nearly 0
+    weights = _centering_weights(x)  # (n,)
     mean = float(np.linalg.norm(weights @ x))
     slack = _EPS * (n + 64.0 * d)
+    # Step 2: the smallest second moment
     values = np.linalg.eigvalsh((x.T * weights) @ x)
     low, mean = float(values[0]) - slack, mean + slack
     if low <= mean:
         return 0.0
+    # Step 3: the bounds 5.11 (e) by the second and the third moment
     second = (low - mean) / (1.0 - mean)
     return max(float(second), _from_third(low, mean, _third_moment(x, weights, work) + d * slack))
 
 
 def _from_third(low: float, mean: float, third: float) -> float:
-    """Return the largest over s of (2 s low - third - s^2 mean) / (low + s^2 + 2 s mean)."""
+    """Maximise (2 s low - third - s^2 mean) / (low + s^2 + 2 s mean) over s: 5.11 (e)."""
     best, span = 2.0 * math.sqrt(low), 8.0
     for _ in range(4):  # the largest of a grid, then of a finer one about it
         s = best * np.geomspace(1.0 / span, span, 129)
@@ -87,8 +91,8 @@ def _squared_unfolding(x: Float64, weights: Float64) -> Float64:
     n, d = x.shape
     i, j = np.triu_indices(d)
     scale = np.where(i == j, 1.0, math.sqrt(2.0))
-    unfolded = np.zeros((d, len(i)))
-    step = max(1, _BLOCK // len(i))
+    unfolded = np.zeros((d, len(i)))  # (d, d (d+1)/2)
+    step = max(1, _TABLE_ELEMENTS // len(i))
     for start in range(0, n, step):
         part = x[start : start + step]
         unfolded += (part.T * weights[start : start + step]) @ (part[:, i] * part[:, j] * scale)
@@ -96,9 +100,9 @@ def _squared_unfolding(x: Float64, weights: Float64) -> Float64:
 
 
 def _squared_products(x: Float64, weights: Float64) -> Float64:
-    """Return the same as sum_jk w_j w_k <x_j, x_k>^2 x_j x_k^T, for fewer points than U has columns."""
+    """Return U U^T as sum_jk w_j w_k <x_j, x_k>^2 x_j x_k^T, for fewer points than U has columns."""
     weighted, total = weights[:, None] * x, np.zeros((x.shape[1], x.shape[1]))
-    step = max(1, _BLOCK // len(x))
+    step = max(1, _TABLE_ELEMENTS // len(x))
     for start in range(0, len(x), step):
         total += weighted[start : start + step].T @ (np.square(x[start : start + step] @ x.T) @ weighted)
     return 0.5 * (total + total.T)

@@ -21,11 +21,11 @@ BUDGET = 200_000
 _MOST_BUDGET = 10**9
 HULL_DIM = 16
 """Columns beyond which no hull is made."""
-_CLIMBS = 64
+_WALKS = 64
 """At most so many walks to local maxima, where hulls do not settle the radius."""
-_WORK = 25_000.0
+_WORK_PER_FACET = 25_000.0
 """Multiplications for each facet of the budget that the walks may take together, about: seconds for the default."""
-_LEAST = 20_000
+_LEAST_FACETS = 20_000
 """The walks and moments take no less than they would for a budget of so many facets."""
 _HULL_ACCURACY = 1e-9
 """Relative gap that rounding may leave between the sides where the hull is that of all points."""
@@ -33,7 +33,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 class Interval(NamedTuple):
-    """Two numbers with the true one between them, and where the lower one was found.
+    """An enclosure of a number between two, with the point where the lower one is attained.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def covering_interval(
     progress: bool = False,
     rng: np.random.Generator | int | None = 0,
 ) -> Interval:
-    """Return two numbers between which the covering radius lies; see `spherapprox.PointSet.covering_interval`.
+    """Return an enclosure of the covering radius; see `spherapprox.PointSet.covering_interval`.
 
     Parameters
     ----------
@@ -93,15 +93,18 @@ def covering_interval(
         rtol, budget = 0.0, 2 * max(len(rows), 2)
     _checks.memory(_hull_bytes(budget, rows.shape[1]), f"hulls of {budget} facets", "lower 'budget'")
     x = distinct(unit(rows))
+    # Step 1: both sides by the hull's point of least norm
     hole = _half_space(x)
+    # Step 2: both sides by hulls of subsets, moments and walks
     if not hole.is_known(rtol):
         _search(x, hole, (rtol, budget), workers, progress, generator)
+    # Step 3: the upper one beyond rounding
     upper = max(hole.lower, hole.upper) * (1.0 + (x.shape[1] + 16) * _EPS) + 8.0 * _EPS
     return Interval(hole.lower, min(upper, math.pi), hole.at)
 
 
 def _hull_bytes(facets: int, columns: int) -> float:
-    """Return about how much memory hulls take; none are made in many dimensions."""
+    """Estimate the memory of hulls, which are made in few dimensions only."""
     return 0.0 if columns > HULL_DIM else float(facets) * (200.0 + 60.0 * columns)
 
 
@@ -117,11 +120,12 @@ def _largest_gap(x: Float64) -> Interval:
 
 
 def _half_space(x: Float64) -> Hole:
-    """Return both sides as the hull's point of least norm knows them: exact where a half-space holds no point inside.
+    """Return both sides by the hull's point of least norm: exact where a half-space holds no point inside.
 
     The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems.md, 5.11); beyond pi/2 it is that for
     the p of least norm.
     """
+    # 5.11 (a)
     p, index, weights = least_norm(x)
     length = float(np.linalg.norm(p))
     # arcsin |p| by the variance of the weights, 1 - |p|^2, which keeps its digits where the points are close together
@@ -130,7 +134,7 @@ def _half_space(x: Float64) -> Hole:
     if length > 0.0:
         _try(x, hole, -p / length)
     n, d = x.shape
-    if not hole.is_known(0.0) and float(n) * d * d <= _WORK * BUDGET:
+    if not hole.is_known(0.0) and float(n) * d * d <= _WORK_PER_FACET * BUDGET:
         normal = np.linalg.svd(np.linalg.qr(x, mode="r"))[2][-1]  # all points may lie on a great subsphere
         _try(x, hole, normal)
         _try(x, hole, -normal)
@@ -156,14 +160,17 @@ def _search(
 
     d = x.shape[1]
     with tqdm(unit="facet", desc="covering radius", leave=False, disable=not progress) as bar:
+        # Step 1: hulls, for both sides
         if d <= HULL_DIM and len(x) > d:
             refine(x, Nearest(x, workers), hole, limits, bar)
         if hole.is_known(max(limits[0], _HULL_ACCURACY)):
             return
-        work = _WORK * max(limits[1], _LEAST)
+        work = _WORK_PER_FACET * max(limits[1], _LEAST_FACETS)
+        # Step 2: moments, for the upper side
         support = least_support(x, 4.0 * work)  # matrix products are faster than the walks
         if support > 0.0:  # 0 says nothing, not even that the radius is at most pi/2
             hole.upper = min(hole.upper, math.acos(min(1.0, support)))
+        # Step 3: walks, for the lower side
         _walk(x, hole, (limits[0], work), rng, bar)
 
 
@@ -177,7 +184,7 @@ def _walk(x: Float64, hole: Hole, limits: tuple[float, float], rng: np.random.Ge
     arrival, pivot = 3.0 * d * d * (n + d), 3.0 * d * (n + 3.0 * d)
     pivots = int(max(0.0, min(20.0 * d + 100.0, (work - arrival) / pivot)))
     # as measured, 2 d pivots lead to a local maximum
-    for i in range(int(min(_CLIMBS, max(1.0, work / (arrival + 2.0 * d * pivot))))):
+    for i in range(int(min(_WALKS, max(1.0, work / (arrival + 2.0 * d * pivot))))):
         start = hole.at[None] if i == 0 else rng.standard_normal((1, d))
         _try(x, hole, climb(x, unit(start)[0], pivots, rng))
         bar.set_postfix(lower=hole.lower, upper=hole.upper)

@@ -29,7 +29,7 @@ _START = 64
 
 @dataclass
 class Hole:
-    """The largest hole known: its centre, how far the points are from it, and how far they are at most anywhere."""
+    """The largest hole known: its centre, the distance from there to the points, and an upper bound of all holes."""
 
     at: Float64
     lower: float
@@ -60,13 +60,16 @@ def refine(x: Float64, nearest: Nearest, hole: Hole, limits: tuple[float, float]
     rtol, budget = limits
     chosen, before, lift = _first(x, budget), (0, 0), None
     while True:
+        # Step 1: the hull of a subset
         facets = facets_of(x, chosen, lift)
         if facets is None:  # flat
             grown = _grow(len(x), chosen, np.setdiff1d(np.arange(len(x)), chosen)[: len(chosen)], len(x))
         else:
+            # Step 2: the distances of its caps' centres from all points, and the points deepest in large caps
             fresh = _measure(x, nearest, chosen, facets, hole, rtol)
             bar.update(len(facets.radii))
             bar.set_postfix(lower=hole.lower, upper=min(hole.upper, float(facets.radii.max())))
+            # Step 3: a larger subset with these, as far as the budget goes
             now = len(chosen), len(facets.radii)
             grown = _grow(len(x), chosen, fresh, _affordable(before, now, x.shape[1], budget))
             before = now
@@ -75,6 +78,7 @@ def refine(x: Float64, nearest: Nearest, hole: Hole, limits: tuple[float, float]
         if grown is None:
             break
         chosen = grown
+    # Step 4: the upper side by the caps of the last hull
     if facets is not None:
         _certify(x, nearest, chosen, facets, hole)
 
@@ -104,6 +108,7 @@ def _measure(x: Float64, nearest: Nearest, chosen: Int64, facets: Facets, hole: 
         start += len(part)
         index, angle = nearest(facets.centers[part])
         hole.try_centers(facets.centers[part], angle)
+        # 5.11 (c): for these the nearest point is not in the subset
         index = index[_too_large(facets.radii[part], hole, rtol) & ~used[index]]
         index = index[np.sort(np.unique(index, return_index=True)[1])]  # in order of the caps' radii
         used[index] = True
@@ -120,7 +125,7 @@ def _too_large(radii: Float64, hole: Hole, rtol: float) -> Bools:
 
 
 def _polish(x: Float64, nearest: Nearest, facets: Facets, some: Int64, hole: Hole) -> None:
-    """Give these facets' caps the centres of their vertices' circumscribed caps, where those are smaller."""
+    """Replace these facets' caps by the circumscribed caps of their vertices, where those are smaller."""
     centers = circumcenters(x, facets.vertices[some])
     found = np.isfinite(centers).all(axis=1)
     some, centers = some[found], centers[found]
@@ -135,7 +140,7 @@ def _polish(x: Float64, nearest: Nearest, facets: Facets, some: Int64, hole: Hol
 
 
 def _affordable(before: tuple[int, int], now: tuple[int, int], d: int, budget: float) -> float:
-    """Return how many points the next hull may have, from the growth of (points, facets) so far."""
+    """Estimate the number of points that the next hull may have, from the growth of (points, facets) so far."""
     power = float(max(1, d // 2))  # of the most facets that a polytope can have
     if d > 3 and before[0]:
         seen = math.log(now[1] / before[1]) / math.log(now[0] / before[0])

@@ -112,10 +112,8 @@ def evaluate(
     >>> x, cells = sphere.uniform(2, 1000, 0), EqualMeasurePartition(2, 10**9)
     >>> h = distributed.evaluate(x, cells, height, 1e6, normalize=True, progress=True)  # doctest: +SKIP
     """
-    try:
+    with _checks.needs("Dask", "distributed.evaluate", "distributed"):
         import dask.distributed  # noqa: F401
-    except ImportError as error:
-        raise ImportError("distributed sums need Dask: pip install spherapprox[distributed]") from error
     from . import driver
 
     normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")

@@ -57,10 +57,8 @@ class Tree:
 @contextmanager
 def connected(client: object, n_workers: object) -> Iterator[Client]:
     """Yield the client given, else the current one, else one of a cluster of processes that lives as long as this."""
-    if client is not None and n_workers is not None:
-        raise ValueError(
-            f"'n_workers' must be left out if 'client' is given, got {_checks.show(n_workers)}: its cluster has workers"
-        )
+    if client is not None:
+        _checks.left_out(n_workers, "n_workers", "if 'client' is given", "its cluster has workers")
     if client is None and n_workers is None:
         with suppress(ValueError):
             client = default_client()

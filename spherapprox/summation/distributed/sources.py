@@ -51,13 +51,11 @@ def points(control_points: Any, n: object, dim: int) -> Source:
     else:
         rows = _checks.rows(in_memory(control_points, "control_points"), "control_points", dim=dim)
         size = len(rows)
-    if count not in (None, size):
-        raise ValueError(f"'n' must be the number of control points, {size}, got {count}: leave it out")
+    _checks.agreeing(count, "n", size, ", the number of control points")
     if rule is None:
         return Source(size, rows[:1], rows)
     first = _checks.rows(rule(0, 1), "control_points", dim=dim)
-    if len(first) != 1:
-        raise ValueError(f"'control_points' must return rows start, ..., stop - 1, got {len(first)} for 0, 1")
+    _checks.shaped(first, "control_points", (1, dim + 1), note=" for start, stop = 0, 1", verb="return")
     return Source(size, first, rule=rule)
 
 
@@ -68,7 +66,8 @@ def values(given: Any, controls: Source, log: bool) -> Source:
     if callable(given):
         return Source(controls.n, values_at(given, controls.first), rule=given)
     table = _checks.values_for(in_memory(given, "values"), "values", controls.n, "the control points")
-    check_sign(table, log)
+    if log:
+        _checks.non_negative_for_log(table)
     return Source(controls.n, table[:1], table)
 
 
@@ -80,9 +79,3 @@ def _constant(number: float, b: Floats) -> Floats:
 def values_at(rule: Any, b: Floats) -> Floats:
     """Return the checked values of a function at control points."""
     return _checks.values_for(rule(b), "values", len(b), "the control points")
-
-
-def check_sign(table: Floats, log: bool) -> None:
-    """Check that all values have a logarithm, if one is wanted."""
-    if log and table.min() < 0.0:
-        raise ValueError(f"'values' must be at least 0 for log=True, got {table.min():g}: use log=False")

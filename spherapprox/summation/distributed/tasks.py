@@ -16,7 +16,7 @@ from .. import plan, scaling
 from ..partial import Partial
 from ..problem import Problem
 from ..scaling import Scaled
-from .sources import check_sign, values_at
+from .sources import values_at
 
 TASK_WORK = 2e10
 """Arithmetic of a task, in vector operations: about a second on one thread. Tuned."""
@@ -77,12 +77,12 @@ def state_of(recipe: Recipe, x: Floats, rows: Floats | None, values: Floats | No
     try:
         made = recipe.centers(some.start, some.stop) if recipe.centers else rows
         b = _checks.rows(made, "control_points", dim=x.shape[1] - 1)  # type: ignore[arg-type]
-        if len(b) != n:
-            raise ValueError(f"'control_points' must return {n} rows, got {len(b)}")
+        note = f" for start, stop = {some.start}, {some.stop}"
+        _checks.shaped(b, "control_points", (n, x.shape[1]), note=note, verb="return")
         table = values if values is not None else values_at(recipe.values, b)
-        if table.shape[1:] != recipe.shape:
-            raise ValueError(f"'values' must have shape {(n, *recipe.shape)}, as at the first, got {table.shape}")
-        check_sign(table, recipe.log)
+        _checks.shaped(table, "values", (n, *recipe.shape), note=", as at the first")
+        if recipe.log:
+            _checks.non_negative_for_log(table)
     except Exception as error:
         error.add_note(f"at control points {some.start} to {some.stop - 1}")
         raise

@@ -48,7 +48,7 @@ def test_hoelder_concentration_is_the_threshold(dim, share, exponent):
     assert convolution_error(lam, dim, 2.5, exponent) == pytest.approx(eps, rel=1e-11)
 
 
-def test_printed_concentration():
+def test_the_printed_concentration_is_reproduced():
     assert concentration(0.05, dim=8) == pytest.approx(3005.85, abs=0.00501)
 
 

@@ -142,7 +142,7 @@ def test_best_concentration_takes_the_left_end_of_a_plateau():
 @given(
     root=st.floats(-50, 50), start=st.floats(-60, 60), slope=st.floats(0.05, 20), bend=st.sampled_from([0.0, 0.2, 1.0])
 )
-def test_increasing_root(root, start, slope, bend):
+def test_the_root_of_an_increasing_function_takes_few_calls(root, start, slope, bend):
     calls = []
 
     def function(x):
@@ -159,7 +159,7 @@ def test_increasing_root(root, start, slope, bend):
 
 
 @given(top=st.floats(-20, 20), start=st.floats(-25, 25), skew=st.floats(-0.3, 0.3), floor=st.floats(-60, -30))
-def test_peak(top, start, skew, floor):
+def test_the_peak_of_a_function_takes_few_calls(top, start, skew, floor):
     calls = []
 
     def function(x):

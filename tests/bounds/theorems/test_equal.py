@@ -17,10 +17,6 @@ from spherapprox import EqualMeasurePartition, worst_case_error
 from spherapprox.special import log_cap_measure
 
 
-def problem(eps, dim, **options):
-    return Problem.checked(eps, dim, **options)
-
-
 def brute_force(lam, rho, dim, n=8001):
     """The root w of int max_{|t-u|<=rho} (t-w) k(t) dsigma(u) = 0, windows sampled at 400 angles."""
     u = (np.arange(n) + 0.5) * math.pi / n
@@ -53,7 +49,7 @@ def test_error_by_brute_force(dim, lam, rho):
 
 @pytest.mark.parametrize(("lam", "rho"), [(1600.0, 0.0209), (3200.0, 0.0412), (6400.0, 0.0608), (25600.0, 0.0859)])
 def test_table_of_radii(lam, rho):
-    bound = equal(problem(0.1, 8, concentration=lam))
+    bound = equal(Problem.checked(0.1, 8, concentration=lam))
     assert bound.radius == pytest.approx(rho, abs=0.000051)
     assert bound.log == pytest.approx(-log_cap_measure(8, bound.radius / 6), rel=1e-12)
 
@@ -76,14 +72,14 @@ def test_never_above_the_mean_bound_nor_below_what_it_must_exceed(dim, relative,
 @given(dim=st.integers(1, 60), eps=st.floats(1e-4, 1.5), factor=st.floats(1.01, 1e4))
 def test_keeps_its_promise(dim, eps, factor):
     lam = factor * concentration_needed(eps, dim, 1.0)
-    bound = equal(problem(eps, dim, concentration=lam))
+    bound = equal(Problem.checked(eps, dim, concentration=lam))
     assert bound.holds
     assert math.exp(log_equal_error(lam, bound.radius, dim)) == pytest.approx(eps, rel=1e-9)
 
 
 def test_the_radius_tends_to_the_error_as_the_concentration_grows():
     for dim in (1, 3, 100):
-        radii = [equal(problem(0.1, dim, concentration=lam)).radius for lam in np.geomspace(1e5 * dim, 1e20, 6)]
+        radii = [equal(Problem.checked(0.1, dim, concentration=lam)).radius for lam in np.geomspace(1e5 * dim, 1e20, 6)]
         assert all(a < b for a, b in itertools.pairwise(radii[:-1]))
         assert radii[-1] == pytest.approx(0.1, rel=1e-12)
         errors = [log_equal_error(lam, 0.05, dim) for lam in np.geomspace(1e5 * dim, 1e20, 6)]
@@ -92,7 +88,7 @@ def test_the_radius_tends_to_the_error_as_the_concentration_grows():
 
 
 @pytest.mark.parametrize(("dim", "n"), [(1, 60), (2, 400), (3, 600), (8, 1500)])
-def test_partitions_obey(dim, n):
+def test_partitions_keep_to_the_bound(dim, n):
     partition = EqualMeasurePartition(dim, n)
     for factor in (0.5, 2.0, 30.0):
         lam = factor * dim / partition.cell_radius() ** 2
@@ -109,19 +105,19 @@ def test_arcs_come_close():
 
 
 def test_counts_on_the_circle_are_those_of_arcs():
-    bound = equal(problem(0.1, 1))
+    bound = equal(Problem.checked(0.1, 1))
     assert bound.value == math.ceil(math.pi / bound.radius)
     assert bound.as_integer() == 37
 
 
 def test_wide_goals_and_low_concentrations():
-    assert equal(problem(1.6, 5)).value == equal(problem(1.6, 5, concentration=7.0)).value == 2.0
-    assert equal(problem(3.15, 5)).value == 1.0
+    assert equal(Problem.checked(1.6, 5)).value == equal(Problem.checked(1.6, 5, concentration=7.0)).value == 2.0
+    assert equal(Problem.checked(3.15, 5)).value == 1.0
     needed = concentration_needed(0.1, 8, 1.0)
-    bound = equal(problem(0.1, 8, concentration=0.99 * needed))
+    bound = equal(Problem.checked(0.1, 8, concentration=0.99 * needed))
     assert not bound.holds
     assert bound.failed[0] == f"concentration > {needed:.6g}"
-    assert equal(problem(0.1, 8, concentration=1.0001 * needed)).radius < 1e-4
+    assert equal(Problem.checked(0.1, 8, concentration=1.0001 * needed)).radius < 1e-4
     assert log_equal_error(0.0, 0.1, 3) == pytest.approx(math.log(math.pi / 2 + 0.1))
     assert log_equal_error(1.0, 3.0, 3) == math.log(math.pi)
 
@@ -131,8 +127,8 @@ def test_wide_goals_and_low_concentrations():
 def test_extremes_are_finite_and_monotone(dim, relative):
     eps = [1e-60, 1e-12, 1e-6, 0.01, 0.010001, 0.1, 0.5, 1.0, 1.5, 1.57, 1.6, 2.0]
     lam = None if relative is None else relative * 16 * dim / 1e-24
-    logs = [equal(problem(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
+    logs = [equal(Problem.checked(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
     assert np.isfinite(logs).all()
     assert all(a >= b for a, b in itertools.pairwise(logs))
-    scaled = equal(problem(0.01 * 1e7, dim, lipschitz=1e7, sup_norm=1e7)).log
+    scaled = equal(Problem.checked(0.01 * 1e7, dim, lipschitz=1e7, sup_norm=1e7)).log
     assert lam is not None or scaled == pytest.approx(logs[3], rel=1e-12)

@@ -88,7 +88,7 @@ def test_the_simplex_holds_every_affine_function():
             assert np.abs(head - x @ slope).max() <= 1e-3
 
 
-def test_counts():
+def test_counts_are_dimensions_of_polynomials():
     bound = interpolation(Problem(0.1, 8))
     degree = next(n for n in itertools.count() if approximation_error(n, 8) <= (1 - 1e-3) * 0.1)
     assert dict(bound.constants)["degree"] == degree
@@ -170,7 +170,7 @@ def test_double_points_of_the_rank_argument(dim, degree):
     assert math.exp(log_rank_points(float(degree), dim)) == pytest.approx(4 * n_pairs, rel=1e-13)
 
 
-def test_rank_counts():
+def test_the_rank_bound_is_below_interpolation():
     bound, other = rank(Problem(0.1, 8)), interpolation(Problem(0.1, 8))
     degree = int(dict(other.constants)["degree"])
     assert bound.as_integer() == 4 * -(-math.comb(8 + degree, 8) // 9)
@@ -188,7 +188,7 @@ def test_rank_counts():
     [*itertools.product([interpolation, rank], [{}, {"smoothness": 9.0}, {"exponent": 0.5}]),
      (interpolation, {"concentration": 1e3})],
 )  # fmt: skip
-def test_monotone(function, options):
+def test_counts_fall_as_eps_grows(function, options):
     for dim in (1, 2, 8, 15):
         eps = np.geomspace(0.01 if "concentration" in options else 1e-9, 2.0, 30)
         bounds = [function(Problem(float(e), dim, sup_norm=3.0, **options)) for e in eps]
@@ -198,7 +198,7 @@ def test_monotone(function, options):
         assert logs[0] > 0.0
 
 
-def test_extremes():
+def test_extreme_arguments_have_finite_bounds():
     for dim, eps in ((1, 1e-60), (2, 1e-60), (10**4, 1e-12), (10**6, 1e-3)):
         bound = interpolation(Problem(eps, dim))
         constants = dict(bound.constants)

@@ -167,7 +167,7 @@ def test_a_target_can_only_be_missed_if_it_is_large_enough(theorem):
     ("eps", "dim", "exponent"),
     [(1e-60, 1, 1.0), (1e-60, 8, 1.0), (1e-60, 1_000_000, 1.0), (1e-60, 5, 0.01), (1e60, 5, 0.01), (4.0, 7, 1.0)],
 )
-def test_extremes(theorem, eps, dim, exponent):
+def test_extreme_arguments_have_finite_bounds(theorem, eps, dim, exponent):
     bound = at(theorem, eps, dim, exponent=exponent, sup_norm=1e61)
     assert 0.0 <= bound.log < math.inf
     assert (bound.log > 100.0) == (eps < 1.0)

@@ -16,10 +16,6 @@ from spherapprox import worst_case_error
 from spherapprox.special import log_cap_measure
 
 
-def problem(eps, dim, **options):
-    return Problem.checked(eps, dim, **options)
-
-
 def colatitudes(dim, n=60_001):
     """Midpoints u of [0, pi] and weights of sin(u)^(dim-1) du."""
     u = (np.arange(n) + 0.5) * math.pi / n
@@ -96,13 +92,13 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("dim", "eps", "lam", "log10"), TABLE)
-def test_table(dim, eps, lam, log10):
-    by_volume = pack(problem(eps, dim, concentration=lam, covering="volume"))
+def test_printed_counts_of_packings(dim, eps, lam, log10):
+    by_volume = pack(Problem.checked(eps, dim, concentration=lam, covering="volume"))
     assert by_volume.log10 == pytest.approx(log10, abs=0.00501)
     assert by_volume.log == pytest.approx(-log_cap_measure(dim, by_volume.radius / 2), rel=1e-12)
-    assert pack(problem(eps, dim, concentration=lam)).log <= by_volume.log
+    assert pack(Problem.checked(eps, dim, concentration=lam)).log <= by_volume.log
     if lam * eps * eps == pytest.approx(16 * dim):
-        free = pack(problem(eps, dim, covering="volume"))
+        free = pack(Problem.checked(eps, dim, covering="volume"))
         assert free.log == pytest.approx(by_volume.log, rel=1e-12)
         assert free.concentration == pytest.approx(lam)
 
@@ -113,7 +109,7 @@ def test_table(dim, eps, lam, log10):
 def test_condition_by_brute_force(dim, lam, rho):
     # just inside and just outside what is allowed at w = 0.1
     w, (u, weight) = 0.1, colatitudes(dim, 600_001)
-    allowed = pack(problem(w, dim, concentration=lam)).radius
+    allowed = pack(Problem.checked(w, dim, concentration=lam)).radius
     assert allowed == pytest.approx(rho, rel=2e-3)
     for radius, holds in ((0.998 * allowed, True), (1.002 * allowed, False)):
         left = np.sum(np.maximum(window_max(u, radius / 2, lam, w), 0) * weight) / np.sum(weight[u <= radius / 2])
@@ -126,7 +122,7 @@ def test_condition_by_brute_force(dim, lam, rho):
 @settings(max_examples=25)
 @given(dim=st.integers(1, 60), eps=st.floats(1e-4, 1.5), factor=st.floats(0.7, 1e4))
 def test_keeps_its_promise(dim, eps, factor):
-    bound = pack(problem(eps, dim, concentration=factor * 16 * dim / eps**2))
+    bound = pack(Problem.checked(eps, dim, concentration=factor * 16 * dim / eps**2))
     assert bound.holds
     promised = math.exp(log_pack_error(bound.concentration, bound.radius, bound.radius, dim))
     assert promised == pytest.approx(eps, rel=1e-9)
@@ -191,16 +187,16 @@ def test_wide_goals_need_two_points_at_every_concentration():
     poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
     for lam in (0.0, 1.0, 100.0):
         assert worst_case_error(poles, lam, n=2000).lower <= math.pi / 2 + 1e-7
-        assert pack(problem(1.6, 2, concentration=lam)).value == 2.0
-    assert pack(problem(1.6, 2)).concentration == 0.0
-    assert pack(problem(3.2, 2)).value == 1.0
-    assert pack(problem(1.57, 2)).value > 2.0
+        assert pack(Problem.checked(1.6, 2, concentration=lam)).value == 2.0
+    assert pack(Problem.checked(1.6, 2)).concentration == 0.0
+    assert pack(Problem.checked(3.2, 2)).value == 1.0
+    assert pack(Problem.checked(1.57, 2)).value > 2.0
 
 
 def test_low_concentrations_are_refused():
     for dim, eps in ((1, 0.1), (8, 0.1), (1000, 1e-9)):
         for lam in (0.0, 0.2 * dim / eps**2):
-            bound = pack(problem(eps, dim, concentration=lam))
+            bound = pack(Problem.checked(eps, dim, concentration=lam))
             assert bound.failed == ("a large enough concentration",)
 
 
@@ -209,11 +205,11 @@ def test_low_concentrations_are_refused():
 def test_extremes_are_finite_and_monotone(dim, relative):
     eps = [1e-60, 1e-12, 1e-6, 0.01, 0.010001, 0.1, 0.5, 1.0, 1.5, 1.57, 1.6, 2.0]
     lam = None if relative is None else relative * 16 * dim / 1e-24
-    logs = [pack(problem(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
+    logs = [pack(Problem.checked(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
     assert np.isfinite(logs).all()
     assert all(a >= b for a, b in itertools.pairwise(logs))
 
 
-def test_hoelder_targets():
-    bound = pack(problem(0.2, 3, exponent=0.5, lipschitz=2.0))
-    assert bound == pack(problem(0.01, 3))
+def test_hoelder_targets_are_those_of_a_smaller_eps():
+    bound = pack(Problem.checked(0.2, 3, exponent=0.5, lipschitz=2.0))
+    assert bound == pack(Problem.checked(0.01, 3))

@@ -40,7 +40,7 @@ def exact_tail(degree, lam, dim):
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 8, 50, 1000])
 @pytest.mark.parametrize("degree", [0, 1, 2, 5, 40, 333])
-def test_dimensions(degree, dim):
+def test_dimensions_of_harmonics_and_polynomials(degree, dim):
     assert _degrees.log_harmonics(degree, dim) == pytest.approx(math.log(harmonics(degree, dim)), rel=1e-14, abs=1e-14)
     total = sum(harmonics(k, dim) for k in range(degree + 1))
     assert _degrees.log_polynomials(degree, dim) == pytest.approx(math.log(total), rel=1e-14, abs=1e-14)
@@ -57,7 +57,7 @@ def test_binomial_of_large_numbers(a, b):
     assert _degrees.log_binomial(a, b) == pytest.approx(exact, rel=3e-16)
 
 
-def test_quadrature_points():
+def test_points_of_the_gauss_product_are_counted():
     for dim, degree in itertools.product((1, 2, 3, 4, 8), (4, 5, 10, 43)):
         gauss = (degree + 1) * (degree // 2 + 1) ** (dim - 1)
         assert round(math.exp(_degrees.log_gauss_points(degree, dim))) == gauss
@@ -76,7 +76,7 @@ CASES = [(8, 818.0, 265), (8, 35.0, 43), (2, 208.0, 84), (1, 10.0, 8), (2, 0.3, 
 
 
 @pytest.mark.parametrize(("dim", "lam", "degree"), CASES)
-def test_tails(dim, lam, degree):
+def test_tails_are_bounded_closely(dim, lam, degree):
     exact = [float(mpmath.log(exact_tail(degree - k, lam, dim))) for k in range(3)]
     bounds = _degrees.log_tails(degree, lam, dim)
     assert bounds[0] == _degrees.log_tail(degree, lam, dim)
@@ -123,7 +123,7 @@ TABLE = [(8, 0.1, "15.1", "17.3", 265, 818), (8, 0.5, "9.07", "11.0", 43, 35), (
 
 
 @pytest.mark.parametrize(("dim", "eps", "polynomials", "gauss", "degree", "lam"), TABLE)
-def test_table(dim, eps, polynomials, gauss, degree, lam):
+def test_printed_counts_of_quadrature(dim, eps, polynomials, gauss, degree, lam):
     bound = quadrature(Problem(eps, dim))
     constants = dict(bound.constants)
     assert constants["degree"] == degree
@@ -165,7 +165,7 @@ def test_keeps_its_promise_and_no_other_concentration_does_better(dim, share, lo
 
 
 @pytest.mark.parametrize("dim", [1, 2, 9, 100, 10**4, 10**6])
-def test_monotone(dim):
+def test_counts_fall_with_eps_and_rise_with_the_constants(dim):
     logs = [quadrature(Problem(float(e), dim, sup_norm=100.0)).log for e in np.geomspace(1e-12, 2.0, 40)]
     assert all(a >= b - 1e-9 * abs(a) for a, b in itertools.pairwise(logs))
     assert logs[0] > logs[-1] == 0.0
@@ -175,7 +175,7 @@ def test_monotone(dim):
     assert all(a <= b + 1e-9 * b for a, b in itertools.pairwise(logs))
 
 
-def test_extremes():
+def test_extreme_arguments_have_finite_bounds():
     for dim in (1, 2, 10**6):
         bound = quadrature(Problem(1e-60, dim))
         assert bound.holds
@@ -196,7 +196,7 @@ def test_extremes():
 
 
 @pytest.mark.parametrize(("dim", "eps"), [(1, 0.05), (1, 0.7), (2, 0.2), (2, 0.6), (3, 0.7)])
-def test_containment(dim, eps):
+def test_the_head_of_the_theorem_keeps_eps(dim, eps):
     """The head that the theorem describes, on the product Gauss rule, keeps eps on the distance, capped and not."""
     for cap in (math.pi, 1.0):
         problem = Problem(eps, dim, sup_norm=cap)

@@ -20,10 +20,6 @@ from spherapprox import worst_case_error
 from spherapprox.special import log_cap_measure
 
 
-def problem(eps, dim, **options):
-    return Problem.checked(eps, dim, **options)
-
-
 def phi(t, lam, w):
     return (t - w) * np.exp(lam * (np.cos(t) - math.cos(w)))
 
@@ -110,14 +106,16 @@ def test_filled_count_by_brute_force(dim, w, sharpness):
 def test_between_the_limit_and_separated_points():
     # the covering limit that no lambda attains < 4.F at a moderate lambda < bare random points < separated points
     for dim, log10 in ((8, 10.62), (16, 19.21), (32, 35.70)):
-        bound = random(problem(0.1, dim))
-        limit = split_nearest(problem(0.1, dim, covering="random", slack=0.0))
+        bound = random(Problem.checked(0.1, dim))
+        limit = split_nearest(Problem.checked(0.1, dim, covering="random", slack=0.0))
         assert limit.log10 < bound.log10 < log10
-        assert bound.log < pack(problem(0.1, dim)).log
+        assert bound.log < pack(Problem.checked(0.1, dim)).log
         assert bound.concentration == pytest.approx(16 * dim / 0.01)
-    assert random(problem(0.1, 8)).log < bare_points(12800.0, 0.1, 8).log
-    far = random(problem(0.1, 8, concentration=1e12))
-    assert far.log10 == pytest.approx(split_nearest(problem(0.1, 8, covering="random", slack=0.0)).log10, abs=0.002)
+    assert random(Problem.checked(0.1, 8)).log < bare_points(12800.0, 0.1, 8).log
+    far = random(Problem.checked(0.1, 8, concentration=1e12))
+    assert far.log10 == pytest.approx(
+        split_nearest(Problem.checked(0.1, 8, covering="random", slack=0.0)).log10, abs=0.002
+    )
 
 
 def test_the_search_finds_the_best_window():
@@ -175,12 +173,14 @@ def angle(x, y):
 def test_low_concentrations_and_wide_goals():
     for dim in (1, 8, 300):
         needed = concentration_needed(0.1, dim, 1.0)
-        assert random(problem(0.1, dim, concentration=0.999 * needed)).failed[0] == f"concentration > {needed:.6g}"
-        logs = [random(problem(0.1, dim, concentration=f * needed)).log for f in (1.01, 1.1, 2.0, 10.0)]
+        assert (
+            random(Problem.checked(0.1, dim, concentration=0.999 * needed)).failed[0] == f"concentration > {needed:.6g}"
+        )
+        logs = [random(Problem.checked(0.1, dim, concentration=f * needed)).log for f in (1.01, 1.1, 2.0, 10.0)]
         assert np.isfinite(logs).all()
         assert all(a > b for a, b in itertools.pairwise(logs))
-    assert random(problem(1.6, 3)).value == 2.0
-    assert random(problem(math.pi, 3)).value == 1.0
+    assert random(Problem.checked(1.6, 3)).value == 2.0
+    assert random(Problem.checked(math.pi, 3)).value == 1.0
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8, 33, 10_000])
@@ -188,7 +188,7 @@ def test_low_concentrations_and_wide_goals():
 def test_extremes_are_finite_and_monotone(dim, relative):
     eps = [1e-60, 1e-12, 1e-6, 0.01, 0.010001, 0.1, 0.3, 0.30001, 0.5, 1.0, 1.5, 1.57, 1.6, 2.0]
     lam = None if relative is None else relative * 16 * dim / 1e-24
-    logs = [random(problem(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
+    logs = [random(Problem.checked(e, dim, concentration=lam)).log for e in (eps if lam is None else eps[1:])]
     assert np.isfinite(logs).all()
     assert all(a >= b for a, b in itertools.pairwise(logs))
 
@@ -196,5 +196,5 @@ def test_extremes_are_finite_and_monotone(dim, relative):
 @settings(max_examples=20)
 @given(dim=st.integers(1, 40), eps=st.floats(1e-3, 1.5), step=st.floats(1e-6, 1e-2))
 def test_no_noise_of_the_search_shows(dim, eps, step):
-    wide, narrow = random(problem(eps * (1 + step), dim)), random(problem(eps, dim))
+    wide, narrow = random(Problem.checked(eps * (1 + step), dim)), random(Problem.checked(eps, dim))
     assert wide.log <= narrow.log + 1e-9

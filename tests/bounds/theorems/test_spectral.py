@@ -31,7 +31,7 @@ def corrected_head(coefficients, rule, lam):
     ("lam", "tail_degree", "n_points", "measured", "promised"),
     [(10.0, 30, 968, 6e-13, 2.5e-12), (100.0, 80, 4418, 3.7e-12, 3.3e-10)],
 )
-def test_geomagnetic_field(lam, tail_degree, n_points, measured, promised):
+def test_the_magnetic_field_with_968_tokens_to_rounding(lam, tail_degree, n_points, measured, promised):
     """A head of 968 tokens is the Earth's field to rounding, as its a-priori bound says."""
     field = targets.geomagnetic_field(2025.0)
     degree = 13
@@ -76,7 +76,7 @@ def test_error_bound_contains(degree, more, log_lam, seed):
 @pytest.mark.parametrize(
     ("dim", "smoothness"), [(1, 0.8), (1, 6.0), (2, 1.3), (2, 40.0), (3, 2.0), (8, 5.0), (30, 18.0)]
 )
-def test_sobolev_tail(dim, smoothness):
+def test_sobolev_tails_contain_the_sum(dim, smoothness):
     def term(k):
         count = _degrees.log_harmonics(float(k), dim)
         return mpmath.exp(count) * mpmath.mpf(1 + k * (k + dim - 1)) ** -smoothness
@@ -106,7 +106,7 @@ def test_sobolev_class_on_the_sphere():
 
 @settings(max_examples=40)
 @given(dim=st.integers(1, 400), degree=st.integers(0, 300), share=st.floats(-12, -0.01))
-def test_band_limited(dim, degree, share):
+def test_band_limited_targets_need_one_rule_at_any_accuracy(dim, degree, share):
     """Any accuracy with the points of one rule of degree 2n: only the concentration goes down."""
     eps = 10.0**share
     bound = spectral(Problem(eps, dim, degree=degree))
@@ -119,7 +119,7 @@ def test_band_limited(dim, degree, share):
         assert spectral_error(1.2 * bound.concentration, degree, degree, dim, 1.0) > eps
 
 
-def test_lipschitz_targets():
+def test_lipschitz_targets_take_the_degree_of_jackson():
     for dim, eps in ((1, 0.1), (2, 0.1), (8, 0.1), (8, 1e-3)):
         degree = next(n for n in itertools.count() if approximation_error(n, dim) <= (1 - 1e-3) * eps)
         bound = spectral(Problem(eps, dim))
@@ -199,7 +199,7 @@ def test_smooth_target_end_to_end(lam):
 
 @pytest.mark.parametrize("options", [{}, {"smoothness": 9.0}, {"exponent": 0.5}, {"concentration": 1e5}])
 @pytest.mark.parametrize("dim", [1, 2, 8, 15])
-def test_monotone(dim, options):
+def test_counts_fall_as_eps_grows(dim, options):
     eps = np.geomspace(1e-9, 2.0, 30)
     if "concentration" in options:
         eps = np.geomspace(0.01, 2.0, 30)
@@ -212,7 +212,7 @@ def test_monotone(dim, options):
     assert all(a <= b + 1e-9 * abs(b) for a, b in itertools.pairwise(logs))
 
 
-def test_extremes():
+def test_extreme_arguments_have_finite_bounds():
     for dim, eps in ((1, 1e-60), (2, 1e-60), (10**4, 1e-12), (10**6, 1e-3)):
         bound = spectral(Problem(eps, dim))
         assert bound.holds
@@ -270,7 +270,7 @@ def test_error_contains_measured_errors():
             assert 1e-9 < sup_error(head, target, n=500, refine=2).lower <= bound.value
 
 
-def test_error_at_edges_and_with_missing_arguments():
+def test_the_error_needs_a_rule_of_twice_the_degree():
     known = {"dim": 2, "theorem": "sharp-core-spectral", "sup_norm": 1.0}
     outside = error_bound(**known, concentration=1.0, degree=4, exactness=7)
     assert outside.value == math.inf

@@ -60,7 +60,7 @@ def test_ends_of_the_ranges(theorem):
     assert "(eps/lipschitz)^(1/exponent)" in fine.failed[0]
 
 
-def test_hoelder_targets():
+def test_hoelder_targets_take_the_moment_of_their_exponent():
     common = {"dim": 2, "concentration": 100.0, "exponent": 0.5, "lipschitz": 2.0}
     assert error_bound(theorem="convolution", **common).value == pytest.approx(
         2.0 * VonMisesFisher(2, 100.0).mean_angle(0.5), rel=1e-13

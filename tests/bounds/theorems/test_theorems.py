@@ -26,7 +26,7 @@ PRINTED_BY = ("thesis-core", "sharp-core", "sharp-split-mean", "sharp-split-near
 
 @pytest.mark.parametrize("row", TABLE)
 @pytest.mark.parametrize("column", range(5))
-def test_table(row, column):
+def test_the_printed_table_is_reproduced(row, column):
     dim, eps, *printed = row
     value = prefix_length(eps, dim=dim, theorem=PRINTED_BY[column], **PRINTED).log10
     if printed[column] is None:

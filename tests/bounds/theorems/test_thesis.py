@@ -33,7 +33,7 @@ def agrees(value, printed):
 
 
 @pytest.mark.parametrize("row", TABLE)
-def test_table(row):
+def test_the_printed_table_is_reproduced(row):
     dim, eps, *printed = row
     assert agrees(concentration(eps / 2, dim=dim, theorem="thesis", **ONES), printed[0])
     core = prefix_length(eps, dim=dim, theorem="thesis-core", **ONES)
@@ -129,7 +129,7 @@ def test_log_concentration_of_zero():
     assert thesis.log_concentration_needed(10.0, 8, lipschitz=1.0, ragozin=1.0, harmonic=1.0) == -math.inf
 
 
-def test_series():
+def test_the_series_of_the_concentration_is_the_concentration():
     numbers = {"lipschitz": 2.0, "ragozin": 3.0, "harmonic": 0.5}
     series = thesis.concentration_series(1e-4, 8, **numbers)
     assert series == pytest.approx(thesis.concentration_needed(1e-4, 8, **numbers), rel=1e-9)
@@ -148,7 +148,7 @@ def test_concentration_at_a_degree_makes_b24_half_of_eps(degree, dim, log_eps, h
         assert error == pytest.approx(0.5 * eps, rel=1e-9)
 
 
-def test_best_approximation():
+def test_best_approximation_scales_with_the_lipschitz_constant():
     assert thesis.best_approximation(20, 8, lipschitz=3.0) == 3.0 * approximation_error(20, 8)
     assert thesis.best_approximation(20, 8, lipschitz=3.0, ragozin=2.0) == pytest.approx(0.3)
 
@@ -302,12 +302,12 @@ def test_harmonics_of_zonal_functions():
         ((lambda t: np.full_like(t, np.nan), 2, 3), "must return finite values"),
     ],
 )
-def test_bad_zonal_functions(arguments, message):
+def test_what_is_no_zonal_function_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         thesis.zonal_harmonic_norms(*arguments)
 
 
-def test_hypotheses():
+def test_failed_hypotheses_are_named():
     low = prefix_length(0.1, dim=7, theorem="thesis-core")
     assert (low.value, low.failed) == (math.inf, ("dim >= 8",))
     with pytest.raises(HypothesisError, match=r"Theorem 4\.12 needs dim >= 8"):

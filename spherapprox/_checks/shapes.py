@@ -1,0 +1,59 @@
+"""Guards of shapes: of one array, of two that go together, and of points that lie on one sphere."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any, TypeVar
+
+import numpy as np
+
+A = TypeVar("A", bound=Any)
+Shape = tuple["int | str | EllipsisType", ...]
+
+
+def shaped(array: A, name: str, *shapes: Shape, note: str = "", remedy: str = "", verb: str = "have") -> A:
+    """Return an array of one of the shapes.
+
+    A word in a shape stands for an axis of any length but 0, and ``...`` at its beginning for any axes. `note` follows
+    the shapes in the complaint, and `verb` is "return" for what a user's function returns.
+    """
+    got = tuple(array.shape)
+    if not any(_fits(got, shape) for shape in shapes):
+        known = " or ".join(map(_words, shapes))
+        raise ValueError(f"'{name}' must {verb} shape {known}{note}, got {got}" + (f": {remedy}" if remedy else ""))
+    return array
+
+
+def _fits(got: tuple[int, ...], wanted: Shape) -> bool:
+    """Tell whether a shape is the wanted one."""
+    if wanted[:1] == (...,):
+        got, wanted = got[1 - len(wanted) :], wanted[1:]
+    pairs = zip(got, wanted, strict=False)
+    return len(got) == len(wanted) and all(n > 0 if isinstance(axis, str) else n == axis for n, axis in pairs)
+
+
+def _words(shape: Shape) -> str:
+    """Word a shape as Python prints a tuple, but for quotation marks."""
+    text = ", ".join("..." if axis is ... else str(axis) for axis in shape)
+    return f"({text},)" if len(shape) == 1 else f"({text})"
+
+
+def broadcast_shape(remedy: str, **shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape to which arguments broadcast, each given by its name."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        names, got = " and ".join(map(repr, shapes)), " and ".join(map(str, shapes.values()))
+        raise ValueError(f"{names} must broadcast, got shapes {got}: {remedy}") from None
+
+
+def same_sphere(rows: Any, name: str, dim: int, owner: str) -> None:
+    """Check that rows have the columns of points of S^dim, which is the `owner`'s sphere."""
+    if (own := rows.shape[1] - 1) != dim:
+        raise ValueError(f"'{name}' must lie on {owner} S^{dim}, got points of S^{own}: they need {dim + 1} columns")
+
+
+def same_dim(dim: int, name: str, wanted: int, why: str) -> None:
+    """Check that an object that has a dimension lies on S^wanted."""
+    if dim != wanted:
+        raise ValueError(f"'{name}' must have dim = {wanted} {why}, got {dim}")

@@ -1,0 +1,372 @@
+"""Enclosures: known digits, other ways to the truth, float64 inside, and what must not be provable."""
+
+import dataclasses
+import importlib
+import math
+import random
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath as mp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bounds import certify, prefix_length, ragozin, thesis
+from bounds._problem import Problem
+from bounds.api import PREFIX_LENGTH
+from bounds.certify import CertificationError, Enclosure, certified
+from bounds.covering import METHODS, covering_bound
+from spherapprox import special
+from spherapprox.vmf import VonMisesFisher
+
+
+def agrees(enclosed, printed):
+    """Whether every number of the enclosure rounds to the printed one."""
+    half = Decimal(1).scaleb(Decimal(printed).as_tuple().exponent) / 2
+    return Enclosure(mp.mpf(-1e99), enclosed.lower).contains(Fraction(Decimal(printed) - half)) and Enclosure(
+        enclosed.upper, mp.mpf(1e99)
+    ).contains(Fraction(Decimal(printed) + half))
+
+
+def close(enclosed, truth, rel):
+    return mp.fabs(enclosed.midpoint - truth) <= rel * mp.fabs(truth) and enclosed.width <= 2 * rel * mp.fabs(truth)
+
+
+# dim, lambda, log c, a_1, a_10, Theta
+KERNELS = [
+    (2, 10, "-7.004267724384855382", "0.90000000412230725337", "0.0049617961552255793958", "0.4016002672689492"),
+    (8, 100, "-85.479835562609999639", "0.96060590450193046092", "0.42618380311962098857", "0.2730979970432126"),
+    (8, 2840, "-2812.1524627971013992", "0.99859229345759247264", "0.97050881976346509331", "0.05143886889955852"),
+    (128, 10000, "-9656.5193190582672015", "0.99362016181301244686", "0.9337907645554325084", "0.11279882959228043526"),
+]
+
+
+@pytest.mark.parametrize(("dim", "lam", "log_c", "a_1", "a_10", "theta"), KERNELS)
+def test_the_kernel_to_all_printed_digits(dim, lam, log_c, a_1, a_10, theta):
+    assert agrees(certify.log_normalizer(dim, lam), log_c)
+    assert agrees(certify.eigenvalue(dim, lam, 1), a_1)
+    assert agrees(certify.eigenvalue(dim, lam, 10), a_10)
+    assert agrees(certify.mean_angle(dim, lam), theta)
+    kernel, rest = VonMisesFisher(dim, float(lam)), certify.eigenvalue_complement(dim, lam, 10)
+    assert kernel.eigenvalue_complement(10) == pytest.approx(float(rest.midpoint), rel=1e-14)
+
+
+# dim, radius, method, log10 N
+COVERS = [
+    (8, "0.1", "lower", "8.87"),
+    (8, "0.1", "greedy", "10.51"),
+    (8, "0.1", "volume", "11.27"),
+    (8, "0.1", "rogers", "11.30"),
+    (8, "0.1", "random", "10.43"),
+    (16, "0.05", "lower", "21.83"),
+    (16, "0.05", "greedy", "23.83"),
+    (16, "0.05", "volume", "26.64"),
+    (16, "0.05", "rogers", "24.73"),
+    (16, "0.05", "random", "23.76"),
+    (2, "0.1", "lower", "2.60"),
+    (2, "0.1", "greedy", "3.52"),
+    (2, "0.1", "volume", "3.20"),
+]
+
+
+@pytest.mark.parametrize(("dim", "radius", "method", "log10"), COVERS)
+def test_covering_numbers_to_all_printed_digits(dim, radius, method, log10):
+    assert agrees(certify.log_covering_number(radius, dim=dim, method=method).log10, log10)
+
+
+@pytest.mark.parametrize(
+    ("dim", "limit", "sharper"), [(2, "7.55", "4.81"), (8, "20.0", "12.76"), (16, "34.8", "22.17")]
+)
+def test_bessel_zeros_to_all_printed_digits(dim, limit, sharper):
+    zero = certify.bessel_zero(Fraction(dim - 2, 2), digits=25)
+    with mp.workdps(30):
+        truth = mp.besseljzero(mp.mpf(dim - 2) / 2, 1)
+        assert close(zero, truth, mp.mpf(10) ** -24)
+        pi = mp.pi
+        # as fractions, the enclosures of pi j and of 2 j
+        assert agrees(
+            Enclosure(zero.lower * pi * (1 - mp.mpf(10) ** -25), zero.upper * pi * (1 + mp.mpf(10) ** -25)), limit
+        )
+        assert agrees(Enclosure(2 * zero.lower, 2 * zero.upper), sharper)
+
+
+def test_constants_of_the_printed_theorem():
+    assert agrees(certify.printed_concentration(0.25, dim=8, ragozin=1.0), "47221.534186322")
+    assert agrees(certify.printed_concentration(0.05, dim=8, ragozin=1.0), "22172757.573877")
+    assert agrees(certify.printed_concentration(0.05, dim=16, ragozin=1.0), "23222355.56554")
+    assert agrees(certify.concentration(0.05, dim=8), "3005.85")
+    for dim in (1, 2, 3, 8, 100, 3000):
+        assert ragozin.ragozin_constant(dim) == pytest.approx(float(certify.ragozin_constant(dim, digits=18).midpoint))
+
+
+def direct(dim, lam, function, points):
+    """E of a function of theta under the kernel, by tanh-sinh between kinks."""
+
+    def weight(theta):
+        return mp.exp(lam * (mp.cos(theta) - 1)) * mp.sin(theta) ** (dim - 1)
+
+    return mp.quad(lambda t: function(t) * weight(t), points) / mp.quad(weight, points)
+
+
+@pytest.mark.parametrize(("dim", "lam", "rho"), [(1, 3.0, 0.25), (2, 30.0, 0.125), (5, 20.0, 1.75)])
+def test_shift_integrals_against_direct_quadrature(dim, lam, rho):
+    with mp.workdps(25):
+
+        def k(theta):
+            return mp.exp(lam * (mp.cos(theta) - 1))
+
+        def variation(t):
+            return max(k(max(t - rho, 0)) - k(t), k(t) - k(min(t + rho, mp.pi))) / k(t)
+
+        kinks = mp.mpf(rho), mp.pi - rho
+        low, high = mp.mpf(0), mp.pi / 2  # the second difference is the larger one at first, and only there
+        while high - low > mp.mpf(10) ** -22:
+            t = (low + high) / 2
+            low, high = (low, t) if k(max(t - rho, 0)) + k(min(t + rho, mp.pi)) > 2 * k(t) else (t, high)
+        points = sorted({mp.mpf(0), low, *kinks, mp.pi})
+        truth = direct(dim, lam, variation, points)
+        assert close(certify.log_shift_variation(dim, lam, rho, digits=18), mp.log(truth), mp.mpf(10) ** -16)
+        top = direct(dim, lam, lambda t: (t + rho) * k(max(t - rho, 0)) / k(t), points)
+        bottom = direct(dim, lam, lambda t: k(min(t + rho, mp.pi)) / k(t), points)
+        mean = certify.log_shifted_mean_angle(dim, lam, rho, digits=18)
+        assert close(mean, mp.log(top / bottom), mp.mpf(10) ** -15)
+
+
+def test_centroid_variation_against_direct_quadrature():
+    dim, lam, rho = 3, 40.0, 0.0625
+    with mp.workdps(25):
+        q = lam * (1 - mp.cos(rho))
+        half = (lam * mp.sin(rho)) ** 2 / 2
+
+        def beta(t):
+            p = half * mp.sin(min(t + rho, mp.pi / 2)) ** 2 + (q if t > mp.pi / 2 - 2 * rho else 0)
+            return max(mp.expm1(q), -mp.expm1(-p))
+
+        turn = mp.asin(mp.sqrt(-mp.log(1 - mp.expm1(q)) / half)) - rho
+        truth = direct(dim, lam, beta, [0, turn, mp.pi / 2 - 2 * rho, mp.pi / 2 - rho, mp.pi])
+        assert close(certify.log_centroid_variation(dim, lam, rho, digits=18), mp.log(truth), mp.mpf(10) ** -16)
+
+
+def test_tails_of_the_expansion_against_a_plain_sum():
+    with mp.workdps(40):
+        terms = [(2 * k + 1) * mp.besseli(k + 0.5, 10) / mp.besseli(0.5, 10) for k in range(31, 90)]
+        assert close(certify.log_tail(2, 10, 30, digits=20), mp.log(mp.fsum(terms)), mp.mpf(10) ** -19)
+
+
+def test_best_approximation_is_half_the_error_of_a_gauss_rule():
+    # dim 2: the weight (1-t^2)^(1/2), whose nodes are cos(k pi/(n+1))
+    n = 7
+    with mp.workdps(30):
+        nodes = [mp.pi * k / (n + 1) for k in range(1, n + 1)]
+        rule = mp.fsum(mp.pi / (n + 1) * mp.sin(t) ** 2 / mp.sin(t) ** 2 for t in nodes)
+        assert close(certify.best_approximation(2 * n, 2, digits=20), (mp.pi - rule) / 2, mp.mpf(10) ** -19)
+    for degree, dim in ((5, 3), (130, 8), (10**6, 8), (64, 500)):
+        truth = float(certify.best_approximation(degree, dim, digits=15).midpoint)
+        assert ragozin.approximation_error(degree, dim) == pytest.approx(truth, rel=1e-12)
+
+
+powers = st.floats(-3, 6).map(lambda e: 10.0**e)
+
+
+@settings(max_examples=25)
+@given(dim=st.integers(1, 300), lam=powers, rho=st.floats(1e-6, 3.1), power=st.sampled_from([1.0, 0.5, 0.3]))
+def test_float64_functions_lie_near(dim, lam, rho, power):
+    kernel = VonMisesFisher(dim, lam)
+    for value, enclosed in (
+        (kernel.log_normalizer, certify.log_normalizer(dim, lam, digits=15)),
+        (kernel.mean_angle(power), certify.mean_angle(dim, lam, power, digits=15)),
+        (float(special.log_cap_measure(dim, rho)), certify.log_cap_measure(dim, rho, digits=15)),
+        (kernel.shift_variation(rho, log=True), certify.log_shift_variation(dim, lam, rho, digits=15)),
+    ):
+        assert value == pytest.approx(float(enclosed.midpoint), rel=1e-13, abs=1e-13)
+
+
+@settings(max_examples=30)
+@given(dim=st.integers(1, 70), radius=st.floats(1e-9, 1.57), method=st.sampled_from(METHODS))
+def test_float64_covering_numbers_lie_near(dim, radius, method):
+    bound = covering_bound(radius, dim, method)
+    if bound.holds:
+        enclosed = certify.log_covering_number(radius, dim=dim, method=method, digits=16)
+        assert bound.log == pytest.approx(float(enclosed.midpoint), rel=1e-13, abs=1e-13)
+    else:
+        with pytest.raises(CertificationError, match="needs"):
+            certify.log_covering_number(radius, dim=dim, method=method)
+
+
+def problems(seed, count):
+    """Random problems, with the options that each theorem takes."""
+    pick = random.Random(seed)
+    for name in PREFIX_LENGTH:
+        for _ in range(count):
+            dim, eps = pick.choice([1, 2, 3, 5, 8, 24, 64]), 10.0 ** pick.uniform(-5.0, 0.5)
+            options = {"lipschitz": 10.0 ** pick.uniform(-6, 6), "slack": pick.choice([0.0, 1e-3, 1e-6])}
+            options["sup_norm"] = options["lipschitz"] * 10.0 ** pick.uniform(0, 6)
+            options["covering"] = pick.choice(["best", "best", "greedy", "volume"])
+            options["exponent"] = 1.0 if name.startswith("thesis") else pick.choice([1.0, 0.5])
+            if pick.random() < 0.4:
+                options["concentration"] = (
+                    dim * 10.0 ** pick.uniform(-1, 3) / min(eps, 1.0) ** (2 / options["exponent"])
+                )
+            if name in ("sharp-core-spectral", "sharp-core-interpolation"):
+                options |= pick.choice([{}, {"degree": 12}, {"smoothness": dim / 2 + 1.5}])
+            yield name, Problem.checked(eps * options["lipschitz"], dim, **options)
+
+
+def test_float64_results_lie_in_their_enclosures_over_all_options():
+    proved = 0
+    for name, problem in problems(seed=7, count=3):
+        bound = PREFIX_LENGTH[name](problem)
+        if bound.holds and math.isfinite(bound.log):
+            enclosed = certified(bound, problem)
+            assert enclosed.contains(bound.log), (name, problem)
+            assert enclosed.relative_width < 1e-8, (name, problem)
+            proved += enclosed.relative_width < 1e-12
+    assert proved > 36
+
+
+@pytest.mark.parametrize(
+    "theorem", ["thesis-core", "sharp-core", "sharp-split-equal", "sharp-core-quadrature", "lower"]
+)
+def test_more_digits_lie_inside_fewer(theorem):
+    problem = Problem.checked(0.3, 8)
+    bound = PREFIX_LENGTH[theorem](problem)
+    coarse, fine = certified(bound, problem), certified(bound, problem, digits=25)
+    assert coarse.contains(fine)
+    assert 0 < fine.relative_width < 1e-24
+    assert 1e-13 < coarse.relative_width < 1e-11
+
+
+@pytest.mark.parametrize(
+    "theorem", ["sharp-core", "sharp-core-centroid", "sharp-split-mean", "sharp-split-equal", "sharp-split-pack"]
+)
+@pytest.mark.parametrize("factor", [1 - 1e-5, 1 + 1e-5])
+def test_a_radius_that_is_no_root_cannot_be_certified(theorem, factor):
+    problem = Problem.checked(0.3, 3)
+    bound = PREFIX_LENGTH[theorem](problem)
+    wrong = dataclasses.replace(bound, radius=bound.radius * factor)
+    with pytest.raises(CertificationError):
+        certified(wrong, problem)
+
+
+@pytest.mark.parametrize(
+    "theorem", ["sharp-core-quadrature", "sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank"]
+)
+def test_a_degree_too_low_cannot_be_certified(theorem):
+    problem = Problem.checked(0.1, 4)
+    bound = PREFIX_LENGTH[theorem](problem)
+    lower = {"degree": 4.0, "tail degree": 4.0, "exactness": 8.0}
+    wrong = dataclasses.replace(
+        bound, constants=tuple((name, lower.get(name, value)) for name, value in bound.constants)
+    )
+    with pytest.raises(CertificationError, match="cannot be proved enough"):
+        certified(wrong, problem)
+
+
+def test_a_concentration_too_low_cannot_be_certified():
+    problem = Problem.checked(0.1, 8, concentration=1e3)
+    with pytest.raises(CertificationError, match="concentration 1000"):
+        certified(dataclasses.replace(thesis.core(problem), hypotheses=()), problem)
+
+
+def test_counts_on_the_circle_are_whole():
+    for theorem in ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split-nearest", "lower"):
+        for eps in (0.01, 0.37, 1.1):
+            bound = prefix_length(eps, dim=1, theorem=theorem, sup_norm=2.0, certified=True)
+            count = round(math.exp(bound.log))
+            with mp.workdps(30):
+                assert bound.enclosure.contains(mp.log(count))
+            assert bound.enclosure.relative_width < 1e-12
+
+
+def test_few_tokens_are_proved_too():
+    for eps, count in ((3.2, 1), (1.6, 2)):
+        for theorem in ("sharp-split-mean", "sharp-split-equal", "sharp-split-pack", "sharp-split-random"):
+            enclosed = prefix_length(eps, dim=4, theorem=theorem, certified=True).enclosure
+            if theorem != "sharp-split-mean" or count == 1:
+                with mp.workdps(30):
+                    assert enclosed.contains(mp.log(count))
+    assert prefix_length(2.0, dim=4, theorem="sharp-core", certified=True).enclosure.contains(0)
+    # a float that is a little below pi: the claim of one token cannot be proved, that of at most two can
+    assert prefix_length(math.pi, dim=4, theorem="sharp-split-mean", certified=True).enclosure.upper > 0.69
+
+
+def test_what_no_proof_exists_for_is_refused():
+    problem = Problem.checked(0.1, 2)
+    with pytest.raises(ValueError, match="'best'"):
+        certified(dataclasses.replace(PREFIX_LENGTH["lower"](problem), theorem="best"), problem)
+    with pytest.raises(ValueError, match="'eps' must be below"):
+        certify.concentration(2.0, dim=3)
+    with pytest.raises(ValueError, match="multiple of 1/2"):
+        certify.bessel_zero(0.3)
+
+
+def test_enclosures_hold_exact_numbers():
+    third = Enclosure(mp.mpf(0.25), mp.mpf(0.375))
+    for inside in (0.25, Fraction(1, 3), "0.3333333333333333333333333", Decimal("0.375"), mp.mpf(0.3)):
+        assert inside in third
+    for outside in (0.375 + 1e-16, "0.37500000000000000000000000001", Fraction(-1, 3), math.inf, 0):
+        assert outside not in third
+    assert str(third) == "[0.25, 0.375]"
+    assert third.width == mp.mpf(0.125)
+    assert third.midpoint == mp.mpf(0.3125)
+    assert Enclosure(mp.mpf("inf"), mp.mpf("inf")).contains(math.inf)
+    with pytest.raises(ValueError, match="'lower' must be at most 'upper'"):
+        Enclosure(mp.mpf(1), mp.mpf(0))
+
+
+def test_ends_are_rounded_outward():
+    from flint import arb
+
+    from bounds.certify._balls import enclosure, precision
+
+    with precision(200):
+        inner = enclosure(arb(1) / 3)
+    low, high = inner.floats
+    assert Fraction(low) < Fraction(1, 3) < Fraction(high)
+    assert math.nextafter(low, 1.0) == high
+    lower, upper = (Fraction(end) for end in str(inner)[1:-1].split(", "))
+    assert lower < Fraction(1, 3) < upper
+
+
+def test_flint_is_left_as_it_was():
+    from flint import ctx
+
+    before = ctx.prec
+    prefix_length(0.1, dim=8, theorem="sharp-core", certified=True)
+    with pytest.raises(CertificationError):
+        certify.log_covering_number(0.5, dim=8, method="rogers")
+    assert ctx.prec == before
+
+
+def test_the_remedy_for_a_missing_flint(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("bounds.certify")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "flint", None)
+    with pytest.raises(ImportError, match=r'pip install "spherapprox\[certify\]"'):
+        importlib.import_module("bounds.certify")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        (certify.bessel_zero, (1e300,), "order"),
+        (certify.best_approximation, (10**400, 8), "degree"),
+        (certify.eigenvalue, (2, math.nan, 3), "concentration"),
+        (certify.log_cap_measure, (2, "one"), "angle"),
+        (certify.log_cap_measure, (2, 4.0), "angle"),
+        (certify.log_tail, (2, 0.0, 3), "concentration"),
+        (certify.log_shifted_mean_angle, (2, 10.0, 0.0), "radius"),
+        (certify.mean_angle, (2, 10.0, 0), "power"),
+    ],
+)
+def test_arguments_of_enclosures_are_named(function, arguments, name):
+    with pytest.raises(ValueError, match=f"'{name}' must be"):
+        function(*arguments)
+
+
+def test_two_antipodes_do_not_cover_at_the_float_below_half_pi():
+    with pytest.raises(certify.CertificationError, match="out of reach"):
+        certify.log_covering_number(math.pi / 2, dim=2)
+    assert float(certify.log_covering_number("1.5707963267948967", dim=2).midpoint) == pytest.approx(math.log(2.0))

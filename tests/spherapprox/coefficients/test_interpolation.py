@@ -1,0 +1,280 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from scipy.special import comb
+
+from spherapprox import (
+    ClassicalHead,
+    CoreHead,
+    EqualMeasurePartition,
+    PointSet,
+    SplitHead,
+    VonMisesFisher,
+    points,
+    sup_error,
+    targets,
+)
+from spherapprox.coefficients import (
+    conditioning,
+    core_values,
+    interpolation,
+    iteration,
+    split_values,
+    well_conditioned_concentration,
+)
+
+HEADS = pytest.mark.parametrize("head", [CoreHead, SplitHead])
+
+
+def smooth(x):
+    return np.exp(x[:, 0]) * np.cos(2.0 * x[:, 1])
+
+
+def both(x):
+    return np.stack([smooth(x), x[:, 0] - x[:, 1] ** 2], axis=1)
+
+
+def kernel(x, concentration):
+    return np.exp(-0.5 * concentration * cdist(x, x, "sqeuclidean"))
+
+
+@HEADS
+def test_the_magnetic_field_to_rounding(head):
+    field = targets.geomagnetic_field(2025)
+    made = head.from_target(field, points.fibonacci(1000), 10.0, "interpolation")
+    limit = {CoreHead: 1e-13, SplitHead: 1e-11}[head]
+    assert sup_error(made, field, n=2000, refine=2).lower <= limit * field.sup_norm
+
+
+def test_larger_concentrations_under_resolve():
+    field, x = targets.geomagnetic_field(2025), points.fibonacci(1000)
+    errors = [
+        sup_error(CoreHead.from_target(field, x, c, "interpolation"), field, n=1000, refine=2).lower for c in (20, 50)
+    ]
+    assert 1e-12 < errors[0] / field.sup_norm < 1e-9
+    assert 1e-6 < errors[1] / field.sup_norm < 1e-3
+
+
+@HEADS
+@pytest.mark.parametrize(("dim", "n", "concentration"), [(1, 40, 30.0), (2, 300, 40.0), (3, 200, 5.0), (8, 300, 3.0)])
+def test_the_head_meets_the_target_at_its_control_points(head, dim, n, concentration):
+    x = points.uniform(dim, n, 3).points
+    made = head.from_target(both, x, concentration, "interpolation")
+    assert made.values.shape == (n, 2)
+    np.testing.assert_allclose(made(x), both(x), atol=1e-9)
+
+
+def test_the_values_are_those_of_the_system():
+    x, mu = points.uniform(2, 50, 0).points, 0.25
+    a, f = kernel(x, 300.0), both(x)
+    d = np.diag(a.sum(axis=1))
+    ridge = a + mu * np.eye(50)
+    np.testing.assert_allclose(core_values(both, x, 300.0, "interpolation"), np.linalg.solve(a, f), rtol=1e-9)
+    np.testing.assert_allclose(
+        core_values(both, x, 300.0, "interpolation", regularization=mu), np.linalg.solve(ridge, f), rtol=1e-10
+    )
+    np.testing.assert_allclose(split_values(both, x, 300.0, "interpolation"), np.linalg.solve(a, d @ f), rtol=1e-9)
+    np.testing.assert_allclose(
+        split_values(both, x, 300.0, "interpolation", regularization=mu),
+        f + np.linalg.solve(ridge, d @ f - a @ f),
+        rtol=1e-10,
+    )
+
+
+def test_regularized_split_values_keep_constants_and_tend_to_the_targets():
+    x = points.uniform(2, 60, 0).points
+    constant = split_values(lambda x: np.full(len(x), 3.0), x, 20.0, "interpolation", regularization=0.1)
+    np.testing.assert_allclose(constant, 3.0, rtol=1e-12)
+    np.testing.assert_allclose(split_values(smooth, x, 20.0, "interpolation", regularization=1e9), smooth(x), rtol=1e-6)
+
+
+def test_weights_do_not_matter():
+    gauss = points.gauss_product(2, 9)
+    for values in (core_values, split_values):
+        np.testing.assert_array_equal(
+            values(smooth, gauss, 30.0, "interpolation"), values(smooth, gauss.points, 30.0, "interpolation")
+        )
+
+
+@HEADS
+@pytest.mark.parametrize(("dim", "div", "mu"), [(1, 8.0, None), (2, 12.0, None), (2, 100.0, 0.01), (5, 1.0, None)])
+def test_iteration_agrees_with_factorisation(head, dim, div, mu, monkeypatch):
+    x = points.uniform(dim, 700, 1).points if dim > 2 else EqualMeasurePartition(dim, 700).centers()
+    concentration = 700.0 ** (2 / dim) / div
+    options = {} if mu is None else {"regularization": mu}
+    direct = head.from_target(both, x, concentration, "interpolation", **options)
+    monkeypatch.setattr(interpolation, "DIRECT", 100)
+    iterated = head.from_target(both, x, concentration, "interpolation", **options)
+    assert not np.array_equal(iterated.values, direct.values)
+    np.testing.assert_allclose(iterated(x), direct(x), atol=1e-10)
+    np.testing.assert_allclose(iterated.values, direct.values, atol=1e-7 * np.abs(direct.values).max())
+
+
+def test_preconditioning_pays():
+    x = points.fibonacci(500).points
+    a = kernel(x, 40.0)
+    factor = iteration.inverse_factor(x, 40.0, 0.0).toarray()
+    assert np.linalg.cond(factor @ a @ factor.T) < 0.02 * np.linalg.cond(a)
+
+
+def test_an_iteration_that_does_not_converge_says_what_helps(monkeypatch):
+    monkeypatch.setattr(interpolation, "DIRECT", 100)
+    monkeypatch.setattr(iteration, "ITERATIONS", 5)
+    with pytest.raises(ValueError, match=r"'concentration' is too small for 500 .*got 40: after 5 .*such as 80"):
+        core_values(smooth, points.fibonacci(500), 40.0, "interpolation")
+
+
+def test_a_column_of_zeros_and_one_point(monkeypatch):
+    def zero(x):
+        return np.stack([smooth(x), 0.0 * x[:, 0]], axis=1)
+
+    monkeypatch.setattr(interpolation, "DIRECT", 100)
+    values = core_values(zero, points.fibonacci(300), 100.0, "interpolation")
+    assert values[:, 0].any()
+    assert not values[:, 1].any()
+    for make in (core_values, split_values):
+        np.testing.assert_array_equal(make(lambda x: x[:, 0] + 2.0, [[1.0, 0.0]], 0.0, "interpolation"), [3.0])
+
+
+def test_tiny_and_huge_concentrations():
+    x = points.uniform(3, 40, 0).points
+    np.testing.assert_allclose(core_values(smooth, x, 1e300, "interpolation"), smooth(x), rtol=1e-15)
+    np.testing.assert_allclose(split_values(smooth, x, 1e300, "interpolation"), smooth(x), rtol=1e-15)
+    with pytest.warns(RuntimeWarning, match=r"'concentration' is too small.*well_conditioned_concentration"):
+        core_values(smooth, x, 1e-12, "interpolation")
+
+
+def test_antipodes_and_float32():
+    x = np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0]], dtype=np.float32)
+    head = CoreHead.from_target(lambda x: x[:, 1] + 2.0, x, 1.0, "interpolation")
+    assert head.values.dtype == np.float64
+    np.testing.assert_allclose(head(x), [3.0, 1.0, 2.0], rtol=1e-14)
+
+
+def test_equal_points_and_concentration_zero_are_refused():
+    twice = np.vstack([np.eye(3), [[0.0, 1.0, -0.0]]])
+    for values in (core_values, split_values):
+        with pytest.raises(ValueError, match=r"'points' must be distinct.*rows 1 and 3"):
+            values(smooth, twice, 5.0, "interpolation")
+        with pytest.raises(ValueError, match=r"'concentration' must be greater than 0"):
+            values(smooth, np.eye(3), 0.0, "interpolation")
+        with pytest.raises(ValueError, match=r"'regularization' must be at least 0.0, got -1"):
+            values(smooth, np.eye(3), 1.0, "interpolation", regularization=-1.0)
+        with pytest.raises(TypeError, match=r"'regularization' must be a real number, got False"):
+            values(smooth, np.eye(3), 1.0, "interpolation", regularization=False)
+        with pytest.raises(TypeError, match=r"'samples' is no option of coefficients='interpolation'"):
+            values(smooth, np.eye(3), 1.0, "interpolation", samples=5)
+        assert np.isfinite(values(smooth, twice, 5.0, "interpolation", regularization=0.1)).all()
+
+
+def test_the_concentration_may_be_left_to_interpolation():
+    x = points.fibonacci(200)
+    head = SplitHead.from_target(smooth, x, coefficients="interpolation")
+    assert head.concentration == well_conditioned_concentration(x)
+    np.testing.assert_allclose(head(x.points), smooth(x.points), atol=1e-11)
+    with pytest.raises(TypeError, match=r"'concentration' must be given for coefficients='riemann', got None"):
+        CoreHead.from_target(smooth, x)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("condition", [1.5, 1e4, 1e10])
+def test_the_condition_number_is_the_one_that_is_asked_for(dim, condition):
+    x = points.uniform(dim, 60, dim).points
+    concentration = well_conditioned_concentration(x, condition)
+    assert np.linalg.cond(kernel(x, concentration)) <= condition * (1.0 + 1e-4)
+    assert np.linalg.cond(kernel(x, 0.998 * concentration)) > condition
+
+
+@pytest.mark.parametrize(("dim", "share"), [(2, 0.1), (8, 0.45)])
+def test_the_estimate_for_many_points(dim, share, monkeypatch):
+    x = points.uniform(dim, 600, 0)
+    exact = well_conditioned_concentration(x, 1e8)
+    monkeypatch.setattr(conditioning, "EXACT", 100)
+    monkeypatch.setattr(conditioning, "_PATCH", 300)
+    assert well_conditioned_concentration(x, 1e8) == pytest.approx(exact, rel=share)
+
+
+def test_condition_bad_input():
+    assert well_conditioned_concentration([[0.0, 1.0]]) == 0.0
+    with pytest.raises(
+        ValueError, match=r"'condition' must be at most 1e\+?12|'condition' must be at most 1000000000000"
+    ):
+        well_conditioned_concentration(np.eye(3), 1e13)
+    with pytest.raises(ValueError, match=r"'condition' must be at least 1.001, got 1"):
+        well_conditioned_concentration(np.eye(3), 1.0)
+    with pytest.raises(ValueError, match=r"'points' must be distinct.*rows 0 and 2"):
+        well_conditioned_concentration(PointSet(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])))
+
+
+def test_no_warning_where_the_conditions_are_met():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        core_values(smooth, points.fibonacci(600), 8.0, "interpolation")
+
+
+@pytest.mark.parametrize(("dim", "g", "concentration"), [(1, 12, 3.0), (2, 8, 2.0), (2, 12, 6.0), (3, 6, 1.0)])
+def test_the_error_is_within_the_theorem(dim, g, concentration):
+    # docs/theorems.md, 4.13 (d), for f = P_3, of norm dim(H_3)^(-1/2)
+    harmonic = targets.zonal_harmonic(dim, 3)
+    degrees = np.arange(80)
+    sizes = comb(dim + degrees, dim) - comb(dim + degrees - 2, dim) * (degrees >= 2)
+    a = VonMisesFisher(dim, concentration).eigenvalues(79)
+    tail = np.sum((sizes * a)[g + 1 :])
+    bound = (1.0 + np.sqrt(sizes[: g + 1].sum())) ** 2 * tail / (a[3] * np.sqrt(sizes[3]))
+    made = CoreHead.from_target(harmonic, points.gauss_product(dim, 2 * g), concentration, "interpolation")
+    error = sup_error(made, harmonic, n=1000, refine=2).lower
+    assert bound < 0.2
+    assert error <= bound + 1e-13
+
+
+@pytest.mark.parametrize("dim", [1, 3, 8])
+def test_the_condition_number_never_grows(dim):
+    x = points.uniform(dim, 25, 1).points
+    eigenvalues = np.array([np.linalg.eigvalsh(kernel(x, c))[[0, -1]] for c in np.geomspace(0.1, 1e4, 30)])
+    assert (np.diff(eigenvalues[:, 0]) >= -1e-14).all()
+    assert (np.diff(eigenvalues[:, 1]) <= 1e-13).all()
+
+
+def test_many_points_choose_a_concentration_that_iterations_can_do(monkeypatch):
+    x = points.fibonacci(300)
+    monkeypatch.setattr(interpolation, "DIRECT", 100)
+    head = CoreHead.from_target(smooth, x, coefficients="interpolation")
+    assert head.concentration == well_conditioned_concentration(x, interpolation.ITERATED_CONDITION)
+    np.testing.assert_allclose(head(x.points), smooth(x.points), atol=1e-10)
+
+
+@HEADS
+@pytest.mark.parametrize("size", [1e250, 1e-250])
+@pytest.mark.parametrize("limit", [4096, 50])
+def test_squares_of_values_do_not_leave_the_floats(head, size, limit, monkeypatch):
+    monkeypatch.setattr(interpolation, "DIRECT", limit)
+    x = points.fibonacci(100).points
+    made = head.from_target(lambda x: size * both(x) * [1.0, 1e-20], x, 30.0, "interpolation")
+    np.testing.assert_allclose(made(x) / (size * np.array([1.0, 1e-20])), both(x), atol=1e-10)
+
+
+def test_many_points_of_a_singular_matrix_are_refused_before_any_iteration(monkeypatch):
+    monkeypatch.setattr(interpolation, "DIRECT", 100)
+    monkeypatch.setattr(iteration, "inverse_factor", None)
+    with pytest.raises(
+        ValueError, match=r"'concentration' is too small for 200 .*: the matrix is singular to rounding"
+    ):
+        core_values(smooth, points.fibonacci(200), 0.1, "interpolation")
+
+
+@pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])
+def test_warnings_point_at_the_callers_line(head):
+    near = [[1.0, 0.0, 0.0], [1.0, 1e-200, 0.0], [0.0, 1.0, 0.0]]  # one point but for what underflows
+    with pytest.warns(RuntimeWarning, match="'concentration' is too small for these points") as caught:
+        head.from_target(lambda x: [1.0, 2.0, 3.0], near, 3.0, "interpolation")
+    assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match="'points' must be far enough apart"):
+        head.from_target(lambda x: [1.0, 2.0, 3.0], near, coefficients="interpolation")
+
+
+@pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])
+def test_rules_that_are_no_names(head):
+    with pytest.raises(ValueError, match=r"'coefficients' must be one of .*got \['riemann'\]"):
+        head.from_target(smooth, np.eye(3), 1.0, ["riemann"])

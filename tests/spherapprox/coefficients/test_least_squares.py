@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, points, sup_error, targets
+from spherapprox.coefficients import core_values, iteration, least_squares, split_values
+
+
+def smooth(x):
+    return np.exp(x[:, 0]) * np.cos(2.0 * x[:, 1])
+
+
+def both(x):
+    return np.stack([smooth(x), np.abs(x[:, 0])], axis=1)
+
+
+def kernel(x, b, concentration):
+    return np.exp(-0.5 * concentration * cdist(x, b, "sqeuclidean"))
+
+
+@pytest.mark.parametrize("head", [CoreHead, SplitHead])
+def test_the_magnetic_field_to_rounding(head):
+    field = targets.geomagnetic_field(2025)
+    made = head.from_target(field, points.fibonacci(900), 10.0, "least_squares", samples=2000)
+    limit = {CoreHead: 1e-13, SplitHead: 2e-12}[head]
+    assert sup_error(made, field, n=2000, refine=2).lower <= limit * field.sup_norm
+
+
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these samples:RuntimeWarning")
+@pytest.mark.parametrize("mu", [0.0, 0.3])
+@pytest.mark.parametrize("dim", [1, 2, 8])
+def test_the_normal_equations_hold(dim, mu):
+    b, rule = points.uniform(dim, 40, 0).points, points.uniform(dim, 90, 1)
+    weights = np.random.default_rng(0).uniform(0.0, 1.0, 90)
+    rule = PointSet(rule.points, weights / weights.sum())
+    x, w, concentration = rule.points, rule.weights, 30.0
+    a, f = kernel(x, b, concentration), both(x)
+    xi = core_values(both, b, concentration, "least_squares", samples=rule, regularization=mu)
+    gradient = a.T @ (w[:, None] * (a @ xi - f)) + mu * xi
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-12 * (1.0 + np.abs(xi).max()))
+    s = a / a.sum(axis=1, keepdims=True)
+    v = split_values(both, b, concentration, "least_squares", samples=rule, regularization=mu)
+    gradient = s.T @ (w[:, None] * (s @ v - f)) + mu * (v - both(b))
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-12 * (1.0 + np.abs(v).max()))
+
+
+@pytest.mark.parametrize("values", [core_values, split_values])
+@pytest.mark.parametrize("mu", [None, 1e-3])
+def test_iteration_agrees_with_factorisation(values, mu, monkeypatch):
+    b = points.fibonacci(300)
+    direct = values(both, b, 30.0, "least_squares", regularization=mu)
+    monkeypatch.setattr(least_squares, "DIRECT", 0)
+    iterated = values(both, b, 30.0, "least_squares", regularization=mu)
+    assert not np.array_equal(iterated, direct)
+    np.testing.assert_allclose(iterated, direct, atol=1e-8 * np.abs(direct).max())
+
+
+def test_an_iteration_that_does_not_converge_says_what_helps(monkeypatch):
+    monkeypatch.setattr(least_squares, "DIRECT", 0)
+    monkeypatch.setattr(iteration, "ITERATIONS", 5)
+    with pytest.raises(ValueError, match=r"'concentration' is too small for 300 .*got 5: after 5 iterations LSMR"):
+        core_values(smooth, points.fibonacci(300), 5.0, "least_squares")
+
+
+@pytest.mark.filterwarnings("ignore:.concentration. is too large for these samples:RuntimeWarning")
+@pytest.mark.parametrize("dim", [2, 9])
+def test_samples_are_chosen_or_given(dim):
+    b = points.uniform(dim, 10, 0)
+    quasi = EqualMeasurePartition(dim, 40) if dim <= 8 else points.sobol(dim, 40, 0)
+    chosen = core_values(smooth, b, 5.0, "least_squares")
+    for samples in (40, 40.0, quasi):
+        np.testing.assert_array_equal(core_values(smooth, b, 5.0, "least_squares", samples=samples), chosen)
+
+
+def test_on_the_control_points_it_is_interpolation():
+    b = points.fibonacci(100)
+    np.testing.assert_allclose(
+        core_values(smooth, b, 30.0, "least_squares", samples=b),
+        core_values(smooth, b, 30.0, "interpolation"),
+        rtol=1e-8,
+    )
+
+
+def test_repeated_points_and_concentration_0_have_solutions_of_least_norm():
+    b = np.vstack([np.eye(3), np.eye(3)])
+    values = core_values(smooth, b, 3.0, "least_squares", samples=40)
+    np.testing.assert_allclose(values[:3], values[3:], rtol=1e-10)
+    mean = core_values(lambda x: x[:, 0] + 1.0, np.eye(3), 0.0, "least_squares", samples=200)
+    np.testing.assert_allclose(mean, 1.0 / 3.0, rtol=1e-3)
+
+
+def test_softmax_does_not_underflow():
+    b = points.fibonacci(20)
+    values = split_values(smooth, b, 1e8, "least_squares", samples=400)
+    assert np.isfinite(values).all()
+    assert np.abs(values - smooth(b.points)).max() < 0.5  # the means over Voronoi cells
+
+
+def test_fewer_samples_than_control_points_are_refused():
+    b = points.fibonacci(50)
+    with pytest.raises(ValueError, match=r"'samples' must be at least as many as the 50 control points, got 49"):
+        core_values(smooth, b, 5.0, "least_squares", samples=49)
+    assert len(core_values(smooth, b, 5.0, "least_squares", samples=49, regularization=0.1)) == 50
+    with pytest.raises(ValueError, match=r"'samples' must be at least 1, got 0"):
+        core_values(smooth, b, 5.0, "least_squares", samples=0)
+    with pytest.raises(ValueError, match=r"'samples' must be at most 9007199254740992, got 1000"):
+        core_values(smooth, b, 5.0, "least_squares", samples=10**400)
+    with pytest.raises(ValueError, match=r"'samples' must lie on the control points' sphere S\^2, got points of S\^3"):
+        core_values(smooth, b, 5.0, "least_squares", samples=EqualMeasurePartition(3, 60))
+    rule = PointSet(np.vstack([np.eye(3), -np.eye(3)]), [-0.5, 0.3, 0.3, 0.3, 0.3, 0.3])
+    with pytest.raises(ValueError, match=r"'samples' must have weights of at least 0, got -0.5"):
+        core_values(smooth, np.eye(3), 5.0, "least_squares", samples=rule)
+    with pytest.raises(ValueError, match=r"'regularization' must be finite, got inf"):
+        core_values(smooth, b, 5.0, "least_squares", regularization=np.inf)
+    with pytest.raises(TypeError, match=r"'degree' is no option of coefficients='least_squares'"):
+        core_values(smooth, b, 5.0, "least_squares", degree=3)
+    for wrong in ([[1.0, 2.0, 3.0]], np.zeros((0, 3))):
+        with pytest.raises(ValueError, match=r"'samples' must"):
+            core_values(smooth, b, 5.0, "least_squares", samples=wrong)
+    np.testing.assert_array_equal(
+        core_values(smooth, b, 5.0, "least_squares", samples=np.array(90)),
+        core_values(smooth, b, 5.0, "least_squares", samples=90),
+    )
+
+
+@pytest.mark.parametrize("head", [CoreHead, SplitHead])
+def test_values_that_cancel_are_warned_of_at_the_callers_line(head):
+    with pytest.warns(RuntimeWarning, match="'concentration' is too small .* cancel") as caught:
+        head.from_target(smooth, points.fibonacci(100), 1e-3, "least_squares")
+    assert caught[0].filename == __file__
+
+
+def test_a_core_head_that_no_sample_holds_is_warned_of():
+    b = points.fibonacci(100)
+    for concentration in (1e3, 1e6, 1e300):  # at last, kernels do not reach the samples, and all values are 0
+        with pytest.warns(RuntimeWarning, match="'concentration' is too large for these samples"):
+            core_values(smooth, b, concentration, "least_squares")
+    core_values(smooth, b, 1e3, "least_squares", regularization=1e-3)  # no warning, as below
+    core_values(lambda x: 0.0 * x[:, 0], b, 1e300, "least_squares")
+    split_values(smooth, b, 1e300, "least_squares")
+
+
+@pytest.mark.parametrize("size", [1e250, 1e-250])
+@pytest.mark.parametrize("limit", [1e9, 0.0])
+def test_squares_of_values_do_not_leave_the_floats(size, limit, monkeypatch):
+    monkeypatch.setattr(least_squares, "DIRECT", limit)
+    for values in (core_values, split_values):
+        stated = values(both, points.fibonacci(100), 30.0, "least_squares")
+        scaled = values(lambda x: size * both(x), points.fibonacci(100), 30.0, "least_squares")
+        np.testing.assert_allclose(scaled / size, stated, atol=1e-8)

@@ -1,0 +1,473 @@
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special as scipy_special
+from scipy.optimize import minimize
+
+from spherapprox import harmonics, sphere
+
+FEW = settings(derandomize=True, deadline=None, max_examples=25)
+POLES = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def largest(function, starts):
+    """Maximise by local search from the best of the starting rows."""
+    order = np.argsort(-function(starts))[:2]
+    options = {"xatol": 1e-9, "fatol": 1e-13}
+    found = [
+        minimize(lambda v: -function((v / np.linalg.norm(v))[None])[0], x, method="Nelder-Mead", options=options)
+        for x in starts[order]
+    ]
+    return max(-result.fun for result in found)
+
+
+class TestOrder:
+    def test_columns_and_degrees_agree(self):
+        pairs = [(k, m) for k in range(8) for m in range(-k, k + 1)]
+        assert [harmonics.column(k, m) for k, m in pairs] == list(range(64))
+        assert harmonics.degrees(7).tolist() == [k for k, _ in pairs]
+
+    @pytest.mark.parametrize(("degree", "order", "match"), [(-1, 0, "'degree'"), (2, 3, "'order'"), (2, -3, "'order'")])
+    def test_degree_and_order_are_in_range(self, degree, order, match):
+        with pytest.raises(ValueError, match=match):
+            harmonics.column(degree, order)
+
+    def test_a_negative_degree_is_refused(self):
+        with pytest.raises(ValueError, match="'max_degree' must be at least 0, got -1"):
+            harmonics.degrees(-1)
+
+
+class TestAssociatedLegendre:
+    def test_schmidt_against_scipy_lpmv(self):
+        z = np.linspace(-1, 1, 41)
+        table = harmonics.associated_legendre(20, z)
+        for k in range(21):
+            for m in range(k + 1):
+                scale = math.sqrt((2 - (m == 0)) * math.factorial(k - m) / math.factorial(k + m))
+                expected = (-1) ** m * scale * scipy_special.lpmv(m, k, z)
+                np.testing.assert_allclose(table[k, m], expected, atol=2e-14)
+            assert not table[k, k + 1 :].any()
+
+    def test_normalised_against_scipy_at_degree_200(self):
+        z = np.linspace(-0.999, 0.999, 7)
+        # scipy: orthonormal on [-1, 1] with the Condon-Shortley phase; index (n, m) with m wrapping around
+        expected = scipy_special.assoc_legendre_p_all(200, 200, z, norm=True)[0]
+        ours = harmonics.associated_legendre(200, z, normalization="orthonormal")
+        order = np.arange(201)
+        factor = (-1.0) ** order * np.where(order > 0, 2.0, math.sqrt(2.0))
+        np.testing.assert_allclose(ours, expected[:, :201] * factor[:, None], atol=2e-11)
+
+    def test_normalisations_differ_by_their_factors(self):
+        z = [0.3, -0.8]
+        schmidt, ours, surface = (
+            harmonics.associated_legendre(5, z, normalization=word) for word in ("schmidt", "orthonormal", "surface")
+        )
+        k = np.arange(6.0)[:, None, None]
+        np.testing.assert_allclose(ours, np.sqrt(2 * k + 1) * schmidt, rtol=1e-15)
+        np.testing.assert_allclose(surface, np.sqrt((2 * k + 1) / (4 * np.pi)) * schmidt, rtol=1e-15)
+
+    def test_poles_are_exact(self):
+        table = harmonics.associated_legendre(300, [1.0, -1.0])
+        k = np.arange(301)
+        assert np.array_equal(table[:, 0, 0], np.ones(301))
+        assert np.array_equal(table[:, 0, 1], (-1.0) ** k)
+        assert not table[:, 1:].any()
+
+    @pytest.mark.parametrize(
+        ("degree", "order", "z"), [(200, 0, 0.99999), (200, 1, 0.9999), (200, 150, 0.2), (200, 200, 0.7), (64, 3, -0.6)]
+    )
+    def test_schmidt_against_mpmath(self, degree, order, z):
+        assert harmonics.associated_legendre(degree, z)[degree, order] == pytest.approx(
+            float(schmidt_mp(degree, order, z)), rel=1e-11, abs=2e-13
+        )
+
+    def test_no_seed_underflows(self):
+        # at z = 0.92 the seed P_m^m is 1e-325 already for m = 800, yet P_2600^850 is of order 0.01
+        table = harmonics.associated_legendre(2600, 0.92)
+        assert schmidt_mp(2600, 850, 0.92) > 1e-3
+        assert table[2600, 850] == pytest.approx(float(schmidt_mp(2600, 850, 0.92)), rel=1e-10)
+        np.testing.assert_allclose((table[[500, 1500, 2600]] ** 2).sum(axis=1), 1.0, rtol=1e-12)
+
+    def test_underflows_quietly(self):
+        assert harmonics.associated_legendre(400, math.cos(1e-6))[400, 400] == 0.0
+
+    def test_shapes_are_degree_order_and_those_of_z(self):
+        assert harmonics.associated_legendre(3, 0.5).shape == (4, 4)
+        assert harmonics.associated_legendre(3, np.zeros((2, 5))).shape == (4, 4, 2, 5)
+        assert harmonics.associated_legendre(0, 0.5).tolist() == [[1.0]]
+
+    @pytest.mark.parametrize(
+        ("arguments", "match"),
+        [
+            ((-1, 0.5), "'max_degree' must be at least 0, got -1"),
+            ((2, 1.5), "'z' must be at least -1 and at most 1, got 1.5"),
+            ((2, math.nan), "'z'"),
+            ((10**5, np.zeros(100)), "fewer values 'z'"),
+        ],
+    )
+    def test_degrees_and_cosines_out_of_range_are_refused(self, arguments, match):
+        with pytest.raises(ValueError, match=match):
+            harmonics.associated_legendre(*arguments)
+
+    def test_unknown_normalizations_are_refused(self):
+        with pytest.raises(ValueError, match=r"'normalization' must be one of 'schmidt', .*, got 'full'"):
+            harmonics.associated_legendre(2, 0.5, normalization="full")
+
+
+def schmidt_mp(degree, order, z):
+    """Schmidt's function by its own column recurrence at 40 digits."""
+    with mpmath.workdps(40):
+        z = mpmath.mpf(z)
+        last, now = mpmath.mpf(0), mpmath.sqrt((2 - (order == 0)) / mpmath.factorial(2 * order))
+        now *= mpmath.fac2(2 * order - 1) * mpmath.sqrt(1 - z * z) ** order
+        for k in range(order + 1, degree + 1):
+            before = mpmath.sqrt((k - 1) ** 2 - order**2) * last
+            last, now = now, ((2 * k - 1) * z * now - before) / mpmath.sqrt(k**2 - order**2)
+        return now
+
+
+class TestRealSphericalHarmonics:
+    def test_the_table_is_scipys(self):
+        x = sphere.uniform(2, 50, 0)
+        theta, phi = np.arccos(x[:, 2]), np.arctan2(x[:, 1], x[:, 0])
+        table = harmonics.real_spherical_harmonics(12, x, normalization="surface")
+        for k in range(13):
+            for m in range(k + 1):
+                expected = (-1) ** m * math.sqrt(2 - (m == 0)) * scipy_special.sph_harm_y(k, m, theta, phi)
+                np.testing.assert_allclose(table[:, harmonics.column(k, m)], expected.real, atol=1e-13)
+                if m:
+                    np.testing.assert_allclose(table[:, harmonics.column(k, -m)], expected.imag, atol=1e-13)
+
+    def test_degree_two_by_hand(self):
+        x, y, z = rows = sphere.uniform(2, 20, 0).T
+        expected = np.sqrt(3) * np.stack([x * y, y * z, (3 * z * z - 1) / (2 * np.sqrt(3)), x * z, (x * x - y * y) / 2])
+        table = harmonics.real_spherical_harmonics(2, rows.T, normalization="schmidt")
+        np.testing.assert_allclose(table[:, 4:], expected.T, atol=1e-15)
+
+    def test_orthonormal_by_quadrature(self):
+        z, weight = np.polynomial.legendre.leggauss(13)
+        phi = np.arange(25) * (2 * np.pi / 25)
+        s = np.sqrt(1 - z * z)[:, None]
+        grid = np.stack(np.broadcast_arrays(s * np.cos(phi), s * np.sin(phi), z[:, None]), axis=-1).reshape(-1, 3)
+        mass = np.repeat(weight / 2, 25) / 25
+        table = harmonics.real_spherical_harmonics(12, grid)
+        np.testing.assert_allclose(table.T @ (mass[:, None] * table), np.eye(169), atol=1e-13)
+        schmidt = harmonics.real_spherical_harmonics(12, grid, normalization="schmidt")
+        means = (mass[:, None] * schmidt**2).sum(axis=0)
+        np.testing.assert_allclose(means, 1 / (2 * harmonics.degrees(12) + 1), rtol=1e-12)
+
+    @FEW
+    @given(SEEDS)
+    def test_addition_theorem_to_degree_200(self, seed):
+        x = sphere.uniform(2, 2, seed)
+        table = harmonics.real_spherical_harmonics(200, x, normalization="schmidt")
+        sums = np.add.reduceat(table[0] * table[1], np.arange(201) ** 2)
+        expected = scipy_special.eval_legendre(np.arange(201), x[0] @ x[1])
+        np.testing.assert_allclose(sums, expected, atol=1e-12)
+
+    def test_poles_are_exact(self):
+        table = harmonics.real_spherical_harmonics(30, POLES, normalization="schmidt")
+        zonal = np.zeros((2, 31 * 31))
+        zonal[:, [k * k + k for k in range(31)]] = [np.ones(31), (-1.0) ** np.arange(31)]
+        assert np.array_equal(table, zonal)
+
+    def test_blocks_do_not_matter(self):
+        x = sphere.uniform(2, 5000, 0)
+        table = harmonics.real_spherical_harmonics(13, x)
+        assert np.array_equal(
+            table[[0, 4680, 4681, 4999]], harmonics.real_spherical_harmonics(13, x[[0, 4680, 4681, 4999]])
+        )
+
+    def test_length_of_rows_does_not_enter(self):
+        x = sphere.uniform(2, 20, 0)
+        np.testing.assert_allclose(
+            harmonics.real_spherical_harmonics(8, x * (1 + 5e-7)), harmonics.real_spherical_harmonics(8, x), atol=1e-13
+        )
+
+    def test_float32_rows_are_computed_in_float64(self):
+        x = sphere.uniform(2, 20, 0).astype(np.float32)
+        unit = x / np.linalg.norm(x.astype(float), axis=1, keepdims=True)
+        table = harmonics.real_spherical_harmonics(8, x)
+        assert table.dtype == np.float64
+        np.testing.assert_allclose(table, harmonics.real_spherical_harmonics(8, unit), atol=1e-13)
+
+    @pytest.mark.parametrize(
+        ("degree", "x", "match"),
+        [
+            (2, [[1.0, 0.0]], r"'x' must have shape \(n, 3\) for dim = 2, got \(1, 2\)"),
+            (2, [[1.0, 1.0, 0.0]], "'x' must have rows of unit length"),
+            (2, [0.0, 0.0, 1.0], r"x\[None, :\]"),
+            (-2, POLES, "'max_degree' must be at least 0, got -2"),
+            (40000, POLES, "use synthesize"),
+        ],
+    )
+    def test_degrees_and_rows_out_of_range_are_refused(self, degree, x, match):
+        with pytest.raises(ValueError, match=match):
+            harmonics.real_spherical_harmonics(degree, x)
+
+
+class TestSynthesize:
+    @pytest.mark.parametrize("normalization", harmonics.NORMALIZATIONS)
+    @pytest.mark.parametrize("shape", [(36,), (36, 1), (36, 4)])
+    def test_is_the_table_times_the_coefficients(self, normalization, shape):
+        x = np.vstack([sphere.uniform(2, 40, 0), POLES])
+        coefficients = np.random.default_rng(1).normal(size=shape)
+        table = harmonics.real_spherical_harmonics(5, x, normalization=normalization)
+        result = harmonics.synthesize(coefficients, x, normalization=normalization)
+        assert result.shape == (42, *shape[1:])
+        np.testing.assert_allclose(result, table @ coefficients, atol=1e-13)
+
+    def test_many_rows_and_high_degree(self):
+        x = sphere.uniform(2, 1000, 0)
+        coefficients = np.zeros(201**2)
+        coefficients[harmonics.column(200, 0)] = 1.0
+        expected = scipy_special.eval_legendre(200, x[:, 2])
+        np.testing.assert_allclose(harmonics.synthesize(coefficients, x, normalization="schmidt"), expected, atol=1e-12)
+
+    def test_constant_and_axes(self):
+        axes = np.vstack([np.eye(3), -np.eye(3)])
+        assert np.array_equal(harmonics.synthesize([2.0], axes), np.full(6, 2.0))
+        linear = harmonics.synthesize([0.0, 2.0, 3.0, 1.0], axes, normalization="schmidt")  # x + 2 y + 3 z
+        assert np.array_equal(linear, [1.0, 2.0, 3.0, -1.0, -2.0, -3.0])
+
+    @pytest.mark.parametrize("coefficients", [np.ones(5), np.ones((3, 3)), np.ones((4, 2, 2)), np.array(1.0)])
+    @pytest.mark.parametrize("function", [harmonics.synthesize, harmonics.gradient])
+    def test_coefficients_have_a_row_for_each_degree_and_order(self, function, coefficients):
+        with pytest.raises(ValueError, match=r"'coefficients' must have shape .*degree k and order m"):
+            function(coefficients, POLES)
+
+    def test_coefficients_that_are_not_finite_are_refused(self):
+        with pytest.raises(ValueError, match="'coefficients' must be finite, got nan"):
+            harmonics.synthesize([math.nan], POLES)
+        with pytest.raises(ValueError, match="'normalization' must be one of"):
+            harmonics.synthesize([1.0], POLES, normalization="4pi")
+        with pytest.raises(ValueError, match="'x' must have rows of unit length"):
+            harmonics.synthesize([1.0], 2 * POLES)
+
+
+class TestGradient:
+    @FEW
+    @given(SEEDS, st.integers(0, 12))
+    def test_against_differences_along_great_circles(self, seed, degree):
+        rng = np.random.default_rng(seed)
+        x = np.vstack([sphere.uniform(2, 8, seed), POLES, [[1e-9, 0, 1]], [[1e-3, -1e-3, -math.sqrt(1 - 2e-6)]]])
+        coefficients = rng.normal(size=(degree + 1) ** 2)
+        slope = harmonics.gradient(coefficients, x)
+        assert np.abs((slope * x).sum(axis=1)).max() < 1e-12 * (1 + np.abs(slope).max())
+        to = np.cross(x, rng.normal(size=x.shape))
+        to /= np.linalg.norm(to, axis=1, keepdims=True)
+
+        def along(t):
+            return harmonics.synthesize(coefficients, np.cos(t) * x + np.sin(t) * to)
+
+        h = 1e-3  # fourth order
+        numeric = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
+        np.testing.assert_allclose((slope * to).sum(axis=1), numeric, atol=1e-6)
+
+    @pytest.mark.parametrize("degree", [1, 2, 7, 40])
+    def test_squares_of_one_degree_sum_to_the_eigenvalue(self, degree):
+        x = np.vstack([sphere.uniform(2, 5, 0), POLES, [[1.0, 0.0, 0.0]]])
+        total = np.zeros(len(x))
+        for c in np.eye((degree + 1) ** 2)[degree**2 :]:
+            total += (harmonics.gradient(c, x, normalization="schmidt") ** 2).sum(axis=1)
+        np.testing.assert_allclose(total, degree * (degree + 1), rtol=1e-12)
+
+    def test_of_coordinates_is_exact(self):
+        axes = np.vstack([np.eye(3), -np.eye(3)])
+        for c, unit in zip(np.eye(4)[1:], np.eye(3)[[1, 2, 0]], strict=True):
+            expected = unit - axes * (axes @ unit)[:, None]
+            assert np.array_equal(harmonics.gradient(c, axes, normalization="schmidt"), expected)
+
+    def test_of_a_constant_is_zero(self):
+        assert not harmonics.gradient([3.0], POLES).any()
+
+    def test_gradients_take_one_column_on_the_sphere(self):
+        with pytest.raises(ValueError, match=r"'coefficients' must have shape .* one column at a time"):
+            harmonics.gradient(np.ones((4, 2)), POLES)
+        with pytest.raises(ValueError, match=r"'x' must have shape \(n, 3\)"):
+            harmonics.gradient(np.ones(4), np.eye(4))
+
+
+class TestProject:
+    @pytest.mark.parametrize("normalization", harmonics.NORMALIZATIONS)
+    @pytest.mark.parametrize("shape", [(1,), (64,), (64, 3)])
+    def test_recovers_coefficients(self, normalization, shape):
+        c = np.random.default_rng(2).normal(size=shape)
+        degree = math.isqrt(shape[0]) - 1
+        found = harmonics.project(
+            lambda x: harmonics.synthesize(c, x, normalization=normalization), degree, normalization=normalization
+        )
+        assert found.shape == shape
+        np.testing.assert_allclose(found, c, atol=1e-13)
+
+    def test_drops_higher_degrees_below_the_band_limit(self):
+        c = np.random.default_rng(3).normal(size=100)
+        found = harmonics.project(lambda x: harmonics.synthesize(c, x), 4, band_limit=9)
+        np.testing.assert_allclose(found, c[:25], atol=1e-13)
+
+    def test_zonal_exponential_has_the_bessel_coefficients(self):
+        kappa = 5.0
+        found = harmonics.project(lambda x: np.exp(kappa * x[:, 2]), 10, band_limit=60, normalization="schmidt")
+        k = np.arange(11)
+        expected = (2 * k + 1) * scipy_special.iv(k + 0.5, kappa) * math.sqrt(np.pi / (2 * kappa))
+        np.testing.assert_allclose(found[k * k + k], expected, atol=1e-12, rtol=1e-13)
+        assert np.abs(np.delete(found, k * k + k)).max() < 1e-12
+
+    def test_functions_and_band_limits_are_checked(self):
+        with pytest.raises(TypeError, match="'function' must be callable"):
+            harmonics.project(3.0, 2)
+        with pytest.raises(ValueError, match="'band_limit' must be at least 3, got 2"):
+            harmonics.project(lambda x: x[:, 0], 3, band_limit=2)
+        with pytest.raises(ValueError, match=r"'function\(x\)' must have shape"):
+            harmonics.project(lambda x: x[:2, 0], 3)
+        with pytest.raises(ValueError, match="'max_degree' must be at least 0"):
+            harmonics.project(lambda x: x[:, 0], -1)
+        with pytest.raises(ValueError, match="'band_limit' must be at most 1000000, got 1000"):
+            harmonics.project(lambda x: x[:, 0], 3, band_limit=10**400)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        harmonics.degrees,
+        lambda k: harmonics.associated_legendre(k, 0.5),
+        lambda k: harmonics.real_spherical_harmonics(k, POLES),
+        lambda k: harmonics.project(lambda x: x[:, 0], k),
+    ],
+)
+def test_degrees_beyond_time_and_memory_are_refused_at_once(call):
+    for degree in (10**18, 10**400):
+        with pytest.raises(ValueError, match="'max_degree' must be at most 1000000, got 1000"):
+            call(degree)
+    with pytest.raises(ValueError, match=r"'max_degree' = 100000 .*GiB.*lower"):
+        call(10**5)
+
+
+class TestZonalHarmonic:
+    @pytest.mark.parametrize("dim", [2, 3, 8])
+    @pytest.mark.parametrize("degree", [0, 1, 2, 7, 40])
+    def test_zonal_harmonics_are_scipys_gegenbauer_polynomials(self, dim, degree):
+        x, pole = sphere.uniform(dim, 30, 1), sphere.uniform(dim, 1, 2)[0]
+        order = (dim - 1) / 2
+        expected = scipy_special.eval_gegenbauer(degree, order, x @ pole)
+        expected /= scipy_special.eval_gegenbauer(degree, order, 1.0)
+        np.testing.assert_allclose(harmonics.zonal_harmonic(degree, x, pole), expected, atol=1e-12)
+
+    def test_on_the_circle_it_is_a_cosine(self):
+        theta = np.linspace(0, 2 * np.pi, 17)
+        x = np.stack([np.cos(theta), np.sin(theta)], axis=1)
+        np.testing.assert_allclose(harmonics.zonal_harmonic(5, x, [1.0, 0.0]), np.cos(5 * theta), atol=1e-14)
+
+    def test_rows_a_little_too_long_stay_in_range(self):
+        pole = sphere.uniform(2, 1, 5)[0]
+        assert harmonics.zonal_harmonic(3, np.stack([pole, -pole]) * (1 + 5e-7), pole) == pytest.approx(
+            [1, -1], abs=1e-14
+        )
+
+    def test_degree_and_pole_out_of_range_are_refused(self):
+        with pytest.raises(ValueError, match="'degree' must be at least 0, got -1"):
+            harmonics.zonal_harmonic(-1, POLES, POLES[0])
+        with pytest.raises(ValueError, match="'degree' must be at most 1000000, got 1000000000000000000"):
+            harmonics.zonal_harmonic(10**18, POLES, POLES[0])
+        with pytest.raises(ValueError, match="'pole' must have shape"):
+            harmonics.zonal_harmonic(1, POLES, [1.0, 0.0])
+        with pytest.raises(ValueError, match=r"'pole' must have shape .* as one point has"):
+            harmonics.zonal_harmonic(1, POLES, POLES)
+
+
+class TestBandlimitedMaximum:
+    @FEW
+    @given(SEEDS, st.integers(1, 10), st.sampled_from([1e-3, 0.03, 0.5]))
+    def test_contains_the_maxima(self, seed, degree, slack):
+        rng = np.random.default_rng(seed)
+        coefficients = rng.normal(size=(degree + 1) ** 2) * rng.choice([1e-8, 1.0, 1e5])
+        found = harmonics.bandlimited_maximum(coefficients, slack=slack)
+        x = sphere.uniform(2, 4000, seed)
+        value = np.abs(harmonics.synthesize(coefficients, x)).max()
+        slope = np.linalg.norm(harmonics.gradient(coefficients, x), axis=1).max()
+        assert max(value, found.attained_value) <= found.sup_norm <= (1 + 2.1 * slack) * found.attained_value
+        assert max(slope, found.attained_slope) <= found.lipschitz <= (1 + 2.1 * slack) * found.attained_slope
+        assert math.cos(degree * found.covering_radius) >= 1 - slack
+        assert found.degree == degree
+
+    @pytest.mark.parametrize("seed", [0, 1])
+    def test_is_close_to_the_maxima_found_by_local_search(self, seed):
+        coefficients = np.random.default_rng(seed).normal(size=64)
+        found = harmonics.bandlimited_maximum(coefficients)
+        starts = sphere.uniform(2, 4000, seed)
+        value = largest(lambda x: np.abs(harmonics.synthesize(coefficients, x)), starts)
+        slope = largest(lambda x: np.linalg.norm(harmonics.gradient(coefficients, x), axis=1), starts)
+        for upper, lower, true in (
+            (found.sup_norm, found.attained_value, value),
+            (found.lipschitz, found.attained_slope, slope),
+        ):
+            assert lower <= true * (1 + 1e-12)
+            assert true <= upper <= 1.001001 * true
+
+    @pytest.mark.parametrize("order", [-3, -1, 0, 2, 3])
+    def test_coarse_grids_are_safe(self, order):
+        c = np.zeros(16)
+        c[harmonics.column(3, order)] = 1.0
+        true = harmonics.bandlimited_maximum(c, slack=1e-5)
+        for slack in (0.5, 0.3, 0.1):
+            coarse = harmonics.bandlimited_maximum(c, slack=slack)
+            assert coarse.sup_norm >= true.attained_value
+            assert coarse.lipschitz >= true.attained_slope
+
+    def test_maxima_of_zonal_and_linear_functions(self):
+        zonal = np.zeros(49)
+        zonal[harmonics.column(6, 0)] = 2.0
+        found = harmonics.bandlimited_maximum(zonal, normalization="schmidt", slack=1e-4)
+        theta = np.linspace(0, np.pi, 200001)
+        slope = np.abs(np.polynomial.legendre.Legendre.basis(6).deriv()(np.cos(theta)) * np.sin(theta)).max()
+        assert 2.0 <= found.sup_norm <= 2.0 * 1.0001001
+        assert 2.0 * slope <= found.lipschitz <= 2.0 * slope * 1.0001001
+        sectoral = np.eye(36)[harmonics.column(5, 5)]  # sqrt(63/128) sin(theta)^5 cos(5 phi)
+        found = harmonics.bandlimited_maximum(sectoral, normalization="schmidt")
+        assert found.sup_norm == pytest.approx(math.sqrt(63 / 128), rel=1e-3)
+        assert found.lipschitz == pytest.approx(5 * math.sqrt(63 / 128), rel=1e-3)
+
+    def test_steep_only_at_the_poles(self):
+        # Y_k^1 is steepest at the poles, slope sqrt(k(k+1)/2), where a division by sin theta would fail
+        for order in (1, -1):
+            found = harmonics.bandlimited_maximum(np.eye(81)[harmonics.column(8, order)], normalization="schmidt")
+            assert 6.0 <= found.lipschitz <= 6.0 * 1.001001
+
+    def test_constants_and_leading_zeros(self):
+        found = harmonics.bandlimited_maximum([-3.0, 0.0, 0.0, 0.0])
+        assert (found.sup_norm, found.lipschitz, found.attained_value, found.degree) == (3.0, 0.0, 3.0, 0)
+        assert harmonics.bandlimited_maximum(np.zeros(9)).sup_norm == 0.0
+        c = np.random.default_rng(4).normal(size=16)
+        padded = np.concatenate([c, np.zeros(9)])
+        assert harmonics.bandlimited_maximum(padded) == harmonics.bandlimited_maximum(c)
+
+    def test_the_maximum_does_not_depend_on_the_normalization(self):
+        c = np.random.default_rng(4).normal(size=16)
+        scaled = c / np.sqrt(2 * harmonics.degrees(3) + 1)
+        ours, schmidt = harmonics.bandlimited_maximum(scaled), harmonics.bandlimited_maximum(c, normalization="schmidt")
+        assert ours.sup_norm == pytest.approx(schmidt.sup_norm, rel=1e-13)
+        assert ours.lipschitz == pytest.approx(schmidt.lipschitz, rel=1e-13)
+
+    def test_slack_out_of_range_is_refused(self):
+        with pytest.raises(ValueError, match="'slack' must be at least 1e-08, got 0"):
+            harmonics.bandlimited_maximum(np.ones(4), slack=0)
+        with pytest.raises(ValueError, match=r"'slack' must be at most 0.5, got 1"):
+            harmonics.bandlimited_maximum(np.ones(4), slack=1.0)
+        with pytest.raises(ValueError, match="'coefficients' must have shape"):
+            harmonics.bandlimited_maximum(np.ones((4, 2)))
+
+
+@pytest.mark.parametrize("table", [harmonics.real_spherical_harmonics, harmonics.hyperspherical_harmonics])
+def test_degree_and_points_come_in_either_order(table):
+    x = sphere.uniform(2, 4, 0)
+    for first in (x, x.tolist(), x.astype(np.float32)):
+        np.testing.assert_array_equal(table(first, 3), table(3, first))
+    with pytest.raises(TypeError, match="'max_degree' must be an integer"):
+        table(x, x)
+    with pytest.raises(ValueError, match="'x' must have shape"):
+        table(3, 2)

@@ -1,0 +1,142 @@
+"""The scikit-learn estimator: scikit-learn's own checks, and that it is `fit` behind an embedding."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from spherapprox import CoreHead, SplitHead, sphere
+
+pytest.importorskip("sklearn", reason="the extra `learn`")
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from spherapprox import HeadRegressor
+
+KINDS = {"core": CoreHead, "split": SplitHead}
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def model(kind="split", **options):
+    return HeadRegressor(kind, **{"n_control_points": 12, "random_state": 0, **options})
+
+
+@parametrize_with_checks([model("split"), model("core")])
+def test_the_estimator_passes_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def data(m=150, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = 5.0 + 2.0 * rng.standard_normal((m, d))
+    return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.05 * rng.standard_normal(m)
+
+
+@kinds
+@pytest.mark.parametrize("embedding", ["stereographic", "normalize"])
+@pytest.mark.parametrize("exponent", [-1000, -600, 600, 1010])
+def test_units_do_not_matter(kind, embedding, exponent):
+    X, y = data(60)
+    one, other = (model(kind, embedding=embedding).fit(rows, y) for rows in (X, np.ldexp(X, exponent)))
+    np.testing.assert_allclose(other.predict(np.ldexp(X, exponent)), one.predict(X), rtol=1e-12, atol=1e-12)
+    assert np.isfinite(other.predict(np.array([[1e308, -1e308, 1.0]]))).all()
+
+
+@kinds
+def test_it_is_fit_behind_the_stereographic_map(kind):
+    X, y = data()
+    fitted = model(kind, concentration=6.0, regularization=1e-3, n_control_points=1000).fit(X, y)
+    z = (X - X.mean(axis=0)) / np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1).mean())
+    rows = sphere.inverse_stereographic(z)
+    head = KINDS[kind].fit(rows, y, n=len(X), concentration=6.0, regularization=1e-3)
+    assert isinstance(fitted.head_, KINDS[kind])
+    assert len(fitted.head_) == len(X)
+    np.testing.assert_allclose(fitted.predict(X), head(rows), rtol=0, atol=1e-9)
+    assert (fitted.concentration_, fitted.regularization_) == (6.0, 1e-3)
+
+
+@kinds
+def test_normalized_rows_forget_their_lengths(kind):
+    x = sphere.uniform(2, 150, rng=0)
+    lengths = np.exp(np.random.default_rng(1).standard_normal((150, 1)))
+    fitted = model(kind, embedding="normalize").fit(lengths * x, x[:, :2])
+    assert fitted.predict(x).shape == (150, 2)
+    np.testing.assert_allclose(fitted.predict(1e200 * x), fitted.predict(x), rtol=0, atol=1e-9)
+    assert fitted.head_.dim == 2
+    assert fitted.score(x, x[:, :2]) > 0.98
+    with pytest.raises(ValueError, match=r"'X' must have no row of zeros for embedding='normalize', got it in row 1"):
+        fitted.predict([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    with pytest.raises(ValueError, match=r"'X' must have at least 2 features for embedding='normalize'"):
+        model(kind, embedding="normalize").fit(x[:, :1], x[:, 1])
+
+
+@kinds
+def test_it_learns_and_its_error_is_honest(kind):
+    X, y = data(400)
+    fitted = model(kind, n_control_points=60).fit(X[:300], y[:300])
+    error = np.sqrt(np.mean(np.square(fitted.predict(X[300:]) - y[300:])))
+    assert error < 0.3 * y.std()
+    assert 0.5 < fitted.loo_error_ / error < 2.0
+
+
+def test_it_works_within_scikit_learn():
+    X, y = data(90)
+    search = GridSearchCV(model(concentration=2.0), {"kind": ["split", "core"], "n_control_points": [3, 30]}, cv=3)
+    search.fit(X, y)
+    assert search.best_params_["n_control_points"] == 30
+    assert cross_val_score(model(), X, y, cv=3).mean() > 0.8
+    fitted = model().fit(X, y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
+    assert clone(fitted).get_params() == fitted.get_params()
+    assert not hasattr(clone(fitted), "head_")
+
+
+def test_one_feature_one_row_and_constant_rows():
+    t = np.linspace(0.0, 6.0, 60)[:, None]
+    assert model().fit(t, np.sin(t[:, 0])).score(t, np.sin(t[:, 0])) > 0.99
+    np.testing.assert_allclose(model().fit([[2.0, 3.0]], [7.0]).predict([[2.0, 3.0]]), [7.0], rtol=1e-6)
+    same = model().fit(np.ones((4, 2)), [1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_allclose(same.predict(np.ones((1, 2))), [2.5], rtol=1e-6)
+
+
+@kinds
+@pytest.mark.parametrize("embedding", ["stereographic", "normalize"])
+def test_sample_weights_count_rows(kind, embedding):
+    X, y = data(80)
+    w = np.random.default_rng(3).integers(0, 3, size=80)
+    weighted = model(kind, embedding=embedding).fit(X, y, sample_weight=w)
+    repeated = model(kind, embedding=embedding).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6)
+    assert weighted.loo_error_ == pytest.approx(repeated.loo_error_)
+    assert np.abs(weighted.predict(X) - model(kind, embedding=embedding).fit(X, y).predict(X)).max() > 1e-3
+
+
+def test_weights_and_embeddings_are_checked():
+    X, y = data(20)
+    with pytest.raises(ValueError, match=r"'sample_weight' must have shape \(20,\), one for each row, got \(3,\)"):
+        model().fit(X, y, np.ones(3))
+    with pytest.raises(ValueError, match=r"'sample_weight' must be at least 0 and not all zero, got 0 to 0"):
+        model().fit(X, y, np.zeros(20))
+    with pytest.raises(ValueError, match=r"'kind' must be one of 'core', 'split', got 'soft'"):
+        model("soft").fit(X, y)
+    with pytest.raises(ValueError, match=r"'embedding' must be one of 'stereographic', 'normalize', got None"):
+        model(embedding=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"'n_control_points' must be at least 1, got 0"):
+        model(n_control_points=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"'regularization' must be greater than 0"):
+        model(regularization=-1.0).fit(X, y)
+
+
+def test_scikit_learn_is_loaded_when_it_is_used_and_its_absence_is_named():
+    code = (
+        "import sys, spherapprox.heads; from spherapprox import *\n"
+        "print(CoreHead.__name__, 'sklearn' in sys.modules); sys.modules['sklearn'] = None\n"
+        "try: from spherapprox import HeadRegressor\nexcept ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("CoreHead False\n")
+    assert 'pip install "spherapprox[learn]"' in done.stdout

@@ -1,0 +1,399 @@
+from __future__ import annotations
+
+import copy
+import dataclasses
+import itertools
+import math
+import pickle
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.special
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import EqualMeasurePartition, sphere
+from spherapprox._kernels.partition import cap
+from spherapprox.partition import measured
+
+CASES = list(itertools.product((1, 2, 3, 8), (1, 2, 3, 10, 1000)))
+fixed = settings(derandomize=True, deadline=None, max_examples=40)
+
+
+def cap_measure(dim, angle):
+    """Return the measure of a cap, by SciPy and from the nearer pole."""
+    nearer = np.minimum(angle, np.pi - angle)
+    half = 0.5 * scipy.special.betainc(dim / 2, 0.5, np.sin(nearer) ** 2)
+    return np.where(angle <= np.pi / 2, half, 1.0 - half)
+
+
+def boxes(partition):
+    return np.stack([partition.cell(i) for i in range(partition.n)])  # (n, dim, 2)
+
+
+def cell_measures(box):
+    dim = box.shape[1]
+    measure = (box[:, -1, 1] - box[:, -1, 0]) / (2 * np.pi)
+    for level in range(dim - 1):
+        low, high = box[:, level].T
+        measure = measure * (cap_measure(dim - level, high) - cap_measure(dim - level, low))
+    return measure
+
+
+def inner_points(box, rng, share=1e-6):
+    """Return one random point inside each cell, away from its faces."""
+    where = share + (1 - 2 * share) * rng.random(box.shape[:2])
+    return sphere.from_polar(box[:, :, 0] + where * (box[:, :, 1] - box[:, :, 0]))
+
+
+def farthest_points(box):
+    """Return for each cell the point of its closure that is farthest from its centre, from the corner upwards."""
+    dim = box.shape[1]
+    low, high = box[:, -1].T
+    whole = high - low > 6.28
+    middle = np.where(whole, np.pi / 2, 0.5 * (low + high))
+    far = np.where(whole, 1.5 * np.pi, low)
+    center, corner = (np.column_stack([np.cos(t), np.sin(t)]) for t in (middle, far))
+    for level in reversed(range(dim - 1)):
+        low, high = box[:, level].T
+        at = np.where(low == 0, 0.0, np.where(high == np.pi, np.pi, 0.5 * (low + high)))
+        turn = np.arctan2(-np.sin(at) * (center * corner).sum(1), -np.cos(at))
+        candidates = [low, high, np.clip(turn, low, high)]
+        center = np.column_stack([np.sin(at)[:, None] * center, np.cos(at)])
+        points = np.stack([np.column_stack([np.sin(t)[:, None] * corner, np.cos(t)]) for t in candidates])
+        best = np.argmax(sphere.distance(points, center), axis=0)
+        corner = points[best, np.arange(len(box))]
+    return center, corner
+
+
+@pytest.mark.parametrize(("dim", "n"), CASES)
+def test_cells_have_measure_one_over_n(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    measures = cell_measures(boxes(partition))
+    assert len(measures) == len(partition) == n
+    assert np.allclose(measures, 1.0 / n, rtol=2e-11, atol=0)
+    assert math.fsum(measures) == pytest.approx(1.0, abs=1e-13)
+    assert partition.measure * n == 1.0
+
+
+@pytest.mark.parametrize(("dim", "n"), CASES)
+def test_centres_lie_in_their_own_cells(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    centers = partition.centers()
+    assert centers.shape == (n, dim + 1)
+    assert np.abs(np.linalg.norm(centers, axis=1) - 1).max() < 2e-15
+    assert np.array_equal(partition.locate(centers), np.arange(n))
+    assert partition.locate(centers).dtype == np.int64
+
+
+@pytest.mark.parametrize(("dim", "n"), CASES)
+def test_points_of_a_cell_are_located_in_it_and_within_its_radius(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    box, centers, radii = boxes(partition), partition.centers(), partition.radii()
+    rng = np.random.default_rng(n)
+    for _ in range(8):
+        x = inner_points(box, rng)
+        assert np.array_equal(partition.locate(x), np.arange(n))
+        assert (sphere.distance(x, centers) <= radii).all()
+        faces = np.take_along_axis(box, rng.integers(0, 2, (n, dim, 1)), axis=2)[:, :, 0]
+        assert (sphere.distance(sphere.from_polar(faces), centers) <= radii + 1e-14).all()
+
+
+@pytest.mark.parametrize(("dim", "n"), CASES)
+def test_radii_are_attained(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    center, corner = farthest_points(boxes(partition))
+    assert np.allclose(center, partition.centers(), rtol=0, atol=5e-15)
+    attained = sphere.distance(corner, partition.centers())
+    assert np.allclose(attained, partition.radii(), rtol=0, atol=1e-13 if n > 3 else 1e-7)
+    assert np.abs(attained - partition.radii()).max() < 1e-9
+    assert abs(attained.max() - partition.cell_radius()) < 1e-9
+
+
+@fixed
+@given(st.integers(1, 10), st.integers(1, 10**6), st.integers(0, 2**32 - 1))
+def test_random_partitions_are_partitions(dim, n, seed):
+    partition = EqualMeasurePartition(dim, n)
+    counts = partition.collar_counts
+    assert counts.sum() == n
+    assert counts.min() >= 1
+    rng = np.random.default_rng(seed)
+    start = int(rng.integers(0, n))
+    stop = min(n, start + 300)
+    centers = partition.centers(start, stop)
+    assert np.array_equal(partition.locate(centers), np.arange(start, stop))
+    x = sphere.uniform(dim, 300, rng)
+    home = partition.locate(x)
+    assert home.min() >= 0
+    assert home.max() < n
+    for point, angles, i in zip(x[:5], sphere.to_polar(x[:5]), home[:5].tolist(), strict=True):
+        low, high = partition.cell(i).T
+        assert (low <= angles + 1e-14).all()
+        assert (angles <= high + 1e-14).all()
+        radius = partition.radii(i, i + 1)[0]
+        assert sphere.distance(point, partition.centers(i, i + 1)[0]) <= radius + 1e-14
+        assert radius <= partition.cell_radius() * (1 + 1e-15)
+
+
+@fixed
+@given(st.integers(1, 9), st.integers(1, 20000))
+def test_radius_is_the_largest_of_the_radii(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    assert partition.cell_radius() == pytest.approx(partition.radii().max(), rel=1e-15)
+    # n caps of this radius cover the sphere
+    assert n * cap_measure(dim, partition.cell_radius()) >= 1.0 - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("dim", "n", "counts"),
+    [
+        (2, 10, [1, 4, 4, 1]),
+        (3, 6, [1, 4, 1]),
+        (3, 1000, [1, 17, 56, 104, 148, 174, 174, 148, 104, 56, 17, 1]),
+        (2, 1, [1]),
+        (8, 2, [1, 1]),
+        (5, 3, [1, 1, 1]),
+    ],
+)
+def test_collar_counts_are_leopardis(dim, n, counts):
+    assert EqualMeasurePartition(dim, n).collar_counts.tolist() == counts
+
+
+@pytest.mark.parametrize("n", [*range(1, 40), 12345, 10**9 + 7])
+def test_collar_counts_are_those_that_cells_are_found_in(n):
+    zones, k = [], 0
+    while k < n:
+        north, south = cap.zone_of_index(n, k)
+        zones.append(south - north)
+        k = south
+    assert EqualMeasurePartition(2, n).collar_counts.tolist() == zones
+
+
+def test_collar_counts_in_blocks_stop_at_an_interruption(monkeypatch):
+    whole = EqualMeasurePartition(2, 10**8).collar_counts
+    monkeypatch.setattr(measured, "_COLLARS", 1000)
+    assert np.array_equal(EqualMeasurePartition(2, 10**8).collar_counts, whole)
+    starts = []
+
+    def interrupted(n, j, counts):
+        starts.append(j)
+        if len(starts) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(cap, "collar_counts", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        EqualMeasurePartition(2, 10**8).collar_counts  # noqa: B018
+    assert starts == [0, 1000, 2000]
+
+
+def leopardi_counts(dim, n):
+    """Return Leopardi's counts by carrying the remainder along, and how near a rounding came to a tie."""
+    cap = scipy.optimize.brentq(lambda t: cap_measure(dim, t) - 1 / n, 0, np.pi, xtol=1e-15)
+    area = 2 * np.pi ** ((dim + 1) / 2) / math.gamma((dim + 1) / 2)
+    collars = max(1, math.floor((np.pi - 2 * cap) / (area / n) ** (1 / dim) + 0.5))
+    at = cap + (np.pi - 2 * cap) / collars * np.arange(collars + 1)
+    counts, carried, tie = [1], 0.0, 1.0
+    for ideal in n * np.diff(cap_measure(dim, at)):
+        counts.append(math.floor(ideal + carried + 0.5))
+        carried += ideal - counts[-1]
+        tie = min(tie, 0.5 - abs(carried))
+    return [*counts, 1], tie
+
+
+@fixed
+@given(st.integers(2, 12), st.integers(3, 10**5))
+def test_collar_counts_follow_leopardis_algorithm(dim, n):
+    counts, tie = leopardi_counts(dim, n)
+    if tie > 1e-7:
+        assert EqualMeasurePartition(dim, n).collar_counts.tolist() == counts
+
+
+@pytest.mark.parametrize(("dim", "n"), [(2, 10**6), (2, 10**12), (3, 10**6), (8, 10**9), (40, 10**6), (200, 10**4)])
+def test_colatitudes_match_mpmath(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    first = np.cumsum(partition.collar_counts)
+    for zone in (0, len(first) // 3, len(first) - 2):
+        cells = int(first[zone])
+        angle = partition.cell(cells - 1)[0, 1]
+        with mpmath.workdps(40):
+            t = mpmath.mpf(float(angle))
+            nearer = min(t, mpmath.pi - t)
+            half = mpmath.betainc(mpmath.mpf(dim) / 2, 0.5, 0, mpmath.sin(nearer) ** 2, regularized=True) / 2
+            target = mpmath.mpf(min(cells, n - cells)) / n
+            density = mpmath.sin(nearer) ** (dim - 1) / mpmath.beta(mpmath.mpf(dim) / 2, 0.5)
+            error = abs(half - target) / density
+        assert error <= 4e-15 * float(nearer) + 5e-16
+
+
+def test_orientation_and_numbering():
+    circle = EqualMeasurePartition(1, 8)
+    azimuth = 2 * np.pi * (np.arange(8) + 0.5) / 8
+    assert np.allclose(circle.centers(), np.column_stack([np.cos(azimuth), np.sin(azimuth)]), rtol=0, atol=1e-15)
+    assert circle.locate([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0], [1.0, -1e-18]]).tolist() == [0, 2, 4, 6, 7]
+    assert np.allclose(circle.cell(7), [[7 * np.pi / 4, 2 * np.pi]])
+    for dim in (1, 2, 5):
+        alone = EqualMeasurePartition(dim, 1)
+        assert np.array_equal(alone.centers(), np.eye(dim + 1)[-1:])
+        assert alone.cell_radius() == np.pi
+        assert (alone.locate(sphere.uniform(dim, 50, 0)) == 0).all()
+    two = EqualMeasurePartition(4, 2)
+    assert np.array_equal(two.centers(), [[0, 0, 0, 0, 1], [0, 0, 0, 0, -1]])
+    assert two.cell_radius() == np.pi / 2
+    assert two.locate([[1.0, 0, 0, 0, 0], [0, 0, 0, 0, 1.0], [0, 0, 0, 0, -1.0]]).tolist() == [1, 0, 1]
+    heights = EqualMeasurePartition(2, 50).centers()[:, 2]
+    assert (np.diff(heights) <= 1e-15).all()
+
+
+def test_every_point_lies_in_one_cell_also_on_the_faces():
+    partition = EqualMeasurePartition(3, 60)
+    axes = np.vstack([np.eye(4), -np.eye(4)])
+    home = partition.locate(axes)
+    assert ((home >= 0) & (home < 60)).all()
+    assert home[3] == 0
+    assert home[7] == 59
+    assert np.array_equal(partition.locate(axes + 0.0), partition.locate(np.where(axes == 0, -0.0, axes)))
+
+
+def test_locate_float32_rows():
+    partition = EqualMeasurePartition(5, 4000)
+    centers = partition.centers()
+    assert np.array_equal(partition.locate(centers.astype(np.float32)), np.arange(4000))
+    assert np.array_equal(partition.locate(np.asfortranarray(centers)), np.arange(4000))
+
+
+@pytest.mark.parametrize(("dim", "n"), [(1, 500), (2, 70000), (3, 5000), (8, 70000)])
+def test_a_range_of_centres_is_the_same_to_the_bit(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    centers, radii = partition.centers(), partition.radii()
+    for start, stop in ((0, 0), (0, 1), (17, 18), (n // 3, n // 2), (n - 77, n), (n, n)):
+        assert np.array_equal(partition.centers(start, stop), centers[start:stop])
+        assert np.array_equal(partition.radii(start, stop), radii[start:stop])
+    assert np.array_equal(partition.centers(n - 5), centers[-5:])
+
+
+@pytest.mark.parametrize(
+    ("dim", "n"), [(1, 2**53), (2, 10**12), (2, 2**53), (3, 10**12), (8, 10**12), (400, 10**6), (10**4, 1000)]
+)
+def test_huge_partitions_stream(dim, n):
+    partition = EqualMeasurePartition(dim, n)
+    assert len(partition) == n
+    for start in (0, n // 3, n // 2, n - 100):
+        centers = partition.centers(start, start + 100)
+        assert np.abs(np.linalg.norm(centers, axis=1) - 1).max() < 1e-14
+        if dim < 1000 or start == n // 3:
+            assert np.array_equal(partition.locate(centers), np.arange(start, start + 100))
+        if dim > 1:
+            assert (partition.radii(start, start + 5) > 0).all()
+
+
+def test_radius_in_high_dimension():
+    assert EqualMeasurePartition(1, 2**53).cell_radius() == np.pi / 2**53
+    for dim, n in ((8, 10**6), (16, 10**5), (400, 10**6)):
+        partition = EqualMeasurePartition(dim, n)
+        x = sphere.uniform(dim, 60, 0)
+        home = partition.locate(x).tolist()
+        centers = np.concatenate([partition.centers(i, i + 1) for i in home])
+        assert sphere.distance(x, centers).max() <= partition.cell_radius() < np.pi
+
+
+def test_results_do_not_depend_on_other_partitions_made_in_between():
+    before = EqualMeasurePartition(6, 5000).centers()
+    for n in range(3, 400, 7):
+        EqualMeasurePartition(7, n).centers()
+    assert np.array_equal(EqualMeasurePartition(6, 5000).centers(), before)
+
+
+def test_partitions_are_values():
+    partition = EqualMeasurePartition(3, 1000)
+    assert partition == EqualMeasurePartition(dim=3, n=1e3)
+    assert hash(partition) == hash(EqualMeasurePartition(3, 1000))
+    assert partition != EqualMeasurePartition(2, 1000)
+    assert repr(partition) == "EqualMeasurePartition(dim=3, n=1000)"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        partition.n = 5
+    size = len(pickle.dumps(partition))
+    radius = partition.cell_radius()
+    stored = pickle.dumps(partition)
+    assert len(stored) == size < 200
+    assert pickle.loads(stored) == partition
+    assert pickle.loads(stored).cell_radius() == radius
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda p: pickle.loads(pickle.dumps(p)),
+        lambda p: dataclasses.replace(p, centers=p.center_kind),
+    ],
+)
+def test_copies_keep_the_kind_of_centres(make):
+    for kind in ("midpoint", "smallest-cap", "centroid"):
+        partition = EqualMeasurePartition(3, 50, centers=kind)
+        copied = make(partition)
+        assert (copied.dim, copied.n, copied.center_kind) == (3, 50, kind)
+        assert copied == partition
+        assert hash(copied) == hash(partition)
+        assert np.array_equal(copied.centers(), partition.centers())
+    assert len({EqualMeasurePartition(3, 50, kind) for kind in ("midpoint", "smallest-cap", "centroid")}) == 3
+
+
+def test_replaced_parameters_make_another_partition():
+    partition = EqualMeasurePartition(3, 50, centers="centroid")
+    assert partition.cell_radius() > 0.0  # computed once, and not for others
+    for replace in (type(partition).__replace__, getattr(copy, "replace", type(partition).__replace__)):
+        assert replace(partition, n=70) == EqualMeasurePartition(3, 70, centers="centroid")
+        assert replace(partition, n=70).cell_radius() == EqualMeasurePartition(3, 70, centers="centroid").cell_radius()
+        assert replace(partition, centers="midpoint") == EqualMeasurePartition(3, 50)
+    assert dataclasses.replace(partition, n=70, centers="centroid") == EqualMeasurePartition(3, 70, "centroid")
+    assert dataclasses.replace(partition, centers="midpoint").centers().shape == (50, 4)
+    with pytest.raises((TypeError, ValueError), match=r"'centers' must be specified"):  # TypeError from Python 3.13 on
+        dataclasses.replace(partition, n=70)
+    with pytest.raises(ValueError, match=r"'n' must be at least 1, got 0"):
+        dataclasses.replace(partition, n=0, centers="midpoint")
+    assert dataclasses.asdict(partition) == {"dim": 3, "n": 50, "center_kind": "centroid"}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: EqualMeasurePartition(0, 5), ValueError, r"'dim' must be at least 1, got 0: 'dim' is m of the sphere"),
+        (lambda: EqualMeasurePartition(2, 0), ValueError, r"'n' must be at least 1, got 0"),
+        (lambda: EqualMeasurePartition(2, 2.5), ValueError, r"'n' must be an integer, got 2.5"),
+        (lambda: EqualMeasurePartition("2", 5), TypeError, r"'dim' must be an integer, got '2'"),
+        (lambda: EqualMeasurePartition(2, 2**53 + 1), ValueError, r"'n' must be at most 9007199254740992"),
+        (lambda: EqualMeasurePartition(3, 2 * 10**12), ValueError, r"'n' must be at most 1000000000000, got 2000"),
+        (lambda: EqualMeasurePartition(2, 9).centers(5, 4), ValueError, r"'start' must be at most 4, got 5"),
+        (lambda: EqualMeasurePartition(2, 9).centers(0, 10), ValueError, r"'stop' must be at most 9, got 10"),
+        (lambda: EqualMeasurePartition(2, 9).radii(-1), ValueError, r"'start' must be at least 0, got -1"),
+        (lambda: EqualMeasurePartition(2, 10**12).centers(), ValueError, r"GiB.*'start' and 'stop'"),
+        (lambda: EqualMeasurePartition(2, 10**12).radii(), ValueError, r"GiB.*'start' and 'stop'"),
+        (lambda: EqualMeasurePartition(10**400, 5), ValueError, r"'dim' must be at most 1000000, got 1000"),
+        (lambda: EqualMeasurePartition(2, 9).centers(10**400), ValueError, r"'start' must be at most 9, got 1000"),
+        (lambda: EqualMeasurePartition(2, 9).cell(9), ValueError, r"'i' must be at most 8, got 9: .* has 9 cells"),
+        (lambda: EqualMeasurePartition(2, 9).locate([[1.0, 0.0]]), ValueError, r"'x' must have shape \(n, 3\) for dim"),
+        (lambda: EqualMeasurePartition(1, 9).locate([[1.0, 1.0]]), ValueError, r"'x' must have rows of unit length"),
+    ],
+)
+def test_bad_input_names_argument_value_and_remedy(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("radius", EqualMeasurePartition.cell_radius),
+        ("radius_exact", EqualMeasurePartition.cell_radius_is_exact),
+        ("diameter_bound", EqualMeasurePartition.cell_diameter_bound),
+        ("center", lambda p: p.center_kind),
+    ],
+)
+def test_old_names_give_the_same_and_warn_where_they_are_used(old, new):
+    partition = EqualMeasurePartition(2, 40, centers="centroid")
+    with pytest.warns(DeprecationWarning, match=f"'{old}' is deprecated: use 'ce") as caught:
+        assert getattr(partition, old) == new(partition)
+    assert caught[0].filename == __file__

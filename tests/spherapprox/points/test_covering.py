@@ -1,0 +1,487 @@
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import cKDTree
+
+from spherapprox import EqualMeasurePartition, PointSet, points, sphere
+from spherapprox.points.covering import hull as hulls
+from spherapprox.points.covering import moments, refine
+from spherapprox.points.covering.climb import climb
+from spherapprox.points.covering.least_norm import least_norm
+from spherapprox.points.covering.radius import covering_interval
+from spherapprox.quality.nearest import Nearest, unit
+from spherapprox.quality.separation import separation
+
+fixed = settings(derandomize=True, deadline=None, max_examples=20)
+seeds = st.integers(0, 2**32 - 1)
+GOLDEN = (1 + 5**0.5) / 2
+
+
+def cross(d):
+    return np.vstack([np.eye(d), -np.eye(d)])
+
+
+def cube(d):
+    return np.array(list(itertools.product((-1, 1), repeat=d))) / d**0.5
+
+
+def simplex(d):
+    centred = np.eye(d + 1) - 1 / (d + 1)
+    return unit(centred @ np.linalg.svd(centred)[2][:d].T)
+
+
+def minimal_vectors_d(d):
+    return np.array([v for v in itertools.product((-1, 0, 1), repeat=d) if np.abs(v).sum() == 2]) / 2**0.5
+
+
+def icosahedron():
+    signs = list(itertools.product((-1, 1), repeat=2))
+    return unit(np.array([np.roll([0, a, b * GOLDEN], k) for a, b in signs for k in range(3)]))
+
+
+def cell600():
+    even = [p for p in itertools.permutations(range(4)) if np.linalg.det(np.eye(4)[list(p)]) > 0]
+    base = [(a * GOLDEN / 2, b / 2, c / (2 * GOLDEN), 0.0) for a, b, c in itertools.product((-1, 1), repeat=3)]
+    snub = np.array([np.array(v)[list(p)] for v in base for p in even])
+    return unit(np.vstack([cross(4), cube(4), snub]))
+
+
+def e8():
+    half = np.array([v for v in itertools.product((-1, 1), repeat=8) if np.prod(v) == 1]) / 2
+    return np.vstack([minimal_vectors_d(8), half / 2**0.5])
+
+
+def farthest(x, among):
+    """Return the largest distance from one of the points `x` to the nearest of `among`."""
+    return float(sphere.distance(x[:, None], among).min(axis=1).max())
+
+
+def by_circumcentres(x):
+    """Return the covering radius: a maximum lies opposite or at the centre of points that are equally far from it."""
+    n, d = x.shape
+    centres = [-x]
+    for size in range(2, min(n, d) + 1):
+        for some in itertools.combinations(range(n), size):
+            c = np.linalg.pinv(x[list(some)]).sum(axis=1)
+            if np.linalg.norm(c) > 1e-9:
+                centres.append(unit(np.vstack([c, -c])))
+    if n < d:  # what is orthogonal to all
+        centres.append(np.linalg.svd(x)[2][-1:])
+    return farthest(np.vstack(centres), x)
+
+
+KNOWN = {
+    "octahedron": (cross(3), math.acos(3**-0.5), math.pi / 2),
+    "cross-polytope 4": (cross(4), math.pi / 3, math.pi / 2),
+    "cross-polytope 12": (cross(12), math.acos(12**-0.5), math.pi / 2),
+    "cross-polytope 30": (cross(30), math.acos(30**-0.5), math.pi / 2),
+    "simplex 5": (simplex(5), math.acos(1 / 5), math.acos(-1 / 5)),
+    "simplex 20": (simplex(20), math.acos(1 / 20), math.acos(-1 / 20)),
+    "cube 3": (cube(3), math.acos(3**-0.5), math.acos(1 / 3)),
+    "cube 6": (cube(6), math.acos(6**-0.5), math.acos(2 / 3)),
+    "icosahedron": (icosahedron(), math.acos(((5 + 2 * 5**0.5) / 15) ** 0.5), math.acos(5**-0.5)),
+    "24-cell": (minimal_vectors_d(4), math.pi / 4, math.pi / 3),
+    "600-cell": (cell600(), math.acos(GOLDEN**2 / 8**0.5), math.pi / 5),
+    "D5": (minimal_vectors_d(5), math.acos(2 / 10**0.5), math.pi / 3),
+    "two": (np.eye(5)[:2], 0.75 * math.pi, math.pi / 2),
+    "antipodes": (cross(5)[[0, 5]], math.pi / 2, math.pi),
+    "one": (np.eye(5)[:1], math.pi, math.inf),
+    "half of a cross-polytope": (cross(5)[:-1], math.pi / 2, math.pi / 2),
+    "half of a large one": (cross(25)[:-1], math.pi / 2, math.pi / 2),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_covering_radius_and_separation_of_known_sets(name):
+    x, radius, distance = KNOWN[name]
+    tilt = np.linalg.qr(np.random.default_rng(1).standard_normal((x.shape[1], x.shape[1])))[0]
+    for rows in (x, unit(x @ tilt)):
+        interval = covering_interval(rows, rtol=0.0)
+        assert interval.lower == pytest.approx(radius, abs=2e-14)
+        assert radius <= interval.upper + 4e-16
+        assert interval.upper - interval.lower < 1e-8  # moments, above 16 columns, know a centred set to their rounding
+        assert farthest(interval.at[None], rows) == pytest.approx(interval.lower, abs=1e-15)
+        assert separation(rows) == pytest.approx(distance, abs=1e-15)
+
+
+def test_cells_and_small_hulls_are_exact_to_rounding():
+    for name in ("octahedron", "icosahedron", "24-cell", "600-cell", "cross-polytope 12"):
+        interval = covering_interval(KNOWN[name][0])
+        assert interval.upper - interval.lower < 5e-14
+
+
+def test_roots_of_e8_without_their_hull():
+    # the hull has 17280 + 2160 facets; eighteen of its vertices are enough to see moments and walks agree with it
+    interval = covering_interval(e8(), budget=0)
+    assert interval.lower == pytest.approx(math.pi / 4, abs=1e-14)
+    assert math.pi / 4 < interval.upper < math.acos(8**-0.5) + 1e-6  # antipodal and isotropic
+    assert separation(e8()) == pytest.approx(math.pi / 3, abs=1e-15)
+
+
+@fixed
+@given(st.integers(2, 4), st.integers(1, 9), seeds, st.floats(0.05, 1.0))
+def test_against_all_circumcentres(dim, n, seed, squeeze):
+    x = sphere.uniform(dim, n, seed)
+    x[:, -1] = np.abs(x[:, -1]) / squeeze if seed % 2 else x[:, -1]  # half of the sets lie in a half-space
+    x = unit(x)
+    interval = covering_interval(x, rtol=0.0)
+    truth = by_circumcentres(x)
+    assert interval.lower == pytest.approx(truth, abs=1e-12)
+    assert truth <= interval.upper <= truth + 1e-8
+
+
+@fixed
+@given(st.integers(1, 9), st.integers(1, 60), seeds, st.sampled_from([0, 50, 5000]))
+def test_interval_holds_and_is_attained(dim, n, seed, budget):
+    rng = np.random.default_rng(seed)
+    x = sphere.uniform(dim, n, rng)
+    interval = covering_interval(x, budget=budget)
+    near_hole = unit(interval.at + 0.1 * rng.standard_normal((100, dim + 1)))
+    assert farthest(np.vstack([sphere.uniform(dim, 100, rng), near_hole]), x) <= interval.upper
+    assert farthest(interval.at[None], x) == pytest.approx(interval.lower, abs=1e-15)
+    assert interval.lower <= interval.upper <= math.pi
+    if dim > 2 and budget == 0 and interval.upper < math.pi / 2:
+        exact = covering_interval(x, rtol=0.0)
+        assert interval.lower <= exact.upper
+        assert exact.lower <= interval.upper
+
+
+@pytest.mark.parametrize(("dim", "n", "rtol"), [(3, 3000, 0.0), (4, 400, 0.0), (5, 60, 0.0), (3, 3000, 0.05)])
+def test_growing_hulls_agree_with_the_hull_of_all(dim, n, rtol):
+    x = sphere.uniform(dim, n, 3)
+    facets = hulls.facets_of(x, np.arange(n))
+    truth = facets.radii.max()
+    interval = covering_interval(x, rtol)
+    assert interval.lower <= truth * (1 + 1e-12)
+    assert interval.upper >= truth * (1 - 1e-12)
+    assert interval.upper <= interval.lower * (1 + rtol + 1e-12)
+
+
+def test_many_points_in_dim_2_against_the_hull_of_all():
+    for x in (sphere.uniform(2, 6000, 1), points.fibonacci(1500).points):
+        truth = hulls.facets_of(x, np.arange(len(x))).radii.max()
+        point_set = PointSet(x)
+        assert point_set.covering_bound() == pytest.approx(truth, rel=1e-11)
+        assert point_set.covering_interval().upper - point_set.covering_bound() < 1e-14
+
+
+def test_large_facets_are_cut_into_few_simplices_that_fit_together():
+    # 6-orthoplex, rectified: 64 simplices, rectified, of 26 units of volume (Eulerian), and 12 cross-polytopes of 16
+    x = minimal_vectors_d(6)
+    facets = hulls.facets_of(x, np.arange(60), hulls.lift_of(x))
+    assert len(facets.radii) <= 64 * 26 + 12 * 16
+    assert hulls.covers(x, facets)
+    assert hulls.have_pieces(hulls.facets_of(x, np.arange(60)))
+    assert not hulls.have_pieces(facets)
+    interval = covering_interval(x)
+    assert interval.lower == pytest.approx(math.acos(3**-0.5), abs=1e-14)
+    assert interval.upper < interval.lower + 1e-6
+
+
+def test_work_beyond_hulls_is_in_proportion_to_the_budget(monkeypatch):
+    x, seen = sphere.uniform(80, 1000, 0), []
+
+    def counted(x, direction, most, rng):
+        seen.append(most)
+        return direction
+
+    monkeypatch.setattr("spherapprox.points.covering.radius.climb", counted)
+    nothing_known = lambda x: (x[0], np.zeros(1, int), np.ones(1))  # noqa: E731
+    monkeypatch.setattr("spherapprox.points.covering.radius.least_norm", nothing_known)
+    works = []
+    monkeypatch.setattr("spherapprox.points.covering.radius.least_support", lambda x, work: works.append(work) or 0.0)
+    counts = []
+    for budget in (0, 40_000, 80_000):
+        seen.clear()
+        covering_interval(x, budget=budget)
+        counts.append(len(seen))
+    assert 1 <= counts[0] < counts[1] < counts[2] < 64
+    assert works == [2e9, 4e9, 8e9]
+    assert counts[2] * 3 * 81**2 * 1000 < 25_000 * 80_000
+    seen.clear()
+    covering_interval(sphere.uniform(150, 2000, 0), budget=0)
+    assert len(seen) == 1
+    assert seen[0] < 1000
+
+
+@pytest.mark.parametrize(("d", "n"), [(3, 40), (12, 200)])
+def test_third_moment_by_inner_products(d, n):
+    x = sphere.uniform(d - 1, n, 0)
+    weights = np.random.default_rng(0).random(n)
+    weights /= weights.sum()
+    unfolded = np.einsum("k,ki,kj,kl->ijl", weights, x, x, x).reshape(d, -1)
+    for way in (moments._squared_unfolding, moments._squared_products):
+        assert np.abs(way(x, weights) - unfolded @ unfolded.T).max() < 1e-15
+
+
+def test_intervals_of_clustered_points_hold():
+    x = sphere.uniform(2, 3000, 5)
+    x[:2990] = unit(1e-7 * x[:2990] + [0.0, 0.0, 1.0])
+    for dim in (2, 3):
+        rows = np.pad(x, ((0, 0), (dim - 2, 0)))
+        rows[-10:] = sphere.uniform(dim, 10, 1)
+        interval = covering_interval(rows, 0.0)
+        truth = by_circumcentres(np.vstack([rows[:1], rows[-10:]]))
+        assert interval.lower == pytest.approx(truth, abs=1e-6)
+        assert interval.upper - interval.lower < 1e-9
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-7, 1e-12])
+def test_all_points_in_one_tiny_cap(size):
+    x = unit(np.column_stack([size * np.vstack([cross(3), 0.5 * cube(3)]), np.ones(14)]))
+    interval = covering_interval(x, 0.0)
+    truth = math.pi - math.atan(size)
+    assert truth - 1e-8 <= interval.lower <= truth + 4e-16
+    assert truth - 4e-16 <= interval.upper <= truth + 1e-8
+
+
+def test_upper_value_holds_where_the_search_for_a_half_space_ends_early(monkeypatch):
+    x = sphere.uniform(24, 60, 0)
+    x = unit(x + 0.4 * np.eye(25)[0])
+    exact = covering_interval(x, 0.0)
+    assert math.pi / 2 < exact.lower <= exact.upper < exact.lower + 1e-12
+    monkeypatch.setattr("spherapprox.points.covering.least_norm._MULTIPLICATIONS", 0.0)
+    early = covering_interval(x, 0.0)
+    assert early.lower <= exact.upper
+    assert exact.lower + 1e-6 < early.upper
+
+
+def test_points_on_a_great_subsphere_and_in_half_spaces():
+    great = np.pad(sphere.uniform(3, 200, 0), ((0, 0), (0, 2)))
+    tilt = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 6)))[0]
+    for rows in (great, unit(great @ tilt)):
+        interval = covering_interval(rows, 0.0)
+        assert interval.lower == pytest.approx(math.pi / 2, abs=1e-15)
+        assert math.pi / 2 <= interval.upper < math.pi / 2 + 1e-13
+    cap = unit(np.column_stack([0.3 * sphere.uniform(3, 500, 2), np.ones(500)]))  # all on one small sphere
+    interval = covering_interval(cap, 0.0)
+    assert interval.lower == pytest.approx(math.pi - math.atan(0.3), abs=1e-12)
+    assert interval.upper - interval.lower < 1e-12
+    for n, dim in ((40, 400), (100, 100), (2, 20_000)):  # no more points than columns
+        x = sphere.uniform(dim, n, 0)
+        interval = covering_interval(x, 0.0)
+        mean = np.linalg.solve(x @ x.T, np.ones(n)) if n <= dim else None
+        assert interval.upper - interval.lower < 1e-14 * (50 + dim)
+        if (mean > 0).all():  # the affine hull's point of least norm is in the hull
+            assert interval.lower == pytest.approx(math.pi / 2 + math.asin(mean.sum() ** -0.5), abs=1e-12)
+
+
+def test_radius_in_many_dimensions_is_below_a_right_angle_and_proven():
+    x = sphere.uniform(20, 400, 0)
+    interval = covering_interval(x, budget=0)
+    assert farthest(sphere.uniform(20, 500, 1), x) < interval.lower < interval.upper < math.pi / 2 - 0.02
+
+
+def test_repeated_points_single_precision_and_lengths():
+    x = sphere.uniform(3, 40, 0)
+    one = covering_interval(x, 0.0)
+    many = covering_interval(np.repeat(x, 50, axis=0), 0.0)
+    assert many.lower == pytest.approx(one.lower, abs=1e-14)
+    assert covering_interval(np.repeat(x[:1], 1000, axis=0)).lower == math.pi
+    assert covering_interval(x.astype(np.float32), 0.0).lower == pytest.approx(one.lower, abs=1e-6)
+    assert covering_interval(x * (1 + 5e-7), 0.0).lower == pytest.approx(one.lower, abs=1e-14)
+    assert separation(np.repeat(x, 2, axis=0)) == 0.0
+    assert separation(np.vstack([x, x[7] * (1 + 1e-7)])) < 1e-15
+
+
+def test_deterministic_and_threads_change_nothing():
+    for dim, n in ((4, 300), (9, 60), (20, 60)):
+        x = sphere.uniform(dim, n, 0)
+        a, b = covering_interval(x, budget=500), covering_interval(x, budget=500, workers=2)
+        assert a[:2] == b[:2]
+        assert np.array_equal(a.at, b.at)
+        assert separation(x) == separation(x, workers=2)
+
+
+def test_separation_over_several_blocks_of_products():
+    x = sphere.uniform(9, 2100, 3)
+    nearest, index = cKDTree(x).query(x, 2)
+    i = int(np.argmin(nearest[:, 1]))
+    j = int(index[i][index[i] != i][0])
+    y = np.vstack([x[[i, j]], np.delete(x, [i, j], axis=0)])
+    for shift in (0, 2047, 2098):  # the closest pair lies in the first block, across two, in the last
+        found = [separation(np.roll(y, shift, axis=0), workers=workers) for workers in (1, 3)]
+        assert found == [float(sphere.distance(x[i], x[j]))] * 2
+
+
+def test_separation_of_pairs_that_single_precision_cannot_tell_apart():
+    i = np.arange(40)
+    order = np.random.default_rng(0).permutation(80)
+    for angle in np.linspace(0.1, 1.2, 12):
+        half, x = 0.5 * angle * (1 + 1e-9 * i), np.zeros((40, 2, 80))  # each pair in a plane of its own
+        x[i, :, 2 * i] = np.cos(half)[:, None]
+        x[i, 0, 2 * i + 1], x[i, 1, 2 * i + 1] = np.sin(half), -np.sin(half)
+        assert separation(x.reshape(80, 80)[order]) == pytest.approx(angle, rel=1e-13)
+
+
+def test_a_larger_budget_and_a_smaller_tolerance_do_not_widen():
+    x = sphere.uniform(5, 1000, 0)
+    few, more = covering_interval(x, budget=2000), covering_interval(x, budget=15_000)
+    assert more.upper - more.lower < few.upper - few.lower
+    assert max(few.lower, more.lower) <= min(few.upper, more.upper)
+
+
+def test_cover_is_not_certified_with_a_hole_or_a_fold():
+    x = sphere.uniform(3, 60, 0)
+    facets = hulls.facets_of(x, np.arange(60))
+    assert hulls.covers(x, facets)
+    torn = hulls.Facets(*(part[1:] for part in facets))
+    assert not hulls.covers(x, torn)
+    twice = hulls.Facets(*(np.concatenate([part, part]) for part in facets))  # every direction in an even number
+    assert not hulls.covers(x, twice)
+    north = unit(x * [1, 1, 1, 0.2] + [0, 0, 0, 1.0])
+    assert not hulls.covers(north, hulls.facets_of(north, np.arange(60)))
+
+
+def test_most_facets_is_that_of_cyclic_polytopes():
+    for d, n in ((3, 9), (4, 9), (5, 10), (6, 10)):
+        t = np.arange(1.0, n + 1) / n
+        from scipy.spatial import ConvexHull
+
+        assert len(ConvexHull(t[:, None] ** np.arange(1, d + 1)).simplices) == refine.most_facets(n, d)
+
+
+@fixed
+@given(st.integers(2, 12), st.integers(0, 40), seeds)
+def test_moments_bound_the_support_function(d, extra, seed):
+    x = sphere.uniform(d - 1, 2 * d + extra, seed)
+    x = unit(np.vstack([x, -x[: len(x) // 2]]))
+    bound = moments.least_support(x)
+    rng = np.random.default_rng(seed)
+    at = climb(x, unit(rng.standard_normal((1, d)))[0], 1000, rng)
+    assert bound <= (x @ at).max() + 1e-12
+    assert bound <= (sphere.uniform(d - 1, 200, seed) @ x.T).max(axis=1).min()
+    assert bound > 0 or np.linalg.norm(least_norm(x)[0]) > 0 or len(x) < 3 * d
+
+
+def test_moments_are_sharp_for_simplex_and_cross_polytope():
+    for d in (3, 10, 60):
+        assert moments.least_support(simplex(d)) == pytest.approx(1 / d, rel=1e-9)
+        assert moments.least_support(cross(d)) == pytest.approx(d**-0.5, rel=1e-7)
+
+
+@fixed
+@given(st.integers(2, 8), st.integers(1, 60), seeds, st.floats(-1.0, 1.0))
+def test_least_norm_is_optimal(d, n, seed, shift):
+    x = sphere.uniform(d - 1, n, seed)
+    x[:, -1] += shift
+    x = unit(x)
+    p, index, weights = least_norm(x)
+    length = np.linalg.norm(p)
+    assert (x @ p).min() >= length**2 - 1e-14  # p separates the hull from the origin, or is the origin
+    assert weights.min() >= 0.0  # and it is a point of the hull
+    assert weights.sum() == pytest.approx(1.0, abs=1e-15)
+    assert weights @ x[index] == pytest.approx(p, abs=1e-15)
+
+
+@fixed
+@given(st.integers(3, 12), seeds)
+def test_climb_ends_at_a_local_maximum(d, seed):
+    rng = np.random.default_rng(seed)
+    x = sphere.uniform(d - 1, 8 * d, rng)
+    at = climb(x, unit(rng.standard_normal((1, d)))[0], 1000, rng)
+    here = farthest(at[None], x)
+    around = unit(at + 1e-5 * rng.standard_normal((300, d)))
+    assert farthest(around, x) <= here + 1e-12
+
+
+@pytest.mark.parametrize("dim", [3, 12])
+def test_nearest_points_against_all_pairs(dim):
+    x, c = sphere.uniform(dim, 500, 0), sphere.uniform(dim, 700, 1)
+    index, angle = Nearest(x, 2)(c)
+    table = sphere.distance(c[:, None], x)
+    assert np.array_equal(index, table.argmin(axis=1))
+    assert np.allclose(angle, table.min(axis=1), rtol=0, atol=1e-15)
+
+
+@fixed
+@given(st.integers(1, 14), st.integers(2, 60), seeds, st.sampled_from([1.0, 1e-3, 1e-9]))
+def test_separation_against_all_pairs(dim, n, seed, size):
+    x = unit(size * sphere.uniform(dim, n, seed) + np.eye(dim + 1)[0])
+    i, j = np.triu_indices(n, 1)
+    truth = sphere.distance(x[i], x[j]).min()
+    assert separation(x) == pytest.approx(truth, rel=1e-15, abs=2e-16)
+
+
+@pytest.mark.parametrize("dim", [2, 5, 9, 20])
+def test_separation_of_blocks_of_points_and_to_all_digits(dim):
+    x = sphere.uniform(dim, 5000, 0)
+    x[4999] = unit((x[3] + 1e-9 * x[4])[None])[0]  # a pair in two different blocks
+    with mpmath.workdps(40):
+        a, b = (mpmath.matrix([mpmath.mpf(float(t)) for t in row]) for row in (x[3], x[4999]))
+        a, b = a / mpmath.norm(a), b / mpmath.norm(b)
+        truth = float(2 * mpmath.asin(mpmath.norm(a - b) / 2))
+    assert separation(x) == pytest.approx(truth, rel=1e-14)
+    assert 1.0 - (x[3] @ x[4999]) < 1e-15  # inner products do not see it
+
+
+def test_point_set_members():
+    octahedron = PointSet(cross(3))
+    assert octahedron.smallest_distance() == pytest.approx(math.pi / 2, abs=1e-15)
+    assert octahedron.mesh_separation_ratio() == pytest.approx(4 * math.acos(3**-0.5) / math.pi, rel=1e-14)
+    circle = points.gauss_product(1, 11)
+    assert circle.mesh_separation_ratio() == pytest.approx(1.0, rel=1e-13)
+    assert PointSet(np.eye(3)[:1]).smallest_distance() == math.inf
+    assert PointSet(np.eye(3)[:1]).mesh_separation_ratio() == 1.0
+    assert PointSet(np.eye(4)[[0, 0, 1]], covering_radius=2.5).mesh_separation_ratio() == math.inf
+    assert not PointSet(np.eye(4)).covering_is_known
+    partition = EqualMeasurePartition(3, 500)
+    centres = PointSet(partition.centers(), covering_radius=partition.cell_radius())
+    interval = centres.covering_interval(0.02)
+    assert interval.upper <= 1.02 * interval.lower <= 1.02 * centres.covering_bound()
+    assert centres.mesh_separation_ratio() == 2 * partition.cell_radius() / centres.smallest_distance() >= 1.0
+    assert pickle.loads(pickle.dumps(centres)).smallest_distance() == centres.smallest_distance()
+
+
+@fixed
+@given(st.integers(1, 2), st.integers(1, 30), seeds)
+def test_mesh_ratio_is_at_least_one(dim, n, seed):
+    assert points.uniform(dim, n, seed).mesh_separation_ratio() >= 1.0 - 1e-14
+
+
+def test_the_interval_on_the_circle_is_half_the_largest_gap():
+    azimuth = np.array([0.0, 0.5, 1.0, 3.0])
+    interval = covering_interval(np.column_stack([np.cos(azimuth), np.sin(azimuth)]), rtol=0.5)
+    assert interval.lower == pytest.approx(math.pi - 1.5, rel=1e-15)
+    assert interval.lower <= interval.upper <= interval.lower + 1e-14
+    assert np.arctan2(interval.at[1], interval.at[0]) == pytest.approx(1.5 - math.pi, rel=1e-14)
+
+
+def test_progress_is_shown_when_asked(capsys):
+    x = sphere.uniform(9, 50, 0)
+    covering_interval(x, budget=1000)
+    separation(x)
+    assert capsys.readouterr().err == ""
+    covering_interval(x, budget=1000, progress=True)
+    separation(x, progress=True)
+    shown = capsys.readouterr().err
+    assert "covering radius" in shown
+    assert "separation" in shown
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: x.covering_interval(-1.0), r"'rtol' must be at least 0.0, got -1"),
+        (lambda x: x.covering_interval(math.nan), r"'rtol' must be a number"),
+        (lambda x: x.covering_interval(budget=-1), r"'budget' must be at least 0, got -1"),
+        (lambda x: x.covering_interval(budget=10**400), r"'budget' must be at most 1000000000, got 10000"),
+        (lambda x: x.covering_interval(budget=10**9), r"hulls of 1000000000 facets .*GiB.*lower 'budget'"),
+        (lambda x: x.covering_interval(workers=0), r"'workers' must be at least 1, -1"),
+        (lambda x: x.covering_interval(rng=-1), r"'rng' must be at least 0"),
+        (lambda x: separation(2.0 * x.points), r"'points' must have rows of unit length"),
+        (lambda x: covering_interval(2.0 * x.points), r"'points' must have rows of unit length"),
+        (lambda x: separation(x.points, workers=0), r"'workers' must be at least 1, -1"),
+    ],
+)
+def test_bad_input_names_argument_value_and_remedy(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(PointSet(np.eye(4)))

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+import scipy.special
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import PointSet, points, sphere
+
+fixed = settings(derandomize=True, deadline=None, max_examples=25)
+GOLDEN = (1 + 5**0.5) / 2
+
+
+def monomial_mean(powers):
+    """Return the mean of a monomial over the sphere (Folland 2001)."""
+    if any(p % 2 for p in powers):
+        return 0.0
+    half = [(p + 1) / 2 for p in powers]
+    logs = sum(math.lgamma(b) - math.lgamma(0.5) for b in half)
+    return math.exp(logs + math.lgamma(len(powers) / 2) - math.lgamma(sum(half)))
+
+
+def monomials(dim, degree):
+    for powers in itertools.product(range(degree + 1), repeat=dim + 1):
+        if sum(powers) <= degree:
+            yield powers
+
+
+@pytest.mark.parametrize(
+    ("dim", "degree"), [(1, 0), (1, 1), (1, 7), (1, 30), (2, 0), (2, 1), (2, 4), (2, 9), (3, 5), (3, 8), (4, 4), (4, 5)]
+)
+def test_gauss_product_integrates_monomials_exactly(dim, degree):
+    rule = points.gauss_product(dim, degree)
+    assert len(rule) == (degree + 1) * (degree // 2 + 1) ** (dim - 1)
+    assert (rule.weights > 0).all()
+    assert math.fsum(rule.weights) == pytest.approx(1.0, abs=1e-15)
+    for powers in monomials(dim, degree):
+        value = rule.weights @ np.prod(rule.points ** np.array(powers), axis=1)
+        assert abs(value - monomial_mean(powers)) < 2e-15
+
+
+@pytest.mark.parametrize(("dim", "degree"), [(1, 4), (2, 4), (3, 5)])
+def test_gauss_product_is_not_exact_one_degree_higher(dim, degree):
+    rule = points.gauss_product(dim, degree)
+    errors = [
+        abs(rule.weights @ np.prod(rule.points ** np.array(p), axis=1) - monomial_mean(p))
+        for p in monomials(dim, degree + 1)
+        if sum(p) == degree + 1
+    ]
+    assert max(errors) > 1e-3
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_gauss_product_of_low_degree_in_a_million_dimensions(degree):
+    rule = points.gauss_product(np.float32(10**6), np.float16(degree))
+    assert rule.points.shape == (degree + 1, 10**6 + 1)
+    assert np.abs(rule.weights @ rule.points).max() <= (1.0 if degree == 0 else 1e-15)
+
+
+def test_gauss_product_of_high_degree_and_dimension():
+    rule = points.gauss_product(2, 300)
+    for power in (2, 20, 300):
+        value = math.fsum(rule.weights * rule.points[:, 2] ** power)
+        assert value == pytest.approx(monomial_mean((0, 0, power)), rel=1e-14)
+    rule = points.gauss_product(10, 2)
+    assert np.allclose(rule.points.T * rule.weights @ rule.points, np.eye(11) / 11, rtol=0, atol=1e-14)
+    assert len(points.gauss_product(300, 1)) == 2
+
+
+def test_gauss_nodes_are_right_to_the_last_bits():
+    nodes = np.unique(points.gauss_product(2, 399).points[:, 2])
+    assert np.abs(nodes - np.polynomial.legendre.leggauss(200)[0]).max() < 2.5e-16
+
+
+@fixed
+@given(st.integers(1, 3000))
+def test_fibonacci_points_are_equispaced_in_height_and_azimuth(n):
+    lattice = points.fibonacci(n)
+    assert len(lattice) == n
+    i = np.arange(n)
+    assert np.allclose(lattice.points[:, 2], 1 - (2 * i + 1) / n, rtol=0, atol=1e-15)
+    azimuth = np.arctan2(lattice.points[:, 1], lattice.points[:, 0])
+    turns = azimuth / (2 * np.pi) - i / GOLDEN
+    assert np.abs(turns - np.round(turns)).max() < 1e-12
+    assert lattice.covering_bound() < 2.74 / n**0.5 or n == 1
+    assert 0.5 - 0.5 * math.cos(lattice.covering_bound()) >= 1 / n * (1 - 1e-12)
+
+
+def nearest(x, control):
+    return sphere.distance(x[:, None], control).min(axis=1).max()
+
+
+@fixed
+@given(st.integers(1, 2), st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_covering_radius_holds_and_is_attained(dim, n, seed):
+    rng = np.random.default_rng(seed)
+    some = points.uniform(dim, n, rng)
+    radius = some.covering_bound()
+    assert nearest(sphere.uniform(dim, 400, rng), some.points) <= radius + 1e-12
+    # the farthest point found by climbing from the vertices of random pairs and triples, and from a fine grid
+    if dim == 1:
+        azimuth = np.sort(np.arctan2(some.points[:, 1], some.points[:, 0]))
+        middle = (azimuth + np.append(azimuth[1:], azimuth[0] + 2 * np.pi)) / 2
+        candidates = np.column_stack([np.cos(middle), np.sin(middle)])
+    elif n >= 3:
+        triples = np.array(list(itertools.combinations(range(n), 3)))[:3000]
+        a, b, c = some.points[triples].transpose(1, 0, 2)
+        normal = np.cross(b - a, c - a)
+        normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+        candidates = np.vstack([normal, -normal])
+        if n > 25:
+            return
+    else:
+        middle = some.points.sum(0)
+        candidates = -(middle / np.linalg.norm(middle))[None]
+    assert nearest(candidates, some.points) == pytest.approx(radius, rel=1e-9)
+
+
+def test_covering_radius_of_known_sets():
+    cube = np.array(list(itertools.product((-1, 1), repeat=3))) / 3**0.5
+    assert PointSet(cube).covering_bound() == pytest.approx(math.acos(1 / 3**0.5), rel=1e-14)
+    circle = sphere.from_latitude_longitude(40.0, np.arange(0, 360, 30.0))
+    assert PointSet(circle).covering_bound() == pytest.approx(math.radians(130), rel=1e-14)
+    # the smallest cap about three points of an arc rests on the arc's ends, not on all three
+    ends = float(sphere.distance(circle[0], circle[2]))
+    assert PointSet(circle[:3]).covering_bound() == pytest.approx(math.pi - ends / 2, rel=1e-14)
+    equator = sphere.from_latitude_longitude(0.0, [0.0, 90.0, 180.0, 270.0])
+    assert PointSet(equator).covering_bound() == pytest.approx(math.pi / 2, rel=1e-15)
+    assert PointSet([[0.0, 0.0, 1.0]]).covering_bound() == math.pi
+    assert PointSet([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]).covering_bound() == math.pi
+    assert PointSet([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]).covering_bound() == pytest.approx(math.pi / 2)
+    north = sphere.from_polar(np.column_stack([np.linspace(0, 0.3, 20), np.arange(20.0)]))
+    assert PointSet(north).covering_bound() > math.pi - 0.31
+    assert points.gauss_product(1, 9).covering_bound() == pytest.approx(math.pi / 10, rel=1e-14)
+    grid = points.gauss_product(2, 40)  # many points on common circles
+    assert nearest(sphere.uniform(2, 2000, 0), grid.points) <= grid.covering_bound() < 0.12
+
+
+def test_covering_radius_is_unknown_above_dim_2_unless_given():
+    x = sphere.uniform(3, 50, 0)
+    assert not PointSet(x).covering_is_known
+    assert PointSet(x, covering_radius=1.25).covering_bound() == 1.25
+    assert not points.sobol(3, 8, 0).covering_is_known
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 8, 50])
+def test_sobol_is_even_and_seeded(dim):
+    n = 4096
+    x = points.sobol(dim, n, 5)
+    assert np.array_equal(x.points, points.sobol(dim, n, np.random.default_rng(5)).points)
+    assert not np.array_equal(x.points, points.sobol(dim, n, 6).points)
+    assert np.abs(np.linalg.norm(x.points, axis=1) - 1).max() < 2e-15
+    # a random sample has errors of about n^-1/2 = 0.016 and 0.016 / sqrt(dim) here
+    assert np.abs(x.points.mean(0)).max() < 0.15 * n**-0.5
+    second = x.points.T @ x.points / n - np.eye(dim + 1) / (dim + 1)
+    assert np.abs(np.diag(second)).max() < 0.3 * n**-0.5 / dim**0.5
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 9])
+def test_sobol_has_the_marginal_distributions_of_the_sphere(dim):
+    x = points.sobol(dim, 4096, 1).points
+    for axis in range(2 if dim == 1 else 0, dim + 1):
+        t = np.sort(x[:, axis])
+        uniform = 0.5 + 0.5 * np.sign(t) * scipy.special.betainc(0.5, dim / 2, t * t)
+        assert np.abs(uniform - (np.arange(4096) + 0.5) / 4096).max() < 0.03  # a random sample: 0.0136 on average
+    # the last axis is stratified: one point in each of the 4096 bands of equal measure
+    bands = np.floor(4096 * (0.5 + 0.5 * np.sign(x[:, -1]) * scipy.special.betainc(0.5, dim / 2, x[:, -1] ** 2)))
+    assert dim == 1 or len(np.unique(bands)) == 4096
+
+
+def test_sobol_and_uniform_of_any_count():
+    for n in (1, 2, 3, 1000):
+        assert len(points.sobol(4, n, 0)) == n
+        assert len(points.uniform(4, n, 0)) == n
+    assert np.array_equal(points.uniform(3, 9, 1).points, sphere.uniform(3, 9, 1))
+
+
+def test_a_point_set_keeps_its_own_copies():
+    given = np.eye(4)
+    record = PointSet(given, [0.5, 0.5, 0.5, -0.5])
+    assert (len(record), record.dim, repr(record)) == (4, 3, "PointSet(n=4, dim=3)")
+    assert np.array_equal(PointSet(given).weights, np.full(4, 0.25))
+    given[0] = 7.0
+    assert np.array_equal(record.points, np.eye(4))
+    for array in (record.points, record.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    with pytest.raises(AttributeError):
+        record.points = given
+    again = pickle.loads(pickle.dumps(record))
+    assert np.array_equal(again.points, record.points)
+    assert np.array_equal(again.weights, record.weights)
+    assert not again.points.flags.writeable
+    assert PointSet(np.eye(3, dtype=np.float32)).points.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: PointSet([[1.0, 1.0]]), r"'points' must have rows of unit length.*divide by"),
+        (lambda: PointSet([1.0, 0.0]), r"'points' must have shape \(n, dim\+1\).*\[None, :\]"),
+        (
+            lambda: PointSet(np.eye(3), [0.5, 0.5]),
+            r"'weights' must have shape \(3,\), one for each of 'points', got \(2,\)",
+        ),
+        (lambda: PointSet(np.eye(3), np.ones((3, 2))), r"'weights' must have shape \(3,\).*got \(3, 2\)"),
+        (lambda: PointSet(np.eye(3), [1, 1, 1]), r"'weights' must sum to 1, got 3: divide them by their sum"),
+        (lambda: PointSet(np.eye(3), [1, np.nan, 0]), r"'weights' must be finite, got nan"),
+        (
+            lambda: PointSet(np.eye(3), [1e308, -1e308, 1.0]),
+            r"'weights' must be at most 1e\+100 in size, got 1e\+308: ",
+        ),
+        (
+            lambda: PointSet(np.eye(3), [1.0, 1e100, -1.1e100]),
+            r"'weights' must be at most .* got -1.1e\+100: use smaller",
+        ),
+        (lambda: PointSet(np.eye(3), covering_radius=4.0), r"'covering_radius' must be at most 3.14.*, got 4"),
+        (
+            lambda: PointSet(points.fibonacci(10).points, None, 0.01),
+            r"'covering_radius' must be at least 0.643501, .* measure 1/10, .* S\^2, got 0.01: give an upper bound",
+        ),
+        (lambda: points.fibonacci(0), r"'n' must be at least 1, got 0"),
+        (lambda: points.fibonacci(10**12), r"GiB.*make fewer points"),
+        (lambda: points.uniform(0, 5), r"'dim' must be at least 1, got 0"),
+        (lambda: points.sobol(30000, 5), r"'dim' must be at most 21201, got 30000"),
+        (lambda: points.sobol(2, 2**31), r"'n' must be at most 1073741824, got 2147483648"),
+        (lambda: points.sobol(8, 2**30), r"GiB.*make fewer points"),
+        (lambda: points.gauss_product(2, -1), r"'degree' must be at least 0, got -1"),
+        (lambda: points.fibonacci(10**400), r"'n' must be at most 9007199254740992, got 10000.*make fewer points"),
+        (lambda: points.uniform(2, 10**400), r"'n' must be at most 9007199254740992, got 10000"),
+        (lambda: points.sobol(2, 10**400), r"'n' must be at most 1073741824, got 10000"),
+        (lambda: points.gauss_product(2, 10**400), r"'degree' must be at most 9007199254740992, got 10000"),
+        (lambda: points.gauss_product(10**400, 2), r"'dim' must be at most 9007199254740992, got 10000"),
+        (lambda: points.gauss_product(2, 10**15), r"'degree' = 1000000000000000 .*GiB.*lower 'degree'"),
+        (lambda: points.gauss_product(10**15, 1), r"GiB.*lower 'dim'"),
+        (lambda: points.gauss_product(40, 20), r"GiB.*lower 'degree'"),
+        (lambda: points.gauss_product(10**6, 20), r"GiB.*lower 'degree'"),
+    ],
+)
+def test_bad_input_names_argument_value_and_remedy(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

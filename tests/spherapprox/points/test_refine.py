@@ -1,0 +1,402 @@
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+
+from spherapprox import EqualMeasurePartition, PointSet, points, special, sphere
+from spherapprox._kernels.points import delaunay
+from spherapprox.points import insertion, refine, relaxation
+
+fixed = settings(derandomize=True, deadline=None, max_examples=20)
+
+THOMSON = {  # https://en.wikipedia.org/wiki/Thomson_problem, from Wales and Ulker 2006
+    2: 0.5, 3: 1.732050808, 4: 3.674234614, 5: 6.474691495, 6: 9.985281374, 7: 14.452977414, 8: 19.675287861,
+    9: 25.759986531, 10: 32.716949460, 11: 40.596450510, 12: 49.165253058, 24: 223.347074052, 32: 412.261274651,
+}  # fmt: skip
+
+
+def separation(x):
+    return 2.0 * np.arcsin(pdist(x).min() / 2.0)
+
+
+def energy(x, s):
+    r = pdist(x)
+    return -np.log(r).sum() if s == 0.0 else (r**-s).sum()
+
+
+def holes(x):
+    """Return all maxima of the distance to the nearest of a few points of S^2, by brute force."""
+    pairs, triples = (x[np.array(list(itertools.combinations(range(len(x)), k)), dtype=int)] for k in (2, 3))
+    centers = [x, pairs.sum(axis=1).reshape(-1, 3)] + [np.cross(x, axis) for axis in np.eye(3)]
+    if len(x) > 2:
+        centers.append(np.cross(triples[:, 1] - triples[:, 0], triples[:, 2] - triples[:, 0]))
+    centers = np.concatenate(centers)
+    centers = centers[np.linalg.norm(centers, axis=1) > 1e-9]
+    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    return sphere.distance(np.vstack([centers, -centers])[:, None], x).min(axis=1).max()
+
+
+@fixed
+@given(st.integers(1, 2), st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32 - 1))
+def test_each_inserted_point_is_a_farthest_one(dim, k, more, seed):
+    start = sphere.uniform(dim, k, seed)
+    finer = points.greedy(start, k + more)
+    assert np.array_equal(finer.points[:k], start)
+    assert np.ptp(finer.weights) == 0.0
+    for i in range(k, k + more):
+        distance = sphere.distance(finer.points[:i], finer.points[i]).min()
+        if dim == 2:
+            largest = holes(finer.points[:i])
+        else:
+            azimuth = np.sort(np.arctan2(*finer.points[:i, ::-1].T))
+            largest = np.diff(azimuth, append=azimuth[0] + 2 * np.pi).max() / 2
+        assert distance == pytest.approx(largest, rel=1e-9)
+    assert finer.covering_bound() == pytest.approx(PointSet(finer.points).covering_bound(), rel=1e-12)
+
+
+STARTS = {
+    "random": lambda: points.uniform(2, 300, 1),
+    "partition": lambda: EqualMeasurePartition(2, 300),
+    "grid": lambda: points.gauss_product(2, 20),
+    "octahedron": lambda: np.vstack([np.eye(3), -np.eye(3)]),
+    "circle": lambda: sphere.from_latitude_longitude(50.0, np.arange(0.0, 360.0, 4.0)),
+    "equator": lambda: sphere.from_latitude_longitude(0.0, np.arange(0.0, 360.0, 30.0)),
+    "cluster": lambda: sphere.from_polar(np.column_stack([1e-3 * np.arange(40.0) / 40, 2.4 * np.arange(40.0)])),
+    "doubled": lambda: points.uniform(2, 60, 1).merge(points.uniform(2, 60, 1)),
+    "nearly doubled": lambda: _nearly_doubled(1e-10),
+    "close pairs": lambda: _nearly_doubled(1e-7),
+    "one": lambda: [[0.6, 0.0, 0.8]],
+    "one twice": lambda: [[0.6, 0.0, 0.8], [0.6, 0.0, 0.8]],
+    "poles": lambda: [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]],
+    "noisy equator": lambda: _noisy_equator(1e-14),
+    "noisy octahedron": lambda: _noisy_octahedron(1e-13),
+    "single precision": lambda: points.uniform(2, 100, 4).points.astype(np.float32),
+}
+
+
+def _nearly_doubled(by):
+    x = sphere.uniform(2, 60, 1)
+    y = x + by * np.roll(x, 1, axis=1)
+    return np.vstack([x, y / np.linalg.norm(y, axis=1, keepdims=True)])
+
+
+def _noisy_equator(by):
+    """Return points whose convex hull is so thin that Qhull leaves some of them out."""
+    rng = np.random.default_rng(1)
+    x = sphere.from_latitude_longitude(0.0, rng.uniform(0.0, 360.0, 40)) + by * rng.standard_normal((40, 3))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+def _noisy_octahedron(by):
+    """Return the octahedron with many copies of its vertices, all a little off."""
+    rng = np.random.default_rng(0)
+    x = np.vstack([np.eye(3), -np.eye(3)])[rng.integers(0, 6, 75)] + by * rng.standard_normal((75, 3))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_insertion_on_s2_from_any_start(name):
+    start = STARTS[name]()
+    k = len(start)
+    finer = points.greedy(start, k + 500)
+    assert np.abs(np.linalg.norm(finer.points[k:], axis=1) - 1.0).max() < 4e-16
+    unit = finer.points / np.linalg.norm(finer.points, axis=1, keepdims=True)
+    radius = PointSet(unit).covering_bound()  # by Qhull
+    assert finer.covering_bound() == pytest.approx(radius, rel=1e-9)
+    at = [sphere.distance(finer.points[:i], finer.points[i]).min() for i in range(k, k + 500)]
+    assert (np.diff(at) <= 1e-9).all()  # holes shrink
+    assert at[-1] >= radius * (1 - 1e-9)
+    table = sphere.distance(finer.points[k:, None], finer.points)
+    table[np.arange(500), np.arange(k, k + 500)] = np.inf
+    assert table.min() >= at[-1] * (1 - 1e-9)
+    for i in (k, k + 7, k + 250):  # against a triangulation made anew
+        assert at[i - k] == pytest.approx(PointSet(unit[:i]).covering_bound(), rel=1e-8)
+
+
+@pytest.mark.parametrize(("dim", "n"), [(1, 2), (1, 100), (2, 3), (2, 4), (2, 50), (2, 3000)])
+def test_started_from_one_point_it_is_separated_and_within_twice_the_best(dim, n):
+    before, after = (points.greedy(sphere.uniform(dim, 1, 0), i) for i in (n - 1, n))
+    assert separation(after.points) >= before.covering_bound() * (1 - 1e-9)
+    assert after.covering_bound() <= before.covering_bound() * (1 + 1e-12)
+    # docs/theorems.md, 5.10: sigma(C(rho_(n-1) / 2)) <= 1/n <= sigma(C(rho_n))
+    assert special.log_cap_measure(dim, before.covering_bound() / 2) <= -math.log(n) + 1e-9
+    assert special.log_cap_measure(dim, after.covering_bound()) >= -math.log(n) - 1e-9
+    best = {(2, 4): math.acos(1 / 3), (1, 100): math.pi / 100, (1, 2): math.pi / 2, (2, 3): math.pi / 2}
+    assert after.covering_bound() <= 2 * best.get((dim, n), math.inf)
+
+
+def test_insertion_repairs_itself(monkeypatch):
+    start = points.uniform(2, 30, 0)
+    whole = points.greedy(start, 60)
+    insert, calls = delaunay.insert, []
+
+    def stops_early(x, filled, *surface):
+        calls.append(filled)
+        return insert(x[: filled + 7], filled, *surface)[0], False
+
+    monkeypatch.setattr(delaunay, "insert", stops_early)
+    parts = points.greedy(start, 60)
+    assert len(calls) == 5
+    assert np.allclose(parts.points, whole.points, rtol=0, atol=1e-12)
+    assert parts.covering_bound() == pytest.approx(whole.covering_bound(), rel=1e-12)
+    monkeypatch.setattr(insertion, "_neighbours", lambda corners, n: None)
+    slow = points.greedy(start, 60)
+    for i in range(30, 60):
+        at = sphere.distance(slow.points[:i], slow.points[i]).min()
+        assert at == pytest.approx(PointSet(slow.points[:i]).covering_bound(), rel=1e-12)
+
+
+def test_insertion_stops_at_a_spoilt_region():
+    x = np.concatenate([sphere.uniform(2, 30, 0), np.empty((20, 3))])
+    corners, beside = insertion._triangulation(x[:30])
+    n = len(corners)
+    padding = np.empty((40, 3), dtype=np.int64)
+    good = delaunay.insert(
+        x.copy(), 30, n, np.vstack([corners, padding]), np.vstack([beside, padding]), np.empty((n + 40, 3)),
+        np.full(256, -1.0),
+    )  # fmt: skip
+    assert good == (50, True)
+    torn = np.roll(beside, 1, axis=0)  # neighbours that are none
+    filled, whole = delaunay.insert(
+        x, 30, n, np.vstack([corners, padding]), np.vstack([torn, padding]), np.empty((n + 40, 3)), np.full(256, -1.0)
+    )
+    assert not whole
+    assert 31 <= filled <= 50
+
+
+@pytest.mark.parametrize(("dim", "n"), [(3, 60), (5, 60), (25, 30)])
+def test_insertion_beyond_s2_finds_large_holes(dim, n):
+    start = sphere.uniform(dim, 1, 3)
+    finer = points.greedy(start, n)
+    assert not finer.covering_is_known
+    assert np.array_equal(finer.points, points.greedy(start, n, rng=0).points)
+    at = np.array([sphere.distance(finer.points[:i], finer.points[i]).min() for i in range(1, n)])
+    assert np.allclose(finer.points[1], -start[0], rtol=0, atol=1e-12)
+    sample = sphere.uniform(dim, 4000, 5)
+    inner = (sample @ finer.points.T).max(axis=1)
+    climbed = [insertion.ascend(y, finer.points) for y in sample[np.argsort(inner)[:40]]]
+    largest = np.arccos(min((finer.points @ y).max() for y in climbed))
+    assert largest <= 1.1 * at[-1]  # no hole found from elsewhere is much larger
+    assert separation(finer.points) >= 0.9 * at[-1]
+    assert (np.diff(at) < 0.15).all()
+
+
+@pytest.mark.parametrize("dim", [3, 9])
+def test_insertion_takes_no_point_nearer_than_the_best_candidate(dim):
+    x, pool = sphere.uniform(dim, 10, 0), sphere.uniform(dim, 300, 1)
+    added = insertion.from_pool(x, pool, range(60))
+    for i in range(60):
+        before = np.vstack([x, added[:i]])
+        best = sphere.distance(pool[:, None], before).min(axis=1).max()
+        assert sphere.distance(before, added[i]).min() >= best - 1e-9
+
+
+def test_insertion_completes_the_simplex_in_many_dimensions():
+    dim = 60
+    last = points.greedy(np.eye(dim + 1), dim + 2, candidates=8).points[-1]
+    assert np.allclose(last, -((dim + 1) ** -0.5), rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("dim", [2, 3, 6])
+def test_ascent_ends_at_a_local_maximum(dim):
+    x = sphere.uniform(dim, 50, 1)
+    for y in sphere.uniform(dim, 10, 2):
+        top = insertion.ascend(y, x)
+        distance = sphere.distance(x, top).min()
+        assert distance >= sphere.distance(x, y).min()
+        near = sphere.distance(x, top) < distance + 1e-9
+        assert near.sum() >= dim + 1
+        step = sphere.uniform(dim, 500, 3)
+        around = top + 1e-4 * step
+        around /= np.linalg.norm(around, axis=1, keepdims=True)
+        assert sphere.distance(around[:, None], x).min(axis=1).max() <= distance + 1e-12
+
+
+def test_insertion_of_nothing_and_options():
+    lattice = points.fibonacci(20)
+    assert np.array_equal(points.greedy(lattice, 20).points, lattice.points)
+    assert len(points.greedy(EqualMeasurePartition(3, 10), 12, candidates=5, progress=True)) == 12
+    one = points.greedy([[1.0, 0.0, 0.0, 0.0]], 30, rng=1).points
+    assert not np.array_equal(one, points.greedy([[1.0, 0.0, 0.0, 0.0]], 30, rng=2).points)
+
+
+@pytest.mark.parametrize("n", THOMSON)
+def test_relaxation_solves_thomsons_problem(n):
+    found = [points.relax(points.uniform(2, n, seed), exponent=1.0, steps=300).points for seed in range(2)]
+    assert min(energy(x, 1.0) for x in found) == pytest.approx(THOMSON[n], abs=4e-9)
+
+
+@pytest.mark.parametrize(("dim", "exponent"), [(1, None), (2, 0.0), (3, 2.5), (6, None), (15, 40.0), (50, 0.0)])
+def test_relaxation_finds_the_simplex(dim, exponent):
+    relaxed = points.relax(points.uniform(dim, dim + 2, 0), exponent=exponent, steps=400).points
+    gram = relaxed @ relaxed.T
+    assert np.allclose(gram[~np.eye(dim + 2, dtype=bool)], -1.0 / (dim + 1), rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize(("dim", "exponent"), [(1, 1.0), (2, None), (3, 0.0), (5, 4.0)])
+def test_relaxation_finds_the_cross_polytope(dim, exponent):
+    best = np.vstack([np.eye(dim + 1), -np.eye(dim + 1)])
+    found = [points.relax(points.uniform(dim, 2 * dim + 2, seed), exponent=exponent, steps=400) for seed in range(3)]
+    s = dim + 1 if exponent is None else exponent
+    assert min(energy(x.points, s) for x in found) == pytest.approx(energy(best, s), rel=1e-10)
+
+
+@pytest.mark.parametrize(("n", "exponent"), [(2, None), (3, 0.0), (7, 1.0), (20, 2.0), (20, 30.5)])
+def test_relaxation_finds_regular_polygons(n, exponent):
+    relaxed = points.relax(points.uniform(1, n, 1), exponent=exponent, steps=2000)
+    assert relaxed.covering_bound() == pytest.approx(math.pi / n, rel=1e-5)
+    assert separation(relaxed.points) == pytest.approx(2 * math.pi / n, rel=1e-5)
+
+
+def cell_600():
+    """Return the 120 vertices of the 600-cell."""
+    golden = (1 + 5**0.5) / 2
+    even = [p for p in itertools.permutations(range(4)) if np.linalg.det(np.eye(4)[list(p)]) > 0]
+    x = [np.array(signs) / 2 for signs in itertools.product((-1, 1), repeat=4)]
+    x += [sign * row for row in np.eye(4) for sign in (-1, 1)]
+    for signs in itertools.product((-1, 1), repeat=3):
+        row = np.array([signs[0] * golden, signs[1], signs[2] / golden, 0.0]) / 2
+        x += [row[list(p)] for p in even]
+    return np.array(x)
+
+
+def test_the_600_cell_stays():
+    cell = cell_600()
+    assert cell.shape == (120, 4)
+    assert separation(cell) == pytest.approx(math.pi / 5)
+    relaxed = points.relax(cell, steps=20).points
+    assert np.allclose(relaxed, cell, rtol=0, atol=1e-7)
+    assert energy(relaxed, 4.0) <= energy(cell, 4.0)
+    moved = sphere.uniform(3, 120, 0) * 0.03 + cell
+    back = points.relax(moved / np.linalg.norm(moved, axis=1, keepdims=True), steps=200).points
+    assert energy(back, 4.0) == pytest.approx(energy(cell, 4.0), rel=1e-9)
+
+
+@fixed
+@given(
+    st.integers(1, 5), st.integers(2, 40), st.sampled_from([0.0, 0.5, 1.0, 3.0, 7.25, 64.0, 3000.0]),
+    st.integers(0, 12), st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_relaxation_never_raises_the_energy(dim, n, s, steps, seed):
+    x = sphere.uniform(dim, n, seed)
+    relaxed = points.relax(x, exponent=s, steps=steps).points
+    assert np.abs(np.linalg.norm(relaxed, axis=1) - 1.0).max() < 4e-16 or np.array_equal(relaxed, x)
+    if s == 0.0:
+        assert energy(relaxed, s) <= energy(x, s) + 1e-12 * n * n
+    else:
+        logs = [np.logaddexp.reduce(-s * np.log(pdist(y))) for y in (relaxed, x)]
+        assert logs[0] <= logs[1] + 1e-12 * (abs(logs[1]) + 1)
+
+
+@pytest.mark.parametrize("s", [0.0, 1.0, 2.0, 2.5, 5.0, 900.0])
+def test_energy_and_gradient(s):
+    x = sphere.uniform(3, 200, 1)
+    objective = relaxation.Energy(x, s)
+    r = pdist(x)
+    value, gradient = objective(2.5 * x.ravel())
+    logs = np.logaddexp.reduce(-s * np.log(r)) / s if s else -np.log(r).mean()
+    assert value == pytest.approx(200 * logs, rel=1e-13)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        way = rng.standard_normal(800)
+        step = 1e-6 / (1 + s)
+        ahead, behind = (objective(2.5 * x.ravel() + sign * step * way)[0] for sign in (1, -1))
+        assert (ahead - behind) / (2 * step) == pytest.approx(float(gradient @ way), rel=1e-4, abs=1e-4)
+    assert np.abs(np.einsum("ij,ij->i", gradient.reshape(x.shape), x)).max() < 1e-9  # tangent
+
+
+def test_workers_do_not_change_the_result():
+    x = points.uniform(4, 500, 0)
+    one, two = (points.relax(x, steps=5, workers=workers).points for workers in (1, 2))
+    assert np.array_equal(one, two)
+    assert threading.active_count() < 20
+
+
+def test_what_relaxation_gains():
+    random, cells = points.uniform(2, 300, 0), EqualMeasurePartition(3, 500)
+    relaxed = points.relax(random)
+    assert relaxed.covering_bound() < 0.6 * random.covering_bound()
+    assert separation(relaxed.points) > 5 * separation(random.points)
+    assert separation(points.relax(cells, progress=True).points) > 1.1 * separation(cells.centers())
+    assert np.array_equal(points.relax(random).points, relaxed.points)
+
+
+def test_relaxation_of_nearly_coincident_points():
+    x = _nearly_doubled(1e-9)
+    for s in (0.0, None, 100.0):
+        relaxed = points.relax(x, exponent=s, steps=300).points
+        assert separation(relaxed) > 0.15
+
+
+def test_points_that_cannot_move_come_back():
+    assert np.array_equal(points.relax([[0.6, 0.8]]).points, [[0.6, 0.8]])
+    lattice = points.fibonacci(30)
+    assert np.array_equal(points.relax(lattice, steps=0).points, lattice.points)
+    poles = np.array([[0.0, 0.0, 1.0 + 1e-8], [0.0, 0.0, -1.0]])
+    assert np.array_equal(points.relax(poles).points, poles)
+
+
+def test_an_interruption_passes_through(monkeypatch):
+    calls = []
+
+    def interrupt(self, y):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return call(self, y)
+
+    call = relaxation.Energy.__call__
+    monkeypatch.setattr(relaxation.Energy, "__call__", interrupt)
+    threads = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        points.relax(points.fibonacci(50), workers=2)
+    assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: points.greedy(np.eye(3), 2),
+            ValueError,
+            r"'points' must have at most 2 rows, got 3: pass a larger 'n'",
+        ),
+        (lambda: points.greedy(EqualMeasurePartition(2, 10**12), 5), ValueError, r"'points' must .* got 1000000000000"),
+        (lambda: points.greedy(np.eye(3), 0), ValueError, r"'n' must be at least 1, got 0"),
+        (lambda: points.greedy(np.eye(3), 10**12), ValueError, r"GiB.*pass a smaller 'n'"),
+        (lambda: points.greedy(np.eye(4), 10**9), ValueError, r"GiB.*pass a smaller 'n'"),
+        (lambda: points.greedy(np.ones((3, 3)), 9), ValueError, r"'points' must have rows of unit length"),
+        (lambda: points.greedy(np.eye(4), 9, candidates=0), ValueError, r"'candidates' must be at least 1, got 0"),
+        (lambda: points.greedy(np.eye(4), 9, candidates=2**30), ValueError, r"GiB.*pass fewer 'candidates'"),
+        (lambda: points.greedy(np.eye(4), 9, progress=1), TypeError, r"'progress' must be True or False"),
+        (lambda: points.relax(np.eye(3), exponent=-1), ValueError, r"'exponent' must be at least 0.0, got -1"),
+        (lambda: points.relax(np.eye(3), exponent=math.inf), ValueError, r"'exponent' must be finite, got inf"),
+        (lambda: points.relax(np.eye(3), steps=-1), ValueError, r"'steps' must be at least 0, got -1"),
+        (lambda: points.relax(np.eye(3), workers=0), ValueError, r"'workers' must be at least 1"),
+        (
+            lambda: points.relax(EqualMeasurePartition(2, 10**6)),
+            ValueError,
+            r"'points' must have at most 65536 rows, got 1000000: every step takes all pairs",
+        ),
+        (
+            lambda: points.relax(np.vstack([np.eye(3), np.eye(3)[1:2]])),
+            ValueError,
+            r"'points' must be distinct, got rows 1 and 3 alike: drop one of them",
+        ),
+    ],
+)
+def test_bad_input_names_argument_value_and_remedy(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_the_limits_are_those_of_the_docs():
+    assert f"at most {refine.MAX_RELAXED} points" in points.relax.__doc__
+    assert refine.MAX_CANDIDATES == 2**20

@@ -1,0 +1,402 @@
+import contextlib
+import dataclasses
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sums import sphere, wide
+
+from spherapprox import EqualMeasurePartition, Target, evaluate
+from spherapprox.summation import distributed
+from spherapprox.summation.distributed import tasks
+
+dask = pytest.importorskip("dask.distributed")
+driver = pytest.importorskip("spherapprox.summation.distributed.driver")
+
+E = np.eye(3)
+dask_array = types.SimpleNamespace(__dask_graph__=None)
+CHOICES = [dict(zip(("normalize", "log"), pair, strict=True)) for pair in itertools.product((False, True), repeat=2)]
+
+
+def first_plus_two(b):
+    return b[:, 0] + 2.0
+
+
+def at_once(x, *arguments, chunks=(30, 70), **options):
+    """The tasks in this thread, by a client without a cluster."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(driver, "connected", lambda client, n_workers: contextlib.nullcontext(Here()))
+        patch.setattr(driver, "as_completed", Arrivals)
+        return distributed.evaluate(x, *arguments, chunks=chunks, **options)
+
+
+class Here:
+    """A client whose tasks are done, in this thread, when they are sent."""
+
+    loop = None
+
+    def nthreads(self):
+        return {"here": 1}
+
+    def submit(self, function, *arguments, pure):
+        assert not pure
+        return Done(function(*(value.result if isinstance(value, Done) else value for value in arguments)))
+
+    def gather(self, futures):
+        return [future.result for future in futures]
+
+    def cancel(self, futures):
+        assert futures == [] or sys.exc_info()[0]
+
+
+@dataclasses.dataclass(eq=False)
+class Done:
+    result: object
+
+
+class Arrivals(list):
+    """Finished tasks, the last first."""
+
+    def __init__(self, loop):
+        super().__init__()
+
+    add = list.append
+
+    def next_batch(self):
+        return [self.pop()]
+
+
+def agree(result, expected, log=False, rtol=2e-15):
+    """The same numbers to rounding, logarithms to that of their largest term."""
+    assert result.dtype == expected.dtype
+    np.testing.assert_allclose(result, expected, rtol=rtol, atol=1e-13 if log else 0.0)
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    with (
+        dask.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **options) as cluster,
+        dask.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def scheduled(client):
+    """What the scheduler still knows of, once it has forgotten what it can."""
+    deadline = time.monotonic() + 30.0
+    while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+# tasks and their union, without a cluster
+
+
+@pytest.mark.parametrize("options", CHOICES)
+@pytest.mark.parametrize("concentration", [0.0, 1.0, 300.0, 1e4, 1e8])
+def test_chunks_of_any_size_give_the_sum(options, concentration):
+    x, b = sphere(70, 2, 1), sphere(400, 2, 2)
+    values = np.random.default_rng(3).random((400, 2)) + 0.1
+    expected = evaluate(x, b, values, concentration, **options)
+    for chunks in ((70, 400), (30, 70), (1, 399)):
+        result = at_once(x, b, values, concentration, chunks=chunks, **options)
+        # exponents far out round, as they do in one piece
+        scale = 1.0 if concentration < 1e4 else concentration
+        agree(result, expected, options["log"], 1e-15 * scale if options["log"] else 2e-15)
+
+
+@wide
+def test_quotient_is_right_where_every_exponential_underflows():
+    x, b = -sphere(5, 3, 4), sphere(200, 3, 4)
+    values = sphere(200, 3, 5)[:, 0] + 2.0
+    t = ((x[:, None].astype(np.longdouble) - b) ** 2).sum(axis=2)
+    e = np.exp(-np.longdouble(5e4) * (t - t.min(axis=1, keepdims=True)))
+    assert evaluate(x, b[:5], values[:5], 1e5).max() == 0.0
+    result = at_once(x, b, values, 1e5, normalize=True, chunks=(5, 7))
+    np.testing.assert_allclose(result, ((e @ values) / e.sum(axis=1)).astype(float), rtol=2e-11)  # 2e5 roundings
+
+
+@pytest.mark.parametrize("concentration", [2.0, 1e3])
+@pytest.mark.parametrize("log", [False, True])
+def test_values_of_any_size_in_different_chunks(concentration, log):
+    x, b = sphere(20, 2, 6), sphere(40, 2, 7)
+    values = np.ones((40, 3))
+    values[:10, 0], values[10:20, 0], values[20:, 0] = 1e300, 0.0, 1e-300
+    values[:, 1], values[30:, 1] = 0.0, 5e-324
+    values[:, 2] = 0.0
+    expected = evaluate(x, b, values, concentration, log=log)
+    result = at_once(x, b, values, concentration, log=log, chunks=(20, 10))
+    assert np.isfinite(expected[:, 0]).all()
+    assert (result[:, 2] == (-np.inf if log else 0.0)).all()
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-11 if log else 0.0)  # exponents of 2000 round
+
+
+@given(st.integers(1, 40), st.permutations(range(40)))
+@settings(max_examples=30)
+def test_order_of_arrival_changes_no_bit(count, order):
+    recipe = tasks.Recipe(1e3, np.dtype(float), (), True, False, "auto", 1e-14)
+    x, b = sphere(3, 2, 8), sphere(40, 2, 9)
+    states = [tasks.state_of(recipe, x, b[i : i + 1], b[i : i + 1, 0], slice(0, 1)) for i in range(count)]
+
+    def united(arrivals):
+        tree = driver.Tree(recipe, slice(0, 3), count)
+        roots = [tree.add(i, states[i]) for i in arrivals]
+        assert all(root is None for root in roots[:-1])
+        assert not tree.waiting
+        return tasks.answer(recipe, roots[-1])[:, 0]
+
+    result = united(range(count))
+    np.testing.assert_array_equal(united([i for i in order if i < count]), result)
+    np.testing.assert_allclose(result, evaluate(x, b[:count], b[:count, 0], 2e3, normalize=True), atol=1e-15)
+
+
+def test_control_points_and_values_of_every_kind():
+    x, cells = sphere(50, 2, 10), EqualMeasurePartition(2, 300)
+    b = cells.centers()
+    f = Target(first_plus_two, dim=2)
+    expected = evaluate(x, b, f(b), 40.0)
+    for points in (b, cells, b.tolist()):
+        for values in (f(b), f, first_plus_two):
+            agree(at_once(x, points, values, 40.0), expected)
+    agree(at_once(x, cells.centers, f, 40.0, n=300), expected)
+    agree(at_once(x, cells, 3, 40.0), evaluate(x, b, np.full(300, 3.0), 40.0))
+    single = x.astype(np.float32), b.astype(np.float32)
+    agree(at_once(*single, 3, 40.0), evaluate(*single, np.full(300, 3.0, np.float32), 40.0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 1000, 10**6])
+@pytest.mark.parametrize("n", [1, 1000, 10**6, 10**12])
+@pytest.mark.parametrize("dim", [1, 3, 10**4])
+def test_tasks_are_neither_long_nor_large(m, n, dim):
+    for p in (1, 100):
+        rows, controls = tasks.sizes(m, n, dim, p)
+        work = rows * controls * (3 * dim + p + 28)
+        assert 1 <= rows <= m
+        assert 1 <= controls <= n
+        assert work <= tasks.TASK_WORK
+        assert max(rows, controls) * (dim + p + 1) <= tasks.NUMBERS
+
+
+# on a cluster of processes
+
+
+def test_a_cluster_gives_the_same_and_forgets_the_rest(client, capsys):
+    x, cells = sphere(300, 2, 12), EqualMeasurePartition(2, 1000)
+    b = cells.centers()
+    sums = {"client": client, "chunks": (100, 130)}
+    expected = evaluate(x, b, b + 2.0, 40.0)
+    for points, values in ((b, b + 2.0), (cells, lambda b: b + 2.0), (b, lambda b: b + 2.0)):
+        agree(distributed.evaluate(x, points, values, 40.0, **sums), expected)
+    assert capsys.readouterr() == ("", "")
+    result = distributed.evaluate(x, cells, 1.0, 1e5, normalize=True, log=True, progress=True, **sums)
+    assert np.abs(result).max() < 1e-10
+    assert "24/24" in capsys.readouterr().err
+    assert scheduled(client)
+    with client.as_current():
+        agree(distributed.evaluate(x, cells, first_of_each, 2.0), evaluate(x, b, b[:, 0] + 2.0, 2.0))
+
+
+first_of_each = lambda b: b[:, 0] + 2.0  # noqa: E731 (sent by value: workers cannot import this file)
+
+
+def test_a_killed_worker_is_survived(client):
+    x, cells = sphere(64, 2, 13), EqualMeasurePartition(2, 4000)
+    before = set(client.run(os.getpid).values())
+
+    def slow(b):
+        time.sleep(0.02)
+        return b[:, 0] + 2.0
+
+    killer = threading.Timer(0.4, os.kill, (min(before), signal.SIGKILL))
+    killer.start()
+    result = distributed.evaluate(x, cells, slow, 40.0, client=client, chunks=(32, 100))
+    killer.join()
+    agree(result, evaluate(x, cells.centers(), cells.centers()[:, 0] + 2.0, 40.0))
+    client.wait_for_workers(2, timeout=30)
+    assert min(before) not in client.run(os.getpid).values()
+
+
+def test_few_tasks_are_under_way(client):
+    class Census(dask.SchedulerPlugin):
+        name = "census"
+        most = 0
+
+        def start(self, scheduler):
+            self.scheduler = scheduler
+
+        def transition(self, key, start, finish, *arguments, **options):
+            living = sum(str(name).startswith("state_of") for name in self.scheduler.tasks)
+            Census.most = self.most = max(self.most, living)
+
+    client.register_plugin(Census())
+    x, cells = sphere(2, 2, 14), EqualMeasurePartition(2, 120)
+    distributed.evaluate(x, cells, 1.0, 1.0, client=client, chunks=(2, 3))  # 40 tasks
+    most = client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.plugins["census"].most)
+    client.unregister_scheduler_plugin("census")
+    assert 2 <= most <= 14  # 3 for each of 2 threads, a group, and what is not yet forgotten
+
+
+def test_a_task_that_kills_its_workers_is_named(client):
+    def fatal(b):
+        return os._exit(1) if len(b) > 1 else np.ones(1)
+
+    def allow(failures, dask_scheduler):
+        dask_scheduler.allowed_failures = failures
+
+    client.run_on_scheduler(allow, 0)
+    with pytest.raises(dask.KilledWorker) as error:
+        distributed.evaluate(sphere(2, 2, 15), EqualMeasurePartition(2, 9), fatal, 1.0, client=client, chunks=(2, 9))
+    client.run_on_scheduler(allow, 3)
+    assert "make 'chunks' smaller" in error.value.__notes__[0]
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_what_tasks_find_is_raised_and_the_rest_cancelled(client):
+    x, cells = sphere(2, 2, 15), EqualMeasurePartition(2, 300)
+
+    def late(b):
+        return np.where(b[:, 2] < -0.9, np.nan, 1.0)
+
+    with pytest.raises(ValueError, match="'values' must be finite, got nan") as error:
+        distributed.evaluate(x, cells, late, 1.0, client=client, chunks=(2, 3))
+    assert scheduled(client)
+    assert error.value.__notes__[0].startswith("at control points 2")
+
+
+INTERRUPTED = """
+import os, pathlib, signal, sys, threading, time
+import numpy as np
+import psutil
+from spherapprox.summation import distributed
+
+def interrupt(mark):
+    while not mark.exists():
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGINT)
+
+if __name__ == "__main__":
+    mark = pathlib.Path(sys.argv[1])
+
+    def slow(start, stop):
+        if start:
+            mark.touch()
+            time.sleep(0.1)
+        return np.eye(3)[[0] * (stop - start)]
+
+    threading.Thread(target=interrupt, args=(mark,)).start()
+    try:
+        distributed.evaluate(np.eye(3), slow, 1.0, 1.0, n=10**6, chunks=(3, 10), n_workers=1)
+    except KeyboardInterrupt:
+        every = psutil.Process().children(recursive=True)
+        print("interrupted", [child for child in every if "spawn_main" in " ".join(child.cmdline())])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between processes")
+def test_an_interruption_leaves_no_process(tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "mark")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout == "interrupted []\n"
+
+
+def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\nfrom spherapprox.summation import distributed\n"
+        "distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0, n_workers=1)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], check=False, capture_output=True, text=True, timeout=60)
+    assert "RuntimeError: no worker process has started: a script must call this under" in done.stderr
+
+
+# refusals
+
+
+def test_missing_dask_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with pytest.raises(ImportError, match=re.escape('pip install "spherapprox[distributed]"')):
+        distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0)
+
+
+def test_dask_is_not_loaded_before_it_is_needed():
+    code = "import sys, spherapprox.summation.distributed; assert 'dask' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"x": 2 * E}, ValueError, "'x' must have rows of unit length"),
+        ({"control_points": np.eye(4)}, ValueError, "'control_points' must have shape"),
+        ({"control_points": lambda start, stop: E[start:stop]}, ValueError, "'n' must be the number"),
+        (
+            {"control_points": lambda start, stop: E, "n": 9},
+            ValueError,
+            r"must return shape \(1, 3\) .*got \(3, 3\)",
+        ),
+        ({"x": dask_array}, TypeError, "'x' must be in memory, got an array of Dask: call its compute"),
+        ({"control_points": dask_array}, TypeError, "'control_points' must be in memory"),
+        ({"values": dask_array}, TypeError, "'values' must be in memory"),
+        ({"n": 4}, ValueError, "'n' must be 3, the number of control points, got 4"),
+        ({"values": np.ones(4)}, ValueError, "'values' must have shape"),
+        ({"values": True}, TypeError, "'values' must hold real numbers"),
+        ({"values": -1.0, "log": True}, ValueError, "'values' must be at least 0"),
+        ({"values": [1.0, -2.0, 1.0], "log": True}, ValueError, "'values' must be at least 0"),
+        ({"concentration": -1.0}, ValueError, "'concentration' must be at least 0"),
+        ({"method": "harmonic"}, ValueError, "'method' must be one of"),
+        ({"chunks": 100}, ValueError, "'chunks' must be two integers"),
+        ({"chunks": (0, 1)}, ValueError, "'chunks' must be at least 1"),
+        ({"client": "here", "n_workers": 2}, ValueError, "'n_workers' must be left out if 'client' is given, got 2"),
+        ({"client": "here"}, TypeError, "'client' must be a synchronous"),
+        ({"n_workers": 0}, ValueError, "'n_workers' must be at least 1"),
+    ],
+)
+def test_refusals_name_argument_value_and_remedy(change, error, match):
+    arguments = {"x": E, "control_points": E, "values": np.ones(3), "concentration": 1.0} | change
+    with pytest.raises(error, match=match):
+        distributed.evaluate(**arguments)
+
+
+def test_bad_rows_in_a_task_are_placed():
+    def bent(start, stop):
+        b = sphere(100, 2, 16)[start:stop]
+        return b * (2.0 if start == 40 else 1.0)
+
+    with pytest.raises(ValueError, match="'control_points' must have rows of unit length") as error:
+        at_once(E, bent, 1.0, 1.0, n=100, chunks=(3, 40))
+    assert error.value.__notes__ == ["at control points 40 to 79"]
+    with pytest.raises(ZeroDivisionError) as error:
+        at_once(E, sphere(100, 2, 16), lambda b: 1 / 0 if len(b) > 1 else np.ones(1), 1.0, chunks=(3, 100))
+    assert error.value.__notes__ == ["at control points 0 to 99"]
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_values_of_any_size_are_summed_in_parts(normalize):
+    circle = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    for values, concentration in (
+        ([0.0, 1.0], 1500.0),
+        ([0.0, 1e200], 800.0),
+        ([1e-300, 1e300], 500.0),
+        ([3.0, 1e300], 400.0),
+    ):
+        wanted = evaluate(circle[:1], circle, values, concentration, normalize=normalize)
+        for chunks in ((1, 1), (1, 2)):
+            found = at_once(circle[:1], circle, values, concentration, normalize=normalize, chunks=chunks)
+            np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-300)
+    x, values = sphere(60, 2, 1), np.zeros((60, 2))
+    values[3], values[50] = (1e200, 2.0), (1.0, 1e-250)
+    wanted = evaluate(x, x, values, 400.0, normalize=normalize)
+    found = at_once(x, x, values, 400.0, normalize=normalize, chunks=(20, 7))
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-300)

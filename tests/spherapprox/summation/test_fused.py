@@ -1,0 +1,119 @@
+"""The fused kernel, as it is compiled here, and both kernels as they are compiled without AVX-512."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sums
+from numba.core.registry import cpu_target
+from sums import sphere, truth, unit, wide
+
+from spherapprox import evaluate
+from spherapprox.summation import all_pairs
+
+pytestmark = pytest.mark.usefixtures("compiled")
+LIMIT = {np.float64: 2e-15, np.float32: 5e-7}
+
+
+def near(b, concentration, dtype):
+    """Points within an exponent or so of the first control points."""
+    shift = np.random.default_rng(5).standard_normal((30, b.shape[1])) / np.sqrt(2 * max(concentration, 4) * b.shape[1])
+    x = b[:30] + shift
+    return (unit(x)).astype(dtype)
+
+
+def worst(got, wanted):
+    return float(np.max(np.abs(got - wanted) / np.abs(wanted)))
+
+
+def deviation(dtype, d, p, concentration, normalize, spread=None):
+    b = sphere(230, d - 1, 1)
+    b = (b if spread is None else unit(np.eye(1, d) + spread * b)).astype(dtype)  # around one point
+    x = near(b, concentration, dtype)
+    w = (np.random.default_rng(3).random((len(b), p)) + 0.1).astype(dtype)
+    got = evaluate(x, b, w, concentration, normalize=normalize, method="dense")
+    assert got.dtype == dtype
+    return worst(got, truth(x, b, w, concentration, normalize)[0])
+
+
+CASES = [(d, p) for d in (2, 3, 11, 12, 13, 25, 49, 130) for p in (1, 2, 3, 4, 9)]
+
+
+@wide
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("concentration", [0.0, 1e-3, 1.0, 20.0, 1e3, 1e8])
+def test_near_pairs_keep_their_digits(dtype, normalize, concentration):
+    for d, p in CASES:
+        assert deviation(dtype, d, p, concentration, normalize) <= LIMIT[dtype], (d, p)
+
+
+@wide
+@pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 0.7, 1.0])
+def test_clusters_keep_their_digits_in_high_dimension(spread):
+    for d in (12, 65):
+        assert deviation(np.float64, d, 1, 30.0 / spread**2, False, spread) <= 3e-15
+
+
+@wide
+@pytest.mark.parametrize("d", [3, 20])
+def test_rows_that_are_not_quite_of_unit_length(d):
+    b = sphere(100, d - 1, 1) * (1.0 + 9e-7 * np.random.default_rng(1).uniform(-1, 1, (100, 1)))
+    x = sphere(50, d - 1, 2) * (1.0 + 9e-7 * np.random.default_rng(2).uniform(-1, 1, (50, 1)))
+    w = np.ones((100, 1))
+    assert worst(evaluate(x, b, w, 50.0, method="dense"), truth(x, b, w, 50.0)[0]) <= 3e-14
+
+
+def test_underflow_of_some_rows_only():
+    b = sphere(40, 2, 1)
+    x = np.concatenate([b[:5], -b[:5], sphere(30, 2, 2)])
+    w = np.random.default_rng(4).random((40, 2))
+    got = evaluate(x, b, w, 3e4, normalize=True, method="dense")
+    np.testing.assert_allclose(got, truth(x, b, w, 3e4, True)[0].astype(float), rtol=1e-11)
+
+
+def test_many_parts_keep_their_digits(monkeypatch):
+    monkeypatch.setattr(all_pairs, "PACKED", 400)
+    for d in (3, 14):
+        assert deviation(np.float64, d, 3, 10.0, True) <= 2e-15
+
+
+def test_accuracy_does_not_depend_on_the_number_of_parts(monkeypatch):
+    monkeypatch.setattr(all_pairs, "PACKED", 1)  # 64 control points in each of 2000
+    x, b = sphere(3, 2), sphere(128_000, 2, 1)
+    w = np.random.default_rng(2).random(len(b))
+    assert worst(evaluate(x, b, w, 2.0, method="dense"), truth(x, b, w, 2.0)[0]) <= 3e-16
+
+
+PORTABLE = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from test_fused import *
+import test_shifted as shifted
+from spherapprox._kernels.simd.registers import has_avx512
+from spherapprox.summation import dense
+assert not has_avx512()
+dense.COMPILE_WORTH = -1.0
+for concentration in (1.0, 1e3, 1e8):
+    for d, p in ((3, 1), (20, 1), (14, 6)):
+        for normalize in (False, True):
+            assert deviation(np.float64, d, p, concentration, normalize) <= 2e-15, (d, p)
+for rate in (0.0, 1.0, 1e8, 1e30):
+    for shape in ((3, 131, 1), (25, 64, 6)):
+        assert shifted.deviation(np.float64, *shape, rate) <= 2e-15, (rate, shape)
+shifted.test_exponentials_below_the_normal_range_are_zero(np.float64)
+shifted.test_only_the_nearest_count_at_the_largest_rates(5e299)
+shifted.test_mean_angles_keep_their_digits(50.0)
+"""
+
+
+@wide
+def test_the_portable_form_keeps_its_digits():
+    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
+    kept = [f"-{feature[1:]}" if "avx512" in feature else feature for feature in features.split(",")]
+    name = "x86-64-v3" if "x86" in triple else name
+    settings = os.environ | {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ",".join(kept)}
+    folders = [os.path.dirname(file) for file in (__file__, sums.__file__)]
+    subprocess.run([sys.executable, "-c", PORTABLE, *folders], env=settings, check=True)

@@ -1,0 +1,390 @@
+import math
+import re
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import eval_legendre
+from sums import sphere, truth, unit, wide
+
+from spherapprox import evaluate
+from spherapprox._kernels.summation.legendre import LANES, filter_orders
+from spherapprox.summation import harmonic, plan
+from spherapprox.summation.harmonic import columns, expansion, window
+from spherapprox.summation.harmonic import legendre as legendre_module
+from spherapprox.summation.method import Tolerance
+from spherapprox.summation.problem import Problem
+
+
+@pytest.fixture(params=["numba", "ducc0"])
+def legendre(request, monkeypatch):
+    """One of the codes for Legendre transforms, at every degree and accuracy that it can keep."""
+    if request.param == "ducc0":
+        pytest.importorskip("ducc0")
+        monkeypatch.setattr(legendre_module, "LEAST_DUCC0", 0)
+    else:
+        monkeypatch.setattr(legendre_module, "installed", lambda: False)
+    expansion.design.cache_clear()
+    yield request.param
+    expansion.design.cache_clear()
+
+
+def check(x, b, values, concentration, rtol, normalize=False):
+    """Evaluate; the error must be within the bound that is stated, and where nothing was redone that within rtol."""
+    values = values.reshape(len(b), -1)
+    got, plan = evaluate(x, b, values, concentration, method="harmonic", rtol=rtol, normalize=normalize, explain=True)
+    wanted, scale = truth(x, b, values, concentration, normalize)
+    worst = np.max(np.abs(got - wanted) / np.maximum(scale.max(axis=0), 1e-300))
+    assert plan.method == "harmonic" or f"{len(x)} rows by all pairs" in plan.reason
+    assert worst <= plan.rtol
+    return float(worst), plan.rtol
+
+
+def near_pole(n, spread):
+    b = spread * sphere(n, 2, 29) + np.eye(3)[2]
+    return unit(b)
+
+
+def clusters(dim):
+    """Sets of points that are not uniform, among them the poles of the coordinates and the seam of the azimuth."""
+    axes = np.concatenate([np.eye(dim + 1), -np.eye(dim + 1)])
+    near = axes[dim] + 1e-3 * np.random.default_rng(5).standard_normal((200, dim + 1))
+    seam = np.zeros((100, dim + 1))
+    seam[:, 0], seam[:, 1] = -1.0, np.linspace(-1e-9, 1e-9, 100)
+    sets = [sphere(300, dim, 1), axes, unit(near), sphere(1, dim, 2), seam]
+    return [*sets, np.repeat(sphere(1, dim, 3), 50, axis=0), np.concatenate([sphere(4, dim, 4), -sphere(4, dim, 4)])]
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("dim", [1, 2])
+def test_the_error_is_within_its_bound(dim, normalize):
+    rng = np.random.default_rng(6)
+    for b in clusters(dim):
+        values = rng.random((len(b), 1)) + 0.1
+        for concentration in (0.0, 0.3, 20.0, 500.0):
+            x = np.concatenate([sphere(30, dim, 7), b[:20], -b[:20]])
+            check(x, b, values, concentration, 1e-11, normalize)
+        check(-b[:20], b, values, 20.0, 1e-11, normalize)
+
+
+@wide
+def test_every_legendre_transform_is_within_its_bound(legendre):
+    cases = [(b, concentration) for b in clusters(2) for concentration in (20.0, 500.0)]
+    for b, concentration, rtol in [(b, c, 1e-10) for b, c in cases] + [(clusters(2)[2], 5e3, 1e-9)]:
+        x = np.concatenate([sphere(30, 2, 7), b[:20], -b[:20], np.eye(3)])
+        values = np.random.default_rng(6).standard_normal((len(b), 1))
+        check(x, b, values, concentration, rtol)  # of both signs
+        chosen = expansion.design(2, concentration, rtol)
+        assert chosen.legendre == legendre
+        problem = Problem(x, b, concentration / 2, x.dtype, np.abs(values), normalize=False)
+        result = harmonic.sums(problem, Tolerance(rtol, rtol), 1, lambda pairs: None)
+        wanted, scale = truth(x, b, np.abs(values), concentration)
+        error = np.max(np.abs(result.partial.numerators - wanted)) / scale.max()
+        assert error <= chosen.omitted * np.abs(values).sum() / scale.max() + chosen.rounding + 1e-14
+        assert result.path == legendre
+
+
+def test_fewer_digits_are_for_those_who_want_fewer(monkeypatch):
+    monkeypatch.setattr(legendre_module, "installed", lambda: True)
+    assert legendre_module.backend(900, 0.01 * 1e-8) == "ducc0"
+    assert legendre_module.backend(900, 0.01 * 1e-12) == "numba"
+    assert legendre_module.backend(200, 0.01 * 1e-8) == "numba"  # no gain
+    monkeypatch.setattr(legendre_module, "installed", lambda: False)
+    assert legendre_module.backend(900, 0.01 * 1e-8) == "numba"
+
+
+@wide
+@pytest.mark.parametrize("dim", [1, 2])
+def test_uniform_points_keep_twelve_digits(dim):
+    x, b = sphere(150, dim, 8), sphere(2000, dim, 9)
+    values = np.random.default_rng(10).random(2000)
+    for concentration, rtol in ((10.0, 1e-12), (1e3, 1e-12), (1e4, 4e-12)):
+        error, bound = check(x, b, values, concentration, rtol)
+        assert error <= 1e-13
+        assert bound <= rtol
+        problem = Problem(x, b, concentration / 2, x.dtype, values[:, None], normalize=False)
+        assert (
+            harmonic.sums(problem, Tolerance(rtol, rtol), 1, lambda pairs: None).doubtful.size == 0
+        )  # nothing was redone
+    error, bound = check(x, b, values, 1e3, 1e-5, normalize=True)
+    assert bound <= 1e-5
+    assert error > 1e-13  # the degree and the grid are no larger than wanted
+
+
+@wide
+@pytest.mark.parametrize("dim", [1, 2])
+def test_weights_of_any_size_and_sign(dim):
+    x, b = sphere(50, dim, 11), sphere(200, dim, 12)
+    rng = np.random.default_rng(13)
+    signs = rng.standard_normal(200)
+    table = np.stack([signs, signs * 1e-290, signs * 1e290, np.zeros(200), 10.0 ** rng.uniform(-12, 12, 200)], axis=1)
+    for normalize in (False, True):
+        got, plan = evaluate(x, b, table, 30.0, method="harmonic", rtol=1e-11, normalize=normalize, explain=True)
+        for column, h in zip(table.T, got.T, strict=True):
+            size = max(abs(column).max(), 1e-300)
+            wanted, scale = truth(x, b, column / size, 30.0, normalize)
+            assert np.max(np.abs(h / size - wanted)) <= plan.rtol * scale.max()
+    assert (got[:, 3] == 0.0).all()
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_scale_is_found_where_few_rows_are_near(monkeypatch, normalize):
+    monkeypatch.setattr(columns, "SAMPLE", 4)
+    b = near_pole(300, 0.05)
+    x = np.concatenate([-sphere(400, 2, 30), b[:3]])
+    values = np.random.default_rng(31).standard_normal(300)
+    problem = Problem(x, b, 100.0, x.dtype, values[:, None], normalize=normalize)
+    result = harmonic.sums(problem, Tolerance(1e-10, 1e-10), 1, lambda pairs: None)
+    near = np.abs(x - b[0]).max(axis=1) < 0.1
+    assert 3 <= near.sum() < 40
+    assert not np.isin(result.doubtful, np.flatnonzero(near)).any()
+    assert result.error <= 1e-10
+    if not normalize:
+        assert result.doubtful.size == 0
+
+
+@wide
+def test_rows_far_from_all_control_points_are_done_densely():
+    b = sphere(400, 2, 14) * [0.2, 0.2, 1.0]
+    b[:, 2] = np.abs(b[:, 2])
+    b = unit(b)
+    x = np.concatenate([b[:50], -b[:50]])
+    values = b[:, 0] + 2.0
+    got, plan = evaluate(x, b, values, 800.0, method="harmonic", rtol=1e-9, normalize=True, explain=True)
+    wanted, _ = truth(x, b, values, 800.0, True)
+    assert plan.method == "harmonic" or f"{len(x)} rows by all pairs" in plan.reason
+    assert np.max(np.abs(got / wanted - 1.0)) <= 1e-9
+    np.testing.assert_array_equal(got[50:], evaluate(x[50:], b, values, 800.0, normalize=True, method="dense"))
+    # A core head has one scale for all rows: far rows alone are no reason for doubt, only far ones are.
+    assert evaluate(x, b, values, 800.0, method="harmonic", rtol=1e-9, explain=True)[1].rtol <= 1e-9
+    far = evaluate(x[50:], b, values, 800.0, method="harmonic", rtol=1e-9)
+    np.testing.assert_array_equal(far, evaluate(x[50:], b, values, 800.0, method="dense"))
+
+
+@wide
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    dim=st.sampled_from([1, 2]),
+    log_concentration=st.floats(-3.0, 3.0),
+    log_rtol=st.floats(-10.5, -2.0),
+    size=st.integers(1, 40),
+)
+def test_bound_holds_for_any_accuracy(seed, dim, log_concentration, log_rtol, size):
+    rng = np.random.default_rng(seed)
+    b = sphere(size, dim, seed) * np.array([1.0] * dim + [rng.random() * 3.0])
+    b = unit(b)
+    values = rng.standard_normal((size, 2)) * 10.0 ** rng.uniform(-3, 3, (size, 1))
+    check(sphere(20, dim, seed + 1), b, values, 10.0**log_concentration, 10.0**log_rtol, bool(seed % 2))
+
+
+@wide
+@pytest.mark.parametrize("dim", [1, 2])
+def test_lengths_of_rows_are_part_of_the_bound(dim):
+    x, b = sphere(100, dim, 15), sphere(500, dim, 16)
+    long_x = x * (1.0 + 3e-7)
+    error, _ = check(long_x, b, np.ones(500), 100.0, 1e-4)
+    assert error > 1e-8  # it is there
+    with pytest.raises(ValueError, match=r"expects to prove an error of \S+e-06 .*rtol=\S+ would admit it") as refusal:
+        evaluate(long_x, b, np.ones(500), 100.0, method="harmonic", rtol=1e-8)
+    enough = float(re.search(r"rtol=(\S+)", str(refusal.value))[1])
+    assert check(long_x, b, np.ones(500), 100.0, enough)[1] <= enough
+    single = evaluate(
+        x.astype(np.float32), b.astype(np.float32), np.ones(500, np.float32), 9.0, method="harmonic", rtol=1e-4
+    )
+    assert single.dtype == np.float32
+
+
+@wide
+@pytest.mark.parametrize("dim", [1, 2])
+def test_many_points_in_one_place_keep_their_digits(dim):
+    b = np.repeat(sphere(2, dim, 24), 200_000, axis=0)
+    values = np.full(len(b), 0.1)  # a plain running sum of these drifts
+    x = sphere(20, dim, 26)
+    got, plan = evaluate(x, b, values, 5.0, method="harmonic", rtol=1e-12, explain=True)
+    sums = values.astype(np.longdouble).reshape(2, -1).sum(axis=1)
+    wanted, scale = truth(x, b[[0, -1]], sums, 5.0)
+    assert np.max(np.abs(got - wanted)) <= min(plan.rtol, 2e-14) * scale.max()
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_any_number_of_workers_gives_the_same_bits(dim):
+    x, b = sphere(70_000, dim, 17), sphere(70_001, dim, 18)
+    values = np.random.default_rng(19).random(70_001)
+    one = evaluate(x, b, values, 50.0, method="harmonic", rtol=1e-10, normalize=True)
+    np.testing.assert_array_equal(
+        evaluate(x, b, values, 50.0, method="harmonic", rtol=1e-10, normalize=True, workers=3), one
+    )
+
+
+@pytest.mark.parametrize(
+    ("dim", "change", "match"),
+    [
+        (3, {}, r"'method' 'harmonic' cannot be used here: it is for points of S\^1 and S\^2, not of S\^3"),
+        (2, {"concentration": 1e8, "rtol": 1e-6}, r"grid for 'concentration' 1e\+08 would take more memory"),
+        (1, {"concentration": 1e20, "rtol": 1e-2}, r"grid for 'concentration' 1e\+20 would take more memory"),
+        (2, {"rtol": None}, r"'rtol' must be a number for method='harmonic', got None"),
+        (2, {"log": True}, r"its error is not relative to each row's own sum"),
+    ],
+)
+def test_obstacles_are_named(dim, change, match):
+    b = sphere(5, dim, 20)
+    arguments = {"concentration": 30.0, "rtol": 1e-10, "method": "harmonic"} | change
+    with pytest.raises(ValueError, match=match):
+        evaluate(b, b, np.ones(5), **arguments)
+
+
+def test_angles_and_offsets_are_obstacles():
+    b = sphere(5, 2, 21)
+    problem = Problem(b, b, 1.0, np.dtype(float), None)
+    assert "angles" in harmonic.obstacle(problem, Tolerance(1e-6, 1e-6))
+    weighted = Problem(b, b, 1.0, np.dtype(float), np.ones((5, 1)))
+    assert harmonic.obstacle(weighted, Tolerance(1e-6, 1e-6)) == ""
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_progress_counts_every_pair(normalize):
+    b = sphere(17, 1, 22)
+    problem = Problem(b, b, 1.0, np.dtype(float), np.ones((17, 3)), normalize)
+    heard = []
+    harmonic.sums(problem, Tolerance(1e-9, 1e-9), 1, heard.append)
+    assert sum(heard) == 17 * 17
+    assert len(heard) > 3
+
+
+def test_cost_grows_with_points_columns_and_concentration(monkeypatch):
+    monkeypatch.setattr(harmonic, "LOADING", 0.0)
+
+    def cost(n, p, concentration, dim=2):
+        b = np.broadcast_to(np.eye(dim + 1)[0], (n, dim + 1))
+        return harmonic.cost(
+            Problem(b, b, concentration / 2, np.dtype(float), np.repeat(b[:, :1], p, axis=1)), Tolerance(1e-10, 1e-10)
+        )
+
+    for dim in (1, 2):
+        base = cost(10**6, 1, 1e4, dim)
+        assert cost(10**7, 1, 1e4, dim) > 4 * base
+        assert cost(10**6, 9, 1e4, dim) > 3 * base
+        assert cost(10**6, 1, 1e6, dim) > base
+
+
+def test_auto_takes_the_harmonic_method_for_many_points_only():
+    def problem(n):
+        b = np.broadcast_to(np.eye(3)[0], (n, 3))
+        return Problem(b, b, 5.0, np.dtype(float), b[:, :1], False)
+
+    few, many = (plan.compare(problem(n), Tolerance(1e-8, 1e-8), False)[0] for n in (50, 10**6))
+    assert few["harmonic"] > few["dense"]
+    assert many["harmonic"] < many["dense"]
+    assert (
+        "harmonic" not in plan.compare(problem(50), Tolerance(1e-8, 1e-8), True)[0]
+    )  # its error is not that of each row
+    b = sphere(50, 2, 23)
+    assert evaluate(b, b, np.ones(50), 10.0, rtol=1e-8, explain=True)[1].method == "dense"
+
+
+@pytest.mark.parametrize(
+    ("dim", "concentration", "rtol"), [(1, 5.0, 1e-10), (1, 300.0, 1e-3), (2, 0.2, 1e-12), (2, 900.0, 1e-8)]
+)
+def test_truncation_against_many_digits(dim, concentration, rtol):
+    chosen = expansion.design(dim, concentration, rtol)
+    degree = len(chosen.eigenvalues) - 1
+    with mp.workdps(40):
+
+        def eigenvalue(k):
+            half = mp.besseli(k + mp.mpf(dim - 1) / 2, concentration) * mp.exp(-concentration)
+            return half if dim == 1 else half * mp.sqrt(mp.pi / (2 * concentration))
+
+        for k in (0, 1, degree // 2, degree):
+            assert abs(chosen.eigenvalues[k] / eigenvalue(k) - 1) < 2e-14
+        tail = mp.fsum((2 * k + 1 if dim == 2 else 2) * eigenvalue(k) for k in range(degree + 1, 2 * degree + 30))
+        assert abs(chosen.mean / eigenvalue(0) - 1) < 1e-15
+        assert tail <= chosen.omitted <= 3.0 * expansion.SHARE * rtol * chosen.mean
+        # the degree is no larger than it has to be
+        assert tail + (2 * degree + 1 if dim == 2 else 2) * eigenvalue(degree) > expansion.SHARE * rtol * chosen.mean
+
+
+@pytest.mark.parametrize("n", [96, 128, 160])
+def test_window_against_many_digits(n):
+    chosen = window.window(40, n)
+    half = window.WIDTH // 2
+    beta = math.pi * window.WIDTH * (1.02 - 41 / n)
+    table = chosen.polynomials.reshape(-1, window.WIDTH)
+    with mp.workdps(30):
+        for j in (0, 3, 11, 12, 20):
+            for z in (-1.0, -0.3, 0.8):
+                s = mp.mpf(j - (half - 1)) - (mp.mpf(z) + 1) / 2
+                root = mp.sqrt(max(0, 1 - (s / half) ** 2))
+                exact = (mp.besseli(0, mp.mpf(beta) * root) - 1) / (mp.besseli(0, beta) - 1)
+                assert abs(np.polynomial.polynomial.polyval(z, table[:, j]) - exact) < 1e-15
+    z, weights = np.polynomial.legendre.leggauss(20)
+    values = np.polynomial.polynomial.polyval(z, table)  # (WIDTH, 20)
+    place = np.arange(window.WIDTH)[:, None] - (half - 1) - (z + 1.0) / 2.0
+    for degree in (0, 17, 40):
+        integral = (values * np.cos(2.0 * np.pi * degree / chosen.n * place)).sum(axis=0) @ weights / 2.0
+        assert abs(chosen.transform[degree] - integral) < 1e-14
+
+
+@pytest.mark.parametrize("n", [512, 600])
+def test_aliases_are_within_their_bound(n):
+    # sum_i w(i - t) e^(2 pi i f (i - t)) is transform(f) up to the aliases, at any t.
+    chosen = window.window(200, n)
+    table = chosen.polynomials.reshape(-1, window.WIDTH)
+    z = np.linspace(-1.0, 1.0, 41)
+    values = np.polynomial.polynomial.polyval(z, table)
+    place = np.arange(window.WIDTH)[:, None] - (window.WIDTH // 2 - 1) - (z + 1.0) / 2.0
+    for degree in (0, 120, 200):
+        total = (values * np.exp(2j * np.pi * degree / chosen.n * place)).sum(axis=0)
+        error = np.abs(total / chosen.transform[degree] - 1.0).max()
+        assert error <= chosen.aliasing[degree] + 1e-14 / chosen.transform[degree]
+    assert error > 0.1 * chosen.aliasing[200]  # the bound is no larger than it has to be
+
+
+@pytest.mark.parametrize("degree", [6, 90])
+def test_legendre_filter_is_the_zonal_sum(degree):
+    # Points on parallels and meridians: sum over orders of the filter's matrix is sum_l c_l (2l + 1) P_l(<x, y>).
+    eigenvalues = np.append(1.0 / (1.0 + np.arange(degree + 1)), np.zeros(4))
+    theta = np.pi / 2 * (np.arange(2 * LANES) + 0.3) / (2 * LANES)
+    total = np.zeros((2 * LANES, 2))
+    source = 5
+    for parity in (0, 1):
+        data = np.zeros((degree + 1, 4, 2 * LANES))
+        data[:, 2 * parity, source] = 1.0
+        filter_orders(0, degree + 1, degree, 2 * np.sin(theta / 2) ** 2, np.sin(theta), eigenvalues, data)
+        turn = np.cos(0.7 * np.arange(degree + 1)) * np.where(np.arange(degree + 1) > 0, 2.0, 1.0)
+        total[:, parity] = turn @ data[:, 2 * parity]
+    for sign in (1.0, -1.0):
+        cosine = sign * np.cos(theta) * np.cos(theta[source]) + np.sin(theta) * np.sin(theta[source]) * np.cos(0.7)
+        degrees = np.arange(degree + 1)
+        wanted = ((2 * degrees + 1) * eigenvalues[:-4]) @ eval_legendre(degrees[:, None], cosine)
+        np.testing.assert_allclose(total[:, 0] + sign * total[:, 1], wanted, atol=1e-13 * np.abs(wanted).max())
+
+
+def test_legendre_functions_below_the_range_of_floats():
+    # P_mm = N sin^m is 1e-1200 at the northern parallels; degrees near 4000 there are of order 1.
+    degree, m = 4003, 1500
+    theta = 0.4 + 0.02 * np.arange(LANES)
+    data = np.zeros((m + 1, 4, LANES))
+    data[m, 0] = 1.0
+    eigenvalues = np.zeros(degree + 5)
+    eigenvalues[degree - 1] = 1.0
+    filter_orders(m, m + 1, degree, 2 * np.sin(theta / 2) ** 2, np.sin(theta), eigenvalues, data)
+    with mp.workdps(30):
+        p = [_associated(degree - 1, m, t) for t in theta]
+        wanted = np.array([float(v * mp.fsum(p)) for v in p])
+    np.testing.assert_allclose(data[m, 0], wanted, atol=1e-12 * np.abs(wanted).max())
+
+
+def _associated(degree, m, theta):
+    """P_lm of mean square 1 over the sphere (with its azimuthal factor), by the recurrence in many digits."""
+    x = mp.cos(mp.mpf(float(theta)))
+    before, now = mp.mpf(0), mp.mpf(1)
+    for k in range(m, degree):
+        before, now = now, ((2 * k + 1) * x * now - (k + m) * before) / (k - m + 1)
+    log = m * mp.log(mp.sin(mp.mpf(float(theta)))) + mp.loggamma(2 * m + 1) - m * mp.log(2) - mp.loggamma(m + 1)
+    log += (mp.log(2 * degree + 1) + mp.loggamma(degree - m + 1) - mp.loggamma(degree + m + 1)) / 2
+    return now * mp.exp(log)

@@ -1,0 +1,383 @@
+import math
+import tracemalloc
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import iv
+from sums import problem, sphere, truth, unit, wide
+
+from spherapprox import evaluate
+from spherapprox._kernels.summation import features, monomials
+from spherapprox.summation import chebyshev, jensen, lowrank, plan
+from spherapprox.summation.method import Tolerance
+from spherapprox.summation.partial import Partial
+from spherapprox.summation.problem import Problem
+
+property_test = settings(derandomize=True, deadline=None, max_examples=20)
+
+
+def distance(got, wanted, scale):
+    """The error of each column relative to its largest row of absolute values."""
+    return float(np.max(np.abs(got - wanted).max(axis=0) / scale.max(axis=0)))
+
+
+def cap(n, dim, seed):
+    b = sphere(n, dim, seed) * 0.2 + np.eye(dim + 1)[0]
+    return unit(b)
+
+
+def drawn(x, b, concentration, p=1, normalize=False):
+    return problem(x, b, np.random.default_rng(9).standard_normal((len(b), p)), concentration, normalize=normalize)
+
+
+def exponents(part, columns):
+    """The exponents of each monomial of a part, by what its segments say."""
+    rows = np.zeros((len(part.degrees), columns), int)
+    for first, start, count, column in part.segments:
+        rows[first : first + count] = rows[start : start + count]
+        rows[first : first + count, column] += 1
+    return rows
+
+
+@pytest.mark.parametrize(("z", "degree"), [(0.0, 0), (1e-5, 1), (0.1, 3), (1.0, 4), (1.0, 10), (5.0, 14), (12.0, 40)])
+def test_polynomial_of_the_exponential(z, degree):
+    values, sizes, uncertain = chebyshev.coefficients(z, degree)
+    tail = math.exp(chebyshev.log_tail(z, degree))
+    rounding = uncertain + 2.0**-52 * (degree + 1) * math.exp(z)
+    with mp.workdps(40):
+        series = [mp.besseli(k, z) * (1 if k == 0 else 2) for k in range(degree + 60)]
+        for s in (mp.mpf(i) / 10 for i in range(-10, 11)):
+            polynomial = mp.fsum(mp.mpf(float(c)) * s**j for j, c in enumerate(values))
+            assert abs(polynomial - mp.exp(z * s)) <= tail + rounding
+            assert (
+                abs(polynomial - mp.fsum(c * mp.chebyt(k, s) for k, c in enumerate(series[: degree + 1]))) <= rounding
+            )
+        assert mp.fsum(series[degree + 1 :]) <= tail <= 1.5 * mp.fsum(series[degree + 1 :])
+    assert (np.abs(values) <= sizes).all()
+    assert sizes.sum() <= math.exp(chebyshev.log_size(z, degree)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("d", "degree"), [(2, 0), (2, 9), (3, 6), (5, 4), (6, 1), (9, 3)])
+def test_monomials_are_all_there_once(d, degree):
+    layout = monomials.layout(d, degree)
+    first, second = exponents(layout.first, d), exponents(layout.second, d)
+    np.testing.assert_array_equal(first.sum(axis=1), layout.first.degrees)
+    np.testing.assert_array_equal(second.sum(axis=1), layout.second.degrees)
+    pairs = [tuple(a + c) for a in first for c in second if a.sum() + c.sum() <= degree]
+    assert len(set(pairs)) == len(pairs) == monomials.rank(d, degree) == (layout.scale > 0).sum()
+    for part, rows in ((layout.first, first), (layout.second, second)):
+        wanted = [math.factorial(sum(row)) / math.prod(map(math.factorial, row)) for row in rows]
+        np.testing.assert_allclose(part.multinomials, wanted, rtol=1e-15)
+
+
+@property_test
+@given(seed=st.integers(0, 10**6), d=st.integers(2, 7), degree=st.integers(0, 5), n=st.integers(1, 600))
+def test_moments_make_powers_of_inner_products(seed, d, degree, n):
+    rng = np.random.default_rng(seed)
+    layout, x, b = monomials.layout(d, degree), rng.standard_normal((7, d)), rng.standard_normal((n, d))
+    w, c = rng.standard_normal((2, n)), rng.standard_normal(degree + 1)
+    total = np.zeros((2, layout.moments))
+    parts = (layout.first.segments, layout.second.segments)
+    features.moments(b, w, *parts, layout.met, layout.n_second, total)
+    table = np.take(total, layout.source, axis=1) * (layout.scale * c[layout.power])
+    got = np.empty((7, 2))
+    features.polynomials(x, table, *parts, layout.used, layout.n_second, got)
+    wanted = np.polynomial.polynomial.polyval(x @ b.T, c) @ w.T
+    scale = np.polynomial.polynomial.polyval(np.abs(x) @ np.abs(b).T, np.abs(c)) @ np.abs(w).T
+    assert np.max(np.abs(got - wanted) / scale) < 1e-14
+
+
+CASES = [
+    (1, 0.0, 1e-14), (1, 1.0, 1e-14), (1, 20.0, 1e-9), (2, 1e-3, 1e-14), (2, 1.0, 1e-14), (2, 8.0, 1e-10),
+    (4, 1.0, 1e-12), (4, 5.0, 1e-6), (8, 1.0, 1e-6), (16, 0.5, 1e-5), (64, 0.01, 1e-4), (2000, 1e-6, 1e-5),
+]  # fmt: skip
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize(("dim", "concentration", "rtol"), CASES)
+def test_error_is_bounded(dim, concentration, rtol, normalize):
+    x, b = sphere(53, dim), sphere(700 if dim < 1000 else 20, dim, 1)
+    signed = np.random.default_rng(2).standard_normal((len(b), 3))
+    near = -signed[:, :1] * (b[:, :1] > 0.0)  # some weights are 0
+    for values in (signed, np.abs(signed), near):
+        got, taken = evaluate(
+            x, b, values, concentration, method="lowrank", rtol=rtol, normalize=normalize, explain=True
+        )
+        wanted, scale = truth(x, b, values, concentration, normalize)
+        assert (taken.method, taken.path) == ("lowrank", "numba")
+        assert distance(got, wanted, scale) <= min(taken.rtol, rtol + 3e-15)
+        assert taken.rtol <= rtol + 2e-13 * math.exp(2.0 * concentration)
+
+
+@wide
+@pytest.mark.parametrize(("dim", "concentration"), [(2, 0.1), (2, 6.0), (4, 1.0)])
+def test_rounding_is_bounded(dim, concentration, monkeypatch):
+    """With a degree so high that nothing else is left."""
+    x, b = sphere(200, dim), sphere(3000, dim, 1)
+    weights = np.random.default_rng(8).random((3000, 2))
+    wish = Problem(x, b, concentration / 2.0, np.dtype(np.float64), weights, True)
+    sums = lowrank.sums(wish, Tolerance(1e-19, math.inf), 1, lambda pairs: None)
+    wanted, scale = truth(x, b, weights, concentration)
+    off = distance(sums.partial.numerators, wanted, scale)
+    order = (dim - 1) / 2
+    mean = math.gamma(order + 1) * (2 / concentration) ** order * iv(order, concentration)  # of exp(lambda <x, b>)
+    assert 1e-17 < off < 4.0 * lowrank.ROUNDING * math.exp(concentration) / mean
+    assert off < sums.error < 1e-11
+    np.testing.assert_allclose(
+        sums.partial.denominator, truth(x, b, np.ones((3000, 1)), concentration)[0][:, 0], rtol=sums.error
+    )
+
+
+@wide
+def test_rounding_is_bounded_where_terms_cancel(monkeypatch):
+    concentration = 6.0
+    b = cap(300, 2, 6)
+    wish = drawn(-b[:50], b, concentration, 2)
+    sums = lowrank.sums(wish, Tolerance(1e-22, math.inf), 1, lambda pairs: None)
+    wanted, scale = truth(wish.x, b, wish.values, concentration)
+    off = distance(sums.partial.numerators, wanted, scale)
+    assert 2.0**-53 * (6.0 * concentration + 12.0) < off < sums.error < 3e-14 * math.exp(2.0 * concentration)
+
+
+def test_tasks_are_added_with_compensation(monkeypatch):
+    n = 64 * 2048
+    monkeypatch.setattr(lowrank, "BLOCK_WORK", 16.0 * 2048)
+    weights = np.zeros((n, 1))
+    weights[::2048] = 2.0**-54
+    weights[0] = 1.0
+    b = np.tile([[1.0, 0.0]], (n, 1))
+    wish = Problem(b[:1], b, 0.0, np.dtype(np.float64), weights, False)
+    assert (
+        abs(
+            lowrank.sums(wish, Tolerance(1e-14, 100.0 * 1e-14), 1, lambda pairs: None).partial.numerators
+            - (1.0 + 2.0**-48)
+        )
+        < 2.5e-16
+    )
+
+
+def test_runs_of_one_task_are_added():
+    x, b = sphere(3, 2), sphere(100_000, 2, 1)  # a task takes a sixteenth: three runs
+    values = np.random.default_rng(2).standard_normal(len(b))
+    sums = [evaluate(x, b, values, 0.5, method=method, rtol=1e-13) for method in ("lowrank", "dense")]
+    assert distance(*sums, np.abs(values).sum()) < 1e-12
+
+
+@wide
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_as_given(dtype):
+    """Lengths that are off by as much as is allowed count as they are."""
+    off = 0.99e-6 if dtype is np.float64 else 0.99e-3
+    rng = np.random.default_rng(3)
+    x, b = (
+        (s * (1 + rng.uniform(-off, off, (len(s), 1)))).astype(dtype) for s in (sphere(40, 3, 4), sphere(300, 3, 5))
+    )
+    values = rng.random(300).astype(dtype)
+    for normalize in (False, True):
+        got, taken = evaluate(x, b, values, 2.0, method="lowrank", rtol=1e-13, normalize=normalize, explain=True)
+        wanted, scale = truth(x, b, values, 2.0, normalize)
+        assert got.dtype == dtype
+        assert distance(got[:, None], wanted[:, None], scale[:, None]) <= (1e-14 if dtype is np.float64 else 7e-8)
+        assert taken.rtol < (3e-13 if dtype is np.float64 else 7e-8)
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+def test_points_far_from_all_control_points(normalize):
+    """The scale is far below the sum of weights: the degree has to grow with that."""
+    b = cap(200, 2, 6)
+    x = -b[:30]
+    values = np.random.default_rng(7).standard_normal((200, 2))
+    got, taken = evaluate(x, b, values, 3.0, method="lowrank", rtol=1e-10, normalize=normalize, explain=True)
+    wanted, scale = truth(x, b, values, 3.0, normalize)
+    assert scale.max() < 0.01 * np.abs(values).sum() or normalize
+    assert distance(got, wanted, scale) <= min(1e-10, taken.rtol)
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("signed", [False, True])
+def test_sums_that_roundings_would_spoil_are_dense(normalize, signed):
+    """Opposite caps: the scale is exp(-2 lambda) of the sum of weights."""
+    b = cap(200, 3, 6)
+    values = np.random.default_rng(7).random((200, 2)) - 0.5 * signed
+    got, taken = evaluate(-b[:30], b, values, 10.0, method="lowrank", rtol=1e-10, normalize=normalize, explain=True)
+    wanted, scale = truth(-b[:30], b, values, 10.0, normalize)
+    assert distance(got, wanted, scale) <= taken.rtol < 1e-12
+
+
+def test_sums_that_merely_cancel_are_not_spoilt():
+    """Jensen's bound of the scale and the result are small here, the scale is not."""
+    x, b = sphere(40, 2, 35), sphere(3000, 2, 36)
+    assert lowrank.sums(drawn(x, b, 6.0), Tolerance(1e-14, 100.0 * 1e-14), 1, lambda pairs: None).doubtful is None
+
+
+@wide
+@pytest.mark.parametrize("rtol", [0.1, 1.0, 1e300])
+def test_coarse_quotients_are_bounded(rtol):
+    """Computed denominators are far from the true ones: the bound is by what divides."""
+    b = cap(200, 2, 8)
+    for x in (-b[:30], sphere(100, 2, 9), b[:1]):
+        values = np.random.default_rng(10).standard_normal((200, 3))
+        for concentration in (0.3, 1.0, 3.0, 6.0):
+            got, taken = evaluate(
+                x, b, values, concentration, method="lowrank", rtol=rtol, normalize=True, explain=True
+            )
+            wanted, scale = truth(x, b, values, concentration, True)
+            assert distance(got, wanted, scale) <= taken.rtol <= 0.1
+
+
+def test_quotients_err_by_what_divides():
+    """Ten terms of 1, nine tenths of them lost in the denominator: the quotient is 10 instead of 1."""
+    b = np.tile([[1.0, 0.0]], (10, 1))
+    wish = Problem(b[:1], b, 1.0, np.dtype(float), np.ones((10, 1)), True)
+    state = Partial(np.zeros(1), np.full((1, 1), 10.0), np.ones(1))
+    assert 9.0 <= 0.9 * jensen.Scales.of(wish).sharpened(state, 0.9, True).need(True) <= 18.0 * (1.0 + 1e-9)
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+def test_bound_of_a_crude_polynomial(normalize, monkeypatch):
+    """A degree that is too low by far: what is left out is nearly the sum, and still bounded."""
+    b = cap(200, 2, 8)
+    x = np.concatenate([-b[:30], sphere(30, 2, 9)])
+    wish = drawn(x, b, 2.0, 2, normalize)
+    wanted, scale = truth(x, b, wish.values, 2.0, normalize)
+    errors = []
+    for coarsest in (1.0, 30.0, 1e3):
+        monkeypatch.setattr(lowrank, "COARSEST", coarsest)
+        sums = lowrank.sums(wish, Tolerance(1e9, math.inf), 1, lambda pairs: None)
+        below = sums.partial.denominator[:, None] if normalize else 1.0
+        errors.append(sums.error)
+        assert distance(sums.partial.numerators / below, wanted, scale) <= sums.error
+    assert max(errors) > 0.3
+
+
+@pytest.mark.parametrize(("m", "n", "p"), [(1, 1, 1), (1, 700, 5), (17, 3, 1), (33, 65, 4), (5, 257, 9)])
+def test_all_shapes_agree_with_dense_sums(m, n, p):
+    x, b, values = sphere(m, 3, 4), sphere(n, 3, 5), np.random.default_rng(6).standard_normal((n, p))
+    for normalize in (False, True):
+        wanted = evaluate(x, b, values, 1.5, method="dense", normalize=normalize)
+        got = evaluate(x, b, values, 1.5, method="lowrank", normalize=normalize)
+        np.testing.assert_allclose(got, wanted, atol=1e-14 * np.abs(values).sum())
+
+
+def test_weights_of_zero():
+    x, b = sphere(5, 2), sphere(9, 2, 1)
+    assert (evaluate(x, b, np.zeros(9), 1.0, method="lowrank") == 0.0).all()
+    got, taken = evaluate(
+        x, b, np.stack([np.zeros(9), np.ones(9)], axis=1), 1.0, method="lowrank", normalize=True, explain=True
+    )
+    np.testing.assert_allclose(got, [[0.0, 1.0]] * 5, rtol=1e-15)
+    assert taken.rtol < 1e-12
+
+
+def test_columns_of_different_size_do_not_disturb_each_other():
+    x, b, column = sphere(50, 2), sphere(60, 2, 1), np.random.default_rng(18).random(60)
+    got = evaluate(x, b, np.stack([column * 1e-290, column, column * 1e290], axis=1), 1.0, method="lowrank")
+    np.testing.assert_allclose(got[:, 0] * 1e290, got[:, 1], rtol=1e-14)
+    np.testing.assert_allclose(got[:, 2] * 1e-290, got[:, 1], rtol=1e-14)
+
+
+def test_any_layout_of_input():
+    x, b, values = sphere(40, 2, 32), sphere(60, 2, 33), np.random.default_rng(34).standard_normal((60, 2))
+    plain = evaluate(x, b, values, 1.0, method="lowrank")
+    before = len(features.moments.signatures), len(features.polynomials.signatures)
+    x.flags.writeable = b.flags.writeable = False
+    np.testing.assert_array_equal(evaluate(x, b, np.asfortranarray(values), 1.0, method="lowrank"), plain)
+    turned = evaluate(np.asfortranarray(x)[::-1], np.repeat(b, 2, axis=0)[::2], values, 1.0, method="lowrank")
+    np.testing.assert_array_equal(turned[::-1], plain)
+    assert (len(features.moments.signatures), len(features.polynomials.signatures)) == before  # nothing compiled again
+
+
+def test_any_number_of_workers_gives_the_same_bits(monkeypatch):
+    x, b, values = sphere(3001, 3, 26), sphere(5000, 3, 27), np.random.default_rng(28).standard_normal((5000, 2))
+    monkeypatch.setattr(lowrank, "BLOCK_WORK", 3e5)
+    one = evaluate(x, b, values, 1.0, method="lowrank", normalize=True)
+    for workers in (2, 3, 7, -1):
+        np.testing.assert_array_equal(
+            evaluate(x, b, values, 1.0, method="lowrank", normalize=True, workers=workers), one
+        )
+    dense = evaluate(x, b, values, 1.0, method="dense", normalize=True)
+    np.testing.assert_allclose(one, dense, atol=1e-14)
+    monkeypatch.setattr(lowrank, "BLOCK_WORK", 1e8)
+    np.testing.assert_allclose(evaluate(x, b, values, 1.0, method="lowrank", normalize=True), one, atol=1e-14)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 7), (1001, 999)])
+def test_all_pairs_are_reported(monkeypatch, m, n):
+    monkeypatch.setattr(lowrank, "BLOCK_WORK", 1e5)
+    heard = []
+    lowrank.sums(drawn(sphere(m, 2), sphere(n, 2, 1), 1.0, 2, True), Tolerance(1e-10, 100.0 * 1e-10), 2, heard.append)
+    assert sum(heard) == m * n
+    assert min(heard) >= 0
+    assert len(heard) > 2 or m < 1000
+
+
+def test_interruption_between_blocks(monkeypatch):
+    monkeypatch.setattr(lowrank, "BLOCK_WORK", 1e5)
+    calls = []
+
+    def stop(pairs):
+        calls.append(pairs)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lowrank.sums(drawn(sphere(1000, 2), sphere(1000, 2, 1), 1.0), Tolerance(1e-10, 100.0 * 1e-10), 2, stop)
+    assert len(calls) == 1
+
+
+def test_memory_does_not_grow_with_the_points(monkeypatch):
+    monkeypatch.setattr(lowrank, "BLOCK_WORK", 1e6)
+    peaks = []
+    for n in (2000, 40_000):
+        x, b = sphere(n, 4), sphere(n, 4, 1)
+        lowrank.sums(drawn(x[:5], b[:5], 1.0), Tolerance(1e-10, 100.0 * 1e-10), 1, lambda pairs: None)
+        given_problem = drawn(x, b, 1.0)
+        tracemalloc.start()
+        lowrank.sums(given_problem, Tolerance(1e-10, 100.0 * 1e-10), 1, lambda pairs: None)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 2.5e6  # all pairs: 1.3e10; results: 1e6
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"concentration": 40.0}, r"expects to prove an error of \d.*largest row, .* of each: rtol=\S+ would admit it"),
+        ({"concentration": 1e4}, "concentration 10000 is too large for polynomials"),
+        ({"rtol": None}, 'only "dense" leaves out nothing'),
+        ({"dim": 64, "concentration": 5.0, "rtol": 1e-6}, "65 variables and degree 18 has too many"),
+    ],
+)
+def test_what_it_cannot_do(change, match):
+    wishes = {"dim": 2, "concentration": 1.0, "rtol": 1e-14} | change
+    x = sphere(3, wishes["dim"])
+    with pytest.raises(ValueError, match=match):
+        evaluate(x, x, np.ones(3), wishes["concentration"], method="lowrank", rtol=wishes["rtol"])
+
+
+def test_no_angles_no_offsets():
+    x = sphere(3, 2)
+    angles = Problem(x, x, 1.0, np.dtype(np.float64), None)
+    offset = Problem(x, x, 1.0, np.dtype(np.float64), np.ones((3, 1)), offset=np.zeros(3))
+    assert "angles" in lowrank.obstacle(angles, Tolerance(1e-6, 1e-6))
+    assert "offsets" in lowrank.obstacle(offset, Tolerance(1e-6, 1e-6))
+    assert lowrank.obstacle(drawn(x, x, 1.0), Tolerance(1e-6, 1e-6)) == ""
+    with pytest.raises(ValueError, match="not relative to each row's own sum"):
+        evaluate(x, x, np.ones(3), 1.0, method="lowrank", log=True)
+
+
+def test_auto_knows_the_price():
+    x, b = sphere(100, 4), sphere(100, 4, 1)
+    assert evaluate(x, b, np.ones(100), 1.0, rtol=1e-10, explain=True)[1].method == "dense"
+    many = np.tile(x, (10_000, 1))
+    costs = plan.compare(drawn(many, many, 1.0), Tolerance(1e-10, 1e-10), False)[0]
+    assert min(costs, key=costs.get) == "lowrank"
+    assert "lowrank" not in plan.compare(drawn(many, many, 1e4), Tolerance(1e-10, 1e-10), False)[0]
+    low, high = (lowrank.cost(drawn(many, many, 1.0, p), Tolerance(1e-10, 1e-10)) for p in (1, 8))
+    assert low < high < 9.0 * low

@@ -1,0 +1,50 @@
+"""Sums in threads and processes of the user's own."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from spherapprox import evaluate, sphere
+
+X, B = sphere.uniform(2, 300, 0), sphere.uniform(2, 500, 1)
+
+
+def test_many_threads_at_once(compiled):
+    values = [np.random.default_rng(seed).random(len(B)) for seed in range(8)]
+    alone = [evaluate(X, B, v, 20.0, workers=2) for v in values]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda v: evaluate(X, B, v, 20.0, workers=2), values))
+    for a, b in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+SCRIPT = """
+import multiprocessing, os, sys
+import numpy as np
+from spherapprox import evaluate, sphere
+from spherapprox.summation import dense
+
+dense.COMPILE_WORTH = -1.0
+x, b = sphere.uniform(2, 300, 0), sphere.uniform(2, 500, 1)
+
+def sums(seed):
+    return evaluate(x, b, np.random.default_rng(seed).random(len(b)), 20.0, workers=2)
+
+if __name__ == "__main__":
+    here = [sums(seed) for seed in range(4)]
+    with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
+        there = pool.map(sums, range(4))
+    assert all(np.array_equal(a, b) for a, b in zip(here, there))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_pools_of_processes(method, tmp_path):
+    if method == "fork" and sys.platform != "linux":
+        pytest.skip("fork is the default on Linux alone")
+    script = tmp_path / "sums.py"
+    script.write_text(SCRIPT)
+    subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", str(script), method], check=True, timeout=120)

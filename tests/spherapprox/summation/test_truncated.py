@@ -1,0 +1,399 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sums import problem, sphere, truth, unit, wide
+
+from spherapprox import evaluate
+from spherapprox._kernels.summation import boxes, curve, layout
+from spherapprox._kernels.summation import truncated as kernels
+from spherapprox.summation import all_pairs, dense, plan, sampled, truncated
+from spherapprox.summation.method import Tolerance
+from spherapprox.summation.problem import Problem
+
+TINY = np.finfo(np.float64).smallest_normal
+
+
+def clusters(n, dim, seed=0, spread=0.03):
+    rng = np.random.default_rng(seed)
+    x = sphere(6, dim, 99)[rng.integers(0, 6, n)] + spread * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
+    return unit(x)
+
+
+def computed_pairs(monkeypatch):
+    """Count the pairs that the kernels compute."""
+    counts = []
+    for name in ("truncated_sums", "truncated_triples"):
+        kernel = getattr(kernels, name)
+        monkeypatch.setattr(kernels, name, lambda *a, kernel=kernel: counts.append(kernel(*a)))
+    return counts
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize(("dim", "p"), [(1, 1), (2, 3), (2, 1), (4, 2), (12, 1)])
+def test_errors_keep_to_the_bound_in_every_row(dim, p, normalize):
+    x, b = np.concatenate([sphere(25, dim, 1), clusters(25, dim, 2)]), clusters(900, dim, 3)
+    values = np.random.default_rng(4).standard_normal((900, p)) * 10.0 ** np.linspace(-6.0, 0.0, 900)[:, None]
+    values[::3] = 0.0
+    for concentration in (0.0, 300.0, 1e4, 1e8):
+        wanted, scale = truth(x, b, values, concentration, normalize)
+        for rtol in (1e-14, 1e-2, 5.0):
+            got, taken = evaluate(
+                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol, explain=True
+            )
+            assert taken.method == "truncated"
+            assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
+            rounding = evaluate(x, b, values, concentration, normalize=normalize, method="dense", explain=True)[1].rtol
+            assert taken.rtol <= (rounding + rtol) * (1.0 + 1e-12)
+
+
+@wide
+def test_positive_values_keep_their_digits_near_control_points():
+    b = sphere(2000, 2, 5)
+    values = np.random.default_rng(6).random(2000) + 0.1
+    for concentration in (1e2, 1e4, 1e6):
+        x = b[:40] + np.random.default_rng(7).standard_normal((40, 3)) / np.sqrt(6.0 * concentration)
+        x = unit(x)
+        for normalize in (False, True):
+            wanted, _ = truth(x, b, values[:, None], concentration, normalize)
+            got = evaluate(x, b, values, concentration, normalize=normalize, method="truncated")
+            assert np.max(np.abs(got / wanted[:, 0] - 1.0)) <= 3e-15
+
+
+@wide
+@pytest.mark.parametrize("normalize", [False, True])
+def test_float32_keeps_to_the_bound(normalize):
+    x, b = sphere(50, 2, 8).astype(np.float32), sphere(1000, 2, 9).astype(np.float32)
+    values = np.random.default_rng(10).standard_normal((1000, 2)).astype(np.float32)
+    for concentration in (10.0, 1e3, 1e5, 1e8):
+        wanted, scale = truth(x, b, values, concentration, normalize)
+        for rtol in (1e-6, 1e-2):
+            got, taken = evaluate(
+                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol, explain=True
+            )
+            assert got.dtype == np.float32
+            assert (np.abs(got - wanted) <= taken.rtol * scale + np.finfo(np.float32).smallest_normal).all()
+
+
+@wide
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    dim=st.integers(1, 4),
+    log_concentration=st.floats(-2.0, 9.0),
+    log_rtol=st.floats(-14.0, 0.0),
+    normalize=st.booleans(),
+    clustered=st.booleans(),
+)
+def test_the_bound_holds_for_any_problem(seed, dim, log_concentration, log_rtol, normalize, clustered):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 500), rng.integers(1, 40)
+    make = clusters if clustered else sphere
+    x, b, values = make(m, dim, seed), make(n, dim, seed + 1), rng.standard_normal((n, 1)) ** 5
+    wanted, scale = truth(x, b, values, 10.0**log_concentration, normalize)
+    got, taken = evaluate(
+        x,
+        b,
+        values,
+        10.0**log_concentration,
+        normalize=normalize,
+        method="truncated",
+        rtol=10.0**log_rtol,
+        explain=True,
+    )
+    assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e4])
+def test_the_bound_is_nearly_attained(weight):
+    # A block of points at the pole and the others elsewhere together: these are left out as soon as they may be.
+    there = np.array([[np.sin(0.5), 0.0, np.cos(0.5)]])
+    few, many = boxes.BLOCK, 6400 - boxes.BLOCK
+    b = np.concatenate([np.tile(there, (many, 1)), np.tile([[0.0, 0.0, 1.0]], (few, 1))])
+    values = np.repeat([weight, 1.0], [many, few])
+    losses = []
+    for exponent in np.linspace(7.0, 12.0, 21):
+        concentration = (exponent + np.log(weight)) / (1.0 - np.cos(0.5))
+        lost = many * np.exp(-exponent)
+        got = evaluate(b[-1:], b, values, concentration, method="truncated", rtol=1e-2)[0]
+        losses.append(1.0 - got / (few + lost))
+    assert 5e-3 < max(losses) <= 1e-2
+
+
+def test_few_pairs_are_computed_and_something_is_left_out(monkeypatch):
+    x, b = sphere(4000, 2, 11), sphere(4000, 2, 12)
+    values = np.random.default_rng(13).random(4000) + 0.1
+    counts = computed_pairs(monkeypatch)
+    everything = evaluate(x, b, values, 1e3, method="dense")
+    left_out = []
+    for rtol in (1e-14, 1e-2):
+        counts.clear()
+        got = evaluate(x, b, values, 1e3, method="truncated", rtol=rtol)
+        left_out.append(np.max(np.abs(got / everything - 1.0)))
+        assert 0 < sum(counts) < 0.25 * 4000**2
+    assert left_out[0] < 1e-14
+    assert 1e-13 < left_out[1] < 1e-2
+    counts.clear()
+    evaluate(x, b, values, 1e9, method="truncated", normalize=True)  # nearly all plain sums underflow
+    assert 0 < sum(counts) < 0.12 * 4000**2
+
+
+def test_clusters_in_many_dimensions(monkeypatch):
+    x, b = clusters(3000, 16, 14), clusters(3000, 16, 15)
+    counts = computed_pairs(monkeypatch)
+    got = evaluate(x, b, np.ones(3000), 1e3, method="truncated")
+    assert sum(counts) < 0.5 * 3000**2
+    np.testing.assert_allclose(got, evaluate(x, b, np.ones(3000), 1e3, method="dense"), rtol=1e-13)
+
+
+@pytest.mark.parametrize("concentration", [200.0, 1e5, 1e8, 1e300])
+def test_softmax_where_nothing_is_near(concentration):
+    b = clusters(900, 2, 16)[:, [2, 1, 0]]
+    x = -b[:300]
+    values = np.random.default_rng(17).random((900, 2))
+    got = evaluate(x, b, values, concentration, normalize=True, method="truncated")
+    wanted = evaluate(x, b, values, concentration, normalize=True, method="dense")
+    np.testing.assert_allclose(got, wanted, rtol=1e-11)
+
+
+@pytest.mark.parametrize("concentration", [60.0, 1e4, 1e8])
+def test_logarithms_keep_to_the_bound(concentration):
+    x, b = sphere(200, 2, 18), sphere(1500, 2, 19)
+    values = 10.0 ** np.random.default_rng(20).uniform(-300.0, 300.0, 1500)
+    values[::7] = 0.0
+    for normalize in (False, True):
+        got, taken = evaluate(
+            x, b, values, concentration, log=True, normalize=normalize, method="truncated", explain=True
+        )
+        assert taken.method == "truncated"
+        wanted = evaluate(x, b, values, concentration, log=True, normalize=normalize, method="dense")
+        atol = 1e-12 + 3e-18 * concentration  # exponents of a million round
+        np.testing.assert_allclose(got, wanted, rtol=1e-13, atol=atol)
+
+
+def test_huge_values_lift_tiny_exponentials():
+    x, b = clusters(40, 1, 21), -clusters(500, 1, 22)
+    for concentration in (400.0, 600.0):
+        got = evaluate(x, b, np.full(500, 1e300), concentration, method="truncated")
+        wanted = evaluate(x, b, np.full(500, 1e300), concentration, method="dense")
+        np.testing.assert_allclose(got, wanted, rtol=1e-11)
+        assert (got > 0.0).any()
+
+
+@wide
+def test_each_column_has_its_own_scale():
+    # Of a class that is far away only far points say anything: they must not be left out for those of the others.
+    b = np.concatenate([clusters(500, 2, 23)[:, [i, (i + 1) % 3, (i + 2) % 3]] for i in range(3)])
+    values = np.zeros((1500, 3))
+    values[np.arange(1500), np.arange(1500) // 500] = 10.0 ** np.array([0.0, -200.0, 3.0])[np.arange(1500) // 500]
+    for normalize in (False, True):
+        wanted, _ = truth(b[::60], b, values, 200.0, normalize)
+        got = evaluate(b, b, values, 200.0, normalize=normalize, method="truncated", rtol=1e-3)[::60]
+        np.testing.assert_allclose(got, wanted.astype(np.float64), rtol=1.1e-3)
+
+
+def test_values_of_zero():
+    x, b = sphere(50, 2, 24), sphere(500, 2, 25)
+    np.testing.assert_array_equal(evaluate(x, b, np.zeros((500, 2)), 1e4, method="truncated"), np.zeros((50, 2)))
+    np.testing.assert_array_equal(evaluate(x, b, np.zeros(500), 1e4, method="truncated", normalize=True), np.zeros(50))
+    one = np.zeros(500)
+    one[7] = -2.0
+    got = evaluate(x, b, one, 5.0, method="truncated")
+    np.testing.assert_allclose(got, -2.0 * np.exp(-2.5 * ((x - b[7]) ** 2).sum(axis=1)), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 2), (3, 1), (2, 65), (25, 64), (97, 129)])
+def test_few_points_agree_with_dense_sums(m, n):
+    x, b = sphere(m, 3, 26), sphere(n, 3, 27)
+    values = np.random.default_rng(28).random((n, 5))
+    for normalize in (False, True):
+        got = evaluate(x, b, values, 50.0, normalize=normalize, method="truncated")
+        wanted = evaluate(x, b, values, 50.0, normalize=normalize, method="dense")
+        np.testing.assert_allclose(got, wanted, rtol=1e-13)
+
+
+def test_equal_points_are_one_point():
+    b = np.tile(np.eye(3)[:1], (1000, 1))
+    np.testing.assert_allclose(evaluate(b[:50], b, np.ones(1000), 1e6, method="truncated"), 1000.0, rtol=1e-15)
+    np.testing.assert_array_equal(evaluate(-b[:50], b, np.ones(1000), 1e6, method="truncated", normalize=True), 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_any_number_of_workers_gives_the_same_bits(monkeypatch, dtype):
+    x, b = sphere(3001, 2, 29).astype(dtype), sphere(2001, 2, 30).astype(dtype)
+    values = np.random.default_rng(31).standard_normal((2001, 2)).astype(dtype)
+    for concentration, normalize in ((300.0, False), (1e8, True)):
+        one = evaluate(x, b, values, concentration, normalize=normalize, method="truncated")
+        for workers in (2, 3, -1):
+            got = evaluate(x, b, values, concentration, normalize=normalize, method="truncated", workers=workers)
+            np.testing.assert_array_equal(got, one)
+    monkeypatch.setattr(truncated, "TASK_WORK", 1.0)
+    monkeypatch.setattr(truncated, "TASKS", 10**6)
+    got = evaluate(x, b, values, concentration, normalize=normalize, method="truncated", workers=2)
+    np.testing.assert_array_equal(got, one)
+
+
+@pytest.mark.parametrize("values", [np.ones(900), np.zeros(900)])
+def test_all_pairs_are_reported(values):
+    heard = []
+    truncated.sums(
+        problem(sphere(700, 2), sphere(900, 2, 1), values, 1e8, normalize=False),
+        Tolerance(1e-14, 1e-11),
+        1,
+        heard.append,
+    )
+    assert sum(heard) == 700 * 900
+
+
+def test_memory_does_not_grow_with_the_product():
+    x, b = sphere(6000, 2, 32), sphere(6000, 2, 33)
+    evaluate(x[:5], b, np.ones(6000), 1e4, method="truncated")
+    tracemalloc.start()
+    evaluate(x, b, np.ones(6000), 1e4, method="truncated")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6e6  # all pairs: 288e6
+
+
+def steps_along_the_curve(rows, cube_bits=0):
+    keys = np.empty(len(rows), np.uint64)
+    curve.number(rows, np.arange(len(rows)), np.array([[0, len(rows)]]), cube_bits, keys)
+    assert len(np.unique(keys >> np.uint64(32))) == len(rows)
+    return np.abs(np.diff(rows[np.argsort(keys)], axis=0))
+
+
+@pytest.mark.parametrize(("n", "d"), [(16, 2), (8, 3), (2, 5), (32, 1)])
+def test_the_curve_goes_from_box_to_neighbour(n, d):
+    grid = np.stack(np.meshgrid(*[np.arange(float(n))] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    np.testing.assert_array_equal(steps_along_the_curve(grid).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_curve_on_each_face_of_the_cube(dim):
+    on_face = (np.arange(16.0) - 7.5) / 8.0
+    face = np.stack(np.meshgrid(*[on_face] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+    faces = [np.insert(face, j, sign, axis=1) for j in range(dim + 1) for sign in (1.0, -1.0)]
+    steps = steps_along_the_curve(np.concatenate(faces), 4).sum(axis=1)
+    across = np.arange(1, len(steps) + 1) % len(face) == 0  # from one face to the next
+    np.testing.assert_allclose(steps[~across], 0.125)
+
+
+@pytest.mark.parametrize("n", [1, 33, 1000, 30_000])
+@pytest.mark.parametrize("kind", ["sphere", "clusters", "grid", "nested", "equal", "many columns"])
+def test_blocks_of_an_order_are_small(n, kind):
+    rng = np.random.default_rng(34)
+    rows = {
+        "sphere": lambda: sphere(n, 2, 34),
+        "clusters": lambda: clusters(n, 3, 34, 1e-7),
+        "grid": lambda: np.round(sphere(n, 2, 34), 1),
+        "nested": lambda: np.array([0.6, 0.8, 0.0]) + 10.0 ** rng.uniform(-12.0, -3.0, (n, 1)) * sphere(n, 2, 34),
+        "equal": lambda: np.tile([[0.0, -1.0, 0.0]], (n, 1)),
+        "many columns": lambda: clusters(n, 16, 34),
+    }[kind]()
+    order = curve.order_of(rows)
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    blocks = rows[order][: n // 32 * 32].reshape(-1, 32, rows.shape[1])
+    if n < 30_000:
+        return
+    widths = np.linalg.norm(np.ptp(blocks, axis=1), axis=1)
+    if kind == "nested":  # as wide as they are far from the center of all scales
+        far = np.linalg.norm(blocks.mean(axis=1) - [0.6, 0.8, 0.0], axis=1)
+        assert np.median(widths / far) < 3.0
+    else:
+        limit = {
+            "sphere": 4.5 * np.sqrt(32 * 4.0 / n),
+            "clusters": 1e-7,
+            "grid": 0.25,
+            "equal": 0.0,
+            "many columns": 0.1,
+        }
+        assert np.median(widths) <= limit[kind]
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 600, 5003])
+def test_boxes_and_masses(n):
+    b, values = clusters(n, 2, 34), np.random.default_rng(35).standard_normal((n, 2)) ** 3
+    task = truncated._sorted(problem(b, b, values, 10.0), 1e-14)
+    of_blocks, of_bundles, rows, lower, least = task.tree
+    sizes = np.abs(task.problem.weights(slice(0, n)))
+    masses = np.concatenate([sizes / sizes.mean(axis=0), np.ones((n, 1))], axis=1)
+    np.testing.assert_array_equal(rows[:n], b[task.order])
+    np.testing.assert_allclose(lower[:n], np.log(masses.min(axis=1)))
+    assert least == pytest.approx(np.log(n))
+    for found, size in ((of_blocks, boxes.BLOCK), (of_bundles, boxes.BLOCK * boxes.BUNDLE)):
+        for k in range(found.shape[1]):
+            part = slice(k * size, min((k + 1) * size, n))
+            if part.start >= n:
+                np.testing.assert_array_equal(found[:, k], [np.inf] * 3 + [-np.inf] * 5)
+                continue
+            np.testing.assert_array_equal(found[:3, k], rows[part].min(axis=0))
+            np.testing.assert_array_equal(found[3:6, k], rows[part].max(axis=0))
+            assert found[6, k] == pytest.approx(np.log(masses[part].max()))
+            sums = masses[part].sum(axis=0).min()
+            assert np.log(masses[part].min(axis=1).max()) - 1e-12 <= found[7, k] <= np.log(sums) + 1e-12
+            if size == boxes.BLOCK:
+                assert found[7, k] == pytest.approx(np.log(sums))
+
+
+def test_truncation_costs_less_than_all_pairs_where_pairs_are_left_out():
+    def costs(n, dim, concentration, **options):
+        task = problem(sphere(n, dim, 36), sphere(n, dim, 37), np.ones(n), concentration, **options)
+        first = truncated.cost(task, Tolerance(1e-14, 1e-11))
+        assert truncated.cost(task, Tolerance(1e-14, 1e-11)) == first
+        return first, dense.cost(task, Tolerance(1e-14, 1e-11))
+
+    assert costs(100, 2, 1e6)[0] == np.inf  # not worth a look
+    assert costs(20000, 2, 10.0)[0] == np.inf  # no pair is below the tolerance
+    low, all_pairs = costs(100_000, 2, 1e4)
+    assert low < 0.2 * all_pairs
+    assert costs(20000, 16, 100.0)[0] > costs(20000, 16, 100.0)[1]
+    with_shift = costs(20000, 2, 1e9, normalize=True)[0]
+    assert with_shift > costs(20000, 2, 1e9, normalize=False)[0]
+
+
+def uneven(n, dim, seed):
+    """Fifty clusters, of very different sizes and widths."""
+    rng, common = np.random.default_rng(seed), np.random.default_rng(5)
+    sizes = np.arange(1.0, 51.0) ** -1.5
+    which = rng.choice(50, n, p=sizes / sizes.sum())
+    widths = np.exp(common.uniform(np.log(1e-4), np.log(0.3), 50))
+    x = sphere(50, dim, 99)[which] + widths[which, None] * rng.standard_normal((n, dim + 1)) / np.sqrt(dim + 1)
+    return unit(x)
+
+
+@pytest.mark.parametrize(
+    ("make", "dim", "concentration"),
+    [(sphere, 1, 1e4), (sphere, 2, 1e2), (sphere, 2, 1e4), (sphere, 4, 1e4)]
+    + [
+        (make, dim, concentration) for make in (clusters, uneven) for dim in (2, 4) for concentration in (1e2, 1e4, 1e6)
+    ],
+)
+def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concentration):
+    n = 6000
+    x, b = make(n, dim, 38), make(n, dim, 39)
+    counts = computed_pairs(monkeypatch)
+    evaluate(x, b, np.ones(n), concentration, method="truncated")
+    task = problem(x, b, np.ones(n), concentration, normalize=False)
+    cut = np.log(n / 1e-14) + truncated.USUAL
+    share, _ = sampled.share(task, *layout.near_sizes(), cut, truncated._most(task))
+    assert 0.5 < share / (sum(counts) / n**2) < 2.0
+
+
+def test_auto_takes_the_cheaper(monkeypatch):
+    monkeypatch.setattr(all_pairs, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
+    x, b = sphere(8000, 2, 40), sphere(8000, 2, 41)
+    got, taken = evaluate(x, b, np.ones(8000), 1e5, explain=True)
+    assert taken.method == "truncated"
+    assert set(taken.costs) >= {"dense", "truncated"}
+    np.testing.assert_array_equal(got, evaluate(x, b, np.ones(8000), 1e5, method="truncated"))
+    assert evaluate(x[:500], b, np.ones(8000), 2.0, explain=True)[1].method != "truncated"
+
+
+def test_angles_are_for_the_dense_method():
+    task = Problem(sphere(3, 2), sphere(3, 2), 1.0, np.dtype(np.float64), None)
+    assert "angles" in truncated.obstacle(task, Tolerance(1e-14, 1e-11))
+    with pytest.raises(ValueError, match=r"'method' 'truncated' cannot be used here: angles.*method=\"auto\""):
+        plan.evaluated(task, plan.Wish("truncated", 1e-14, 1), False)

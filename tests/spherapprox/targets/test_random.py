@@ -1,0 +1,166 @@
+"""Random targets: what they are, and their constants against the largest values and slopes found."""
+
+import math
+import pickle
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import harmonics, points, special, sphere, targets
+from spherapprox.targets import random
+
+FEW = settings(max_examples=15)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def found(target, seed, n=400):
+    """The largest value and the largest Hoelder quotient over random points and close neighbours of them."""
+    x = sphere.uniform(target.dim, n, seed)
+    rng = np.random.default_rng([seed, 1])
+    near = x + rng.normal(size=x.shape) * 10.0 ** rng.uniform(-5.0, 0.0, (n, 1))
+    near /= np.linalg.norm(near, axis=1, keepdims=True)
+    f, g = target(x), target(near)
+    keep = sphere.distance(x, near) > 1e-6
+    quotient = np.abs(f - g)[keep] / sphere.distance(x, near)[keep] ** target.exponent
+    return max(np.abs(f).max(), np.abs(g).max()), quotient.max()
+
+
+@FEW
+@given(st.integers(1, 6), st.integers(0, 8), SEEDS)
+def test_constants_of_polynomials_are_bounds(dim, degree, seed):
+    target = targets.random_bandlimited(dim, degree if dim < 5 else degree // 2, seed)
+    value, slope = found(target, seed)
+    assert value <= target.sup_norm
+    assert slope <= target.lipschitz * (1.0 + 1e-9) + 1e-9
+
+
+@pytest.mark.parametrize(("dim", "room"), [(1, 1.002), (2, 1.03)])
+def test_constants_of_polynomials_are_nearly_attained_on_circle_and_sphere(dim, room):
+    target = targets.random_bandlimited(dim, 6, 5)
+    x = points.gauss_product(dim, 3000 if dim == 1 else 300).points
+    assert target.sup_norm <= room * np.abs(target(x)).max()
+    if dim == 1:
+        slopes = np.abs(np.diff(target(x))) / sphere.distance(x[1:], x[:-1])
+        assert target.lipschitz <= room * slopes.max()
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 6])
+def test_a_polynomial_of_its_degree_with_mean_square_one(dim):
+    target = targets.random_bandlimited(dim, 3, 2)
+    rule = points.gauss_product(dim, 8)
+    assert rule.integrate(lambda x: target(x) ** 2) == pytest.approx(1.0, rel=1e-13)
+    table = harmonics.hyperspherical_harmonics(4, rule.points)
+    c = table.T @ (rule.weights * target(rule.points))
+    of = harmonics.hyperspherical_degrees(4, dim)
+    assert np.abs(c[of == 4]).max() < 1e-13
+    assert np.abs(c[of == 3]).max() > 1e-3
+
+
+@FEW
+@given(st.integers(1, 8), st.floats(0.05, 9.0).filter(lambda s: abs(s / 2 - round(s / 2)) > 1e-3), SEEDS)
+def test_constants_of_smooth_targets_are_bounds(dim, smoothness, seed):
+    target = targets.random_smooth(dim, smoothness, seed, terms=3)
+    value, slope = found(target, seed)
+    assert value <= target.sup_norm
+    assert slope <= target.lipschitz * (1.0 + 1e-9) + 1e-9
+    assert target.exponent == min(smoothness, 1.0)
+
+
+@pytest.mark.parametrize("smoothness", [0.5, 1.0, 1.5, 3.0])
+def test_constants_of_a_single_power_are_attained(smoothness):
+    target = targets.random_smooth(1, smoothness, 3, terms=1)
+    y = target.function.args[1][0]
+    angle = np.linspace(1e-7, math.pi, 200_001)
+    x = np.stack([y[0] * np.cos(angle) - y[1] * np.sin(angle), y[1] * np.cos(angle) + y[0] * np.sin(angle)], axis=1)
+    f = np.abs(target(x))
+    assert f.max() == pytest.approx(target.sup_norm, rel=1e-9)
+    slope = (np.abs(np.diff(f)) / np.diff(angle)).max() if smoothness > 1 else (f / angle**smoothness).max()
+    assert slope == pytest.approx(target.lipschitz, rel=1e-6)
+
+
+@pytest.mark.parametrize(("dim", "smoothness"), [(1, 0.5), (2, 3.7), (5, 2.5)])
+def test_bound_of_the_distance_to_polynomials_is_the_tail_of_the_expansion(dim, smoothness):
+    """The coefficients by Funk and Hecke's formula in 20 digits, and the tail as 0 less the partial sum."""
+    n = 3
+    with mpmath.workdps(20):
+        s, total = mpmath.mpf(smoothness), mpmath.mpf(0)
+        alpha = mpmath.mpf(dim - 1) / 2
+        norm = mpmath.quad(lambda a: mpmath.sin(a) ** (dim - 1), [0, mpmath.pi])
+        for k in range(n + 1):
+
+            def p(a, k=k):
+                t = mpmath.cos(a)
+                return (
+                    mpmath.chebyt(k, t) if dim == 1 else mpmath.gegenbauer(k, alpha, t) / mpmath.gegenbauer(k, alpha, 1)
+                )
+
+            q = (
+                mpmath.quad(lambda a: mpmath.sin(a / 2) ** s * p(a) * mpmath.sin(a) ** (dim - 1), [0, 1, mpmath.pi])
+                / norm
+            )
+            total += (math.comb(dim + k, dim) - (math.comb(dim + k - 2, dim) if k > 1 else 0)) * q
+    assert random.approximation_bound(dim, smoothness, n) == pytest.approx(abs(float(total)), rel=1e-9)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 4])
+def test_the_projection_is_within_the_bound(dim):
+    """What is left of one power after its projection is at most the bound, and reaches it at the centre."""
+    s, n = 1.5, 5
+    y = np.eye(dim + 1)[-1]
+    t = np.linspace(-1.0, 1.0, 2001)
+    q, sizes = [], np.bincount(harmonics.hyperspherical_degrees(n, dim))
+    for k in range(n + 1):
+        ratio = math.prod((-s / 2 + i) / (dim + s / 2 + i) for i in range(k))
+        q.append(ratio * math.gamma(dim) * math.gamma((s + dim) / 2) / math.gamma(dim / 2) / math.gamma(dim + s / 2))
+    fit = sum(q[k] * sizes[k] * special.gegenbauer(k, dim, t) for k in range(n + 1))
+    left = np.abs(((1.0 - t) / 2.0) ** (s / 2) - fit)
+    assert left.max() <= random.approximation_bound(dim, s, n) * (1.0 + 1e-12)
+    assert left[-1] == pytest.approx(random.approximation_bound(dim, s, n), rel=1e-9)
+    assert y @ y == 1.0
+
+
+@pytest.mark.parametrize("name", ["random_bandlimited", "random_smooth"])
+def test_seeds_names_and_pickles(name):
+    x = sphere.uniform(3, 20, 0)
+    one = targets.make(name, dim=3, rng=7)
+    np.testing.assert_array_equal(one(x), targets.make(name, dim=3, rng=np.random.default_rng(7))(x))
+    np.testing.assert_array_equal(one(x), pickle.loads(pickle.dumps(one))(x))
+    assert (one(x) != targets.make(name, dim=3, rng=8)(x)).all()
+    assert (targets.make(name)(x[:, :3] / np.linalg.norm(x[:, :3], axis=1, keepdims=True))).shape == (20,)
+    assert "proven" in one.provenance
+    np.testing.assert_allclose(one(x.astype(np.float32)), one(x), atol=1e-4 * one.sup_norm)
+
+
+def test_many_blocks_give_the_same_values(monkeypatch):
+    target, x = targets.random_bandlimited(2, 4, 0), sphere.uniform(2, 50, 0)
+    once = target(x)
+    monkeypatch.setattr(random, "_TABLE_ELEMENTS", 60)
+    np.testing.assert_allclose(target(x), once, rtol=1e-12)
+
+
+def test_refusals_name_argument_value_and_remedy():
+    for even in (2.0, 4, 100):
+        with pytest.raises(ValueError, match=r"'smoothness' must be no even number, got .*: even powers"):
+            targets.random_smooth(2, even)
+    with pytest.raises(ValueError, match=r"'smoothness' must be greater than 0\.0, got 0"):
+        targets.random_smooth(2, 0.0)
+    with pytest.raises(ValueError, match="'terms' must be at least 1, got 0"):
+        targets.random_smooth(2, 1.0, terms=0)
+    with pytest.raises(ValueError, match="'degree' must be at most 1000"):
+        targets.random_bandlimited(2, 1001)
+    with pytest.raises(ValueError, match=r"table of harmonics on S\^40 up to 'max_degree' = 60"):
+        targets.random_bandlimited(40, 60)
+    with pytest.raises(ValueError, match="'degree' must be at least 2, got 1: from 'smoothness'/2 on"):
+        random.approximation_bound(2, 5.0, 1)
+    assert targets.random_bandlimited(3, 0, 1).lipschitz == 0.0
+
+
+@pytest.mark.parametrize(("dim", "s", "n"), [(2, 1.0, 10**15), (2, 3.0, 10**6), (100_000, 1.0, 10), (4, 3.9999999, 9)])
+def test_bounds_of_high_degrees_keep_their_digits(dim, s, n):
+    with mpmath.workdps(50):
+        h, m = mpmath.mpf(s) / 2, mpmath.mpf(dim)
+        exact = mpmath.gammaprod([h + m / 2, n + m, n + 1 - h], [m / 2, 1 - h, n + 1, n + m + h])
+    assert random.approximation_bound(dim, s, n) == pytest.approx(abs(float(exact)), rel=1e-8)

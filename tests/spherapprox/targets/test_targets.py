@@ -1,0 +1,354 @@
+import dataclasses
+import functools
+import math
+import pickle
+import warnings
+from importlib import resources
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special as scipy_special
+from scipy.optimize import minimize
+from sums import unit
+
+from spherapprox import harmonics, sphere, targets
+
+FEW = settings(derandomize=True, deadline=None, max_examples=40)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_pairs(n, dim, seed):
+    """Pairs at distances from 1e-4 to pi, some of them across or along the polar axis."""
+    rng = np.random.default_rng(seed)
+    x = sphere.uniform(dim, n, rng)
+    x[: n // 4, :-1] *= 10.0 ** -rng.uniform(0, 8, size=(n // 4, 1))
+    x = unit(x)
+    y = x + 10.0 ** -rng.uniform(0, 4, size=(n, 1)) * sphere.uniform(dim, n, rng)
+    return x, unit(y)
+
+
+def shc():
+    """Read the data file a second way: {(n, m): (values of all epochs)}."""
+    lines = resources.files("spherapprox").joinpath("data/IGRF14.shc").read_text().splitlines()
+    epochs = np.array(lines[4].split(), dtype=float)
+    table = np.loadtxt(lines[5:])
+    return epochs, {(int(row[0]), int(row[1])): row[2:] for row in table}
+
+
+def radial_by_lpmv(coefficients, latitude, longitude):
+    """The radial field in microtesla as the textbook writes it, from SciPy's lpmv."""
+    z, phi = np.sin(np.radians(latitude)), np.radians(longitude)
+    total = np.zeros(len(z))
+    for n in range(1, 14):
+        for m in range(n + 1):
+            norm = math.sqrt((2 - (m == 0)) * math.factorial(n - m) / math.factorial(n + m))
+            p = (-1) ** m * norm * scipy_special.lpmv(m, n, z)
+            g, h = coefficients[n, m], coefficients.get((n, -m), 0.0) if m else 0.0
+            total += (n + 1) * p * (g * np.cos(m * phi) + h * np.sin(m * phi))
+    return total / 1000
+
+
+class TestGeomagneticField:
+    @pytest.mark.parametrize(("year", "epoch"), [(1900, 0), (1945, 9), (2020, 24), (2025, 25)])
+    def test_the_field_is_that_of_scipys_legendre_functions(self, year, epoch):
+        epochs, table = shc()
+        assert epochs[epoch] == year
+        rng = np.random.default_rng(year)
+        latitude, longitude = rng.uniform(-90, 90, 200), rng.uniform(-180, 360, 200)
+        expected = radial_by_lpmv({key: value[epoch] for key, value in table.items()}, latitude, longitude)
+        found = targets.geomagnetic_field(year)(sphere.from_latitude_longitude(latitude, longitude))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+    def test_axial_dipole_dominates(self):
+        # zonal mean over longitude: sum_n (n+1) g_n^0 P_n(sin latitude), of which -58.70 sin(latitude) is the dipole
+        _, table = shc()
+        longitude = np.arange(0, 360, 10)
+        for latitude in (-90, -40, 0, 75):
+            x = sphere.from_latitude_longitude(np.full(36, latitude), longitude)
+            z = math.sin(math.radians(latitude))
+            zonal = sum((n + 1) * table[n, 0][25] * scipy_special.eval_legendre(n, z) for n in range(1, 14)) / 1000
+            mean = targets.geomagnetic_field()(x).mean()
+            assert mean == pytest.approx(zonal, abs=1e-12)
+            assert mean == pytest.approx(-58.70 * z, abs=12)
+
+    def test_surface_mean_and_dipole_moment(self):
+        c = harmonics.project(targets.geomagnetic_field(2025), 13, normalization="schmidt")
+        assert abs(c[0]) < 1e-12  # no magnetic monopole
+        np.testing.assert_allclose(c[1:4], [2e-3 * 4545.5, 2e-3 * -29350.0, 2e-3 * -1410.3], atol=1e-12)
+
+    def test_interpolates_linearly_between_epochs(self):
+        x = sphere.uniform(2, 50, 0)
+        a, b = targets.geomagnetic_field(2015)(x), targets.geomagnetic_field(2020)(x)
+        np.testing.assert_allclose(targets.geomagnetic_field(2016.25)(x), 0.75 * a + 0.25 * b, atol=1e-12)
+        assert np.abs(a - b).max() > 0.1
+
+    def test_predictive_part_warns(self):
+        with pytest.warns(UserWarning, match=r"IGRF-14 predicts the field after 2025 \(year = 2030\)") as record:
+            field = targets.geomagnetic_field(2030)
+        assert record[0].filename == __file__
+        with pytest.warns(UserWarning, match="predicts"):
+            middle = targets.geomagnetic_coefficients(2027.5)
+        _, table = shc()
+        assert middle[2] == pytest.approx((table[1, 0][25] + table[1, 0][26]) / 2, rel=1e-15)
+        expected = radial_by_lpmv({key: value[26] for key, value in table.items()}, np.array([45.0]), np.array([9.0]))
+        assert field(sphere.from_latitude_longitude([45], [9])) == pytest.approx(expected, abs=1e-12)
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda: targets.geomagnetic_field(2026),
+            lambda: targets.geomagnetic_coefficients(2026),
+            lambda: targets.make("geomagnetic_field", year=2026),
+            functools.partial(targets.make, "geomagnetic_field", year=2026),
+            functools.lru_cache(lambda: targets.make("geomagnetic_field", year=2026)),
+        ],
+    )
+    def test_warning_points_at_the_callers_line(self, call):
+        with pytest.warns(UserWarning, match="predicts") as record:
+            call()
+        assert [warning.filename for warning in record] == [__file__]
+
+    def test_no_warning_up_to_2025(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert targets.geomagnetic_field(2025.0).name == "radial geomagnetic field 2025"
+
+    def test_sup_norm_is_about_66_microtesla(self):
+        field = targets.geomagnetic_field(2025)
+        starts = sphere.uniform(2, 20000, 0)
+        best = starts[np.argmax(np.abs(field(starts)))]
+        found = minimize(lambda v: -abs(field((v / np.linalg.norm(v))[None])[0]), best, method="Nelder-Mead", tol=1e-12)
+        assert 66 < -found.fun < 67
+        assert -found.fun <= field.sup_norm <= 1.002 * -found.fun
+        assert best[2] < -0.8  # it points outward off Antarctica
+        assert field(best[None])[0] > 0
+
+    def test_lipschitz_constant_is_tight(self):
+        field = targets.geomagnetic_field(2025)
+        c = 1e-3 * targets.geomagnetic_coefficients(2025) * (harmonics.degrees(13) + 1)
+
+        def slope(x):
+            return np.linalg.norm(harmonics.gradient(c, x, normalization="schmidt"), axis=1)
+
+        starts = sphere.uniform(2, 20000, 0)
+        best = starts[np.argmax(slope(starts))]
+        found = minimize(lambda v: -slope((v / np.linalg.norm(v))[None])[0], best, method="Nelder-Mead", tol=1e-12)
+        assert -found.fun <= field.lipschitz <= 1.002 * -found.fun
+
+    @FEW
+    @given(SEEDS, st.sampled_from([1900, 1962.5, 2025]))
+    def test_constants_hold(self, seed, year):
+        field = targets.geomagnetic_field(year)
+        x, y = random_pairs(200, 2, seed)
+        a, b = field(x), field(y)
+        assert np.abs(a).max() <= field.sup_norm
+        assert (np.abs(a - b) <= field.lipschitz * sphere.distance(x, y) + 1e-12).all()
+
+    @pytest.mark.parametrize("year", [1899.99, 2030.1, math.nan, math.inf, -2000])
+    def test_years_out_of_range_are_refused(self, year):
+        with pytest.raises(ValueError, match=r"'year' must be"):
+            targets.geomagnetic_field(year)
+        with pytest.raises(ValueError, match=r"'year' must be"):
+            targets.geomagnetic_coefficients(year)
+
+    def test_years_are_numbers_from_1900(self):
+        with pytest.raises(TypeError, match="'year' must be a real number"):
+            targets.geomagnetic_field("2025")
+        with pytest.raises(ValueError, match=r"'year' must be at least 1900.0, got 1066: IGRF-14 covers"):
+            targets.geomagnetic_field(1066)
+
+    def test_points_elsewhere_are_refused(self):
+        with pytest.raises(ValueError, match=r"'x' must have shape \(n, 3\) for dim = 2"):
+            targets.geomagnetic_field()(np.eye(4))
+
+    def test_coefficients_do_not_leak(self):
+        targets.geomagnetic_coefficients(2025)[:] = 0.0
+        assert targets.geomagnetic_coefficients(2025)[2] == -29350.0
+
+
+OTHERS = [
+    ("distance", {}),
+    ("zonal_harmonic", {"degree": 0}),
+    ("zonal_harmonic", {"degree": 1}),
+    ("zonal_harmonic", {"degree": 5}),
+    ("zonal_harmonic", {"degree": 30}),
+    ("bump", {"concentration": 0}),
+    ("bump", {"concentration": 0.3}),
+    ("bump", {"concentration": 50}),
+]
+
+
+class TestOthers:
+    @pytest.mark.parametrize(("name", "options"), OTHERS)
+    @pytest.mark.parametrize("dim", [1, 2, 3, 8])
+    @pytest.mark.parametrize("given_pole", [False, True])
+    def test_constants_hold(self, name, options, dim, given_pole):
+        pole = sphere.uniform(dim, 1, 7)[0]
+        target = targets.make(name, dim=dim, **options, **({"pole": pole} if given_pole else {}))
+        assert target.dim == dim
+        assert target.exponent == 1.0
+        for seed in range(4):
+            x, y = random_pairs(500, dim, seed)
+            a, b = target(x), target(y)
+            assert max(np.abs(a).max(), np.abs(b).max()) <= target.sup_norm + 1e-13
+            assert (np.abs(a - b) <= target.lipschitz * sphere.distance(x, y) + 1e-13).all()
+
+    @pytest.mark.parametrize(("name", "options"), OTHERS)
+    @pytest.mark.parametrize("dim", [1, 2, 3, 8])
+    def test_constants_are_attained(self, name, options, dim):
+        target = targets.make(name, dim=dim, **options)
+        theta = np.linspace(0, np.pi, 20001)
+        meridian = np.zeros((len(theta), dim + 1))
+        meridian[:, 0], meridian[:, -1] = np.sin(theta), np.cos(theta)
+        values = target(meridian)
+        assert np.abs(values).max() == pytest.approx(target.sup_norm, rel=1e-14)
+        assert np.abs(np.diff(values) / np.diff(theta)).max() == pytest.approx(target.lipschitz, rel=1e-5, abs=1e-15)
+
+    def test_values_at_the_pole_and_opposite(self):
+        pole = sphere.uniform(3, 1, 1)[0]
+        x = np.stack([pole, -pole])
+        assert targets.distance(3, pole=pole)(x) == pytest.approx([0.0, math.pi], abs=1e-15)
+        assert targets.zonal_harmonic(3, 3, pole=pole)(x) == pytest.approx([1.0, -1.0], abs=1e-14)
+        assert targets.bump(3, 2.0, pole=pole)(x) == pytest.approx([1.0, math.exp(-4.0)], rel=1e-14)
+
+    def test_pole_is_copied(self):
+        pole = np.array([0.0, 1.0])
+        target = targets.distance(1, pole=pole)
+        pole[:] = [1.0, 0.0]
+        assert target([[0.0, 1.0]])[0] == 0.0
+
+    def test_distance_keeps_small_angles(self):
+        x = np.array([[1e-9, 0.0, 1.0], [0.0, 1e-9, -1.0]])
+        assert targets.distance(2)(x) == pytest.approx([1e-9, math.pi - 1e-9], rel=1e-14)
+
+    @pytest.mark.parametrize("name", ["distance", "zonal_harmonic", "bump"])
+    def test_float32_rows_are_those_of_unit_length(self, name):
+        x = sphere.uniform(2, 50, 0).astype(np.float32)
+        exact = x / np.linalg.norm(x.astype(float), axis=1, keepdims=True)
+        target = targets.make(name)
+        np.testing.assert_allclose(target(x), target(exact), atol=1e-5)
+
+    def test_zonal_harmonic_of_low_degree_in_closed_form(self):
+        for dim in (1, 2, 5, 30):
+            x = sphere.uniform(dim, 20, 0)
+            t = x[:, -1]
+            np.testing.assert_allclose(targets.zonal_harmonic(dim, 1)(x), t, atol=1e-15)
+            np.testing.assert_allclose(targets.zonal_harmonic(dim, 2)(x), ((dim + 1) * t * t - 1) / dim, atol=1e-14)
+            assert targets.zonal_harmonic(dim, 2).lipschitz == pytest.approx((dim + 1) / dim, rel=1e-12)
+
+    @pytest.mark.parametrize("degree", [0, 1, 2, 17, 400])
+    def test_zonal_harmonic_on_the_circle_is_exact(self, degree):
+        assert targets.zonal_harmonic(1, degree).lipschitz == degree
+
+    @pytest.mark.parametrize(("dim", "degree"), [(2, 3), (2, 100), (3, 10), (8, 25), (64, 7), (500, 12)])
+    def test_zonal_lipschitz_against_mpmath(self, dim, degree):
+        with mpmath.workdps(40):
+            order = mpmath.mpf(dim + 1) / 2
+            at_one = mpmath.gegenbauer(degree - 1, order, 1)
+            scale = mpmath.mpf(degree) * (degree + dim - 1) / dim
+
+            def slope(theta):
+                return scale * mpmath.sin(theta) * mpmath.gegenbauer(degree - 1, order, mpmath.cos(theta)) / at_one
+
+            # the maximum nearest to the pole is the largest; golden section between 0 and the next zero
+            grid = [mpmath.pi * i / (8 * degree) for i in range(1, 4 * degree + 1)]
+            values = [abs(slope(theta)) for theta in grid]
+            best = values.index(max(values))
+            low, high = grid[best] - grid[0], grid[best] + grid[0]
+            for _ in range(60):
+                third = (high - low) / 3
+                if abs(slope(low + third)) < abs(slope(high - third)):
+                    low += third
+                else:
+                    high -= third
+            true = float(abs(slope(low)))
+        found = targets.zonal_harmonic(dim, degree).lipschitz
+        assert true * (1 - 1e-15) <= found <= min(degree, true * (1 + 1e-9))
+
+    @pytest.mark.parametrize("kappa", [1e-12, 1e-3, 0.5, 1.0, 7.0, 1e3, 1e8, 1e15])
+    def test_bump_lipschitz_against_mpmath(self, kappa):
+        with mpmath.workdps(60):
+            k = mpmath.mpf(kappa)
+            c = (mpmath.sqrt(1 + 4 * k * k) - 1) / (2 * k)
+            true = float(k * mpmath.sqrt(1 - c * c) * mpmath.exp(k * (c - 1)))
+        assert targets.bump(2, kappa).lipschitz == pytest.approx(true, rel=1e-15)
+
+    def test_bump_at_the_ends(self):
+        assert targets.bump(2, 0.0).lipschitz == 0.0
+        huge = targets.bump(2, 1e300)
+        assert huge.lipschitz == pytest.approx(1e150 * math.exp(-0.5), rel=1e-14)
+        assert np.array_equal(huge([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]), [1.0, 0.0])
+
+    @pytest.mark.parametrize(
+        ("make", "match"),
+        [
+            (lambda: targets.distance(0), "'dim' must be at least 1, got 0"),
+            (lambda: targets.distance(2, pole=[1.0, 0.0]), "'pole' must have shape"),
+            (
+                lambda: targets.distance(2, pole=[1.0, 0.0, 1.0]),
+                "'pole' must have unit length, got length 1.41421356: divide by np.linalg.norm.pole.$",
+            ),
+            (lambda: targets.zonal_harmonic(2, -1), "'degree' must be at least 0, got -1"),
+            (lambda: targets.zonal_harmonic(2, 1.5), "'degree' must be an integer, got 1.5"),
+            (lambda: targets.bump(2, -1.0), "'concentration' must be at least 0.0, got -1"),
+            (lambda: targets.bump(2, math.inf), "'concentration' must be finite, got inf"),
+            (lambda: targets.bump(-3), "'dim' must be at least 1, got -3"),
+            (lambda: targets.zonal_harmonic(2, 10**18), "'degree' must be at most 10000, got 1000"),
+            (lambda: targets.zonal_harmonic(2, 1e300), "'degree' must be at most 10000, got 1000"),
+            (lambda: targets.distance(10**12), "'dim' = 1000000000000 would take .*GiB.*choose a smaller 'dim'"),
+            (lambda: targets.zonal_harmonic(10**12), "'dim' = 1000000000000 would take .*GiB"),
+            (lambda: targets.bump(10**400), "'dim' must be at most 1000000000000, got 1000"),
+        ],
+    )
+    def test_options_out_of_range_are_refused(self, make, match):
+        with pytest.raises(ValueError, match=match):
+            make()
+
+    @pytest.mark.parametrize("make", [targets.bump, targets.zonal_harmonic])
+    def test_the_pole_takes_no_more_memory_than_a_point(self, make):
+        x = np.zeros((2, 10**6 + 1))
+        x[0, -1], x[1, 0] = 1.0, -1.0
+        np.testing.assert_allclose(make(10**6)(x), [1.0, 0.0], atol=1e-4)
+        assert targets.distance(10**6).dim == 10**6
+
+
+class TestRegistry:
+    @pytest.mark.parametrize("name", targets.names())
+    def test_every_name_makes_a_target(self, name):
+        target = targets.make(name)
+        assert target.dim == (3 if name == "moving_frame" else 2)
+        assert target.lipschitz is None if name == "land" else target.lipschitz > 0
+        assert target.sup_norm > 0
+        assert target.name
+        assert target.provenance
+        copy = pickle.loads(pickle.dumps(target))
+        x = sphere.uniform(target.dim, 10, 0)
+        assert np.array_equal(copy(x), target(x))
+        assert dataclasses.replace(target, lipschitz=1.0).lipschitz == 1.0
+
+    def test_options_are_passed_on(self):
+        assert targets.make("geomagnetic_field", year=1950).name == "radial geomagnetic field 1950"
+        assert targets.make("geomagnetic_field", dim=2).dim == 2
+        assert targets.make("zonal_harmonic", dim=8, degree=1).lipschitz == 1.0
+        assert targets.make("bump", dim=3, concentration=2.0).lipschitz == targets.bump(3, 2.0).lipschitz
+
+    def test_an_unknown_name_is_refused_with_the_known(self):
+        with pytest.raises(ValueError, match=r"'name' must be one of 'geomagnetic_field', 'distance', .*, got 'igrf'"):
+            targets.make("igrf")
+
+    def test_a_dimension_that_the_target_has_not_is_refused(self):
+        with pytest.raises(ValueError, match="'dim' must be 2 for target 'geomagnetic_field', got 8"):
+            targets.make("geomagnetic_field", dim=8)
+        with pytest.raises(ValueError, match="'dim' must be 2 for target 'geomagnetic_field', got 1: leave it out"):
+            targets.make("geomagnetic_field", dim=1)
+        with pytest.raises(ValueError, match="'dim' must be at least 1, got 0"):
+            targets.make("bump", dim=0)
+
+    def test_an_option_that_the_target_has_not_is_refused(self):
+        with pytest.raises(TypeError, match="'year' is no option of target 'distance', which takes 'pole'"):
+            targets.make("distance", year=2025)
+        with pytest.raises(TypeError, match="'year' is no option of target 'land', which takes none"):
+            targets.make("land", year=2025)

@@ -1,0 +1,428 @@
+"""Vector-valued targets: the geomagnetic vector, rotation, projections, and heads made of them."""
+
+import functools
+import math
+import pickle
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import expm
+from scipy.optimize import minimize
+from sums import unit
+
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, harmonics, points, sphere, sup_error, targets
+from spherapprox.targets import maximum
+from spherapprox.targets.maximum import field_maximum
+
+FEW = settings(derandomize=True, deadline=None, max_examples=10)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_pairs(n, dim, seed):
+    """Pairs at distances from 1e-4 to pi."""
+    rng = np.random.default_rng(seed)
+    x = sphere.uniform(dim, n, rng)
+    y = x + 10.0 ** -rng.uniform(0, 4, size=(n, 1)) * sphere.uniform(dim, n, rng)
+    return x, unit(y)
+
+
+def quotients(target, x, y):
+    return np.linalg.norm(target(x) - target(y), axis=1) / sphere.distance(x, y)
+
+
+def legendre_derivative(n, m):
+    """Coefficients of the m-th derivative of P_n, highest power first, from Rodrigues' formula, exactly."""
+    power = [Fraction(0)] * (2 * n + 1)
+    for k in range(n + 1):  # (t^2 - 1)^n
+        power[2 * k] = Fraction(math.comb(n, k) * (-1) ** (n - k))
+    for _ in range(n + m):
+        power = [j * c for j, c in enumerate(power)][1:]
+    return [c / (2**n * math.factorial(n)) for c in reversed(power)] or [Fraction(0)]
+
+
+def mp_polynomials():
+    return {
+        (n, m): [mpmath.mpf(c.numerator) / c.denominator for c in legendre_derivative(n, m)]
+        for n in range(1, 14)
+        for m in range(n + 1)
+    }
+
+
+def potential(gauss, polynomials, p):
+    """The potential over a, in nanotesla, at p in units of a, as the textbook writes it."""
+    r = mpmath.sqrt(sum(c * c for c in p))
+    t, phi = p[2] / r, mpmath.atan2(p[1], p[0])
+    total = mpmath.mpf(0)
+    for (n, m), polynomial in polynomials.items():
+        norm = mpmath.sqrt((2 if m else 1) * mpmath.factorial(n - m) / mpmath.factorial(n + m))
+        legendre = norm * mpmath.sqrt(1 - t * t) ** m * functools.reduce(lambda value, c: value * t + c, polynomial)
+        g, h = gauss[n * n + n + m], gauss[n * n + n - m] if m else 0
+        wave = mpmath.mpf(g) * mpmath.cos(m * phi) + mpmath.mpf(h) * mpmath.sin(m * phi)
+        total += r ** -(n + 1) * wave * legendre
+    return total
+
+
+class TestGeomagneticVector:
+    def test_is_minus_the_gradient_of_the_potential(self):
+        with pytest.warns(UserWarning, match="IGRF-14 predicts"):
+            field, gauss = targets.geomagnetic_vector(2027.5), targets.geomagnetic_coefficients(2027.5).tolist()
+        x = np.concatenate([sphere.uniform(2, 3, 1), [[1e-9, 0.0, 1.0]]])
+        expected = np.empty_like(x)
+        with mpmath.workdps(50):
+            polynomials, h = mp_polynomials(), mpmath.mpf(10) ** -15
+            for i, row in enumerate(x.tolist()):
+                p = [mpmath.mpf(c) for c in row]
+                length = mpmath.sqrt(sum(c * c for c in p))
+                for j in range(3):
+                    up, down = (
+                        potential(gauss, polynomials, [c / length + s * h * (k == j) for k, c in enumerate(p)])
+                        for s in (1, -1)
+                    )
+                    expected[i, j] = float(-(up - down) / (2000 * h))
+        np.testing.assert_allclose(field(x), expected, atol=2e-13)
+
+    def test_the_local_frame_is_north_east_and_down(self):
+        latitude, longitude = np.array([51.5, -20.0, 90.0, -90.0]), np.array([-0.1, 130.0, 0.0, 0.0])
+        x = sphere.from_latitude_longitude(latitude, longitude)
+        cartesian, local = (targets.geomagnetic_vector(2025, frame=f)(x) for f in ("cartesian", "local"))
+        phi, theta = np.radians(longitude), np.radians(90 - latitude)
+        zero = np.zeros(4)
+        north = np.stack([-np.cos(theta) * np.cos(phi), -np.cos(theta) * np.sin(phi), np.sin(theta)], axis=1)
+        east = np.stack([-np.sin(phi), np.cos(phi), zero], axis=1)
+        for j, axis in enumerate((north, east, -x)):
+            np.testing.assert_allclose(local[:, j], (cartesian * axis).sum(axis=1), atol=1e-13)
+
+    @FEW
+    @given(SEEDS)
+    def test_agrees_with_the_radial_component(self, seed):
+        x = sphere.uniform(2, 50, seed)
+        radial = targets.geomagnetic_field(2025)(x)
+        np.testing.assert_allclose((targets.geomagnetic_vector(2025)(x) * x).sum(axis=1), radial, atol=5e-13)
+        local = targets.geomagnetic_vector(2025, frame="local")(x)
+        np.testing.assert_allclose(local[:, 2], -radial, atol=5e-13)
+
+    def test_points_north_and_down_where_a_compass_does(self):
+        local = targets.geomagnetic_vector(2025, frame="local")
+        x, y, z = local(sphere.from_latitude_longitude([48.9, 39.7], [2.3, -105.0])).T  # Paris, Denver
+        assert (x > 18).all()
+        assert np.degrees(np.arctan2(y, x)) == pytest.approx([1.6, 7.6], abs=0.4)  # declination
+        assert (np.degrees(np.arctan2(z, np.hypot(x, y))) > 60).all()
+        # the dip poles of 2025, where the field is vertical
+        x, y, z = local(sphere.from_latitude_longitude([85.76, -63.85], [139.3, 135.1])).T
+        assert np.hypot(x, y).max() < 0.3
+        assert z[0] > 50
+        assert z[1] < -50
+
+    def test_jumps_only_at_the_poles(self):
+        near = sphere.from_latitude_longitude([90 - 1e-7] * 2, [0.0, 90.0])
+        local = targets.geomagnetic_vector(frame="local")(near)
+        assert np.linalg.norm(local[0] - local[1]) > 1
+        cartesian = targets.geomagnetic_vector()(near)
+        assert np.linalg.norm(cartesian[0] - cartesian[1]) < 1e-6
+
+    def test_constants_are_the_suprema(self):
+        field = targets.geomagnetic_vector(2025)
+
+        def slope(x):
+            x = x / np.linalg.norm(x)
+            step = 1e-5 * np.linalg.svd(x[None, :])[2][1:]
+            ends = np.stack([x + step, x - step]).reshape(-1, 3)
+            values = field(unit(ends)).reshape(2, 2, 3)
+            return np.linalg.norm(values[0] - values[1], 2) / 2e-5
+
+        x = points.fibonacci(600).points
+        start = x[np.argmax([slope(row) for row in x])]
+        found = -minimize(lambda p: -slope(p), start, method="Nelder-Mead").fun
+        assert found * (1 - 1e-7) <= field.lipschitz <= found * (1 + 1.1e-5)
+        start = x[np.argmax(np.linalg.norm(field(x), axis=1))]
+        size = minimize(lambda p: -np.linalg.norm(field((p / np.linalg.norm(p))[None])), start, method="Nelder-Mead")
+        assert -size.fun * (1 - 1e-9) <= field.sup_norm <= -size.fun * (1 + 1.1e-5)
+        local = targets.geomagnetic_vector(2025, frame="local")
+        assert (local.lipschitz, local.sup_norm, local.n_outputs) == (None, field.sup_norm, 3)
+
+    def test_unknown_frames_and_years_are_refused(self):
+        with pytest.raises(ValueError, match="'frame' must be one of 'cartesian', 'local', got 'ned'"):
+            targets.geomagnetic_vector(frame="ned")
+        with pytest.raises(ValueError, match="'year' must be at least 1900"):
+            targets.geomagnetic_vector(1800)
+
+    def test_float32_rows_are_those_of_unit_length(self):
+        x = sphere.uniform(2, 20, 0).astype(np.float32)
+        for frame in ("cartesian", "local"):
+            field = targets.geomagnetic_vector(frame=frame)
+            np.testing.assert_allclose(field(x), field(x / np.linalg.norm(x.astype(float), axis=1)[:, None]), atol=1e-4)
+
+
+class TestFieldMaximum:
+    @FEW
+    @given(SEEDS, st.integers(1, 5))
+    def test_the_maximum_of_a_linear_field_is_its_norm(self, seed, p):
+        a = np.random.default_rng(seed).normal(size=(p, 3))
+        table = np.concatenate([np.zeros((1, p)), a.T[[1, 2, 0]]])  # degree 1 is y, z, x
+        found = field_maximum(table, normalization="schmidt", slack=1e-4)
+        norm = np.linalg.norm(a, 2)
+        for low, high in ((found.attained_value, found.sup_norm), (found.attained_slope, found.lipschitz)):
+            assert norm * (1 - 1e-4) <= low <= norm * (1 + 1e-14)
+            assert norm <= high <= norm * (1 + 2e-4)
+
+    @FEW
+    @given(SEEDS, st.integers(1, 6), st.integers(1, 3))
+    def test_bounds_hold_and_are_attained(self, seed, degree, p):
+        table = np.random.default_rng(seed).normal(size=((degree + 1) ** 2, p))
+        found = field_maximum(table, slack=1e-2)
+        x, y = random_pairs(500, 2, seed)
+        values = [harmonics.synthesize(table, rows) for rows in (x, y)]
+        assert np.linalg.norm(values[0], axis=1).max() <= found.sup_norm
+        slopes = np.linalg.norm(values[0] - values[1], axis=1) / sphere.distance(x, y)
+        assert slopes.max() <= found.lipschitz
+        assert 0.98 * found.sup_norm <= found.attained_value <= found.sup_norm
+        assert 0.98 * found.lipschitz <= found.attained_slope <= found.lipschitz
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_one_component_is_the_scalar_case(self, seed):
+        coefficients = np.random.default_rng(seed).normal(size=49)
+        scalar, vector = harmonics.bandlimited_maximum(coefficients), field_maximum(coefficients[:, None])
+        assert max(scalar.attained_value, vector.attained_value) <= min(scalar.sup_norm, vector.sup_norm)
+        assert max(scalar.attained_slope, vector.attained_slope) <= min(scalar.lipschitz, vector.lipschitz)
+
+    def test_a_narrow_peak_is_not_missed(self):
+        # sum_l (2l+1) P_l(<x, z>): the reproducing kernel, (K+1)^2 at z and nowhere else near
+        z = sphere.uniform(2, 1, 5)
+        table = harmonics.real_spherical_harmonics(20, z).T
+        found = field_maximum(np.concatenate([table, -2 * table], axis=1), slack=1e-3)
+        assert 441 * math.sqrt(5) == pytest.approx(found.sup_norm, rel=1e-3)
+        assert found.sup_norm >= 441 * math.sqrt(5)
+
+    def test_fields_of_constant_length(self, monkeypatch):
+        identity = np.zeros((4, 3))
+        identity[[3, 1, 2], [0, 1, 2]] = 1.0
+        found = field_maximum(identity, normalization="schmidt", slack=1e-3)  # no cell can be discarded
+        np.testing.assert_allclose(found, 1.0, rtol=1.1e-3)
+        monkeypatch.setattr(maximum, "_MOST_CELLS", 10_000)
+        with pytest.raises(
+            ValueError, match=r"'slack' must be larger for a field of degree 1 .* got 1e-08: \S+ is reached"
+        ):
+            field_maximum(identity, normalization="schmidt", slack=1e-8)
+
+    def test_normalizations_agree(self):
+        table = np.random.default_rng(0).normal(size=(16, 2))
+        expected = field_maximum(table, normalization="schmidt")
+        root = np.sqrt(2 * harmonics.degrees(3) + 1)[:, None]
+        found = field_maximum(table / root)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        found = field_maximum(table / root * math.sqrt(4 * math.pi), normalization="surface")
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+    def test_constants_and_idle_degrees(self):
+        table = np.zeros((100, 2))
+        assert field_maximum(table) == (0.0, 0.0, 0.0, 0.0)
+        table[0] = 3.0, 4.0
+        assert field_maximum(table) == (5.0, 0.0, 5.0, 0.0)
+        assert field_maximum(table, normalization="surface").sup_norm == pytest.approx(5 / math.sqrt(4 * math.pi))
+
+    @pytest.mark.parametrize(
+        ("arguments", "match"),
+        [
+            ({"coefficients": np.ones(4)}, r"'coefficients' must have shape \(\(K\+1\)\^2, p\), got \(4,\)"),
+            ({"coefficients": np.ones((5, 2))}, r"'coefficients' must have shape .*, got \(5, 2\)"),
+            ({"coefficients": np.ones((4, 2)), "slack": 0.5}, "'slack' must be at most 0.2"),
+            ({"coefficients": np.ones((4, 2)), "normalization": "4pi"}, "'normalization' must be one of"),
+        ],
+    )
+    def test_tables_and_slack_out_of_range_are_refused(self, arguments, match):
+        with pytest.raises(ValueError, match=match):
+            field_maximum(**arguments)
+
+
+def skew(dim, seed):
+    a = np.random.default_rng(seed).normal(size=(dim + 1, dim + 1))
+    return a - a.T
+
+
+def closed_forms(dim, seed):
+    vector = 3.0 * sphere.uniform(dim, 1, seed)[0]
+    fields = [
+        targets.rotation_field(dim),
+        targets.rotation_field(dim, matrix=skew(dim, seed)),
+        targets.tangent_projection(dim),
+        targets.tangent_projection(dim, vector=vector),
+    ]
+    return fields + ([targets.moving_frame(dim, vector=vector)] if dim in (1, 3, 7) else [])
+
+
+class TestClosedForms:
+    @FEW
+    @given(SEEDS, st.sampled_from([1, 2, 3, 7, 8]))
+    def test_constants_hold(self, seed, dim):
+        x, y = random_pairs(300, dim, seed)
+        for field in closed_forms(dim, seed):
+            assert field(x).shape == (300, field.n_outputs) == (300, dim + 1)
+            assert np.linalg.norm(field(x), axis=1).max() <= field.sup_norm * (1 + 1e-13)
+            moved = np.linalg.norm(field(x) - field(y), axis=1)
+            assert (moved <= field.lipschitz * (sphere.distance(x, y) + 1e-14)).all()
+
+    @FEW
+    @given(SEEDS, st.sampled_from([1, 2, 3, 7, 8]))
+    def test_constants_are_attained(self, seed, dim):
+        a = skew(dim, seed)
+        rotation = targets.rotation_field(dim, matrix=a)
+        v = np.linalg.svd(a)[2][:1]  # the direction that A stretches most
+        x = np.linalg.svd(v)[2][1:2]  # orthogonal to it
+        assert np.linalg.norm(rotation(v)) == pytest.approx(rotation.sup_norm, rel=1e-12)
+        near = x * math.cos(1e-3) + v * math.sin(1e-3)
+        assert quotients(rotation, x, near)[0] == pytest.approx(rotation.lipschitz, rel=1e-6)
+        projection = targets.tangent_projection(dim, vector=7.0 * v[0])
+        assert np.linalg.norm(projection(x)) == pytest.approx(7.0, rel=1e-14)
+        assert projection.sup_norm == projection.lipschitz == pytest.approx(7.0, rel=1e-15)
+        angle = np.linspace(0, math.pi, 20)[:, None]
+        circle = x * np.cos(angle) + v * np.sin(angle)
+        turned = x * np.cos(angle + 1e-3) + v * np.sin(angle + 1e-3)
+        np.testing.assert_allclose(quotients(projection, circle, turned), 7.0, rtol=1e-6)
+
+    @FEW
+    @given(SEEDS, st.sampled_from([1, 2, 3, 7, 8]))
+    def test_fields_are_tangent(self, seed, dim):
+        x = sphere.uniform(dim, 50, seed)
+        for field in closed_forms(dim, seed)[:4]:
+            np.testing.assert_allclose((field(x) * x).sum(axis=1), 0.0, atol=2e-14 * max(field.sup_norm, 1))
+
+    def test_rotation_is_the_velocity_of_a_rotation(self):
+        for dim in (1, 2, 5):
+            a, x = skew(dim, 3), sphere.uniform(dim, 20, 4)
+            velocity = (x @ expm(1e-5 * a).T - x @ expm(-1e-5 * a).T) / 2e-5
+            np.testing.assert_allclose(targets.rotation_field(dim, matrix=a)(x), velocity, atol=1e-8)
+            plane = np.zeros((dim + 1, dim + 1))
+            plane[1, 0], plane[0, 1] = 1.0, -1.0
+            np.testing.assert_array_equal(targets.rotation_field(dim)(x), targets.rotation_field(dim, matrix=plane)(x))
+
+    def test_projection_is_the_gradient_of_the_height(self):
+        v, x = np.array([1.0, -2.0, 0.5]), sphere.uniform(2, 20, 4)
+        found = targets.tangent_projection(2, vector=v)(x)
+        coefficients = [0.0, -2.0, 0.5, 1.0]  # y, z, x
+        np.testing.assert_allclose(found, harmonics.gradient(coefficients, x, normalization="schmidt"), atol=1e-14)
+
+    @pytest.mark.parametrize("dim", [1, 3, 7])
+    def test_frame_is_orthonormal_and_starts_with_x(self, dim):
+        x = sphere.uniform(dim, 30, 2)
+        rows = [targets.moving_frame(dim, vector=axis)(x) for axis in np.eye(dim + 1)]
+        frame = np.stack(rows, axis=2)  # (points, i, coordinates of e_i x)
+        np.testing.assert_allclose(frame[:, 0], x, atol=1e-15)
+        np.testing.assert_allclose(
+            frame @ frame.transpose(0, 2, 1), np.broadcast_to(np.eye(dim + 1), frame[:, :, :].shape), atol=1e-14
+        )
+        v = np.arange(1.0, dim + 2)
+        found = targets.moving_frame(dim, vector=v)(x)
+        np.testing.assert_allclose(found, np.einsum("nij,j->ni", frame, v), atol=1e-13)
+        projected = np.einsum("ni,nij->nj", found[:, 1:], frame[:, 1:])
+        np.testing.assert_allclose(projected, targets.tangent_projection(dim, vector=v)(x), atol=1e-13)
+
+    def test_frame_of_the_quaternions(self):
+        # <v, e x> with Hamilton's i j = k: i x = (-x1, x0, -x3, x2), j x = (-x2, x3, x0, -x1), k x = (-x3, -x2, x1, x0)
+        x, v = sphere.uniform(3, 10, 1), np.array([0.3, -1.0, 2.0, 0.7])
+        a, b, c, d = x.T
+        frame = [(a, b, c, d), (-b, a, -d, c), (-c, d, a, -b), (-d, -c, b, a)]
+        expected = np.stack([np.stack(e, axis=1) @ v for e in frame], axis=1)
+        np.testing.assert_allclose(targets.moving_frame(3, vector=v)(x), expected, atol=1e-14)
+
+    def test_arguments_are_copied_and_targets_pickle(self):
+        a, v = skew(3, 0), np.ones(4)
+        fields = [
+            targets.rotation_field(3, matrix=a),
+            targets.tangent_projection(3, vector=v),
+            targets.moving_frame(3, vector=v),
+        ]
+        x = sphere.uniform(3, 5, 0)
+        before = [field(x) for field in fields]
+        a[:], v[:] = 0.0, 0.0
+        for field, values in zip(fields, before, strict=True):
+            assert np.array_equal(field(x), values)
+            assert np.array_equal(pickle.loads(pickle.dumps(field))(x), values)
+            np.testing.assert_allclose(field(x.astype(np.float32)), values, atol=1e-5)
+
+    def test_zero_is_a_constant(self):
+        for field in (
+            targets.rotation_field(2, matrix=np.zeros((3, 3))),
+            targets.tangent_projection(2, vector=np.zeros(3)),
+            targets.moving_frame(3, vector=np.zeros(4)),
+        ):
+            assert (field.lipschitz, field.sup_norm) == (0.0, 0.0)
+            assert not field(sphere.uniform(field.dim, 5, 0)).any()
+
+    @pytest.mark.parametrize(
+        ("make", "match"),
+        [
+            (lambda: targets.rotation_field(0), "'dim' must be at least 1, got 0"),
+            (
+                lambda: targets.rotation_field(2, matrix=np.zeros((2, 2))),
+                r"'matrix' must have shape \(3, 3\) for dim = 2",
+            ),
+            (lambda: targets.rotation_field(2, matrix=np.eye(3)), "'matrix' must be skew-symmetric"),
+            (lambda: targets.rotation_field(1, matrix=[[0, math.nan], [0, 0]]), "'matrix' must be finite, got nan"),
+            (lambda: targets.tangent_projection(2, vector=[1.0, 0.0]), r"'vector' must have shape \(3,\) for dim = 2"),
+            (lambda: targets.tangent_projection(1, vector=[math.inf, 0.0]), "'vector' must be finite, got inf"),
+            (lambda: targets.tangent_projection(10**12), "'dim' = 1000000000000 would take .*GiB"),
+            (lambda: targets.moving_frame(2), "'dim' must be 1, 3 or 7, the spheres with a frame, got 2"),
+            (lambda: targets.moving_frame(15), "'dim' must be 1, 3 or 7"),
+            (lambda: targets.make("moving_frame", dim=4), "'dim' must be 1, 3 or 7"),
+            (lambda: targets.make("geomagnetic_vector", dim=3), "'dim' must be 2 for target 'geomagnetic_vector'"),
+        ],
+    )
+    def test_matrices_and_vectors_of_another_sphere_are_refused(self, make, match):
+        with pytest.raises(ValueError, match=match):
+            make()
+
+    def test_options_are_passed_on(self):
+        assert targets.make("rotation_field", dim=3, matrix=2 * skew(3, 0)).lipschitz > 1
+        assert targets.make("tangent_projection", dim=4).n_outputs == 5
+        assert targets.make("moving_frame").dim == 3
+        assert targets.make("geomagnetic_vector", frame="local").lipschitz is None
+
+
+class TestHeads:
+    @pytest.mark.parametrize("kind", [CoreHead, SplitHead])
+    @pytest.mark.parametrize("points_", [EqualMeasurePartition(3, 60), points.fibonacci(60), sphere.uniform(1, 60, 0)])
+    @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
+    def test_each_column_is_a_head_of_its_own(self, kind, points_):
+        dim = points_.shape[1] - 1 if isinstance(points_, np.ndarray) else points_.dim
+        field = targets.tangent_projection(dim, vector=np.arange(dim + 1.0))
+        head = kind.from_target(field, points_, 12.0)
+        assert head.values.shape == (60, dim + 1)
+        assert head.n_outputs == dim + 1
+        x = sphere.uniform(dim, 40, 9)
+        for j in range(dim + 1):
+            column = kind.from_target(lambda y, j=j: field(y)[:, j], points_, 12.0)
+            np.testing.assert_allclose(head(x)[:, j], column(x), rtol=1e-12, atol=1e-12)
+
+    def test_rotations_commute_with_heads_on_rotated_points(self):
+        # R A x = (R A R^T) R x: the head of the turned points is the turned head
+        rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
+        a, b, x = skew(3, 1), sphere.uniform(3, 50, 2), sphere.uniform(3, 20, 3)
+        head = SplitHead.from_target(targets.rotation_field(3, matrix=a), b, 8.0)
+        c = rotation @ a @ rotation.T
+        turned = SplitHead.from_target(targets.rotation_field(3, matrix=(c - c.T) / 2), b @ rotation.T, 8.0)
+        np.testing.assert_allclose(turned(x @ rotation.T), head(x) @ rotation.T, atol=1e-12)
+
+    def test_sup_error_is_in_the_euclidean_norm(self):
+        field = targets.tangent_projection(2)
+        x = points.fibonacci(3000).points
+        head = SplitHead.from_target(field, points.fibonacci(100), 30.0)
+        brute = np.linalg.norm(head(x) - field(x), axis=1).max()
+        assert sup_error(head, field, points=x, refine=0).lower == pytest.approx(brute, rel=1e-12)
+        found = sup_error(head, field, n=2000)
+        assert brute <= found.lower <= 1.01 * brute
+        assert np.linalg.norm(head(found.at[None]) - field(found.at[None])) == pytest.approx(found.lower, rel=1e-9)
+        # three copies of one function: sqrt(3) times its error
+        head = SplitHead.from_target(lambda y: np.repeat(y[:, :1], 3, axis=1), points.fibonacci(100), 30.0)
+        single = SplitHead.from_target(lambda y: y[:, 0], points.fibonacci(100), 30.0)
+        three = sup_error(head, lambda y: np.repeat(y[:, :1], 3, axis=1), points=x, refine=0).lower
+        assert three == pytest.approx(math.sqrt(3) * sup_error(single, lambda y: y[:, 0], points=x, refine=0).lower)
+
+    def test_one_column_stays_a_column(self):
+        head = CoreHead.from_target(lambda y: y[:, :1], points.fibonacci(50), 5.0)
+        assert head(sphere.uniform(2, 7, 0)).shape == (7, 1)
+        with pytest.raises(ValueError, match=r"'head' must return shape \(8192,\) as 'target' does, got \(8192, 1\)"):
+            sup_error(head, lambda y: y[:, 0])

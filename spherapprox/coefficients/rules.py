@@ -97,7 +97,7 @@ def core_values(
         If the rule is unknown, the target's values do not fit, or the peak ``c exp(lambda)`` is beyond float64.
         "interpolation" also where points are repeated, "least_squares" where samples are too few, both where an
         iteration for many points has not converged, or cannot because the matrix is singular to rounding.
-        "spectral" also if the points are another kind of quadrature, or the degree is too high for it or for eigenvalues.
+        "spectral" also if the points are another kind of quadrature, or the degree is too high for it or eigenvalues.
 
     Warns
     -----

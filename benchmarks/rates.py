@@ -1,4 +1,6 @@
-"""Rates of the sup error on random targets, beside those of docs/theorems.md, 4.7 and 4.3.
+"""Rates of the sup error on random targets, beside the proven ones.
+
+docs/theorems/4.7-spectral-correction.md and 4.3-core-head.md.
 
 Three tables, each row the median over several random targets of one sphere. Band-limited targets with spectral
 coefficients at a fixed concentration: the error falls with the kernel's tail, exponentially in N^(1/m), so the digits

@@ -65,7 +65,7 @@ class HypothesisError(ValueError):
     >>> from bounds import prefix_length
     >>> prefix_length(0.1, dim=2, theorem="thesis-core", strict=True)
     Traceback (most recent call last):
-    bounds._bound.HypothesisError: Petrov (2025), Theorem 4.12 needs dim >= 8
+    bounds._bound.HypothesisError: Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md) needs dim >= 8
     """
 
 

@@ -49,7 +49,8 @@ def prefix_length(
     covering : str
         The covering bound that turns a radius into a count; see `covering_number`.
     ragozin, harmonic : float
-        The thesis's constants C_R (default: the explicit one of docs/theorems.md, 4.6) and C_H (assumed).
+        The thesis's constants C_R (default: the explicit one of docs/theorems/4.6-jackson-constants.md) and C_H
+        (assumed).
     slack : float
         Where N falls to an infimum that no head attains, the share of eps that is given away for a finite
         concentration: ``"sharp-split-nearest"`` covers at radius ``(1 - slack) eps/lipschitz``; 4.7 and 4.G leave it to
@@ -89,7 +90,7 @@ def prefix_length(
 
     References
     ----------
-    docs/theorems.md; A. Petrov, thesis (2025), chapter 4.
+    docs/theorems/index.md; A. Petrov, thesis (2025), chapter 4.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def ladder(
 
     References
     ----------
-    docs/theorems.md; A. Petrov, thesis (2025), chapter 4.
+    docs/theorems/index.md; A. Petrov, thesis (2025), chapter 4.
 
     Examples
     --------
@@ -222,7 +223,7 @@ def concentration(
 
     References
     ----------
-    docs/theorems.md, 4.1; Petrov (2025), Theorem B.2.5.
+    docs/theorems/4.1-convolution.md; Petrov (2025), Theorem B.2.5.
 
     Examples
     --------

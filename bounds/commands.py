@@ -25,7 +25,7 @@ from ._files import earlier
 from .api import ladder, prefix_length
 
 _SHARP = """\
-core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems.md, 4.3, 4.B, 4.4)
+core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems/index.md)
 checks   of the least of them: it holds for the error found, is violated, or is vacuous (above twice the sup norm)
 floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
 thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1"""
@@ -235,7 +235,7 @@ def _ladder(
     constants = f"Lipschitz constant {lipschitz:g}, sup norm {sup_norm:g}{said}"
     note = f"Thesis lines assume C_R = {ragozin:g} and C_H = 1"
     if proven.holds and ragozin == 1.0:
-        note += f"; with the proven C_R of docs/theorems.md, 4.6, thesis-core needs 10^{proven.log10:.2f}"
+        note += f"; by the proven C_R (docs/theorems/4.6-jackson-constants.md) thesis-core needs 10^{proven.log10:.2f}"
     text = f"\nPrefix length for sup error {eps:g} on S^{dim}, {constants}\n{rungs.table(bounds)}\n{note}."
     return text, {"eps": eps, "dim": dim, "lipschitz": lipschitz, "sup_norm": sup_norm, "rungs": rungs.records(bounds)}
 

@@ -96,7 +96,7 @@ def error_bound(
 
     References
     ----------
-    docs/theorems.md, 4 and 4+.
+    docs/theorems/index.md.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def best_concentration(
 
     References
     ----------
-    docs/theorems.md, 4.3, 4.4, 4.B and 4.D.
+    docs/theorems/4.3-core-head.md, 4.4-split-head.md, 4.B-equal-measure.md and 4.D-centroids.md.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def ragozin_limit(dim: int) -> float:
 
     References
     ----------
-    docs/theorems.md, 4.6 (non-negative kernels); `ragozin_constant` is smaller.
+    docs/theorems/4.6-jackson-constants.md (non-negative kernels); `ragozin_constant` is smaller.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def approximation_error(degree: int, dim: int) -> float:
 
     References
     ----------
-    docs/theorems.md, 4.6.
+    docs/theorems/4.6-jackson-constants.md.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def ragozin_constant(dim: int, degree: int | None = None) -> float:
 
     References
     ----------
-    docs/theorems.md, 4.6.
+    docs/theorems/4.6-jackson-constants.md.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def ragozin_floor(dim: int, degree: int) -> float:
 
     References
     ----------
-    docs/theorems.md, 3.6.
+    docs/theorems/3-errata.md, 3.6.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def jackson_degree(eps: float, dim: int, lipschitz: float = 1.0) -> int:
 
     References
     ----------
-    docs/theorems.md, 4.6.
+    docs/theorems/4.6-jackson-constants.md.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def table(bounds: Sequence[Bound]) -> str:
     --------
     >>> import bounds
     >>> print(bounds.rungs.table(bounds.ladder(0.1, dim=8, ragozin=1)).splitlines()[2])
-    thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12
+    thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)
     """
     lines = []
     for bound in _checked(bounds):

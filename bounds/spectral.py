@@ -44,7 +44,7 @@ def iv_ratio_bounds(order: ArrayLike, x: ArrayLike) -> tuple[Array, Array]:
     References
     ----------
     D. E. Amos, Computation of modified Bessel functions and their ratios, Math. Comp. 28 (1974), (9), (11) and (16);
-    docs/theorems.md, 1.4.
+    docs/theorems/1-kernel.md, 1.4.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def eigenvalue_bounds(degree: int, concentration: float, dim: int) -> tuple[floa
 
     References
     ----------
-    docs/theorems.md, 1.4.
+    docs/theorems/1-kernel.md, 1.4.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def mean_angle_upper(concentration: float, dim: int) -> float:
 
     References
     ----------
-    docs/theorems.md, 4.1.
+    docs/theorems/4.1-convolution.md.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def mean_angle_lower(concentration: float, dim: int) -> float:
 
     References
     ----------
-    docs/theorems.md, 4.1.
+    docs/theorems/4.1-convolution.md.
 
     Examples
     --------

@@ -94,12 +94,12 @@ def validate(
     Radius and equal measure of an `EqualMeasurePartition` and the separation of points are proven or computed here.
 
     Targets with values in R^p are held against the same bounds: the Lipschitz constant, the sup norm and the error are
-    all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm (docs/theorems.md, 0
-    and 2, 4.12), so no factor sqrt(p) enters.
+    all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm
+    (docs/theorems/0-notation.md and 2-thesis.md), so no factor sqrt(p) enters.
 
     References
     ----------
-    docs/theorems.md, 4.3 - 4.5 and 4.A - 4.D.
+    docs/theorems/4.3-core-head.md to 4.5-lower-bound.md and 4.A-separated-points.md to 4.D-centroids.md.
 
     Examples
     --------

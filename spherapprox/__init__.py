@@ -1,7 +1,7 @@
 """Approximation on the hypersphere by von Mises-Fisher kernels and attention heads.
 
 Names are loaded when they are first used (PEP 562), so ``import spherapprox`` loads neither numba nor SciPy.
-Docstrings cite docs/theorems.md by number; it is installed in share/doc/spherapprox below ``sys.prefix``.
+Docstrings cite the pages of docs/theorems; they are installed in share/doc/spherapprox below ``sys.prefix``.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ import importlib
 import re
 from pathlib import Path
 
+import bounds
+
 ROOT = Path(__file__).parents[1]
 THEOREMS = ROOT / "docs" / "theorems"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(THEOREMS.glob("*.md"))}
@@ -110,3 +112,16 @@ def test_functions_of_pages_resolve():
 def test_references_in_code_lead_to_pages():
     faults = {path: [*dead_references(path.read_text(encoding="utf-8"))] for path in SOURCES if path != Path(__file__)}
     assert not {path: dead for path, dead in faults.items() if dead}
+
+
+def test_code_cites_pages_and_not_the_folder_of_old():
+    old = "docs/" + "theorems.md"
+    assert not [path for path in [*SOURCES, ROOT / "setup.cfg"] if old in path.read_text(encoding="utf-8")]
+
+
+def test_every_bound_carries_its_page():
+    found = [*bounds.ladder(0.1, dim=8), bounds.covering_number(0.1, dim=8), bounds.covering_radius(100, dim=8)]
+    found.append(bounds.error_bound(dim=8, theorem="convolution", lipschitz=1.0, concentration=100.0))
+    for bound in found:
+        assert re.search(rf"docs/theorems/{PAGE}", bound.reference), bound
+        assert not [*dead_references(bound.reference)], bound

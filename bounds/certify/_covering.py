@@ -1,4 +1,4 @@
-"""Covering numbers of S^m in ball arithmetic at the precision set: docs/theorems.md, 4.2."""
+"""Covering numbers of S^m in ball arithmetic at the precision set: docs/theorems/4.2-covering-numbers.md."""
 
 from __future__ import annotations
 

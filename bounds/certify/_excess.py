@@ -1,4 +1,6 @@
-"""Integrals of the largest (t - w) k(t) in windows of angles, in ball arithmetic: docs/theorems.md, 4.A, 4.B and 4.F.
+"""Integrals of the largest (t - w) k(t) in windows of angles, in ball arithmetic.
+
+docs/theorems/4.A-separated-points.md, 4.B-equal-measure.md and 4.F-random-points.md.
 
 phi(t) = (t - w) k(t), 0 < w <= pi/2, increases up to t1, the first root of h(t) = lambda sin t (t - w) = 1 beyond w,
 falls up to the second one, t2, and increases again up to pi: log[sin t (t - w)] is concave. On a window [a, b] its

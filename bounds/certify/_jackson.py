@@ -1,4 +1,7 @@
-"""Best approximation of Lipschitz functions on S^m by polynomials, in ball arithmetic: docs/theorems.md, 4.6."""
+"""Best approximation of Lipschitz functions on S^m by polynomials, in ball arithmetic.
+
+docs/theorems/4.6-jackson-constants.md.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _cos_gap(v: arb, theta: arb) -> arb:
 def crossing(kernel: Kernel, radius: arb) -> tuple[arb, arb]:
     """Enclose the only colatitude at which the two differences of 4.3 are equal; the first is larger beyond it.
 
-    That there is only one, below pi/2, is proved in docs/theorems.md, 4.3.
+    That there is only one, below pi/2, is proved in docs/theorems/4.3-core-head.md.
     """
     low, high = arb(0), arb(2)  # bisection by the sign of `_turn`
     for _ in range(4 * ctx.prec):

@@ -25,7 +25,7 @@ __all__ = [
     "log_rogers_constant",
 ]
 
-_REFERENCE = "docs/theorems.md, 4.2"
+_REFERENCE = "docs/theorems/4.2-covering-numbers.md"
 
 SMALLEST_RADIUS = 1e-60
 """Angular radii below this are refused: they belong to no number that means anything here."""
@@ -108,16 +108,16 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
 
     References
     ----------
-    docs/theorems.md, 4.2.
+    docs/theorems/4.2-covering-numbers.md.
 
     Examples
     --------
     >>> print(covering_number(0.1, dim=8, method="greedy"))
-    greedy: covering number <= 10^10.51, radius 0.1  [docs/theorems.md, 4.2]
+    greedy: covering number <= 10^10.51, radius 0.1  [docs/theorems/4.2-covering-numbers.md]
     >>> print(covering_number(0.01, dim=8))
-    lattice: covering number <= 10^17.68, radius 0.01  [docs/theorems.md, 4.2]
+    lattice: covering number <= 10^17.68, radius 0.01  [docs/theorems/4.2-covering-numbers.md]
     >>> print(covering_number(0.01, dim=8, method="best-lower"))
-    lower: covering number >= 10^16.86, radius 0.01  [docs/theorems.md, 4.2]
+    lower: covering number >= 10^16.86, radius 0.01  [docs/theorems/4.2-covering-numbers.md]
     """
     method, strict = _checks.choice(method, "method", METHODS), _checks.flag(strict, "strict")
 
@@ -156,7 +156,7 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", stric
 
     References
     ----------
-    docs/theorems.md, 4.2.
+    docs/theorems/4.2-covering-numbers.md.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Covers of S^m by pieces of lattice coverings, laid on it by exponential maps (docs/theorems.md, 4.2, lattice)."""
+"""Covers of S^m by pieces of lattice coverings, laid on it by exponential maps.
+
+docs/theorems/4.2-covering-numbers.md, lattice.
+"""
 
 from __future__ import annotations
 

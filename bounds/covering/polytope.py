@@ -1,4 +1,7 @@
-"""Covers of S^m by the vertices of polytopes, each with its covering radius (docs/theorems.md, 4.2, polytope)."""
+"""Covers of S^m by the vertices of polytopes, each with its covering radius.
+
+docs/theorems/4.2-covering-numbers.md, polytope.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Covers of S^m made of bands of latitude, each covered by a cover of S^(m-1) (docs/theorems.md, 4.2, zonal)."""
+"""Covers of S^m made of bands of latitude, each covered by a cover of S^(m-1).
+
+docs/theorems/4.2-covering-numbers.md, zonal.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The theorems, a file each: prefix length, error form, and the record with the hypotheses.
 
-`LADDER` is the only list of them; numbers such as 4.3 are the sections of docs/theorems.md.
+`LADDER` is the only list of them; numbers such as 4.3 begin the names of the pages of docs/theorems.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Logs by polynomial degree on S^m: dimensions, quadrature sizes, eigenvalues and their tails.
 
 Degrees are floats: whole numbers where something is counted, any number >= 0 where a search varies them. Every
-function takes the manifold's dimension m as `dim` (docs/theorems.md, 4.C).
+function takes the manifold's dimension m as `dim` (docs/theorems/4.C-quadrature.md).
 """
 
 from __future__ import annotations

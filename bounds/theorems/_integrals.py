@@ -1,4 +1,6 @@
-"""Integrals over S^m of the largest (t - w) e^(lambda cos t) in windows of angles: docs/theorems.md, 4.A, 4.B, 4.F.
+"""Integrals over S^m of the largest (t - w) e^(lambda cos t) in windows of angles.
+
+docs/theorems/4.A-separated-points.md, 4.B-equal-measure.md, 4.F-random-points.md.
 
 phi(t) = (t - w) e^(lambda cos t) with 0 < w <= pi/2 is the excess that a point at angle t contributes: W <= w where the
 excesses of all control points add up to no more than 0. It increases up to t1, the first root of

@@ -1,8 +1,8 @@
 """Point sets of S^m with integer coordinates up to scale: their sizes, separations and scales.
 
-Each construction of docs/theorems.md, 4.E returns a family of such sets, one per entry of its arrays: the natural
-logarithm of a lower bound on the number of points of S^m, pairwise more than `angle` apart, whose j-th coordinates are
-integers over a common number Q_j <= Q, and the logarithm of Q.
+Each construction of docs/theorems/4.E-lower-without-sampling.md returns a family of such sets, one per entry of its
+arrays: the natural logarithm of a lower bound on the number of points of S^m, pairwise more than `angle` apart, whose
+j-th coordinates are integers over a common number Q_j <= Q, and the logarithm of Q.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""M(s) = E e^(s g), g(u) the largest excess phi within eta of u, for random points: docs/theorems.md, 4.F."""
+"""M(s) = E e^(s g), g(u) the largest excess phi within eta of u, for random points.
+
+docs/theorems/4.F-random-points.md.
+"""
 
 from __future__ import annotations
 

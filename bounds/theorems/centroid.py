@@ -1,4 +1,4 @@
-"""The core head with control points at the cells' centroids: docs/theorems.md, 4.D."""
+"""The core head with control points at the cells' centroids: docs/theorems/4.D-centroids.md."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-centroid", "docs/theorems.md, 4.D", "core head whose points are the centroids of their cells", "core",
+    "sharp-core-centroid", "docs/theorems/4.D-centroids.md",
+    "core head whose points are the centroids of their cells", "core",
     count=centroid,
     error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CENTROIDS, validated=True,
     free_concentration=least_error,

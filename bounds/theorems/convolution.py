@@ -1,4 +1,4 @@
-"""The convolution error of the kernel, sharp, for Lipschitz and Hoelder targets: docs/theorems.md, 4.1."""
+"""The convolution error of the kernel, sharp, for Lipschitz and Hoelder targets: docs/theorems/4.1-convolution.md."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "convolution", "docs/theorems.md, 4.1", "the kernel alone, without discretisation", "any",
+    "convolution", "docs/theorems/4.1-convolution.md", "the kernel alone, without discretisation", "any",
     error=_error, needs=("lipschitz", "concentration"), uses=("sup_norm",),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The core head on any partition: docs/theorems.md, 4.3."""
+"""The core head on any partition: docs/theorems/4.3-core-head.md."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core", "docs/theorems.md, 4.3", "core head on any partition", "core",
+    "sharp-core", "docs/theorems/4.3-core-head.md", "core head on any partition", "core",
     count=core, threshold=threshold,
     error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, validated=True,
     free_concentration=least_error,

@@ -1,4 +1,4 @@
-"""The split head on equal-measure cells, sharp in the cells' radius: docs/theorems.md, 4.B."""
+"""The split head on equal-measure cells, sharp in the cells' radius: docs/theorems/4.B-equal-measure.md."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _free(prefix: Prefix, slack: float, log_error: Curve) -> float:
 
 
 THEOREM = Theorem(
-    "sharp-split-equal", "docs/theorems.md, 4.B",
+    "sharp-split-equal", "docs/theorems/4.B-equal-measure.md",
     "split head on equal-measure cells, the best that their radius allows", "split",
     count=equal, constants=("lipschitz",), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,

@@ -1,4 +1,7 @@
-"""The core head by interpolation, with arbitrary real weights, best in the flat limit: docs/theorems.md, 4.G."""
+"""The core head by interpolation, with arbitrary real weights, best in the flat limit.
+
+docs/theorems/4.G-core-interpolation.md.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def interpolation(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "sharp-core-interpolation", "docs/theorems.md, 4.G", "core head with any real weights", "core",
+    "sharp-core-interpolation", "docs/theorems/4.G-core-interpolation.md", "core head with any real weights", "core",
     count=interpolation, options=("degree", "smoothness"),
     proof="bounds.certify.interpolation",
 )  # fmt: skip

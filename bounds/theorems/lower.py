@@ -1,4 +1,4 @@
-"""The lower bound for methods that sample at N points: docs/theorems.md, 4.5."""
+"""The lower bound for methods that sample at N points: docs/theorems/4.5-lower-bound.md."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "lower", "docs/theorems.md, 4.5", "no scheme that samples at N points does better for every target", "any",
+    "lower", "docs/theorems/4.5-lower-bound.md", "no scheme that samples at N points does better for every target",
+    "any",
     "lower",
     count=lower,
     error=_error, needs=("lipschitz", "n"), uses=("sup_norm",),

@@ -1,4 +1,4 @@
-"""The lower bound for arbitrary real tokens: docs/theorems.md, 4.E (any)."""
+"""The lower bound for arbitrary real tokens: docs/theorems/4.E-lower-without-sampling.md (any)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def warren_ratio(log_degree: Float64) -> Float64:
 
 
 THEOREM = Theorem(
-    "lower-any", "docs/theorems.md, 4.E (any)", "no real tokens do better, however they are chosen", "any", "lower",
+    "lower-any", "docs/theorems/4.E-lower-without-sampling.md (any)",
+    "no real tokens do better, however they are chosen", "any", "lower",
     count=lower_any,
     proof="bounds.certify.lower_any",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The lower bound for tokens of b bits: docs/theorems.md, 4.E (bits)."""
+"""The lower bound for tokens of b bits: docs/theorems/4.E-lower-without-sampling.md (bits)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def lower_bits(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "lower-bits", "docs/theorems.md, 4.E (bits)", "no tokens of so many bits do better", "any", "lower",
+    "lower-bits", "docs/theorems/4.E-lower-without-sampling.md (bits)", "no tokens of so many bits do better", "any",
+    "lower",
     count=lower_bits, options=("bits",),
     proof="bounds.certify.lower_bits",
 )  # fmt: skip

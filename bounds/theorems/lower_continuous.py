@@ -1,4 +1,4 @@
-"""The lower bound for tokens continuous in the target: docs/theorems.md, 4.E (continuous)."""
+"""The lower bound for tokens continuous in the target: docs/theorems/4.E-lower-without-sampling.md (continuous)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def lower_continuous(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "lower-continuous", "docs/theorems.md, 4.E (continuous)",
+    "lower-continuous", "docs/theorems/4.E-lower-without-sampling.md (continuous)",
     "no tokens that depend continuously on the target do better", "any", "lower",
     count=lower_continuous,
     proof="bounds.certify.lower_continuous",

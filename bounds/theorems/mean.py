@@ -1,4 +1,4 @@
-"""The split head on equal-measure cells, by its mean angle: docs/theorems.md, 4.4 (mean)."""
+"""The split head on equal-measure cells, by its mean angle: docs/theorems/4.4-split-head.md (mean)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-split-mean", "docs/theorems.md, 4.4 (mean)", "split head on equal-measure cells", "split",
+    "sharp-split-mean", "docs/theorems/4.4-split-head.md (mean)", "split head on equal-measure cells", "split",
     count=split_mean, constants=("lipschitz",),
     error=_error, needs=("lipschitz", "concentration", "radius"), uses=("sup_norm",), requires=CELLS,
     radius=equal_measure_radius, validated=True, free_concentration=least_error,

@@ -1,4 +1,4 @@
-"""The split head on any points with a covering radius: docs/theorems.md, 4.4 (nearest)."""
+"""The split head on any points with a covering radius: docs/theorems/4.4-split-head.md (nearest)."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ def least_concentration(prefix: Prefix, slack: float, log_error: Curve) -> float
 
 
 THEOREM = Theorem(
-    "sharp-split-nearest", "docs/theorems.md, 4.4 (nearest)", "split head on any points with a covering radius",
+    "sharp-split-nearest", "docs/theorems/4.4-split-head.md (nearest)",
+    "split head on any points with a covering radius",
     "split",
     count=split_nearest, constants=("lipschitz",), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius", "n"), uses=("sup_norm",), requires=COVER,

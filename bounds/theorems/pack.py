@@ -1,4 +1,7 @@
-"""The split head on separated points, at moderate concentrations and without a partition: docs/theorems.md, 4.A."""
+"""The split head on separated points, at moderate concentrations and without a partition.
+
+docs/theorems/4.A-separated-points.md.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +124,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-split-pack", "docs/theorems.md, 4.A", "split head on separated points at moderate concentrations", "split",
+    "sharp-split-pack", "docs/theorems/4.A-separated-points.md",
+    "split head on separated points at moderate concentrations", "split",
     count=pack, constants=("lipschitz",), joins="sharp-split",
     error=_error, needs=("lipschitz", "concentration", "radius", "separation"), uses=("sup_norm",), requires=COVER,
     proof="bounds.certify.pack",

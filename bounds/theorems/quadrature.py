@@ -1,4 +1,4 @@
-"""The core head by positive quadrature: docs/theorems.md, 4.C."""
+"""The core head by positive quadrature: docs/theorems/4.C-quadrature.md."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-quadrature", "docs/theorems.md, 4.C", "core head on a positive quadrature rule", "core",
+    "sharp-core-quadrature", "docs/theorems/4.C-quadrature.md", "core head on a positive quadrature rule", "core",
     count=quadrature,
     error=_error, needs=("lipschitz", "concentration", "degree", "sup_norm"), requires=RULE, validated=True,
     proof="bounds.certify.quadrature",

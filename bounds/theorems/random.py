@@ -1,4 +1,4 @@
-"""The split head on random points, bare or with fill points in their gaps: docs/theorems.md, 4.F."""
+"""The split head on random points, bare or with fill points in their gaps: docs/theorems/4.F-random-points.md."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def random(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "sharp-split-random", "docs/theorems.md, 4.F", "split head on random points", "split",
+    "sharp-split-random", "docs/theorems/4.F-random-points.md", "split head on random points", "split",
     count=random, constants=("lipschitz",), joins="sharp-split",
     proof="bounds.certify.random",
 )  # fmt: skip

@@ -1,4 +1,7 @@
-"""The core head with any real weights and any points, in the limit of small concentrations: docs/theorems.md, 4.G."""
+"""The core head with any real weights and any points, in the limit of small concentrations.
+
+docs/theorems/4.G-core-interpolation.md.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,8 @@ def log_rank_points(degree: float, dim: int) -> float:
 
 
 THEOREM = Theorem(
-    "sharp-core-rank", "docs/theorems.md, 4.G (rank)", "core head with any real weights and any points", "core",
+    "sharp-core-rank", "docs/theorems/4.G-core-interpolation.md (rank)",
+    "core head with any real weights and any points", "core",
     count=rank, options=("degree", "smoothness"), attained=False,
     proof="bounds.certify.rank",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The core head with spectral correction, for smooth targets above all: docs/theorems.md, 4.7."""
+"""The core head with spectral correction, for smooth targets above all: docs/theorems/4.7-spectral-correction.md."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-spectral", "docs/theorems.md, 4.7", "core head with spectrally corrected weights", "core",
+    "sharp-core-spectral", "docs/theorems/4.7-spectral-correction.md", "core head with spectrally corrected weights",
+    "core",
     count=spectral, options=("degree", "smoothness"),
     error=_error, needs=("concentration", "degree", "exactness", "sup_norm"), requires=RULE,
     proof="bounds.certify.spectral",

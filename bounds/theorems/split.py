@@ -26,7 +26,8 @@ def smallest(theorems: Iterable[Theorem]) -> Theorem:
         return min((settle(count(problem), strict=False) for count in counts), key=lambda bound: bound.log)
 
     return Theorem(
-        _NAME, "docs/theorems.md, 4.4 (nearest) and 4.A", "the smallest of the split ones", "split", count=split,
+        _NAME, "docs/theorems/4.4-split-head.md (nearest) and 4.A-separated-points.md",
+        "the smallest of the split ones", "split", count=split,
         constants=("lipschitz",), error=_error, needs=nearest.THEOREM.needs, uses=("sup_norm", "separation"),
         requires=COVER, validated=True, free_concentration=nearest.least_concentration,
     )  # fmt: skip

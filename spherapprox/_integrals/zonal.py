@@ -167,7 +167,7 @@ def log_moment(m: float, lam: float, power: float) -> float:
 def crossing(lam: float, rho: float) -> float:
     """Return the colatitude where k((theta-rho)+) - k(theta) overtakes k(theta) - k(min(theta+rho, pi)).
 
-    docs/theorems.md, 4.3, "One crossing". Where both shifts are unclipped it is the root of
+    docs/theorems/4.3-core-head.md, "One crossing". Where both shifts are unclipped it is the root of
     log cosh(lam sin theta sin rho) = 2 lam cos theta sin^2(rho/2).
     """
     half = math.sin(0.5 * rho)

@@ -148,7 +148,7 @@ def steepness(k: float, m: float, theta: float) -> tuple[float, float, float]:
 def lipschitz(k: float, m: float) -> float:
     """Return an upper bound of the maximum of |g|, g = -dG_k(cos theta)/dtheta, by 4e-15 relative above it at most.
 
-    docs/theorems.md, section 6, "Slope of a zonal polynomial": g'' + (m-1) cot(theta) g' + P g = 0, and the maximum is
+    docs/theorems/6.2-zonal-slope.md: g'' + (m-1) cot(theta) g' + P g = 0, and the maximum is
     at the first zero of g', found by Newton's method from the root of a short continued fraction. For angles a < b on
     either side of it the maximum is at most [g(a) + (b-a) g'(a)] / [1 - max(0, -P(a)) (b-a)^2 / 2].
     """

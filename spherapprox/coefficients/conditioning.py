@@ -53,7 +53,7 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
 
     References
     ----------
-    docs/theorems.md, 4.13.
+    docs/theorems/4.13-interpolation.md.
 
     Examples
     --------

@@ -125,7 +125,7 @@ def core_values(
 
     References
     ----------
-    docs/theorems.md, 4.3, 4.7, 4.8 and 4.13.
+    docs/theorems/4.3-core-head.md, 4.7-spectral-correction.md, 4.8-dense-sums.md and 4.13-interpolation.md.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def split_values(
 
     References
     ----------
-    docs/theorems.md, 4.4 and 4.13.
+    docs/theorems/4.4-split-head.md and 4.13-interpolation.md.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Spectral coefficients: the target's projection divided by the kernel's eigenvalues, degree by degree.
 
-docs/theorems.md, 4.7. A positive quadrature exact to degree D projects the target onto the harmonics of degrees
-l <= n <= D/2; these are divided by the eigenvalues a_l, so that the kernel's convolution gives them back.
+docs/theorems/4.7-spectral-correction.md. A positive quadrature exact to degree D projects the target onto the harmonics
+of degrees l <= n <= D/2; these are divided by the eigenvalues a_l, so that the kernel's convolution gives them back.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool =
 
     References
     ----------
-    docs/theorems.md, 4.7 and 4.C (tails).
+    docs/theorems/4.7-spectral-correction.md and 4.C-quadrature.md (tails).
 
     Examples
     --------

@@ -142,7 +142,7 @@ def worst_case_error(
 
     References
     ----------
-    docs/theorems.md, 4.4.
+    docs/theorems/4.4-split-head.md.
 
     Examples
     --------

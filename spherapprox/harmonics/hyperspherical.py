@@ -1,7 +1,8 @@
 """Harmonics on S^m, any m >= 1: an orthonormal basis up to a degree, and zonal harmonics.
 
-docs/theorems.md, 5.7: a harmonic of degree l on S^m is one of degree l' <= l on S^(m-1) times a Gegenbauer polynomial
-of degree l - l' in the last coordinate. As solid harmonics they need no angles: poles are points like all others.
+docs/theorems/5.7-quadrature-error.md: a harmonic of degree l on S^m is one of degree l' <= l on S^(m-1) times a
+Gegenbauer polynomial of degree l - l' in the last coordinate. As solid harmonics they need no angles: poles are points
+like all others.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
 
     References
     ----------
-    docs/theorems.md, 5.7 (a basis).
+    docs/theorems/5.7-quadrature-error.md (a basis).
 
     Examples
     --------

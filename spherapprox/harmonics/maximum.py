@@ -75,8 +75,8 @@ def bandlimited_maximum(
     Notes
     -----
     Let f be a spherical polynomial of degree n, G a set with covering radius d, and n d < pi/2. Then
-    ``sup |f| <= max_G |f| / cos(n d)`` and ``sup |grad f| <= max_G |grad f| / cos(n d)``: docs/theorems.md, 6.1, after
-    M. Riesz [1]_.
+    ``sup |f| <= max_G |f| / cos(n d)`` and ``sup |grad f| <= max_G |grad f| / cos(n d)``:
+    docs/theorems/6.1-polynomial-maximum.md, after M. Riesz [1]_.
 
     *Grid.* A parallels at colatitudes ``(i + 1/2) pi/A`` with B = 2A longitudes each, for which
     ``d <= 2 arcsin sqrt(sin^2(pi/(4A)) + sin^2(pi/(2B)))``. A is chosen such that ``cos(n d) >= 1 - slack``.

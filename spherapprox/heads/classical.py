@@ -52,7 +52,7 @@ class ClassicalHead(Construction):
 
     References
     ----------
-    docs/theorems.md, 4.14 and 3.7; Petrov (2025), Lemma 4.16 and Corollary 4.18.
+    docs/theorems/4.14-classical-head.md and 3-errata.md, 3.7; Petrov (2025), Lemma 4.16 and Corollary 4.18.
 
     Examples
     --------
@@ -244,7 +244,7 @@ class ClassicalHead(Construction):
 
         References
         ----------
-        docs/theorems.md, 4.14.
+        docs/theorems/4.14-classical-head.md.
 
         Examples
         --------

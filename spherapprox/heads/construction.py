@@ -19,7 +19,7 @@ LARGEST_CONCENTRATION, LARGEST_MASK = 1e300, 1e304
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Construction(SplitHead):
-    """Matrices, prefix and tokens of `ClassicalHead` (docs/theorems.md, 4.14)."""
+    """Matrices, prefix and tokens of `ClassicalHead` (docs/theorems/4.14-classical-head.md)."""
 
     interaction: str = field(default="flag", kw_only=True)
     mask: float = field(default=None, kw_only=True)  # type: ignore[assignment]  # a float once the head is made

@@ -41,7 +41,7 @@ class CoreHead(Head):
 
     References
     ----------
-    docs/theorems.md, 4.3; Petrov (2025), Theorem 4.12.
+    docs/theorems/4.3-core-head.md; Petrov (2025), Theorem 4.12.
 
     Examples
     --------

@@ -117,7 +117,7 @@ class _Pairs:
         sizes = np.abs(self.values).max(axis=1)
         # 4.15 (2): s
         spread = 0.0 if self.normalize else math.log(sizes.max()) - math.log(sizes.min())
-        slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)  # docs/theorems.md, 4.15 (2)
+        slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)  # docs/theorems/4.15-gradient.md (2)
         return slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
 
     def gradients(self, x: Float64, candidates: Indices | slice) -> Float64:

@@ -86,7 +86,7 @@ class Head(KernelSum):
 
         References
         ----------
-        docs/theorems.md, 4.3, 4.4, 4.7 and 4.13.
+        docs/theorems/4.3-core-head.md, 4.4-split-head.md, 4.7-spectral-correction.md and 4.13-interpolation.md.
 
         Examples
         --------
@@ -225,7 +225,7 @@ class Head(KernelSum):
 
         References
         ----------
-        docs/theorems.md, 4.13.
+        docs/theorems/4.13-interpolation.md.
 
         Examples
         --------

@@ -22,7 +22,7 @@ ROUNDING = 1.0 + 1e-9
 
 
 def log_bound(head: Construction, length: int) -> float:
-    """Return ``log(F A / (A + S))`` of docs/theorems.md, 4.14; -inf if all values are 0."""
+    """Return ``log(F A / (A + S))`` of docs/theorems/4.14-classical-head.md; -inf if all values are 0."""
     values = head.values.reshape(len(head), -1).astype(np.float64)
     largest = float(np.abs(values).max())
     if largest == 0.0:

@@ -109,7 +109,7 @@ class KernelSum(Recipe):
 
         References
         ----------
-        docs/theorems.md, 4.15.
+        docs/theorems/4.15-gradient.md.
 
         Examples
         --------

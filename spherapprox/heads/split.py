@@ -43,7 +43,7 @@ class SplitHead(Head):
 
     References
     ----------
-    docs/theorems.md, 4.4; Petrov (2025), Theorem 4.15.
+    docs/theorems/4.4-split-head.md; Petrov (2025), Theorem 4.15.
 
     Examples
     --------

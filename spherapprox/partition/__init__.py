@@ -67,7 +67,7 @@ class EqualMeasurePartition(Measured):
     Midpoints lie in their cells; other centres need not: that of an annulus' smallest cap is a pole. All the same every
     radius bounds the distance to the nearest centre. A mean vector of length 0, that of an annulus about the equator,
     leaves the centroid open: there it is the midpoint. Colatitudes of centroids are right to 1e-15 of the angle
-    (docs/theorems.md, 5.3 and 5.4).
+    (docs/theorems/5.3-smallest-caps.md and 5.4-centroids.md).
 
     Counts of cells in the collars are those of Leopardi's algorithm; where an ideal count is a tie, it is rounded up
     going south. Colatitudes are those of caps of measure k/n, accurate to 1e-15 of the angle.

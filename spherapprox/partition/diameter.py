@@ -16,7 +16,7 @@ _ZONES = 2e5
 
 
 def largest_diameter(dim: int, n: int) -> float | None:
-    """Return the largest cell diameter, or None where there are too many zones: docs/theorems.md, 5.5.
+    """Return the largest cell diameter, or None where there are too many zones: docs/theorems/5.5-diameters.md.
 
     A cell's diameter grows with that of the cell of S^(m-1) inside it, so a collar needs only the largest of those.
     """

@@ -66,8 +66,8 @@ class Measured(Savable):
         Returns
         -------
         float
-            A covering radius of the centres, and the rho of docs/theorems.md, 4.3 and 4.4. Exact to 1e-14 if
-            `cell_radius_is_exact`, otherwise a proven upper bound (docs/theorems.md, 5.6).
+            A covering radius of the centres, and the rho of docs/theorems/4.3-core-head.md and 4.4-split-head.md. Exact
+            to 1e-14 if `cell_radius_is_exact`, otherwise a proven upper bound (docs/theorems/5.6-largest-radius.md).
 
         Notes
         -----
@@ -113,7 +113,7 @@ class Measured(Savable):
         float
             The largest diameter itself, to 1e-15, where the recursion to it goes through no more than 2e5 zones
             (n up to 1e10 on S^2, 1e8 on S^8); beyond, twice the radius about the centres of smallest caps, or pi
-            where that is less (docs/theorems.md, 5.5).
+            where that is less (docs/theorems/5.5-diameters.md).
 
         Examples
         --------

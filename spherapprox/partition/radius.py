@@ -1,6 +1,6 @@
 """The radius of a partition: the largest distance from a cell's centre to a point of its closure.
 
-Partitions inside with as many cells are alike: each sphere has few different ones. docs/theorems.md, 5.6.
+Partitions inside with as many cells are alike: each sphere has few different ones. docs/theorems/5.6-largest-radius.md.
 """
 
 from __future__ import annotations

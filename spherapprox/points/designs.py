@@ -75,14 +75,14 @@ def spherical_design(
     S^22 (5, 7), 196560 of S^23 (Leech; 11) [2]_; unbiased bases of R^(4^k) and C^p.
 
     Numerical ones are orbits of a finite group, whose points move until the invariant harmonics' means vanish
-    (docs/theorems.md, 5.9): about t^2/2 points on S^2, to degree 12 as few as in [3]_. Their worst mean of a Schmidt
-    harmonic is a few times 1e-16: the means of all zonal harmonics about 16 random poles are checked to be below 2e-15,
-    and without `n` only solutions are taken that have an exact design near to them for certain (a singular Jacobian,
-    which is common below the usual numbers of points, leaves that open). On S^2 degree 20 takes 0.1 s, degree 50 a
-    second, degree 100 ten seconds, degree 120 half a minute of one core; degree 9 on S^5 and degree 5 on S^17 a second,
-    degree 5 on S^23, 7 on S^10 and 15 on S^4 ten seconds, degree 35 on S^3 half a minute. The matrices are small: on a
-    busy machine threads of the linear algebra library get in each other's way, which can take ten times longer
-    (OPENBLAS_NUM_THREADS=1 helps).
+    (docs/theorems/5.9-designs.md): about t^2/2 points on S^2, to degree 12 as few as in [3]_. Their worst mean of a
+    Schmidt harmonic is a few times 1e-16: the means of all zonal harmonics about 16 random poles are checked to be
+    below 2e-15, and without `n` only solutions are taken that have an exact design near to them for certain (a singular
+    Jacobian, which is common below the usual numbers of points, leaves that open). On S^2 degree 20 takes 0.1 s, degree
+    50 a second, degree 100 ten seconds, degree 120 half a minute of one core; degree 9 on S^5 and degree 5 on S^17 a
+    second, degree 5 on S^23, 7 on S^10 and 15 on S^4 ten seconds, degree 35 on S^3 half a minute. The matrices are
+    small: on a busy machine threads of the linear algebra library get in each other's way, which can take ten times
+    longer (OPENBLAS_NUM_THREADS=1 helps).
 
     References
     ----------
@@ -133,7 +133,7 @@ def design_bound(dim: int, degree: int) -> int:
     Returns
     -------
     int
-        C(m+e, m) + C(m+e-1, m) for t = 2e, 2 C(m+e, m) for t = 2e + 1 [1]_ (docs/theorems.md, 5.9). All but
+        C(m+e, m) + C(m+e-1, m) for t = 2e, 2 C(m+e, m) for t = 2e + 1 [1]_ (docs/theorems/5.9-designs.md). All but
         few designs need more points.
 
     Raises

@@ -26,8 +26,8 @@ def gauss_product(dim: int, degree: int) -> PointSet:
     -------
     PointSet
         (g + 1) (floor(g/2) + 1)^(m-1) points from north to south with positive weights. Its covering radius is exact
-        (to 1e-15 relative, docs/theorems.md, 5.7), its `quadrature_error` up to degree g a few 1e-15: 2e-14 on S^2 for
-        g = 500, 3e-15 on S^3 for g = 60 and 1e-15 on S^6 for g = 12 for each degree.
+        (to 1e-15 relative, docs/theorems/5.7-quadrature-error.md), its `quadrature_error` up to degree g a few 1e-15:
+        2e-14 on S^2 for g = 500, 3e-15 on S^3 for g = 60 and 1e-15 on S^6 for g = 12 for each degree.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def gauss_product(dim: int, degree: int) -> PointSet:
 def _covering_radius(t: Float64, inner: float) -> float:
     """Return the covering radius of colatitudes arccos(t) times points of S^(k-1) with covering radius inner < pi/2.
 
-    docs/theorems.md, 5.7: the farthest points are the poles, or lie between two colatitudes.
+    docs/theorems/5.7-quadrature-error.md: the farthest points are the poles, or lie between two colatitudes.
     """
     # 5.7, product Gauss rules
     theta = np.arctan2(np.sqrt((1.0 - t) * (1.0 + t)), t)

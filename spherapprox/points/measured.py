@@ -152,14 +152,14 @@ class Measured:
         caps that are still too large; the interval is a point after finitely many rounds. As a rule uniform points
         are settled up to dim 3 for n = 1e5, dim 5 for 1e3 and dim 7 for 1e2. Where the budget ends first, and above
         dim 15, moments of the points bound the radius from above, less sharply, and walks along the polar polytope's
-        edges find large holes (docs/theorems.md, 5.11). A facet with more than dim + 1 vertices counts, and takes time,
-        as the simplices it is cut into, hundreds each from dim 7 on: sets with large facets, such as the roots and
-        minimal vectors of lattices, are settled later than uniform ones. Points with a free open half-space around
-        them, as all sets of at most dim + 1 points, have their exact radius in any dimension.
+        edges find large holes (docs/theorems/5.11-covering-radius.md). A facet with more than dim + 1 vertices counts,
+        and takes time, as the simplices it is cut into, hundreds each from dim 7 on: sets with large facets, such as
+        the roots and minimal vectors of lattices, are settled later than uniform ones. Points with a free open
+        half-space around them, as all sets of at most dim + 1 points, have their exact radius in any dimension.
 
         References
         ----------
-        docs/theorems.md, 5.11.
+        docs/theorems/5.11-covering-radius.md.
 
         Examples
         --------
@@ -203,9 +203,10 @@ class Measured:
         Notes
         -----
         The root of ``sum_lj |sum_k w_k Y_lj(b_k)|^2`` over an orthonormal basis of harmonics, which is set up level by
-        level and never stored (docs/theorems.md, 5.7). The double sum over pairs of points that reproducing kernels
-        give in its place loses half of the digits. With P harmonics up to degree L on S^m, P' on S^(m-1), n points
-        take ``n P' + n' P`` operations, n' the number of different last coordinates, and memory ``O(P)``.
+        level and never stored (docs/theorems/5.7-quadrature-error.md). The double sum over pairs of points that
+        reproducing kernels give in its place loses half of the digits. With P harmonics up to degree L on S^m, P' on
+        S^(m-1), n points take ``n P' + n' P`` operations, n' the number of different last coordinates, and memory
+        ``O(P)``.
 
         References
         ----------
@@ -246,7 +247,7 @@ class Measured:
         Returns
         -------
         float
-            Accurate to 1e-15 in its square, so never below some 1e-8 (docs/theorems.md, 5.8).
+            Accurate to 1e-15 in its square, so never below some 1e-8 (docs/theorems/5.8-cap-discrepancy.md).
 
         Raises
         ------

@@ -14,7 +14,7 @@ from .invariants import SphereInvariants, ZonalInvariants, harmonic_dimension, i
 from .symmetry import Group
 
 _ROUNDING = 1e-13
-"""More than the residual of any solution here: what docs/theorems.md, 5.9, takes for the size of the residual."""
+"""More than the residual of any solution here: the size that docs/theorems/5.9-designs.md takes."""
 
 _SEPARATION = 1e-6
 """Points nearer to each other than this count as one."""
@@ -56,7 +56,9 @@ def _invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants
 
 
 def _is_certified(group: Group, degree: int, slopes: Float64) -> bool:
-    """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value (docs/theorems.md, 5.9).
+    """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value.
+
+    docs/theorems/5.9-designs.md.
 
     Points farther than `_SEPARATION` from each other stay distinct: twice that is at most half of it.
     """

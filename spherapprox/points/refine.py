@@ -77,7 +77,7 @@ def greedy(
 
     Started from one point and with farthest points, the covering radius is at most twice the smallest that n points
     can have, and no two points are closer than the covering radius before the last insertion [1]_
-    (docs/theorems.md, 5.10).
+    (docs/theorems/5.10-farthest-points.md).
 
     What it gains, on S^2, in the covering radius: 1000 random points have 0.208 and 0.069 when filled up to 2000 (2000
     random ones have 0.142); 1000 centres of a partition have 0.080 and 0.067 when filled up to 2000 (a new partition

@@ -1,8 +1,8 @@
 """Errors of a quadrature rule of S^m over the harmonics of each degree, by an orthonormal basis and without its table.
 
-docs/theorems.md, 5.7. With colatitudes from the last axis a harmonic of degree l on S^m is one of degree l' <= l on
-S^(m-1) times a function of the colatitude, so the sums over all points are matrix products, one for each l'. Points of
-one colatitude share that function, and their harmonics of S^(m-1) are summed first.
+docs/theorems/5.7-quadrature-error.md. With colatitudes from the last axis a harmonic of degree l on S^m is one of
+degree l' <= l on S^(m-1) times a function of the colatitude, so the sums over all points are matrix products, one for
+each l'. Points of one colatitude share that function, and their harmonics of S^(m-1) are summed first.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def gegenbauer_lipschitz(degree: ArrayLike, dim: ArrayLike) -> Any:
 
     References
     ----------
-    docs/theorems.md, section 6, "Slope of a zonal polynomial".
+    docs/theorems/6.2-zonal-slope.md.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *,
 
     References
     ----------
-    docs/theorems.md, 4.4.
+    docs/theorems/4.4-split-head.md.
 
     Examples
     --------

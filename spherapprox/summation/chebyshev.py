@@ -1,6 +1,6 @@
 """The polynomial that stands for exp(z s) on [-1, 1]: Chebyshev's series, cut off, in powers of s.
 
-References: docs/theorems.md, 4.10.
+References: docs/theorems/4.10-polynomial-features.md.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def evaluate(
 
     References
     ----------
-    docs/theorems.md, 4.8 and 4.11.
+    docs/theorems/4.8-dense-sums.md and 4.11-truncated-sums.md.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Lower bounds of the largest sums, from two looks at the points: the scales of absolute errors.
 
 By Jensen's inequality ``sum_k |w_k| exp(-rate |x - b_k|^2) >= W exp(-rate mean |x - b_k|^2)``, the mean taken with
-weights |w_k| of sum W: it is ``|x|^2 - 2 <x, c> + mean |b|^2``, c the centroid (docs/theorems.md, 4.10).
+weights |w_k| of sum W: it is ``|x|^2 - 2 <x, c> + mean |b|^2``, c the centroid
+(docs/theorems/4.10-polynomial-features.md).
 """
 
 from __future__ import annotations

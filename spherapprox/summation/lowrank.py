@@ -3,7 +3,7 @@
 ``exp(-rate |x - b|^2)`` is ``e^-lambda f(x) f(b) exp(lambda <x, b>)`` with ``lambda = 2 rate`` and
 ``f(y) = exp(-rate (|y|^2 - 1))``, on rows of any length. A polynomial of <x, b> is a sum over monomials of x times the
 same of b, so that one pass over the control points (their moments) and one over the evaluation points do:
-docs/theorems.md, 4.10.
+docs/theorems/4.10-polynomial-features.md.
 """
 
 from __future__ import annotations
@@ -168,7 +168,10 @@ class _Kernel:
 
 @lru_cache(maxsize=64)
 def _log_mean(dim: int, concentration: float) -> float:
-    """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere (docs/theorems.md, 1.1)."""
+    """Return the logarithm of the mean of ``exp(concentration <x, b>)`` over the sphere.
+
+    docs/theorems/1-kernel.md, 1.1.
+    """
     if concentration < 1e-3:
         return 0.0
     order = 0.5 * (dim - 1)
@@ -261,7 +264,10 @@ def _factor(rows: Floats, rate: float) -> Float64:
 
 
 def _roundings(d: int, degree: int, chain: float) -> Float64:
-    """Bound the roundings that a term of each degree passes, products and sums (docs/theorems.md, 4.10)."""
+    """Bound the roundings that a term of each degree passes, products and sums.
+
+    docs/theorems/4.10-polynomial-features.md.
+    """
     rows = [rank(-(-d // 2), j) + rank(d // 2, j) for j in range(degree + 1)]
     # 4.10, rounding: H_j = 6 j + 20 + l + n_1(j) + n_2(j)
     return np.asarray(6.0 * np.arange(degree + 1) + chain + 20.0 + np.array(rows), np.float64)

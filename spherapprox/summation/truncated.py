@@ -2,7 +2,7 @@
 
 For large concentrations in low dimensions, or clustered control points in any. Control and evaluation points are put
 in an order in which neighbours are together; boxes about blocks of control points say which of them matter to a tile of
-evaluation points (docs/theorems.md, 4.11).
+evaluation points (docs/theorems/4.11-truncated-sums.md).
 """
 
 from __future__ import annotations

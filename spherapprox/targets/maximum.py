@@ -56,9 +56,10 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
 
     Notes
     -----
-    docs/theorems.md, 6.1 (vector fields): at the grid point nearest to where the maximum M is attained the norm is at
-    least ``M cos(n d)``, with n the degree and d the covering radius. The grid is refined where that leaves room only:
-    cells whose midpoint has less cannot hold the maximum. `harmonics.bandlimited_maximum` says what rounding adds.
+    docs/theorems/6.1-polynomial-maximum.md (vector fields): at the grid point nearest to where the maximum M is
+    attained the norm is at least ``M cos(n d)``, with n the degree and d the covering radius. The grid is refined where
+    that leaves room only: cells whose midpoint has less cannot hold the maximum. `harmonics.bandlimited_maximum` says
+    what rounding adds.
 
     Examples
     --------

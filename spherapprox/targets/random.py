@@ -60,7 +60,7 @@ def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator
 
     References
     ----------
-    docs/theorems.md, 4.12.
+    docs/theorems/4.12-random-targets.md.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def random_smooth(
 
     References
     ----------
-    docs/theorems.md, 4.12.
+    docs/theorems/4.12-random-targets.md.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
 
     References
     ----------
-    docs/theorems.md, 4.12.
+    docs/theorems/4.12-random-targets.md.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class VonMisesFisher(Distribution):
     -----
     Instances are immutable, comparable and hashable. With nu = (m-1)/2, the constant of the normalised measure is
     c = 1 / 0F1(; nu+1; lambda^2/4) = (lambda/2)^nu / (Gamma(nu+1) I_nu(lambda)) and the Funk-Hecke eigenvalues are
-    a_k = I_{nu+k}(lambda) / I_nu(lambda) (docs/theorems.md, 1).
+    a_k = I_{nu+k}(lambda) / I_nu(lambda) (docs/theorems/1-kernel.md).
 
     See Also
     --------

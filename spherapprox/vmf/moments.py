@@ -33,7 +33,7 @@ class Moments(Kernel):
 
         Notes
         -----
-        docs/theorems.md, 4.1. Gauss-Legendre quadrature about the mode.
+        docs/theorems/4.1-convolution.md. Gauss-Legendre quadrature about the mode.
 
         Examples
         --------
@@ -85,8 +85,8 @@ class Moments(Kernel):
 
         Notes
         -----
-        docs/theorems.md, 4.3: the error of replacing an integral against the kernel by a sum over cells of radius rho
-        is at most D times the function's supremum.
+        docs/theorems/4.3-core-head.md: the error of replacing an integral against the kernel by a sum over cells of
+        radius rho is at most D times the function's supremum.
 
         Examples
         --------
@@ -121,7 +121,7 @@ class Moments(Kernel):
 
         Notes
         -----
-        docs/theorems.md, 4.4 (mean): it bounds the worst-case error of a split head, per Lipschitz constant.
+        docs/theorems/4.4-split-head.md (mean): it bounds the worst-case error of a split head, per Lipschitz constant.
 
         Examples
         --------

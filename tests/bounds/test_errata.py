@@ -1,4 +1,4 @@
-"""A numerical counterexample to each erratum of docs/theorems.md, section 3, numbered as there."""
+"""A numerical counterexample to each erratum of docs/theorems/3-errata.md, numbered as there."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Measure the rounding errors of the harmonic method's transforms: what docs/theorems.md, 4.9 (d), states as measured.
+"""Measure the rounding errors of the harmonic method's transforms, for docs/theorems/4.9-harmonic-sums.md (d).
 
 Run it as ``python tests/reference/harmonic_rounding.py``: it prints, for each dimension and concentration, the largest
 error at the points as the grid has them (so that the rounding of directions does not count), in units of 2^-53 of the

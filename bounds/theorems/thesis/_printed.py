@@ -12,7 +12,7 @@ from . import lemmas
 
 
 def ragozin_of(problem: Problem) -> float:
-    """Return C_R, the user's or the proven one of docs/theorems.md, 4.6."""
+    """Return C_R, the user's or the proven one of docs/theorems/4.6-jackson-constants.md."""
     return ragozin_constant(problem.dim) if problem.ragozin is None else problem.ragozin
 
 

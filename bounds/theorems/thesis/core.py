@@ -45,7 +45,8 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "thesis-core", "Petrov (2025), Theorem 4.12", "core head, dim >= 8", "core", printed=True,
+    "thesis-core", "Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)", "core head, dim >= 8", "core",
+    printed=True,
     count=core, threshold=threshold,
     error=_error, needs=("lipschitz", "concentration", "radius", "sup_norm"), requires=CELLS, validated=True,
     proof="bounds.certify.thesis.core",

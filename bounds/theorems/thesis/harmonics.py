@@ -47,7 +47,7 @@ def zonal_harmonic_norms(function: Callable[[Float64], Any], dim: int, max_degre
 
     References
     ----------
-    docs/theorems.md, section 2 (C_H).
+    docs/theorems/2-thesis.md (C_H).
 
     Examples
     --------
@@ -74,7 +74,7 @@ def zonal_harmonic_bound(function: Callable[[Float64], Any], dim: int, max_degre
 
     An estimate and no bound, in two ways: the thesis's C_H bounds the harmonics of the best polynomial approximations
     of every degree, not those of f, which are their limits; and degrees beyond `max_degree` may be larger, without end
-    for some f (docs/theorems.md, 3.9).
+    for some f (docs/theorems/3-errata.md, 3.9).
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def zonal_harmonic_bound(function: Callable[[Float64], Any], dim: int, max_degre
 
     References
     ----------
-    docs/theorems.md, section 2 (C_H) and 3.9.
+    docs/theorems/2-thesis.md (C_H) and 3-errata.md, 3.9.
 
     Examples
     --------

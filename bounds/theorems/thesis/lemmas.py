@@ -1,9 +1,9 @@
 """The lemmas of Petrov (2025), appendix B, as numbers: as printed, and corrected.
 
-docs/theorems.md, 2 and 3, states them. The arguments are the same throughout: `dim` is m, 1 to 1e6; `eps`, `lipschitz`
-(L), `sup_norm` (F), `ragozin` (C_R), `harmonic` (C_H) and other sizes are 1e-200 to 1e200, `concentration` (lambda) 0
-to 1e150, `degree` 0 to 1e18. A ValueError or TypeError names the argument that is not. Results beyond the largest
-float are inf; `printed` asks for the text's own form where that is wrong.
+docs/theorems/2-thesis.md and 3-errata.md state them. The arguments are the same throughout: `dim` is m, 1 to 1e6;
+`eps`, `lipschitz` (L), `sup_norm` (F), `ragozin` (C_R), `harmonic` (C_H) and other sizes are 1e-200 to 1e200,
+`concentration` (lambda) 0 to 1e150, `degree` 0 to 1e18. A ValueError or TypeError names the argument that is not.
+Results beyond the largest float are inf; `printed` asks for the text's own form where that is wrong.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _LOG_SMALL = -300.0
 def best_approximation(degree: int, dim: int, *, lipschitz: float, ragozin: float | None = None) -> float:
     """Bound the best approximation by polynomials of degree q >= 1, C_R L / q (Lemma B.2.1).
 
-    Printed with an unknown C_R; without `ragozin` the proven value of docs/theorems.md, 4.6, at this degree. By Lemma
-    B.2.2, ``|K * f - K * W_q| <= |f - W_q|``, it bounds what is left after convolution too.
+    Printed with an unknown C_R; without `ragozin` the proven value of docs/theorems/4.6-jackson-constants.md, at this
+    degree. By Lemma B.2.2, ``|K * f - K * W_q| <= |f - W_q|``, it bounds what is left after convolution too.
     """
     if ragozin is None:
         return lipschitz * approximation_error(degree, dim)
@@ -147,8 +147,8 @@ def cap_counts(log_delta: float, dim: int) -> tuple[float, float, float]:
     """Bound the log of N_delta, the least number of covering caps <x, b> >= 1 - delta, by Lemma B.2.6: three numbers.
 
     ``2 / I_(delta(2-delta))(m/2, 1/2) <= N_delta < Phi(m) / (delta(2-delta))^((m+1)/2) < Phi(m) / delta^(m+1)``, for
-    0 < delta < 1. Printed for m >= 8; the last holds for every m >= 2 (docs/theorems.md, 4.2). The middle one needs
-    sqrt(delta(2-delta)) <= 1/(m+1) too, and is inf without it.
+    0 < delta < 1. Printed for m >= 8; the last holds for every m >= 2 (docs/theorems/4.2-covering-numbers.md). The
+    middle one needs sqrt(delta(2-delta)) <= 1/(m+1) too, and is inf without it.
     """
     delta = math.exp(log_delta)
     log_sine = 0.5 * (log_delta + math.log(2.0 - delta))
@@ -283,7 +283,7 @@ def split_error(inner: float, dim: int, *, sup_norm: float) -> float:
 def mask_error(log_mass: float, mask: float, *, sup_norm: float, inputs: int = 1) -> float:
     """Return the error F' T e^M / (T e^M + S) of a finite mask M, S = sum_k exp(lambda <x, b_k>) (Lemma 4.16).
 
-    Printed as exact, for M -> -inf. For T >= 2 inputs M is the logit between inputs: docs/theorems.md, 3.7.
+    Printed as exact, for M -> -inf. For T >= 2 inputs M is the logit between inputs: docs/theorems/3-errata.md, 3.7.
     """
     gap = log_mass - mask - math.log(inputs)
     return sup_norm / (1.0 + math.exp(gap)) if gap < 700.0 else sup_norm * math.exp(-gap)

@@ -21,7 +21,8 @@ def split(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "thesis-split", "Petrov (2025), Theorem 4.15 as printed", "split head, dim >= 8 (its proof has a gap)", "split",
+    "thesis-split", "Petrov (2025), Theorem 4.15 as printed (docs/theorems/2-thesis.md)",
+    "split head, dim >= 8 (its proof has a gap)", "split",
     printed=True,
     count=split,
     proof="bounds.certify.thesis.split",

@@ -1,4 +1,4 @@
-"""Petrov (2025), Theorem 4.15 with its proof repaired: the split head (docs/theorems.md, 3.3)."""
+"""Petrov (2025), Theorem 4.15 with its proof repaired: the split head (docs/theorems/3-errata.md, 3.3)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ._printed import printed_count
 
 
 def split_corrected(problem: Problem) -> Bound:
-    """Return the prefix length of Theorem 4.15 with its proof repaired (docs/theorems.md, 3.3)."""
+    """Return the prefix length of Theorem 4.15 with its proof repaired (docs/theorems/3-errata.md, 3.3)."""
     root = math.sqrt(problem.dim + 1.0)
     inner = lemmas.inner_accuracy(problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
-    # cells of equal measure exist inside caps below 1/3 (docs/theorems.md, 3.4)
+    # cells of equal measure exist inside caps below 1/3 (docs/theorems/3-errata.md, 3.4)
     return printed_count(
         problem, THEOREM, inner / (2.0 * root), inner / root,
         Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm), largest_cap=1.0 / 3.0,
@@ -23,7 +23,7 @@ def split_corrected(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "thesis-split-corrected", "Petrov (2025), Theorem 4.15, corrected (docs/theorems.md, 3.3)",
+    "thesis-split-corrected", "Petrov (2025), Theorem 4.15, corrected (docs/theorems/3-errata.md, 3.3)",
     "split head, dim >= 8, with the proof repaired", "split", printed=True,
     count=split_corrected,
     proof="bounds.certify.thesis.split_corrected",

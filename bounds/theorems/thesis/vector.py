@@ -17,7 +17,8 @@ def vector(problem: Problem) -> Bound:
 
 
 THEOREM = Theorem(
-    "thesis-vector", "Petrov (2025), Theorem 4.14", "core head, dim + 1 components, dim >= 8", "core", printed=True,
+    "thesis-vector", "Petrov (2025), Theorem 4.14 (docs/theorems/2-thesis.md)",
+    "core head, dim + 1 components, dim >= 8", "core", printed=True,
     count=vector,
     proof="bounds.certify.thesis.vector",
 )  # fmt: skip

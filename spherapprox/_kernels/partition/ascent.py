@@ -1,7 +1,7 @@
 """The ascent through the recursive zonal partition, from arcs of S^1 to cells of S^m, to the centres' colatitudes.
 
 They depend on the size of the cell inside. Consecutive rows mostly share their zones and what is inside; then a row
-copies the one before. docs/theorems.md, 5.3 and 5.4.
+copies the one before. docs/theorems/5.3-smallest-caps.md and 5.4-centroids.md.
 """
 
 from __future__ import annotations

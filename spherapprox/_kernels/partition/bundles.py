@@ -1,4 +1,7 @@
-"""Cells of a partition in bundles, from S^2 up, to bound their radii about their centroids: docs/theorems.md, 5.6."""
+"""Cells of a partition in bundles, from S^2 up, to bound their radii about their centroids.
+
+docs/theorems/5.6-largest-radius.md.
+"""
 
 from __future__ import annotations
 

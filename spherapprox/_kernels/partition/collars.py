@@ -1,6 +1,7 @@
 """Collars of the recursive zonal partition of S^m, m >= 3, for the sweep to its largest radius.
 
-Only the northern half is made, and the collar about the equator: the others mirror them. docs/theorems.md, 5.6.
+Only the northern half is made, and the collar about the equator: the others mirror them.
+docs/theorems/5.6-largest-radius.md.
 """
 
 from __future__ import annotations

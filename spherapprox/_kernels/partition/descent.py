@@ -2,7 +2,7 @@
 
 A level S^m, m >= 3, is a set of tables laid end to end: table t has the boundaries ``offsets[t] : offsets[t + 1]``,
 with ``first`` the number of cells north of each boundary and ``angle`` its colatitude. On S^2 both have a closed form,
-so nothing is stored; S^1 is arcs. docs/theorems.md, section 5.
+so nothing is stored; S^1 is arcs. docs/theorems/5.1-zonal-partition.md.
 """
 
 from __future__ import annotations

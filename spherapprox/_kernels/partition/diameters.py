@@ -1,4 +1,4 @@
-"""Largest diameters of cells of the recursive zonal partition: docs/theorems.md, 5.5."""
+"""Largest diameters of cells of the recursive zonal partition: docs/theorems/5.5-diameters.md."""
 
 from __future__ import annotations
 

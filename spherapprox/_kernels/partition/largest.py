@@ -1,4 +1,7 @@
-"""The largest radius of a cell of S^2 in n cells, from the collars near the poles: docs/theorems.md, 5.6."""
+"""The largest radius of a cell of S^2 in n cells, from the collars near the poles.
+
+docs/theorems/5.6-largest-radius.md.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The sweep through all different partitions inside a partition: counts of cells down, largest radii up.
 
-docs/theorems.md, 5.6.
+docs/theorems/5.6-largest-radius.md.
 """
 
 from __future__ import annotations

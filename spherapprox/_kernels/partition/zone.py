@@ -1,7 +1,7 @@
 """A cell [lower, upper] x (a cell of the orthogonal sphere): the colatitude of its centre, and its radius about it.
 
 `across` is the radius of the cell of the orthogonal sphere about its own centre, `length` that of its mean vector. A
-zone that reaches a pole is a cap, with its centre there. docs/theorems.md, section 5.
+zone that reaches a pole is a cap, with its centre there. docs/theorems/5.1-zonal-partition.md.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def midpoint(lower: float, upper: float) -> float:
 
 @subroutine
 def smallest_cap(lower: float, upper: float, across: float) -> float:
-    """Return the colatitude of the centre of the smallest cap that holds the cell: docs/theorems.md, 5.3."""
+    """Return the colatitude of the centre of the smallest cap that holds the cell.
+
+    docs/theorems/5.3-smallest-caps.md.
+    """
     if lower <= 0.0:
         return 0.0
     if upper >= math.pi:
@@ -120,7 +123,7 @@ def means(dim: int, lower: float, upper: float) -> Any:
 
 @subroutine
 def toward(lower: float, upper: float, sine: float, cosine: float, length: float) -> Any:
-    """Return colatitude and length of the cell's mean vector, from the zone's means: docs/theorems.md, 5.4.
+    """Return colatitude and length of the cell's mean vector, from the zone's means: docs/theorems/5.4-centroids.md.
 
     A mean vector of length 0 leaves the direction open: then it is the middle.
     """

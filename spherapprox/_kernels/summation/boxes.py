@@ -1,7 +1,7 @@
 """Boxes about blocks of control points, and the search for those that matter to a box of evaluation points.
 
 What holds for blocks holds for bundles of them: the same functions go through both. Bounds are those of
-docs/theorems.md, 4.11.
+docs/theorems/4.11-truncated-sums.md.
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -3,7 +3,7 @@
 For each evaluation point x and each column r of weights it is ``sum_k w_kr exp(-rate t_k)``, ``t_k = |x - b_k|^2``.
 Squaring the differences takes two operations for each coordinate. In higher dimensions
 ``t_k = 2 - 2 (<x, b_k> + (1 - |x|^2)/2 + (1 - |b_k|^2)/2)`` takes one, and is as accurate relative to t_k unless t_k is
-small: where one of a block is, the block is computed again by differences (docs/theorems.md, 4.8).
+small: where one of a block is, the block is computed again by differences (docs/theorems/4.8-dense-sums.md).
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -38,7 +38,10 @@ def run_points() -> int:
 
 
 def chain_length(runs: int) -> float:
-    """Count the additions that a term passes in moments over so many runs, at most (docs/theorems.md, 4.10)."""
+    """Count the additions that a term passes in moments over so many runs, at most.
+
+    docs/theorems/4.10-polynomial-features.md.
+    """
     # 4.10, rounding: l
     return float(SPAN * CHUNK // LANES + RUN + runs + 7)
 

@@ -4,7 +4,7 @@ With u_k, v_k the largest and the least mass of a control point over the columns
 column's mean, a block of n of N points is left out where for every row of the tile
 ``sum_{k in block} u_k exp(-rate t) <= rtol (n / N) L``: t bounds the t_k from below, and L is the mass of some points
 near the row, at most ``sum_k v_k exp(-rate t_k)``. So all blocks left out add at most rtol of the row's own sum of
-absolute values (docs/theorems.md, 4.11).
+absolute values (docs/theorems/4.11-truncated-sums.md).
 """
 
 # mypy: disable-error-code="no-untyped-def"

@@ -1,4 +1,7 @@
-"""Empty caps of a set of points of S^m: they rest on the facets of its convex hull. docs/theorems.md, 5.11."""
+"""Empty caps of a set of points of S^m: they rest on the facets of its convex hull.
+
+docs/theorems/5.11-covering-radius.md.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,8 @@ def covers(x: Float64, facets: Facets) -> bool:
     """Tell whether the cones over the simplices are known to cover the space, all caps being below pi/2.
 
     Every ridge must belong to an even number of simplices, and some direction well inside a cone to an odd number of
-    cones (docs/theorems.md, 5.11). Ridges are told apart by sums of random 64-bit words of their vertices.
+    cones (docs/theorems/5.11-covering-radius.md). Ridges are told apart by sums of random 64-bit words of their
+    vertices.
     """
     if not len(facets.radii) or float(facets.radii.max()) >= 0.5 * math.pi * (1.0 - 1e-12):
         return False

@@ -1,6 +1,6 @@
 """A lower bound of the inner product with the nearest point, from moments of the points up to the third.
 
-docs/theorems.md, 5.11.
+docs/theorems/5.11-covering-radius.md.
 """
 
 from __future__ import annotations

@@ -122,8 +122,8 @@ def _largest_gap(x: Float64) -> Interval:
 def _half_space(x: Float64) -> Hole:
     """Return both sides by the hull's point of least norm: exact where a half-space holds no point inside.
 
-    The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems.md, 5.11); beyond pi/2 it is that for
-    the p of least norm.
+    The radius is at most pi/2 + arcsin |p| for every p of the hull (docs/theorems/5.11-covering-radius.md); beyond pi/2
+    it is that for the p of least norm.
     """
     # 5.11 (a)
     p, index, weights = least_norm(x)

@@ -2,7 +2,7 @@
 
 A facet's cap holds no point of the subset, so no point of the sphere is farther from the points than the largest cap's
 radius; how far a cap's centre really is from all points is attained. Each round adds the points deepest in the caps
-that are still too large. docs/theorems.md, 5.11.
+that are still too large. docs/theorems/5.11-covering-radius.md.
 """
 
 from __future__ import annotations

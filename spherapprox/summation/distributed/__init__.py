@@ -100,7 +100,7 @@ def evaluate(
 
     References
     ----------
-    docs/theorems.md, 4.8.
+    docs/theorems/4.8-dense-sums.md.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """The harmonic method: sums over points of S^1 and S^2 by the kernel's expansion, in time nearly linear in the points.
 
 The kernel ``exp(-lambda |x - y|^2 / 2)`` of unit vectors is a sum over degrees of an eigenvalue times a zonal harmonic
-(docs/theorems.md, 1.2), so that the sum over control points is a convolution: their weights are spread onto a grid with
-a smooth window, the grid is taken to frequencies, multiplied and taken back, and values are interpolated with the same
-window (a non-uniform fast Fourier transform there and back; on S^2, with Legendre transforms between the two). The
-error is absolute, that is relative to the largest row's sum: docs/theorems.md, 4.9.
+(docs/theorems/1-kernel.md, 1.2), so that the sum over control points is a convolution: their weights are spread onto a
+grid with a smooth window, the grid is taken to frequencies, multiplied and taken back, and values are interpolated with
+the same window (a non-uniform fast Fourier transform there and back; on S^2, with Legendre transforms between the two).
+The error is absolute, that is relative to the largest row's sum: docs/theorems/4.9-harmonic-sums.md.
 """
 
 from __future__ import annotations

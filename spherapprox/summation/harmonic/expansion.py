@@ -21,7 +21,7 @@ ROUNDED = 0.01
 COARSE = 0.01
 """What truncation may take of the kernel's mean where only a scale is wanted."""
 DIRECTION = 9e-16
-"""Error of the angle between two directions, in radians: docs/theorems.md, 4.9."""
+"""Error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md."""
 UNIT = 2.0**-53
 """Unit roundoff."""
 
@@ -89,7 +89,7 @@ def largest_degree(dim: int, concentration: float, rtol: float) -> float:
     """Estimate the degree of `design` without making it: a few more than it will be.
 
     Eigenvalues fall as ``exp(-phi(l))``, ``phi(l) = l asinh(l / lambda) - sqrt(l^2 + lambda^2) + lambda`` (convex), the
-    integral of their ratios (docs/theorems.md, 1.4).
+    integral of their ratios (docs/theorems/1-kernel.md, 1.4).
     """
     drop = math.log(1.0 / (SHARE * rtol)) + 0.5 * dim * math.log1p(2.0 * concentration)
     degree = math.sqrt(2.0 * concentration * drop) + drop
@@ -131,7 +131,7 @@ def _multiplicity(dim: int, degrees: Float64) -> Float64:
 
 
 def _term_ratio(dim: int, concentration: float, degree: int) -> float:
-    """Bound the ratio of successive terms from a degree on (docs/theorems.md, 1.4)."""
+    """Bound the ratio of successive terms from a degree on (docs/theorems/1-kernel.md, 1.4)."""
     if concentration == 0.0:
         return 0.0
     growth = (2.0 * degree + 3.0) / (2.0 * degree + 1.0) if dim == 2 else 1.0
@@ -139,7 +139,7 @@ def _term_ratio(dim: int, concentration: float, degree: int) -> float:
 
 
 def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
-    """Bound what the window's aliases change of the kernel anywhere (docs/theorems.md, 4.9)."""
+    """Bound what the window's aliases change of the kernel anywhere (docs/theorems/4.9-harmonic-sums.md)."""
     degrees = np.arange(len(eigenvalues), dtype=np.float64)
     terms = eigenvalues * _multiplicity(dim, degrees)
     alias = chosen.aliasing

@@ -34,7 +34,7 @@ def backend(degree: int, allowed: float) -> str:
 def rounding(backend: str, degree: float) -> float:
     """Return the rounding errors of transforms on S^2 relative to the largest sum of |w| K anywhere.
 
-    Measured, not proven: at least twice the largest that was seen (docs/theorems.md, 4.9 (d)).
+    Measured, not proven: at least twice the largest that was seen (docs/theorems/4.9-harmonic-sums.md (d)).
     """
     return 2.0**-53 * (60.0 + 0.6 * degree + (0.035 * degree**2 if backend == "ducc0" else 0.0))
 

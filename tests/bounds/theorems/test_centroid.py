@@ -119,7 +119,7 @@ def test_error_and_prefix_length():
     assert centroid_error(1e100, 1.5, 8, 2.0, 3.0) == math.inf
     greedy = centroid(Problem(0.1, 8, covering="greedy"))
     assert greedy.theorem == "sharp-core-centroid"
-    assert greedy.reference == "docs/theorems.md, 4.D, greedy cover"
+    assert greedy.reference == "docs/theorems/4.D-centroids.md, greedy cover"
     assert greedy.log10 == pytest.approx(23.91, abs=0.02)
     assert greedy.log10 < prefix_length(0.1, dim=8, theorem="sharp-core", covering="greedy").log10 - 6.0
 

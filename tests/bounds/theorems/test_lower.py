@@ -1,4 +1,4 @@
-"""What no prefix can undercut: docs/theorems.md, 4.5 and 4.E."""
+"""What no prefix can undercut: docs/theorems/4.5-lower-bound.md and 4.E-lower-without-sampling.md."""
 
 import itertools
 import math

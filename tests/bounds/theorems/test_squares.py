@@ -1,4 +1,4 @@
-"""Point sets with integer coordinates up to scale, against enumeration: docs/theorems.md, 4.E."""
+"""Point sets with integer coordinates up to scale, against enumeration: docs/theorems/4.E-lower-without-sampling.md."""
 
 import itertools
 import math

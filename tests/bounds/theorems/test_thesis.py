@@ -310,7 +310,7 @@ def test_what_is_no_zonal_function_is_refused(arguments, message):
 def test_failed_hypotheses_are_named():
     low = prefix_length(0.1, dim=7, theorem="thesis-core")
     assert (low.value, low.failed) == (math.inf, ("dim >= 8",))
-    with pytest.raises(HypothesisError, match=r"Theorem 4\.12 needs dim >= 8"):
+    with pytest.raises(HypothesisError, match=r"Theorem 4\.12 \(docs/theorems/2-thesis\.md\) needs dim >= 8"):
         prefix_length(0.1, dim=2, theorem="thesis-core", strict=True)
     assert "eps < 2 sup_norm" in prefix_length(1.0, dim=8, sup_norm=0.4, theorem="thesis-split").failed
     small = prefix_length(0.1, dim=8, theorem="thesis-core", concentration=10.0)

@@ -216,7 +216,7 @@ def test_no_warning_where_the_conditions_are_met():
 
 @pytest.mark.parametrize(("dim", "g", "concentration"), [(1, 12, 3.0), (2, 8, 2.0), (2, 12, 6.0), (3, 6, 1.0)])
 def test_the_error_is_within_the_theorem(dim, g, concentration):
-    # docs/theorems.md, 4.13 (d), for f = P_3, of norm dim(H_3)^(-1/2)
+    # docs/theorems/4.13-interpolation.md (d), for f = P_3, of norm dim(H_3)^(-1/2)
     harmonic = targets.zonal_harmonic(dim, 3)
     degrees = np.arange(80)
     sizes = comb(dim + degrees, dim) - comb(dim + degrees - 2, dim) * (degrees >= 2)

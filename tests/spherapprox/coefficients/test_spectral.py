@@ -1,4 +1,4 @@
-"""Spectral coefficients: their errors against the bound of docs/theorems.md, 4.7, and the choice of the degree."""
+"""Spectral coefficients: error bound (docs/theorems/4.7-spectral-correction.md) and choice of the degree."""
 
 import math
 import warnings

@@ -218,7 +218,7 @@ def cartan(name):
     ("name", "weight", "n"), [("E6", 0, 27), ("E6", 1, 72), ("E7", 6, 56), ("E7", 0, 126), ("E8", 7, 240)]
 )
 def test_covering_radii_of_root_systems_agree_with_the_chamber(name, weight, n):
-    # docs/theorems.md, 5.9: the farthest points are fundamental weights
+    # docs/theorems/5.9-designs.md: the farthest points are fundamental weights
     gram = np.linalg.inv(cartan(name))
     cosines = gram[weight] / np.sqrt(np.diag(gram) * gram[weight, weight])
     known = next(c for c in configurations.configurations(len(gram) - 1) if c.n == n)

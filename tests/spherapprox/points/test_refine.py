@@ -125,7 +125,7 @@ def test_started_from_one_point_it_is_separated_and_within_twice_the_best(dim, n
     before, after = (points.greedy(sphere.uniform(dim, 1, 0), i) for i in (n - 1, n))
     assert separation(after.points) >= before.covering_bound() * (1 - 1e-9)
     assert after.covering_bound() <= before.covering_bound() * (1 + 1e-12)
-    # docs/theorems.md, 5.10: sigma(C(rho_(n-1) / 2)) <= 1/n <= sigma(C(rho_n))
+    # docs/theorems/5.10-farthest-points.md: sigma(C(rho_(n-1) / 2)) <= 1/n <= sigma(C(rho_n))
     assert special.log_cap_measure(dim, before.covering_bound() / 2) <= -math.log(n) + 1e-9
     assert special.log_cap_measure(dim, after.covering_bound()) >= -math.log(n) - 1e-9
     best = {(2, 4): math.acos(1 / 3), (1, 100): math.pi / 100, (1, 2): math.pi / 2, (2, 3): math.pi / 2}

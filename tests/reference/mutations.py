@@ -66,9 +66,10 @@ def outdated(mutants: list[Mutant]) -> list[str]:
         count = path.read_text().count(mutant.old) if path.exists() else 0
         if count != 1:
             found.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
-        for path, _, name in (test.partition("::") for test in mutant.tests):
-            if not (ROOT / path).exists() or f"\ndef {name}(" not in (ROOT / path).read_text() + "\ndef (":
-                found.append(f"{mutant.file}: no test {path}::{name}")
+        for test in mutant.tests:
+            file, _, name = test.partition("::")
+            if not (ROOT / file).exists() or (name and f"\ndef {name}(" not in (ROOT / file).read_text()):
+                found.append(f"{mutant.file}: there is no {test}")
     return found
 
 

@@ -196,7 +196,7 @@ def test_the_estimate_for_many_points(dim, share, monkeypatch):
     assert well_conditioned_concentration(x, 1e8) == pytest.approx(exact, rel=share)
 
 
-def test_condition_bad_input():
+def test_conditions_out_of_range_and_equal_points_are_refused():
     assert well_conditioned_concentration([[0.0, 1.0]]) == 0.0
     with pytest.raises(
         ValueError, match=r"'condition' must be at most 1e\+?12|'condition' must be at most 1000000000000"

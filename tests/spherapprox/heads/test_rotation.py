@@ -80,7 +80,7 @@ def test_float32_and_bare_rows_stay(kind):
 
 
 @both
-def test_reflections_and_bad_input(kind):
+def test_reflections_turn_heads_and_other_matrices_are_refused(kind):
     head = kind(np.eye(3), np.arange(3.0), 2.0)
     np.testing.assert_array_equal(head.rotate(-np.eye(3)).control_points, -np.eye(3))
     with pytest.raises(ValueError, match=r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 2\)"):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
+from sums import unit
 
 from spherapprox import EqualMeasurePartition, PointSet, points, special, sphere
 from spherapprox._kernels.points import delaunay
@@ -39,7 +40,7 @@ def holes(x):
         centers.append(np.cross(triples[:, 1] - triples[:, 0], triples[:, 2] - triples[:, 0]))
     centers = np.concatenate(centers)
     centers = centers[np.linalg.norm(centers, axis=1) > 1e-9]
-    centers /= np.linalg.norm(centers, axis=1, keepdims=True)
+    centers = unit(centers)
     return sphere.distance(np.vstack([centers, -centers])[:, None], x).min(axis=1).max()
 
 
@@ -84,21 +85,21 @@ STARTS = {
 def _nearly_doubled(by):
     x = sphere.uniform(2, 60, 1)
     y = x + by * np.roll(x, 1, axis=1)
-    return np.vstack([x, y / np.linalg.norm(y, axis=1, keepdims=True)])
+    return np.vstack([x, unit(y)])
 
 
 def _noisy_equator(by):
     """Return points whose convex hull is so thin that Qhull leaves some of them out."""
     rng = np.random.default_rng(1)
     x = sphere.from_latitude_longitude(0.0, rng.uniform(0.0, 360.0, 40)) + by * rng.standard_normal((40, 3))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
+    return unit(x)
 
 
 def _noisy_octahedron(by):
     """Return the octahedron with many copies of its vertices, all a little off."""
     rng = np.random.default_rng(0)
     x = np.vstack([np.eye(3), -np.eye(3)])[rng.integers(0, 6, 75)] + by * rng.standard_normal((75, 3))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
+    return unit(x)
 
 
 @pytest.mark.parametrize("name", STARTS)
@@ -107,8 +108,8 @@ def test_insertion_on_s2_from_any_start(name):
     k = len(start)
     finer = points.greedy(start, k + 500)
     assert np.abs(np.linalg.norm(finer.points[k:], axis=1) - 1.0).max() < 4e-16
-    unit = finer.points / np.linalg.norm(finer.points, axis=1, keepdims=True)
-    radius = PointSet(unit).covering_bound()  # by Qhull
+    rows = unit(finer.points)
+    radius = PointSet(rows).covering_bound()  # by Qhull
     assert finer.covering_bound() == pytest.approx(radius, rel=1e-9)
     at = [sphere.distance(finer.points[:i], finer.points[i]).min() for i in range(k, k + 500)]
     assert (np.diff(at) <= 1e-9).all()  # holes shrink
@@ -117,7 +118,7 @@ def test_insertion_on_s2_from_any_start(name):
     table[np.arange(500), np.arange(k, k + 500)] = np.inf
     assert table.min() >= at[-1] * (1 - 1e-9)
     for i in (k, k + 7, k + 250):  # against a triangulation made anew
-        assert at[i - k] == pytest.approx(PointSet(unit[:i]).covering_bound(), rel=1e-8)
+        assert at[i - k] == pytest.approx(PointSet(rows[:i]).covering_bound(), rel=1e-8)
 
 
 @pytest.mark.parametrize(("dim", "n"), [(1, 2), (1, 100), (2, 3), (2, 4), (2, 50), (2, 3000)])
@@ -215,7 +216,7 @@ def test_ascent_ends_at_a_local_maximum(dim):
         assert near.sum() >= dim + 1
         step = sphere.uniform(dim, 500, 3)
         around = top + 1e-4 * step
-        around /= np.linalg.norm(around, axis=1, keepdims=True)
+        around = unit(around)
         assert sphere.distance(around[:, None], x).min(axis=1).max() <= distance + 1e-12
 
 
@@ -275,7 +276,7 @@ def test_the_600_cell_stays():
     assert np.allclose(relaxed, cell, rtol=0, atol=1e-7)
     assert energy(relaxed, 4.0) <= energy(cell, 4.0)
     moved = sphere.uniform(3, 120, 0) * 0.03 + cell
-    back = points.relax(moved / np.linalg.norm(moved, axis=1, keepdims=True), steps=200).points
+    back = points.relax(unit(moved), steps=200).points
     assert energy(back, 4.0) == pytest.approx(energy(cell, 4.0), rel=1e-9)
 
 

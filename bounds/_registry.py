@@ -55,7 +55,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Theorem:
-    """One theorem: its prefix length, its error form, and what each of them needs.
+    """One theorem: its prefix length, its error form, and the arguments of each.
 
     Parameters
     ----------

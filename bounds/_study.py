@@ -263,5 +263,5 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _json_value(value: object) -> object:
-    """Replace what is not finite by None: JSON has no infinity."""
+    """Replace infinity and nan by None, JSON's null."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -4,6 +4,8 @@ import configparser
 import re
 from pathlib import Path
 
+import mutations
+
 import spherapprox
 
 ROOT = Path(__file__).parents[1]
@@ -37,3 +39,7 @@ def test_the_source_distribution_holds_what_is_beside_the_packages():
         assert name in stated
     for folder in ("docs", "benchmarks", "tests"):
         assert f"graft {folder}\n" in stated
+
+
+def test_the_table_of_mutations_fits_the_code():
+    assert mutations.outdated(mutations.table()) == []

@@ -15,7 +15,7 @@ from .kernel import matrix, require_distinct, sums
 
 EXACT = 1200
 """Up to so many points the eigenvalues are those of the whole matrix. Tuned."""
-_PATCH, _SCALES, _QUERIES = 600, (1, 4, 16, 64), 20_000
+PATCH, _SCALES, _QUERIES = 600, (1, 4, 16, 64), 20_000
 """Points of a patch, the neighbours whose distances choose it, and the points that are tried for its centre."""
 _TOLERANCE = 1e-3
 """Of the logarithm of the concentration."""
@@ -109,7 +109,7 @@ def _dense_patches(rows: Float64) -> list[Float64]:
     tried = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
     distances = tree.query(tried, k=[1 + rank for rank in _SCALES])[0]  # (queries, scales)
     centres = sorted(set(distances.argmin(axis=0).tolist()))
-    return [rows[tree.query(tried[i], k=_PATCH)[1]] for i in centres]
+    return [rows[tree.query(tried[i], k=PATCH)[1]] for i in centres]
 
 
 def _zero(excess: Callable[[float], float], start: float) -> float:

@@ -24,10 +24,10 @@ from .riemann import peak
 from .tail import log_tails
 from .task import Task
 
-_TABLE_ELEMENTS = 2**22
+TABLE_ELEMENTS = 2**22
 """Elements of a table of harmonics that are in memory at a time: 32 MiB."""
 
-_KEPT = 2**24
+KEPT = 2**24
 """A table of so many elements is made once and kept."""
 
 _LARGEST = 700.0
@@ -124,8 +124,8 @@ class _Basis:
         self.offsets = np.concatenate([[0], np.cumsum(sizes(degree, rows.shape[1] - 1))])
         self._rows, self._degree = rows, degree
         columns = int(self.offsets[-1])
-        self._blocks = slices(len(rows), max(1, _TABLE_ELEMENTS // columns))
-        self._kept = list(self._tables()) if len(rows) * columns <= _KEPT else None
+        self._blocks = slices(len(rows), max(1, TABLE_ELEMENTS // columns))
+        self._kept = list(self._tables()) if len(rows) * columns <= KEPT else None
 
     def _tables(self) -> Iterator[tuple[slice, Float64]]:
         return ((some, hyperspherical_harmonics(self._degree, self._rows[some])) for some in self._blocks)

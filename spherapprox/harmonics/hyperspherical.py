@@ -19,7 +19,7 @@ from .._types import Complex128, Float64, Int64
 from .columns import checked_degree, in_order
 from .spherical import real_spherical_harmonics
 
-_BLOCK = 2**20
+_TABLE_ELEMENTS = 2**20
 """Elements of a table that is filled at a time: 8 MiB."""
 
 MAX_SOLID_DEGREE = 1000
@@ -113,7 +113,7 @@ def hyperspherical_harmonics(max_degree: int, x: ArrayLike) -> Float64:
     constants = seeds(dim, max_degree)  # (dim, K+1)
     table = np.empty((int(offsets[-1]), n))  # points side by side, as they are computed
     scale = constants[-1].repeat(np.diff(offsets))[:, None]  # (columns, 1)
-    for some in slices(n, max(16, _BLOCK // int(offsets[-1]))):
+    for some in slices(n, max(16, _TABLE_ELEMENTS // int(offsets[-1]))):
         part = rows[some].T.astype(np.float64)  # (dim+1, points of the block)
         part /= np.sqrt(np.einsum("ij,ij->j", part, part))
         solid = solid_harmonics(part, np.ones(part.shape[1]), offsets, constants)  # (columns, points of the block)

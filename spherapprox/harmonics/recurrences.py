@@ -12,13 +12,13 @@ from .._types import Complex128, Float64, Floats, Int32
 _RADIX = 800
 """Legendre functions below 2^-400 are carried as x 2^(-800 e), so that no seed underflows before it can grow."""
 
-_BLOCK = 2**15
+_ROW_NUMBERS = 2**15
 """Elements per work array of one block of rows: a quarter of a MiB, so that the few arrays of a block stay in cache."""
 
 
 def blocks(n_rows: int, max_degree: int) -> Iterator[slice]:
     """Cut the rows into blocks whose work arrays stay in cache."""
-    size = max(16, _BLOCK // (max_degree + 1))
+    size = max(16, _ROW_NUMBERS // (max_degree + 1))
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 

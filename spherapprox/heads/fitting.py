@@ -15,7 +15,7 @@ from .smoothing import Smoother, core_smoother, split_smoother
 
 DEFAULT_POINTS = 300
 """Control points where no number is given."""
-_FEW = 300
+FEW = 300
 """Control points up to which a concentration is searched for on the whole grid; with more it starts from there."""
 _LEAST = 0.25
 """The least concentration that is tried: exp(<x, b>/4) is nearly linear."""
@@ -108,7 +108,7 @@ def _fitted(data: _Data, n: int, concentration: float | None, rng: np.random.Gen
     trial = _Trials(data, select(data.x, data.weights, n, rng))
     if concentration is None:
         # Step 2: search for the concentration, with few control points first
-        few = trial if len(trial.b) <= _FEW else _Trials(data, select(data.x, data.weights, _FEW, rng))
+        few = trial if len(trial.b) <= FEW else _Trials(data, select(data.x, data.weights, FEW, rng))
         concentration = few.descend(few.coarse(), 2.0**0.5)
         if trial is not few:
             concentration = trial.descend(concentration, 2.0**0.5)

@@ -20,7 +20,7 @@ from .radius import largest
 __all__ = ["Measured"]
 
 
-_COLLARS = 2**20
+COLLARS = 2**20
 """Collars that are counted between two looks for an interruption."""
 
 
@@ -138,5 +138,5 @@ def _counts_on_sphere(n: int) -> Int64:
     """Return the numbers of cells in the zones of S^2, n >= 3."""
     counts = np.ones(cap.layout(n)[2] + 2, dtype=np.int64)
     collars = counts[1:-1]
-    each_block(lambda block: cap.collar_counts(n, block.start, collars[block]), len(collars), _COLLARS, 1)
+    each_block(lambda block: cap.collar_counts(n, block.start, collars[block]), len(collars), COLLARS, 1)
     return counts

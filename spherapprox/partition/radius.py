@@ -23,7 +23,7 @@ __all__ = ["largest"]
 CODES = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
 """Numbers of the kinds of centres in kernels."""
 
-_BUNDLES, _FINER = 2**22, 8
+BUNDLES, FINER = 2**22, 8
 """Bundles of cells that are lifted at a time, about, and the factor between one such number and the next."""
 
 _ROOM = 2**17
@@ -111,11 +111,11 @@ def _open(m: int, counts: Int64) -> tuple[Float64, sweep.Collars]:
 
 def _about_centroids(opened: list[Opened], counts: Int64) -> tuple[float, float]:
     """Return bounds of the largest radius about centroids, by bundles of cells as small as time permits."""
-    lower, upper, most = 0.0, math.pi, max(1, _BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
+    lower, upper, most = 0.0, math.pi, max(1, BUNDLES // (1 + sum(len(rows.parent) for _, _, rows in opened)))
     while True:
         found, lifted = _raise_bundles(opened, counts, most)
-        lower, upper, most = max(lower, found[0]), min(upper, found[1]), most * _FINER
-        if lower >= upper or _FINER * lifted > _BUNDLES:
+        lower, upper, most = max(lower, found[0]), min(upper, found[1]), most * FINER
+        if lower >= upper or FINER * lifted > BUNDLES:
             return lower, max(lower, upper)
 
 

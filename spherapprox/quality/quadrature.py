@@ -18,7 +18,7 @@ from .._threads import in_order, most, slices
 from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 
-_ARRAY_ELEMENTS = 2**20
+ARRAY_ELEMENTS = 2**20
 """Elements of one work array: 8 MiB."""
 
 _DIGITS = 46
@@ -70,7 +70,7 @@ def _require_affordable(n: int, dim: int, degree: int, workers: int | None) -> N
     basis, inner = (math.exp(min(log_columns(degree, k), 500.0)) if k else 1.0 for k in (dim, dim - 1))
     what = f"the quadrature error to 'degree' = {degree} of {n} points of S^{dim}"
     threads = min(most(workers), _most_blocks(n, dim, degree, inner))
-    scratch = 2.0 * max(inner, _ARRAY_ELEMENTS) + _ARRAY_ELEMENTS  # of a thread
+    scratch = 2.0 * max(inner, ARRAY_ELEMENTS) + ARRAY_ELEMENTS  # of a thread
     arrays = basis * (3.0 + threads) + threads * scratch + 3.0 * n * (dim + 1)
     _checks.memory(8.0 * arrays, what, "lower 'degree'")
     _checks.operations(n * (inner + basis), what, "lower 'degree' or take fewer points")
@@ -79,8 +79,8 @@ def _require_affordable(n: int, dim: int, degree: int, workers: int | None) -> N
 def _most_blocks(n: int, dim: int, degree: int, inner: float) -> int:
     """Bound the number of blocks of the points, and so of threads that have work at a time."""
     if dim == 1:
-        return -(-n // max(1, _ARRAY_ELEMENTS // (2 * degree + 2)))
-    return max(-(-n // max(1, int(_ARRAY_ELEMENTS / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
+        return -(-n // max(1, ARRAY_ELEMENTS // (2 * degree + 2)))
+    return max(-(-n // max(1, int(ARRAY_ELEMENTS / max(inner, degree + 1.0)))), min(-(-n // 16), 16))
 
 
 def _on_circle(x: Float64, weights: Float64, degree: int, workers: int | None) -> Float64:
@@ -91,7 +91,7 @@ def _on_circle(x: Float64, weights: Float64, degree: int, workers: int | None) -
         sums = (powers(z[some], degree) * weights[some]).sum(axis=1)  # (L+1,)
         return np.concatenate([sums.real, sums.imag])
 
-    sums = _sum(part, slices(len(z), max(1, _ARRAY_ELEMENTS // (2 * degree + 2))), workers)
+    sums = _sum(part, slices(len(z), max(1, ARRAY_ELEMENTS // (2 * degree + 2))), workers)
     return 2.0 * (sums[: degree + 1] ** 2 + sums[degree + 1 :] ** 2)
 
 
@@ -106,7 +106,7 @@ def _on_sphere(x: Float64, weights: Float64, degree: int, workers: int | None) -
     x, weights = x[order, :-1], weights[order]
     x /= np.where(sine > 0.0, sine, 1.0)[:, None]  # 0 at the poles, where only l' = 0 counts
     ends = np.append(starts[1:], len(x))
-    step = max(1, _ARRAY_ELEMENTS // max(int(offsets[-1]), degree + 1))
+    step = max(1, ARRAY_ELEMENTS // max(int(offsets[-1]), degree + 1))
 
     # Step 2: sums over the points of each parallel, times functions of its colatitude (5.7, a basis)
     def part(some: slice) -> Float64:

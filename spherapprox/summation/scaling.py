@@ -21,9 +21,9 @@ LOG_ROUNDINGS, LARGEST_LOG = 8.0, 1500.0
 """How often a logarithm's parts are rounded, and their size besides the result's and that of the exponents."""
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
-_LIFTED = 30
+LIFTED = 30
 """Octaves from which on exponentials matter that underflow alone."""
-_BAND = 450
+BAND = 450
 """Octaves about 1 in which values are summed together where exponentials are small: sums of them lose nothing."""
 _SMALL = 48.0
 """While 2 lambda is below this, no exponential is small for a weight in float32."""
@@ -61,8 +61,8 @@ def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
         return table, []
     # 4.8, values of different size
     octaves = np.where(table == 0.0, 2 * _NO_OCTAVES, np.frexp(table)[1])  # (n, p)
-    bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > _BAND))  # (n, p)
-    alone = (bands != 0).any(axis=0) | (octaves.max(axis=0) > _LIFTED)  # (p,)
+    bands = np.where(table == 0.0, 0, np.sign(octaves) * (np.abs(octaves) > BAND))  # (n, p)
+    alone = (bands != 0).any(axis=0) | (octaves.max(axis=0) > LIFTED)  # (p,)
     if not alone.any():
         return table, []
     parts: dict[tuple[int, bytes], list[int]] = {}
@@ -106,7 +106,7 @@ def as_weights(problem: Problem) -> Problem:
     largest = np.abs(problem.values).max(axis=0)  # (p,)
     octaves = np.frexp(largest)[1]
     octaves[largest == 0.0] = _NO_OCTAVES
-    return replace(problem, octaves=octaves, lifted=problem.lifted or bool(octaves.max() > _LIFTED))
+    return replace(problem, octaves=octaves, lifted=problem.lifted or bool(octaves.max() > LIFTED))
 
 
 def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | None:

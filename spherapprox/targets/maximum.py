@@ -17,7 +17,7 @@ _COARSEST = 0.2
 """The first grid's slack: at degree n it has some 25 n^2 cells."""
 _DIVISION = 2
 """A cell that may hold the maximum is cut into 2 by 2."""
-_MOST_CELLS = 4_000_000
+MOST_CELLS = 4_000_000
 """A grid has no more cells: reached by fields whose length hardly varies, of which nothing can be discarded."""
 
 
@@ -126,7 +126,7 @@ def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: fl
             return max(0.0, best - error), (best + error) * (1.0 + 1e-15) / share
         # Step 3: the cells that may hold the maximum, cut into smaller ones
         kept = found + error >= (best - error) * share
-        if int(kept.sum()) * _DIVISION**2 > _MOST_CELLS:
+        if int(kept.sum()) * _DIVISION**2 > MOST_CELLS:
             raise ValueError(
                 f"'slack' must be larger for a field of degree {n} that hardly varies in size, got {slack:g}: "
                 f"{1.0 - share:.2g} is reached"

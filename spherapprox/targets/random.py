@@ -17,7 +17,7 @@ from .entry import Entry
 
 __all__ = ["random_bandlimited", "random_smooth"]
 
-_TABLE_ELEMENTS = 2**22
+TABLE_ELEMENTS = 2**22
 """Elements of a table of harmonics or of distances that are in memory at a time: 32 MiB."""
 
 _GRID = 1e6
@@ -211,7 +211,7 @@ def _smoothness(smoothness: float) -> float:
 
 def _polynomial(degree: int, c: Float64, x: Floats) -> Float64:
     values = np.empty(len(x))
-    for some in slices(len(x), max(1, _TABLE_ELEMENTS // len(c))):
+    for some in slices(len(x), max(1, TABLE_ELEMENTS // len(c))):
         values[some] = harmonics.hyperspherical_harmonics(degree, x[some]) @ c
     return values
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._types import Float64
 
-BLOCK = 1 << 15
+ROW_NUMBERS = 1 << 15
 """Numbers in a block of rows: two blocks of floats stay in the second-level cache (tuned)."""
 
 FEW_COLUMNS = 24
@@ -17,8 +17,8 @@ FEW_COLUMNS = 24
 
 
 def blocks(n: int, columns: int) -> Iterator[slice]:
-    """Cut n rows into blocks of about `BLOCK` numbers."""
-    rows = max(1, BLOCK // columns)
+    """Cut n rows into blocks of about `ROW_NUMBERS` numbers."""
+    rows = max(1, ROW_NUMBERS // columns)
     return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
 
 
@@ -45,7 +45,7 @@ def versines(m: float, lam: float, n: int, rng: np.random.Generator) -> Float64:
     result = np.empty(n)
     done = 0
     while done < n:
-        count = min(BLOCK, int(1.1 * math.hypot(1.0, mode) * (n - done)) + 8)
+        count = min(ROW_NUMBERS, int(1.1 * math.hypot(1.0, mode) * (n - done)) + 8)
         # Wood (1994), step 1: proposals
         raised = raised_cosine(m, count, rng)  # 1 + S
         below = (2.0 - raised) + rest * (raised - 1.0)  # 1 - x_0 S, which may be as small as 1 - x_0
@@ -85,7 +85,7 @@ def place(versine: Float64, mean: Float64, x: Float64, rng: np.random.Generator)
     """
     side, last = mean[:-1], float(mean[-1])
     dim = side.size
-    store = np.empty((2, min(max(BLOCK, dim), versine.size * dim)))
+    store = np.empty((2, min(max(ROW_NUMBERS, dim), versine.size * dim)))
     for part in blocks(versine.size, dim):
         w = versine[part]  # (k,)
         used = store[:, : w.size * dim]

@@ -36,8 +36,8 @@ SWITCHES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "many parts": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "PACKED", 1)),
     "many tasks": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
     "all rows again": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "LOST", {8: np.inf, 4: np.inf})),
-    "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scaling, "_LIFTED", -2000)),
-    "narrow bands": ((dense, "COMPILE_WORTH", -1.0), (scaling, "_BAND", 3), (scaling, "NO_UNDERFLOW", 1.0)),
+    "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scaling, "LIFTED", -2000)),
+    "narrow bands": ((dense, "COMPILE_WORTH", -1.0), (scaling, "BAND", 3), (scaling, "NO_UNDERFLOW", 1.0)),
     "own transforms": ((legendre, "installed", lambda: False),),
     "many runs": ((lowrank, "BLOCK_WORK", 1.0),),
 }

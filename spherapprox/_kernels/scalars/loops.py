@@ -17,15 +17,15 @@ from ..._scalars.bessel_ratio import LONG, SHORT, SHORT_FROM
 from ..jit import njit, subroutine
 from . import subroutines  # noqa: F401
 
-BLOCK = 128  # continued fractions that run side by side, as vectors in the first cache
+FRACTIONS = 128  # continued fractions that run side by side, as vectors in the first cache
 
 
 @subroutine
 def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
-    """Fill p and rest with `last_step` of up to BLOCK pairs: the same operations, each on all pairs at once."""
+    """Fill p and rest with `last_step` of up to FRACTIONS pairs: the same operations, each on all pairs at once."""
     n = p.size
-    top, below = np.empty(BLOCK), np.empty(BLOCK)
-    a, h, g = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    top, below = np.empty(FRACTIONS), np.empty(FRACTIONS)
+    a, h, g = np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS)
     short = 0
     for i in range(n):
         a[i] = 2.0 * v[i] + 3.0
@@ -56,8 +56,8 @@ def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
 
 @subroutine
 def gap_block(v, x, out):  # type: ignore[no-untyped-def]
-    """Fill out with `gap` of up to BLOCK pairs."""
-    rest = np.empty(BLOCK)
+    """Fill out with `gap` of up to FRACTIONS pairs."""
+    rest = np.empty(FRACTIONS)
     perron_block(v, x, out, rest)
     for i in range(out.size):
         out[i] = bessel_ratio.gap_from(v[i], out[i], rest[i])
@@ -65,8 +65,8 @@ def gap_block(v, x, out):  # type: ignore[no-untyped-def]
 
 @subroutine
 def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
-    """Fill out with `first_ratio` of up to BLOCK pairs."""
-    rest = np.empty(BLOCK)
+    """Fill out with `first_ratio` of up to FRACTIONS pairs."""
+    rest = np.empty(FRACTIONS)
     perron_block(v, x, out, rest)
     for i in range(out.size):
         out[i] = bessel_ratio.ratio_from(v[i], x[i], out[i], rest[i])
@@ -75,24 +75,24 @@ def first_ratio_block(v, x, out):  # type: ignore[no-untyped-def]
 @subroutine
 def gap_loop(v, x, out):  # type: ignore[no-untyped-def]
     """Fill out with `gap` of any number of pairs."""
-    for start in range(0, out.size, BLOCK):
-        some = slice(start, start + BLOCK)
+    for start in range(0, out.size, FRACTIONS):
+        some = slice(start, start + FRACTIONS)
         gap_block(v[some], x[some], out[some])
 
 
 @njit
 def all_ratios(v, x, out):  # type: ignore[no-untyped-def]
-    gaps, xs = np.empty(out.size - 1), np.full(BLOCK, x)
-    for start in range(0, gaps.size, BLOCK):
-        some = gaps[start : start + BLOCK]
+    gaps, xs = np.empty(out.size - 1), np.full(FRACTIONS, x)
+    for start in range(0, gaps.size, FRACTIONS):
+        some = gaps[start : start + FRACTIONS]
         gap_block(v + np.arange(start, start + some.size), xs, some)
     bessel_ratio.multiply_up(v, x, gaps, out)
 
 
 @njit
 def first_ratio_loop(v, x, out):  # type: ignore[no-untyped-def]
-    for start in range(0, out.size, BLOCK):
-        some = slice(start, start + BLOCK)
+    for start in range(0, out.size, FRACTIONS):
+        some = slice(start, start + FRACTIONS)
         first_ratio_block(v[some], x[some], out[some])
 
 
@@ -119,9 +119,9 @@ def all_log_ratios(v, x, out):  # type: ignore[no-untyped-def]
 
 @subroutine
 def gegenbauer_block(k, m, t, out):  # type: ignore[no-untyped-def]
-    """Fill out with G_k of S^m at up to BLOCK points: the recurrences of `gegenbauer`, each step on all of them."""
-    x, value, other = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    index = np.empty(BLOCK, np.int64)
+    """Fill out with G_k of S^m at up to FRACTIONS points: the recurrences of `gegenbauer`, each step on all of them."""
+    x, value, other = np.empty(FRACTIONS), np.empty(FRACTIONS), np.empty(FRACTIONS)
+    index = np.empty(FRACTIONS, np.int64)
     for near in (True, False):
         # Step 1: the points of this recurrence; `gegenbauer` where its formulas are short
         n = 0
@@ -155,7 +155,7 @@ def gegenbauer_loop(k, m, t, out):  # type: ignore[no-untyped-def]
     start = 0
     while start < out.size:
         stop = start + 1
-        while stop < min(out.size, start + BLOCK) and k[stop] == k[start] and m[stop] == m[start]:
+        while stop < min(out.size, start + FRACTIONS) and k[stop] == k[start] and m[stop] == m[start]:
             stop += 1
         if stop - start < 8:
             for i in range(start, stop):

@@ -31,7 +31,7 @@ from ..simd.vectors import (
     subtract,
 )
 from .fused import GROUP, half_defects
-from .layout import NEAR_BLOCK as BLOCK
+from .layout import NEAR_BLOCK
 
 BUNDLE = 16
 """Blocks in a bundle, but the last."""
@@ -73,7 +73,7 @@ def plant(b: Floats, order: Int64, masses: list[Float64], factors: Float64, by_p
     the offsets' exponentials, both in the order.
     """
     n, d = b.shape
-    filled, blocks = -(-n // GROUP) * GROUP, -(-n // BLOCK)
+    filled, blocks = -(-n // GROUP) * GROUP, -(-n // NEAR_BLOCK)
     rows, groups = np.empty((filled, d)), np.empty((filled // GROUP, d + 1, GROUP))
     widths = (-(-k // LANES) * LANES for k in (blocks, -(-blocks // BUNDLE)))
     of_blocks, of_bundles = (np.empty((2 * d + 2, width)) for width in widths)
@@ -91,7 +91,7 @@ def _weigh(masses: list[Float64], factors: Float64, of_blocks: Float64, of_bundl
     Returns the logarithms of the least mass of each point over the columns, and of the least of all points.
     """
     n = len(factors)
-    sums, starts = np.zeros((len(masses), of_blocks.shape[1])), np.arange(0, n, BLOCK)
+    sums, starts = np.zeros((len(masses), of_blocks.shape[1])), np.arange(0, n, NEAR_BLOCK)
     most, least, factor = np.zeros(n), np.full(n, np.inf), np.exp(factors)
     for r, mass in enumerate(masses):
         sums[r] = np.add.reduceat(mass * factor, starts)
@@ -179,9 +179,9 @@ def make(b, order, rows, groups, boxes, bundles):
                 v = b[order[k], j] if k < n else 0.0
                 rows[k, j] = groups[g, j, i] = v
             groups[g, d, i] = 0.0
-    count = (n + BLOCK - 1) // BLOCK
+    count = (n + NEAR_BLOCK - 1) // NEAR_BLOCK
     for k in range(count):
-        enclose(rows, k * BLOCK, min((k + 1) * BLOCK, n), boxes, k)
+        enclose(rows, k * NEAR_BLOCK, min((k + 1) * NEAR_BLOCK, n), boxes, k)
     for k in range((count + BUNDLE - 1) // BUNDLE):
         for j in range(d):
             low, high = boxes[j, k * BUNDLE], boxes[d + j, k * BUNDLE]

@@ -35,8 +35,7 @@ from . import shifted
 from .boxes import BUNDLE, LANES, enclose, farthest, fill, nearest, negative
 from .fused import GROUP, VECTORS, add_block, aligned
 from .fused import fill as fill_tile
-from .layout import BLOCK as LONGEST
-from .layout import NEAR_BLOCK as BLOCK
+from .layout import BLOCK, NEAR_BLOCK
 
 TILES = 8
 """Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
@@ -78,7 +77,7 @@ def _needs(tile, rows, lower, first, limits, need):
     factor = every(limits.rate * (1.0 + limits.slack))
     for v in range(0, size, LANES):
         least = load(need, v)
-        for k in range(first, min(first + BLOCK, lower.size)):
+        for k in range(first, min(first + NEAR_BLOCK, lower.size)):
             t = every(0.0)
             for j in range(d):
                 t = add_square(load(tile, j * size + v), spread(rows, k * d + j), t)
@@ -116,7 +115,7 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
     here, where = farthest(near, begin, last, box, limits)
     need[:] = min(bound, here)
     if count > 0:
-        _needs(tile, tree.rows, tree.lower, ids[where] * BLOCK, limits, need)
+        _needs(tile, tree.rows, tree.lower, ids[where] * NEAR_BLOCK, limits, need)
     largest = least = need[0]
     for v in need:
         largest, least = max(largest, v), min(least, v)
@@ -136,7 +135,7 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
                 t = multiply_add(s, s, t)
             bound_here = smaller(add(load(need, v), extra), most)
             rows |= negative(subtract(multiply(t, factor), bound_here))
-        found[kept] = ids[at] * BLOCK
+        found[kept] = ids[at] * NEAR_BLOCK
         kept += rows != 0
     return -kept if limits.lost < least < math.inf else kept
 
@@ -156,7 +155,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
     """
     size, d = VECTORS * lanes(x), x.shape[1]
     q, n = w.shape[0] * w.shape[2], w.shape[1]
-    tile, buffer = aligned(d + 1, size, x), aligned(LONGEST, size, x)
+    tile, buffer = aligned(d + 1, size, x), aligned(BLOCK, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
     near, ids, need, around, found = _room(tree, size)
     table = decay_table(constants, x)
@@ -179,8 +178,8 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
         blocks = near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found)
         for i in range(blocks):
             k = found[i]
-            last = min(k + BLOCK, n)
-            products = by_products and (2 * GROUP * again <= BLOCK or i % 16 == 0)
+            last = min(k + NEAR_BLOCK, n)
+            products = by_products and (2 * GROUP * again <= NEAR_BLOCK or i % 16 == 0)
             again = add_block(tile, b, w, k, last, products, constants.near, table, buffer, total, rest)
             pairs += count * (last - k)
         for i in range(count):
@@ -209,7 +208,7 @@ def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
         blocks = abs(near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found))
         for i in range(blocks):
             k = found[i]
-            last = min(k + BLOCK, n)
+            last = min(k + NEAR_BLOCK, n)
             shifted.add_block(tile, b, w, k, last, False, table, state)
             pairs += count * (last - k)
         shifted.finish(start, count, state, nearest_yet, sums)

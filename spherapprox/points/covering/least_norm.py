@@ -7,7 +7,7 @@ import numpy as np
 from ..._types import Float64, Int64
 
 _EPS = float(np.finfo(np.float64).eps)
-_MULTIPLICATIONS = 2e10
+MULTIPLICATIONS = 2e10
 """Multiplications after which the search stops where it is: the hull's point found so far is still one of the hull."""
 
 
@@ -25,7 +25,7 @@ def least_norm(x: Float64) -> tuple[Float64, Int64, Float64]:
     index = np.array([int(np.argmax(x @ x.mean(axis=0)))])
     weights, corral = np.ones(1), _Corral(x[index])
     point = x[index[0]]
-    for _ in range(min(20 * (d + 10), int(_MULTIPLICATIONS / (n * d)) + 10)):
+    for _ in range(min(20 * (d + 10), int(MULTIPLICATIONS / (n * d)) + 10)):
         # Step 1: the row farthest on the other side of the hyperplane through the point, or the end
         norm2, score = float(point @ point), x @ point
         new = int(np.argmin(score))

@@ -14,7 +14,7 @@ from ..._types import Float64, Floats, Indices, Int32, Int64
 from ..problem import compiled_form
 from .window import Window
 
-BLOCK = 2**16
+POINTS = 2**16
 """Points in one call of a kernel, between which a sum can be interrupted: a few ms."""
 
 
@@ -38,7 +38,7 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     n, sphere = len(x), x.shape[1] == 3
     place, fraction = np.empty((x.shape[1] - 1, n), np.int32), np.empty((x.shape[1] - 1, n))
     write = gridding.sphere_positions if sphere else gridding.circle_positions
-    each_block(lambda rows: write(x[rows], window.n, place[:, rows], fraction[:, rows]), n, BLOCK, workers)
+    each_block(lambda rows: write(x[rows], window.n, place[:, rows], fraction[:, rows]), n, POINTS, workers)
     patches, total = patch_counts(window.n, sphere)
     starts = np.empty(total + 1, np.int64)
     result = Scattered(np.empty_like(place), np.empty_like(fraction), np.empty(n, np.int64), starts, patches)
@@ -79,5 +79,5 @@ def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) 
             rows.start, rows.stop, points.place, points.fraction, points.order, window.polynomials, grid, values
         )
 
-    each_block(read, len(values), BLOCK, workers)
+    each_block(read, len(values), POINTS, workers)
     return values

@@ -192,7 +192,7 @@ def test_the_estimate_for_many_points(dim, share, monkeypatch):
     x = points.uniform(dim, 600, 0)
     exact = well_conditioned_concentration(x, 1e8)
     monkeypatch.setattr(conditioning, "EXACT", 100)
-    monkeypatch.setattr(conditioning, "_PATCH", 300)
+    monkeypatch.setattr(conditioning, "PATCH", 300)
     assert well_conditioned_concentration(x, 1e8) == pytest.approx(exact, rel=share)
 
 

@@ -177,7 +177,7 @@ def test_data_without_noise(kind):
 def test_more_control_points_than_the_search_takes(kind, monkeypatch):
     x, y = noisy(200, 0.2)
     whole = fitting.fit(x, y, n=80, normalize=kind is SplitHead, rng=0)
-    monkeypatch.setattr(fitting, "_FEW", 40)
+    monkeypatch.setattr(fitting, "FEW", 40)
     short = fitting.fit(x, y, n=80, normalize=kind is SplitHead, rng=0)
     assert len(short.values) == 80
     assert short.error < 1.1 * whole.error

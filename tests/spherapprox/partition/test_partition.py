@@ -173,7 +173,7 @@ def test_collar_counts_are_those_that_cells_are_found_in(n):
 
 def test_collar_counts_in_blocks_stop_at_an_interruption(monkeypatch):
     whole = EqualMeasurePartition(2, 10**8).collar_counts
-    monkeypatch.setattr(measured, "_COLLARS", 1000)
+    monkeypatch.setattr(measured, "COLLARS", 1000)
     assert np.array_equal(EqualMeasurePartition(2, 10**8).collar_counts, whole)
     starts = []
 

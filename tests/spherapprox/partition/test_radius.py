@@ -207,7 +207,7 @@ def test_bundles_of_the_sphere_hold_all_cells(n):
 def test_centroids_in_few_bundles(monkeypatch, dim, n):
     true = EqualMeasurePartition(dim, n, "centroid").radii().max()
     assert largest(dim, n, "centroid") == (pytest.approx(true, rel=2e-14, abs=0), True)
-    monkeypatch.setattr(radius, "_BUNDLES", 1)
+    monkeypatch.setattr(radius, "BUNDLES", 1)
     lower, upper = enclosed(dim, n, "centroid")
     assert lower * (1 - 2e-14) <= true <= upper * (1 + 2e-14)
     assert upper <= 1.01 * lower

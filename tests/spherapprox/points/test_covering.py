@@ -248,7 +248,7 @@ def test_upper_value_holds_where_the_search_for_a_half_space_ends_early(monkeypa
     x = unit(x + 0.4 * np.eye(25)[0])
     exact = covering_interval(x, 0.0)
     assert math.pi / 2 < exact.lower <= exact.upper < exact.lower + 1e-12
-    monkeypatch.setattr("spherapprox.points.covering.least_norm._MULTIPLICATIONS", 0.0)
+    monkeypatch.setattr("spherapprox.points.covering.least_norm.MULTIPLICATIONS", 0.0)
     early = covering_interval(x, 0.0)
     assert early.lower <= exact.upper
     assert exact.lower + 1e-6 < early.upper

@@ -111,7 +111,7 @@ def test_the_bound_holds_for_any_problem(seed, dim, log_concentration, log_rtol,
 def test_the_bound_is_nearly_attained(weight):
     # A block of points at the pole and the others elsewhere together: these are left out as soon as they may be.
     there = np.array([[np.sin(0.5), 0.0, np.cos(0.5)]])
-    few, many = boxes.BLOCK, 6400 - boxes.BLOCK
+    few, many = boxes.NEAR_BLOCK, 6400 - boxes.NEAR_BLOCK
     b = np.concatenate([np.tile(there, (many, 1)), np.tile([[0.0, 0.0, 1.0]], (few, 1))])
     values = np.repeat([weight, 1.0], [many, few])
     losses = []
@@ -323,7 +323,7 @@ def test_boxes_and_masses(n):
     np.testing.assert_array_equal(rows[:n], b[task.order])
     np.testing.assert_allclose(lower[:n], np.log(masses.min(axis=1)))
     assert least == pytest.approx(np.log(n))
-    for found, size in ((of_blocks, boxes.BLOCK), (of_bundles, boxes.BLOCK * boxes.BUNDLE)):
+    for found, size in ((of_blocks, boxes.NEAR_BLOCK), (of_bundles, boxes.NEAR_BLOCK * boxes.BUNDLE)):
         for k in range(found.shape[1]):
             part = slice(k * size, min((k + 1) * size, n))
             if part.start >= n:
@@ -334,7 +334,7 @@ def test_boxes_and_masses(n):
             assert found[6, k] == pytest.approx(np.log(masses[part].max()))
             sums = masses[part].sum(axis=0).min()
             assert np.log(masses[part].min(axis=1).max()) - 1e-12 <= found[7, k] <= np.log(sums) + 1e-12
-            if size == boxes.BLOCK:
+            if size == boxes.NEAR_BLOCK:
                 assert found[7, k] == pytest.approx(np.log(sums))
 
 

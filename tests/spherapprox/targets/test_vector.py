@@ -202,7 +202,7 @@ class TestFieldMaximum:
         identity[[3, 1, 2], [0, 1, 2]] = 1.0
         found = field_maximum(identity, normalization="schmidt", slack=1e-3)  # no cell can be discarded
         np.testing.assert_allclose(found, 1.0, rtol=1.1e-3)
-        monkeypatch.setattr(maximum, "_MOST_CELLS", 10_000)
+        monkeypatch.setattr(maximum, "MOST_CELLS", 10_000)
         with pytest.raises(
             ValueError, match=r"'slack' must be larger for a field of degree 1 .* got 1e-08: \S+ is reached"
         ):

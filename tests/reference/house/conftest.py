@@ -1,3 +1,0 @@
-"""These are scripts, not tests."""
-
-collect_ignore_glob = ["*.py"]

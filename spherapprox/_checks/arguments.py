@@ -39,7 +39,7 @@ def left_out(value: object, name: str, when: str, remedy: str = "") -> None:
 
 
 def agreeing(value: object, name: str, known: object, source: str) -> None:
-    """Check that an argument is None or what is known already from the `source`."""
+    """Check that an argument is None or agrees with the value known from the `source`."""
     if value is not None and value != known:
         raise ValueError(f"'{name}' must be {known}{source}, got {show(value)}: leave it out")
 

@@ -61,7 +61,7 @@ class Recipe(_archive.Savable):
 
     @property
     def n_outputs(self) -> int | None:
-        """Number of columns p of what the head returns, None if it returns (n,)."""
+        """Number of columns p of the outputs (n, p), None for outputs (n,)."""
         return None if self.values.ndim == 1 else self.values.shape[1]
 
     def __len__(self) -> int:

@@ -94,7 +94,7 @@ class ClassicalAttention(torch.nn.Module):
         return result if x.ndim == 3 else result[0]
 
     def get_extra_state(self) -> dict[str, Any]:
-        """Return the numbers that a state_dict holds beside the tensors."""
+        """Return the scalars of the state_dict, which are no tensors."""
         return {name: getattr(self, name) for name in ("dim", "n_outputs", "interaction", "largest_logit")}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:

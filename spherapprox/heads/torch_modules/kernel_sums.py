@@ -57,7 +57,7 @@ class _Rows(torch.nn.Module):
         raise NotImplementedError
 
     def get_extra_state(self) -> dict[str, float]:
-        """Return the numbers that a state_dict holds beside the tensors."""
+        """Return the scalars of the state_dict, which are no tensors."""
         return {"concentration": self.concentration}
 
     def set_extra_state(self, state: dict[str, float]) -> None:

@@ -128,7 +128,7 @@ def _tasks(
 
 
 def _states(client: Client, batch: list[Future]) -> list[State]:
-    """Return the states of finished tasks, or raise what the first of them raised."""
+    """Return the states of finished tasks, or raise the error of the first that failed."""
     try:
         return list(client.gather(batch))
     except KilledWorker as error:

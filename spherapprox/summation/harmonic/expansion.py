@@ -139,7 +139,7 @@ def _term_ratio(dim: int, concentration: float, degree: int) -> float:
 
 
 def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
-    """Bound what the window's aliases change of the kernel anywhere (docs/theorems/4.9-harmonic-sums.md)."""
+    """Bound the largest change of the kernel by the window's aliases (docs/theorems/4.9-harmonic-sums.md)."""
     degrees = np.arange(len(eigenvalues), dtype=np.float64)
     terms = eigenvalues * _multiplicity(dim, degrees)
     alias = chosen.aliasing

@@ -2,13 +2,15 @@
 
 import importlib
 import re
+import tokenize
 from pathlib import Path
 
 import bounds
+from bounds.theorems import THEOREMS
 
 ROOT = Path(__file__).parents[1]
-THEOREMS = ROOT / "docs" / "theorems"
-PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(THEOREMS.glob("*.md"))}
+FOLDER = ROOT / "docs" / "theorems"
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md"))}
 TEXTS = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
 SOURCES = [path for name in ("spherapprox", "bounds", "tests", "benchmarks") for path in (ROOT / name).rglob("*.py")]
 SECTIONS = ("Statement", "Hypotheses", "Proof", "Functions")
@@ -28,6 +30,17 @@ def anchors(text):
 
 def links(text):
     return re.findall(r"\]\(([^)\s]+)\)", SPANS.sub("", text))
+
+
+def mislabelled(path, text):
+    """Yield the links named by a number that their page, or their heading, does not have."""
+    for number, page, anchor in re.findall(rf"\[({NUMBER})\]\(([\w.-]*)(?:#([\w-]*))?\)", text):
+        titles = headings((path.parent / page if page else path).read_text(encoding="utf-8"))
+        aimed = [title for title in titles if not anchor or anchor in anchors(f"# {title}")]
+        if number not in numbers("\n".join(f"# {title}" for title in titles)) or (
+            anchor and {number} != (numbers(f"# {aimed[0]}") or {number})
+        ):
+            yield f"{path.name}: [{number}]({page}#{anchor})"
 
 
 def numbers(text):
@@ -69,11 +82,46 @@ def unresolved(text):
             yield name
 
 
+def prose(path):
+    """Return the comments and docstrings of a file, one a line."""
+    with path.open("rb") as file:
+        tokens = [*tokenize.tokenize(file.readline)]
+    notes = (t.string for t in tokens if t.type == tokenize.COMMENT or t.string.startswith(('"""', 'r"""')))
+    return "\n".join(notes)
+
+
+def has_part(text, part):
+    """Tell whether a page has a heading, a run in italics, a label or a formula's number of this name."""
+    named = (title for names in re.findall(r"^#+ (.*)|\*([^*]+)\*", text, re.MULTILINE) for title in names if title)
+    label = f"({part})" in text or rf"\tag{{{part}}}" in text
+    return label or any(re.match(rf"(the )?{part}\b", title.lower()) for title in named)
+
+
+def dead_numbers(text):
+    """Yield the numbers, and their parts, that comments and docstrings cite without a page and none has."""
+    known = {number: page for page in PAGES.values() for number in numbers(page)}
+    text = re.sub(r".*\bTheorems? \d.*", "", text)  # those are the thesis's
+    label = r" \(([a-z]+|\d)\)"
+    cited = re.findall(rf"(?:^# |\()({NUMBER})(?:, ([A-Za-z][\w -]*)|{label})?(?=:|\))", text, re.MULTILINE)
+    cited += [(number, part, "") for number, part in re.findall(rf"(?<![\w./-])({NUMBER}){label}", text)]
+    cited += [(number, "", "") for number in re.findall(r"(?<![\w.])\d\.[A-Z](?![\w-])", text)]
+    for number, words, letter in cited:
+        part = (words or letter).lower()
+        if not re.match(r"0|\d\.[05]$", number) and not (
+            number in known and (not part or has_part(known[number], part))
+        ):
+            yield f"{number} {part}".strip()
+
+
 def dead_references(text):
     """Yield what code cites of the pages and none of them has: a page, a number, or a part in parentheses."""
     yield from (path for path in re.findall(r"docs/theorems/[\w.-]*\.md", text) if Path(path).name not in PAGES)
     for page, number, part in re.findall(rf"{PAGE}(?:,\s+({NUMBER})(?![\w-]))?(?:,?\s+\(([a-z]+)\))?", text):
-        if page not in PAGES or (number and number not in numbers(PAGES[page])) or part not in PAGES[page].lower():
+        if (
+            page not in PAGES
+            or (number and number not in numbers(PAGES[page]))
+            or (part and not has_part(PAGES[page], part))
+        ):
             yield f"{page} {number} {part}".strip()
     known = {number for page in PAGES.values() for number in numbers(page)}
     yield from (n for n in re.findall(rf'^\s*"""({NUMBER})(?: \([a-z]+\))?: ', text, re.MULTILINE) if n not in known)
@@ -97,6 +145,10 @@ def test_relative_links_lead_to_files_and_headings():
     assert not [fault for path in TEXTS for fault in dead_links(path, path.read_text(encoding="utf-8"))]
 
 
+def test_links_named_by_a_number_lead_to_it():
+    assert not [fault for name, text in PAGES.items() for fault in mislabelled(FOLDER / name, text)]
+
+
 def test_the_index_lists_every_page():
     listed = re.findall(r"^\| \[([\d.A-Z]+)\]\((\S+)\)", PAGES["index.md"], re.MULTILINE)
     assert sorted(page for _, page in listed) == sorted(set(PAGES) - {"index.md"})
@@ -109,8 +161,27 @@ def test_functions_of_pages_resolve():
         assert name == "index.md" or re.search(r"`(spherapprox|bounds)\.", text.partition("## Functions")[2]), name
 
 
+def test_theorems_and_files_that_pages_name_exist():
+    names = {*THEOREMS, "sharp", "thesis", "sharp-split", "lower"}
+    for page, text in PAGES.items():
+        assert not {*re.findall(r"[\"`=]\"((?:thesis|sharp|lower)[\w-]*)\"", text)} - names, page
+        assert all((ROOT / path).is_file() for path in re.findall(r"`((?:tests|benchmarks)/[\w/]+\.\w+)", text)), page
+
+
+def test_mathematics_has_no_emphasis_in_it():
+    # renderers that read Markdown first take * and, after a bracket, _ for emphasis, and drop a \\ before punctuation
+    for page, text in PAGES.items():
+        for formula in re.findall(r"\$\$.*?\$\$|\$[^$]*\$", re.sub(r"`[^`]*`", "", text), re.DOTALL):
+            assert not re.search(r"\*|[^\w\s]_\S|\\[^\w\s]|^\$[^$]+\n", formula), f"{page}: {formula}"
+
+
 def test_references_in_code_lead_to_pages():
     faults = {path: [*dead_references(path.read_text(encoding="utf-8"))] for path in SOURCES if path != Path(__file__)}
+    assert not {path: dead for path, dead in faults.items() if dead}
+
+
+def test_numbers_in_comments_and_docstrings_are_those_of_pages():
+    faults = {path: [*dead_numbers(prose(path))] for path in SOURCES if path != Path(__file__)}
     assert not {path: dead for path, dead in faults.items() if dead}
 
 
@@ -122,6 +193,6 @@ def test_code_cites_pages_and_not_the_folder_of_old():
 def test_every_bound_carries_its_page():
     found = [*bounds.ladder(0.1, dim=8), bounds.covering_number(0.1, dim=8), bounds.covering_radius(100, dim=8)]
     found.append(bounds.error_bound(dim=8, theorem="convolution", lipschitz=1.0, concentration=100.0))
-    for bound in found:
-        assert re.search(rf"docs/theorems/{PAGE}", bound.reference), bound
-        assert not [*dead_references(bound.reference)], bound
+    for reference in [*(bound.reference for bound in found), *(theorem.reference for theorem in THEOREMS.values())]:
+        assert re.search(rf"docs/theorems/{PAGE}", reference), reference
+        assert not [*dead_references(reference)], reference

@@ -49,7 +49,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
 
 
 def _warren(log_degree: arb) -> arb:
-    """Enclose the root z > 1 of z = log2(4 e D z) (4.E, Warren)."""
+    """Enclose the root z > 1 of z = log2(4 e D z) (4.E, any)."""
     guess = float(warren_ratio(np.array(float(log_degree))))
     target = arb(4).log() + 1 + log_degree
     return newton_bracket(lambda z: z * arb(2).log() - z.log() - target, lambda z: arb(2).log() - 1 / z, arb(guess))

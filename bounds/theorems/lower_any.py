@@ -42,7 +42,7 @@ def _best(dim: int, log_points: Float64, log_scale: Float64) -> tuple[float, flo
 
 
 def warren_ratio(log_degree: Float64) -> Float64:
-    """Solve z = log2(4 e D z) for z > 1, the largest M/P with M <= P log2(4 e D M/P) (4.E, Warren)."""
+    """Solve z = log2(4 e D z) for z > 1, the largest M/P with M <= P log2(4 e D M/P) (4.E, any)."""
     # Step 1: z log 2 - log z = log(4 e D)
     target = math.log(4.0) + 1.0 + np.asarray(log_degree, dtype=np.float64)
     half = math.log(2.0)

@@ -46,7 +46,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
 def of_class(
     target: object, dim: Any, needs: Iterable[str] = ("lipschitz", "sup_norm"), **given: Any
 ) -> dict[str, Any]:
-    """Return `of_target` of a class: unknown constants are 1 without a target, and must be known if needed with one."""
+    """Return the dimension and constants of a class: 1 where unknown; of a target, those needed must be known."""
     known = of_target(target, dim, **given)
     require_dim(known)
     for name in ("lipschitz", "sup_norm"):

@@ -176,6 +176,7 @@ def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> st
 def _upper(
     theorem: Theorem, head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None
 ) -> Check:
+    """Hold an upper bound against the error on this target."""
     obstacle = _obstacle(theorem, head, target, claims[attempts.VALUES].outcome == "survived")
     if obstacle:
         return Check(theorem.name, None, error.lower, "not applicable", obstacle)
@@ -213,6 +214,7 @@ def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict
 
 
 def _lower(head: Head, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None) -> Check:
+    """Hold the floor 4.5 against the worst-case error of a head's points."""
     quantity: Quantity = "worst-case error"
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"

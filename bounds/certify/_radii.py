@@ -69,11 +69,13 @@ def covered(bound: Bound, problem: Problem) -> Count:
 
 
 def kernel_of(bound: Bound, problem: Problem) -> Kernel:
+    """Return the kernel at a bound's concentration."""
     assert bound.concentration is not None
     return Kernel(problem.dim, arb(bound.concentration))
 
 
 def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digits: int) -> Enclosure:
+    """Enclose the count at the largest radius with excess <= 0, near a bound's own."""
     assert bound.radius is not None
     assert bound.concentration is not None
     theorem = Radius(problem.dim, excess, count, exponent_bits(problem.dim, bound.concentration), digits)

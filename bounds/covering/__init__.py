@@ -19,6 +19,7 @@ __all__ = [
     "NECESSARY",
     "SMALLEST_RADIUS",
     "SUFFICIENT",
+    "TABLE",
     "covering_bound",
     "covering_number",
     "covering_radius",
@@ -31,7 +32,7 @@ SMALLEST_RADIUS = 1e-60
 """Angular radii below this are refused: they belong to no number that means anything here."""
 MOST_POINTS = 1e300
 
-_TABLE = {
+TABLE = {
     method.name: method
     for method in (
         formulas.LOWER, formulas.FEJES_TOTH, formulas.SIMPLEX, formulas.CIRCLE, polytope.METHOD, zonal.METHOD,
@@ -40,15 +41,15 @@ _TABLE = {
 }  # fmt: skip
 """Name -> method, in the order in which they are tried."""
 
-SUFFICIENT = ("best", *(name for name, method in _TABLE.items() if method.side == "upper"))
+SUFFICIENT = ("best", *(name for name, method in TABLE.items() if method.side == "upper"))
 """Covering bounds that a prefix length may rest on."""
-NECESSARY = ("best-lower", *(name for name, method in _TABLE.items() if method.side == "lower"))
+NECESSARY = ("best-lower", *(name for name, method in TABLE.items() if method.side == "lower"))
 METHODS = (*SUFFICIENT, *NECESSARY)
 
 
 def _tried(dim: int, side: Side) -> tuple[str, ...]:
     """Return the methods whose best is the best of all."""
-    return tuple(name for name, method in _TABLE.items() if method.side == side and method.joins(dim))
+    return tuple(name for name, method in TABLE.items() if method.side == side and method.joins(dim))
 
 
 def covering_bound(radius: float, dim: int, method: str) -> Bound:
@@ -67,7 +68,7 @@ def covering_bound(radius: float, dim: int, method: str) -> Bound:
         candidates = [covering_bound(radius, dim, m) for m in _tried(dim, side)]
         choose = min if side == "upper" else max
         return choose((b for b in candidates if b.holds), key=lambda b: b.log)
-    chosen = _TABLE[method]
+    chosen = TABLE[method]
     conditions = chosen.needs(dim) + chosen.needs_radius(dim, radius)
     log, whole = math.inf if side == "upper" else 0.0, chosen.whole
     if all(h.holds for h in conditions):
@@ -182,7 +183,7 @@ def _radius_bound(n: int, dim: int, method: str) -> Bound:
     if method == "best-lower":
         candidates = [_radius_bound(n, dim, m) for m in _tried(dim, "lower")]
         return max((b for b in candidates if b.holds), key=lambda b: b.log)
-    chosen = _TABLE[method]
+    chosen = TABLE[method]
     radius = chosen.radius(n, dim)
     log = math.log(radius) if radius > 0.0 else -math.inf
     while chosen.side == "upper" and math.exp(log) < radius:  # a cover is promised from this radius on

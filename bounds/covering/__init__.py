@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 from spherapprox import _checks
 
 from .._bound import Bound, Side, over_arrays, settle
+from .._problem import LARGEST_DIM
 from . import formulas, lattice, polytope, zonal
 from ._method import HALF_PI
 from .formulas import log_rogers_constant
 
 __all__ = [
     "METHODS",
+    "MOST_POINTS",
     "NECESSARY",
     "SMALLEST_RADIUS",
     "SUFFICIENT",
@@ -124,7 +126,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
 
     def one(r: object, d: object) -> Bound:
         checked = _checks.real(r, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-        return settle(covering_bound(checked, _checks.dimension(d, maximum=1_000_000), method), strict=strict)
+        return settle(covering_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method), strict=strict)
 
     return over_arrays(one, radius, dim)  # type: ignore[no-any-return]
 
@@ -168,7 +170,7 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", stric
 
     def one(count: object, d: object) -> Bound:
         checked = math.floor(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
-        bound = _radius_bound(checked, _checks.dimension(d, maximum=1_000_000), method)
+        bound = _radius_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method)
         if bound.holds or strict:
             return settle(bound, strict=strict)
         return replace(bound, log=math.log(math.pi) if bound.side == "upper" else -math.inf)

@@ -18,16 +18,6 @@ _LOG_HALF = math.log(0.5)
 def log_rogers_constant(dim: int) -> float:
     """Return log Phi(m), Phi(m) = e ((m+1) log(m+1) + (m+1) log log(m+1) + 5 (m+1)), for m >= 2 (Rogers).
 
-    Parameters
-    ----------
-    dim : int
-        The manifold's dimension m >= 2.
-
-    Returns
-    -------
-    float
-        Right to rounding.
-
     Examples
     --------
     >>> round(log_rogers_constant(8), 6)

@@ -72,7 +72,7 @@ def test_curves_are_the_ladders(over_eps):
     assert high[1] == prefix_length(0.2, dim=8).log10
 
 
-def test_curves_over_dim():
+def test_curves_over_dim_have_gaps_where_theorems_fail():
     found = rungs.curves(0.5, dim=[1, 8])
     assert found.over == "dim"
     assert found.fixed == 0.5

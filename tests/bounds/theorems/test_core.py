@@ -82,7 +82,7 @@ def test_the_zero_head(theorem):
 
 
 @both
-def test_ends_of_the_ranges(theorem):
+def test_prefixes_are_finite_at_the_ends_of_the_ranges(theorem):
     prefix = THEOREMS[theorem][0]
     for arguments in ((1e-60, 10**6, 1e10), (1e-60, 1, 1e-59), (1e-12, 10**4, 1.0), (1.5, 10**6, 1e90), (50.0, 2, 51)):
         assert math.isfinite(prefix(problem(*arguments)).log)

@@ -36,7 +36,7 @@ def test_the_printed_table_is_reproduced(row, column):
     assert value == pytest.approx(float(printed[column]), abs=0.501 * 10.0**-digits)
 
 
-def test_table_other_entries():
+def test_the_other_printed_numbers_are_reproduced():
     assert prefix_length(0.1, dim=2, theorem="sharp-split-nearest", covering="volume", slack=0).log10 == pytest.approx(
         3.20, abs=0.00501
     )

@@ -123,7 +123,7 @@ def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits
 
 
 def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
-    """AVX-512: a table of fractional powers in two registers, and scaling by an integer power."""
+    """Return exponentials by AVX-512: a table of fractional powers in two registers, scaled by an integer power."""
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduced(builder, t, vectors, high, low, bits)
@@ -146,7 +146,7 @@ def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
 
 
 def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
-    """Any machine: a longer polynomial, and the integer power added to the exponent's bits."""
+    """Return exponentials on any machine: a longer polynomial, the integer power added to the exponent's bits."""
     kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduced(builder, t, vectors, high, low, 0)

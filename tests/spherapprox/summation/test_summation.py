@@ -459,7 +459,7 @@ def test_rows_count_as_they_are_given(path, dim):
 def test_half_defects_are_right_far_below_the_rounding_of_1():
     rows = sphere(50, 7, 3)
     for row, got in zip(rows, dense_numpy.half_defects(rows), strict=True):
-        exact = (sum(Fraction(float(v)) ** 2 for v in row) - 1) / 2
+        exact = (1 - sum(Fraction(float(v)) ** 2 for v in row)) / 2
         assert abs(Fraction(float(got)) - exact) < Fraction(2) ** -58
 
 

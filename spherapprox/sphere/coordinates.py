@@ -30,8 +30,8 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
 
     Raises
     ------
-    ValueError
-        If a latitude is out of range or the shapes do not broadcast.
+    TypeError, ValueError
+        If an angle is no number or out of its range, the shapes do not broadcast, or `degrees` is no bool.
 
     Examples
     --------

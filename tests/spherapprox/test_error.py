@@ -74,7 +74,7 @@ def test_given_points_take_the_place_of_the_sample():
     assert sup_error(lambda x: x[:, 1], zero, points=tilted).lower == pytest.approx(1.0, abs=1e-12)
 
 
-def test_sample_size_and_control_points():
+def test_control_points_join_the_sample_up_to_half_its_size():
     seen = []
 
     class Head:

@@ -69,7 +69,7 @@ def _in_batches(error: Error, x: Float64, progress: bool) -> Float64:
         from tqdm.auto import tqdm
 
         batches = tqdm(batches, desc="error", leave=False)
-    return np.concatenate([error(batch) for batch in batches])
+    return np.concatenate([error(batch) for batch in batches])  # (n,)
 
 
 def _worst(x: Float64, values: Float64, count: int) -> Indices:
@@ -97,7 +97,7 @@ def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.rando
             break
         # Step 1: the errors a step away from each point that still moves
         trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
-        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
+        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])  # (active, 2 directions)
         best = np.argmax(found, axis=1)  # (active,)
         # Step 2: move to the largest where it is larger, with longer steps; shorten the others' steps
         top = found[np.arange(len(active)), best]

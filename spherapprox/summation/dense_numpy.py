@@ -62,7 +62,7 @@ def tile_sums(
     t -= nearest[:, None]
     t *= -rate
     np.exp(t, out=t)
-    numerators = _sums(t, w) if angles is None else np.einsum("ij,ij->i", t, angles)[:, None]
+    numerators = _sums(t, w) if angles is None else np.einsum("ij,ij->i", t, angles)[:, None]  # (m, p)
     return Partial(nearest, numerators, t.sum(axis=1))
 
 

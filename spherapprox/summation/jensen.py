@@ -91,8 +91,8 @@ def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
         b = b.astype(np.float64, copy=False)
         w = np.concatenate([np.abs(w), np.ones((len(b), 1))], axis=1)  # (part, columns)
         total += w.sum(axis=0)
-        centre += np.einsum("ij,ik->jk", w, b)  # no BLAS, whose threads would stay awake beside ours
-        square += np.einsum("ij,i->j", w, np.einsum("ij,ij->i", b, b))
+        centre += np.einsum("ij,ik->jk", w, b)  # (columns, d); no BLAS, whose threads would stay awake beside ours
+        square += np.einsum("ij,i->j", w, np.einsum("ij,ij->i", b, b))  # (columns,)
     share = np.where(total > 0.0, total, 1.0)
     return total, centre / share[:, None], square / share
 

@@ -36,7 +36,7 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
         return math.nan if any(map(math.isnan, numbers)) else kernel(*numbers)
     shapes = {argument.shape for argument in arguments if not isinstance(argument, float)}
     shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-    # Step 1: contiguous vectors of one length, nan replaced by a number in every kernel's range
+    # Step 1: contiguous vectors of one length, nan replaced by a number that every kernel takes
     flat = [_flat(argument, shape) for argument in arguments]
     nans = [nan for array in flat if (nan := np.isnan(array)).any()]
     if nans:

@@ -183,7 +183,7 @@ def test_uniform_is_uniform_seeded_and_unit():
         (lambda: sphere.uniform(2, 3, rng=-1), r"'rng' must be at least 0, got -1"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

@@ -378,7 +378,7 @@ def test_replaced_parameters_make_another_partition():
         (lambda: EqualMeasurePartition(1, 9).locate([[1.0, 1.0]]), ValueError, r"'x' must have rows of unit length"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

@@ -482,6 +482,6 @@ def test_progress_is_shown_when_asked(capsys):
         (lambda x: separation(x.points, workers=0), r"'workers' must be at least 1, -1"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call(PointSet(np.eye(4)))

@@ -618,6 +618,6 @@ def test_certificate_rejects_a_singular_jacobian():
         (lambda: points.design_bound(10**6, 10**6), r"'degree' must be at most 20001 for 'dim' above 10000"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()

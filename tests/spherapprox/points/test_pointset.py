@@ -213,7 +213,7 @@ def test_covering_radius_of_a_union():
         (lambda: points.fibonacci(4).merge(EqualMeasurePartition(2, 10**12)), ValueError, r"GiB"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

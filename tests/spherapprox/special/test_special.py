@@ -443,7 +443,7 @@ def test_gegenbauer_max_zero(degree, dim):
         (lambda: special.log_surface_area([[1], [1, 2]]), ValueError, "'dim' must be an array .*one shape"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

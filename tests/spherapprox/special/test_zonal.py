@@ -469,6 +469,6 @@ def test_shapes_and_kinds_of_input():
         (lambda: special.gegenbauer_max_zero([2, 0], 2), ValueError, "'degree' must be at least 1 .*got 0"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()

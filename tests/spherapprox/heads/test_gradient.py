@@ -106,7 +106,7 @@ def test_near_control_points_are_all_that_matter(kind, concentration):
     log_concentration=st.floats(-2.0, 4.0),
     kind=st.sampled_from([CoreHead, SplitHead]),
 )
-def test_central_differences_and_tangency(seed, dim, log_concentration, kind):
+def test_gradients_are_tangent_and_agree_with_central_differences(seed, dim, log_concentration, kind):
     rng = np.random.default_rng(seed)
     b, x = cluster(dim, 10.0**log_concentration, 15, seed)
     head = kind(b, rng.standard_normal(15), 10.0**log_concentration)
@@ -121,7 +121,7 @@ def test_central_differences_and_tangency(seed, dim, log_concentration, kind):
     np.testing.assert_allclose((g * t).sum(axis=1), slope, rtol=0, atol=2e-7 * max(size, 1e-3))
 
 
-def test_band_limited_fields():
+def test_the_gradient_on_a_quadrature_is_that_of_the_damped_harmonics():
     rng = np.random.default_rng(6)
     coefficients, kernel = rng.standard_normal(16), VonMisesFisher(2, 5.0)
     head = CoreHead.from_target(lambda y: harmonics.synthesize(coefficients, y), points.gauss_product(2, 40), 5.0)

@@ -24,7 +24,7 @@ CANDIDATES = 2000
 DIRECTIONS = 16
 """At most this many tangent directions are tried at a step."""
 TINY = float(np.finfo(np.float64).tiny)
-CHUNK = 8192
+BATCH = 8192
 """Points that the function gets at a time."""
 
 
@@ -119,7 +119,7 @@ def precision(values: Floats, dtype: np.dtype[Any]) -> float:
 
 def _values(function: Function, x: Float64) -> tuple[Float64, float]:
     """Return values as columns (n, p), and the epsilon of their precision."""
-    parts = [np.asarray(function(x[i : i + CHUNK])) for i in range(0, len(x), CHUNK)]
+    parts = [np.asarray(function(x[i : i + BATCH])) for i in range(0, len(x), BATCH)]
     values = np.concatenate([part.reshape(len(part), -1).astype(np.float64) for part in parts])
     return values, precision(values, parts[0].dtype)
 

@@ -75,9 +75,9 @@ def integer(
     return result
 
 
-def dimension(dim: object, *, minimum: int = 1, maximum: int = MAX_DIM) -> int:
+def dimension(dim: object, *, maximum: int = MAX_DIM) -> int:
     """Return the manifold's dimension m of the sphere S^m in R^(m+1)."""
-    return integer(dim, "dim", minimum=minimum, maximum=maximum, why=WHAT_DIM_IS)
+    return integer(dim, "dim", minimum=1, maximum=maximum, why=WHAT_DIM_IS)
 
 
 def real(

@@ -54,7 +54,7 @@ def integer(
 ) -> int:
     """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not.
 
-    `why` explains both ends of the range, `limit` the upper one alone.
+    `why` explains both ends of the range, `limit` the upper one in its place.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -68,7 +68,7 @@ def integer(
     if minimum is not None and result < minimum:
         raise ValueError(f"'{name}' must be at least {show(minimum)}, got {show(result)}" + (f": {why}" if why else ""))
     if maximum is not None and result > maximum:
-        reason = why or limit
+        reason = limit or why
         raise ValueError(
             f"'{name}' must be at most {show(maximum)}, got {show(result)}" + (f": {reason}" if reason else "")
         )

@@ -604,6 +604,10 @@ def test_certificate_rejects_a_singular_jacobian():
             lambda: points.spherical_design(2, 10, 35),
             r"'n' must be at least 36, got 35: no design of degree 10 on S\^2",
         ),
+        (
+            lambda: points.spherical_design(2, 10, 10**400),
+            r"'n' must be at most 9007199254740992, got 10000.*: make fewer points",
+        ),
         (lambda: points.spherical_design(2, 10, 37), r"'n' = 37: no design of degree 10.*leave 'n' out"),
         (
             lambda: points.spherical_design(2, 10**4),

@@ -23,27 +23,12 @@ HALVINGS = 10
 
 
 def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) -> tuple[Target, tuple[str, ...]]:
-    """Estimate the unstated of a target's Lipschitz constant and sup norm.
+    """Estimate the unstated of a target's Lipschitz constant and sup norm; return their names too.
 
-    Parameters
-    ----------
-    target : Target
-    rng : None, int or numpy.random.Generator
-        Seeds the sample.
-
-    Returns
-    -------
-    Target
-        With both constants. The true ones are no smaller: |f(x) - f(y)| / theta(x, y) is taken at the steepest pair of
-        points that a local search from 2000 others finds, less what 2 units in the last place of both values, in their
-        own precision, may add; |f(x)| at the largest value.
-    tuple of str
-        The names of the constants that are estimates.
-
-    Raises
-    ------
-    ValueError
-        When the secants grow without end as they become shorter, as at a jump or a root, or the exponent is not 1.
+    The true constants are no smaller: |f(x) - f(y)| / theta(x, y) is taken at the steepest pair of points that a local
+    search from 2000 others finds, less what 2 units in the last place of both values, in their own precision, may add;
+    |f(x)| at the largest value. A ValueError tells of secants that grow without end as they become shorter, as at a
+    jump or a root, and of an exponent that is not 1.
 
     Examples
     --------

@@ -14,10 +14,8 @@ from spherapprox.target import Target
 
 from ._problem import SMALLEST, Problem
 from ._registry import Prefix, Theorem
-from .covering import SMALLEST_RADIUS, SUFFICIENT, covering_radius
+from .covering import MOST_POINTS, SMALLEST_RADIUS, SUFFICIENT, covering_radius
 from .theorems.requirements import known_radius, known_separation
-
-LARGEST_N = 1e300
 
 ALIASES = {"sharp": "sharp-core", "thesis": "thesis-core"}
 
@@ -46,7 +44,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
 def of_class(
     target: object, dim: Any, needs: Iterable[str] = ("lipschitz", "sup_norm"), **given: Any
 ) -> dict[str, Any]:
-    """Return `of_target` of a class: unknown constants are 1 without a target, and must be known if needed with one."""
+    """Return the dimension and constants of a class: 1 where unknown; of a target, those needed must be known."""
     known = of_target(target, dim, **given)
     require_dim(known)
     for name in ("lipschitz", "sup_norm"):
@@ -100,7 +98,7 @@ def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> P
         concentration=given["concentration"], **options,
     )  # fmt: skip
     n, radius, separation = given["n"], given["radius"], given["separation"]
-    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=LARGEST_N)
+    count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=MOST_POINTS)
     if radius is not None:
         rho = _checks.real(radius, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
     elif n is None or "radius" not in theorem.needs:

@@ -100,10 +100,7 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
     target = measure.target
     validation = validate(head, target, error=error, worst_case=False, claims=False)
     values = {c.theorem: c.bound.value for c in validation.checks if c.bound is not None and c.bound.holds}
-    floor = error_bound(
-        dim=target.dim, theorem="lower", lipschitz=_lipschitz(target), exponent=target.exponent, n=len(head),
-        sup_norm=_sup_norm(target),
-    )  # fmt: skip
+    floor = error_bound(theorem="lower", target=target, n=len(head))
     thesis = _thesis(target, kind, error.lower, head.n_outputs)
     needs = "" if thesis is not None else "the target's sup norm"
     if thesis is not None and not thesis.holds:
@@ -125,25 +122,13 @@ def _verdict(validation: Validation) -> str:
     return str(min(checks, default=(math.inf, "not applicable"))[1])
 
 
-def _lipschitz(target: Target) -> float:
-    assert target.lipschitz is not None
-    return max(target.lipschitz, SMALLEST)  # 0 is a constant
-
-
-def _sup_norm(target: Target) -> float | None:
-    return None if target.sup_norm is None else max(target.sup_norm, SMALLEST)
-
-
 def _theory(target: Target, kind: str, radius: float, n: int) -> float:
     """Return the concentration with the smallest a-priori bound."""
     bounds: list[Bound] = [
-        best_concentration(
-            dim=target.dim, theorem=theorem, lipschitz=_lipschitz(target), radius=radius, n=n,
-            sup_norm=_sup_norm(target), exponent=target.exponent,
-        )
+        best_concentration(theorem=theorem, target=target, radius=radius, n=n)
         for theorem in GUIDES
         if THEOREMS[theorem].head == kind
-    ]  # fmt: skip
+    ]
     best = min(bounds, key=lambda bound: bound.log)
     assert best.concentration is not None
     return best.concentration
@@ -178,9 +163,9 @@ def _search(measure: Measure, make: Callable[[float], Head], radius: float, *, m
 
 def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bound | None:
     """Return the thesis's prefix length for the error achieved; 4.14 and 4.15 need at most dim + 1 components."""
-    if target.sup_norm is None:
+    if target.sup_norm is None or target.lipschitz is None:
         return None
-    lipschitz = _lipschitz(target)
+    lipschitz = max(target.lipschitz, SMALLEST)  # 0 is a constant
     theorem = "thesis-split" if kind == "split" else "thesis-core" if n_outputs in (None, 1) else "thesis-vector"
     low, high = 10.0 * SMALLEST * lipschitz, 0.1 * WIDEST * lipschitz
     bound = prefix_length(

@@ -131,6 +131,7 @@ def _attempt(name: str, stated: float | None, search: Search) -> Claim:
 
 
 def _differing_values(head: Head, target: Target) -> Found:
+    """Compare the values with c exp(lambda) w_k f(b_k) of a core head, f(b_k) of a split head."""
     f = target(head.control_points)
     if f.shape != head.values.shape:
         return math.inf, True, f"shape {head.values.shape}, this target's is {f.shape}", None

@@ -14,9 +14,10 @@ from spherapprox.points import PointSet
 from spherapprox.target import Target
 
 from ._bound import Bound, over_arrays, settle
-from ._known import LARGEST_N, checked_prefix, of_points, of_target, require_dim, theorem_name
+from ._known import checked_prefix, of_points, of_target, require_dim, theorem_name
 from ._problem import LARGEST_CONCENTRATION, LEAST_SLACK
 from ._registry import Prefix, Theorem
+from .covering import MOST_POINTS
 from .theorems import THEOREMS
 
 ERRORS = {theorem.name: theorem for theorem in THEOREMS.values() if theorem.error}
@@ -249,7 +250,7 @@ def tokens_within(memory: float, dim: int, n_outputs: int = 1) -> int:
     (25000, 15625)
     """
     size = 8 * (_checks.dimension(dim) + 1 + _checks.integer(n_outputs, "n_outputs", minimum=1))
-    budget = _checks.real(memory, "memory", above=0.0, maximum=LARGEST_N)
+    budget = _checks.real(memory, "memory", above=0.0, maximum=MOST_POINTS)
     if budget < size:
         raise ValueError(f"'memory' must be at least {size} bytes, one token for dim = {dim}, got {budget:g}")
     return int(budget // size)

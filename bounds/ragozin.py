@@ -14,9 +14,10 @@ from spherapprox import _checks
 from spherapprox._scalars.gamma import log_gamma_half_ratio
 from spherapprox.special import cap_angle
 
+from ._problem import LARGEST_DIM
+
 EXACT_UP_TO = 64
 """Half degrees n up to which the error of the Gauss rule is summed up (a millisecond); tuned."""
-LARGEST_DIM = 10**6
 LARGEST_DEGREE = 1e300
 SMALLEST_GOAL = 1e-290
 """The least error, for Lipschitz constant 1, whose degree is below the largest."""

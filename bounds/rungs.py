@@ -79,7 +79,8 @@ _BEYOND = """
 
 def _cancellation(bound: Bound) -> float:
     """Return the decimal digits that cancel among the coefficients of the head."""
-    if not THEOREMS[bound.theorem].attained:
+    stated = THEOREMS.get(bound.theorem)
+    if stated and not stated.attained:
         return math.inf
     constants = dict(bound.constants)
     return max(constants.get("log amplification", 0.0), constants.get("log weights", 0.0)) / math.log(10.0)

@@ -24,7 +24,7 @@ CANDIDATES = 2000
 DIRECTIONS = 16
 """At most this many tangent directions are tried at a step."""
 TINY = float(np.finfo(np.float64).tiny)
-CHUNK = 8192
+BATCH = 8192
 """Points that the function gets at a time."""
 
 
@@ -119,7 +119,7 @@ def precision(values: Floats, dtype: np.dtype[Any]) -> float:
 
 def _values(function: Function, x: Float64) -> tuple[Float64, float]:
     """Return values as columns (n, p), and the epsilon of their precision."""
-    parts = [np.asarray(function(x[i : i + CHUNK])) for i in range(0, len(x), CHUNK)]
+    parts = [np.asarray(function(x[i : i + BATCH])) for i in range(0, len(x), BATCH)]
     values = np.concatenate([part.reshape(len(part), -1).astype(np.float64) for part in parts])
     return values, precision(values, parts[0].dtype)
 
@@ -148,10 +148,10 @@ def _climb(
 
 def _trials(function: Function, pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:
     """Return pairs to try from each of n: turned, halved in three ways, doubled, and moved sideways; (n, trials)."""
-    c, v, h = pairs.c[:, None], pairs.v[:, None], pairs.h[:, None]
-    tangents = _tangents(np.stack([pairs.c, pairs.v], axis=2), DIRECTIONS, rng)  # v is the first
-    both = np.concatenate([tangents, -tangents], axis=1)
-    sides = np.concatenate([v, -v], axis=1)
+    c, v, h = pairs.c[:, None], pairs.v[:, None], pairs.h[:, None]  # (n, 1, dim+1) twice, (n, 1)
+    tangents = _tangents(np.stack([pairs.c, pairs.v], axis=2), DIRECTIONS, rng)  # (n, k, dim+1), v first
+    both = np.concatenate([tangents, -tangents], axis=1)  # (n, 2 k, dim+1)
+    sides = np.concatenate([v, -v], axis=1)  # (n, 2, dim+1)
     kinds = [
         _Pairs(c, _turned(function, c, tangents, h), h),
         _Pairs(c, v, 0.5 * h),
@@ -180,7 +180,7 @@ def _moved(
     """Move the middles c along tangents (n, k, dim+1) by angles (n, 1), with v carried along."""
     v = tangents if v is None else v
     cos, sin = np.cos(angles)[..., None], np.sin(angles)[..., None]
-    along = np.einsum("nkd,nkd->nk", *np.broadcast_arrays(tangents, v))[..., None]
+    along = np.einsum("nkd,nkd->nk", *np.broadcast_arrays(tangents, v))[..., None]  # (n, k, 1)
     carried = v + along * ((cos - 1.0) * tangents - sin * c)
     halves = np.broadcast_to(angles if h is None else h, carried.shape[:2])
     return _Pairs(cos * c + sin * tangents, carried, halves)
@@ -190,7 +190,7 @@ def _tangents(first: Float64, most: int, rng: np.random.Generator) -> Float64:
     """Return orthonormal tangents at first[:, :, 0], the other columns' own and random ones: (n, k, dim+1)."""
     n, columns, known = first.shape
     k = min(columns - 1, most)
-    frame = np.concatenate([first, rng.standard_normal((n, columns, k + 1 - known))], axis=2)
+    frame = np.concatenate([first, rng.standard_normal((n, columns, k + 1 - known))], axis=2)  # (n, dim+1, k + 1)
     q, r = np.linalg.qr(frame)
     q *= np.sign(np.einsum("nkk->nk", r))[:, None]
     return np.asarray(q[:, :, 1:].transpose(0, 2, 1))

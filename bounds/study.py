@@ -155,7 +155,7 @@ def _counts(n: Sequence[int]) -> list[int]:
     if not np.iterable(n):
         raise TypeError(f"'n' must be a sequence of numbers of control points, got {_checks.show(n)}: write [n]")
     why = "a study holds all its control points in memory"
-    counts = sorted({_checks.integer(count, "n", minimum=1, maximum=10**8, why=why) for count in n})
+    counts = sorted({_checks.integer(count, "n", minimum=1, maximum=10**8, limit=why) for count in n})
     if not counts:
         raise ValueError("'n' must name at least one number of control points, got none")
     return counts

@@ -11,17 +11,16 @@ from spherapprox import _checks
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
+from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 
 from . import claims as attempts
 from ._bound import Bound
-from ._problem import SMALLEST
 from ._registry import Theorem
 from .claims import Claim
 from .error import error_bound
 from .theorems import THEOREMS
-from .theorems.requirements import known_radius, known_separation
 from .verdicts import Check, Quantity, Validation, Verdict
 
 ROUNDING = 1e-12
@@ -176,19 +175,14 @@ def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> st
 def _upper(
     theorem: Theorem, head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None
 ) -> Check:
+    """Hold an upper bound against the error on this target."""
     obstacle = _obstacle(theorem, head, target, claims[attempts.VALUES].outcome == "survived")
     if obstacle:
         return Check(theorem.name, None, error.lower, "not applicable", obstacle)
-    assert target.lipschitz is not None
+    points = head.points if isinstance(head.points, EqualMeasurePartition | PointSet) else None
     bound = error_bound(
-        dim=head.dim, theorem=theorem.name,
-        lipschitz=max(target.lipschitz, SMALLEST),  # 0 is a constant
-        exponent=target.exponent,
-        concentration=head.concentration, radius=known_radius(head.points) if "radius" in theorem.needs else None,
-        n=len(head.control_points), separation=known_separation(head.points),
-        degree=head.points.degree if isinstance(head.points, PointSet) else None,
-        sup_norm=None if target.sup_norm is None else max(target.sup_norm, SMALLEST),
-    )  # fmt: skip
+        theorem=theorem.name, target=target, points=points, n=len(head), concentration=head.concentration
+    )
     if bound.failed:
         return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
     enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, attempts.ERROR, *theorem.requires.claims)
@@ -213,6 +207,7 @@ def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict
 
 
 def _lower(head: Head, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None) -> Check:
+    """Hold the floor 4.5 against the worst-case error of a head's points."""
     quantity: Quantity = "worst-case error"
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"

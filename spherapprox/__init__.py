@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import _extras, heads
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from . import harmonics, points, special, sphere, targets
@@ -17,15 +18,13 @@ if TYPE_CHECKING:
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
     from .heads import *  # noqa: F403
-    from .heads import HeadRegressor as HeadRegressor
+    from .heads.regressor import HeadRegressor as HeadRegressor
     from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
     from .summation import evaluate
     from .target import Target
     from .vmf import VonMisesFisher
-
-__version__ = "0.1.0"
 
 _HOME = {
     "VonMisesFisher": "vmf",

@@ -16,8 +16,9 @@ from typing import IO, Any, ClassVar
 
 import numpy as np
 
-from . import __version__, _checks
+from . import _checks
 from ._types import Array, Floats
+from ._version import __version__
 
 FORMAT = "spherapprox"
 VERSION = 2

@@ -48,7 +48,6 @@ def warmup(*, workers: int | None = None, progress: bool = False) -> int:
     --------
     >>> import spherapprox
     >>> spherapprox.warmup()  # doctest: +SKIP
-    295
     """
     from tqdm import tqdm
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import __version__, _archive, _checks
+from . import _archive, _checks
+from ._version import __version__
 from .heads.registry import HEADS
 from .partition import EqualMeasurePartition
 from .points import PointSet

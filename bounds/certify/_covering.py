@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
-from flint import arb, arb_poly, ctx
+from flint import arb
 from scipy.optimize import brentq, minimize_scalar
 
 from .._enclosure import CertificationError
-from ..covering import covering_bound, lattice, polytope, zonal
-from . import _special as special
+from ..covering import TABLE, covering_bound
+from . import _formulas
 from ._balls import less, precision
-from ._special import half, log_ball, log_cap_measure
 
 Formula = Callable[[int, arb, float], arb]
-"""(dimension, angular radius below pi/2, free share) -> log N."""
+"""(dimension, angular radius below pi/2, share eta/radius) -> log N."""
 
 _SEARCH_BITS = 64
 _TWO = "antipodes"
-_SHARES = {"greedy": 1.0, "random": 0.5}
-"""The methods with a free eta = share radius, and the largest share."""
 
 
 class Choice(NamedTuple):
@@ -33,23 +28,30 @@ class Choice(NamedTuple):
     share: float = 0.0
 
 
+def _formula(method: str) -> Formula:
+    """Return the enclosure of a method: the function of `_formulas` with its name."""
+    found: Formula = getattr(_formulas, method.replace("-", "_"))
+    return found
+
+
 def chosen(dim: int, radius: float, wanted: str) -> Choice:
     """Return the covering bound that float64 finds best at a radius, with nearly its share."""
     if radius >= 0.5 * math.pi:
         return Choice(_TWO)
     found = covering_bound(radius, dim, wanted)
-    if found.theorem not in _SHARES:
+    largest, formula = TABLE[found.theorem].share, _formula(found.theorem)
+    if largest == 0.0:
         return Choice(found.theorem)
     # Step 1: the share, by the search of `covering.formulas`
-    top = math.log(_SHARES[found.theorem])
+    top = math.log(largest)
 
     def excess(log_share: float) -> float:
         with precision(_SEARCH_BITS + 4 * dim.bit_length()):
-            return float(_FORMULAS[found.theorem](dim, arb(radius), math.exp(log_share)) - arb(found.log))
+            return float(formula(dim, arb(radius), math.exp(log_share)) - arb(found.log))
 
     best = float(minimize_scalar(excess, bounds=(-18.0, top - 1e-9), method="bounded", options={"xatol": 1e-7}).x)
-    if found.theorem == "random" and excess(top) <= excess(best):
-        return Choice(found.theorem, _SHARES[found.theorem])
+    if largest < 1.0 and excess(top) <= excess(best):
+        return Choice(found.theorem, largest)
     # Step 2: float64 stopped a little beside its minimum: the share of its own value
     if excess(best) < -1e-14 * found.log:
         best = float(brentq(excess, best, best + 1e-3, xtol=1e-15)) if excess(best + 1e-3) > 0.0 else best
@@ -64,172 +66,4 @@ def log_covering(dim: int, radius: arb, choice: Choice) -> arb:
         return arb(2).log()
     if choice.method == _TWO:
         raise CertificationError("a radius is pi/2 in float64, and below it")
-    return _FORMULAS[choice.method](dim, radius, choice.share)
-
-
-def log_circle(radius: arb) -> arb:
-    """Return log ceil(pi/radius)."""
-    count = (arb.pi() / radius).ceil()
-    if not count.is_integer():
-        raise CertificationError("a count of arcs cannot be told from its neighbour")
-    return count.log()
-
-
-def _circle(_dim: int, radius: arb, _share: float) -> arb:
-    return log_circle(radius)
-
-
-def _polytope(dim: int, radius: arb, _share: float) -> arb:
-    count = polytope.polytope_count(dim, _below(radius))
-    if count is None:
-        raise CertificationError("no polytope is known to cover with this radius")
-    return arb(count).log()
-
-
-def _below(radius: arb) -> float:
-    """Return the largest float that is not above an exact number, or nearly."""
-    value = float(radius)
-    return value if arb(value) <= radius else math.nextafter(value, 0.0)
-
-
-def _zonal(dim: int, radius: arb, _share: float) -> arb:
-    log, counted = zonal.zonal(dim, _below(radius))
-    if counted:  # whole numbers, rounded to the safe side
-        return arb(round(math.exp(log))).log()
-    # 4.2, zonal: P_m(1/sin(rho/2))
-    y, total = 1 / (radius / 2).sin(), arb(0)
-    for coefficient in reversed(_zonal_coefficients(dim, ctx.prec)):
-        total = total * y + coefficient
-    return total.log()
-
-
-@lru_cache(maxsize=256)
-def _zonal_coefficients(dim: int, bits: int) -> tuple[arb, ...]:
-    """Return c_p, p = 0, ..., dim, with N(rho) <= sum_p c_p / sin(rho/2)^p (4.2, zonal)."""
-    if dim == 1:
-        return arb(1), arb.pi() / 2
-    below = _zonal_coefficients(dim - 1, bits)
-    share = 1 / arb(dim).sqrt()
-    total = [arb(0)] * (dim + 1)
-    for p, coefficient in enumerate(below):
-        beta = (half(p + 1).lgamma() + half(1).lgamma() - half(p + 2).lgamma()).exp()
-        scaled = coefficient / (1 - share**2).sqrt() ** p
-        total[p] += scaled * (beta / arb.pi() + (p > 0))
-        total[p + 1] += scaled * beta / (4 * share)
-    return tuple(total)
-
-
-def _log_area(dim: int) -> arb:
-    """Return log w_m."""
-    return arb(2).log() + half(dim + 1) * arb.pi().log() - half(dim + 1).lgamma()
-
-
-def _log_density(dim: int) -> arb:
-    """Return the log of the least covering density known, by A_dim* or the Leech lattice, as in `covering.lattice`."""
-    if dim == 24:
-        return log_ball(24) + 12 * arb(2).log()
-    square = arb(dim * (dim + 2)) / (12 * (dim + 1))
-    best = log_ball(dim) + arb(dim + 1).log() / 2 + half(dim) * square.log()
-    if dim > 24:
-        rest = dim - 24
-        parts = _log_density(24) + _log_density(rest) - log_ball(24) - log_ball(rest)
-        best = best.min(log_ball(dim) + parts - 12 * (arb(24) / dim).log() - half(rest) * (arb(rest) / dim).log())
-    return best
-
-
-@lru_cache(maxsize=64)
-def _log_cube_volume(dim: int, _bits: int) -> arb:
-    """Return the bound of `covering.lattice.log_cube_volume`."""
-    bins = 64
-    edges = [arb(i) / bins for i in range(bins + 1)]
-    mass = [b.sqrt() - a.sqrt() for a, b in pairwise(edges)]
-    upper = [
-        ((b * b.sqrt() - a * a.sqrt()) / 3 - w * a) * bins for (a, b), w in zip(pairwise(edges), mass, strict=True)
-    ]
-    one = [arb(0)] * (bins + 1)
-    for i, (w, u) in enumerate(zip(mass, upper, strict=True)):
-        one[i] += w - u
-        one[i + 1] += u
-    total = arb(0)
-    for i, weight in enumerate((arb_poly(one) ** dim).coeffs()):
-        r = arb(i) / bins
-        s = r.sqrt()
-        shrink = (s.atan() / s) ** (dim - 1) if i else arb(1)
-        total += weight * shrink / (1 + r)
-    return arb(2 * (dim + 1)).log() + dim * arb(2).log() + total.log()
-
-
-def _lattice(dim: int, radius: arb, _share: float) -> arb:
-    sine = radius.sin()
-    value = float(radius)
-    ideal = (6.0 * value * dim / (dim - 1.0)) ** (1.0 / 3.0)
-    spreads = [min(max(ideal * s, 2.0 * value), 0.5 * math.pi) for s in lattice._SPREADS.tolist()]
-
-    def cells(delta: arb) -> arb:
-        return dim * (sine / (delta / 2).sin()).log1p() + (dim - 1) * (delta / delta.sin()).log()
-
-    best = min(spreads, key=lambda delta: float(cells(arb(delta))))
-    # 4.2, lattice: Voronoi cells, delta raised to 2 rho if rounded below, or cubes
-    flat = cells(arb(best).max(2 * radius).min(arb.pi() / 2)) + _log_area(dim)
-    if dim <= lattice._MAX_CUBE_DIM:
-        flat = flat.min(dim * (sine / (arb.pi() / 4).sin()).log1p() + _log_cube_volume(dim, ctx.prec))
-    return _log_density(dim) - log_ball(dim) - dim * radius.log() + flat
-
-
-def _volume(dim: int, radius: arb, _share: float) -> arb:
-    return -log_cap_measure(dim, radius / 2)
-
-
-def _greedy(dim: int, radius: arb, share: float) -> arb:
-    eta = radius * share
-    # 4.2, greedy: (1 + log[sigma(C(rho - eta/2))/sigma(C(eta/2))])/sigma(C(rho - eta))
-    net = log_cap_measure(dim, radius - eta / 2) - log_cap_measure(dim, eta / 2)
-    return net.log1p() - log_cap_measure(dim, radius - eta)
-
-
-def _random(dim: int, radius: arb, share: float) -> arb:
-    eta = radius * share
-    log_v, log_s = log_cap_measure(dim, radius - eta), log_cap_measure(dim, eta)
-    # 4.2, random then fill: 1 + (1 + log(v/s))/v
-    gap = arb(0) if share == 0.5 else log_v - log_s
-    return (1 + (1 + gap) * (-log_v).exp()).log()
-
-
-def _rogers(dim: int, radius: arb, _share: float) -> arb:
-    return special.log_rogers_constant(dim) - (dim + 1) * radius.sin().log()
-
-
-def _boroczky_wintsche(dim: int, radius: arb, _share: float) -> arb:
-    # 4.2, boroczky-wintsche: 400 m log m/sigma(C(rho))
-    return (400 * dim * arb(dim).log()).log() - log_cap_measure(dim, radius)
-
-
-def _lower(dim: int, radius: arb, _share: float) -> arb:
-    return -log_cap_measure(dim, radius)
-
-
-def _simplex(dim: int, radius: arb, _share: float) -> arb:
-    # 4.2, simplex: m + 2, and m + 3 for cos rho > 1/(m+1)
-    return arb(dim + 2 if less(radius.cos(), arb(1) / (dim + 1)) else dim + 3).log()
-
-
-def _fejes_toth(_dim: int, radius: arb, _share: float) -> arb:
-    # 4.2, fejes-toth: 2 w/(w - pi/6), cot w = sqrt 3 cos rho
-    w = (1 / (arb(3).sqrt() * radius.cos())).atan()
-    return (2 * w / (w - arb.pi() / 6)).log()
-
-
-_FORMULAS: dict[str, Formula] = {
-    "circle": _circle,
-    "polytope": _polytope,
-    "zonal": _zonal,
-    "lattice": _lattice,
-    "volume": _volume,
-    "greedy": _greedy,
-    "random": _random,
-    "rogers": _rogers,
-    "boroczky-wintsche": _boroczky_wintsche,
-    "lower": _lower,
-    "simplex": _simplex,
-    "fejes-toth": _fejes_toth,
-}
+    return _formula(choice.method)(dim, radius, choice.share)

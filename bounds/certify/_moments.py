@@ -137,6 +137,29 @@ def shifted_mean(kernel: Kernel, radius: arb) -> arb:
     return top / bottom
 
 
+def _spread(kernel: Kernel, radius: arb, half: arb, extra: arb, clipped: bool) -> Integrand:
+    """Return (1 - e^-p) k with p = half sin^2(theta + rho) + extra, the sine at 1 where it is clipped (4.D)."""
+    rho, drift = acb(radius), acb(extra)
+
+    def rise(theta: acb, _: bool) -> acb:
+        sine = acb(1) if clipped else (theta + rho).sin()
+        return kernel.factor(theta) * -(-(half * sine**2 + drift)).expm1()
+
+    return rise
+
+
+def _excess(radius: arb, half: arb, extra: arb, equal: arb, clipped: bool) -> Callable[[arb], arb]:
+    """Return p/equal - 1 for the p of `_spread`, in the form that keeps its digits."""
+
+    def excess(theta: arb) -> arb:
+        if not clipped and theta + radius < 0.8:
+            return (half * (theta + radius).sin() ** 2 + extra) / equal - 1
+        most = (half + extra) / equal - 1
+        return most if clipped else most - half / equal * (theta + radius).cos() ** 2
+
+    return excess
+
+
 def centroid_variation(kernel: Kernel, radius: arb) -> arb:
     """Return D2(lambda, rho) of 4.D, for rho < pi/2: E[max(e^q - 1, 1 - e^-p(theta))]."""
     lam = kernel.concentration
@@ -147,37 +170,17 @@ def centroid_variation(kernel: Kernel, radius: arb) -> arb:
     least, half = q.expm1(), (lam * radius.sin()) ** 2 / 2
     if less(arb(1), least):
         return least
-    # Step 2: both branches, which cross at p = `equal`: 1 - e^-p = e^q - 1
-    equal = -(-least).log1p()
-    rho, drift = acb(radius), acb(q)
 
     def level(theta: acb, _: bool) -> acb:
         return kernel.factor(theta) * acb(least)
 
-    def exponent(theta: acb, clipped: bool, south: bool) -> acb:
-        sine = acb(1) if clipped else (theta + rho).sin()
-        return half * sine**2 + (drift if south else 0)
-
-    def rise(clipped: bool, south: bool) -> Integrand:
-        return lambda theta, _: kernel.factor(theta) * -(-exponent(theta, clipped, south)).expm1()
-
-    def lead(clipped: bool, south: bool) -> Callable[[arb], arb]:
-        extra = q if south else arb(0)
-
-        def excess(theta: arb) -> arb:  # p/equal - 1; each form keeps its digits where it is used
-            if not clipped and theta + radius < 0.8:
-                return (half * (theta + radius).sin() ** 2 + extra) / equal - 1
-            most = (half + extra) / equal - 1
-            return most if clipped else most - half / equal * (theta + radius).cos() ** 2
-
-        return excess
-
-    # Step 3: the larger one between the kinks of p
-    turn = arb.pi() / 2 - 2 * radius
+    # Step 2: the kinks of p, and the p at which both branches cross: 1 - e^-p = e^q - 1
+    equal, turn = -(-least).log1p(), arb.pi() / 2 - 2 * radius
     cuts = [arb(0), *([turn] if less(arb(0), turn) else []), arb.pi() / 2 - radius, arb.pi()]
-    last = len(cuts) - 2
+    # Step 3: the larger branch between the kinks; q enters p from the turn on, the sine is clipped in the last piece
     parts = []
     for i, (a, b) in enumerate(pairwise(cuts)):
-        clipped, south = i == last, len(cuts) == 3 or i > 0
-        parts += larger(level, rise(clipped, south), lead(clipped, south), a, b)
+        clipped, extra = i == len(cuts) - 2, q if len(cuts) == 3 or i > 0 else arb(0)
+        lead = _excess(radius, half, extra, equal, clipped)
+        parts += larger(level, _spread(kernel, radius, half, extra, clipped), lead, a, b)
     return kernel.integral(*parts) / kernel.total

@@ -13,6 +13,7 @@ from .._enclosure import CertificationError, Enclosure
 from .._problem import Problem
 from . import _covering as covering
 from ._balls import ZERO, enclose, hull, sign
+from ._formulas import circle
 from ._roots import Function, bracket
 from ._special import log_cap_measure
 from ._zonal import Kernel, exponent_bits
@@ -69,11 +70,13 @@ def covered(bound: Bound, problem: Problem) -> Count:
 
 
 def kernel_of(bound: Bound, problem: Problem) -> Kernel:
+    """Return the kernel at a bound's concentration."""
     assert bound.concentration is not None
     return Kernel(problem.dim, arb(bound.concentration))
 
 
 def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digits: int) -> Enclosure:
+    """Enclose the count at the largest radius with excess <= 0, near a bound's own."""
     assert bound.radius is not None
     assert bound.concentration is not None
     theorem = Radius(problem.dim, excess, count, exponent_bits(problem.dim, bound.concentration), digits)
@@ -82,4 +85,4 @@ def solved(bound: Bound, problem: Problem, excess: Function, count: Count, digit
 
 def log_cells(dim: int, radius: arb) -> arb:
     """Return the log of 1/sigma(C(R/6)), so many equal-measure cells of radius R exist (4.4); on the circle of arcs."""
-    return covering.log_circle(radius) if dim == 1 else -log_cap_measure(dim, radius / 6)
+    return circle(dim, radius, 0.0) if dim == 1 else -log_cap_measure(dim, radius / 6)

@@ -12,7 +12,7 @@ from .._bound import Bound
 from .._enclosure import Enclosure
 from .._problem import Problem
 from ..theorems import _squares
-from ..theorems.lower_any import warren_ratio
+from ..theorems.lower_any import best, warren_ratio
 from ._balls import enclose
 from ._floor import angle_of, log_arcs, on_sphere
 from ._roots import newton_bracket
@@ -28,10 +28,8 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     for name, family in _squares.FAMILIES.items():
         log_points, log_scale = family(dim, bound.radius)
         if len(log_points):
-            log_degree = np.logaddexp(0.0, math.log(dim + 1 + math.sqrt(dim + 1)) + log_scale)
-            ratios = log_points - np.log(warren_ratio(log_degree))
-            i = int(np.argmax(ratios))
-            found.append((float(ratios[i]), name, i, float(log_scale[i])))
+            i, log_ratio, _ = best(dim, log_points, log_scale)
+            found.append((log_ratio, name, i, float(log_scale[i])))
     _, name, i, log_q = max(found)
     if not name:
         return enclose(lambda: arb(0), digits)

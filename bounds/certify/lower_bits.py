@@ -8,12 +8,12 @@ from .._bound import Bound
 from .._enclosure import Enclosure
 from .._problem import Problem
 from ._balls import enclose
+from ._degrees import constant
 from ._floor import separated
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
     """Enclose M/b, b the bits of a token (4.E, bits)."""
     assert bound.radius is not None
-    bits = 64.0 * (problem.dim + 2) if problem.bits is None else problem.bits
-    points = separated(problem, bound.radius)
+    bits, points = constant(bound, "bits"), separated(problem, bound.radius)
     return enclose(lambda: (points() - arb(bits).log()).max(0), digits + 2)

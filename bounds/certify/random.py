@@ -123,7 +123,7 @@ class _Points:
         # Step 2: q = N(eta) sigma(C(eta)) e^(-s (w-delta) k(delta)) / (-log M) < 1
         ball = log_cap_measure(kernel.dim, self.eta)
         saved = self.s * (excess.threshold - apart) * kernel.factor(acb(apart)).real
-        failure = (self._log_net() + ball - self.rate.log() - saved).exp().max(arb(float64._FAILURE))
+        failure = (self._log_net() + ball - self.rate.log() - saved).exp().max(arb(float64.FAILURE))
         if not failure < 1:
             raise CertificationError("q < 1 cannot be proved")
         # Step 3: X = e^(sH) (-log M) / ((1 - q) sigma(C(eta)))

@@ -10,15 +10,18 @@ from numpy.typing import ArrayLike
 from spherapprox import _checks
 
 from .._bound import Bound, Side, over_arrays, settle
+from .._problem import LARGEST_DIM
 from . import formulas, lattice, polytope, zonal
 from ._method import HALF_PI
 from .formulas import log_rogers_constant
 
 __all__ = [
     "METHODS",
+    "MOST_POINTS",
     "NECESSARY",
     "SMALLEST_RADIUS",
     "SUFFICIENT",
+    "TABLE",
     "covering_bound",
     "covering_number",
     "covering_radius",
@@ -31,7 +34,7 @@ SMALLEST_RADIUS = 1e-60
 """Angular radii below this are refused: they belong to no number that means anything here."""
 MOST_POINTS = 1e300
 
-_TABLE = {
+TABLE = {
     method.name: method
     for method in (
         formulas.LOWER, formulas.FEJES_TOTH, formulas.SIMPLEX, formulas.CIRCLE, polytope.METHOD, zonal.METHOD,
@@ -40,15 +43,15 @@ _TABLE = {
 }  # fmt: skip
 """Name -> method, in the order in which they are tried."""
 
-SUFFICIENT = ("best", *(name for name, method in _TABLE.items() if method.side == "upper"))
+SUFFICIENT = ("best", *(name for name, method in TABLE.items() if method.side == "upper"))
 """Covering bounds that a prefix length may rest on."""
-NECESSARY = ("best-lower", *(name for name, method in _TABLE.items() if method.side == "lower"))
+NECESSARY = ("best-lower", *(name for name, method in TABLE.items() if method.side == "lower"))
 METHODS = (*SUFFICIENT, *NECESSARY)
 
 
 def _tried(dim: int, side: Side) -> tuple[str, ...]:
     """Return the methods whose best is the best of all."""
-    return tuple(name for name, method in _TABLE.items() if method.side == side and method.joins(dim))
+    return tuple(name for name, method in TABLE.items() if method.side == side and method.joins(dim))
 
 
 def covering_bound(radius: float, dim: int, method: str) -> Bound:
@@ -67,7 +70,7 @@ def covering_bound(radius: float, dim: int, method: str) -> Bound:
         candidates = [covering_bound(radius, dim, m) for m in _tried(dim, side)]
         choose = min if side == "upper" else max
         return choose((b for b in candidates if b.holds), key=lambda b: b.log)
-    chosen = _TABLE[method]
+    chosen = TABLE[method]
     conditions = chosen.needs(dim) + chosen.needs_radius(dim, radius)
     log, whole = math.inf if side == "upper" else 0.0, chosen.whole
     if all(h.holds for h in conditions):
@@ -123,7 +126,7 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
 
     def one(r: object, d: object) -> Bound:
         checked = _checks.real(r, "radius", above=0.0, minimum=SMALLEST_RADIUS, maximum=math.pi)
-        return settle(covering_bound(checked, _checks.dimension(d, maximum=1_000_000), method), strict=strict)
+        return settle(covering_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method), strict=strict)
 
     return over_arrays(one, radius, dim)  # type: ignore[no-any-return]
 
@@ -167,7 +170,7 @@ def covering_radius(n: ArrayLike, *, dim: ArrayLike, method: str = "best", stric
 
     def one(count: object, d: object) -> Bound:
         checked = math.floor(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
-        bound = _radius_bound(checked, _checks.dimension(d, maximum=1_000_000), method)
+        bound = _radius_bound(checked, _checks.dimension(d, maximum=LARGEST_DIM), method)
         if bound.holds or strict:
             return settle(bound, strict=strict)
         return replace(bound, log=math.log(math.pi) if bound.side == "upper" else -math.inf)
@@ -182,7 +185,7 @@ def _radius_bound(n: int, dim: int, method: str) -> Bound:
     if method == "best-lower":
         candidates = [_radius_bound(n, dim, m) for m in _tried(dim, "lower")]
         return max((b for b in candidates if b.holds), key=lambda b: b.log)
-    chosen = _TABLE[method]
+    chosen = TABLE[method]
     radius = chosen.radius(n, dim)
     log = math.log(radius) if radius > 0.0 else -math.inf
     while chosen.side == "upper" and math.exp(log) < radius:  # a cover is promised from this radius on

@@ -24,7 +24,8 @@ class Method:
 
     `joins` decides by the dimension whether the best of all asks for it, `whole` marks exact whole numbers and
     `counted` returns (log N, whole) where that depends on the radius. `least_radius` takes (n, dim); without it the
-    inverse of `log` up to `top` is taken. `hemispheres` marks bounds with radius pi/2 for n <= dim + 1 caps.
+    inverse of `log` up to `top` is taken. `hemispheres` marks bounds with radius pi/2 for n <= dim + 1 caps. `share` is
+    the largest eta/radius where an eta is free.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Method:
     least_radius: Callable[[int, int], float] | None = None
     top: Callable[[int], float] = lambda dim: HALF_PI
     hemispheres: bool = True
+    share: float = 0.0
 
     def value(self, dim: int, radius: float) -> tuple[float, bool]:
         """Return (log N, whether N is whole) where the hypotheses hold."""

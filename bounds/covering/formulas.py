@@ -18,16 +18,6 @@ _LOG_HALF = math.log(0.5)
 def log_rogers_constant(dim: int) -> float:
     """Return log Phi(m), Phi(m) = e ((m+1) log(m+1) + (m+1) log log(m+1) + 5 (m+1)), for m >= 2 (Rogers).
 
-    Parameters
-    ----------
-    dim : int
-        The manifold's dimension m >= 2.
-
-    Returns
-    -------
-    float
-        Right to rounding.
-
     Examples
     --------
     >>> round(log_rogers_constant(8), 6)
@@ -167,9 +157,9 @@ CIRCLE = Method(
 )  # fmt: skip
 VOLUME = Method("volume", log_volume)
 # up to dim 3 the methods before it need half as many points
-RANDOM = Method("random", log_random, joins=lambda dim: dim > 3)
+RANDOM = Method("random", log_random, joins=lambda dim: dim > 3, share=0.5)
 # never below "random" (4.2)
-GREEDY = Method("greedy", log_greedy, joins=lambda dim: False)
+GREEDY = Method("greedy", log_greedy, joins=lambda dim: False, share=1.0)
 ROGERS = Method(
     "rogers", log_rogers, needs=lambda dim: (Hypothesis("dim >= 2", dim >= 2),),
     needs_radius=lambda dim, radius: (

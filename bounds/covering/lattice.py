@@ -19,9 +19,9 @@ MAX_DIM = 64
 """The densities known here exceed those of random caps above dimension 34 already."""
 LARGEST_RADIUS = math.pi / 4.0
 
-_MAX_CUBE_DIM = 16
+MAX_CUBE_DIM = 16
 _BINS = 64
-_SPREADS = np.geomspace(0.4, 1.6, 41)
+SPREADS = np.geomspace(0.4, 1.6, 41)
 
 
 def log_ball(dim: int) -> float:
@@ -73,11 +73,11 @@ def log_lattice(dim: int, radius: float) -> float:
     # 4.2, lattice: Voronoi cells at the best delta in [2 rho, pi/2]
     sine = math.sin(radius)
     ideal = (6.0 * radius * dim / (dim - 1.0)) ** (1.0 / 3.0)
-    delta = np.clip(ideal * _SPREADS, 2.0 * radius, 0.5 * math.pi)
+    delta = np.clip(ideal * SPREADS, 2.0 * radius, 0.5 * math.pi)
     voronoi = dim * np.log1p(sine / np.sin(0.5 * delta)) + (dim - 1) * np.log(delta / np.sin(delta))
     flat = float(voronoi.min()) + float(log_surface_area(dim))
     # 4.2, lattice: cubes
-    if dim <= _MAX_CUBE_DIM:
+    if dim <= MAX_CUBE_DIM:
         flat = min(flat, dim * math.log1p(sine / math.sin(0.25 * math.pi)) + log_cube_volume(dim))
     return log_density(dim) - log_ball(dim) - dim * math.log(radius) + flat
 

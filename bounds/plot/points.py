@@ -88,10 +88,10 @@ def _draw_globe(
     """Draw the visible half of the sphere: a colour for each pixel's cell, the sides, and the centres."""
     toward = sphere.from_latitude_longitude(*view)
     right = np.array([-toward[1], toward[0], 0.0]) / math.hypot(toward[0], toward[1])
-    frame = np.stack([right, np.cross(toward, right), toward], axis=1)
+    frame = np.stack([right, np.cross(toward, right), toward], axis=1)  # (3, 3), the view as columns
     u, v = np.meshgrid(np.linspace(-1.0, 1.0, PIXELS), np.linspace(-1.0, 1.0, PIXELS))
     inside = u * u + v * v < 1.0
-    pixels = np.column_stack([u[inside], v[inside], np.sqrt(1.0 - u[inside] ** 2 - v[inside] ** 2)])
+    pixels = np.column_stack([u[inside], v[inside], np.sqrt(1.0 - u[inside] ** 2 - v[inside] ** 2)])  # (pixels, 3)
     image = np.full(u.shape, np.nan)
     image[inside] = values[partition.locate(pixels @ frame.T)]
     axes.imshow(image, extent=(-1.0, 1.0, -1.0, 1.0), origin="lower", cmap=COLOURS, norm=norm, interpolation="none")

@@ -12,9 +12,7 @@ import matplotlib.ticker
 import numpy as np
 from matplotlib.figure import Figure
 
-BLUE, RED, PINK, GREEN, ORANGE, SKY, YELLOW = (
-    "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#56B4E9", "#F0E442",
-)  # fmt: skip
+BLUE, RED, PINK, GREEN, ORANGE, SKY = "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#56B4E9"
 PURPLE, WINE = "#5D3A9B", "#882255"
 
 

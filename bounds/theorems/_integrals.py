@@ -40,6 +40,7 @@ FINE = 36
 _EDGES = np.array([-52.0, -10.0, 0.0, 10.0, 52.0])
 """Panels about a mode in widths: enough for a Gaussian in the inner two, for an exponential in all (tuned)."""
 _NEGLIGIBLE = 60.0
+"""Below another by more than this, in logarithms, an integral does not count."""
 
 
 class Stretch(NamedTuple):

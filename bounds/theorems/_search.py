@@ -12,14 +12,14 @@ from ..covering import covering_bound
 
 FINEST = 1e-135
 """The smallest angle that a prefix length is computed for: the concentration needed is about dim over its square."""
-SMALLEST = -700.0
+LOG_SMALLEST = -700.0
 """The logarithm of the smallest radius that is looked at."""
-_WIDEST = math.log(LARGEST_CONCENTRATION)
-_LARGEST = 690.0
+_LOG_LARGEST = math.log(LARGEST_CONCENTRATION)
+_LOG_SEARCHED = 690.0
 """The logarithm of the largest concentration that a radius is looked for at."""
 _CLOSE = 3e-4
 """Points so far apart give a parabola whose top is right to about the square of this."""
-_NEVER = -1e4
+NEVER = -1e4
 """Stands for log 0 where a search must compare values."""
 
 
@@ -89,11 +89,11 @@ def too_fine(problem: Problem) -> Hypothesis | None:
 
 
 def _radius(log_radius: float) -> float:
-    return math.exp(log_radius) if log_radius > SMALLEST else 0.0
+    return math.exp(log_radius) if log_radius > LOG_SMALLEST else 0.0
 
 
 def _exp(log_concentration: float) -> float:
-    return math.exp(min(log_concentration, _LARGEST))
+    return math.exp(min(log_concentration, _LOG_SEARCHED))
 
 
 class Ridge:
@@ -110,13 +110,13 @@ class Ridge:
         self.known: dict[float, float] = {}
 
     def __call__(self, log_concentration: float) -> float:
-        """Return the log of the largest allowed radius, `_NEVER` for none."""
+        """Return the log of the largest allowed radius, `NEVER` for none."""
         if log_concentration not in self.known:
-            self.known[log_concentration] = self._solve(_exp(log_concentration), self._guess(log_concentration))
+            self.known[log_concentration] = self.solve(_exp(log_concentration), self._guess(log_concentration))
         return self.known[log_concentration]
 
     def _guess(self, x: float) -> float:
-        known = sorted((p for p in self.known.items() if p[1] > _NEVER), key=lambda p: abs(p[0] - x))
+        known = sorted((p for p in self.known.items() if p[1] > NEVER), key=lambda p: abs(p[0] - x))
         if not known:
             return self.log_radius
         if len(known) < 3 or abs(known[0][0] - x) > 1.0:
@@ -125,22 +125,23 @@ class Ridge:
         first, second = (y1 - y0) / (x1 - x0), (y2 - y0) / (x2 - x0)
         return y0 + (x - x0) * (first + (x - x1) * (second - first) / (x2 - x1))  # Newton's parabola
 
-    def _solve(self, concentration: float, guess: float) -> float:
+    def solve(self, concentration: float, guess: float) -> float:
+        """Return the log of the largest radius at a concentration, from a guess of it; `NEVER` for none."""
         excess = self.excess_at(concentration)
         if excess is None:
-            return _NEVER
-        found, self.slope = increasing_root(excess, guess, self.slope, SMALLEST, self.log_top)
-        return found if found > SMALLEST else _NEVER
+            return NEVER
+        found, self.slope = increasing_root(excess, guess, self.slope, LOG_SMALLEST, self.log_top)
+        return found if found > LOG_SMALLEST else NEVER
 
 
 def peak(function: Curve, start: float, floor: float, least: float) -> float:
     """Maximise a unimodal function: uphill from start > floor until three points bracket the maximum.
 
-    The function is `_NEVER` up to `floor`, and constant to rounding below `least`, where the walk ends.
+    The function is `NEVER` up to `floor`, and constant to rounding below `least`, where the walk ends.
     """
     # Step 1: a point at which the function is defined
     step = 0.4
-    while function(start) <= _NEVER and step < 400.0:
+    while function(start) <= NEVER and step < 400.0:
         start, step = start + step, 2.0 * step
     # Step 2: a bracket a < b < c with its top at b
     step = min(step, 0.4)
@@ -198,10 +199,10 @@ def best_radius(
     """
     ridge = Ridge(excess_at, math.log(start[1]), slope, math.log(top))
     if problem.concentration is not None:
-        return problem.concentration, _radius(ridge._solve(problem.concentration, math.log(start[1])))
+        return problem.concentration, _radius(ridge.solve(problem.concentration, math.log(start[1])))
     floor = math.log(needed) if needed > 0.0 else -math.inf
     x = peak(ridge, max(math.log(start[0]), floor + 1e-3), floor, math.log(1e-6 * problem.dim))
-    uniform = ridge._solve(0.0, max(ridge(x), ridge.log_radius)) if needed == 0.0 else _NEVER
+    uniform = ridge.solve(0.0, max(ridge(x), ridge.log_radius)) if needed == 0.0 else NEVER
     return (_exp(x), _radius(ridge(x))) if ridge(x) > uniform else (0.0, _radius(uniform))
 
 
@@ -213,7 +214,7 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
     """
 
     def gain(log_concentration: float) -> float:
-        return max(-log_error(math.exp(min(max(log_concentration, -690.0), _WIDEST))), 0.9 * _NEVER)
+        return max(-log_error(math.exp(min(max(log_concentration, -690.0), _LOG_LARGEST))), 0.9 * NEVER)
 
     known: dict[float, float] = {}
 
@@ -239,7 +240,7 @@ def best_concentration(log_error: Curve, dim: int, radius: float, slack: float =
             middle = 0.5 * (low + high)
             low, high = (middle, high) if function(middle) < function(x) - slack else (low, middle)
         x = high
-    return math.exp(min(x, _WIDEST))
+    return math.exp(min(x, _LOG_LARGEST))
 
 
 def accuracy(needed: float, concentration: float) -> Hypothesis:
@@ -262,5 +263,5 @@ def from_cover(
         log, note = cover.log, f", {cover.theorem} cover"
         hypotheses += cover.hypotheses
     elif all(hypothesis.holds for hypothesis in hypotheses):
-        hypotheses += (Hypothesis(f"a radius of at least {math.exp(SMALLEST):.1g}", False),)
+        hypotheses += (Hypothesis(f"a radius of at least {math.exp(LOG_SMALLEST):.1g}", False),)
     return theorem.prefix_length(log, *hypotheses, concentration=concentration, radius=radius, note=note)

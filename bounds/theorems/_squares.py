@@ -17,7 +17,7 @@ from scipy.special import zeta
 from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
-from ..covering.lattice import log_ball as _log_ball
+from ..covering.lattice import log_ball
 
 Family = tuple[Float64, Float64]
 """(log of the number of points, log of the scale Q), entry by entry."""
@@ -92,27 +92,27 @@ def averaged_spheres(dim: int, angle: float) -> Family:
     outer, inner = np.broadcast_to(outer, usable.shape)[usable], inner[usable]  # (n,)
     gap = np.broadcast_to(gap, usable.shape)[usable]  # (n,)
     # Step 2: B points, S H pairs of them too close, R^2 - r^2 + 1 norms
-    log_points = _log_ball(d) + _log_power_gap(outer - half, inner + half, d)
-    log_pairs = _log_close_pairs(d, outer, inner, chord)
+    log_points = log_ball(d) + log_power_gap(outer - half, inner + half, d)
+    log_pairs = log_close_pairs(d, outer, inner, chord)
     log_norms = np.log1p(outer * outer * -np.expm1(-2.0 * gap))
     # Step 3: Turan, B^2 / ((R^2 - r^2 + 1) (B + S H))
     return 2.0 * log_points - log_norms - np.logaddexp(log_points, log_pairs), np.log(outer)
 
 
-def _log_close_pairs(d: int, outer: Float64, inner: Float64, chord: float) -> Float64:
+def log_close_pairs(d: int, outer: Float64, inner: Float64, chord: float) -> Float64:
     """Bound the log of S H, the number of pairs of points within the chord (4.E, ii)."""
     m = d - 1
     reach = chord * outer
     spread = 0.5 * np.sqrt(m * m - 1.0 + reach * reach)
     hollow = np.sqrt(np.maximum(inner * inner - 0.25 * reach * reach, 0.0)) - spread
     # 4.E, ii: S = V_m [(R + mu)^m - (sqrt((r^2 - rho^2/4)_+) - mu)_+^m]
-    log_slices = _log_ball(m) + _log_power_gap(outer + spread, np.maximum(hollow, 0.0), m)
+    log_slices = log_ball(m) + log_power_gap(outer + spread, np.maximum(hollow, 0.0), m)
     # 4.E, ii: H, its two terms at the best x
     cell = 0.5 * math.sqrt(d + 3.0)
     log_main = math.log(0.5 * float(zeta(m)) * (1.0 + 2.0**-m) * (1.0 + 1.0 / m)) + m * np.log(reach)
     log_rest = np.log(reach)
     split = np.exp((log_main - log_rest + math.log(cell)) / (d + 1.0))  # every value > 0 is right, this one is best
-    log_differences = _log_ball(d) + d * np.log(split + cell) + np.logaddexp(log_main - d * np.log(split), log_rest)
+    log_differences = log_ball(d) + d * np.log(split + cell) + np.logaddexp(log_main - d * np.log(split), log_rest)
     return np.where(reach < math.sqrt(2.0), -math.inf, log_slices + log_differences)
 
 
@@ -146,7 +146,7 @@ def log_arcs(angle: Float64) -> Float64:
     return log_count
 
 
-def _log_power_gap(large: Float64, small: Float64, power: int) -> Float64:
+def log_power_gap(large: Float64, small: Float64, power: int) -> Float64:
     """Return log(large^power - small^power) for large > small >= 0."""
     log_ratio = np.log(np.maximum(small / large, 1e-300))
     log_gap: Float64 = power * np.log(large) + np.log(-np.expm1(power * log_ratio))

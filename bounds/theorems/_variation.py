@@ -10,7 +10,7 @@ from spherapprox.vmf import VonMisesFisher
 from .._bound import Bound
 from .._problem import Problem
 from .._registry import Curve, Theorem
-from ._search import SMALLEST, accuracy, best_radius, from_cover, golden, log_goal, log_sum, too_fine
+from ._search import LOG_SMALLEST, accuracy, best_radius, from_cover, golden, log_goal, log_sum, too_fine
 from ._split_head import one_point
 from .convolution import concentration_needed, log_concentration_at
 
@@ -66,4 +66,4 @@ def _start(problem: Problem, order: float, model: Callable[[float, float], float
         return -log_sum((log_slope - log_room) / order, -log_room / exponent)
 
     share = golden(log_radius, 1e-3, 0.999)
-    return math.exp(log_concentration_at(share * widest, problem.dim)), math.exp(max(log_radius(share), SMALLEST))
+    return math.exp(log_concentration_at(share * widest, problem.dim)), math.exp(max(log_radius(share), LOG_SMALLEST))

@@ -12,9 +12,14 @@ from .._problem import Problem
 from .._registry import Prefix, Promise, Theorem
 from ._search import increasing_root
 
+LOG_LARGEST = math.log(1e300)
+"""The logarithm of the largest concentration that the kernel is computed for."""
+_NARROWEST = 1e-155
+"""Kernels whose mean angle is below this have larger concentrations."""
+
 
 def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float = 1.0) -> float:
-    """Solve L E[theta^alpha] = eps for the least lambda with ``|f - K * f| <= eps`` (4.1); inf beyond `LARGEST`."""
+    """Solve L E[theta^alpha] = eps for the least lambda with ``|f - K * f| <= eps`` (4.1); inf beyond `LOG_LARGEST`."""
     log_goal = math.log(eps) - math.log(lipschitz)
     uniform = 0.5 * math.pi if exponent == 1.0 else VonMisesFisher(dim, 0.0).mean_angle(exponent)
     if log_goal >= math.log(uniform):
@@ -29,16 +34,10 @@ def concentration_needed(eps: float, dim: int, lipschitz: float, exponent: float
         return math.inf
     start = log_concentration_at(angle, dim)
     slope = exponent / (angle * (math.tan(angle) + 2.0 / math.tan(angle)))
-    found, _ = increasing_root(excess, start, slope, -690.0, LARGEST)
-    if found >= LARGEST:
+    found, _ = increasing_root(excess, start, slope, -690.0, LOG_LARGEST)
+    if found >= LOG_LARGEST:
         return math.inf
     return math.exp(found) if found > -690.0 else 0.0
-
-
-LARGEST = math.log(1e300)
-"""The logarithm of the largest concentration that the kernel is computed for."""
-_NARROWEST = 1e-155
-"""Kernels whose mean angle is below this have larger concentrations."""
 
 
 def log_concentration_at(angle: float, dim: int) -> float:

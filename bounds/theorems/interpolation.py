@@ -13,15 +13,8 @@ from .._bound import EXACT, Bound, Hypothesis
 from .._problem import Problem
 from .._registry import Theorem
 from ._approximation import approximation, by_constant
-from ._degrees import log_eigenvalue, log_polynomials, log_tail
+from ._degrees import log_polynomials
 from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room
-
-
-def interpolation_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
-    """Bound the error by N rho_g |p|/a_n (4.G), p of degree n <= g and L2 norm |p|, N = dim P_g Fekete points."""
-    log = log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
-    log += log_polynomials(tail_degree, dim) + math.log(norm)
-    return math.exp(log) if log < 700.0 else math.inf
 
 
 def interpolation(problem: Problem) -> Bound:

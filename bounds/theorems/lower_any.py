@@ -23,22 +23,23 @@ def lower_any(problem: Problem) -> Bound:
     for name, family in FAMILIES.items():
         log_points, log_scale = family(problem.dim, angle)
         if len(log_points):
-            found.append((*_best(problem.dim, log_points, log_scale), name))
+            i, log_ratio, log_degree = best(problem.dim, log_points, log_scale)
+            found.append((log_ratio, float(log_points[i]), log_degree, name))
     # Step 2: N >= M/((m+2) z(D)) at the best of them
-    log_ratio, log_points_used, log_degree, name = max(found, key=lambda entry: entry[0])
-    constants = (("log points", log_points_used), ("log degree", log_degree))
+    log_ratio, log_used, log_degree, name = max(found, key=lambda entry: entry[0])
+    constants = (("log points", log_used), ("log degree", log_degree))
     log = log_ratio - math.log(problem.dim + 2)
     return floor(problem, THEOREM, log, angle, *constants, note=f", {name}")
 
 
-def _best(dim: int, log_points: Float64, log_scale: Float64) -> tuple[float, float, float]:
-    """Maximise M/z(D) over a family of point sets: its log, log M and log D."""
+def best(dim: int, log_points: Float64, log_scale: Float64) -> tuple[int, float, float]:
+    """Maximise M/z(D) over a family of point sets: the index of the best one, its log M/z(D) and log D."""
     d = dim + 1
     # 4.E (any): D = 1 + (m+1+sqrt(m+1)) Q
     log_degree = np.logaddexp(0.0, math.log(d + math.sqrt(d)) + log_scale)
     log_parameters = log_points - np.log(warren_ratio(log_degree))
     i = int(np.argmax(log_parameters))
-    return float(log_parameters[i]), float(log_points[i]), float(log_degree[i])
+    return i, float(log_parameters[i]), float(log_degree[i])
 
 
 def warren_ratio(log_degree: Float64) -> Float64:

@@ -17,7 +17,7 @@ from .convolution import concentration_needed
 from .equal import log_balance
 
 _RATIO = 1.3  # eta is w times a power of this: a finite choice, so that N stays monotone to the last digit
-_FAILURE = 1e-3  # chance of an outcome that fill points cannot mend (tuned: it hardly matters)
+FAILURE = 1e-3  # chance of an outcome that fill points cannot mend (tuned: it hardly matters)
 _SHARPEST = 1e10  # lambda w^2/m from which s may be any that is small: P does not change, and Q is next to nothing
 _FILLED_DIM = 32  # beyond, fill points disturb each other more than they spare (tuned)
 
@@ -41,7 +41,7 @@ class Fill(NamedTuple):
 
 
 def fill(window: Window, log_s: float, log_rate: float) -> Fill:
-    """Return the largest delta with q <= `_FAILURE` and its cost (4.F, filled), at 2 eta if it is smaller."""
+    """Return the largest delta with q <= `FAILURE` and its cost (4.F, filled), at 2 eta if it is smaller."""
     excess, eta = window.excess, window.eta
     # Step 1: delta, from s (w - delta) k(delta) = log(N(eta) sigma(C(eta)) / (q (-log M)))
     widest = eta + window.reach(_log_stakes(window, log_rate) - log_s)
@@ -53,27 +53,23 @@ def fill(window: Window, log_s: float, log_rate: float) -> Fill:
     slower = m * (1.0 / delta - 1.0 / (2.0 * w + delta))
     slower /= excess.concentration * math.sin(delta) + 1.0 / max(w - delta, 1e-16 * w)
     # Step 3: X = e^(sH) (-log M) / ((1 - q) sigma(C(eta)))
-    log_x = math.exp(min(log_harm, 300.0)) + log_rate - window.log_ball - math.log1p(-_FAILURE)
+    log_x = math.exp(min(log_harm, 300.0)) + log_rate - window.log_ball - math.log1p(-FAILURE)
     return Fill(delta, log_harm, max(1.0 - slower, 0.1), log_x, widest >= 2.0 * eta * (1.0 - 1e-12))
 
 
 def _log_stakes(window: Window, log_rate: float) -> float:
-    """Return the log of s (w-delta) k(delta) that makes q of 4.F equal to `_FAILURE`."""
-    return math.log(max(window.log_net + window.log_ball - log_rate - math.log(_FAILURE), 1.0))
+    """Return the log of s (w-delta) k(delta) that makes q of 4.F equal to `FAILURE`."""
+    return math.log(max(window.log_net + window.log_ball - log_rate - math.log(FAILURE), 1.0))
 
 
 def log_filled(log_x: float, log_rate: float) -> float:
     """Return log(1 + (1 + log X)/(-log M)) (4.F, filled)."""
-    return _log_one_more(math.log1p(max(log_x, 0.0)) - log_rate)
-
-
-def _log_one_more(log: float) -> float:
-    return max(log, 0.0) + math.log1p(math.exp(-abs(log)))
+    return log_sum(0.0, math.log1p(max(log_x, 0.0)) - log_rate)
 
 
 def log_bare(window: Window, log_rate: float, failure: float = 1.0) -> float:
     """Return log(1 + (log N(eta) + log(1/failure))/(-log M)) (4.F, bare)."""
-    return _log_one_more(math.log(window.log_net - math.log(failure)) - log_rate)
+    return log_sum(0.0, math.log(window.log_net - math.log(failure)) - log_rate)
 
 
 def _best_s(window: Window, log_s: float, harm: Callable[[float, Rate], float], tolerance: float) -> tuple[float, Rate]:

@@ -14,16 +14,10 @@ from .requirements import RULE
 
 
 def log_spectral_error(concentration: float, tail_degree: float, degree: float, dim: int) -> float:
-    """Return log(rho_g/a_n), the error per unit of L2 norm of polynomials of degree n <= g (4.7)."""
+    """Return log(rho_g/a_n), the error per unit of L2 norm of polynomials of degree n <= g, exactness g + n (4.7)."""
     if concentration == 0.0:  # a_0 = 1 and nothing else is left of the kernel
         return -math.inf if degree == 0 else math.inf
     return log_tail(tail_degree, concentration, dim) - log_eigenvalue(degree, concentration, dim)
-
-
-def spectral_error(concentration: float, tail_degree: float, degree: float, dim: int, norm: float) -> float:
-    """Bound the error by rho_g |p|/a_n (4.7), p of degree n <= g and L2 norm |p|; quadrature exact to degree g + n."""
-    log = log_spectral_error(concentration, tail_degree, degree, dim) + math.log(norm)
-    return math.exp(log) if log < 700.0 else math.inf
 
 
 def spectral(problem: Problem) -> Bound:

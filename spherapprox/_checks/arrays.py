@@ -22,9 +22,7 @@ def reals(
     value: ArrayLike,
     name: str,
     *,
-    above: float | None = None,
     minimum: float | None = None,
-    below: float | None = None,
     maximum: float | None = None,
     finite: bool = False,
     nan: bool = True,
@@ -33,52 +31,33 @@ def reals(
     raw = numeric(value, name)
     with np.errstate(over="ignore"):  # a long double may be too large
         array = raw.astype(np.float64)
-    if _within(array, above, minimum, below, maximum, finite):
+    if _within(array, minimum, maximum, finite):
         return array
     with np.errstate(invalid="ignore"):
         bad = np.zeros(array.shape, dtype=bool) if nan else np.isnan(array)
         if finite:
             bad |= np.isinf(array)
-        if above is not None:
-            bad |= array <= above
         if minimum is not None:
             bad |= array < minimum
-        if below is not None:
-            bad |= array >= below
         if maximum is not None:
             bad |= array > maximum
     if bad.any():
-        range_text = _range_text(above, minimum, below, maximum, finite)
-        raise ValueError(f"'{name}' must be {range_text}, got {digits(array[bad].flat[0])}")
+        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {digits(array[bad].flat[0])}")
     return array
 
 
-def _within(
-    array: Float64,
-    above: float | None,
-    minimum: float | None,
-    below: float | None,
-    maximum: float | None,
-    finite: bool,
-) -> bool:
+def _within(array: Float64, minimum: float | None, maximum: float | None, finite: bool) -> bool:
     """Tell, by the least and the largest element, whether all are numbers in range."""
     low, high = (float(array.min()), float(array.max())) if array.size else (math.nan, math.nan)
-    limits = above, minimum, below, maximum, finite
+    limits = None, minimum, None, maximum, finite
     return inside(low, *limits) and inside(high, *limits)
 
 
-def _range_text(
-    above: float | None, minimum: float | None, below: float | None, maximum: float | None, finite: bool
-) -> str:
+def _range_text(minimum: float | None, maximum: float | None, finite: bool) -> str:
     """Word the range of a number."""
     words = ["finite"] if finite else []
-    words += [
-        f"{text} {digits(limit)}"
-        for text, limit in (
-            ("greater than", above), ("at least", minimum), ("less than", below), ("at most", maximum)
-        )
-        if limit is not None
-    ]  # fmt: skip
+    limits = (("at least", minimum), ("at most", maximum))
+    words += [f"{text} {digits(limit)}" for text, limit in limits if limit is not None]
     return " and ".join(words) or "a number"
 
 
@@ -187,12 +166,12 @@ def _squared_lengths(array: Floats) -> Float64:
     return squares
 
 
-def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
+def sequences(x: ArrayLike, *, dim: int) -> Floats:
     """Return sequences of points of S^m, shape (T, m+1) or (batch, T, m+1), after checking their unit length."""
-    array = shaped(_floats(x, name), name, ("T", dim + 1), ("batch", "T", dim + 1), note=f" for dim = {dim}")
+    array = shaped(_floats(x, "x"), "x", ("T", dim + 1), ("batch", "T", dim + 1), note=f" for dim = {dim}")
     flat = array.reshape(-1, dim + 1)
     if not _have_unit_length(flat):
-        _explain_rows(flat, name, dim)
+        _explain_rows(flat, "x", dim)
     return array
 
 

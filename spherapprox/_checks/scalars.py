@@ -54,7 +54,7 @@ def integer(
 ) -> int:
     """Return `value` as an int; integral floats such as ``1e6`` pass, bools and fractions do not.
 
-    `why` explains both ends of the range, `limit` the upper one alone.
+    `why` explains both ends of the range, `limit` the upper one in its place.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -68,16 +68,16 @@ def integer(
     if minimum is not None and result < minimum:
         raise ValueError(f"'{name}' must be at least {show(minimum)}, got {show(result)}" + (f": {why}" if why else ""))
     if maximum is not None and result > maximum:
-        reason = why or limit
+        reason = limit or why
         raise ValueError(
             f"'{name}' must be at most {show(maximum)}, got {show(result)}" + (f": {reason}" if reason else "")
         )
     return result
 
 
-def dimension(dim: object, *, minimum: int = 1, maximum: int = MAX_DIM) -> int:
+def dimension(dim: object, *, maximum: int = MAX_DIM) -> int:
     """Return the manifold's dimension m of the sphere S^m in R^(m+1)."""
-    return integer(dim, "dim", minimum=minimum, maximum=maximum, why=WHAT_DIM_IS)
+    return integer(dim, "dim", minimum=1, maximum=maximum, why=WHAT_DIM_IS)
 
 
 def real(

@@ -84,7 +84,7 @@ def gap(v: float, x: float) -> float:
 
 
 def first_ratio(v: float, x: float) -> float:
-    """Return I_{v+1}(x) / I_v(x), to 4e-16."""
+    """Return I_{v+1}(x) / I_v(x), to 3e-16."""
     p, rest = last_step(v, x, perron_tail(v, x))
     return ratio_from(v, x, p, rest)
 

@@ -28,10 +28,7 @@ _NEGLIGIBLE = 1e-15
 
 def core(task: Task) -> Float64:
     """Return xi of ``(A + regularization I) xi = f``, (n,) or (n, p)."""
-    rows, ridge = _checked(task)
-    f = task.sample().astype(np.float64)
-    unit = units(f)
-    return _solve(task.concentration, rows, f / unit, ridge, normalize=False) * unit
+    return _values(task, normalize=False)
 
 
 def split(task: Task) -> Float64:
@@ -39,21 +36,22 @@ def split(task: Task) -> Float64:
 
     Without regularization it is ``S v = f``; with ever more v tends to f, the values of "riemann".
     """
+    return _values(task, normalize=True)
+
+
+def _values(task: Task, *, normalize: bool) -> Float64:
+    """Solve ``(A + ridge I) x = f``, or ``(D + ridge I) f`` to `normalize`, directly or by iteration."""
     rows, ridge = _checked(task)
     f = task.sample().astype(np.float64)
     unit = units(f)
-    return _solve(task.concentration, rows, f / unit, ridge, normalize=True) * unit
-
-
-def _solve(concentration: float, rows: Floats, f: Float64, ridge: float, *, normalize: bool) -> Float64:
-    """Solve ``(A + ridge I) x = f``, or ``(D + ridge I) f`` to `normalize`, directly or by iteration."""
-    n = len(rows)
-    a = None if n > DIRECT else matrix(rows, rows, concentration, "take fewer points")
+    n, right = len(rows), f / unit
+    a = None if n > DIRECT else matrix(rows, rows, task.concentration, "take fewer points")
     if normalize:
-        row_sums = sums(rows, rows, np.ones(n), concentration) if a is None else a.sum(axis=1)
+        row_sums = sums(rows, rows, np.ones(n), task.concentration) if a is None else a.sum(axis=1)
         # 4.13 (a): v = A^-1 D f
-        f = ((row_sums + ridge) * f.T).T
-    return iteration.solve(rows, concentration, f, ridge) if a is None else _direct(a, f, ridge)
+        right = ((row_sums + ridge) * right.T).T
+    found = iteration.solve(rows, task.concentration, right, ridge) if a is None else _direct(a, right, ridge)
+    return found * unit
 
 
 def _checked(task: Task) -> tuple[Floats, float]:

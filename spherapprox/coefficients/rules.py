@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -15,34 +16,33 @@ from . import interpolation, least_squares, riemann, spectral
 from .conditioning import well_conditioned_concentration
 from .task import Task
 
-CORE_RULES: dict[str, Callable[[Task], Floats]] = {
-    "riemann": riemann.core,
-    "interpolation": interpolation.core,
-    "least_squares": least_squares.core,
-    "spectral": spectral.core,
-}
-"""Rules for the values of a core head."""
+Values = Callable[[Task], Floats]
 
-SPLIT_RULES: dict[str, Callable[[Task], Floats]] = {
-    "riemann": riemann.split,
-    "interpolation": interpolation.split,
-    "least_squares": least_squares.split,
-}
-"""Rules for the values of a split head."""
 
-_TAKES: dict[str, tuple[str, ...]] = {
-    "riemann": (),
-    "interpolation": ("regularization",),
-    "least_squares": ("regularization", "samples"),
-    "spectral": ("degree",),
-}
-"""The options that a rule takes."""
+@dataclass(frozen=True)
+class Rule:
+    """A rule for the values of a core head and, unless `core_only` says why not, of a split head."""
 
-_CORE_ONLY = {
-    "spectral": "softmax divides by the kernels' sum, so what a split head makes of a harmonic is no multiple of it: "
-    "there is no eigenvalue to divide by; take a CoreHead, or coefficients='interpolation' or 'least_squares'"
-}
-"""Rules for core heads alone, and why."""
+    core: Values
+    split: Values | None
+    options: tuple[str, ...] = ()
+    core_only: str = ""
+
+
+RULES = {
+    "riemann": Rule(riemann.core, riemann.split),
+    "interpolation": Rule(interpolation.core, interpolation.split, ("regularization",)),
+    "least_squares": Rule(least_squares.core, least_squares.split, ("regularization", "samples")),
+    "spectral": Rule(
+        spectral.core, None, ("degree",),
+        "softmax divides by the kernels' sum, so what a split head makes of a harmonic is no multiple of it: there is "
+        "no eigenvalue to divide by; take a CoreHead, or coefficients='interpolation' or 'least_squares'",
+    ),
+}  # fmt: skip
+"""All rules."""
+
+CORE_RULES: dict[str, Values] = {name: rule.core for name, rule in RULES.items()}
+SPLIT_RULES: dict[str, Values] = {name: rule.split for name, rule in RULES.items() if rule.split is not None}
 
 
 def core_values(
@@ -202,17 +202,17 @@ def split_values(
     array([1., 0., 0.])
     """
     task = Task(target, points, _checks.concentration(concentration), degree, regularization, samples)
-    if isinstance(rule, str) and rule in _CORE_ONLY:
-        raise ValueError(f"'coefficients' must not be '{rule}' for a split head: {_CORE_ONLY[rule]}")
+    if isinstance(rule, str) and rule in RULES.keys() - SPLIT_RULES.keys():
+        raise ValueError(f"'coefficients' must not be '{rule}' for a split head: {RULES[rule].core_only}")
     return _rule(SPLIT_RULES, rule, task)(task)
 
 
-def _rule(rules: dict[str, Callable[[Task], Floats]], rule: str, task: Task) -> Callable[[Task], Floats]:
+def _rule(rules: dict[str, Values], rule: str, task: Task) -> Values:
     """Return a rule by its name, after checking that it takes the options that are given."""
     chosen = rules[_checks.choice(rule, "coefficients", rules)]
     for option in ("degree", "regularization", "samples"):
-        if getattr(task, option) is not None and option not in _TAKES[rule]:
-            takers = " and ".join(repr(name) for name in rules if option in _TAKES[name]) or "no rule"
+        if getattr(task, option) is not None and option not in RULES[rule].options:
+            takers = " and ".join(repr(name) for name in rules if option in RULES[name].options) or "no rule"
             raise TypeError(f"'{option}' is no option of coefficients='{rule}', only of {takers}: leave it out")
     return chosen
 

@@ -188,7 +188,7 @@ def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayL
 
 def _count(n: int) -> int:
     """Check the number of points of a sample."""
-    return _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, why="take a smaller 'n'")
+    return _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
 
 
 def _dim(dim: int) -> int:

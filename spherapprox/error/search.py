@@ -24,7 +24,7 @@ DIRECTIONS = 16
 """Largest number of tangent directions, each with its opposite, that are tried at a step."""
 PARTITION_DIM = 8
 """Dimension up to which the sample is the centres of an equal-measure partition, beyond it is random."""
-CHUNK = 8192
+BATCH = 8192
 """Number of points between which a search can be interrupted."""
 
 
@@ -45,7 +45,7 @@ def _unit(x: Float64) -> Float64:
 def largest_error(error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool) -> ErrorInterval:
     """Search for the largest error, from starting points (n, dim+1)."""
     # Step 1: the errors at all starting points
-    values = _in_chunks(error, start, progress)  # (n,)
+    values = _in_batches(error, start, progress)  # (n,)
     x, best = start, values
     if refine:
         # Step 2: the worst of them that lie apart
@@ -62,14 +62,14 @@ def _spacing(x: Float64) -> float:
     return math.exp((special.log_surface_area(dim) - math.log(len(x))) / dim)
 
 
-def _in_chunks(error: Error, x: Float64, progress: bool) -> Float64:
-    """Evaluate the errors at points (n, dim+1), a chunk at a time."""
-    chunks: Any = [x[i : i + CHUNK] for i in range(0, len(x), CHUNK)]
+def _in_batches(error: Error, x: Float64, progress: bool) -> Float64:
+    """Evaluate the errors at points (n, dim+1), a batch at a time."""
+    batches: Any = [x[i : i + BATCH] for i in range(0, len(x), BATCH)]
     if progress:
         from tqdm.auto import tqdm
 
-        chunks = tqdm(chunks, desc="error", leave=False)
-    return np.concatenate([error(chunk) for chunk in chunks])
+        batches = tqdm(batches, desc="error", leave=False)
+    return np.concatenate([error(batch) for batch in batches])  # (n,)
 
 
 def _worst(x: Float64, values: Float64, count: int) -> Indices:
@@ -97,7 +97,7 @@ def _climb(error: Error, x: Float64, values: Float64, step: float, rng: np.rando
             break
         # Step 1: the errors a step away from each point that still moves
         trial = _tangent_steps(x[active], steps[active], rng)  # (active, 2 directions, dim+1)
-        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])
+        found = error(trial.reshape(-1, dim + 1)).reshape(trial.shape[:2])  # (active, 2 directions)
         best = np.argmax(found, axis=1)  # (active,)
         # Step 2: move to the largest where it is larger, with longer steps; shorten the others' steps
         top = found[np.arange(len(active)), best]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .._threads import slices
 from .._types import Complex128, Float64, Floats, Int32
 
 _RADIX = 800
@@ -16,10 +17,9 @@ _ROW_NUMBERS = 2**15
 """Elements per work array of one block of rows: a quarter of a MiB, so that the few arrays of a block stay in cache."""
 
 
-def blocks(n_rows: int, max_degree: int) -> Iterator[slice]:
+def blocks(n_rows: int, max_degree: int) -> list[slice]:
     """Cut the rows into blocks whose work arrays stay in cache."""
-    size = max(16, _ROW_NUMBERS // (max_degree + 1))
-    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+    return slices(n_rows, max(16, _ROW_NUMBERS // (max_degree + 1)))
 
 
 def polar(rows: Floats) -> tuple[Float64, Float64, Complex128]:
@@ -91,7 +91,7 @@ def derivative_rows(k: int, row: Float64, before: Float64) -> tuple[Float64, Flo
     return slope, quotient
 
 
-def powers(azimuth: Complex128, max_degree: int) -> tuple[Float64, Float64]:
+def cosines_and_sines(azimuth: Complex128, max_degree: int) -> tuple[Float64, Float64]:
     """Return ``cos(m phi)`` and ``sin(m phi)`` for m = 0..max_degree, (max_degree+1, n) each."""
     power = np.ones((max_degree + 1, len(azimuth)), dtype=np.complex128)
     for m in range(1, max_degree + 1):
@@ -111,7 +111,7 @@ def ordered(row: Float64, even: Float64, odd: Float64) -> Float64:
 def by_degree(max_degree: int, rows: Floats) -> Iterator[tuple[int, Float64]]:
     """Yield k and Schmidt's harmonics of degree k, (2k+1, n)."""
     z, s, azimuth = polar(rows)
-    cos, sin = powers(azimuth, max_degree)
+    cos, sin = cosines_and_sines(azimuth, max_degree)
     for k, row in enumerate(legendre_rows(max_degree, z, s)):
         yield k, ordered(row, cos, sin)
 
@@ -120,7 +120,7 @@ def slopes_by_degree(
     max_degree: int, z: Float64, s: Float64, azimuth: Complex128
 ) -> Iterator[tuple[int, Float64, Float64]]:
     """Yield k and the slopes of Schmidt's harmonics of degree k to the south and to the east, (2k+1, n) each."""
-    cos, sin = powers(azimuth, max_degree)
+    cos, sin = cosines_and_sines(azimuth, max_degree)
     before = np.empty((0, len(z)))
     for k, row in enumerate(legendre_rows(max_degree, z, s)):
         south, east = derivative_rows(k, row, before)

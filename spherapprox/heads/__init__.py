@@ -10,7 +10,6 @@ from .. import _extras
 if TYPE_CHECKING:
     from .classical import ClassicalHead
     from .core import CoreHead
-    from .regressor import HeadRegressor as HeadRegressor
     from .split import SplitHead
 
 __all__ = ["ClassicalHead", "CoreHead", "SplitHead"]

@@ -17,6 +17,8 @@ DEFAULT_POINTS = 300
 """Control points where no number is given."""
 FEW = 300
 """Control points up to which a concentration is searched for on the whole grid; with more it starts from there."""
+STEPS = 20
+"""Steps of a descent from one concentration to a better one, at most."""
 _LEAST = 0.25
 """The least concentration that is tried: exp(<x, b>/4) is nearly linear."""
 _WIDEST = 16.0
@@ -157,7 +159,7 @@ class _Trials:
 
     def descend(self, concentration: float, factor: float) -> float:
         """Return a concentration that is better than those a factor larger and smaller."""
-        for _ in range(20):
+        for _ in range(STEPS):
             around = (concentration, max(concentration / factor, _LEAST), concentration * factor)
             better = min(around, key=lambda trial: self.best(trial)[1])
             if better == concentration:

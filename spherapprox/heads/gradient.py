@@ -115,9 +115,9 @@ class _Pairs:
     def reach(self, rtol: float) -> float:
         """Return the largest excess of an exponent over the nearest control point's at which its term is kept."""
         sizes = np.abs(self.values).max(axis=1)
-        # 4.15 (2): s
+        # 4.15 (2): s, and the right-hand side
         spread = 0.0 if self.normalize else math.log(sizes.max()) - math.log(sizes.min())
-        slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)  # docs/theorems/4.15-gradient.md (2)
+        slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)
         return slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
 
     def gradients(self, x: Float64, candidates: Indices | slice) -> Float64:

@@ -238,7 +238,7 @@ class EqualMeasurePartition(Measured):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             If there is no such cell.
 
         Examples

@@ -85,7 +85,7 @@ def level_of(dim: int, counts: Int64) -> Level:
         made = _make_level(dim, np.array([count for _, count in missing]))
         if len(made.first) > _CACHED_BOUNDARIES // 4:
             return made if not found else _make_level(dim, counts)
-        trigonometry = np.stack(made[2:])
+        trigonometry = np.stack(made[2:])  # (4, b)
         for t, key in enumerate(missing):
             part = slice(made.offsets[t], made.offsets[t + 1])
             found[key] = made.first[part].copy(), trigonometry[:, part].copy()

@@ -83,7 +83,7 @@ def _grow(dim: int, n: int, parts: list[_Part], limit: int | None) -> Tree | Non
 
 def _collars(level: Level, whole: Bools, parts: list[_Part]) -> tuple[Bools, list[_Part]]:
     """Split the collars into those passed through from end to end, and the others with the cells inside that are."""
-    full = np.repeat(whole, np.diff(level.offsets))
+    full = np.repeat(whole, np.diff(level.offsets))  # (boundaries,)
     full[level.offsets[1:] - 1] = False
     midway: list[_Part] = []
     for part in parts:

@@ -105,7 +105,8 @@ def spherical_design(
     degree = _checks.integer(degree, "degree", minimum=1, maximum=sphere.MAX_POINTS)
     if n is not None:
         why = f"no design of degree {degree} on S^{dim} has fewer points (Delsarte, Goethals and Seidel)"
-        n = _checks.integer(n, "n", minimum=design_bound(dim, degree), maximum=sphere.MAX_POINTS, why=why)
+        limit = "make fewer points"
+        n = _checks.integer(n, "n", minimum=design_bound(dim, degree), maximum=sphere.MAX_POINTS, why=why, limit=limit)
     generator = _checks.generator(rng)
     if dim == 1:
         return _polygon(degree + 1 if n is None else n)

@@ -15,7 +15,7 @@ from .._types import Float64, Int64
 _SAME = 1e-8
 """Points of S^2 that are closer count as one in a triangulation."""
 
-_SLACK = 5e-7
+SLACK = 5e-7
 """How far a triangle's cap may reach over a point, and a point lie from all vertices: closer pairs lose digits."""
 
 _EQUAL = 1e-12
@@ -109,7 +109,7 @@ def _triangulation(x: Float64) -> tuple[Int64, Int64] | None:
     # Step 3: none of them may leave a point out
     reach = np.linalg.norm(x[corners] - normal[:, None], axis=2).max(axis=1)
     tree, beside = cKDTree(x[kept[hull.vertices]]), _neighbours(corners, len(x))
-    left_out = (tree.query(x[kept])[0] > _SLACK).any() or (tree.query(normal)[0] < reach - _SLACK).any()
+    left_out = (tree.query(x[kept])[0] > SLACK).any() or (tree.query(normal)[0] < reach - SLACK).any()
     return None if beside is None or left_out else (corners, beside)  # both happen where the hull is nearly flat
 
 

@@ -10,16 +10,11 @@ import numpy as np
 from .. import sphere
 from .._types import Float64
 from ..harmonics import recurrences
+from ..harmonics.hyperspherical import sizes
 from .symmetry import Group
 
 _ARRAY_ELEMENTS = 2**15
 """Elements of one work array: a quarter of a MiB, so that the few arrays of a block stay in cache."""
-
-
-def harmonic_dimension(dim: int, degree: int) -> int:
-    """Return the dimension of the space of harmonics of one degree on S^m."""
-    below = math.comb(degree + dim - 2, dim) if degree >= 2 else 0
-    return math.comb(degree + dim, dim) - below
 
 
 def invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants:
@@ -51,7 +46,7 @@ class SphereInvariants:
     def __call__(self, x: Float64) -> tuple[Float64, Float64, Float64]:
         """Return values, slopes and tangents at the rows."""
         z, s, azimuth = recurrences.polar(x)
-        cos, sin = recurrences.powers(azimuth, self._degree)
+        cos, sin = recurrences.cosines_and_sines(azimuth, self._degree)
         before, parts = z[:0, None], []
         for k, row in enumerate(recurrences.legendre_rows(self._degree, z, s)):
             if k in self._bases:
@@ -74,7 +69,7 @@ class ZonalInvariants:
     def __init__(self, group: Group, degree: int) -> None:
         self._dim = group.elements.shape[1] - 1
         counts = group.invariants(degree)
-        self._factors = [harmonic_dimension(self._dim, k) * float(n > 0) for k, n in enumerate(counts)]
+        self._factors = (sizes(degree, self._dim) * (counts > 0)).astype(np.float64).tolist()
         n = int(counts[1:].sum())
         poles = sphere.uniform(self._dim, 2 * n + 8, 0)
         images = np.einsum("gij,nj->ngi", group.up_to_sign, poles)  # odd harmonics have no part where -1 is an element

@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 
 from .. import sphere
 from .._types import Float64
-from .invariants import SphereInvariants, ZonalInvariants, harmonic_dimension, invariants
+from ..harmonics.hyperspherical import sizes
+from .invariants import SphereInvariants, ZonalInvariants, invariants
 from .symmetry import Group
 
 _ROUNDING = 1e-13
@@ -18,6 +19,9 @@ _ROUNDING = 1e-13
 
 _SEPARATION = 1e-6
 """Points nearer to each other than this count as one."""
+
+_STEPS = 200
+"""The most steps from one start."""
 
 _PAIRS = 1e9
 """The most distances that the relaxation of one start computes: some ten seconds."""
@@ -58,13 +62,12 @@ def _invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants
 def _is_certified(group: Group, degree: int, slopes: Float64) -> bool:
     """Tell whether an exact design is at most 2e-13 / s away, s the smallest singular value.
 
-    docs/theorems/5.9-designs.md.
-
-    Points farther than `_SEPARATION` from each other stay distinct: twice that is at most half of it.
+    docs/theorems/5.9-designs.md. Points farther than `_SEPARATION` from each other stay distinct: twice that is at
+    most half of it.
     """
     counts = group.invariants(degree)
     dim = group.elements.shape[1] - 1
-    size = sum(harmonic_dimension(dim, k) for k in range(1, degree + 1) if counts[k])
+    size = int(sizes(degree, dim)[1:][counts[1:] > 0].sum())
     # 5.9: Lambda = t^2 sqrt(D)/q, with D = size
     curvature = degree**2 * math.sqrt(size) * dim / slopes.shape[1]  # n_orbits is the number of columns over dim
     smallest = np.linalg.eigvalsh(slopes @ slopes.T)[0]
@@ -79,9 +82,7 @@ def _are_distinct(points: Float64, order: int) -> bool:
     return bool(squares.min() > _SEPARATION**2)
 
 
-def _levenberg_marquardt(
-    functions: SphereInvariants | ZonalInvariants, x: Float64, steps: int = 200
-) -> tuple[Float64, Float64, Float64]:
+def _levenberg_marquardt(functions: SphereInvariants | ZonalInvariants, x: Float64) -> tuple[Float64, Float64, Float64]:
     """Return points near x that make the means of all functions vanish, the means, and their slopes (N, q dim).
 
     Damped minimum-norm Newton steps -J' (J J' + damping)^-1 F. It stops where the norm of F no longer falls, and where
@@ -97,7 +98,7 @@ def _levenberg_marquardt(
     normal = slopes @ slopes.T
     unit = float(np.trace(normal)) / len(normal)
     damping, identity = 1e-3, np.eye(len(normal))
-    for _ in range(steps):
+    for _ in range(_STEPS):
         # Step 1: the damped minimum-norm step along the tangents
         try:
             step = slopes.T @ np.linalg.solve(normal + damping * unit * identity, mean)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from .. import _checks, sphere
+from ..quality.nearest import unit
 from .pointset import PointSet
 
 
@@ -131,4 +132,4 @@ def sobol(dim: int, n: int, rng: np.random.Generator | int | None = None) -> Poi
         x[:, k] = radius * np.where(u < 0.5, cosine, -cosine)
         radius *= np.sqrt(betaincinv(k / 2, 0.5, 2.0 * np.minimum(u, 1.0 - u)))
     x[:, 0], x[:, 1] = radius * np.cos(2.0 * np.pi * cube[:, -1]), radius * np.sin(2.0 * np.pi * cube[:, -1])
-    return PointSet(x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None])
+    return PointSet(unit(x))

@@ -10,6 +10,7 @@ from .. import _checks
 from .._kernels.quality import chords
 from .._threads import in_order, slices
 from .._types import Float64
+from .nearest import unit
 
 
 def mean_chord(dim: int) -> float:
@@ -72,7 +73,7 @@ def l2(x: Float64, weights: Float64, *, workers: int | None = None) -> float:
     _checks.operations(0.5 * n * n * (dim + 3.0), what, "take fewer points")
     _checks.memory(24.0 * n * (dim + 2.0), what, "take fewer points")
     # Step 1: sum_{j<i} w_j |x_i - x_j| for each point
-    columns = np.ascontiguousarray((x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]).T)  # (dim+1, n)
+    columns = np.ascontiguousarray(unit(x).T)  # (dim+1, n)
 
     def rows(some: slice) -> Float64:
         out = np.empty(some.stop - some.start)

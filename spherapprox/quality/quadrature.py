@@ -17,6 +17,7 @@ from .._kernels.harmonics import hyperspherical
 from .._threads import in_order, most, slices
 from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
+from .nearest import unit
 
 ARRAY_ELEMENTS = 2**20
 """Elements of one work array: 8 MiB."""
@@ -59,8 +60,7 @@ def errors_by_degree(x: Float64, weights: Float64, degree: int, *, workers: int 
     """
     dim = x.shape[1] - 1
     _require_affordable(len(x), dim, degree, workers)
-    x = x / np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
-    squares = (_on_circle if dim == 1 else _on_sphere)(x, weights, degree, workers)
+    squares = (_on_circle if dim == 1 else _on_sphere)(unit(x), weights, degree, workers)
     squares[0] = math.fsum([*weights.tolist(), -1.0]) ** 2
     return np.sqrt(squares)
 

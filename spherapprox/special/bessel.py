@@ -71,7 +71,7 @@ def iv_ratio(order: ArrayLike, x: ArrayLike, step: ArrayLike = 1) -> Any:
     Returns
     -------
     float or ndarray
-        A number in [0, 1], increasing in x and decreasing in order and step. Relative error below 4e-16 for one step
+        A number in [0, 1], increasing in x and decreasing in order and step. Relative error below 3e-16 for one step
         and 1e-14 for any number of steps, as long as the value is a normal number (above 2e-308).
 
     Raises

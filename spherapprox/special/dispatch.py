@@ -19,8 +19,8 @@ in 0.3 s (each takes some 0.5 s more the first time on a machine)."""
 ELEMENT = 1e-5
 """Seconds that plain Python takes for an element, where nothing better is known."""
 
-CHUNK = 64
-"""Elements that plain Python goes through between two looks at the clock."""
+BATCH = 64
+"""Elements that plain Python goes through between two readings of the clock."""
 
 _interpreted = 0.0
 """Work done in plain Python so far, in elements of `ELEMENT` seconds."""
@@ -36,19 +36,19 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
         return math.nan if any(map(math.isnan, numbers)) else kernel(*numbers)
     shapes = {argument.shape for argument in arguments if not isinstance(argument, float)}
     shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-    # Step 1: contiguous vectors of one length, nan replaced by a number in every kernel's range
+    # Step 1: contiguous vectors of one length, nan replaced by a number that every kernel takes
     flat = [_flat(argument, shape) for argument in arguments]
     nans = [nan for array in flat if (nan := np.isnan(array)).any()]
     if nans:
         flat = [np.where(np.isnan(array), 0.5, array) for array in flat]
-    # Step 2: plain Python, chunk by chunk, until compiling pays
+    # Step 2: plain Python, batch by batch, until compiling pays
     result = np.empty(flat[0].size)
     done = 0
     loop = loop_of(kernel, max(work, result.size))
     while loop is None and done < result.size:
-        some = slice(done, done + CHUNK)
+        some = slice(done, done + BATCH)
         _by_the_clock(_row_by_row, kernel, [array[some] for array in flat], result[some])
-        done += CHUNK
+        done += BATCH
         loop = loop_of(kernel, result.size - done)
     # Step 3: the rest by the compiled loop
     if loop is not None and done < result.size:

@@ -18,10 +18,7 @@ from .dispatch import elementwise
 
 LONG = 100
 """Elements' time from which a scalar goes to a compiled loop too."""
-
-RECURRENCE_STEPS = 50.0
-
-TWOFOLD_STEPS = 2.0
+RECURRENCE_STEPS, TWOFOLD_STEPS = 50.0, 2.0
 """Steps of a zonal polynomial's recurrence that plain Python does in 10 us, in float and in twice the precision."""
 
 

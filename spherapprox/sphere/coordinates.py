@@ -30,8 +30,8 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
 
     Raises
     ------
-    ValueError
-        If a latitude is out of range or the shapes do not broadcast.
+    TypeError, ValueError
+        If an angle is no number or out of its range, the shapes do not broadcast, or `degrees` is no bool.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
     cos, sin = (cosdg, sindg) if degrees else (np.cos, np.sin)
     radius = cos(north)
     # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
-    return np.stack([radius * cos(east), radius * sin(east), sin(north)], axis=-1) + 0.0
+    return np.stack([radius * cos(east), radius * sin(east), sin(north)], axis=-1) + 0.0  # (..., 3)
 
 
 def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float64, Float64]:
@@ -122,7 +122,7 @@ def to_polar(x: ArrayLike) -> Float64:
     azimuth = np.arctan2(rows[:, 1], rows[:, 0])
     azimuth[azimuth < 0.0] += 2.0 * np.pi
     azimuth[azimuth >= 2.0 * np.pi] = 0.0  # a tiny negative angle rounds up to a full turn
-    return np.column_stack([colatitudes, azimuth + 0.0])
+    return np.column_stack([colatitudes, azimuth + 0.0])  # (n, dim)
 
 
 def from_polar(angles: ArrayLike) -> Float64:

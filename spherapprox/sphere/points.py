@@ -27,8 +27,8 @@ def distance(x: ArrayLike, y: ArrayLike) -> Float64:
 
     Raises
     ------
-    ValueError
-        If the rows are not of unit length, or the shapes do not fit.
+    TypeError, ValueError
+        If the rows are no numbers or not of unit length, or the shapes do not fit.
 
     Notes
     -----

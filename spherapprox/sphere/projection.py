@@ -24,8 +24,8 @@ def stereographic(x: ArrayLike) -> Float64:
 
     Raises
     ------
-    ValueError
-        If a row is the north pole, whose image is infinite.
+    TypeError, ValueError
+        If the rows are no points of a sphere, or one is the north pole, whose image is infinite.
 
     Examples
     --------

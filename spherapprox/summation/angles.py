@@ -35,7 +35,7 @@ def angle_mean(x: ArrayLike, control_points: ArrayLike, concentration: float, *,
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If rows have no unit length, or an option is out of its range.
 
     References

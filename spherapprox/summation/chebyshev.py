@@ -47,7 +47,7 @@ def coefficients(z: float, degree: int) -> tuple[Float64, Float64, float]:
     beyond, size, error = np.zeros(degree + 1), np.zeros(degree + 1), 2.0 * _EPS
     if z > 0.0:
         before, chebyshev = np.zeros((2, degree + 1))
-        chebyshev[0] = 1.0  # T_0, and T_1 after one step with half of T_0's share
+        chebyshev[0] = 1.0  # the coefficients of T_0; T_1 = s T_0, and T_(k+1) = 2 s T_k - T_(k-1)
         k = 0
         while k <= degree or log_tail(z, k - 1, GROWTH) > math.log(_EPS) - 5.0:
             if k > degree:

@@ -62,7 +62,7 @@ def tile_sums(
     t -= nearest[:, None]
     t *= -rate
     np.exp(t, out=t)
-    numerators = _sums(t, w) if angles is None else np.einsum("ij,ij->i", t, angles)[:, None]
+    numerators = _sums(t, w) if angles is None else np.einsum("ij,ij->i", t, angles)[:, None]  # (m, p)
     return Partial(nearest, numerators, t.sum(axis=1))
 
 
@@ -96,8 +96,8 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
         some = slice(first, first + PRODUCTS_CHAIN)
         t += np.einsum("ij,jk->ik", x[:, some], columns[some])
     # 4.8, products: t = 2 - 2 (<x, b> + delta_x + delta_b)
-    t -= x_defects[:, None]
-    t -= b_defects
+    t += x_defects[:, None]
+    t += b_defects
     t *= -2.0
     t += 2.0
     i, k = np.nonzero(t < NEAR)
@@ -108,7 +108,7 @@ def _from_products(x: Floats, b: Floats, x_defects: Float64, b_defects: Float64)
 
 
 def half_defects(rows: Floats) -> Float64:
-    """Return ``(|row|^2 - 1)/2`` of each row of about unit length, with an error far below its own rounding of 1.
+    """Return ``(1 - |row|^2)/2`` of each row of about unit length, with an error far below its own rounding of 1.
 
     Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
     """
@@ -116,4 +116,4 @@ def half_defects(rows: Floats) -> Float64:
     # 4.8, proof: |x|^2 - 1 = (sum h_i^2 - 1) + sum (x_i - h_i) (x_i + h_i)
     high = np.rint(rows * 2.0**26) / 2.0**26
     low = np.einsum("ij,ij->i", rows - high, rows + high)
-    return np.asarray(0.5 * ((np.einsum("ij,ij->i", high, high) - 1.0) + low))
+    return np.asarray(0.5 * ((1.0 - np.einsum("ij,ij->i", high, high)) - low))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -171,20 +171,10 @@ def evaluate(
 
 
 def evaluate_arrays(
-    points: Floats,
-    controls: Floats,
-    numbers: Floats,
-    concentration: float,
-    normalize: bool,
-    method: str,
-    rtol: float | None,
-    workers: int | None,
-    out: Floats | None,
-    *,
-    log: bool = False,
-    progress: bool = False,
+    points: Floats, controls: Floats, numbers: Floats, concentration: float, normalize: bool, method: str,
+    rtol: float | None, workers: int | None, out: Floats | None, *, log: bool = False, progress: bool = False,
     explain: bool = False,
-) -> tuple[Floats, Plan]:
+) -> tuple[Floats, Plan]:  # fmt: skip
     """Evaluate the sum of kernels from checked arrays and flags: the result of `evaluate`, and its plan."""
     # Step 1: check what is asked for
     check(method, rtol)
@@ -200,7 +190,7 @@ def evaluate_arrays(
     single = dtype == np.float32 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
     table = numbers.reshape(len(numbers), -1)  # (n, p)
     problem = Problem(points, controls, concentration / 2.0, dtype if single else _FLOAT64, table, normalize)
-    with _bar() if progress else _NO_BAR as bar:
+    with _bar() if progress else nullcontext(silent) as bar:
         wish = Wish(method, rtol, workers, bar, explain)
         answer, taken = (scaling.logarithms if log else scaling.sums)(problem, wish)
 
@@ -235,17 +225,9 @@ def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log:
     return replace(taken, rtol=taken.rtol + rounding, atol=taken.atol + float(limits.smallest_normal))
 
 
-def pair_bar(progress: bool) -> AbstractContextManager[Report]:
-    """Return the context of a progress bar over pairs, or of none."""
-    return _bar() if progress else _NO_BAR
-
-
-_NO_BAR = nullcontext[Report](silent)
-
-
 @contextmanager
 def _bar() -> Iterator[Report]:
-    """Show a progress bar."""
+    """Show a progress bar over pairs."""
     from tqdm.auto import tqdm
 
     with tqdm(total=0, unit="pair", unit_scale=True) as bar:

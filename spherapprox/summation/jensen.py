@@ -1,4 +1,4 @@
-"""Lower bounds of the largest sums, from two looks at the points: the scales of absolute errors.
+"""Lower bounds of the largest sums, the scales of absolute errors, from one pass over the points of each kind.
 
 By Jensen's inequality ``sum_k |w_k| exp(-rate |x - b_k|^2) >= W exp(-rate mean |x - b_k|^2)``, the mean taken with
 weights |w_k| of sum W: it is ``|x|^2 - 2 <x, c> + mean |b|^2``, c the centroid
@@ -60,7 +60,7 @@ class Scales:
         return (share + self.count) / self.least if self.least > 0.0 else np.inf
 
     def sharpened(self, state: Partial, each: float, normalize: bool) -> Scales:
-        """Return the scales that are seen from a result whose terms of weight 1 err by at most `each`.
+        """Return the scales raised to those of a result whose terms of weight 1 err by at most `each`.
 
         Quotients are by denominators as computed, whose least is known then.
         """
@@ -76,7 +76,7 @@ class Scales:
         return replace(self, largest=np.maximum(largest, seen), least=least)
 
     def summed(self, problem: Problem) -> Scales:
-        """Return the scales of sums, not quotients, after a look at some rows' sums of absolute terms."""
+        """Return the scales of sums, not quotients, raised to the sums of absolute terms at some rows."""
         few = _sampled(problem)
         seen = (few.numerators * np.exp(-problem.rate * few.shift)[:, None]).max(axis=0)
         return replace(self, largest=np.maximum(self.largest, seen[self.used]))
@@ -91,8 +91,8 @@ def _centroids(problem: Problem) -> tuple[Float64, Float64, Float64]:
         b = b.astype(np.float64, copy=False)
         w = np.concatenate([np.abs(w), np.ones((len(b), 1))], axis=1)  # (part, columns)
         total += w.sum(axis=0)
-        centre += np.einsum("ij,ik->jk", w, b)  # no BLAS, whose threads would stay awake beside ours
-        square += np.einsum("ij,i->j", w, np.einsum("ij,ij->i", b, b))
+        centre += np.einsum("ij,ik->jk", w, b)  # (columns, d); no BLAS, whose threads would stay awake beside ours
+        square += np.einsum("ij,i->j", w, np.einsum("ij,ij->i", b, b))  # (columns,)
     share = np.where(total > 0.0, total, 1.0)
     return total, centre / share[:, None], square / share
 

@@ -30,7 +30,7 @@ LARGEST_RANK = 2**22
 """Moments of all columns; each takes some 80 bytes, and 16 more for each thread."""
 LARGEST_DEGREE = 150
 COARSEST = 0.1
-"""No more than this is left out, so that computed denominators are near the true ones."""
+"""The largest truncation error, so that computed denominators are near the true ones."""
 SHARE = 0.5
 """What the polynomial may take of `rtol`; the rest is for roundings."""
 BLOCK_WORK = 4e8
@@ -46,9 +46,12 @@ when they leave the cache; for a coordinate of a point; for a point; and to load
 SLACK = 1.001
 """Room in the error's bound for products of roundings, and for those of the bound itself."""
 
+Counter = Callable[[int], object]
+"""Called with the number of points or pairs that are finished."""
+
 _UNIT = 2.0**-53
 _ready: list[bool] = []
-"""Not empty once the kernels are loaded in this process."""
+"""Not empty once this process has used the kernels."""
 
 
 def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Report) -> Sums:
@@ -195,9 +198,7 @@ def _degree(z: float, largest_log_tail: float, largest_log_size: float) -> int:
     return LARGEST_DEGREE + 1
 
 
-def _moments(
-    problem: Problem, plan: Layout, workers: int | None, report: Callable[[int], object]
-) -> tuple[Float64, float]:
+def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counter) -> tuple[Float64, float]:
     """Return the moments (q, ...) of all columns, the last for weights 1, and the additions that a term passes."""
     from .._kernels.summation.features import moments
 
@@ -227,12 +228,7 @@ def _moments(
 
 
 def _polynomials(
-    problem: Problem,
-    plan: Layout,
-    moments: Float64,
-    values: Float64,
-    workers: int | None,
-    report: Callable[[int], object],
+    problem: Problem, plan: Layout, moments: Float64, values: Float64, workers: int | None, report: Counter
 ) -> Float64:
     """Return the sums (m, q) from the moments and the polynomial's coefficients."""
     from .._kernels.summation.features import polynomials
@@ -290,14 +286,14 @@ def _factors(problem: Problem) -> float:
     return each * (2.0 if problem.normalize else 1.0) + float(np.finfo(problem.dtype).eps) / 2.0
 
 
-def _shares(pairs: int, steps: int, report: Callable[[int], object]) -> Callable[[int], object]:
+def _shares(pairs: int, steps: int, report: Counter) -> Counter:
     """Return a counter of steps that reports as large a share of the pairs."""
     done = [0, 0]
 
-    def heard(count: int) -> None:
+    def add(count: int) -> None:
         done[0] += count
         now = pairs * done[0] // steps
         report(now - done[1])
         done[1] = now
 
-    return heard
+    return add

@@ -38,9 +38,8 @@ class Problem:
     """The sums that are wanted: at x (m, d), over b (n, d), rate = lambda/2, computed in `dtype`.
 
     The weights are ``values 2^-octaves``, (n, p) from (n, p) and (p,); without values they are the angles between x and
-    b_k (p = 1). `normalize` says whether the sum without weights is wanted
-    too; `lifted`, that sums are multiplied by huge numbers later, so that tiny ones matter. `offset` (n,) adds to the
-    squared distances.
+    b_k (p = 1). `normalize` says whether the sum without weights is wanted too; `lifted`, that sums are multiplied by
+    huge numbers later, so that tiny ones matter. `offset` (n,) adds to the squared distances.
     """
 
     x: Floats

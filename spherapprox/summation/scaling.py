@@ -175,7 +175,7 @@ def logarithms(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
         answer = logarithm(scaled, problem.rate, problem.normalize)
     else:
         columns = [_log_column(problem, column, wish) for column in problem.values.T]
-        answer, taken = np.stack([column[0] for column in columns], axis=1), columns[0][1]
+        answer, taken = np.stack([column[0] for column in columns], axis=1), columns[0][1]  # (m, p)
         taken = replace(taken, rtol=max(column[1].rtol for column in columns))
         if problem.normalize:
             below, of_ones = _log_column(problem, np.ones(len(problem.b)), wish)

@@ -186,7 +186,7 @@ def _masses(table: Float64, normalize: bool) -> list[Float64]:
     # 4.11, the allowance: c_r
     scale = sizes.mean(axis=0)
     if normalize:
-        sizes, scale = np.concatenate([sizes, np.ones((len(sizes), 1))], axis=1), np.append(scale, 1.0)
+        sizes, scale = np.concatenate([sizes, np.ones((len(sizes), 1))], axis=1), np.append(scale, 1.0)  # (N, p+1)
     return [sizes[:, column] / scale[column] for column in np.flatnonzero(scale)]
 
 

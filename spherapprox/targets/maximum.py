@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks, harmonics
-from .._types import Float64, Int64
-from ..harmonics.columns import coefficient_table
+from .._types import Float64
+from ..harmonics.columns import coefficient_table, factors
 
 _COARSEST = 0.2
 """The first grid's slack: at degree n it has some 25 n^2 cells."""
@@ -72,15 +72,14 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     table, max_degree = coefficient_table(coefficients)
     _checks.shaped(table, "coefficients", ("(K+1)^2", "p"))
     slack = _checks.real(slack, "slack", minimum=1e-8, maximum=_COARSEST)
-    normalization = _checks.choice(normalization, "normalization", harmonics.NORMALIZATIONS)
-    degree = harmonics.degrees(max_degree)
+    factor, degree = factors(max_degree, normalization), harmonics.degrees(max_degree)
     n = int(degree[np.any(table != 0.0, axis=1)].max(initial=0))
     table, degree = table[: (n + 1) ** 2], degree[: (n + 1) ** 2]
     if n == 0:
         constant = float(np.linalg.norm(harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)))
         return FieldMaximum(constant, 0.0, constant, 0.0)
     rounding = 4.0 * (n + 1) ** 2 * 2.0**-52
-    sizes = np.linalg.norm(table, axis=1) * _schmidt_factors(degree, normalization)
+    sizes = np.linalg.norm(table, axis=1) * factor[degree]
     value_error, slope_error = rounding * float(sizes.sum()), rounding * float(sizes @ np.sqrt(degree * (degree + 1.0)))
 
     def norm(x: Float64) -> Float64:
@@ -99,13 +98,6 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     value_low, value_high = _largest(norm, n, slack, value_error)
     slope_low, slope_high = _largest(slope, n, slack, slope_error)
     return FieldMaximum(value_high, slope_high, value_low, slope_low)
-
-
-def _schmidt_factors(degree: Int64, normalization: str) -> Float64:
-    """Return the factors from Schmidt's functions to those of a normalisation."""
-    if normalization == "schmidt":
-        return np.ones(len(degree))
-    return np.asarray(np.sqrt((2.0 * degree + 1.0) / (1.0 if normalization == "orthonormal" else 4.0 * np.pi)))
 
 
 def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: float) -> tuple[float, float]:

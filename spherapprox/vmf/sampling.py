@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
+from .._threads import slices
 from .._types import Float64
 
 ROW_NUMBERS = 1 << 15
@@ -16,10 +16,9 @@ FEW_COLUMNS = 24
 """Rows of fewer columns are worked on column by column, or by einsum (tuned)."""
 
 
-def blocks(n: int, columns: int) -> Iterator[slice]:
+def blocks(n: int, columns: int) -> list[slice]:
     """Cut n rows into blocks of about `ROW_NUMBERS` numbers."""
-    rows = max(1, ROW_NUMBERS // columns)
-    return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
+    return slices(n, max(1, ROW_NUMBERS // columns))
 
 
 def squares(x: Float64) -> Float64:

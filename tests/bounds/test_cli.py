@@ -39,7 +39,7 @@ def test_study_writes_and_prints(capsys, tmp_path):
     assert sorted(p.name for p in out.iterdir()) == ["error.png", "study.csv", "study.json"]
 
 
-def test_year_and_concentration(capsys, tmp_path):
+def test_year_and_concentration_reach_the_study(capsys, tmp_path):
     options = ["--n", "50", "--points", "300", "--concentration", "25", "--year", "1900", "--out", str(tmp_path)]
     assert main(["study", *options]) == 0
     printed = capsys.readouterr().out

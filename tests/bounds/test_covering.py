@@ -33,7 +33,7 @@ def test_printed_covering_numbers(dim, radius, lower, greedy, volume, rogers):
 
 
 @pytest.mark.parametrize(("dim", "radius", "log10"), [(8, 0.1, 10.43), (16, 0.05, 23.76), (2, 0.1, 3.2045)])
-def test_random_then_fill(dim, radius, log10):
+def test_random_then_fill_has_the_printed_counts(dim, radius, log10):
     assert covering_number(radius, dim=dim, method="random").log10 == pytest.approx(log10, abs=0.00501)
 
 
@@ -318,7 +318,7 @@ def test_lattice_cover_can_be_built(dim, radius, tries):
     assert np.mean([len(points) for points in covers]) == pytest.approx(cubes, rel=0.05)
 
 
-def test_volume_of_the_cubes():
+def test_the_volume_of_the_cubes_is_bounded_closely():
     def spread(x, y):
         s = math.hypot(x, y)
         return math.atan(s) / s / (1 + s * s)
@@ -374,7 +374,7 @@ def test_two_caps_cover_at_a_right_angle_and_one_at_two():
         ("fejes-toth", 3, 0.1, "dim = 2"),
     ],
 )
-def test_outside_the_range(method, dim, radius, condition):
+def test_outside_its_range_a_method_is_trivial(method, dim, radius, condition):
     outside = covering_number(radius, dim=dim, method=method)
     assert outside.value == (1.0 if method in NECESSARY else math.inf)
     assert condition in outside.failed

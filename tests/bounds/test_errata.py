@@ -189,7 +189,7 @@ def test_310_the_inner_map_jumps_and_the_outer_one_is_steep():
     assert quotients[-1] > 1e4
 
 
-def test_311_misprints():
+def test_311_the_misprints_are_off():
     # (B.11) ends in "=": the ratio is larger than the bound it is said to equal
     last = special.iv_ratio(2.5, 10.0)
     assert last > 10.0 / (3.5 + math.hypot(10.0, 3.5)) * 1.01

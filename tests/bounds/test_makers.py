@@ -150,6 +150,6 @@ def test_command_takes_names_of_makers(capsys):
         (lambda: plot.partition_figure(EqualMeasurePartition(2, 10**6)), r"'partition' must have at most 20000 cells"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from bounds import ladder, plot, prefix_length, rungs
+from bounds import covering_number, ladder, plot, prefix_length, rungs
 
 pytestmark = pytest.mark.usefixtures("coarse_figures")
 
@@ -24,6 +24,12 @@ def test_table_marks_the_heads_that_float64_does_not_have():
     assert marked == ["sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank"]
     assert any(line.startswith("*  no head in float64 has it") for line in lines)
     assert "*" not in rungs.table([prefix_length(0.1, dim=2, theorem="sharp-core-spectral", concentration=300.0)])
+
+
+def test_bounds_of_covering_numbers_are_tabulated_too():
+    cover = covering_number(0.1, dim=8)
+    assert rungs.table([cover]).splitlines()[-1].startswith("lattice")
+    assert rungs.records([cover])[0]["in_float64"]
 
 
 def test_hypotheses_are_all_there():
@@ -66,7 +72,7 @@ def test_curves_are_the_ladders(over_eps):
     assert high[1] == prefix_length(0.2, dim=8).log10
 
 
-def test_curves_over_dim():
+def test_curves_over_dim_have_gaps_where_theorems_fail():
     found = rungs.curves(0.5, dim=[1, 8])
     assert found.over == "dim"
     assert found.fixed == 0.5

@@ -175,7 +175,7 @@ def test_an_error_that_can_be_none_is_refused(lower, upper, at, complaint):
         validate(head, target, error=ErrorInterval(lower, upper, np.array(at)))
 
 
-def test_a_constant_target():
+def test_bounds_hold_for_a_constant_target():
     constant = Target(lambda x: np.full(len(x), 3.0), 2, lipschitz=0.0, sup_norm=3.0)
     partition = EqualMeasurePartition(2, 200)
     for kind in (CoreHead, SplitHead):

@@ -137,7 +137,7 @@ class TestStudy:
 
     @pytest.mark.usefixtures("short_search")
     @pytest.mark.parametrize(("p", "reference"), [(None, "4.12"), (1, "4.12"), (9, "4.14"), (10, "4.14")])
-    def test_theorem_of_the_thesis(self, p, reference):
+    def test_the_thesis_is_asked_for_as_many_components(self, p, reference):
         def coordinates(x):
             return x[:, 0] if p is None else np.concatenate([x, x], axis=1)[:, :p]
 

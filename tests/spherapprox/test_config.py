@@ -1,10 +1,14 @@
+import configparser
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from spherapprox import show_config
+from spherapprox.config import OPTIONAL, REQUIRED
 
 
 def test_config_tells_what_is_there(capsys):
@@ -20,6 +24,15 @@ def test_config_tells_what_is_there(capsys):
     for title in found:
         assert f"{title}:" in printed
     assert found["versions"]["numba"] in printed
+
+
+def test_every_extra_is_reported():
+    extras = configparser.ConfigParser()
+    extras.read(Path(__file__).parents[2] / "setup.cfg", encoding="utf-8")
+    stated = extras["options.extras_require"]
+    used = " ".join(packages for extra, packages in stated.items() if extra not in ("test", "lint"))
+    assert set(re.findall(r"[a-z][\w-]+", used)) == set(OPTIONAL)
+    assert not set(REQUIRED) & set(OPTIONAL)
 
 
 def test_config_of_a_folder_that_cannot_be_made(tmp_path):

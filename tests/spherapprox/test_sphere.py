@@ -44,7 +44,7 @@ def test_distance_matches_mpmath_near_and_far(dim, seed, exponent):
     assert abs(float(sphere.distance(x, -y)) + float(sphere.distance(x, y)) - np.pi) < 2e-15
 
 
-def test_distance_in_high_dimension():
+def test_distance_keeps_its_digits_in_high_dimension():
     rng = np.random.default_rng(1)
     x = sphere.uniform(2000, 1, rng)[0]
     y = turned(x, 1e-9, rng)
@@ -52,7 +52,7 @@ def test_distance_in_high_dimension():
     assert abs(float(sphere.distance(x, y)) - truth) <= 4e-15 * truth
 
 
-def test_distance_special_values_and_axioms():
+def test_distance_is_a_metric_that_broadcasts():
     x = sphere.uniform(5, 40, 2)
     table = sphere.distance(x[:, None], x)
     assert table.shape == (40, 40)
@@ -115,7 +115,7 @@ def test_polar_round_trip(dim, seed):
         assert np.allclose(angles[:, 0], sphere.distance(x, np.eye(dim + 1)[-1]), rtol=1e-14)
 
 
-def test_poles_and_the_seam_of_the_azimuth():
+def test_angles_of_poles_and_of_the_seam_are_exact():
     assert np.allclose(sphere.to_polar([[0.0, 0.0, 1.0]])[0, 0], 0.0)
     assert sphere.to_polar([[0.0, 0.0, -1.0]])[0, 0] == np.pi
     assert np.allclose(sphere.to_polar([[0.0, -1.0]]), 1.5 * np.pi)
@@ -183,7 +183,7 @@ def test_uniform_is_uniform_seeded_and_unit():
         (lambda: sphere.uniform(2, 3, rng=-1), r"'rng' must be at least 0, got -1"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 

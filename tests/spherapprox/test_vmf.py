@@ -829,7 +829,7 @@ NORTH = [0.0, 0.0, 1.0]
         ),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

@@ -7,6 +7,7 @@ import math
 from ..._bound import Bound
 from ..._problem import Problem
 from ..._registry import Prefix, Promise, Theorem
+from .._search import log_sum
 from ..requirements import CELLS
 from . import lemmas
 from ._printed import assumptions, printed_count, ragozin_of
@@ -32,10 +33,8 @@ def core_error(concentration: float, radius: float, problem: Problem) -> float:
     smooth = math.log(
         lemmas.convolution_error(concentration, problem.dim, lipschitz=lip, ragozin=constant, harmonic=problem.harmonic)
     )
-    slope = lemmas.log_modulus(concentration, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm)
-    riemann = lemmas.log_riemann_error(slope, radius)
-    high, low = max(smooth, riemann), min(smooth, riemann)
-    return high + math.log1p(math.exp(low - high))
+    slope = lemmas.log_modulus(concentration, problem.dim, lipschitz=lip, sup_norm=problem.sup_norm)
+    return log_sum(smooth, lemmas.log_riemann_error(slope, radius))
 
 
 def _error(prefix: Prefix) -> Promise:

@@ -12,6 +12,8 @@ from spherapprox import _checks
 from spherapprox._scalars.gamma import log_gamma_half_ratio
 from spherapprox._types import Float64
 
+from ..._problem import LARGEST_DIM
+
 LARGEST_DEGREE = 10_000
 PANEL = 16
 MOST_NODES = 2**15
@@ -55,7 +57,7 @@ def zonal_harmonic_norms(function: Callable[[Float64], Any], dim: int, max_degre
     array([0., 1., 0., 0.])
     """
     _checks.callable_(function, "function")
-    m = _checks.dimension(dim, maximum=10**6)
+    m = _checks.dimension(dim, maximum=LARGEST_DIM)
     n = _checks.integer(max_degree, "max_degree", minimum=0, maximum=LARGEST_DEGREE)
     if n > 0 and 0.5 * _log_harmonics(n, m) > math.log(NOISE / 2e-16):
         raise ValueError(f"'max_degree' must be smaller for dim = {m}, got {n}: floats cannot resolve so high a degree")

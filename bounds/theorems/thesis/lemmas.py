@@ -18,6 +18,7 @@ from spherapprox.vmf import VonMisesFisher
 
 from ...covering import log_rogers_constant
 from ...ragozin import approximation_error
+from .._search import log_sum
 from ._arguments import checked
 
 _LOG_LARGEST = 460.0
@@ -203,9 +204,8 @@ def log_modulus(concentration: float, dim: int, *, lipschitz: float, sup_norm: f
 
 
 def _log_modulus(log_concentration: float, dim: int, lipschitz: float, sup_norm: float) -> float:
-    log_l, log_r = math.log(lipschitz), log_concentration + math.log(sup_norm)
-    top = max(log_l, log_r)
-    return top + math.log1p(math.exp(min(log_l, log_r) - top)) + log_peak(log_concentration, dim)
+    slope = log_sum(math.log(lipschitz), log_concentration + math.log(sup_norm))
+    return slope + log_peak(log_concentration, dim)
 
 
 @checked

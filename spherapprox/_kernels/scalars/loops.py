@@ -37,7 +37,7 @@ def perron_block(v, x, p, rest):  # type: ignore[no-untyped-def]
         top[i] = 1.0
         below[i] = 2.0 / (b + math.sqrt(b * b - 4.0 * c))
         short += v[i] + x[i] >= SHORT_FROM
-    # the first steps count for nothing where SHORT ones suffice
+    # pairs for which SHORT steps suffice wait through the first ones
     if short < n:
         for k in range(LONG, SHORT, -1):
             for i in range(n):

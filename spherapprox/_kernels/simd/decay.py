@@ -45,6 +45,9 @@ _MANTISSA_BITS = {types.float64: 52, types.float32: 23}
 _TABLE_BITS = {types.float64: 4, types.float32: 5}
 _SUFFIX = {types.float64: "pd", types.float32: "ps"}
 
+HIGH, LOW, MOST = range(3)
+"""Places of the constants in the array of `decay_table`."""
+
 
 def decay_constants(rate: float, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
     """Return high, low, most: ``-rate log2(e)`` in two parts, and a t from which on ``exp(-rate t)`` is 0."""
@@ -60,7 +63,7 @@ def decay_constants(rate: float, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
 def decay_table(constants: Any, like: Any) -> Any:
     """Return the constants in an array of a type: the exponentials have no registers left for them."""
     table = np.empty(3, like.dtype)
-    table[0], table[1], table[2] = constants.high, constants.low, constants.most
+    table[HIGH], table[LOW], table[MOST] = constants.high, constants.low, constants.most
     return table
 
 
@@ -98,7 +101,7 @@ def decay_beyond(typing_context: Any, t: Any, least: Any, table: Any) -> Any:
 def _numbers(context: Any, builder: Any, t: Any, array_type: Any, array: Any) -> list[Any]:
     """Return vectors of the three numbers of `decay_table`."""
     kind = context.get_value_type(t).element
-    places = (ir.Constant(ir.IntType(64), i) for i in range(3))
+    places = (ir.Constant(ir.IntType(64), i) for i in (HIGH, LOW, MOST))
     addresses = (emit.address(context, builder, array_type, array, place) for place in places)
     return [emit.broadcast(builder, builder.load(address), kind) for address in addresses]
 
@@ -123,7 +126,7 @@ def _reduced(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any, bits
 
 
 def _by_table(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
-    """AVX-512: a table of fractional powers in two registers, and scaling by an integer power."""
+    """Return exponentials by AVX-512: a table of fractional powers in two registers, scaled by an integer power."""
     kind, bits, suffix = vectors[0].type, _TABLE_BITS[t.scalar], _SUFFIX[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduced(builder, t, vectors, high, low, bits)
@@ -146,7 +149,7 @@ def _declare(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
 
 
 def _by_bits(builder: Any, t: Any, vectors: list[Any], high: Any, low: Any) -> list[Any]:
-    """Any machine: a longer polynomial, and the integer power added to the exponent's bits."""
+    """Return exponentials on any machine: a longer polynomial, the integer power added to the exponent's bits."""
     kind, bits = vectors[0].type, _MANTISSA_BITS[t.scalar]
     word = ir.VectorType(ir.IntType(t.scalar.bitwidth), t.lanes)
     shifted, n, f = _reduced(builder, t, vectors, high, low, 0)

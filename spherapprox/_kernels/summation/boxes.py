@@ -36,21 +36,17 @@ from .layout import NEAR_BLOCK
 BUNDLE = 16
 """Blocks in a bundle, but the last."""
 LANES = BYTES // 8
-"""Boxes that are looked at together: pad their number to a multiple of it, with `fill`."""
+"""Boxes in a vector: pad their number to a multiple of it, with `fill`."""
 
 
 class Limits(NamedTuple):
-    """The numbers that decide which blocks matter.
-
-    The rate; ``log(N / rtol)``; the exponent from which on nothing matters; that from which on a plain sum would
-    underflow; a bound of the relative error of computed squared distances, and more.
-    """
+    """The numbers that decide which blocks matter."""
 
     rate: float
-    cut: float
-    most: float
-    lost: float
-    slack: float
+    cut: float  # 4.11, the allowance: log(N / epsilon)
+    most: float  # the exponent from which on nothing matters
+    lost: float  # that from which on a plain sum would underflow
+    slack: float  # 4.11, rounding: delta
 
 
 class Tree(NamedTuple):

@@ -54,7 +54,7 @@ def _together(keys: NDArray[np.uint64], parts: Int64) -> Int64:
         numbers = keys[first:last] >> np.uint64(32)
         if (numbers[FEW:] == numbers[:-FEW]).any():
             ends = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1], [True]])) + first
-            runs = np.stack([ends[:-1], ends[1:]], axis=1)
+            runs = np.stack([ends[:-1], ends[1:]], axis=1)  # (runs, 2)
             found.append(runs[runs[:, 1] - runs[:, 0] > FEW])
     return np.concatenate(found)
 

@@ -41,16 +41,12 @@ ROUNDING = 1.5 * 2.0**26
 
 
 class Constants(NamedTuple):
-    """The numbers that the kernels derive from the rate.
+    """The numbers that the kernels derive from the rate."""
 
-    ``-rate log2(e)`` in two parts, the t from which on ``exp(-rate t)`` is 0, and that below which t is computed by
-    differences.
-    """
-
-    high: Any
-    low: Any
-    most: Any
-    near: Any
+    high: Any  # -rate log2(e)
+    low: Any  # what its rounding leaves
+    most: Any  # the t from which on exp(-rate t) is 0
+    near: Any  # that below which t is computed by differences
 
 
 @lru_cache(64)

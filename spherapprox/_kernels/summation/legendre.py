@@ -20,7 +20,7 @@ from ..simd.vectors import load, multiply, multiply_add, spread, store, zeros
 
 LANES = BYTES // 8
 MARGIN = 100.0
-"""Orders m above ``degree sin(theta)`` by this and 1 % of the degree, where P_lm is below 1e-30, are left out."""
+"""Orders m above ``1.01 degree sin(theta)`` by this, where P_lm is below 1e-30, are left out."""
 
 _STEP = 2.0**900
 _LOW, _HIGH = 2.0**-450, 2.0**450

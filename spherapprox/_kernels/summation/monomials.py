@@ -142,12 +142,12 @@ def layout(d: int, degree: int) -> Layout:
     choose = np.array([[math.comb(i + j, i) for j in range(degree + 1)] for i in range(degree + 1)], np.float64)
     source, scale, power = [], [], []
     for group in range(len(used) - 1, -1, -1):
-        j = np.arange(used[group] - 1, -1, -1)[:, None]
+        j = np.arange(used[group] - 1, -1, -1)[:, None]  # (used, 1)
         here = MANY * group + np.arange(MANY)  # (MANY,)
         i = np.minimum(here, rows - 1)
         i_degree, j_degree = degrees[i], second.degrees[j]
         fits = (here < rows) & (i_degree + j_degree <= degree)
-        place = offsets[i // FEW] + j // FEW * FEW**2 + i % FEW * FEW + j % FEW
+        place = offsets[i // FEW] + j // FEW * FEW**2 + i % FEW * FEW + j % FEW  # (used, MANY)
         source.append(np.where(fits, place, 0).ravel())
         weight = choose[i_degree, j_degree] * first.multinomials[i] * second.multinomials[j]
         scale.append(np.where(fits, weight, 0.0).ravel())

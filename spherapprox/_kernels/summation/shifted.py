@@ -18,7 +18,7 @@ import numpy as np
 from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.angles import angle_block
-from ..simd.decay import decay_beyond, decay_table
+from ..simd.decay import MOST, decay_beyond, decay_table
 from ..simd.registers import (
     add_weighted,
     block_zeros,
@@ -110,7 +110,7 @@ def add_block(tile, b, w, first, last, angles, table, state):
     before = load_like(near, 0, row_zeros(tile))
     here = _distances(tile, b, first, last, buffer)
     least = row_minima(before, here)
-    if smallest(subtract(here, least)) >= table[2]:
+    if smallest(subtract(here, least)) >= table[MOST]:
         return  # all exponentials are 0
     # Step 2: scale the sums of earlier blocks to the new minima
     scale = decay_beyond(before, least, table)

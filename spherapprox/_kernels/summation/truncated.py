@@ -104,8 +104,8 @@ def near_blocks(tile, tree, near, ids, count, bound, limits, need, box, found):
     """Write the first rows of blocks that matter to the points of a tile (d or more, size), in order.
 
     ``near``, ``ids``: the boxes of `count` candidates, and which blocks these are; ``bound``: one of -log L for all
-    rows; ``need`` (size,), ``box`` (2d,), ``found``: room. Returns the number of blocks, negated where no row's sum is
-    known to be as large as LOST says.
+    rows; ``need`` (size,), ``box`` (2d,), ``found``: room. Returns the number of blocks, negated where the bound of
+    -log L is above ``limits.lost``, and finite, in every row.
     """
     d, size, n = box.size // 2, tile.shape[1], near.shape[1]
     last = (count + LANES - 1) // LANES * LANES

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .tensors import attention_path, check, hold, in_parts, make_options
+from .tensors import Stateful, attention_path, check, hold, in_parts, make_options
 
 if TYPE_CHECKING:
     from ..classical import ClassicalHead
 
 
-class ClassicalAttention(torch.nn.Module):
+class ClassicalAttention(Stateful):
     """A `ClassicalHead` as `torch.nn.MultiheadAttention`, of one head, over the prefix and the inputs.
 
     Parameters
@@ -45,6 +45,7 @@ class ClassicalAttention(torch.nn.Module):
     array([1.858149, 1.999997])
     """
 
+    scalars = ("dim", "n_outputs", "interaction", "largest_logit")
     prefix: Any
 
     def __init__(self, head: ClassicalHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
@@ -92,15 +93,6 @@ class ClassicalAttention(torch.nn.Module):
             outputs = in_parts(attend, inputs, rows * max(self.prefix.shape[1], inputs.shape[1]))
         result = outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
         return result if x.ndim == 3 else result[0]
-
-    def get_extra_state(self) -> dict[str, Any]:
-        """Return the scalars of the state_dict, which are no tensors."""
-        return {name: getattr(self, name) for name in ("dim", "n_outputs", "interaction", "largest_logit")}
-
-    def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Restore the numbers of `get_extra_state`."""
-        for name in self.get_extra_state():
-            setattr(self, name, state[name])
 
     def embed(self, x: Any) -> Any:
         """Return the tokens of inputs.

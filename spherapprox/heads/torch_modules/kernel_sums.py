@@ -8,15 +8,16 @@ import numpy as np
 import torch
 
 from ..._types import Floats
-from .tensors import attention_path, check, hold, in_parts, make_options
+from .tensors import Stateful, attention_path, check, hold, in_parts, make_options
 
 if TYPE_CHECKING:
     from ..head import Head
 
 
-class _Rows(torch.nn.Module):
+class _Rows(Stateful):
     """Control points and values as tensors, and the concentration as a number."""
 
+    scalars = ("concentration",)
     control_points: Any
     values: Any
 
@@ -55,14 +56,6 @@ class _Rows(torch.nn.Module):
     def _evaluate(self, rows: Any) -> Any:
         """Return the head's values at rows, (m, p) or (m,)."""
         raise NotImplementedError
-
-    def get_extra_state(self) -> dict[str, float]:
-        """Return the scalars of the state_dict, which are no tensors."""
-        return {"concentration": self.concentration}
-
-    def set_extra_state(self, state: dict[str, float]) -> None:
-        """Restore the numbers of `get_extra_state`."""
-        self.concentration = float(state["concentration"])
 
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -22,9 +22,23 @@ NUMBERS = 2**24
 LOGIT_ROUNDING = 0.01
 """Roundings of logits beyond which gradients need that logits are not computed twice."""
 
-
 UNIT_TOLERANCE = (1e-3, 1e-2)
 """Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
+
+
+class Stateful(torch.nn.Module):
+    """A module whose scalars, which are no tensors, are in its state_dict too."""
+
+    scalars: ClassVar[tuple[str, ...]]
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """Return the scalars of the state_dict, which are no tensors."""
+        return {name: getattr(self, name) for name in self.scalars}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Restore the scalars of `get_extra_state`."""
+        for name in self.scalars:
+            setattr(self, name, state[name])
 
 
 def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def covering_interval(
     """
     rows = _checks.rows(points, "points").astype(np.float64)
     rtol = _checks.real(rtol, "rtol", minimum=0.0)
-    budget = _checks.integer(budget, "budget", minimum=0, maximum=_MOST_BUDGET, why="no machine makes larger hulls")
+    budget = _checks.integer(budget, "budget", minimum=0, maximum=_MOST_BUDGET, limit="no machine makes larger hulls")
     workers, progress = _checks.workers(workers), _checks.flag(progress, "progress")
     generator = _checks.generator(rng)
     _checks.memory(48.0 * rows.size, f"the covering radius of {len(rows)} points", "take fewer points")

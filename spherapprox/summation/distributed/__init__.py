@@ -126,16 +126,9 @@ def evaluate(
     dtype = np.result_type(rows, controls.first, table.first)
     single = dtype == np.float32 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
     recipe = tasks.Recipe(
-        rate=concentration / 2.0,
-        dtype=np.dtype(np.float32 if single else np.float64),
-        shape=table.first.shape[1:],
-        normalize=normalize,
-        log=log,
-        method=method,
-        rtol=rtol,
-        centers=controls.rule,
-        values=table.rule,
-    )
+        rate=concentration / 2.0, dtype=np.dtype(np.float32 if single else np.float64), shape=table.first.shape[1:],
+        normalize=normalize, log=log, method=method, rtol=rtol, centers=controls.rule, values=table.rule,
+    )  # fmt: skip
     _checks.memory(8.0 * len(rows) * recipe.p, "the result", "pass x in parts")
     size = chunks or tasks.sizes(len(rows), controls.n, rows.shape[1] - 1, recipe.p)
     with driver.connected(client, n_workers) as found:

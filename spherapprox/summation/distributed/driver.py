@@ -90,13 +90,13 @@ def run(
     try:
         with tqdm(total=total, unit="task", disable=not progress) as bar, dask.config.set(QUIET):
             while True:
-                # Step 1: send tasks, as many as keep all threads busy.
+                # Step 1: send tasks, as many as keep all threads busy
                 for future, place in islice(tasks, max(0, AHEAD * max(1, threads(client)) - len(flight))):
                     flight[future] = place
                     arrivals.add(future)
                 if not flight:
                     return result
-                # Step 2: unite what has arrived.
+                # Step 2: unite the states that have arrived
                 batch = arrivals.next_batch()
                 for future, state in zip(batch, _states(client, batch), strict=True):
                     tree, index = flight.pop(future)

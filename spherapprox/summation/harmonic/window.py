@@ -47,7 +47,7 @@ def window(degree: int, n: int) -> Window:
     frequencies = np.arange(degree + 1.0) / n
     transform = _transform(frequencies, beta)  # (L + 1,)
     aliases = np.concatenate([np.arange(1, ALIASES), -np.arange(1, ALIASES + 1)])  # |frequency| < ALIASES - 1/2
-    total = np.abs(_transform(frequencies[:, None] + aliases, beta)).sum(axis=1)
+    total = np.abs(_transform(frequencies[:, None] + aliases, beta)).sum(axis=1)  # (L + 1,)
     total += _far_aliases(beta)
     # 4.9 (b): alpha, not decreasing
     return Window(n, _polynomials(beta), transform, np.maximum.accumulate(total / transform))
@@ -96,7 +96,7 @@ def _polynomials(beta: float) -> Float64:
     """Return coefficients of the window at each of its grid points, in 2 f - 1 for a point f beyond a grid point."""
     from scipy.special import i0e
 
-    quarters = np.outer(np.arange(POLYNOMIAL), 2 * np.arange(POLYNOMIAL) + 1) % (4 * POLYNOMIAL)
+    quarters = np.outer(np.arange(POLYNOMIAL), 2 * np.arange(POLYNOMIAL) + 1) % (4 * POLYNOMIAL)  # (degrees, nodes)
     cosines = np.cos(math.pi / (2 * POLYNOMIAL) * quarters)  # of k (i + 1/2) pi / POLYNOMIAL
     nodes = cosines[1]
     place = np.arange(WIDTH) - (WIDTH // 2 - 1) - 0.5 * (nodes[:, None] + 1.0)  # (nodes, WIDTH)
@@ -107,7 +107,7 @@ def _polynomials(beta: float) -> Float64:
     series = np.einsum("ki,ij->kj", cosines, values) * (2.0 / POLYNOMIAL)  # (degrees, WIDTH)
     series[0] *= 0.5
     result = aligned_zeros((POLYNOMIAL, WIDTH))
-    np.einsum("kj,ki->ji", _powers(), series, out=result)
+    np.einsum("kj,ki->ji", _powers(), series, out=result)  # (powers, WIDTH)
     return result.ravel()
 
 

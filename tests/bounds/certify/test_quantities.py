@@ -18,7 +18,7 @@ from bounds import certify, prefix_length, ragozin, thesis
 from bounds._problem import Problem
 from bounds.api import PREFIX_LENGTH
 from bounds.certify import CertificationError, Enclosure, certified
-from bounds.covering import METHODS, covering_bound
+from bounds.covering import METHODS, TABLE, covering_bound
 from spherapprox import special
 from spherapprox.vmf import VonMisesFisher
 
@@ -194,6 +194,15 @@ def test_float64_covering_numbers_lie_near(dim, radius, method):
     else:
         with pytest.raises(CertificationError, match="needs"):
             certify.log_covering_number(radius, dim=dim, method=method)
+
+
+@pytest.mark.parametrize("method", TABLE)
+def test_every_covering_method_has_its_proof(method):
+    dim, radius = {"circle": (1, 0.7), "fejes-toth": (2, 0.7), "rogers": (4, 0.1), "polytope": (4, 1.0)}.get(
+        method, (4, 0.7)
+    )
+    enclosed = certify.log_covering_number(radius, dim=dim, method=method, digits=16)
+    assert covering_bound(radius, dim, method).log == pytest.approx(float(enclosed.midpoint), rel=1e-13)
 
 
 def problems(seed, count):

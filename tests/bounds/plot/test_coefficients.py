@@ -1,3 +1,5 @@
+"""The figure of errors by rule: curves, their names, and the rounding unit."""
+
 import io
 
 from bounds import plot

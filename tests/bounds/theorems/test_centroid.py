@@ -110,7 +110,7 @@ def test_nothing_smaller_would_do_to_first_order():
     assert 0.5 < measured / math.exp(log_centroid_variation(lam, rho, 1)) < 1.0
 
 
-def test_error_and_prefix_length():
+def test_the_error_is_its_formula_and_the_prefix_shorter_than_at_centres():
     lam, rho = 1750.0, 2e-3
     d2 = math.exp(log_centroid_variation(lam, rho, 8))
     mean = VonMisesFisher(8, lam).mean_angle(0.5)

@@ -82,7 +82,7 @@ def test_the_zero_head(theorem):
 
 
 @both
-def test_ends_of_the_ranges(theorem):
+def test_prefixes_are_finite_at_the_ends_of_the_ranges(theorem):
     prefix = THEOREMS[theorem][0]
     for arguments in ((1e-60, 10**6, 1e10), (1e-60, 1, 1e-59), (1e-12, 10**4, 1.0), (1.5, 10**6, 1e90), (50.0, 2, 51)):
         assert math.isfinite(prefix(problem(*arguments)).log)
@@ -101,7 +101,7 @@ def test_too_small_a_concentration_promises_nothing(theorem):
 
 
 def test_core_is_the_shorter_one_where_it_is_known_to_be():
-    # MATH's table, greedy cover: 30.4 and 7.16 decades
+    # the printed table, greedy cover: 30.4 and 7.16 decades
     core_bound = prefix_length(0.1, dim=8, theorem="sharp-core", covering="greedy")
     assert core_bound.radius == pytest.approx(3.23e-4, rel=2e-3)
     assert core_bound.concentration == pytest.approx(2.84e3, rel=0.05)  # the optimum is flat
@@ -165,7 +165,7 @@ def test_the_peak_of_a_function_takes_few_calls(top, start, skew, floor):
     def function(x):
         calls.append(x)
         z = x - top
-        return -math.sqrt(1.0 + z * z) - skew * math.tanh(z) + skew * z if x > floor else search._NEVER
+        return -math.sqrt(1.0 + z * z) - skew * math.tanh(z) + skew * z if x > floor else search.NEVER
 
     x = search.peak(function, start, floor, -100.0)
     step = 1e-4

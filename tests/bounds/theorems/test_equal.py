@@ -48,7 +48,7 @@ def test_error_by_brute_force(dim, lam, rho):
 
 
 @pytest.mark.parametrize(("lam", "rho"), [(1600.0, 0.0209), (3200.0, 0.0412), (6400.0, 0.0608), (25600.0, 0.0859)])
-def test_table_of_radii(lam, rho):
+def test_the_printed_radii_are_reproduced(lam, rho):
     bound = equal(Problem.checked(0.1, 8, concentration=lam))
     assert bound.radius == pytest.approx(rho, abs=0.000051)
     assert bound.log == pytest.approx(-log_cap_measure(8, bound.radius / 6), rel=1e-12)

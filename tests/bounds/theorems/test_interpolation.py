@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 from bounds._problem import Problem
 from bounds.ragozin import approximation_error
 from bounds.theorems import _degrees
-from bounds.theorems.interpolation import interpolation, interpolation_error
+from bounds.theorems.interpolation import interpolation
 from bounds.theorems.rank import log_rank_points, rank
 from spherapprox import sphere
+
+
+def interpolation_error(lam, tail_degree, degree, dim, norm):
+    """N rho_g |p|/a_n (4.G), p of degree n <= g and L2 norm |p|, N = dim P_g Fekete points."""
+    log = _degrees.log_tail(tail_degree, lam, dim) - _degrees.log_eigenvalue(degree, lam, dim)
+    log += _degrees.log_polynomials(tail_degree, dim) + math.log(norm)
+    return math.exp(log) if log < 700.0 else math.inf
 
 
 def polynomials(degree, dim):

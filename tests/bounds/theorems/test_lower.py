@@ -30,7 +30,7 @@ def at(theorem, eps, dim, **arguments):
 
 
 @pytest.mark.parametrize(("eps", "dim", "log10"), [(0.5, 8, 3.37), (0.1, 8, 8.87), (0.1, 16, 17.0), (0.1, 2, 2.60)])
-def test_lower_by_volume(eps, dim, log10):
+def test_lower_is_one_over_the_measure_of_a_cap(eps, dim, log10):
     bound = at(lower, eps, dim, covering="greedy")
     assert bound.log10 == pytest.approx(log10, abs=0.02)
     assert bound.log == pytest.approx(-float(log_cap_measure(dim, eps)), rel=1e-13)

@@ -14,9 +14,15 @@ from bounds._problem import Problem
 from bounds.ragozin import approximation_error
 from bounds.theorems import _degrees
 from bounds.theorems._approximation import log_sobolev_tail
-from bounds.theorems.spectral import spectral, spectral_error
+from bounds.theorems.spectral import log_spectral_error, spectral
 from spherapprox import CoreHead, evaluate, harmonics, points, sphere, sup_error, targets
 from spherapprox.vmf import VonMisesFisher
+
+
+def spectral_error(lam, tail_degree, degree, dim, norm):
+    """rho_g |p|/a_n (4.7), p of degree n <= g and L2 norm |p|."""
+    log = log_spectral_error(lam, tail_degree, degree, dim) + math.log(norm)
+    return math.exp(log) if log < 700.0 else math.inf
 
 
 def corrected_head(coefficients, rule, lam):

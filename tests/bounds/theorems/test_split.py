@@ -50,7 +50,7 @@ def test_monotone_in_eps_over_all_ranges(theorem, dim):
 
 
 @pytest.mark.parametrize("theorem", [split_mean, split_nearest])
-def test_ends_of_the_ranges(theorem):
+def test_prefixes_are_finite_at_the_ends_of_the_ranges(theorem):
     for arguments in ((1e-60, 10**6), (1e-60, 1), (1.5, 10**6), (3.1, 1)):
         assert 0.0 < theorem(Problem(*arguments)).log < math.inf
     assert theorem(Problem(1e90, 2)).value == 1.0

@@ -6,8 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from bounds.theorems import _squares
-from bounds.theorems._squares import averaged_spheres, integer_spheres, log_arcs, representations, rotation_trees
+from bounds.covering.lattice import log_ball
+from bounds.theorems._squares import (
+    averaged_spheres,
+    integer_spheres,
+    log_arcs,
+    log_close_pairs,
+    log_power_gap,
+    representations,
+    rotation_trees,
+)
 
 
 def lattice_points(d, radius):
@@ -96,26 +104,26 @@ def test_shell_and_pair_counts(d, outer, inner, chord):
     points, norms = lattice_points(d, outer)
     shell = norms > inner**2
     pairs = sum(close_pairs(points[shell], norms[shell], chord, outer).values())
-    bound = math.exp(float(_squares._log_close_pairs(d, np.array([outer]), np.array([inner]), chord)[0]))
+    bound = math.exp(float(log_close_pairs(d, np.array([outer]), np.array([inner]), chord)[0]))
     assert 0 < pairs <= bound <= 3000 * pairs
     half = 0.5 * math.sqrt(d)
-    volume = _squares._log_ball(d) + _squares._log_power_gap(np.array(outer - half), np.array(inner + half), d)
+    volume = log_ball(d) + log_power_gap(np.array(outer - half), np.array(inner + half), d)
     assert math.exp(volume) <= shell.sum() <= 8.0 * math.exp(volume)
 
 
 def test_no_pairs_below_the_shortest_even_difference():
     outer = math.sqrt(2.0) / 0.1 * np.array([0.999, 1.001])
-    assert _squares._log_close_pairs(4, outer, 0.5 * outer, 0.1)[0] == -math.inf
-    assert _squares._log_close_pairs(4, outer, 0.5 * outer, 0.1)[1] > 0.0
+    assert log_close_pairs(4, outer, 0.5 * outer, 0.1)[0] == -math.inf
+    assert log_close_pairs(4, outer, 0.5 * outer, 0.1)[1] > 0.0
 
 
 def test_pair_bound_is_of_the_right_size():
     # volumes alone: slices of the shell, times the integral of 1/|v| over the even half of the lattice
     d, outer, chord = 9, 1e12, 1e-6
     inner = 0.999 * outer
-    bound = float(_squares._log_close_pairs(d, np.array([outer]), np.array([inner]), chord)[0])
-    slices = _squares._log_ball(d - 1) + (d - 1) * math.log(outer) + math.log1p(-(0.999 ** (d - 1)))
-    differences = _squares._log_ball(d) + math.log(d / (d - 1) / 2.0) + (d - 1) * math.log(chord * outer)
+    bound = float(log_close_pairs(d, np.array([outer]), np.array([inner]), chord)[0])
+    slices = log_ball(d - 1) + (d - 1) * math.log(outer) + math.log1p(-(0.999 ** (d - 1)))
+    differences = log_ball(d) + math.log(d / (d - 1) / 2.0) + (d - 1) * math.log(chord * outer)
     assert slices + differences < bound < slices + differences + 0.02
 
 

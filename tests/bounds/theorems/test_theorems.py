@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import best_concentration, concentration, error_bound, prefix_length
+from bounds import concentration, error_bound, prefix_length
 from bounds.theorems import LADDER
 from spherapprox.special import log_cap_measure
 
@@ -36,7 +36,7 @@ def test_the_printed_table_is_reproduced(row, column):
     assert value == pytest.approx(float(printed[column]), abs=0.501 * 10.0**-digits)
 
 
-def test_table_other_entries():
+def test_the_other_printed_numbers_are_reproduced():
     assert prefix_length(0.1, dim=2, theorem="sharp-split-nearest", covering="volume", slack=0).log10 == pytest.approx(
         3.20, abs=0.00501
     )
@@ -77,25 +77,6 @@ def test_lower_needs_a_target_that_can_be_missed():
 def test_lower_radius_inverts_the_cap_measure(dim, n):
     radius = error_bound(dim=dim, theorem="lower", lipschitz=1.0, n=n, covering="greedy").value
     assert log_cap_measure(dim, radius) == pytest.approx(-math.log(n), rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split"])
-@pytest.mark.parametrize("dim", [1, 2, 8])
-def test_best_concentration_beats_its_neighbours(theorem, dim):
-    arguments = {"dim": dim, "theorem": theorem, "lipschitz": 1.0, "radius": 0.01, "n": 1e6, "sup_norm": 1.0}
-    best = best_concentration(**arguments)
-    slack = 1e-3 if theorem == "sharp-split" else 0.0  # its infimum is not attained
-    for factor in np.logspace(-4, 4, 33):
-        other = error_bound(**arguments, concentration=best.concentration * factor)
-        assert best.log <= other.log + slack + 1e-9
-        assert not slack or factor >= 1 or other.log > math.log((1 + slack) * 0.01)
-
-
-def test_best_concentration_is_zero_where_nothing_helps():
-    # 4.3 at a radius of 0.5 in dim 8: any kernel's variation costs more than the constant's distance
-    best = best_concentration(dim=8, theorem="sharp-core", lipschitz=1.0, radius=0.5, sup_norm=3.0)
-    assert best.concentration == 0.0
-    assert best.value == pytest.approx(math.pi / 2 + 0.5, rel=1e-14)
 
 
 def test_extreme_arguments_stay_finite_and_monotone():

@@ -126,7 +126,7 @@ def test_an_iteration_that_does_not_converge_says_what_helps(monkeypatch):
         core_values(smooth, points.fibonacci(500), 40.0, "interpolation")
 
 
-def test_a_column_of_zeros_and_one_point(monkeypatch):
+def test_a_column_of_zeros_has_zeros_and_one_point_its_value(monkeypatch):
     def zero(x):
         return np.stack([smooth(x), 0.0 * x[:, 0]], axis=1)
 
@@ -138,7 +138,7 @@ def test_a_column_of_zeros_and_one_point(monkeypatch):
         np.testing.assert_array_equal(make(lambda x: x[:, 0] + 2.0, [[1.0, 0.0]], 0.0, "interpolation"), [3.0])
 
 
-def test_tiny_and_huge_concentrations():
+def test_huge_concentrations_keep_the_values_and_tiny_ones_are_warned_of():
     x = points.uniform(3, 40, 0).points
     np.testing.assert_allclose(core_values(smooth, x, 1e300, "interpolation"), smooth(x), rtol=1e-15)
     np.testing.assert_allclose(split_values(smooth, x, 1e300, "interpolation"), smooth(x), rtol=1e-15)
@@ -146,7 +146,7 @@ def test_tiny_and_huge_concentrations():
         core_values(smooth, x, 1e-12, "interpolation")
 
 
-def test_antipodes_and_float32():
+def test_float32_antipodes_are_interpolated_in_float64():
     x = np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0]], dtype=np.float32)
     head = CoreHead.from_target(lambda x: x[:, 1] + 2.0, x, 1.0, "interpolation")
     assert head.values.dtype == np.float64
@@ -275,6 +275,6 @@ def test_warnings_point_at_the_callers_line(head):
 
 
 @pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])
-def test_rules_that_are_no_names(head):
+def test_a_rule_that_is_no_name_is_refused(head):
     with pytest.raises(ValueError, match=r"'coefficients' must be one of .*got \['riemann'\]"):
         head.from_target(smooth, np.eye(3), 1.0, ["riemann"])

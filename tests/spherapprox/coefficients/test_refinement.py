@@ -54,7 +54,7 @@ def test_it_converges_to_interpolation_also_where_points_cluster(head):
     np.testing.assert_allclose(made.values, wanted.values, rtol=1e-5, atol=1e-5)
 
 
-def test_what_is_kept():
+def test_refinement_keeps_points_and_concentration_in_float64():
     partition = EqualMeasurePartition(2, 50)
     made = SplitHead.from_target(lambda x: x[:, 0], partition, 20.0)
     refined = made.refine(lambda x: x[:, 0])

@@ -182,7 +182,7 @@ def test_tails_at_the_ends_of_the_concentration():
     )
 
 
-def test_tiny_and_zero_concentrations():
+def test_tiny_concentrations_carry_few_degrees_and_zero_the_mean():
     field, rule = targets.geomagnetic_field(), points.gauss_product(2, 43)
     head = CoreHead.from_target(field, rule, 1e-3, "spectral")
     assert sup_error(head, field, n=500).lower < 0.2 * field.sup_norm  # four degrees are above the rounding
@@ -231,7 +231,7 @@ def test_vector_values_are_those_of_their_columns():
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])
-def test_values_of_any_size(unit):
+def test_values_of_any_size_keep_their_relative_error(unit):
     rule, target = points.gauss_product(2, 21), targets.bump(2, 2.0)
     head = CoreHead.from_target(lambda x: unit * target(x), rule, 3.0, "spectral")
     x = sphere.uniform(2, 50, 0)
@@ -243,7 +243,7 @@ def test_values_of_any_size(unit):
             core_values(lambda x: unit * target(x), rule, 1e-10, "spectral", degree=10)
 
 
-def test_the_zero_target_and_a_single_point():
+def test_zero_has_zeros_and_a_single_point_its_value():
     rule = points.gauss_product(3, 4)
     assert not core_values(lambda x: 0.0 * x[:, 0], rule, 1.0, "spectral").any()
     pole = PointSet([[0.0, 1.0]], degree=0)

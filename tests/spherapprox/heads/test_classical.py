@@ -208,7 +208,7 @@ def test_a_flag_leaves_no_weight_to_inputs():
     assert ClassicalHead([[0.0, 1.0]], [0.0], 1.0).interaction_bound(log=True) == -np.inf
 
 
-def test_sequences_in_blocks(monkeypatch):
+def test_blocks_of_sequences_change_nothing(monkeypatch):
     head = ClassicalHead.from_head(split_head(2, 50, 5.0, 3), interaction="none")
     x = sphere.uniform(2, 60, rng=1).reshape(6, 10, 3)
     whole = head.attend(x)
@@ -219,7 +219,7 @@ def test_sequences_in_blocks(monkeypatch):
     assert np.abs(head.attend(x.reshape(1, 60, 3))[0, :10] - whole[0]).max() > 1e-3  # others are seen
 
 
-def test_what_a_classical_head_says_of_itself():
+def test_a_classical_head_states_its_shape_and_keeps_its_interaction():
     partition = EqualMeasurePartition(2, 60)
     head = ClassicalHead.from_target(lambda x: x, partition, 12, interaction="printed", mask=-9)
     assert (head.dim, head.n_outputs, len(head), head.concentration, head.mask) == (2, 3, 60, 12.0, -9.0)

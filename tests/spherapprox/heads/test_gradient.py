@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spherapprox import CoreHead, SplitHead, VonMisesFisher, harmonics, points, sphere
@@ -106,13 +106,16 @@ def test_near_control_points_are_all_that_matter(kind, concentration):
     log_concentration=st.floats(-2.0, 4.0),
     kind=st.sampled_from([CoreHead, SplitHead]),
 )
-def test_central_differences_and_tangency(seed, dim, log_concentration, kind):
+@example(seed=0, dim=1, log_concentration=2.0, kind=CoreHead)
+def test_gradients_are_tangent_and_agree_with_central_differences(seed, dim, log_concentration, kind):
     rng = np.random.default_rng(seed)
     b, x = cluster(dim, 10.0**log_concentration, 15, seed)
     head = kind(b, rng.standard_normal(15), 10.0**log_concentration)
     g = head.gradient(x)
     size = np.sqrt(head.concentration) * np.abs(head.values).sum()
-    assert np.abs((g * x).sum(axis=1)).max() <= 1e-15 * np.abs(g).max() * (dim + 1)
+    by_sums = head.concentration <= 64 * (dim + 1)
+    off = max(1.0, np.sqrt(head.concentration)) * size if by_sums else np.abs(g).max()
+    assert np.abs((g * x).sum(axis=1)).max() <= 1e-15 * off * (dim + 1)
     t = rng.standard_normal(x.shape)
     t -= (t * x).sum(axis=1, keepdims=True) * x
     t /= np.linalg.norm(t, axis=1, keepdims=True)
@@ -121,7 +124,7 @@ def test_central_differences_and_tangency(seed, dim, log_concentration, kind):
     np.testing.assert_allclose((g * t).sum(axis=1), slope, rtol=0, atol=2e-7 * max(size, 1e-3))
 
 
-def test_band_limited_fields():
+def test_the_gradient_on_a_quadrature_is_that_of_the_damped_harmonics():
     rng = np.random.default_rng(6)
     coefficients, kernel = rng.standard_normal(16), VonMisesFisher(2, 5.0)
     head = CoreHead.from_target(lambda y: harmonics.synthesize(coefficients, y), points.gauss_product(2, 40), 5.0)

@@ -42,7 +42,7 @@ def test_a_head_is_evaluate_on_its_recipe(kind, dim, function):
 
 
 @both
-def test_what_a_head_says_of_itself(kind):
+def test_a_head_states_its_shape_and_what_it_was_made_of(kind):
     partition = EqualMeasurePartition(2, 60)
     head = kind.from_target(field, partition, 12)
     assert (head.dim, head.n_outputs, len(head), head.concentration) == (2, 2, 60, 12.0)

@@ -128,7 +128,7 @@ def test_a_centre_is_the_same_to_the_bit_on_any_threads_in_any_range(dim, n, sta
 
 
 @pytest.mark.parametrize("kind", ["smallest-cap", "centroid"])
-def test_other_kinds_of_centres_on_threads_and_into_memory(kind):
+def test_centres_of_other_kinds_are_the_same_to_the_bit_on_threads_and_in_given_memory(kind):
     partition = EqualMeasurePartition(25, 20_000, centers=kind)
     centers, out = partition.centers(5, 11_005), np.full((11_000, 26), np.nan)
     partition.centers(5, 11_005, workers=2, out=out)

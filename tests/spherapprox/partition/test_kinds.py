@@ -149,7 +149,7 @@ def test_centroid_of_a_zone_matches_mpmath(dim, lower, upper, length):
 
 
 @pytest.mark.parametrize(("dim", "angle"), [(2, 1e-8), (2, 1.2), (3, 0.3), (8, 0.9), (400, 1.2), (10**4, 1.5)])
-def test_mean_length_of_a_cap(dim, angle):
+def test_mean_length_of_a_cap_matches_mpmath(dim, angle):
     with mpmath.workdps(30):
         t, half = mpmath.mpf(angle), mpmath.mpf(dim) / 2
         area = mpmath.betainc(half, 0.5, 0, mpmath.sin(t) ** 2) / 2
@@ -242,7 +242,7 @@ def test_every_coordinate_is_written(kind):
     assert np.abs(out - partition.centers()).max() < 1e-15
 
 
-def test_kinds_at_the_largest_counts():
+def test_centres_of_any_kind_lie_in_their_cells_at_the_largest_counts():
     for dim, n, kind in ((2, 2**53, "smallest-cap"), (2, 2**53, "centroid"), (10**4, 1000, "centroid")):
         partition, cells = EqualMeasurePartition(dim, n, kind), (n // 3, n // 3 + 20)
         centers, radii = partition.centers(*cells), partition.radii(*cells)
@@ -269,7 +269,7 @@ def test_samples_are_uniform_in_their_cell(dim, n, i):
     assert np.abs(np.corrcoef(angles, rowvar=False) - np.eye(dim)).max() < 0.1
 
 
-def test_sample_shapes_and_seeds():
+def test_samples_have_their_shape_and_repeat_with_their_seed():
     partition = EqualMeasurePartition(3, 100)
     one = partition.sample(5, rng=7)
     assert one.shape == (4,)
@@ -296,7 +296,7 @@ def test_diameter_bound_is_the_largest_diameter(dim, n):
 
 @fixed
 @given(st.floats(1e-3, 3.1), st.floats(1e-3, 3.1), st.floats(0, np.pi))
-def test_diameter_of_a_zone(first, second, across):
+def test_diameter_of_a_zone_is_attained(first, second, across):
     lower, upper = min(first, second), max(first, second)
     t = np.linspace(lower, upper, 101)
     cosines = np.cos(t)[:, None] * np.cos(t) + np.sin(t)[:, None] * np.sin(t) * math.cos(across)
@@ -304,7 +304,7 @@ def test_diameter_of_a_zone(first, second, across):
     assert seen - 1e-7 <= zone.diameter(lower, upper, across) <= seen + 1e-3 * (upper - lower) + 1e-7
 
 
-def test_diameter_bound_of_huge_partitions():
+def test_diameter_bound_of_huge_partitions_is_at_most_twice_the_radius():
     for dim, n in ((2, 10**8), (8, 10**6), (2, 10**11)):
         partition = EqualMeasurePartition(dim, n)
         x = partition.sample(n // 2, rng=0, size=60)
@@ -315,7 +315,7 @@ def test_diameter_bound_of_huge_partitions():
     assert EqualMeasurePartition(5, 1).cell_diameter_bound() == np.pi
 
 
-def test_value_semantics_of_kinds():
+def test_partitions_of_other_kinds_are_values():
     partition = EqualMeasurePartition(3, 1000, centers="centroid")
     assert partition.center_kind == "centroid"
     assert EqualMeasurePartition(3, 1000).center_kind == "midpoint"

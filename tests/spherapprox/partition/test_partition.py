@@ -227,7 +227,7 @@ def test_colatitudes_match_mpmath(dim, n):
         assert error <= 4e-15 * float(nearer) + 5e-16
 
 
-def test_orientation_and_numbering():
+def test_the_pole_is_the_last_axis_and_cells_are_numbered_southwards():
     circle = EqualMeasurePartition(1, 8)
     azimuth = 2 * np.pi * (np.arange(8) + 0.5) / 8
     assert np.allclose(circle.centers(), np.column_stack([np.cos(azimuth), np.sin(azimuth)]), rtol=0, atol=1e-15)
@@ -256,7 +256,7 @@ def test_every_point_lies_in_one_cell_also_on_the_faces():
     assert np.array_equal(partition.locate(axes + 0.0), partition.locate(np.where(axes == 0, -0.0, axes)))
 
 
-def test_locate_float32_rows():
+def test_rows_in_float32_and_of_any_layout_are_located():
     partition = EqualMeasurePartition(5, 4000)
     centers = partition.centers()
     assert np.array_equal(partition.locate(centers.astype(np.float32)), np.arange(4000))
@@ -276,7 +276,7 @@ def test_a_range_of_centres_is_the_same_to_the_bit(dim, n):
 @pytest.mark.parametrize(
     ("dim", "n"), [(1, 2**53), (2, 10**12), (2, 2**53), (3, 10**12), (8, 10**12), (400, 10**6), (10**4, 1000)]
 )
-def test_huge_partitions_stream(dim, n):
+def test_cells_of_huge_partitions_are_located_range_by_range(dim, n):
     partition = EqualMeasurePartition(dim, n)
     assert len(partition) == n
     for start in (0, n // 3, n // 2, n - 100):
@@ -288,7 +288,7 @@ def test_huge_partitions_stream(dim, n):
             assert (partition.radii(start, start + 5) > 0).all()
 
 
-def test_radius_in_high_dimension():
+def test_no_point_is_farther_from_its_centre_than_the_radius_in_high_dimension():
     assert EqualMeasurePartition(1, 2**53).cell_radius() == np.pi / 2**53
     for dim, n in ((8, 10**6), (16, 10**5), (400, 10**6)):
         partition = EqualMeasurePartition(dim, n)
@@ -378,7 +378,7 @@ def test_replaced_parameters_make_another_partition():
         (lambda: EqualMeasurePartition(1, 9).locate([[1.0, 1.0]]), ValueError, r"'x' must have rows of unit length"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

@@ -56,7 +56,7 @@ def test_radius_is_the_largest_of_the_radii(kind, dim, log_n):
 
 
 @pytest.mark.parametrize(("kind", "dim"), list(itertools.product(KINDS, (2, 3, 4, 9))))
-def test_radius_of_few_cells(kind, dim):
+def test_radius_of_few_cells_is_the_largest_of_the_radii(kind, dim):
     for n in range(1, 16):
         value, exact = largest(dim, n, kind)
         assert exact
@@ -64,7 +64,7 @@ def test_radius_of_few_cells(kind, dim):
 
 
 @pytest.mark.parametrize(("kind", "dim"), list(itertools.product(KINDS, (16, 40, 400))))
-def test_radius_in_high_dimension(kind, dim):
+def test_radius_in_high_dimension_is_the_largest_of_the_radii_or_a_bound(kind, dim):
     for n in (7, 100, 3000) if dim < 400 else (7, 100):
         partition = EqualMeasurePartition(dim, n, kind)
         if partition.cell_radius_is_exact():
@@ -75,13 +75,13 @@ def test_radius_in_high_dimension(kind, dim):
 
 @fixed
 @given(st.integers(2, 10), st.floats(4.0, 7.0))
-def test_radius_about_midpoints_against_a_traversal(dim, log_n):
+def test_radius_about_midpoints_is_that_of_a_traversal(dim, log_n):
     n = int(10 ** (0.5 * log_n + 2.2))
     assert largest(dim, n) == (pytest.approx(traversed(dim, n), rel=2e-14, abs=0), True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rest_of_the_collars_of_the_sphere(kind):
+def test_the_equatorial_bound_holds_for_the_rest_of_the_collars(kind):
     for n in (500, 10**4, 123457):
         partition = EqualMeasurePartition(2, n, kind)
         first = np.cumsum(partition.collar_counts)
@@ -97,7 +97,7 @@ def test_rest_of_the_collars_of_the_sphere(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rest_of_the_collars_of_small_partitions_of_the_sphere(kind):
+def test_the_equatorial_bound_holds_in_small_partitions(kind):
     for n in range(3, 120):
         angle, arcs = boundaries(2, n)
         step = (np.pi - 2 * angle[0]) / (len(angle) - 1)
@@ -147,7 +147,7 @@ def test_collars_are_those_of_the_cells(dim):
 
 @given(st.floats(0.01, 3.0), st.floats(0.01, 1.0), st.floats(0.0, np.pi), st.floats(0.0, np.pi), st.floats(0.01, np.pi))
 @fixed
-def test_radius_about_a_centre_in_an_interval(lower, part, one, other, across):
+def test_radius_about_a_centre_in_an_interval_is_bounded_by_that_about_its_ends(lower, part, one, other, across):
     upper = lower + part * (3.13 - lower)
     bound = bundles.about_between(lower, upper, across, one, other)
     t, center = np.linspace(lower, upper, 401)[:, None], np.linspace(one, other, 401)
@@ -204,7 +204,7 @@ def test_bundles_of_the_sphere_hold_all_cells(n):
 @pytest.mark.parametrize(
     ("dim", "n"), [(3, 10**5), (4, 3 * 10**4), (5, 10**5), (8, 10**5), (16, 3 * 10**4), (30, 10**4)]
 )
-def test_centroids_in_few_bundles(monkeypatch, dim, n):
+def test_few_bundles_enclose_the_radius_about_centroids(monkeypatch, dim, n):
     true = EqualMeasurePartition(dim, n, "centroid").radii().max()
     assert largest(dim, n, "centroid") == (pytest.approx(true, rel=2e-14, abs=0), True)
     monkeypatch.setattr(radius, "BUNDLES", 1)
@@ -214,7 +214,7 @@ def test_centroids_in_few_bundles(monkeypatch, dim, n):
 
 
 @pytest.mark.parametrize(("dim", "n"), [(8, 10**9), (16, 10**10), (400, 10**6)])
-def test_centroids_of_huge_partitions(dim, n):
+def test_radii_about_centroids_of_huge_partitions_are_nearly_attained(dim, n):
     lower, upper = enclosed(dim, n, "centroid")
     assert upper <= 1.0002 * lower
     assert enclosed(dim, n, "smallest-cap")[0] <= lower * (1 + 1e-13)

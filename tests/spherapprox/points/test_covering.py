@@ -423,7 +423,7 @@ def test_separation_of_blocks_of_points_and_to_all_digits(dim):
     assert 1.0 - (x[3] @ x[4999]) < 1e-15  # inner products do not see it
 
 
-def test_point_set_members():
+def test_covering_separation_and_their_ratio_are_those_of_known_sets():
     octahedron = PointSet(cross(3))
     assert octahedron.smallest_distance() == pytest.approx(math.pi / 2, abs=1e-15)
     assert octahedron.mesh_separation_ratio() == pytest.approx(4 * math.acos(3**-0.5) / math.pi, rel=1e-14)
@@ -482,6 +482,6 @@ def test_progress_is_shown_when_asked(capsys):
         (lambda x: separation(x.points, workers=0), r"'workers' must be at least 1, -1"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call(PointSet(np.eye(4)))

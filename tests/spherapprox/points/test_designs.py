@@ -334,7 +334,7 @@ def test_points_that_coincide_are_no_design(monkeypatch):
 
 
 @pytest.mark.parametrize("dim", [2, 3, 5, 7])
-def test_elements_up_to_sign(dim):
+def test_elements_up_to_sign_are_one_of_each_pair(dim):
     for group in symmetry.groups(dim):
         has_antipodes = (np.abs(group.elements + np.eye(dim + 1)).max((1, 2)) < 1e-12).any()
         half = group.up_to_sign
@@ -604,6 +604,10 @@ def test_certificate_rejects_a_singular_jacobian():
             lambda: points.spherical_design(2, 10, 35),
             r"'n' must be at least 36, got 35: no design of degree 10 on S\^2",
         ),
+        (
+            lambda: points.spherical_design(2, 10, 10**400),
+            r"'n' must be at most 9007199254740992, got 10000.*: make fewer points",
+        ),
         (lambda: points.spherical_design(2, 10, 37), r"'n' = 37: no design of degree 10.*leave 'n' out"),
         (
             lambda: points.spherical_design(2, 10**4),
@@ -618,6 +622,6 @@ def test_certificate_rejects_a_singular_jacobian():
         (lambda: points.design_bound(10**6, 10**6), r"'degree' must be at most 20001 for 'dim' above 10000"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -242,6 +242,6 @@ def test_a_point_set_keeps_its_own_copies():
         (lambda: points.gauss_product(10**6, 20), r"GiB.*lower 'degree'"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, message):
+def test_refusals_name_argument_value_and_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()

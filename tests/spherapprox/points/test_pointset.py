@@ -39,7 +39,7 @@ def test_sets_are_not_taken_for_rows(given, remedy):
         PointSet(given)
 
 
-def test_largest_weights_and_smallest_radius():
+def test_the_largest_weights_and_the_smallest_radius_are_taken():
     weights = [1e100, -1e100, 1.0]
     rule = PointSet(np.eye(3), weights)
     assert rule.integrate([1.0, 2.0, 3.0]) == -1e100
@@ -82,7 +82,7 @@ def test_integral_cancels_without_loss():
     assert rule.integrate(np.zeros(1000)) == 0.0
 
 
-def test_what_is_integrated():
+def test_functions_and_values_are_integrated_alike():
     rule = points.gauss_product(3, 6)
     target = Target(lambda x: x[:, :2] ** 2, dim=3)
     quarter = np.full(2, 0.25)
@@ -213,7 +213,7 @@ def test_covering_radius_of_a_union():
         (lambda: points.fibonacci(4).merge(EqualMeasurePartition(2, 10**12)), ValueError, r"GiB"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

@@ -426,7 +426,7 @@ def test_arrays_give_the_bits_of_scalars_compiled_or_not():
     assert np.count_nonzero(tiny) < n
 
 
-def test_shapes_and_kinds_of_input():
+def test_shapes_broadcast_and_scalars_give_floats():
     assert isinstance(special.gegenbauer(3, 2, 0.5), float)
     assert isinstance(special.gegenbauer(10**6, 2, 0.5), float)
     assert isinstance(special.gegenbauer(np.int8(3), np.float32(2), np.float16(0.5)), float)
@@ -469,6 +469,6 @@ def test_shapes_and_kinds_of_input():
         (lambda: special.gegenbauer_max_zero([2, 0], 2), ValueError, "'degree' must be at least 1 .*got 0"),
     ],
 )
-def test_bad_input_names_argument_value_and_remedy(call, error, message):
+def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()

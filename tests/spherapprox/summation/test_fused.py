@@ -59,14 +59,14 @@ def test_clusters_keep_their_digits_in_high_dimension(spread):
 
 @wide
 @pytest.mark.parametrize("d", [3, 20])
-def test_rows_that_are_not_quite_of_unit_length(d):
+def test_rows_that_are_not_quite_of_unit_length_count_as_they_are(d):
     b = sphere(100, d - 1, 1) * (1.0 + 9e-7 * np.random.default_rng(1).uniform(-1, 1, (100, 1)))
     x = sphere(50, d - 1, 2) * (1.0 + 9e-7 * np.random.default_rng(2).uniform(-1, 1, (50, 1)))
     w = np.ones((100, 1))
     assert worst(evaluate(x, b, w, 50.0, method="dense"), truth(x, b, w, 50.0)[0]) <= 3e-14
 
 
-def test_underflow_of_some_rows_only():
+def test_rows_that_underflow_are_summed_again():
     b = sphere(40, 2, 1)
     x = np.concatenate([b[:5], -b[:5], sphere(30, 2, 2)])
     w = np.random.default_rng(4).random((40, 2))

@@ -10,7 +10,7 @@ from scipy.special import eval_legendre
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
-from spherapprox._kernels.summation.legendre import LANES, filter_orders
+from spherapprox._kernels.summation.legendre import filter_orders, padded_size
 from spherapprox.summation import harmonic, plan
 from spherapprox.summation.harmonic import columns, expansion, window
 from spherapprox.summation.harmonic import legendre as legendre_module
@@ -290,7 +290,7 @@ def test_auto_takes_the_harmonic_method_for_many_points_only():
 @pytest.mark.parametrize(
     ("dim", "concentration", "rtol"), [(1, 5.0, 1e-10), (1, 300.0, 1e-3), (2, 0.2, 1e-12), (2, 900.0, 1e-8)]
 )
-def test_truncation_against_many_digits(dim, concentration, rtol):
+def test_the_degree_is_the_least_whose_tail_is_allowed(dim, concentration, rtol):
     chosen = expansion.design(dim, concentration, rtol)
     degree = len(chosen.eigenvalues) - 1
     with mp.workdps(40):
@@ -309,7 +309,7 @@ def test_truncation_against_many_digits(dim, concentration, rtol):
 
 
 @pytest.mark.parametrize("n", [96, 128, 160])
-def test_window_against_many_digits(n):
+def test_window_and_transform_match_mpmath(n):
     chosen = window.window(40, n)
     half = window.WIDTH // 2
     beta = math.pi * window.WIDTH * (1.02 - 41 / n)
@@ -348,11 +348,12 @@ def test_aliases_are_within_their_bound(n):
 def test_legendre_filter_is_the_zonal_sum(degree):
     # Points on parallels and meridians: sum over orders of the filter's matrix is sum_l c_l (2l + 1) P_l(<x, y>).
     eigenvalues = np.append(1.0 / (1.0 + np.arange(degree + 1)), np.zeros(4))
-    theta = np.pi / 2 * (np.arange(2 * LANES) + 0.3) / (2 * LANES)
-    total = np.zeros((2 * LANES, 2))
+    size = padded_size(16)
+    theta = np.pi / 2 * (np.arange(size) + 0.3) / size
+    total = np.zeros((size, 2))
     source = 5
     for parity in (0, 1):
-        data = np.zeros((degree + 1, 4, 2 * LANES))
+        data = np.zeros((degree + 1, 4, size))
         data[:, 2 * parity, source] = 1.0
         filter_orders(0, degree + 1, degree, 2 * np.sin(theta / 2) ** 2, np.sin(theta), eigenvalues, data)
         turn = np.cos(0.7 * np.arange(degree + 1)) * np.where(np.arange(degree + 1) > 0, 2.0, 1.0)
@@ -364,11 +365,12 @@ def test_legendre_filter_is_the_zonal_sum(degree):
         np.testing.assert_allclose(total[:, 0] + sign * total[:, 1], wanted, atol=1e-13 * np.abs(wanted).max())
 
 
-def test_legendre_functions_below_the_range_of_floats():
+def test_legendre_functions_grow_from_below_the_range_of_floats():
     # P_mm = N sin^m is 1e-1200 at the northern parallels; degrees near 4000 there are of order 1.
     degree, m = 4003, 1500
-    theta = 0.4 + 0.02 * np.arange(LANES)
-    data = np.zeros((m + 1, 4, LANES))
+    size = padded_size(1)
+    theta = 0.4 + 0.02 * np.arange(size)
+    data = np.zeros((m + 1, 4, size))
     data[m, 0] = 1.0
     eigenvalues = np.zeros(degree + 5)
     eigenvalues[degree - 1] = 1.0

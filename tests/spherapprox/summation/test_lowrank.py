@@ -43,7 +43,7 @@ def exponents(part, columns):
 
 
 @pytest.mark.parametrize(("z", "degree"), [(0.0, 0), (1e-5, 1), (0.1, 3), (1.0, 4), (1.0, 10), (5.0, 14), (12.0, 40)])
-def test_polynomial_of_the_exponential(z, degree):
+def test_the_polynomial_of_the_exponential_errs_by_its_tail(z, degree):
     values, sizes, uncertain = chebyshev.coefficients(z, degree)
     tail = math.exp(chebyshev.log_tail(z, degree))
     rounding = uncertain + 2.0**-52 * (degree + 1) * math.exp(z)
@@ -115,7 +115,7 @@ def test_error_is_bounded(dim, concentration, rtol, normalize):
 
 @wide
 @pytest.mark.parametrize(("dim", "concentration"), [(2, 0.1), (2, 6.0), (4, 1.0)])
-def test_rounding_is_bounded(dim, concentration, monkeypatch):
+def test_rounding_is_bounded(dim, concentration):
     """With a degree so high that nothing else is left."""
     x, b = sphere(200, dim), sphere(3000, dim, 1)
     weights = np.random.default_rng(8).random((3000, 2))
@@ -133,7 +133,7 @@ def test_rounding_is_bounded(dim, concentration, monkeypatch):
 
 
 @wide
-def test_rounding_is_bounded_where_terms_cancel(monkeypatch):
+def test_rounding_is_bounded_where_terms_cancel():
     concentration = 6.0
     b = cap(300, 2, 6)
     wish = drawn(-b[:50], b, concentration, 2)
@@ -169,7 +169,7 @@ def test_runs_of_one_task_are_added():
 
 @wide
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_rows_as_given(dtype):
+def test_rows_count_as_they_are_given(dtype):
     """Lengths that are off by as much as is allowed count as they are."""
     off = 0.99e-6 if dtype is np.float64 else 0.99e-3
     rng = np.random.default_rng(3)
@@ -187,7 +187,7 @@ def test_rows_as_given(dtype):
 
 @wide
 @pytest.mark.parametrize("normalize", [False, True])
-def test_points_far_from_all_control_points(normalize):
+def test_points_far_from_all_control_points_keep_to_the_bound(normalize):
     """The scale is far below the sum of weights: the degree has to grow with that."""
     b = cap(200, 2, 6)
     x = -b[:30]
@@ -241,7 +241,7 @@ def test_quotients_err_by_what_divides():
 
 @wide
 @pytest.mark.parametrize("normalize", [False, True])
-def test_bound_of_a_crude_polynomial(normalize, monkeypatch):
+def test_a_crude_polynomial_keeps_to_its_bound(normalize, monkeypatch):
     """A degree that is too low by far: what is left out is nearly the sum, and still bounded."""
     b = cap(200, 2, 8)
     x = np.concatenate([-b[:30], sphere(30, 2, 9)])
@@ -266,7 +266,7 @@ def test_all_shapes_agree_with_dense_sums(m, n, p):
         np.testing.assert_allclose(got, wanted, atol=1e-14 * np.abs(values).sum())
 
 
-def test_weights_of_zero():
+def test_weights_of_zero_count_for_nothing():
     x, b = sphere(5, 2), sphere(9, 2, 1)
     assert (evaluate(x, b, np.zeros(9), 1.0, method="lowrank") == 0.0).all()
     got, taken = evaluate(
@@ -283,7 +283,7 @@ def test_columns_of_different_size_do_not_disturb_each_other():
     np.testing.assert_allclose(got[:, 2] * 1e-290, got[:, 1], rtol=1e-14)
 
 
-def test_any_layout_of_input():
+def test_the_layout_of_input_changes_no_bit_and_compiles_nothing():
     x, b, values = sphere(40, 2, 32), sphere(60, 2, 33), np.random.default_rng(34).standard_normal((60, 2))
     plain = evaluate(x, b, values, 1.0, method="lowrank")
     before = len(features.moments.signatures), len(features.polynomials.signatures)
@@ -318,7 +318,7 @@ def test_all_pairs_are_reported(monkeypatch, m, n):
     assert len(heard) > 2 or m < 1000
 
 
-def test_interruption_between_blocks(monkeypatch):
+def test_an_interruption_ends_the_sum_after_the_block(monkeypatch):
     monkeypatch.setattr(lowrank, "BLOCK_WORK", 1e5)
     calls = []
 
@@ -354,14 +354,14 @@ def test_memory_does_not_grow_with_the_points(monkeypatch):
         ({"dim": 64, "concentration": 5.0, "rtol": 1e-6}, "65 variables and degree 18 has too many"),
     ],
 )
-def test_what_it_cannot_do(change, match):
+def test_obstacles_are_named(change, match):
     wishes = {"dim": 2, "concentration": 1.0, "rtol": 1e-14} | change
     x = sphere(3, wishes["dim"])
     with pytest.raises(ValueError, match=match):
         evaluate(x, x, np.ones(3), wishes["concentration"], method="lowrank", rtol=wishes["rtol"])
 
 
-def test_no_angles_no_offsets():
+def test_angles_and_offsets_are_obstacles():
     x = sphere(3, 2)
     angles = Problem(x, x, 1.0, np.dtype(np.float64), None)
     offset = Problem(x, x, 1.0, np.dtype(np.float64), np.ones((3, 1)), offset=np.zeros(3))
@@ -372,7 +372,7 @@ def test_no_angles_no_offsets():
         evaluate(x, x, np.ones(3), 1.0, method="lowrank", log=True)
 
 
-def test_auto_knows_the_price():
+def test_auto_takes_the_lowrank_method_for_many_points_only():
     x, b = sphere(100, 4), sphere(100, 4, 1)
     assert evaluate(x, b, np.ones(100), 1.0, rtol=1e-10, explain=True)[1].method == "dense"
     many = np.tile(x, (10_000, 1))

@@ -12,7 +12,7 @@ from spherapprox import evaluate, sphere
 X, B = sphere.uniform(2, 300, 0), sphere.uniform(2, 500, 1)
 
 
-def test_many_threads_at_once(compiled):
+def test_many_threads_at_once_give_the_same_bits(compiled):
     values = [np.random.default_rng(seed).random(len(B)) for seed in range(8)]
     alone = [evaluate(X, B, v, 20.0, workers=2) for v in values]
     with ThreadPoolExecutor(8) as pool:
@@ -42,7 +42,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_pools_of_processes(method, tmp_path):
+def test_pools_of_processes_give_the_same_bits(method, tmp_path):
     if method == "fork" and sys.platform != "linux":
         pytest.skip("fork is the default on Linux alone")
     script = tmp_path / "sums.py"

@@ -89,7 +89,7 @@ def test_mixed_signs_err_relative_to_absolute_values(path):
             assert abs(exact(row, b, values, concentration) - mp.mpf(float(h))) <= plan.rtol * scale
 
 
-def test_one_control_point(path):
+def test_one_control_point_gives_its_value_and_its_exponential(path):
     x, b = sphere(20, 2, 10), sphere(1, 2, 11)
     np.testing.assert_array_equal(evaluate(x, b, [3.5], 1e9, normalize=True), np.full(20, 3.5))
     chord = ((x - b) ** 2).sum(axis=1)
@@ -103,7 +103,7 @@ def test_zero_concentration_is_sum_and_mean(path):
     np.testing.assert_allclose(evaluate(x, b, values, 0.0, normalize=True), 499.5, rtol=1e-15)
 
 
-def test_equal_neighbours_of_an_antipode(path):
+def test_equal_neighbours_of_an_antipode_share_the_weight(path):
     # From the south pole all three are far, at any concentration: the two at the equator share the weight.
     b = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     x = np.array([[0.0, 0.0, -1.0]])
@@ -114,7 +114,7 @@ def test_equal_neighbours_of_an_antipode(path):
 
 
 @pytest.mark.parametrize("concentration", [50.0, 1e4, 1e8])
-def test_far_points_against_many_digits(path, concentration):
+def test_far_points_keep_their_digits(path, concentration):
     b, x = sphere(30, 2, 14), sphere(5, 2, 15)
     values = np.random.default_rng(16).random(30) + 0.5
     nearest = ((x[:, None] - b) ** 2).sum(axis=2).min(axis=1) * concentration / 2
@@ -180,7 +180,7 @@ def test_paths_agree(monkeypatch):
     for worth in (np.inf, -1.0):
         monkeypatch.setattr(all_pairs, "ready", set())
         monkeypatch.setattr(dense, "COMPILE_WORTH", worth)
-        results.append(evaluate(x, b, values, 40.0))
+        results.append(evaluate(x, b, values, 40.0, method="dense"))
     np.testing.assert_allclose(results[0], results[1], rtol=2e-14)
     assert (results[0] != results[1]).any()  # two ways indeed
 
@@ -248,7 +248,7 @@ def test_linear_in_values_and_blind_to_order(seed, dim, log_concentration):
     assert ((u.min() <= split) & (split <= u.max() * (1 + 1e-15))).all()
 
 
-def test_result_types_and_out(path):
+def test_results_have_the_type_of_the_input_and_fill_out(path):
     x, b = sphere(10, 2, 30), sphere(20, 2, 31)
     values = np.arange(20)
     plain = evaluate(x, b, values, 3.0)
@@ -262,7 +262,7 @@ def test_result_types_and_out(path):
     np.testing.assert_array_equal(strided, plain)
 
 
-def test_any_layout_of_input(path, tmp_path):
+def test_the_layout_of_input_changes_no_bit(path, tmp_path):
     x, b = sphere(40, 2, 32), sphere(60, 2, 33)
     values = np.random.default_rng(34).standard_normal((60, 2))
     plain = evaluate(x, b, values, 9.0)
@@ -346,7 +346,7 @@ def test_small_sums_in_a_fresh_process_load_no_compiler():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_mean_angles_by_both_paths(path):
+def test_mean_angles_agree_by_both_paths(path):
     x, b = near_pairs(3, 100.0, 200, 30)
     for concentration in (1.0, 100.0, 1e7):
         t = ((x[:, None] - b) ** 2).sum(axis=2)
@@ -459,7 +459,7 @@ def test_rows_count_as_they_are_given(path, dim):
 def test_half_defects_are_right_far_below_the_rounding_of_1():
     rows = sphere(50, 7, 3)
     for row, got in zip(rows, dense_numpy.half_defects(rows), strict=True):
-        exact = (sum(Fraction(float(v)) ** 2 for v in row) - 1) / 2
+        exact = (1 - sum(Fraction(float(v)) ** 2 for v in row)) / 2
         assert abs(Fraction(float(got)) - exact) < Fraction(2) ** -58
 
 

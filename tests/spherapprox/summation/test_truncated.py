@@ -141,7 +141,7 @@ def test_few_pairs_are_computed_and_something_is_left_out(monkeypatch):
     assert 0 < sum(counts) < 0.12 * 4000**2
 
 
-def test_clusters_in_many_dimensions(monkeypatch):
+def test_pairs_are_left_out_for_clusters_in_many_dimensions(monkeypatch):
     x, b = clusters(3000, 16, 14), clusters(3000, 16, 15)
     counts = computed_pairs(monkeypatch)
     got = evaluate(x, b, np.ones(3000), 1e3, method="truncated")
@@ -150,7 +150,7 @@ def test_clusters_in_many_dimensions(monkeypatch):
 
 
 @pytest.mark.parametrize("concentration", [200.0, 1e5, 1e8, 1e300])
-def test_softmax_where_nothing_is_near(concentration):
+def test_quotients_agree_with_dense_ones_where_nothing_is_near(concentration):
     b = clusters(900, 2, 16)[:, [2, 1, 0]]
     x = -b[:300]
     values = np.random.default_rng(17).random((900, 2))
@@ -195,7 +195,7 @@ def test_each_column_has_its_own_scale():
         np.testing.assert_allclose(got, wanted.astype(np.float64), rtol=1.1e-3)
 
 
-def test_values_of_zero():
+def test_values_of_zero_count_for_nothing():
     x, b = sphere(50, 2, 24), sphere(500, 2, 25)
     np.testing.assert_array_equal(evaluate(x, b, np.zeros((500, 2)), 1e4, method="truncated"), np.zeros((50, 2)))
     np.testing.assert_array_equal(evaluate(x, b, np.zeros(500), 1e4, method="truncated", normalize=True), np.zeros(50))
@@ -314,7 +314,7 @@ def test_blocks_of_an_order_are_small(n, kind):
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 600, 5003])
-def test_boxes_and_masses(n):
+def test_boxes_enclose_their_points_and_bound_their_masses(n):
     b, values = clusters(n, 2, 34), np.random.default_rng(35).standard_normal((n, 2)) ** 3
     task = truncated._sorted(problem(b, b, values, 10.0), 1e-14)
     of_blocks, of_bundles, rows, lower, least = task.tree

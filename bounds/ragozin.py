@@ -131,8 +131,8 @@ def approximation_error(degree: int, dim: int) -> float:
         return 0.5 * math.pi / (q + 1.0)
     n = q // 2
     if n <= EXACT_UP_TO:
-        return _gauss_error(n, dim)
-    return min(_zero_error(float(n), dim), _gauss_error(EXACT_UP_TO, dim))
+        return _gauss_error(n, m)
+    return min(_zero_error(float(n), m), _gauss_error(EXACT_UP_TO, m))
 
 
 @lru_cache(maxsize=4096)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
+import numpy as np
 from flint import arb, fmpq
 
 from spherapprox import _checks
@@ -41,6 +42,8 @@ TINY = 1e-300
 
 def _ball(x: Number) -> arb:
     """Return a number as a ball at the precision at work."""
+    if isinstance(x, np.generic | np.ndarray) and not isinstance(x, float):
+        x = Fraction(*x.item().as_integer_ratio())  # of each of NumPy's types, without rounding
     x = Fraction(x) if isinstance(x, str) else x
     if isinstance(x, Fraction):
         return arb(fmpq(x.numerator, x.denominator))

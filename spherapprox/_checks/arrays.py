@@ -156,12 +156,13 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
 
 
 def _squared_lengths(array: Floats) -> Float64:
-    """Return the squared length of each row; a few columns are faster one by one."""
+    """Return the squared length of each row, which may be inf; a few columns are faster one by one."""
     if array.shape[1] > 8:
         return np.asarray(np.einsum("ij,ij->i", array, array, dtype=np.float64))
-    squares = np.square(array[:, 0], dtype=np.float64)
-    for column in array.T[1:]:
-        squares += np.square(column, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        squares = np.square(array[:, 0], dtype=np.float64)
+        for column in array.T[1:]:
+            squares += np.square(column, dtype=np.float64)
     return squares
 
 
@@ -178,7 +179,7 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
     """Return one point of S^m, shape (m+1,)."""
     d, note = ("dim+1", "") if dim is None else (dim + 1, f" for dim = {dim}")
     array = floating(x, name, (d,), note=f"{note}, as one point has")
-    length = math.sqrt(float(np.dot(array.astype(np.float64), array.astype(np.float64))))
+    length = math.sqrt(float(_squared_lengths(array[None, :])[0]))
     if abs(length - 1.0) > UNIT_TOLERANCE[array.dtype]:
         raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: divide by np.linalg.norm({name})")
     return rows(array[None, :], name, dim=dim)[0]  # type: ignore[no-any-return]

@@ -96,7 +96,7 @@ def _warned(task: Task, f: Float64, found: Float64, *, normalize: bool) -> Float
         )
     elif size > 0.0 == largest and not task.ridge and not normalize:
         _checks.warn_inaccurate(f"'concentration' is too large for these samples: no kernel reaches them; {remedy}")
-    elif rounding > ACCURACY * size:
+    elif rounding > ACCURACY * size > 0.0:
         _checks.warn_inaccurate(
             f"'concentration' is too small for these points: values of up to {largest / size:.2g} times the target "
             f"cancel, and their rounding adds {rounding / size:.1g} of it; take a larger concentration, or give a "

@@ -92,17 +92,18 @@ class VonMisesFisher(Distribution):
         kappa: float | None = None,
     ) -> None:
         if _checks.is_vector(dim):
-            mean_direction, dim = either(mean_direction, dim, "mean_direction", "dim"), None
-        mean = either(mean_direction, mu, "mean_direction", "mu")
+            (mean_direction, _), dim = either(mean_direction, dim, "mean_direction", "dim"), None
+        mean, name = either(mean_direction, mu, "mean_direction", "mu")
         dim = None if dim is None and mean is not None else _checks.dimension(dim)
         if mean is not None:
-            mean = _checks.one_row(mean, "mean_direction", dim=dim).astype(np.float64)
+            mean = _checks.one_row(mean, name, dim=dim).astype(np.float64)
             mean.flags.writeable = False
             dim = mean.size - 1
         call = f", got none: {type(self).__name__}({'dim' if mean is None else 'mean_direction'}, concentration)"
-        lam = _checks.given(either(concentration, kappa, "concentration", "kappa"), "concentration", call)
+        lam, name = either(concentration, kappa, "concentration", "kappa")
+        lam = _checks.real(_checks.given(lam, name, call), name, minimum=0.0, maximum=MAX_CONCENTRATION)
         object.__setattr__(self, "dim", dim)
-        object.__setattr__(self, "concentration", _checks.concentration(lam, maximum=MAX_CONCENTRATION))
+        object.__setattr__(self, "concentration", lam)
         object.__setattr__(self, "mean_direction", mean)
 
     def __reduce__(self) -> tuple[type[VonMisesFisher], tuple[int, float, Float64 | None]]:

@@ -140,7 +140,7 @@ class Distribution(Moments):
         >>> x.shape, bool((x[:, 1] > 0.99).all())
         ((3, 3), True)
         """
-        rng = either(rng, random_state, "rng", "random_state")
+        rng, _ = either(rng, random_state, "rng", "random_state")
         if self._is_size(mean_direction):
             mean_direction, size, rng = self._in_our_order(mean_direction, size, rng)
         mean = self._mean(mean_direction)
@@ -183,7 +183,7 @@ class Distribution(Moments):
         )
 
 
-def either(value: Any, other: Any, name: str, alias: str) -> Any:
-    """Return the argument that was given under one of two names."""
+def either(value: Any, other: Any, name: str, alias: str) -> tuple[Any, str]:
+    """Return the argument that was given under one of two names, and that name."""
     _checks.not_both(value, other, f"'{name}' and '{alias}' are the same here")
-    return other if value is None else value
+    return (value, name) if other is None else (other, alias)

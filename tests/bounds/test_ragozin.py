@@ -232,3 +232,7 @@ def test_the_ends_of_the_ranges_have_values():
     degree = jackson_degree(1e-290, 8)
     assert approximation_error(degree, 8) <= 1e-290 < approximation_error(degree - degree // 10**12, 8)
     assert jackson_degree(1e300, 8, 1e-300) == 0
+
+
+def test_numbers_of_numpy_are_as_good_as_ints():
+    assert approximation_error(np.array(3), np.array(4)) == approximation_error(3, 4)

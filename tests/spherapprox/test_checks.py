@@ -264,3 +264,12 @@ def test_every_public_class_and_function_has_an_example():
         for member in [thing] if callable(thing) else [getattr(thing, name) for name in thing.__all__]:
             if callable(member):
                 assert ">>>" in (member.__doc__ or ""), member
+
+
+@pytest.mark.parametrize("columns", [3, 12])
+def test_lengths_beyond_floats_are_refused_without_a_warning(columns):
+    rows = np.full((2, columns), 1e300)
+    with pytest.raises(ValueError, match=r"'x' must have rows of unit length, got length inf in row 0"):
+        _checks.rows(rows)
+    with pytest.raises(ValueError, match=r"'pole' must have unit length, got length inf"):
+        _checks.one_row(rows[0], "pole")

@@ -790,7 +790,7 @@ NORTH = [0.0, 0.0, 1.0]
         (lambda: KERNEL.rvs(NORTH, rng=1, random_state=1), TypeError, "'rng' and 'random_state' are the same here"),
         (lambda: VonMisesFisher(2, 1.0, kappa=1.0), TypeError, "'concentration' and 'kappa' are the same here"),
         (lambda: VonMisesFisher(NORTH, 1.0, mu=NORTH), TypeError, "'mean_direction' and 'mu' are the same here"),
-        (lambda: VonMisesFisher(3, 1.0, mu=NORTH), ValueError, r"'mean_direction' must have shape \(4,\) for dim = 3"),
+        (lambda: VonMisesFisher(3, 1.0, mu=NORTH), ValueError, r"'mu' must have shape \(4,\) for dim = 3"),
         (lambda: VonMisesFisher([0.0, 2.0], 1.0), ValueError, "'mean_direction' must have unit length, got length 2"),
         (
             lambda: VonMisesFisher(NORTH),
@@ -832,3 +832,16 @@ NORTH = [0.0, 0.0, 1.0]
 def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mu": [2.0, 0.0], "kappa": 1.0}, r"'mu' must have unit length, got length 2"),
+        ({"mu": [1.0, 0.0], "kappa": -1.0}, r"'kappa' must be at least 0.0, got -1"),
+        ({"mean_direction": [1.0, 0.0], "concentration": -1.0}, r"'concentration' must be at least 0.0, got -1"),
+    ],
+)
+def test_complaints_name_the_argument_as_the_user_does(options, message):
+    with pytest.raises(ValueError, match=message):
+        VonMisesFisher(**options)

@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -379,3 +380,8 @@ def test_two_antipodes_do_not_cover_at_the_float_below_half_pi():
     with pytest.raises(certify.CertificationError, match="out of reach"):
         certify.log_covering_number(math.pi / 2, dim=2)
     assert float(certify.log_covering_number("1.5707963267948967", dim=2).midpoint) == pytest.approx(math.log(2.0))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int64, np.array])
+def test_numbers_of_numpy_are_enclosed_as_python_s_are(kind):
+    assert certify.log_normalizer(3, kind(2)) == certify.log_normalizer(3, 2)

@@ -148,3 +148,11 @@ def test_squares_of_values_do_not_leave_the_floats(size, limit, monkeypatch):
         stated = values(both, points.fibonacci(100), 30.0, "least_squares")
         scaled = values(lambda x: size * both(x), points.fibonacci(100), 30.0, "least_squares")
         np.testing.assert_allclose(scaled / size, stated, atol=1e-8)
+
+
+def test_a_target_that_is_zero_at_the_samples_is_no_reason_to_warn():
+    north = np.array([[0.0, 0.0, 1.0]])
+    made = SplitHead.from_target(
+        targets.distance(2), points.fibonacci(30), 10.0, "least_squares", regularization=1e-8, samples=north
+    )
+    assert abs(made(north)[0]) < 1e-6

@@ -39,7 +39,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     TypeError
         If `path` is no path.
     ValueError
-        If the file was cut off or changed after it was saved, if it is none of this library's, or if a newer version
+        If the file was cut off or its contents were changed, if it is none of this library's, or if a newer version
         of the library wrote it in a newer version of the format.
 
     Notes

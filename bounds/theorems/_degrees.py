@@ -112,7 +112,11 @@ def _log_least_ratio(degree: float, concentration: float, dim: int) -> float:
     """Bound log[dim(H_(l+1)) a_(l+1) / (dim(H_l) a_l)] from below: x/(a + sqrt(x^2 + (a+1)^2)) of 1.4."""
     a = degree + 0.5 * dim
     root = math.hypot(concentration, a + 1.0)
-    return log_growth(degree, dim) - math.log1p((a + (a + 1.0) * ((a + 1.0) / (root + concentration))) / concentration)
+    over = a + (a + 1.0) * ((a + 1.0) / (root + concentration))
+    share = over / concentration
+    return log_growth(degree, dim) - (
+        math.log1p(share) if share < math.inf else math.log(over) - math.log(concentration)
+    )
 
 
 def falling_root(function: Callable[[float], float], low: float, guess: float) -> float:

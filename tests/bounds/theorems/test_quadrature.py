@@ -72,7 +72,7 @@ def test_points_of_the_gauss_product_are_counted():
         assert all(a < b for a, b in itertools.pairwise(counts[1:]))
 
 
-CASES = [(8, 818.0, 265), (8, 35.0, 43), (2, 208.0, 84), (1, 10.0, 8), (2, 0.3, 5), (300, 2e3, 1100)]
+CASES = [(8, 818.0, 265), (8, 35.0, 43), (2, 208.0, 84), (1, 10.0, 8), (2, 0.3, 5), (300, 2e3, 1100), (8, 5e-324, 5)]
 
 
 @pytest.mark.parametrize(("dim", "lam", "degree"), CASES)

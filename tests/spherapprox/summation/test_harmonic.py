@@ -166,6 +166,16 @@ def test_rows_far_from_all_control_points_are_done_densely():
 
 
 @wide
+def test_rows_done_densely_count_in_the_stated_error():
+    b = np.array([[0.0, 0.0, 1.0]])
+    x = np.array([[0.0, 0.0, 1.0], [0.0, 0.6, -0.8], [0.0, 0.0, -1.0]])
+    _, plan = evaluate(x, b, [1.0], 800.0, method="harmonic", normalize=True, explain=True)
+    _, dense = evaluate(x[1:], b, [1.0], 800.0, method="dense", normalize=True, explain=True)
+    assert "2 rows by all pairs" in plan.reason
+    assert plan.rtol >= dense.rtol
+
+
+@wide
 @settings(derandomize=True, deadline=None, max_examples=25)
 @given(
     seed=st.integers(0, 10**6),

@@ -55,8 +55,11 @@ def gradients(
 def tangent(vectors: Floats, x: Floats) -> Float64:
     """Return the components of vectors (m, p, d) orthogonal to the rows x (m, d)."""
     rows = x.astype(np.float64)
-    along = np.einsum("mpd,md->mp", vectors, rows) / np.einsum("md,md->m", rows, rows)[:, None]  # (m, p)
-    return np.asarray(vectors - along[:, :, None] * rows[:, None, :])
+    squares = np.einsum("md,md->m", rows, rows)[:, None]
+    for _ in range(2):  # the first leaves its rounding, which is large where little is left
+        along = np.einsum("mpd,md->mp", vectors, rows) / squares  # (m, p)
+        vectors = vectors - along[:, :, None] * rows[:, None, :]
+    return np.asarray(vectors)
 
 
 def by_sums(

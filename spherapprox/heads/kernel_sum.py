@@ -91,8 +91,8 @@ class KernelSum(Recipe):
         Returns
         -------
         ndarray, shape (m, dim+1), or (m, p, dim+1) for values of p columns
-            ``[i, j]`` is the gradient of column j at ``x[i]``, orthogonal to ``x[i]`` up to its own error. float32 if
-            x, control points and values all are, computed in float64, else float64.
+            ``[i, j]`` is the gradient of column j at ``x[i]``, orthogonal to ``x[i]`` to rounding. float32 if x,
+            control points and values all are, computed in float64, else float64.
 
         Raises
         ------

@@ -146,7 +146,7 @@ def curves(
     if sorted(shapes) != [0, 1]:
         raise ValueError(f"one of 'eps' and 'dim' must be a sequence, the other a number, got shapes {shapes}")
     over = "eps" if shapes[0] else "dim"
-    axis = _checks.numeric(eps if shapes[0] else dim, over)
+    axis = _checks.shaped(_checks.numeric(eps if shapes[0] else dim, over), over, ("n",))
     other = dim if shapes[0] else eps
     found: list[Sequence[Bound]] = []
     for value in each(axis.tolist(), progress, "ladder", lambda value: f"{over} = {value:.4g}"):

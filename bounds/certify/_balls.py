@@ -11,10 +11,15 @@ import mpmath
 from flint import arb, ctx
 from mpmath.libmp import from_man_exp
 
+from spherapprox import _checks
+
 from .._enclosure import CertificationError, Enclosure
 
 DIGITS = 13
 """What float64 keeps of a logarithm: the default accuracy of an enclosure."""
+
+MOST_DIGITS = 10**5
+"""A third of a second for the simplest number."""
 
 _BITS_PER_DIGIT = math.log2(10.0)
 _GUARD_BITS = 40
@@ -69,6 +74,11 @@ def exact_ball(x: Any) -> arb:
     if isinstance(x, mpmath.mpf) and mpmath.isfinite(x):
         return arb((-int(x.man) if x < 0 else int(x.man), int(x.exp)))
     return arb(float(x)) if isinstance(x, mpmath.mpf) else arb(x)
+
+
+def digits_of(digits: object) -> int:
+    """Check a number of decimal digits."""
+    return _checks.integer(digits, "digits", minimum=1, maximum=MOST_DIGITS)
 
 
 def bits_of(digits: int) -> int:

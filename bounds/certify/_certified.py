@@ -11,7 +11,7 @@ from .. import theorems
 from .._bound import Bound
 from .._enclosure import Enclosure
 from .._problem import Problem
-from ._balls import DIGITS, widened
+from ._balls import DIGITS, digits_of, widened
 
 THEOREMS = tuple(theorem.name for theorem in theorems.LADDER if theorem.proof)
 """The theorems that can be certified."""
@@ -27,7 +27,7 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     problem : Problem
         The checked arguments.
     digits : int
-        Digits of the logarithm; 13 is what float64 keeps.
+        Digits of the logarithm, 1 to 1e5; 13 is what float64 keeps.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     CertificationError
         When the hypotheses or the value cannot be proved.
     ValueError
-        For a bound of another kind.
+        For a bound of another kind, or if `digits` is out of range.
 
     References
     ----------
@@ -57,7 +57,8 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     """
     if bound.quantity != "prefix length" or bound.theorem not in THEOREMS:
         raise ValueError(f"'{bound.theorem}' ({bound.quantity}) has no proof in ball arithmetic")
+    decimals = digits_of(digits)
     if not bound.holds or not math.isfinite(bound.log):
         return Enclosure(mpmath.mpf(bound.log), mpmath.mpf(bound.log))
     proof = importlib.import_module(theorems.THEOREMS[bound.theorem].proof)
-    return widened(proof.prove(bound, problem, digits), digits)
+    return widened(proof.prove(bound, problem, decimals), decimals)

@@ -2,9 +2,9 @@
 
 Arguments are taken exactly: a float is the binary number that it is; a Fraction or a decimal string is not rounded.
 They are the same throughout: `dim` is m, 1 to 1e6; `concentration` is lambda, 0 to 1e150; `radius` and `angle` are in
-radians, from 1e-60 to pi; `degree` is 0 to 1e9; `digits` are decimal. A ValueError or TypeError names the argument that
-is not; a CertificationError tells that so many digits, or a hypothesis, could not be proved. Large dimensions,
-concentrations and degrees take minutes.
+radians, from 1e-60 to pi; `degree` is 0 to 1e9; `digits` are decimal, 1 to 1e5. A ValueError or TypeError names the
+argument that is not; a CertificationError tells that so many digits, or a hypothesis, could not be proved. Large
+dimensions, concentrations and degrees take minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from . import _jackson as jackson
 from . import _moments as moments
 from . import _printed as printed
 from . import _special as special
-from ._balls import bits_of, enclose, enclosure, exact_ball, precision
+from ._balls import bits_of, digits_of, enclose, enclosure, exact_ball, precision
 from ._roots import bracket
 from ._zonal import Kernel, exponent_bits
 
@@ -80,7 +80,7 @@ def log_cap_measure(dim: int, angle: Number, *, digits: int = _DIGITS) -> Enclos
     """
     m = _checks.dimension(dim, maximum=LARGEST_DIM)
     _float(angle, "angle", minimum=SMALLEST_RADIUS, maximum=math.pi)
-    return enclose(lambda: special.log_cap_measure(m, _ball(angle)), digits)
+    return enclose(lambda: special.log_cap_measure(m, _ball(angle)), digits_of(digits))
 
 
 def log_normalizer(dim: int, concentration: Number, *, digits: int = _DIGITS) -> Enclosure:
@@ -92,14 +92,16 @@ def log_normalizer(dim: int, concentration: Number, *, digits: int = _DIGITS) ->
     -85.47983556261
     """
     m, extra = _kernel(dim, concentration)
-    return enclose(lambda: -special.log_0f1(m, _ball(concentration)), digits, extra=extra)
+    return enclose(lambda: -special.log_0f1(m, _ball(concentration)), digits_of(digits), extra=extra)
 
 
 def eigenvalue(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose a_k = I_{nu+k}(lambda) / I_nu(lambda) (1.2)."""
     m, extra = _kernel(dim, concentration)
     k = _degree(degree)
-    return enclose(lambda: special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
+    return enclose(
+        lambda: special.eigenvalue(k, m, _ball(concentration)), digits_of(digits), relative=True, extra=extra
+    )
 
 
 def eigenvalue_complement(dim: int, concentration: Number, degree: int, *, digits: int = _DIGITS) -> Enclosure:
@@ -112,7 +114,9 @@ def eigenvalue_complement(dim: int, concentration: Number, degree: int, *, digit
     """
     m, extra = _kernel(dim, concentration)
     k = _degree(degree, 1)
-    return enclose(lambda: 1 - special.eigenvalue(k, m, _ball(concentration)), digits, relative=True, extra=extra)
+    return enclose(
+        lambda: 1 - special.eigenvalue(k, m, _ball(concentration)), digits_of(digits), relative=True, extra=extra
+    )
 
 
 def mean_angle(dim: int, concentration: Number, power: Number = 1, *, digits: int = _DIGITS) -> Enclosure:
@@ -126,7 +130,10 @@ def mean_angle(dim: int, concentration: Number, power: Number = 1, *, digits: in
     m, extra = _kernel(dim, concentration)
     _float(power, "power", above=0.0, maximum=1e3)
     return enclose(
-        lambda: moments.moment(Kernel(m, _ball(concentration)), _ball(power)), digits, relative=True, extra=extra
+        lambda: moments.moment(Kernel(m, _ball(concentration)), _ball(power)),
+        digits_of(digits),
+        relative=True,
+        extra=extra,
     )
 
 
@@ -135,7 +142,9 @@ def log_shift_variation(dim: int, concentration: Number, radius: Number, *, digi
     m, extra = _kernel(dim, concentration, TINY)
     _float(radius, "radius", minimum=SMALLEST_RADIUS, below=math.pi)
     return enclose(
-        lambda: moments.shift_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
+        lambda: moments.shift_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(),
+        digits_of(digits),
+        extra=extra,
     )
 
 
@@ -144,7 +153,9 @@ def log_centroid_variation(dim: int, concentration: Number, radius: Number, *, d
     m, extra = _kernel(dim, concentration, TINY)
     _float(radius, "radius", minimum=SMALLEST_RADIUS, below=0.5 * math.pi)
     return enclose(
-        lambda: moments.centroid_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
+        lambda: moments.centroid_variation(Kernel(m, _ball(concentration)), _ball(radius)).log(),
+        digits_of(digits),
+        extra=extra,
     )
 
 
@@ -153,7 +164,9 @@ def log_shifted_mean_angle(dim: int, concentration: Number, radius: Number, *, d
     m, extra = _kernel(dim, concentration)
     _float(radius, "radius", minimum=SMALLEST_RADIUS, below=math.pi)
     return enclose(
-        lambda: moments.shifted_mean(Kernel(m, _ball(concentration)), _ball(radius)).log(), digits, extra=extra
+        lambda: moments.shifted_mean(Kernel(m, _ball(concentration)), _ball(radius)).log(),
+        digits_of(digits),
+        extra=extra,
     )
 
 
@@ -176,7 +189,7 @@ def log_tail(dim: int, concentration: Number, degree: int, *, digits: int = _DIG
             total += degrees.term(g, m, lam)
         return total.union(total + rest).log()
 
-    return enclose(compute, digits, extra=extra)
+    return enclose(compute, digits_of(digits), extra=extra)
 
 
 def log_covering_number(radius: Number, *, dim: int, method: str = "best", digits: int = _DIGITS) -> Enclosure:
@@ -199,13 +212,13 @@ def log_covering_number(radius: Number, *, dim: int, method: str = "best", digit
     if not found.holds:
         raise CertificationError(f"the {method} bound needs {' and '.join(found.failed)}")
     choice = covering.chosen(m, size, method)
-    return enclose(lambda: covering.log_covering(m, _ball(radius), choice), digits)
+    return enclose(lambda: covering.log_covering(m, _ball(radius), choice), digits_of(digits))
 
 
 def best_approximation(degree: int, dim: int, *, digits: int = _DIGITS) -> Enclosure:
     """Enclose the bound of 4.6 on the distance of functions with Lipschitz constant 1 from polynomials of a degree."""
     q, m = _degree(degree), _checks.dimension(dim, maximum=LARGEST_DIM)
-    return enclose(lambda: jackson.distance(q, m), digits, relative=True)
+    return enclose(lambda: jackson.distance(q, m), digits_of(digits), relative=True)
 
 
 def bessel_zero(order: Number, *, digits: int = _DIGITS) -> Enclosure:
@@ -220,7 +233,7 @@ def bessel_zero(order: Number, *, digits: int = _DIGITS) -> Enclosure:
     twice = 2 * Fraction(order)
     if twice.denominator != 1:
         raise ValueError(f"'order' must be a multiple of 1/2, got {_checks.show(order)}")
-    return enclose(lambda: special.bessel_zero(int(twice), digits + 4), digits, relative=True)
+    return enclose(lambda: special.bessel_zero(int(twice), digits + 4), digits_of(digits), relative=True)
 
 
 def ragozin_constant(dim: int, *, digits: int = _DIGITS) -> Enclosure:
@@ -232,7 +245,7 @@ def ragozin_constant(dim: int, *, digits: int = _DIGITS) -> Enclosure:
     10.834271347411
     """
     problem = Problem(1.0, _checks.dimension(dim, maximum=LARGEST_DIM))
-    return enclose(lambda: printed.ragozin(problem, digits), digits, relative=True)
+    return enclose(lambda: printed.ragozin(problem, digits), digits_of(digits), relative=True)
 
 
 def concentration(
@@ -256,7 +269,7 @@ def concentration(
     def increasing(lam: arb) -> arb:
         return (goal / (problem.lipschitz * moments.moment(Kernel(problem.dim, lam), alpha))).log()
 
-    low, high = bracket(increasing, guess, digits, exponent_bits(problem.dim, guess))
+    low, high = bracket(increasing, guess, digits_of(digits), exponent_bits(problem.dim, guess))
     with precision(bits_of(digits)):
         return enclosure(low.union(high))
 
@@ -273,4 +286,4 @@ def printed_concentration(
     22172757.573877
     """
     problem = Problem.checked(eps, dim, lipschitz=lipschitz, ragozin=ragozin, harmonic=harmonic)
-    return enclose(lambda: printed.concentration(arb(problem.eps), problem, digits), digits, relative=True)
+    return enclose(lambda: printed.concentration(arb(problem.eps), problem, digits), digits_of(digits), relative=True)

@@ -86,6 +86,11 @@ def test_curves_need_one_axis(eps, dim):
         rungs.curves(eps, dim=dim)
 
 
+def test_curves_need_a_value():
+    with pytest.raises(ValueError, match=r"'eps' must have shape \(n,\), got \(0,\)"):
+        rungs.curves([], dim=8)
+
+
 def test_figure_has_a_curve_a_theorem_and_the_gap(over_eps):
     above, below = plot.ladder_figure(over_eps).axes
     drawn = [line.get_label() for axes in (above, below) for line in axes.get_lines()]

@@ -7,6 +7,7 @@ import random
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import mpmath as mp
 import numpy as np
@@ -310,6 +311,25 @@ def test_what_no_proof_exists_for_is_refused():
         certify.concentration(2.0, dim=3)
     with pytest.raises(ValueError, match="multiple of 1/2"):
         certify.bessel_zero(0.3)
+
+
+ENCLOSED = {
+    "log_cap_measure": (8, 0.3), "log_normalizer": (8, 5.0), "eigenvalue": (8, 5.0, 2),
+    "eigenvalue_complement": (8, 5.0, 2), "mean_angle": (8, 5.0), "log_shift_variation": (8, 5.0, 0.3),
+    "log_centroid_variation": (8, 5.0, 0.3), "log_shifted_mean_angle": (8, 5.0, 0.3), "log_tail": (8, 5.0, 2),
+    "best_approximation": (3, 8), "bessel_zero": (1.5,), "ragozin_constant": (8,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("digits", [0, 2**53, 10**400])
+def test_digits_are_refused_before_any_work(digits):
+    calls = [partial(getattr(certify, name), *given) for name, given in ENCLOSED.items()]
+    calls += [partial(certify.log_covering_number, 0.3, dim=8), partial(certify.concentration, 0.1, dim=8)]
+    calls += [partial(certify.printed_concentration, 0.1, dim=8)]
+    calls += [partial(certified, PREFIX_LENGTH["lower"](problem := Problem.checked(0.1, 8)), problem)]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"'digits' must be at (least 1|most 100000), got"):
+            call(digits=digits)
 
 
 def test_enclosures_hold_exact_numbers():

@@ -12,6 +12,7 @@ from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from .._registry import Theorem
 from ..covering import covering_bound
+from ._shells import log_shell
 from ._squares import integer_spheres, log_arcs
 
 SMALLEST_ANGLE = 1e-100
@@ -41,9 +42,9 @@ def separated(problem: Problem) -> tuple[float, float]:
         return 0.0, angle
     if problem.dim == 1:
         return float(log_arcs(np.array(angle))), angle
-    # 4.E, How many points: a covering number at t, or the integer points of one norm
+    # 4.E, How many points: a covering number at t, the integer points of one norm, or a shell of a lattice
     log_representations, _ = integer_spheres(problem.dim, angle)
-    log = log_cover(problem.dim, angle, problem.covering)
+    log = max(log_cover(problem.dim, angle, problem.covering), log_shell(problem.dim, angle))
     return max(log, float(np.max(log_representations, initial=0.0))), angle
 
 

@@ -70,8 +70,13 @@ TABLE = [
     (16, 0.1, "sharp-core-quadrature", "30.3", {}),
     (8, 0.1, "lower-any", "4.99", {}),
     (16, 0.1, "lower-any", "10.40", {}),
-    (8, 0.1, "lower-continuous", "6.12", {}),
-    (16, 0.1, "lower-continuous", "11.56", {}),
+    (8, 0.1, "lower-continuous", "6.75", {}),
+    (16, 0.1, "lower-continuous", "13.42", {}),
+    (2, 0.6, "lower-continuous", "0.176091", {}),
+    (11, 0.01, "lower-bits", "18.41", {}),
+    (24, 0.1, "lower-continuous", "20.24", {}),
+    (71, 0.001, "lower-bits", "197.51", {}),
+    (100, 0.01, "lower-continuous", "170.977", {}),
 ]
 
 

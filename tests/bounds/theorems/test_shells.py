@@ -161,7 +161,8 @@ def test_root_lattices_are_glued_to_the_leech_lattice():
 @pytest.mark.parametrize(
     ("d", "density"),
     [(2, 12**-0.5), (3, 0.17678), (5, 0.08839), (6, 0.07217), (8, 1 / 16), (9, 0.04419), (10, 0.03608), (12, 1 / 27),
-     (16, 1 / 16), (17, 1 / 16), (24, 1.0), (25, 0.70711), (47, 1.5**24 / 3), (48, 1.5**24), (56, 1.5**28), (72, 2.0**36), (80, 2.0**40)],
+     (16, 1 / 16), (17, 1 / 16), (24, 1.0), (25, 0.70711), (47, 1.5**24 / 3), (48, 1.5**24), (56, 1.5**28),
+     (72, 2.0**36), (80, 2.0**40)],
 )  # fmt: skip
 def test_densities_are_those_of_the_literature(d, density):
     assert math.sqrt(squared_density(d)) == pytest.approx(density, rel=2e-4)

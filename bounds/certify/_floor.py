@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from .._bound import EXACT
 from .._enclosure import CertificationError
 from .._problem import Problem
-from ..theorems import _shells, _squares
+from ..theorems import _squares
 from ..theorems._floor import SMALLEST_ANGLE
 from . import _covering as covering
+from . import _packings as packings
 from ._balls import less
-from ._special import log_ball, log_cap_measure
+from ._special import log_cap_measure
 
 _SMALLEST_ANGLE = arb(SMALLEST_ANGLE)
 
@@ -37,7 +37,7 @@ def cover_of(problem: Problem, angle: float) -> Callable[[arb], arb]:
 
 
 def separated(problem: Problem, angle: float) -> Callable[[], arb]:
-    """Return the function that computes log M (4.E): the largest of a covering number, integer sphere and shell."""
+    """Return the function that computes log M (4.E): the largest number of points that float64 knows."""
     dim = problem.dim
     if angle >= math.pi:
         return lambda: arb(0)
@@ -47,11 +47,11 @@ def separated(problem: Problem, angle: float) -> Callable[[], arb]:
     logs, _ = _squares.integer_spheres(dim, angle)
     best = int(np.argmax(logs)) + 1 if len(logs) else 0
     count = _squares.representations(dim + 1, best)[best] if best else 1
-    tilt = _shells.tilt(dim, angle)
+    lattices = packings.from_lattices(dim, angle)
 
     def points() -> arb:
         t = angle_of(problem, 2)
-        log = cover(t).max(in_shell(dim, t, tilt))
+        log = cover(t).max(lattices(t))
         return log.max(on_sphere(best, count, t)) if best else log
 
     return points
@@ -62,29 +62,6 @@ def on_sphere(norm: int, count: int, angle: arb) -> arb:
     if not less(2 * (angle / 2).sin() ** 2 * norm, arb(1)):
         raise CertificationError("integer points cannot be proved far enough apart")
     return arb(count).log()
-
-
-def in_shell(dim: int, angle: arb, tilt: float) -> arb:
-    """Return log ceil(Delta (R^d - r^d)), the number of points from a shell of a lattice; any tilt serves (4.E, iv)."""
-    d, phi = dim + 1, arb(tilt).max(angle / 2)
-    # 4.E, iv: R = 2 cos(phi)/sin t, r/R = cos(phi + t)_+/cos(phi)
-    inner = ((phi + angle).cos() / phi.cos()).max(0)
-    log_share = (-(d * inner.log()).expm1()).log() if inner > 0 else (1 - inner**d).log()
-    log = log_density(d) + d * (2 * phi.cos() / angle.sin()).log() + log_share
-    if not less(log, arb(EXACT)):
-        return log
-    count = log.exp().ceil()
-    if not count.is_integer():
-        raise CertificationError("a count of points cannot be told from its neighbour")
-    return count.max(1).log()
-
-
-def log_density(d: int) -> arb:
-    """Return the log of the density of the lattice packing of R^d that float64 takes (4.E, iv)."""
-    if d > _shells.LARGEST_RATIONAL:
-        return arb(d - 1).log() - (d - 1) * arb(2).log()
-    square = _shells.squared_density(d)
-    return log_ball(d) + (arb(square.numerator) / arb(square.denominator)).log() / 2
 
 
 def log_arcs(angle: arb) -> arb:

@@ -14,6 +14,7 @@ from .._registry import Theorem
 from ..covering import covering_bound
 from ._shells import log_shell
 from ._squares import integer_spheres, log_arcs
+from ._wraps import log_wrapped
 
 SMALLEST_ANGLE = 1e-100
 """Smaller angles, which Hoelder classes of small exponent ask for, are raised to this one: the bound stays right."""
@@ -42,9 +43,10 @@ def separated(problem: Problem) -> tuple[float, float]:
         return 0.0, angle
     if problem.dim == 1:
         return float(log_arcs(np.array(angle))), angle
-    # 4.E, How many points: a covering number at t, the integer points of one norm, or a shell of a lattice
+    # 4.E, How many points: a covering number at t, the integer points of one norm, or dense lattices
     log_representations, _ = integer_spheres(problem.dim, angle)
-    log = max(log_cover(problem.dim, angle, problem.covering), log_shell(problem.dim, angle))
+    lattices = max(log_shell(problem.dim, angle), log_wrapped(problem.dim, angle))
+    log = max(log_cover(problem.dim, angle, problem.covering), lattices)
     return max(log, float(np.max(log_representations, initial=0.0))), angle
 
 

@@ -73,9 +73,11 @@ TABLE = [
     (8, 0.1, "lower-continuous", "6.75", {}),
     (16, 0.1, "lower-continuous", "13.42", {}),
     (2, 0.6, "lower-continuous", "0.176091", {}),
-    (11, 0.01, "lower-bits", "18.41", {}),
+    (2, 0.1, "lower-continuous", "1.7889", {}),
+    (8, 0.001, "lower-continuous", "23.227", {}),
+    (11, 0.01, "lower-bits", "18.532", {}),
     (24, 0.1, "lower-continuous", "20.24", {}),
-    (71, 0.001, "lower-bits", "197.51", {}),
+    (71, 0.001, "lower-bits", "197.568", {}),
     (100, 0.01, "lower-continuous", "170.977", {}),
 ]
 

@@ -178,7 +178,7 @@ def test_lattices_that_exist_are_as_dense_as_those_named():
 
 
 @pytest.mark.parametrize(
-    ("dim", "eps", "log10"), [(2, 0.01, 3.63), (8, 0.1, 6.75), (8, 0.01, 14.74), (16, 0.1, 13.42), (24, 0.1, 20.24)]
+    ("dim", "eps", "log10"), [(4, 0.3, 1.48), (8, 0.1, 6.75), (16, 0.1, 13.42), (24, 0.1, 20.24), (71, 0.1, 57.33)]
 )
 def test_lengths_rise_by_shells(dim, eps, log10):
     bound = prefix_length(eps, dim=dim, theorem="lower-continuous")

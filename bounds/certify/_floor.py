@@ -47,7 +47,7 @@ def separated(problem: Problem, angle: float) -> Callable[[], arb]:
     logs, _ = _squares.integer_spheres(dim, angle)
     best = int(np.argmax(logs)) + 1 if len(logs) else 0
     count = _squares.representations(dim + 1, best)[best] if best else 1
-    lattices = packings.from_lattices(dim, angle)
+    lattices = packings.from_lattices(dim, angle) if problem.covering == "best" else cover
 
     def points() -> arb:
         t = angle_of(problem, 2)

@@ -45,9 +45,10 @@ def separated(problem: Problem) -> tuple[float, float]:
         return float(log_arcs(np.array(angle))), angle
     # 4.E, How many points: a covering number at t, the integer points of one norm, or dense lattices
     log_representations, _ = integer_spheres(problem.dim, angle)
-    lattices = max(log_shell(problem.dim, angle), log_wrapped(problem.dim, angle))
-    log = max(log_cover(problem.dim, angle, problem.covering), lattices)
-    return max(log, float(np.max(log_representations, initial=0.0))), angle
+    log = max(log_cover(problem.dim, angle, problem.covering), float(np.max(log_representations, initial=0.0)))
+    if problem.covering == "best":
+        log = max(log, log_shell(problem.dim, angle), log_wrapped(problem.dim, angle))
+    return log, angle
 
 
 def floor(

@@ -72,6 +72,8 @@ def test_hoelder_classes_are_lipschitz_ones_at_another_angle(ratio, dim, exponen
 def test_values_without_sampling(dim, by_any, by_continuous):
     assert at(lower_any, 0.1, dim).log10 == pytest.approx(by_any, abs=0.005)
     assert at(lower_continuous, 0.1, dim).log10 == pytest.approx(by_continuous, abs=0.005)
+    without_lattices = at(lower_continuous, 0.1, dim, covering="greedy").log10
+    assert without_lattices == pytest.approx({8: 6.12, 16: 11.56}[dim], abs=0.005)
     bits = 64.0 * (dim + 2)
     assert at(lower_bits, 0.1, dim).log10 == pytest.approx(
         at(lower_continuous, 0.1, dim).log10 + math.log10((dim + 2) / bits), abs=1e-12

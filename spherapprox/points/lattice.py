@@ -21,10 +21,11 @@ SMALLEST_RADIUS, LARGEST_RADIUS = 1e-60, 1.5
 _ROUNDING = 1e-11
 """Share of the radius that is kept for the rounding of the points."""
 _KEPT = 1e-10
-"""Cells that miss the sphere by so little, of its radius, are kept."""
+"""Cells that miss the sphere by this share of its radius are kept."""
 _WHOLE = 1e-9
-"""How far a bound of whole numbers may lie beyond one."""
+"""How far the end of an interval may miss a whole number that counts as inside."""
 _BLOCK = 2**17
+"""Lattice points that are looked at together, about."""
 
 
 def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | None = 0) -> PointSet:
@@ -88,13 +89,14 @@ def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | N
     # Step 2: the lines of the lattice that come near it
     basis = helmert(n + 1)  # (n, n+1), row j - 1 is (1, ..., 1, -j, 0, ...)/sqrt(j (j+1))
     shift = basis @ generator.random(n + 1)
-    lines, totals = _lines(n, size + cell, shift)
+    inner, outer = (size - cell) * (1.0 - _KEPT), (size + cell) * (1.0 + _KEPT)
+    lines, totals = _lines(n, outer, shift)
     # Step 3: their points whose cells meet it
     step = max(1, int(_BLOCK * len(lines) / count))
     kept = []
     for start in range(0, len(lines), step):
         block = slice(start, start + step)
-        x = _near(lines[block], totals[block], (size - cell, size + cell), shift)
+        x = _near(lines[block], totals[block], (inner, outer), shift)
         kept.append(x[_meets(x, basis, cell, size)])
     return PointSet(unit(np.concatenate(kept)), covering_radius=radius)
 

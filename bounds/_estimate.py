@@ -43,7 +43,9 @@ def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) ->
     if "sup_norm" in names:
         found["sup_norm"] = sup_error(lambda x: _length(target(x)), _zero, dim=target.dim, rng=rng).lower
     said = ["estimated from values: " + ", ".join(names)] if names else []
-    return replace(target, **found, provenance="; ".join([target.provenance, *said]).removeprefix("; ")), names
+    provenance = "; ".join([target.provenance, *said]).removeprefix("; ")
+    origins = dict(target.origins) | dict.fromkeys(names, "estimated")
+    return replace(target, **found, provenance=provenance, origins=origins), names
 
 
 def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,17 @@ from . import _checks
 from ._types import Floats
 
 __all__ = ["Target"]
+
+KINDS = ("given", "derived", "estimated")
+CONSTANTS = ("lipschitz", "sup_norm", "smoothness", "laplacian", "third_derivative", "degree", "remainder")
+"""Attributes of a target that enter proofs and have an origin."""
+
+
+class Origin(NamedTuple):
+    """The origin of a constant, and the number it speaks of: another number has another origin."""
+
+    kind: str
+    value: float
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,16 @@ class Target:
         Hoelder exponent, in (0, 1].
     sup_norm : float, optional
         F >= 0 with ``|f(x)| <= F`` for all points, in the Euclidean norm. None: unknown.
+    smoothness, laplacian, third_derivative : float, optional
+        Bounds H, Lap, T >= 0 of second derivatives along unit-speed geodesics, of the Laplacian on the sphere, and of
+        third derivatives along geodesics, in the Euclidean norm. None: unknown.
+    degree : int, optional
+        n >= 0 such that f differs by at most `remainder` from a polynomial of degree n in the coordinates. None: no
+        such degree is known.
+    remainder : float, default 0.0
+        That difference, in the Euclidean norm, at least 0.
+    accuracy : float, default 1e-12
+        Largest error of the values that the function returns, relative to the sup norm, in [0, 1).
     n_outputs : int, optional
         p, if the function returns (n, p). None: not stated, and either shape passes.
     name : str, optional
@@ -41,6 +62,9 @@ class Target:
         The unit of the values, for tables and figures.
     provenance : str, default ""
         How the constants are known: "exact", a proof, a measurement.
+    origins : mapping, optional
+        From names of constants above to "given" (the default: taken at its word), "derived" (with a proof) or
+        "estimated". `origin` tells it; a constant that `dataclasses.replace` changes becomes "given".
 
     Raises
     ------
@@ -50,7 +74,8 @@ class Target:
     Notes
     -----
     A target is frozen. Calling it checks the points and what the function makes of them; the constants are taken at
-    their word, and every bound that uses them is as good as they are.
+    their word, and every bound that uses them is as good as they are: `bounds.validate` tries to refute them, and names
+    those that are estimates.
 
     Examples
     --------
@@ -69,25 +94,79 @@ class Target:
     lipschitz: float | None = None
     exponent: float = 1.0
     sup_norm: float | None = None
+    smoothness: float | None = None
+    laplacian: float | None = None
+    third_derivative: float | None = None
+    degree: int | None = None
+    remainder: float = 0.0
+    accuracy: float = 1e-12
     n_outputs: int | None = None
     name: str | None = None
     unit: str = ""
     provenance: str = ""
+    origins: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _checks.callable_(self.function, "function")
         self._set("dim", _checks.dimension(self.dim))
         self._set("exponent", _checks.real(self.exponent, "exponent", above=0.0, maximum=1.0))
-        if self.lipschitz is not None:
-            self._set("lipschitz", _checks.real(self.lipschitz, "lipschitz", minimum=0.0))
-        if self.sup_norm is not None:
-            self._set("sup_norm", _checks.real(self.sup_norm, "sup_norm", minimum=0.0))
+        for name in ("lipschitz", "sup_norm", "smoothness", "laplacian", "third_derivative", "remainder"):
+            if name == "remainder" or getattr(self, name) is not None:
+                self._set(name, _checks.real(getattr(self, name), name, minimum=0.0))
+        self._set("accuracy", _checks.real(self.accuracy, "accuracy", minimum=0.0, maximum=0.5))
+        if self.degree is not None:
+            self._set("degree", _checks.integer(self.degree, "degree", minimum=0))
+        elif self.remainder:
+            raise ValueError(f"'remainder' must come with the 'degree' of its polynomial, got {self.remainder:g} alone")
         if self.n_outputs is not None:
             self._set("n_outputs", _checks.integer(self.n_outputs, "n_outputs", minimum=1))
         if self.name is None:
             self._set("name", getattr(self.function, "__name__", type(self.function).__name__))
         for text in ("name", "unit", "provenance"):
             _checks.instance(getattr(self, text), text, str)
+        self._set("origins", self._origins())
+
+    def _origins(self) -> dict[str, Origin]:
+        """Check the origins stated, and drop those of other numbers than the constants are now."""
+        if not isinstance(self.origins, Mapping):
+            raise TypeError(f"'origins' must map names of constants to origins, got {_checks.show(self.origins)}")
+        found = {}
+        for name, stated in self.origins.items():
+            value = getattr(self, _checks.choice(name, "origins", CONSTANTS))
+            if isinstance(stated, Origin):
+                origin = stated
+            else:
+                origin = Origin(_checks.choice(stated, f"origins[{name!r}]", KINDS), value)
+            if value is not None and value == origin.value:
+                found[name] = origin
+        return found
+
+    def origin(self, constant: str) -> str:
+        """Return the origin of a constant.
+
+        Parameters
+        ----------
+        constant : str
+            "lipschitz", "sup_norm", "smoothness", "laplacian", "third_derivative", "degree" or "remainder".
+
+        Returns
+        -------
+        {"given", "derived", "estimated", "unknown"}
+
+        Raises
+        ------
+        ValueError
+            If there is no such constant.
+
+        Examples
+        --------
+        >>> from spherapprox import Target, targets
+        >>> targets.distance(2).origin("lipschitz"), Target(abs, 2, sup_norm=1.0).origin("sup_norm")
+        ('derived', 'given')
+        """
+        if getattr(self, _checks.choice(constant, "constant", CONSTANTS)) is None:
+            return "unknown"
+        return self.origins[constant].kind if constant in self.origins else "given"
 
     def _set(self, attribute: str, value: object) -> None:
         """Set an attribute of the frozen record, in `__post_init__` only."""

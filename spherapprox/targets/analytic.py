@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks, harmonics, special, sphere
 from .._types import Float64, Floats
 from ..target import Target
-from .entry import Entry
+from .entry import DERIVED, Entry
 
 __all__ = ["bump", "distance", "zonal_harmonic"]
 
@@ -58,6 +58,7 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
         sup_norm=math.pi,
         name="distance",
         provenance="exact: triangle inequality",
+        origins=DERIVED,
     )
 
 
@@ -104,8 +105,10 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
         dim,
         lipschitz=special.gegenbauer_lipschitz(degree, dim),
         sup_norm=1.0,
+        degree=degree,
         name=f"zonal harmonic {degree}",
         provenance="sup norm exact; Lipschitz constant a proven upper bound within 4e-15",
+        origins=DERIVED,
     )
 
 
@@ -155,6 +158,7 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
         sup_norm=1.0,
         name=f"bump {kappa:g}",
         provenance="exact: closed form",
+        origins=DERIVED,
     )
 
 

@@ -6,7 +6,10 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..target import Target
+from ..target import CONSTANTS, Target
+
+DERIVED = dict.fromkeys(CONSTANTS, "derived")
+"""Origins of the catalogue's constants, all of which are exact or proven."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import functools
 
 from .. import harmonics
 from ..target import Target
-from .entry import Entry
+from .entry import DERIVED, Entry
 from .igrf import checked_year, radial_coefficients, sum_harmonics
 
 __all__ = ["geomagnetic_field"]
@@ -66,9 +66,11 @@ def geomagnetic_field(year: float = 2025.0) -> Target:
         2,
         lipschitz=found.lipschitz,
         sup_norm=found.sup_norm,
+        degree=found.degree,
         name=f"radial geomagnetic field {year:g}",
         unit="microtesla",
         provenance="proven upper bounds, at most 0.1 % above the suprema: harmonics.bandlimited_maximum",
+        origins=DERIVED,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import sphere
 from .._types import Float64, Floats
 from ..target import Target
-from .entry import Entry
+from .entry import DERIVED, Entry
 
 __all__ = ["land"]
 
@@ -49,7 +49,7 @@ def land() -> Target:
     >>> targets.land()(nairobi_and_mid_atlantic)
     array([1., 0.])
     """
-    return Target(_lookup, 2, sup_norm=1.0, name="land", provenance="sup norm exact; discontinuous")
+    return Target(_lookup, 2, sup_norm=1.0, name="land", provenance="sup norm exact; discontinuous", origins=DERIVED)
 
 
 def _lookup(x: Floats) -> Float64:

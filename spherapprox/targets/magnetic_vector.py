@@ -10,7 +10,7 @@ import numpy as np
 from .. import _checks, harmonics
 from .._types import Float64, Floats
 from ..target import Target
-from .entry import Entry
+from .entry import DERIVED, Entry
 from .igrf import checked_year, gauss_coefficients, radial_coefficients, sum_harmonics
 from .maximum import FieldMaximum, field_maximum
 
@@ -81,11 +81,13 @@ def geomagnetic_vector(year: float = 2025.0, *, frame: str = "cartesian") -> Tar
         2,
         lipschitz=None if local else found.lipschitz,
         sup_norm=found.sup_norm,
+        degree=None if local else math.isqrt(len(_vector_coefficients(year))) - 1,
         n_outputs=3,
         name=f"{'local' if local else 'Cartesian'} geomagnetic vector {year:g}",
         unit="microtesla",
         provenance="proven upper bounds, at most 0.001 % above the suprema: targets.maximum"
         + (" (discontinuous at the poles)" if local else ""),
+        origins=DERIVED,
     )
 
 

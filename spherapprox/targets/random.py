@@ -13,7 +13,7 @@ from .._threads import slices
 from .._types import Float64, Floats, Int64
 from ..harmonics.hyperspherical import sizes
 from ..target import Target
-from .entry import Entry
+from .entry import DERIVED, Entry
 
 __all__ = ["random_bandlimited", "random_smooth"]
 
@@ -81,8 +81,10 @@ def random_bandlimited(dim: int, degree: int = 8, rng: int | np.random.Generator
         dim,
         lipschitz=lipschitz,
         sup_norm=sup_norm,
+        degree=degree,
         name=f"random polynomial {degree}",
         provenance=f"proven upper bounds: {how}",
+        origins=DERIVED,
     )
 
 
@@ -154,6 +156,7 @@ def random_smooth(
         sup_norm=float(max(weights.clip(min=0.0).sum(), -weights.clip(max=0.0).sum())) * _ROUNDING,
         name=f"random of smoothness {s:g}",
         provenance="proven upper bounds: sums of the terms' constants",
+        origins=DERIVED,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64, Floats
 from ..target import Target
-from .entry import Entry
+from .entry import DERIVED, Entry
 
 __all__ = ["moving_frame", "rotation_field", "tangent_projection"]
 
@@ -65,7 +65,7 @@ def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:
         function, size = functools.partial(_multiply, a), _operator_norm(a)
     return Target(
         function, dim, lipschitz=size, sup_norm=size, n_outputs=dim + 1, name="rotation field",
-        provenance="exact: operator norm",
+        provenance="exact: operator norm", degree=1, origins=DERIVED,
     )  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def tangent_projection(dim: int, *, vector: ArrayLike | None = None) -> Target:
     v, size = _vector(vector, dim)
     return Target(
         functools.partial(_tangent, v), dim, lipschitz=size, sup_norm=size, n_outputs=dim + 1,
-        name="tangent projection", provenance="exact: length of the vector",
+        name="tangent projection", provenance="exact: length of the vector", degree=2, origins=DERIVED,
     )  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def moving_frame(dim: int, *, vector: ArrayLike | None = None) -> Target:
     v, size = _vector(vector, dim)
     return Target(
         functools.partial(_multiply, _right_factor(v)), dim, lipschitz=size, sup_norm=size, n_outputs=dim + 1,
-        name="moving frame", provenance="exact: length of the vector",
+        name="moving frame", provenance="exact: length of the vector", degree=1, origins=DERIVED,
     )  # fmt: skip
 
 

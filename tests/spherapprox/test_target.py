@@ -160,3 +160,46 @@ class TestModulus:
     def test_angles_out_of_range_are_refused(self, angle):
         with pytest.raises(ValueError, match="'angle' must be"):
             Target(height, 2).modulus(angle)
+
+
+class TestOrigins:
+    def test_constants_carry_their_origin(self):
+        target = Target(height, 2, lipschitz=1.0, sup_norm=1.0, degree=1, origins={"lipschitz": "derived"})
+        assert [target.origin(name) for name in ("lipschitz", "sup_norm", "degree", "smoothness")] == [
+            "derived",
+            "given",
+            "given",
+            "unknown",
+        ]
+
+    def test_a_changed_constant_is_given(self):
+        target = Target(
+            height, 2, lipschitz=1.0, sup_norm=1.0, origins={"lipschitz": "derived", "sup_norm": "estimated"}
+        )
+        changed = dataclasses.replace(target, lipschitz=0.5)
+        assert (changed.origin("lipschitz"), changed.origin("sup_norm")) == ("given", "estimated")
+
+    def test_origins_survive_pickling_and_copying(self):
+        target = Target(height, 2, lipschitz=1.0, origins={"lipschitz": "derived"})
+        for copy in (pickle.loads(pickle.dumps(target)), dataclasses.replace(target, name="other")):
+            assert copy.origin("lipschitz") == "derived"
+
+    @pytest.mark.parametrize(
+        ("options", "error", "match"),
+        [
+            ({"remainder": 0.1}, ValueError, "'remainder' must come with the 'degree'"),
+            ({"degree": -1}, ValueError, "'degree' must be"),
+            ({"smoothness": -1.0}, ValueError, "'smoothness' must be"),
+            ({"accuracy": 1.0}, ValueError, "'accuracy' must be"),
+            ({"origins": {"lipschitz": "proved"}}, ValueError, r"'origins\['lipschitz'\]' must be one of 'given'"),
+            ({"origins": {"slope": "given"}}, ValueError, "'origins' must be one of"),
+            ({"origins": "derived"}, TypeError, "'origins' must map"),
+        ],
+    )
+    def test_unsuitable_constants_are_refused(self, options, error, match):
+        with pytest.raises(error, match=match):
+            Target(height, 2, lipschitz=1.0, **options)
+
+    def test_a_target_knows_no_origin_of_other_attributes(self):
+        with pytest.raises(ValueError, match="'constant' must be one of 'lipschitz'"):
+            Target(height, 2).origin("name")

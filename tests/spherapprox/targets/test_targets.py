@@ -352,3 +352,23 @@ class TestRegistry:
             targets.make("distance", year=2025)
         with pytest.raises(TypeError, match="'year' is no option of target 'land', which takes none"):
             targets.make("land", year=2025)
+
+
+class TestConstantsOfTheCatalogue:
+    @pytest.mark.parametrize("name", targets.names())
+    def test_every_constant_is_derived(self, name):
+        target = targets.make(name)
+        stated = [c for c in ("lipschitz", "sup_norm", "degree") if getattr(target, c) is not None]
+        assert stated
+        assert {target.origin(c) for c in stated} == {"derived"}
+
+    @pytest.mark.parametrize("name", targets.names())
+    def test_a_polynomial_is_a_trigonometric_one_on_great_circles(self, name):
+        target = targets.make(name)
+        if target.degree is None:
+            return
+        frame = np.linalg.qr(np.random.default_rng(3).standard_normal((target.dim + 1, 2)))[0]
+        t = np.arange(64) * (np.pi / 32)
+        series = np.fft.rfft(target(np.cos(t)[:, None] * frame[:, 0] + np.sin(t)[:, None] * frame[:, 1]), axis=0)
+        assert np.abs(series[target.degree + 1 :]).max() <= 1e-12 * np.abs(series).max()
+        assert np.abs(series[target.degree]).max() > 1e-6 * np.abs(series).max()

@@ -32,7 +32,7 @@ def error_bound(
     concentration: ArrayLike | None = None, radius: ArrayLike | None = None, n: ArrayLike | None = None,
     sup_norm: float | None = None, exponent: float | None = None, separation: float | None = None,
     degree: int | None = None, exactness: int | None = None, covering: str = "best", ragozin: float | None = None,
-    harmonic: float = 1.0, strict: bool = False,
+    harmonic: float = 1.0, strict: bool = False, smoothness: float | None = None,
 ) -> Any:  # fmt: skip
     """Bound the sup error of a head at a given concentration, radius and number of control points.
 
@@ -46,7 +46,7 @@ def error_bound(
         every such target; ``"sharp-split"`` is the smaller of two where separation is given. ``"thesis"`` is
         ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``.
     target : Target, optional
-        Its dim, lipschitz, exponent and sup_norm are taken where they are not given.
+        Its dim, lipschitz, exponent, sup_norm and smoothness are taken where they are not given.
     points : EqualMeasurePartition or PointSet, optional
         The control points: what the theorem needs of dim, n, radius, separation and degree (for
         ``"sharp-core-spectral"`` exactness) is taken from them where it is not given. Radii of equal-measure cells are
@@ -75,6 +75,8 @@ def error_bound(
         How `radius` follows from n; see `covering_number`. ``"best"`` is also the best floor for ``"lower"``.
     ragozin, harmonic, strict
         As in `prefix_length`.
+    smoothness : float
+        H, a bound of second derivatives along unit-speed geodesics, for the theorems that need it.
 
     Returns
     -------
@@ -113,7 +115,9 @@ def error_bound(
     0.0869
     """
     stated, strict = ERRORS[theorem_name(theorem, ERRORS)], _checks.flag(strict, "strict")
-    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
+    known = of_target(
+        target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm, smoothness=smoothness
+    )  # fmt: skip
     known |= {"radius": radius, "n": n, "separation": separation, "degree": degree, "exactness": exactness}
     known = of_points(points, stated, known)
 

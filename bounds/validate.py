@@ -168,6 +168,8 @@ def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> st
         return "needs Riemann coefficients: the values that coefficients='riemann' gives for this target"
     if "sup_norm" in theorem.needs and target.sup_norm is None:
         return "needs the target's sup norm (sup_norm=)"
+    if "smoothness" in theorem.needs and target.smoothness is None:
+        return "needs the target's bound of second derivatives (smoothness=)"
     lack = theorem.requires.lack(head.points)
     return lack and "needs " + lack
 

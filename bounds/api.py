@@ -50,7 +50,7 @@ def prefix_length(
         The covering bound that turns a radius into a count; see `covering_number`.
     ragozin, harmonic : float
         The thesis's constants C_R (default: the explicit one of docs/theorems/4.6-jackson-constants.md) and C_H
-        (assumed).
+        (assumed; it depends on the target and is infinite for some, docs/theorems/3-errata.md, 3.9).
     slack : float
         Where N falls to an infimum that no head attains, the share of eps that is given away for a finite
         concentration: ``"sharp-split-nearest"`` covers at radius ``(1 - slack) eps/lipschitz``; 4.7 and 4.G leave it to
@@ -101,7 +101,7 @@ def prefix_length(
     >>> round(printed.log10, 9)
     667.988569422
     >>> round(prefix_length(0.1, dim=8).log10, 1)
-    10.3
+    9.9
     >>> from spherapprox import Target
     >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
     >>> prefix_length(0.1, target=height) == prefix_length(0.1, dim=2)

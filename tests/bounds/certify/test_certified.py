@@ -11,6 +11,7 @@ from bounds.api import PREFIX_LENGTH
 from bounds.theorems import THEOREMS
 
 PRINTED = {"covering": "greedy", "ragozin": 1.0, "harmonic": 1.0, "slack": 0.0}
+BEST = {"covering": "best"}
 
 
 def lies_inside(bound):
@@ -80,6 +81,15 @@ TABLE = [
     (16, 0.1, "lower-any", "10.40", {}),
     (8, 0.1, "lower-continuous", "6.12", {}),
     (16, 0.1, "lower-continuous", "11.56", {}),
+    (8, 0.1, "lower-continuous", "6.75", BEST),
+    (16, 0.1, "lower-continuous", "13.42", BEST),
+    (2, 0.6, "lower-continuous", "0.176091", BEST),
+    (2, 0.1, "lower-continuous", "1.7889", BEST),
+    (8, 0.001, "lower-continuous", "23.227", BEST),
+    (11, 0.01, "lower-bits", "18.532", BEST),
+    (24, 0.1, "lower-continuous", "20.24", BEST),
+    (71, 0.001, "lower-bits", "197.568", BEST),
+    (100, 0.01, "lower-continuous", "170.977", BEST),
 ]
 
 

@@ -143,7 +143,7 @@ def best_concentration(
     points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
     radius: ArrayLike | None = None, n: ArrayLike | None = None, memory: ArrayLike | None = None,
     n_outputs: int | None = None, sup_norm: float | None = None, exponent: float | None = None, covering: str = "best",
-    slack: float = 1e-3,
+    slack: float = 1e-3, smoothness: float | None = None, degree: int | None = None,
 ) -> Any:  # fmt: skip
     """Minimise the error bound of given control points over the concentration.
 
@@ -151,9 +151,9 @@ def best_concentration(
 
     Parameters
     ----------
-    dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering
+    dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering, smoothness, degree
         As in `error_bound`; theorem is one whose concentration can be chosen, as ``"sharp-core"`` or
-        ``"sharp-split"``. One of points, n, memory and radius is needed.
+        ``"sharp-split"``. One of points, n, memory and radius is needed, or the degree of a quadrature.
     memory : float or array_like
         Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
     n_outputs : int, optional
@@ -196,8 +196,11 @@ def best_concentration(
     >>> head = SplitHead.from_target(height, cells, best.concentration)
     """
     stated = FREE[theorem_name(theorem, FREE)]
-    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
-    known |= {"concentration": 0.0, "radius": radius, "n": n} | dict.fromkeys(("separation", "degree", "exactness"))
+    known = of_target(
+        target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm, smoothness=smoothness
+    )  # fmt: skip
+    known |= {"concentration": 0.0, "radius": radius, "n": n, "degree": degree}
+    known |= dict.fromkeys(("separation", "exactness"))
     _checks.not_both(memory, points, "'memory' is in place of 'points'")
     known = of_points(points, stated, known)
     if n_outputs is None:

@@ -24,6 +24,7 @@ from . import (
     quadrature,
     random,
     rank,
+    smooth_design,
     smooth_quadrature,
     spectral,
     split,
@@ -38,7 +39,8 @@ LADDER = (
     thesis_core.THEOREM, thesis_vector.THEOREM, thesis_split.THEOREM, thesis_split_corrected.THEOREM,
     core.THEOREM, centroid.THEOREM, quadrature.THEOREM, smooth_quadrature.THEOREM,
     spectral.THEOREM, interpolation.THEOREM, rank.THEOREM,
-    mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, nearest.THEOREM,
+    mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, smooth_design.THEOREM,
+    nearest.THEOREM,
     lower_any.THEOREM, lower_bits.THEOREM, lower_continuous.THEOREM, lower_smooth.THEOREM,
     lower.THEOREM,
 )  # fmt: skip

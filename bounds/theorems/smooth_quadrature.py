@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .._bound import EXACT, Bound, Hypothesis
 from .._problem import LARGEST_CONCENTRATION, Problem
-from .._registry import Prefix, Promise, Theorem
+from .._registry import Curve, Prefix, Promise, Theorem
 from ._approximation import by_constant
 from ._degrees import (
     falling_root,
@@ -17,6 +17,7 @@ from ._degrees import (
     log_rising_tail,
     over_concentrations,
 )
+from ._search import best_concentration
 from .requirements import RULE
 
 ORDER = 4
@@ -162,6 +163,11 @@ def _best(problem: Problem) -> tuple[float | None, float]:
     return over_concentrations(least, dim, lambda lam, guess: least_degree(problem, lam, guess))
 
 
+def best_at_degree(prefix: Prefix, _slack: float, log_error: Curve) -> float:
+    """Return the concentration of the least error at a degree, searched."""
+    return best_concentration(log_error, prefix.problem.dim, math.pi / max(prefix.degree, 1))
+
+
 def _error(prefix: Prefix) -> Promise:
     p = prefix.problem
     smooth, exact = smooth_class(p), Hypothesis("degree >= 4", prefix.degree >= ORDER)
@@ -180,6 +186,6 @@ THEOREM = Theorem(
     "core head on a positive quadrature rule, second derivatives bounded", "core",
     count=smooth_quadrature, constants=("lipschitz", "sup_norm", "smoothness"),
     error=_error, needs=("lipschitz", "smoothness", "concentration", "degree", "sup_norm"), requires=RULE,
-    validated=True,
+    validated=True, free_concentration=best_at_degree,
     proof="bounds.certify.smooth_quadrature",
 )  # fmt: skip

@@ -6,16 +6,15 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ..._threads import in_order, slices
-from ..._types import Float64
+from ..._types import Bools, Float64
 from ..certificate import Certificate
 from ..interval import ErrorInterval
 from .cells import Cells, divisions_for
-from .passes import Passes
 from .riesz import Riesz
 
 BLOCK = 8192
@@ -36,10 +35,20 @@ Climb = Callable[[Float64, float], ErrorInterval]
 """Follows the error uphill from a point."""
 
 
+@dataclass(frozen=True)
+class Passes:
+    """The cells of a block that passed Riesz's test, and those of the others that passed Taylor's."""
+
+    riesz: Bools
+    taylor: Bools
+
+
 class Error(Protocol):
     """An error over the sphere, in units of `unit`, and the tests of its cells."""
 
-    unit: float
+    @property
+    def unit(self) -> float:
+        """The unit."""
 
     def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
         """Return errors and the logarithms of denominators at points, and a bound of the errors' errors."""
@@ -95,7 +104,7 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
 
     `least` is a radius that the first cells are not smaller than, `remainder` what is added to the bound.
     """
-    reason, asked = "", state.slack
+    reason = ""
     while True:
         last = state.slack * GROWTH > LARGEST
         left = options.max_evaluations - state.spent
@@ -120,7 +129,7 @@ def _attempt(
     for _ in range(_RESTARTS):
         lower, rest = state.lower / error.unit, remainder / error.unit
         room = max(ROOM * state.slack * lower, rounding)
-        bound = (1.0 + state.slack) * lower - room - rest
+        bound = (1.0 + state.slack) * lower * (1.0 - 1e-11) - room - rest
         limited = bound < (1.0 + 0.2 * state.slack) * lower + 3.0 * rounding + 2.0 * rest
         if limited:
             bound = (1.0 + 0.2 * state.slack) * lower + 4.0 * rounding + 3.0 * rest
@@ -161,7 +170,7 @@ def _branch(
         # Step 2: the tests of this level's cells, of which the others are kept
         finest = 0.25 * math.pi / state.todo.divisions
         _level(error, state, riesz, bound, rounding, options)
-        kept = _joined(state.kept)
+        kept = joined(state.kept)
         if kept is None:
             return finest
         # Step 3: cut them
@@ -206,7 +215,7 @@ def _require(state: State, cells: float, allowed: float, dim: int) -> None:
         )
 
 
-def _joined(parts: list[Cells]) -> Cells | None:
+def joined(parts: list[Cells]) -> Cells | None:
     """Return the union of cells of one level, None if there are none."""
     if not sum(map(len, parts)):
         return None
@@ -230,6 +239,3 @@ def shown(progress: bool) -> Iterator[Callable[[State], None]]:
             bar.update(state.evaluations - bar.n)
 
         yield report
-
-
-def _unused(_: Any) -> None: ...

@@ -1,0 +1,82 @@
+"""Taylor's test: the change of a head over a cell, from moments of its terms about the centre."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._threads import load
+from ..._types import Float64
+
+CUT = 30.0
+"""Exponent beyond that of the largest term from which on terms are left out, but for logarithms of their number."""
+OMITTED = 1e-12
+"""More than all omitted terms and roundings amount to, relative to the sum of the absolute terms."""
+_LIFT = 1.0 + 1e-9
+"""Against roundings of sums of positive numbers."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What 6.3 (T) takes of a head in cells: the bounds of its changes but for the first-order ones.
+
+    `along` (n, p, m) are its derivatives along the frame at the centre, `steep` (n,) their size, `rest` (n,) bounds all
+    changes of second order, `factor` (n,) and `defect` (n,) what the denominator does to first-order terms, and
+    `log_growth` (n,) the logarithm of what the denominator grows by.
+    """
+
+    along: Float64
+    steep: Float64
+    rest: Float64
+    factor: Float64
+    defect: Float64
+    log_growth: Float64
+
+    def first_order(self, radii: Float64) -> Float64:
+        """Bound the head's change of first order over caps."""
+        return self.factor * np.sin(np.minimum(radii, 0.5 * math.pi)) * self.steep * _LIFT
+
+    def bend(self, radii: Float64) -> Float64:
+        """Bound how far the first-order term is from the derivative times the angle."""
+        return (radii * self.defect + self.factor * radii**3 / 6.0) * self.steep * _LIFT
+
+
+def cut(count: int, concentration: float) -> float:
+    """Return the exponent beyond the largest term's from which on a sum of so many terms leaves terms out."""
+    return CUT + math.log(count) + math.log1p(concentration)
+
+
+def moments(
+    x: Float64, radii: Float64, frames: Float64, b: Float64, values: Float64, concentration: float, normalize: bool,
+    sizes: Float64,
+) -> Moments:  # fmt: skip
+    """Return the moments of a head in cells about x (n, d), over b (d, N); `sizes` (n,) bound |h| at the centres."""
+    n, p, d = len(x), values.shape[1], x.shape[1]
+    chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
+    slopes, drifts, rests, growths = np.empty((n, p, d)), np.empty((n, d)), np.empty(n), np.empty(n)
+    load("spherapprox._kernels.error.moments").local_moments(
+        x, chords, b, values, 0.5 * concentration, normalize, cut(len(values), concentration),
+        slopes, drifts, rests, growths,
+    )  # fmt: skip
+    along = np.einsum("npd,nmd->npm", slopes, frames)
+    steep = np.linalg.norm(along.reshape(n, -1), axis=1)
+    radial = np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1)
+    second = (1.0 - np.cos(radii)) * radial + rests
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not normalize:
+            lost = -np.expm1(-concentration * (1.0 - np.cos(radii)))  # 1 - kappa
+            return Moments(along, steep, (second + lost * sizes) * _LIFT, np.ones(n), lost, np.zeros(n))
+        turn = concentration * chords * np.linalg.norm(drifts, axis=1)
+        factor = np.exp(turn)
+        defect = np.maximum(turn + growths, np.expm1(turn))
+        return Moments(along, steep, factor * second * _LIFT, factor, defect, turn + np.log1p(growths))
+
+
+def frames_at(x: Float64) -> Float64:
+    """Return orthonormal tangent vectors at points (n, d): the first rows of reflections, (n, d-1, d)."""
+    v = x.copy()  # the reflection along it takes the last axis to -x or x
+    v[:, -1] += np.where(x[:, -1] < 0.0, -1.0, 1.0)
+    scale = 1.0 + np.abs(x[:, -1])  # half of |v|^2
+    return np.asarray(np.eye(x.shape[1])[None, :-1] - v[:, :-1, None] * v[:, None, :] / scale[:, None, None])

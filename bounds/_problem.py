@@ -17,7 +17,10 @@ LARGEST_DEGREE = 10**9
 
 @dataclass(frozen=True)
 class Problem:
-    """A target class on S^m, an accuracy, and the free parameters of the theorems."""
+    """A target class on S^m, an accuracy, and the free parameters of the theorems.
+
+    `smoothness` is a Sobolev order here (4.7, 4.G), and `second_derivative` the bound H that users give as smoothness (4.H).
+    """
 
     eps: float
     dim: int

@@ -55,6 +55,11 @@ class HeadError:
         sizes = np.linalg.norm(self.values, axis=1)
         return float(sizes.max() if self.normalize else sizes.sum()) * (1.0 + 1e-12)
 
+    @property
+    def ceiling(self) -> float:
+        """Bound of the error everywhere."""
+        return (self.total + self.function.size / self.unit) * (1.0 + 1e-12)
+
     def sums(self, x: Float64) -> tuple[Float64, Float64, float]:
         """Return the head (n, p), the logarithm of its denominator (n,), 0 for core heads, and the relative error."""
         problem = Problem(x, self.b, 0.5 * self.concentration, np.dtype(np.float64), self.values, self.normalize)

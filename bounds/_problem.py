@@ -19,7 +19,7 @@ LARGEST_DEGREE = 10**9
 class Problem:
     """A target class on S^m, an accuracy, and the free parameters of the theorems.
 
-    `smoothness` is a Sobolev order here (4.7, 4.G), `second_derivative` the H that users give as smoothness (4.H, 4.I).
+    `smoothness` is a Sobolev order here (4.7, 4.G), `second_derivative` the H that users give as smoothness (4.I, 4.J).
     """
 
     eps: float

@@ -58,7 +58,7 @@ def prefix_length(
     degree : int, optional
         Targets that are spherical polynomials of this degree (4.7, 4.G).
     smoothness : float, optional
-        For ``"sharp-core-smooth"`` (4.H) and ``"lower-smooth"`` (4.I): H with ``|(f o gamma)''| <= H`` along
+        For ``"sharp-core-smooth"`` (4.I) and ``"lower-smooth"`` (4.J): H with ``|(f o gamma)''| <= H`` along
         unit-speed geodesics gamma, or ``(f o gamma)'`` H-Lipschitz, in the unit of the function's values per radian
         squared; taken from a target that states it, and never 1 by default. For 4.7 and 4.G, a Sobolev order s > m/2:
         targets ``sum_l Y_l`` with ``sum_l (1 + l(l+m-1))^s |Y_l|_2^2 <= lipschitz^2``.
@@ -160,7 +160,7 @@ def ladder(
     target, lipschitz, sup_norm, exponent, concentration, covering, ragozin, harmonic, slack
         As in `prefix_length`; the target must state its Lipschitz constant and its sup norm.
     smoothness : float, optional
-        H, a bound of second derivatives along unit-speed geodesics, for 4.H and 4.I, whose hypotheses fail without it;
+        H, a bound of second derivatives along unit-speed geodesics, for 4.I and 4.J, whose hypotheses fail without it;
         taken from a target that states it.
 
     Returns

@@ -90,7 +90,7 @@ def tail(degree: int, dim: int, concentration: arb) -> arb:
 
 
 def rising_tail(degree: int, dim: int, concentration: arb, power: int) -> arb:
-    """Bound the sum of (l/(g+1))^power dim(H_l) a_l over l > g by a geometric series (4.H, Tails)."""
+    """Bound the sum of (l/(g+1))^power dim(H_l) a_l over l > g by a geometric series (4.I, Tails)."""
     first = degree + 1
     ratio = _ratio(first, dim, concentration) * (1 + arb(1) / first) ** power
     if not ratio < 1:

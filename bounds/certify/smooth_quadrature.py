@@ -1,4 +1,4 @@
-"""The core head by positive quadrature for bounded second derivatives, 4.H, in ball arithmetic."""
+"""The core head by positive quadrature for bounded second derivatives, 4.I, in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._few import mean_value
 
 
 def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
-    """Prove that the degree, or the next one, suffices at the concentration (4.H)."""
+    """Prove that the degree, or the next one, suffices at the concentration (4.I)."""
     if smooth_class(problem).holds:
         problem = replace(problem, lipschitz=steepest(problem))
     if (few := mean_value(bound, problem)) is not None:
@@ -28,7 +28,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
         left = problem.eps - _polynomials(moments(lam, dim), problem)
         if lam.is_zero():
             return left  # every moment is exact from degree 4 on
-        # 4.H: the rising tail times F + (H/2) P(B) + L y (1 + B_1/3 + 2 B_2/15) + L C (B_3/4 + B_4)
+        # 4.I: the rising tail times F + (H/2) P(B) + L y (1 + B_1/3 + 2 B_2/15) + L C (B_3/4 + B_4)
         y, b, rise = (g + 1) / lam, [arb(1)], arb(1)
         for j in range(1, ORDER + 1):
             rise *= 1 + arb(j - 1) / (dim + 2 * g + 1 + j)
@@ -41,7 +41,7 @@ def prove(bound: Bound, problem: Problem, digits: int) -> Enclosure:
 
 
 def moments(concentration: arb, dim: int) -> list[arb]:
-    """Enclose E u^j for j up to 4 (4.H, moments): r_j increases with r_(j+1), which lies between 0 and 2."""
+    """Enclose E u^j for j up to 4 (4.I, moments): r_j increases with r_(j+1), which lies between 0 and 2."""
     low, high, ratios = arb(0), arb(2), []
     for j in range(ctx.prec + 64, -1, -1):
         low, high = ((2 * j + dim) / (j + dim + concentration * (2 - r)) for r in (low, high))
@@ -53,7 +53,7 @@ def moments(concentration: arb, dim: int) -> list[arb]:
 
 
 def _polynomials(powers: list[arb], problem: Problem) -> arb:
-    """Return (H/2) P + L C (p_3/4 + p_4), P = 2 p_1 + p_2/3 + 4 p_3/45 + kappa p_4 (4.H)."""
+    """Return (H/2) P + L C (p_3/4 + p_4), P = 2 p_1 + p_2/3 + 4 p_3/45 + kappa p_4 (4.I)."""
     kappa = arb.pi() ** 2 / 16 - arb(17) / 45
     square = 2 * powers[1] + powers[2] / 3 + 4 * powers[3] / 45 + kappa * powers[4]
     rest = arb.pi() / arb(2) ** arb(3.5) * (powers[3] / 4 + powers[4])

@@ -99,7 +99,7 @@ def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, flo
 
 
 def log_rising_tail(degree: float, concentration: float, dim: int, power: int) -> float:
-    """Bound the log of the sum of (l/(g+1))^power dim(H_l) a_l over l > g by a geometric series (4.H); inf for none."""
+    """Bound the log of the sum of (l/(g+1))^power dim(H_l) a_l over l > g by a geometric series (4.I); inf for none."""
     if concentration == 0.0:
         return -math.inf
     log_ratio = log_rising_ratio(degree, concentration, dim, power)
@@ -109,7 +109,7 @@ def log_rising_tail(degree: float, concentration: float, dim: int, power: int) -
 
 
 def log_rising_ratio(degree: float, concentration: float, dim: int, power: int) -> float:
-    """Bound the log of the ratio of two terms of `log_rising_tail`, all of them (4.H, Tails)."""
+    """Bound the log of the ratio of two terms of `log_rising_tail`, all of them (4.I, Tails)."""
     first = degree + 1.0
     fall = math.asinh((first + 0.5 * dim) / concentration)
     return log_growth(first, dim) + power * math.log1p(1.0 / first) - fall

@@ -1,4 +1,4 @@
-"""The floor of methods that sample, for bounded second derivatives: docs/theorems/4.I-smooth-lower-bound.md."""
+"""The floor of methods that sample, for bounded second derivatives: docs/theorems/4.J-smooth-lower-bound.md."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .smooth_quadrature import smooth_class
 
 
 def bump_radius(eps: float, lipschitz: float, smoothness: float) -> float:
-    """Return the least radius of a bump of height eps: 2 sqrt(eps/H), or eps/L + L/H where L is met (4.I)."""
+    """Return the least radius of a bump of height eps: 2 sqrt(eps/H), or eps/L + L/H where L is met (4.J)."""
     if eps * (smoothness / lipschitz) <= lipschitz:
         return 2.0 * math.sqrt(eps / smoothness)
     return eps / lipschitz + lipschitz / smoothness
 
 
 def bump_height(radius: float, lipschitz: float, smoothness: float) -> float:
-    """Return the largest height of a bump, H r^2/4 or L r - L^2/H: the inverse of `bump_radius` (4.I)."""
+    """Return the largest height of a bump, H r^2/4 or L r - L^2/H: the inverse of `bump_radius` (4.J)."""
     if radius * smoothness <= 2.0 * lipschitz:
         return 0.25 * smoothness * radius * radius
     return lipschitz * (radius - lipschitz / smoothness)
 
 
 def lower_smooth(problem: Problem) -> Bound:
-    """Bound the number of samples below by the covering number at the radius of a bump of height eps (4.I)."""
+    """Bound the number of samples below by the covering number at the radius of a bump of height eps (4.J)."""
     smooth, log, radius = smooth_class(problem), 0.0, math.pi
     if smooth.holds:
         assert problem.second_derivative is not None
@@ -51,7 +51,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "lower-smooth", "docs/theorems/4.I-smooth-lower-bound.md",
+    "lower-smooth", "docs/theorems/4.J-smooth-lower-bound.md",
     "no scheme that samples at N points does better if second derivatives are bounded", "any", "lower",
     count=lower_smooth, constants=("lipschitz", "sup_norm", "smoothness"),
     error=_error, needs=("lipschitz", "smoothness", "n"), uses=("sup_norm",),

@@ -1,4 +1,4 @@
-"""The split head on a spherical design, second derivatives bounded: docs/theorems/4.H-smooth-quadrature.md (design)."""
+"""The split head on a spherical design, second derivatives bounded: docs/theorems/4.I-smooth-quadrature.md (design)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .smooth_quadrature import ORDER, best_at_degree, smooth_class, smooth_quadr
 
 
 def smooth_design_error(concentration: float, degree: float, dim: int, lipschitz: float, smoothness: float) -> float:
-    """Bound the error of a split head at equal weights exact to a degree by 4.H's without F, over 1 - W_g."""
+    """Bound the error of a split head at equal weights exact to a degree by 4.I's without F, over 1 - W_g."""
     error = smooth_quadrature_error(concentration, degree, dim, lipschitz, 0.0, smoothness)
     if error == math.inf:
         return math.inf
@@ -35,7 +35,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-split-smooth", "docs/theorems/4.H-smooth-quadrature.md (design)",
+    "sharp-split-smooth", "docs/theorems/4.I-smooth-quadrature.md (design)",
     "split head on a spherical design, second derivatives bounded", "split",
     error=_error, needs=("lipschitz", "smoothness", "concentration", "degree"), uses=("sup_norm",), requires=DESIGN,
     validated=True, free_concentration=best_at_degree,

@@ -1,4 +1,4 @@
-"""The core head by positive quadrature, for bounded second derivatives: docs/theorems/4.H-smooth-quadrature.md."""
+"""The core head by positive quadrature, for bounded second derivatives: docs/theorems/4.I-smooth-quadrature.md."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LONG = 80
 def smooth_quadrature_error(
     concentration: float, degree: float, dim: int, lipschitz: float, sup_norm: float, smoothness: float
 ) -> float:
-    """Bound the error of a core head with xi_k = c w_k f(b_k) at a positive quadrature (4.H); inf below degree 4."""
+    """Bound the error of a core head with xi_k = c w_k f(b_k) at a positive quadrature (4.I); inf below degree 4."""
     tail = log_rising_tail(degree, concentration, dim, ORDER) if degree >= ORDER else math.inf
     if tail == math.inf:
         return math.inf
@@ -47,7 +47,7 @@ def smooth_quadrature_error(
 
 
 def moments(concentration: float, dim: int) -> tuple[float, float, float, float]:
-    """Return E u, ..., E u^4 for u = 1 - cos(theta), each to rounding (4.H, moments)."""
+    """Return E u, ..., E u^4 for u = 1 - cos(theta), each to rounding (4.I, moments)."""
     ratio, found = 1.0, [1.0]
     ratios = []
     for j in range(_LONG, -1, -1):  # r_j = E u^(j+1) / E u^j = (2j + m) / (j + m + lambda (2 - r_(j+1)))
@@ -59,7 +59,7 @@ def moments(concentration: float, dim: int) -> tuple[float, float, float, float]
 
 
 def smooth_part(concentration: float, dim: int, lipschitz: float, smoothness: float) -> float:
-    """Return 4.H's error for an exact quadrature: (H/2) E[theta^2] and what theta - sin(theta) costs, bounded."""
+    """Return 4.I's error for an exact quadrature: (H/2) E[theta^2] and what theta - sin(theta) costs, bounded."""
     mean = moments(concentration, dim)
     square = math.fsum(c * power for c, power in zip(SQUARE, mean, strict=True))
     return 0.5 * smoothness * square + lipschitz * REST * (0.25 * mean[2] + mean[3])
@@ -68,7 +68,7 @@ def smooth_part(concentration: float, dim: int, lipschitz: float, smoothness: fl
 def log_weight(
     concentration: float, degree: float, dim: int, lipschitz: float, sup_norm: float, smoothness: float
 ) -> float:
-    """Return the log of the factor of the rising tail W_g in 4.H; concentration > 0.
+    """Return the log of the factor of the rising tail W_g in 4.I; concentration > 0.
 
     It is F + (H/2) (2 B_1 + ...) + L y (1 + B_1/3 + 2 B_2/15) + L REST (B_3/4 + B_4) with y = (g+1)/lambda and B_j =
     U_j ((1+y)^j + |1-y|^j) / 2, here over max(1, y)^4, which any lambda > 0 leaves in range.
@@ -86,7 +86,7 @@ def log_weight(
 
 
 def steepest(problem: Problem) -> float:
-    """Return the smaller of L and of the slopes pi H / 2 and sqrt(2 F H) that the class cannot exceed (4.H, slopes)."""
+    """Return the smaller of L and of the slopes pi H / 2 and sqrt(2 F H) that the class cannot exceed (4.I, slopes)."""
     assert problem.second_derivative is not None
     bend = problem.second_derivative
     implied = min(0.5 * math.pi * bend, math.sqrt(2.0 * problem.sup_norm) * math.sqrt(bend))
@@ -100,7 +100,7 @@ def smooth_class(problem: Problem) -> Hypothesis:
 
 
 def smooth_quadrature(problem: Problem) -> Bound:
-    """Bound the prefix length of 4.H: the points of a positive quadrature at the best or given lambda."""
+    """Bound the prefix length of 4.I: the points of a positive quadrature at the best or given lambda."""
     smooth = smooth_class(problem)
     if smooth.holds:
         problem = replace(problem, lipschitz=steepest(problem))
@@ -121,7 +121,7 @@ def smooth_quadrature(problem: Problem) -> Bound:
 
 
 def least_degree(problem: Problem, concentration: float, guess: float = 100.0) -> float:
-    """Return the least degree >= 4, not rounded up, with error eps at a concentration (4.H); inf for none."""
+    """Return the least degree >= 4, not rounded up, with error eps at a concentration (4.I); inf for none."""
     assert problem.second_derivative is not None
     dim, lip, sup, bend = problem.dim, problem.lipschitz, problem.sup_norm, problem.second_derivative
     room = problem.eps - smooth_part(concentration, dim, lip, bend)
@@ -182,7 +182,7 @@ def _error(prefix: Prefix) -> Promise:
 
 
 THEOREM = Theorem(
-    "sharp-core-smooth", "docs/theorems/4.H-smooth-quadrature.md",
+    "sharp-core-smooth", "docs/theorems/4.I-smooth-quadrature.md",
     "core head on a positive quadrature rule, second derivatives bounded", "core",
     count=smooth_quadrature, constants=("lipschitz", "sup_norm", "smoothness"),
     error=_error, needs=("lipschitz", "smoothness", "concentration", "degree", "sup_norm"), requires=RULE,

@@ -1,4 +1,4 @@
-"""The floor for bounded second derivatives (4.I): its bumps, built and differentiated, and its numbers."""
+"""The floor for bounded second derivatives (4.J): its bumps, built and differentiated, and its numbers."""
 
 import itertools
 import math

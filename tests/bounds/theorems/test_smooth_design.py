@@ -1,4 +1,4 @@
-"""The split head on a spherical design for bounded second derivatives (4.H, design), and its concentration."""
+"""The split head on a spherical design for bounded second derivatives (4.I, design), and its concentration."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The core head by positive quadrature for bounded second derivatives (4.H): its lemmas, its promise and its count."""
+"""The core head by positive quadrature for bounded second derivatives (4.I): its lemmas, its promise and its count."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ def waves(dim, rng, degree=4):
 
 
 def bump(pole, radius, lipschitz, smoothness):
-    """Return the bump of 4.I about a pole, whose height is the largest for its radius and constants."""
+    """Return the bump of 4.J about a pole, whose height is the largest for its radius and constants."""
     s = min(0.5 * radius, lipschitz / smoothness)
 
     def f(x):
@@ -100,7 +100,7 @@ def test_moments_are_those_of_the_kernel_to_rounding(dim, lam):
 
 @pytest.mark.parametrize(("dim", "degree", "lam"), [(1, 9, 6.0), (2, 6, 2.0), (2, 12, 12.0), (3, 7, 9.0)])
 def test_sums_over_a_quadrature_are_near_the_integrals(dim, degree, lam):
-    """Sums of u^j k and of u^n <a, b> k are within the factors of F, H and L of the rising tail (4.H, powers)."""
+    """Sums of u^j k and of u^n <a, b> k are within the factors of F, H and L of the rising tail (4.I, powers)."""
     rule, x = points.gauss_product(dim, degree), sphere.uniform(dim, 2000, 3)
     x = np.concatenate([x, rule.points[:50]])
     t = x @ rule.points.T

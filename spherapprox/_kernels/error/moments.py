@@ -90,7 +90,8 @@ def local_moments(
     """Write the moments of 6.5 for cells with centres x (m, d): G (m, p, d), o (m, d), S (m,) and Z (m,).
 
     b (d, n), the same as rows (n, d), and values (n, p). With weights that sum to 1 if `normalize`, and terms
-    ``a_k = v_k - h`` (v_k for plain sums): ``G = 2 rate sum w a (b - o)``, ``S = sum w |a| (e^y - 1 - y)`` and ``Z = sum w (e^y - 1 - y)``.
+    ``a_k = v_k - h`` (v_k for plain sums): ``G = 2 rate sum w a (b - o)``, ``S = sum w |a| (e^y - 1 - y)``
+    and ``Z = sum w (e^y - 1 - y)``.
     """
     d, n = b.shape
     p = values.shape[1]

@@ -34,6 +34,8 @@ class HeadError:
     concentration: float
     normalize: bool
     unit: float
+    deviation: float = 0.0
+    """Largest distance of b from the true control points."""
 
     @classmethod
     def of(cls, head: Any, function: Function) -> HeadError:
@@ -66,7 +68,8 @@ class HeadError:
         problem = Problem(x, self.b, 0.5 * self.concentration, np.dtype(np.float64), self.values, self.normalize)
         partial, plan = evaluated(problem, Wish("auto", _RTOL, 1), True)
         # 6.5, rounding: the lengths of the centres are off by a rounding
-        error = plan.rtol + 4e-16 * min(2.0 * self.concentration, 745.0)
+        exponent = min(2.0 * self.concentration, 745.0)
+        error = plan.rtol + 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * exponent)
         log_scale = -0.5 * self.concentration * partial.shift
         if not self.normalize:
             return partial.numerators * np.exp(log_scale)[:, None], np.zeros(len(x)), error

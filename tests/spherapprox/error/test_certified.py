@@ -195,6 +195,31 @@ class TestTargets:
         assert "Target(" in found.reason
 
 
+class TestSymmetry:
+    def test_few_control_points_and_a_pole_are_certified_on_any_sphere(self):
+        dim = 12
+        bump = targets.bump(dim, 4.0)
+        head = SplitHead(np.eye(3, dim + 1, dim - 2), [0.1, 0.2, 0.9], 6.0)
+        found = sup_error(head, bump, certified=True, slack=0.02, n=2000)
+        assert found.reason == ""
+        assert found.lower <= found.upper <= 1.02 * found.lower
+        assert np.abs(head(found.at[None]) - bump(found.at[None])) == pytest.approx(found.lower, rel=1e-9)
+        x = sphere.uniform(dim, 20_000, rng=1)
+        x[:, :-3] *= 10.0 ** np.random.default_rng(2).uniform(-3, 0, (20_000, 1))
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        assert np.abs(head(x) - bump(x)).max() <= found.upper
+
+    def test_the_mean_angle_to_two_points_needs_a_circle_alone(self):
+        found = worst_case_error(np.eye(2, 9), 20.0, certified=True, slack=0.01, n=500)
+        assert found.reason == ""
+        assert found.upper <= 1.01 * found.lower
+        assert found.certificate.evaluations < 1e5
+
+    def test_axes_are_rows_of_the_space(self):
+        with pytest.raises(ValueError, match="'axes' must have shape"):
+            Target(lambda x: x[:, 0], 3, axes=[[1.0, 0.0]])
+
+
 class TestOptions:
     def test_too_few_evaluations_give_a_larger_slack_and_the_reason(self):
         target = targets.random_bandlimited(3, 6, rng=0)

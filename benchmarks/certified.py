@@ -63,10 +63,7 @@ def main() -> None:
         runs = []
         for _ in range(1 if "S^4" in name else 2):
             begin = time.perf_counter()
-            if target is None:
-                found = worst_case_error(head, 240.0, **common)
-            else:
-                found = sup_error(head, target, **common)
+            found = worst_case_error(head, 240.0, **common) if target is None else sup_error(head, target, **common)
             runs.append(time.perf_counter() - begin)
         proof = found.certificate
         assert proof is not None

@@ -42,7 +42,7 @@ class HeadError:
         """Return the error of a head on a target of which enough is known."""
         values = head.values.reshape(len(head), -1).astype(np.float64)
         # a power of 2, so that values divided by it keep their digits
-        unit = math.ldexp(1.0, math.frexp(max(float(np.abs(values).max()), function.size))[1])
+        unit = math.ldexp(1.0, min(math.frexp(max(float(np.abs(values).max()), function.size))[1], 1023))
         rows = head.control_points.astype(np.float64)
         return cls(function, rows, values / unit, head.concentration, head.family == "split", unit)
 

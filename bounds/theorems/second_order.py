@@ -46,10 +46,11 @@ def _by_derivatives(target: Target, there: Expansion) -> Float64:
     """Bound the error by the gradient and the Hessian at x, and T: 4.H (iii)."""
     assert there.derivatives is not None
     assert target.third_derivative is not None
-    _, first, second, _, frame = there.derivatives
+    frame = there.derivatives.frame
     mean = np.einsum("nia,na->ni", frame, there.moments.first)
     products = np.einsum("nia,nab,njb->nij", frame, there.moments.second, frame, optimize=True)
-    change = np.einsum("npi,ni->np", first, mean) + 0.5 * np.einsum("npij,nij->np", second, products)
+    change = np.einsum("npi,ni->np", there.derivatives.first, mean)
+    change += 0.5 * np.einsum("npij,nij->np", there.derivatives.second, products)
     return _length(change) + target.third_derivative / 6.0 * there.moments.third
 
 

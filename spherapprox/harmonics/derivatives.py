@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,8 @@ _VALUES = 2**20
 LARGEST_DEGREE = 10_000
 
 
-class TangentDerivatives(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class TangentDerivatives:
     """A function's value and derivatives at points, in orthonormal bases of the tangent spaces.
 
     Attributes
@@ -40,9 +42,11 @@ class TangentDerivatives(NamedTuple):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from spherapprox import harmonics
-    >>> harmonics.TangentDerivatives._fields
-    ('value', 'first', 'second', 'third', 'frame')
+    >>> found = harmonics.PolynomialDerivatives(lambda x: x[:, :2], dim=3, degree=1)(np.eye(4))
+    >>> found.value.shape, found.first.shape, found.second.shape, found.frame.shape
+    ((4, 2), (4, 2, 3), (4, 2, 3, 3), (4, 3, 4))
     """
 
     value: Float64
@@ -170,10 +174,9 @@ class PolynomialDerivatives:
         Examples
         --------
         >>> from spherapprox import harmonics
-        >>> height = harmonics.PolynomialDerivatives(lambda x: x[:, 1], dim=1, degree=1)
-        >>> found = height([[1.0, 0.0]])
-        >>> found.first.round(12).tolist(), found.third.round(12).tolist()
-        ([[[1.0]]], [[[[[-1.0]]]]])
+        >>> wave = harmonics.PolynomialDerivatives(lambda x: 2.0 * x[:, 0], dim=1, degree=1)  # 2 cos(t)
+        >>> wave([[1.0, 0.0]]).second.round(12).tolist()
+        [[[[-2.0]]]]
         """
         points = _checks.rows(x, "x", dim=self.dim).astype(np.float64)
         order = _checks.integer(order, "order", minimum=2, maximum=3)
@@ -186,7 +189,24 @@ class PolynomialDerivatives:
         return self.dim == 2 and self.degree <= _TABLE_DEGREE
 
     def evaluations(self, order: int = 3) -> int:
-        """Return the number of values of the function that the derivatives at a point take; a table's count as 10."""
+        """Return the number of values of the function that the derivatives at a point take.
+
+        Parameters
+        ----------
+        order : {2, 3}
+            Highest derivative.
+
+        Returns
+        -------
+        int
+            Those on circles; an expansion in harmonics counts as 10.
+
+        Examples
+        --------
+        >>> from spherapprox import harmonics
+        >>> harmonics.PolynomialDerivatives(lambda x: x[:, 0] ** 4, dim=3, degree=4).evaluations()  # 10 circles
+        81
+        """
         if self._in_table:
             return 10
         return self._on_circles(order)
@@ -197,9 +217,9 @@ class PolynomialDerivatives:
     def _from_circles(self, x: Float64, order: int) -> TangentDerivatives:
         step = max(1, _VALUES // self._on_circles(order))
         parts = [self._of_block(x[rows], order) for rows in slices(len(x), step)]
-        first, second, value, frame = (np.concatenate([part[i] for part in parts]) for i in (1, 2, 0, 4))
+        joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "first", "second"))
         third = np.concatenate([part.third for part in parts if part.third is not None]) if order == 3 else None
-        return TangentDerivatives(value, first, second, third, frame)
+        return TangentDerivatives(*joined, third, np.concatenate([part.frame for part in parts]))
 
     def _of_block(self, x: Float64, order: int) -> TangentDerivatives:
         """Return the derivatives by values on the great circles in some directions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,13 @@ from .. import _checks
 from .._threads import each_block
 from .._types import Float64
 from .evaluation import LARGEST_CONCENTRATION
+from .near import NearBlocks
 from .problem import compiled_form
 
 _REACH = 45.0
 """Terms below exp(-45) of the largest, over the number of control points, are left out."""
+_FEW = 500
+"""For fewer points a k-d tree of the control points would take longer than all distances. Tuned."""
 _PAIRS = 2**21
 """Pairs of points of a task: some milliseconds."""
 
@@ -82,7 +85,7 @@ def tangent_moments(
     >>> from spherapprox.summation import tangent_moments
     >>> around = np.array([[0.6, 0.0, 0.8], [-0.6, 0.0, 0.8]])
     >>> moments = tangent_moments(np.array([[0.0, 0.0, 1.0]]), around, 5.0)
-    >>> abs(moments.first).max() < 1e-15, moments.second.round(4).tolist()
+    >>> bool(abs(moments.first).max() < 1e-15), moments.second.round(4).tolist()
     (True, [[[0.4141, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
     """
     points = _checks.rows(x, "x").astype(np.float64)
@@ -96,9 +99,21 @@ def tangent_moments(
     reach = _REACH + math.log(len(controls))
     found = TangentMoments(np.empty((n, d)), np.empty((n, d, d)), np.empty(n))
 
-    def task(rows: slice) -> None:
-        some = compiled_form(points[rows], np.dtype(np.float64))
-        moments.tangent_moments(some, columns, rate, reach, found.first[rows], found.second[rows], found.third[rows])
+    def write(rows: Any, candidates: Any) -> None:
+        some, near = (compiled_form(array, np.dtype(np.float64)) for array in (points[rows], columns[:, candidates]))
+        parts = (np.empty((len(some), d)), np.empty((len(some), d, d)), np.empty(len(some)))
+        moments.tangent_moments(some, near, rate, reach, *parts)
+        for whole, part in zip(found, parts, strict=True):
+            whole[rows] = part
 
-    each_block(task, n, max(1, _PAIRS // len(controls)), threads)
+    if n < _FEW or rate == 0.0:
+        each_block(lambda rows: write(rows, slice(None)), n, max(1, _PAIRS // len(controls)), threads)
+        return found
+    blocks = NearBlocks(points, columns, reach / rate)
+
+    def task(block: slice) -> None:
+        for rows, candidates in blocks.parts(block):
+            write(rows, candidates)
+
+    each_block(task, n, blocks.rows, threads)
     return found

@@ -77,7 +77,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     >>> from spherapprox import Target, targets
     >>> saddle = targets.with_constants(Target(lambda x: x[:, 0] * x[:, 1], dim=2, degree=2))
     >>> round(saddle.smoothness, 2), round(saddle.laplacian, 2), saddle.origin("smoothness")
-    (2.01, 3.01, 'derived')
+    (2.01, 3.0, 'derived')
     """
     _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=..., degree=...)")
     slack = _checks.real(slack, "slack", minimum=1e-3, maximum=0.2)
@@ -173,7 +173,7 @@ def _amplification(m: int, n: int, order: int, highest: int) -> float:
     """Return the largest Frobenius norm of the form that values of size 1 on the circles give."""
     if order == 0:
         return 1.0
-    per_circle = max(n, 1.0) ** order * (3.0 + math.log(max(n, 1)))
+    per_circle = max(n, 1.0) ** order * (3.0 + math.log(max(n, 1))) * (n + 4.0 if m == 2 else 1.0)  # 6.3, rounding
     rows = np.abs(form_inverse(m, order, highest)).sum(axis=1)
     return per_circle * float(np.linalg.norm(rows)) * math.sqrt(m)
 
@@ -231,7 +231,7 @@ def _slope(there: TangentDerivatives, _: Float64) -> Float64:
 def _curvature(there: TangentDerivatives, along: Float64) -> Float64:
     if there.second.shape[1] == 1:  # a matrix, whose norm needs no directions
         return np.asarray(np.abs(np.linalg.eigvalsh(there.second[:, 0])).max(axis=1))
-    return _operator_norm(np.einsum("npij,ui->nupj", there.second, along)).max(axis=1)
+    return np.asarray(_operator_norm(np.einsum("npij,ui->nupj", there.second, along)).max(axis=1))
 
 
 def _laplacian(there: TangentDerivatives, _: Float64) -> Float64:
@@ -240,7 +240,7 @@ def _laplacian(there: TangentDerivatives, _: Float64) -> Float64:
 
 def _third(there: TangentDerivatives, along: Float64) -> Float64:
     assert there.third is not None
-    squares: Float64 = (along[:, :, None] * along[:, None, :]).reshape(len(along), -1)  # (directions, m^2)
+    squares = np.asarray(along[:, :, None] * along[:, None, :]).reshape(len(along), -1)  # (directions, m^2)
     n, p, m = there.third.shape[:3]
     rows = np.swapaxes(squares @ there.third.reshape(n, p, m * m, m), 1, 2)  # (n, directions, p, m)
     return np.asarray(_operator_norm(rows).max(axis=1))

@@ -17,7 +17,8 @@ from ._bound import format_log10
 from .claims import Claim
 
 CHOICES = ("theory", "second-order", "best", "mean")
-"""How the concentration is chosen: by the a-priori bound, by that of second order for these points, by errors measured."""
+"""How the concentration is chosen: by the a-priori bound, by that of second order for these points, by the sup error
+measured, by the mean error measured."""
 
 COLUMNS = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
 """The theorems whose bounds a `Row` holds."""
@@ -246,8 +247,8 @@ class Study:
 
 
 _COLUMNS = (
-    "N", "head", "by", "lambda", "error", "mean", "% of sup", "core", "equal", "nearest", "2nd order", "floor*", "checks",
-    "thesis lambda, N",
+    "N", "head", "by", "lambda", "error", "mean", "% of sup", "core", "equal", "nearest", "2nd order", "floor*",
+    "checks", "thesis lambda, N",
 )  # fmt: skip
 _WORDS = ("head", "by", "checks", "thesis lambda, N")
 
@@ -263,7 +264,8 @@ def _cells(row: Row) -> tuple[str, ...]:
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
         str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.mean_error), show(percent),
-        show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor), row.verdict, thesis,
+        show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor),
+        row.verdict, thesis,
     )  # fmt: skip
 
 

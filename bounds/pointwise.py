@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -142,15 +143,19 @@ def _stated(theorem: object, target: Target) -> PointwiseTheorem:
     return stated
 
 
+@lru_cache(maxsize=4)
+def _derivatives(target: Target) -> PolynomialDerivatives:
+    """Return the derivatives of a polynomial target, whose expansion is kept for the next head."""
+    assert target.degree is not None
+    return PolynomialDerivatives(target.function, target.dim, target.degree)
+
+
 class _Bounds:
     """A theorem's bounds at points, for control points and any concentration."""
 
     def __init__(self, theorem: PointwiseTheorem, target: Target, controls: Float64, workers: int | None) -> None:
         self.theorem, self.target, self.controls, self.workers = theorem, target, controls, workers
-        self.polynomial = None
-        if theorem.local:
-            assert target.degree is not None
-            self.polynomial = PolynomialDerivatives(target.function, target.dim, target.degree)
+        self.polynomial = _derivatives(target) if theorem.local else None
 
     def derivatives(self, x: Float64) -> TangentDerivatives | None:
         """Return the target's derivatives, where the theorem asks for them."""

@@ -201,12 +201,18 @@ class PolynomialDerivatives:
         int
             Those on circles; an expansion in harmonics counts as 10.
 
+        Raises
+        ------
+        TypeError, ValueError
+            For another order.
+
         Examples
         --------
         >>> from spherapprox import harmonics
         >>> harmonics.PolynomialDerivatives(lambda x: x[:, 0] ** 4, dim=3, degree=4).evaluations()  # 10 circles
         81
         """
+        order = _checks.integer(order, "order", minimum=2, maximum=3)
         if self._in_table:
             return 10
         return self._on_circles(order)
@@ -217,9 +223,11 @@ class PolynomialDerivatives:
     def _from_circles(self, x: Float64, order: int) -> TangentDerivatives:
         step = max(1, _VALUES // self._on_circles(order))
         parts = [self._of_block(x[rows], order) for rows in slices(len(x), step)]
-        joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "first", "second"))
+        value, first, second, frame = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "first", "second", "frame")
+        )
         third = np.concatenate([part.third for part in parts if part.third is not None]) if order == 3 else None
-        return TangentDerivatives(*joined, third, np.concatenate([part.frame for part in parts]))
+        return TangentDerivatives(value, first, second, third, frame)
 
     def _of_block(self, x: Float64, order: int) -> TangentDerivatives:
         """Return the derivatives by values on the great circles in some directions."""

@@ -89,13 +89,13 @@ def tangent_moments(
     (True, [[[0.4141, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
     """
     points = _checks.rows(x, "x").astype(np.float64)
-    controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
+    controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1).astype(np.float64)
     rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
     (n, d), threads = points.shape, _checks.workers(workers)
     _checks.memory(8.0 * n * (d * d + 2 * d), "the moments", "take fewer points")
     from .._kernels.summation import moments
 
-    columns = compiled_form(controls.T, np.dtype(np.float64))  # (d, N)
+    columns = np.ascontiguousarray(controls.T)  # (d, N)
     reach = _REACH + math.log(len(controls))
     found = TangentMoments(np.empty((n, d)), np.empty((n, d, d)), np.empty(n))
 

@@ -13,6 +13,8 @@ from tabulate import tabulate
 from spherapprox import PointSet, _checks, points
 from spherapprox.partition import EqualMeasurePartition
 
+from .covering import covering_radius
+
 MOST_RELAXED = 1000
 """Points that are relaxed; each step costs the square of their number."""
 
@@ -47,6 +49,19 @@ def _greedy(dim: int, n: int, seed: int) -> PointSet:
     return points.greedy(np.eye(dim + 1)[-1:], n, rng=seed)
 
 
+def _lattice_cover(dim: int, n: int, seed: int) -> PointSet | str:
+    """Return nearly the finest lattice cover of at most n points."""
+    if dim == 1:
+        return "from S^2 on"
+    radius = covering_radius(n, dim=dim, method="slab").value
+    while radius <= points.lattice.LARGEST_RADIUS:
+        made = points.lattice_cover(dim, radius, rng=seed)
+        if len(made) <= n:
+            return made
+        radius *= 1.005
+    return "the coarsest has more points"
+
+
 MAKERS: dict[str, Callable[[int, int, int], PointSet | str]] = {
     "partition": _partition("midpoint"),
     "partition, smallest-cap": _partition("smallest-cap"),
@@ -55,6 +70,7 @@ MAKERS: dict[str, Callable[[int, int, int], PointSet | str]] = {
     "greedy": _greedy,
     "fibonacci": _fibonacci,
     "gauss_product": _gauss,
+    "lattice_cover": _lattice_cover,
     "sobol": points.sobol,
     "uniform": points.uniform,
 }

@@ -13,6 +13,7 @@ from .._problem import Problem
 from ..theorems import _squares
 from ..theorems._floor import SMALLEST_ANGLE
 from . import _covering as covering
+from . import _packings as packings
 from ._balls import less
 from ._special import log_cap_measure
 
@@ -36,7 +37,7 @@ def cover_of(problem: Problem, angle: float) -> Callable[[arb], arb]:
 
 
 def separated(problem: Problem, angle: float) -> Callable[[], arb]:
-    """Return the function that computes log M (4.E): the larger of a covering number and the best integer sphere."""
+    """Return the function that computes log M (4.E): the largest number of points that float64 knows."""
     dim = problem.dim
     if angle >= math.pi:
         return lambda: arb(0)
@@ -46,10 +47,11 @@ def separated(problem: Problem, angle: float) -> Callable[[], arb]:
     logs, _ = _squares.integer_spheres(dim, angle)
     best = int(np.argmax(logs)) + 1 if len(logs) else 0
     count = _squares.representations(dim + 1, best)[best] if best else 1
+    lattices = packings.from_lattices(dim, angle) if problem.covering == "best" else cover
 
     def points() -> arb:
         t = angle_of(problem, 2)
-        log = cover(t)
+        log = cover(t).max(lattices(t))
         return log.max(on_sphere(best, count, t)) if best else log
 
     return points

@@ -15,7 +15,9 @@ from flint import arb, arb_poly, ctx
 from .._enclosure import CertificationError
 from ..covering import lattice as float64_lattice
 from ..covering.polytope import polytope_count
+from ..covering.slab import slab as float64_slab
 from ..covering.zonal import zonal as float64_zonal
+from . import _slab
 from ._balls import less
 from ._special import half, log_ball, log_cap_measure, log_rogers_constant
 
@@ -125,6 +127,18 @@ def lattice(dim: int, radius: arb, _share: float) -> arb:
     if dim <= float64_lattice.MAX_CUBE_DIM:
         flat = flat.min(dim * (sine / (arb.pi() / 4).sin()).log1p() + _log_cube_volume(dim, ctx.prec))
     return _log_density(dim) - log_ball(dim) - dim * radius.log() + flat
+
+
+def slab(dim: int, radius: arb, _share: float) -> arb:
+    """Return the log of the mean number of lattice points near a sphere, rounded down where float64 is (4.2)."""
+    mean = _slab.log_mean(dim, radius)
+    log, counted = float64_slab(dim, _below(radius))
+    if not counted:
+        return mean
+    count = arb(round(math.exp(log)))
+    if not less(mean, (count + 1).log()):
+        raise CertificationError("a mean number of lattice points is not below the next whole number")
+    return count.log()
 
 
 def volume(dim: int, radius: arb, _share: float) -> arb:

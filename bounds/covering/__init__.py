@@ -11,7 +11,7 @@ from spherapprox import _checks
 
 from .._bound import Bound, Side, over_arrays, settle
 from .._problem import LARGEST_DIM
-from . import formulas, lattice, polytope, zonal
+from . import formulas, lattice, polytope, slab, zonal
 from ._method import HALF_PI
 from .formulas import log_rogers_constant
 
@@ -38,7 +38,8 @@ TABLE = {
     method.name: method
     for method in (
         formulas.LOWER, formulas.FEJES_TOTH, formulas.SIMPLEX, formulas.CIRCLE, polytope.METHOD, zonal.METHOD,
-        lattice.METHOD, formulas.VOLUME, formulas.RANDOM, formulas.GREEDY, formulas.ROGERS, formulas.BOROCZKY_WINTSCHE,
+        lattice.METHOD, slab.METHOD, formulas.VOLUME, formulas.RANDOM, formulas.GREEDY, formulas.ROGERS,
+        formulas.BOROCZKY_WINTSCHE,
     )
 }  # fmt: skip
 """Name -> method, in the order in which they are tried."""
@@ -90,10 +91,11 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
     method : str
         Sufficient numbers: ``"best"``, the smallest of ``"circle"`` (dim 1, exact), ``"polytope"`` (vertices of regular
         polytopes and the like), ``"zonal"`` (bands of latitude, dim 2 to 64), ``"lattice"`` (pieces of lattice
-        coverings, dim 2 to 64, radius <= pi/4), ``"volume"`` 1/sigma(C(radius/2)), ``"random"`` (random caps, then
-        fill), ``"greedy"`` (Lovasz-Stein over a net), ``"rogers"`` (dim >= 2, sin(radius) <= 1/(dim+1)) and
-        ``"boroczky-wintsche"`` (dim >= 3). Necessary numbers: ``"best-lower"``, the largest of ``"lower"``
-        1/sigma(C(radius)), ``"fejes-toth"`` (dim 2) and ``"simplex"`` (dim + 2, from its radius down dim + 3).
+        coverings, dim 2 to 64, radius <= pi/4), ``"slab"`` (lattice points near a sphere, dim 2 to 64, whole below
+        1e9), ``"volume"`` 1/sigma(C(radius/2)), ``"random"`` (random caps, then fill), ``"greedy"`` (Lovasz-Stein over
+        a net), ``"rogers"`` (dim >= 2, sin(radius) <= 1/(dim+1)) and ``"boroczky-wintsche"`` (dim >= 3). Necessary
+        numbers: ``"best-lower"``, the largest of ``"lower"`` 1/sigma(C(radius)), ``"fejes-toth"`` (dim 2) and
+        ``"simplex"`` (dim + 2, from its radius down dim + 3).
     strict : bool
         Raise instead of returning the trivial bound where a hypothesis fails.
 
@@ -101,8 +103,9 @@ def covering_number(radius: ArrayLike, *, dim: ArrayLike, method: str = "best", 
     -------
     Bound
         Or an array of them, for array arguments. From radius pi/2 on, the exact 2, and 1 from pi on. The smallest
-        covers known here are: at dim 2 polytopes and bands down to radius 0.1, then lattices; to dim 24, lattices at
-        radii below 0.2 (dim 5), 0.1 (dim 8), 0.02 (dim 24); random caps otherwise.
+        covers known here are: at dim 2 polytopes and bands down to radius 0.1, then lattices; to dim 18, lattices below
+        radius 0.06 (dim 5), 0.025 (dim 8) or 0.012 (dim 16), slabs from there to 0.5, 0.4 or 0.1; at dim 23 slabs
+        below 0.15; lattices at dim 24 below 0.01; else mostly random caps.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from spherapprox._types import Float64
 from spherapprox.partition import EqualMeasurePartition
 
 from .._comparison import Comparison
-from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Label, count_axis, grid, label_ends
+from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, WINE, Label, count_axis, grid, label_ends
 
 MOST_CELLS = 20_000
 """Cells that a figure can show apart."""
@@ -117,6 +117,7 @@ _STYLES = {
     "greedy": (PURPLE, "h", "-"),
     "fibonacci": (ORANGE, "D", "-"),
     "gauss_product": (PINK, "v", "-"),
+    "lattice_cover": (WINE, "d", "-"),
     "sobol": (RED, "P", "--"),
     "uniform": ("0.5", "X", ":"),
 }

@@ -12,7 +12,9 @@ from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from .._registry import Theorem
 from ..covering import covering_bound
+from ._shells import log_shell
 from ._squares import integer_spheres, log_arcs
+from ._wraps import log_wrapped
 
 SMALLEST_ANGLE = 1e-100
 """Smaller angles, which Hoelder classes of small exponent ask for, are raised to this one: the bound stays right."""
@@ -41,16 +43,19 @@ def separated(problem: Problem) -> tuple[float, float]:
         return 0.0, angle
     if problem.dim == 1:
         return float(log_arcs(np.array(angle))), angle
-    # 4.E, How many points: a covering number at t, or the integer points of one norm
+    # 4.E, How many points: a covering number at t, the integer points of one norm, or dense lattices
     log_representations, _ = integer_spheres(problem.dim, angle)
-    log = log_cover(problem.dim, angle, problem.covering)
-    return max(log, float(np.max(log_representations, initial=0.0))), angle
+    log = max(log_cover(problem.dim, angle, problem.covering), float(np.max(log_representations, initial=0.0)))
+    if problem.covering == "best":
+        log = max(log, log_shell(problem.dim, angle), log_wrapped(problem.dim, angle))
+    return log, angle
 
 
 def floor(
     problem: Problem, theorem: Theorem, log: float, angle: float, *constants: tuple[str, float], note: str = "",
-    whole: bool = False,
+    whole: bool = False, hypotheses: tuple[Hypothesis, ...] = (),
 ) -> Bound:  # fmt: skip
     """Return the bound of the prefix length from below, at least 1."""
     below = Hypothesis("eps < sup_norm", problem.eps < problem.sup_norm)
-    return theorem.prefix_length(max(log, 0.0), below, radius=angle, constants=constants, whole=whole, note=note)
+    given = (*hypotheses, below)
+    return theorem.prefix_length(max(log, 0.0), *given, radius=angle, constants=constants, whole=whole, note=note)

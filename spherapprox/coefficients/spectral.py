@@ -19,9 +19,9 @@ from ..harmonics import hyperspherical_harmonics
 from ..harmonics.hyperspherical import sizes
 from ..points import PointSet
 from ..vmf import VonMisesFisher
+from ..vmf.tail import log_tails
 from .interpolation import ACCURACY
 from .riemann import peak
-from .tail import log_tails
 from .task import Task
 
 TABLE_ELEMENTS = 2**22

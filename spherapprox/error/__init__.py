@@ -1,7 +1,8 @@
-"""Errors of heads: measured on one target, or over all targets of Lipschitz constant 1."""
+"""Errors of heads, measured and proved: on one target, or over all targets of Lipschitz constant 1."""
 
+from .certificate import Certificate
 from .interval import ErrorInterval
 from .measured import lengths as lengths
 from .measured import sup_error, worst_case_error
 
-__all__ = ["ErrorInterval", "sup_error", "worst_case_error"]
+__all__ = ["Certificate", "ErrorInterval", "sup_error", "worst_case_error"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._types import Float64
+from .certificate import Certificate
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorInterval:
-    """Enclose a sup error between two bounds.
+    """Enclose a sup error between the largest error seen and an upper bound, which is proven or inf.
 
     Parameters
     ----------
@@ -19,6 +20,8 @@ class ErrorInterval:
         No error is larger; inf unless certified.
     at : ndarray, shape (dim+1,)
         The point where `lower` was seen.
+    certificate : Certificate, optional
+        The proof of `upper`, or why there is none; None if none was asked for.
 
     Examples
     --------
@@ -31,3 +34,9 @@ class ErrorInterval:
     lower: float
     upper: float
     at: Float64
+    certificate: Certificate | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why `upper` is no better; empty where the slack asked for was reached."""
+        return "no certificate was asked for: certified=True" if self.certificate is None else self.certificate.reason

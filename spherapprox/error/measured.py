@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,9 @@ from ..target import Target
 from .interval import ErrorInterval
 from .search import largest_error, sample
 
+if TYPE_CHECKING:
+    from .certified import Task
+
 
 def sup_error(
     head: Callable[[Any], ArrayLike],
@@ -31,11 +35,15 @@ def sup_error(
     workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
     progress: bool = False,
+    certified: bool = False,
+    slack: float = 0.05,
+    max_evaluations: float = 2e7,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> ErrorInterval:
-    """Measure ``sup_x |head(x) - target(x)|`` in the Euclidean norm.
+    """Measure ``sup_x |head(x) - target(x)|`` in the Euclidean norm, and prove an upper bound of it if asked to.
 
     The errors of a quasi-uniform sample, and of control points if the head has any, are followed by a search from the
-    worst of them.
+    worst of them. With `certified`, the sphere is cut into cells until each is proven to hold no error above the bound.
 
     Parameters
     ----------
@@ -55,18 +63,38 @@ def sup_error(
         Rotates the sample and chooses directions.
     progress : bool, default False
         Show a progress bar.
+    certified : bool, default False
+        Prove `upper`, for a core, split or classical head and a `Target` that states a degree (with a remainder) or a
+        Lipschitz or Hoelder constant; a sup norm, smoothness and a third derivative make it faster.
+    slack : float, default 0.05
+        The proven bound exceeds the largest error seen by this share at most; from 1e-4 to 16.
+    max_evaluations : float, default 2e7
+        Cells that may be tested, at least 1000. Where they do not suffice a larger slack is tried, to 16 at most, and
+        `reason` says so. A first estimate is ``2 (m+1) (n sqrt(m))^m`` for a degree n of head and target together.
+    checkpoint : str or os.PathLike, optional
+        A file to which the state of the proof is written every ten seconds, and when it is interrupted; a call with the
+        same arguments goes on from there. It is removed at the end.
 
     Returns
     -------
     ErrorInterval
-        `lower` is a value that the error takes; `upper` is inf, since nothing is certified.
+        `lower` is a value that the error takes, up to roundings. `upper` is inf unless certified; then it is proven,
+        with the roundings of the head's evaluation and the target's stated accuracy, or inf and `reason` says why. The
+        proof is of the function that the head's stored numbers define. It is as good as the constants that
+        ``certificate.constants`` names with their origins.
 
     Raises
     ------
     TypeError
-        If `head` or `target` cannot be called, or the second is a head and the first is none.
+        If `head` or `target` cannot be called, or the second is a head and the first is none; with `certified`, if
+        `head` is no head of this library.
     ValueError
-        If the dimension is unknown, the two return different shapes, or one of them something that is not finite.
+        If the dimension is unknown, the two return different shapes, one of them something that is not finite, an
+        option is out of its range, or `checkpoint` is a file of another search.
+
+    References
+    ----------
+    docs/theorems/6.5-certified-error.md.
 
     Examples
     --------
@@ -75,6 +103,11 @@ def sup_error(
     >>> head = SplitHead.from_target(height, EqualMeasurePartition(2, 500), 100.0)
     >>> round(sup_error(head, height, n=2000).lower, 3)
     0.01
+    >>> from spherapprox import targets
+    >>> wave = targets.zonal_harmonic(2, 3)
+    >>> found = sup_error(SplitHead.from_target(wave, EqualMeasurePartition(2, 300), 40.0), wave, certified=True)
+    >>> round(found.lower, 3), round(found.upper, 3)
+    (0.137, 0.144)
     """
     _checks.callable_(head, "head")
     _checks.callable_(target, "target")
@@ -84,6 +117,11 @@ def sup_error(
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
     progress, error = _checks.flag(progress, "progress"), partial(_difference, called, target)
+    task = _task(certified, slack, max_evaluations, workers, progress, checkpoint)
+    if task is not None and not hasattr(head, "family"):
+        raise TypeError(
+            f"'head' must be a head to certify its error, got {type(head).__name__}: leave out certified=True"
+        )
     dim = None if dim is None else _dim(dim)
     generator = _checks.generator(rng)
     if points is not None:
@@ -94,7 +132,12 @@ def sup_error(
         controls = getattr(head, "control_points", None)
         if controls is not None:
             start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
-    return largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    if task is None:
+        return found
+    from .certified import certified_head  # proofs take more modules than measurements
+
+    return certified_head(head, target, found, error, task)
 
 
 def worst_case_error(
@@ -106,8 +149,12 @@ def worst_case_error(
     workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
     progress: bool = False,
+    certified: bool = False,
+    slack: float = 0.05,
+    max_evaluations: float = 2e7,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> ErrorInterval:
-    """Measure the split head's sup error over all targets of Lipschitz constant 1.
+    """Measure the split head's sup error over all targets of Lipschitz constant 1, or prove a bound of it.
 
     Among functions with ``|f(x) - f(y)| <= theta(x, y)``, the largest error at x of the split head with values
     ``f(b_k)`` is ``W(x) = sum_k w_k(x) theta(x, b_k)``, w_k(x) the softmax weights: no function needs to be known. For
@@ -129,11 +176,13 @@ def worst_case_error(
         Rotates the sample and chooses directions.
     progress : bool, default False
         Show a progress bar.
+    certified, slack, max_evaluations, checkpoint
+        As in `sup_error`: prove `upper`.
 
     Returns
     -------
     ErrorInterval
-        `lower` is a value of W, to 1e-14 relative for lambda >= 100 and 1e-8 absolute below; `upper` is inf.
+        `lower` is a value of W, to 1e-14 relative for lambda >= 100 and 1e-8 absolute below; `upper` is inf, or proven.
 
     Raises
     ------
@@ -142,16 +191,16 @@ def worst_case_error(
 
     References
     ----------
-    docs/theorems/4.4-split-head.md.
+    docs/theorems/4.4-split-head.md and 6.5-certified-error.md.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spherapprox import worst_case_error
     >>> poles = np.array([[0.0, 1.0], [0.0, -1.0]])
-    >>> worst = worst_case_error(poles, 50.0, n=100)
-    >>> round(worst.lower, 6)  # at the equator both angles are pi/2
-    1.570796
+    >>> worst = worst_case_error(poles, 50.0, n=100, certified=True, slack=0.01)
+    >>> round(worst.lower, 6), round(worst.upper, 6)  # at the equator both angles are pi/2
+    (1.570796, 1.586504)
     """
     rows, weights = nodes(points)
     require_equal(weights)
@@ -160,7 +209,13 @@ def worst_case_error(
     progress = _checks.flag(progress, "progress")
     start = sample(controls.shape[1] - 1, _count(n), generator)
     error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
-    return largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    task = _task(certified, slack, max_evaluations, workers, progress, checkpoint)
+    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    if task is None:
+        return found
+    from .certified import certified_angle
+
+    return certified_angle(controls, float(concentration), found, error, task)
 
 
 def lengths(values: Floats) -> Float64:
@@ -184,6 +239,20 @@ def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayL
     wanted = _checks.values_for(_checks.called(target, x), "target(x)", len(x), "the points")
     _checks.shaped(got, "head", wanted.shape, note=" as 'target' does", verb="return")
     return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))
+
+
+def _task(
+    certified: bool, slack: float, max_evaluations: float, workers: int | None, progress: bool, checkpoint: Any
+) -> Task | None:
+    """Check the options of a proof; None if none is asked for."""
+    slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
+    most = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
+    path = None if checkpoint is None else _checks.path(checkpoint)
+    if not _checks.flag(certified, "certified"):
+        return None
+    from .certified import Task
+
+    return Task(slack, most, _checks.workers(workers), progress, path)
 
 
 def _count(n: int) -> int:

@@ -2,6 +2,7 @@
 
 from .designs import design_bound, spherical_design
 from .gauss import gauss_product
+from .lattice import lattice_cover
 from .pointset import PointSet, nodes
 from .refine import greedy, relax
 from .sequences import fibonacci, sobol, uniform
@@ -12,6 +13,7 @@ __all__ = [
     "fibonacci",
     "gauss_product",
     "greedy",
+    "lattice_cover",
     "nodes",
     "relax",
     "sobol",

@@ -10,6 +10,9 @@ from ..._registry import Theorem
 from ...ragozin import ragozin_constant
 from . import lemmas
 
+COMPONENTS = Hypothesis("lipschitz, sup_norm and C_H bound each of dim + 1 components, eps the Euclidean error", True)
+"""How 4.14 and 4.15 read the constants."""
+
 
 def ragozin_of(problem: Problem) -> float:
     """Return C_R, the user's or the proven one of docs/theorems/4.6-jackson-constants.md."""
@@ -17,11 +20,15 @@ def ragozin_of(problem: Problem) -> float:
 
 
 def assumptions(problem: Problem) -> tuple[Hypothesis, ...]:
-    """Return the common hypotheses: dim >= 8, a Lipschitz target, and the assumed constants C_H and C_R."""
+    """Return the common hypotheses: dim >= 8, a Lipschitz target, and the assumed constants C_H and C_R.
+
+    C_H depends on the target and on its best approximations, which need not be unique; for some Lipschitz targets it is
+    infinite (docs/theorems/3-errata.md, 3.9).
+    """
     conditions = [
         Hypothesis("dim >= 8", problem.dim >= 8),
         Hypothesis("exponent = 1", problem.exponent == 1.0),
-        Hypothesis(f"the harmonics of f bounded by the assumed C_H = {problem.harmonic:g}", True),
+        Hypothesis(f"harmonics of best approximations of f bounded by the assumed C_H = {problem.harmonic:g}", True),
     ]
     if problem.ragozin is not None:
         conditions.append(

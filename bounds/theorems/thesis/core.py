@@ -14,7 +14,10 @@ from ._printed import assumptions, printed_count, ragozin_of
 
 
 def core(problem: Problem) -> Bound:
-    """Return the prefix length of Theorem 4.12 (B.2.9)."""
+    """Return the prefix length of Theorem 4.12 (B.2.9), for targets whose C_H is at most the one assumed.
+
+    It suffices, and so does every larger number: cells beyond those of the cover are empty.
+    """
     return printed_count(problem, THEOREM, problem.eps / 2.0, problem.eps)
 
 

@@ -8,16 +8,19 @@ from ..._bound import Bound, Hypothesis
 from ..._problem import Problem
 from ..._registry import Theorem
 from . import lemmas
-from ._printed import printed_count
+from ._printed import COMPONENTS, printed_count
 
 
 def split(problem: Problem) -> Bound:
-    """Return the prefix length of Theorem 4.15 (B.3.3) as printed. Its proof has a gap; see `split_corrected`."""
+    """Return the prefix length of Theorem 4.15 (B.3.3) as printed, for m+1 components as in 4.14.
+
+    Its proof has a gap; see `split_corrected`.
+    """
     needed_at = lemmas.inner_accuracy(
         problem.eps, problem.dim, lipschitz=problem.lipschitz, sup_norm=problem.sup_norm, printed=True
     )
     small = Hypothesis("eps < 2 sup_norm", problem.eps < 2.0 * problem.sup_norm)
-    return printed_count(problem, THEOREM, needed_at, problem.eps / math.sqrt(problem.dim + 1.0), small)
+    return printed_count(problem, THEOREM, needed_at, problem.eps / math.sqrt(problem.dim + 1.0), small, COMPONENTS)
 
 
 THEOREM = Theorem(

@@ -7,13 +7,13 @@ import math
 from ..._bound import Bound
 from ..._problem import Problem
 from ..._registry import Theorem
-from ._printed import printed_count
+from ._printed import COMPONENTS, printed_count
 
 
 def vector(problem: Problem) -> Bound:
-    """Return the prefix length of Theorem 4.14 (B.2.10): m+1 components, each as in 4.12."""
+    """Return the prefix length of Theorem 4.14 (B.2.10): m+1 components, each as in 4.12, and eps in their norm."""
     root = math.sqrt(problem.dim + 1.0)
-    return printed_count(problem, THEOREM, problem.eps / (2.0 * root), problem.eps / root)
+    return printed_count(problem, THEOREM, problem.eps / (2.0 * root), problem.eps / root, COMPONENTS)
 
 
 THEOREM = Theorem(

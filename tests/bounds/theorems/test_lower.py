@@ -68,10 +68,12 @@ def test_hoelder_classes_are_lipschitz_ones_at_another_angle(ratio, dim, exponen
 # ----- 4.E
 
 
-@pytest.mark.parametrize(("dim", "by_any", "by_continuous"), [(8, 4.99, 6.12), (16, 10.40, 11.56)])
+@pytest.mark.parametrize(("dim", "by_any", "by_continuous"), [(8, 4.99, 6.75), (16, 10.40, 13.42)])
 def test_values_without_sampling(dim, by_any, by_continuous):
     assert at(lower_any, 0.1, dim).log10 == pytest.approx(by_any, abs=0.005)
     assert at(lower_continuous, 0.1, dim).log10 == pytest.approx(by_continuous, abs=0.005)
+    without_lattices = at(lower_continuous, 0.1, dim, covering="greedy").log10
+    assert without_lattices == pytest.approx({8: 6.12, 16: 11.56}[dim], abs=0.005)
     bits = 64.0 * (dim + 2)
     assert at(lower_bits, 0.1, dim).log10 == pytest.approx(
         at(lower_continuous, 0.1, dim).log10 + math.log10((dim + 2) / bits), abs=1e-12
@@ -113,7 +115,7 @@ def test_no_power_of_eps_is_lost():
         gains.append(tied.log10 - free.log10)
         assert "averaged" in free.reference
         assert free.log10 > -7.0 * math.log10(eps) - 3.0
-    assert 1.0 < gains[0] < gains[1] < 2.0
+    assert 1.0 < gains[0] < gains[1] < 3.7
     assert at(lower_any, 0.02, 8).reference.endswith("integer points")
     assert at(lower_any, 0.01, 1000).reference.endswith("trees of rotations")
 

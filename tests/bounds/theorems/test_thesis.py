@@ -324,7 +324,7 @@ def test_hypotheses_say_what_is_assumed():
     texts = [[h.statement for h in bound.hypotheses] for bound in (proven, assumed)]
     assert not any("C_R" in text for text in texts[0])
     assert any("assumed C_R L/q, C_R = 2" in text for text in texts[1])
-    assert any("assumed C_H = 3" in text for text in texts[1])
+    assert any("best approximations of f bounded by the assumed C_H = 3" in text for text in texts[1])
     numbers = dict(assumed.constants)
     assert (numbers["ragozin"], numbers["harmonic"]) == (2.0, 3.0)
     assert assumed.log == pytest.approx(log_rogers_constant(8) - 9 * numbers["log_delta"], rel=1e-14)
@@ -332,6 +332,8 @@ def test_hypotheses_say_what_is_assumed():
     for theorem in ("thesis-core", "thesis-vector", "thesis-split", "thesis-split-corrected"):
         rough = prefix_length(0.1, dim=8, theorem=theorem, exponent=0.5)
         assert "exponent = 1" in rough.failed
+        euclidean = any("eps the Euclidean error" in hypothesis.statement for hypothesis in rough.hypotheses)
+        assert euclidean == (theorem != "thesis-core")
 
 
 def test_concentrations_beyond_the_largest_float():

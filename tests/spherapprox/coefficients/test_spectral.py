@@ -19,8 +19,9 @@ from spherapprox import (
     sup_error,
     targets,
 )
-from spherapprox.coefficients import core_values, spectral, tail
+from spherapprox.coefficients import core_values, spectral
 from spherapprox.coefficients.task import Task
+from spherapprox.vmf import tail
 
 
 def polynomial(dim, degree, seed, columns=()):

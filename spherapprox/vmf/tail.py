@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .._types import Float64
-from ..vmf import VonMisesFisher
+from . import VonMisesFisher
 
 _MOST = 2_000_000
 """Terms that are summed at most; where more are needed the bound is the kernel's peak."""
@@ -43,7 +43,7 @@ def log_tails(dim: int, concentration: float, max_degree: int, *, simple: bool =
 
     Examples
     --------
-    >>> from spherapprox.coefficients.tail import log_tails
+    >>> from spherapprox.vmf.tail import log_tails
     >>> log_tails(2, 10.0, 30)[[0, 30]].round(3)  # the peak less 1, and nearly nothing
     array([  2.944, -31.982])
     """

@@ -1,0 +1,97 @@
+"""Proofs that an error is nowhere above a number: branch and bound over cells of the sphere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import special
+from ..._types import Float64
+from ..certificate import Certificate
+from ..interval import ErrorInterval
+from ..search import largest_error
+from .angles import MeanAngle
+from .checkpoint import fingerprint, kept
+from .function import known
+from .heads import HeadError
+from .search import Error, Options, State, prove, shown
+from .symmetry import Subspace
+
+_SPACING = 0.25
+"""Radius of the first cells at least, as a share of that of caps with the measure of a control point's share."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a proof may take: the slack, the number of evaluations, threads, a bar and a file."""
+
+    slack: float
+    max_evaluations: float
+    workers: int | None
+    progress: bool
+    checkpoint: Any
+
+
+def certified_head(
+    head: Any, target: object, measured: ErrorInterval, error: Callable[[Float64], Float64], task: Task
+) -> ErrorInterval:
+    """Prove an upper bound of a head's error on a target, from the measured interval and the error's function."""
+    function = known(target)
+    if isinstance(function, str):
+        return replace(measured, certificate=Certificate(math.inf, function, math.inf))
+    problem = HeadError.of(head, function)
+    digest = fingerprint(problem.b, problem.values, head.concentration, head.family, function.target.name or "")
+    axes = function.target.axes
+    few = None if axes is None else Subspace.of(np.concatenate([axes, problem.b]))
+    if few is not None:
+        function = replace(
+            function, target=few.restricted(function.target),
+            value_error=function.value_error + function.slope * few.deviation**function.exponent,
+        )  # fmt: skip
+        problem = replace(problem, function=function, b=problem.b @ few.basis, deviation=few.deviation)
+    found = _certified(problem, measured, error, function.remainder, digest, task, few)
+    assert found.certificate is not None
+    return replace(found, certificate=replace(found.certificate, constants=function.constants))
+
+
+def certified_angle(
+    rows: Float64, concentration: float, measured: ErrorInterval, error: Callable[[Float64], Float64], task: Task
+) -> ErrorInterval:
+    """Prove an upper bound of the mean angle W to control points (n, dim+1)."""
+    few = Subspace.of(rows)
+    problem = MeanAngle(rows if few is None else rows @ few.basis, concentration)
+    return _certified(problem, measured, error, 0.0, fingerprint(rows, concentration, "W"), task, few)
+
+
+def _certified(
+    problem: MeanAngle | HeadError, measured: ErrorInterval, error: Callable[[Float64], Float64], remainder: float,
+    digest: str, task: Task, few: Subspace | None,
+) -> ErrorInterval:  # fmt: skip
+    """Prove an upper bound of an error from the largest one measured; a larger one that is met replaces it."""
+    n, columns = problem.b.shape
+    least = _SPACING * float(special.cap_angle(columns - 1, -math.log(n)))
+    state = State(measured.lower, measured.at if few is None else few.inward(measured.at), task.slack)
+    digest = fingerprint(digest, task.slack, measured.lower, measured.at)
+    climb = partial(_climb, error if few is None else lambda y: error(few.outward(y)))
+    with kept(task.checkpoint, digest, state) as save, shown(task.progress) as show:
+
+        def report(state: State) -> None:
+            show(state)
+            save(state)
+
+        options = Options(task.max_evaluations, task.workers, report)
+        checked: Error = problem
+        certificate = prove(checked, state, climb, least, remainder, options)
+    at = state.at if few is None else few.outward(state.at)
+    return ErrorInterval(state.lower, certificate.upper, at, certificate)
+
+
+def _climb(error: Callable[[Float64], Float64], x: Float64, value: float) -> ErrorInterval:
+    """Follow an error uphill from a point where it has a value."""
+    found = largest_error(error, x[None, :], 1, np.random.default_rng(0), False)
+    return found if found.lower >= value else replace(found, lower=value, at=x.copy())

@@ -1,0 +1,76 @@
+"""Cells of S^m: the faces of the cube, each cut into boxes of equal angles, and their centres and angular radii."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from ..._types import Bools, Float64, Indices
+
+ROUNDING = 1e-14
+"""Radians added to radii: more than the roundings of centres, corners and arc cosines near 0 amount to."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Some of the ``2 (m+1) divisions^m`` cells of S^m.
+
+    Face 2 j + s of the cube is where the coordinate j is largest in size, negative for s = 1. On it the others, over
+    that one, are the tangents of m angles, which `indices` (n, m) count in steps of ``pi / (2 divisions)`` from -pi/4.
+    """
+
+    faces: Indices
+    indices: Indices
+    divisions: int
+
+    @classmethod
+    def cover(cls, dim: int, divisions: int) -> Cells:
+        """Return all cells of S^dim."""
+        axes = np.meshgrid(*[np.arange(divisions)] * dim, indexing="ij")
+        face = np.stack(axes, axis=-1).reshape(-1, dim)  # (divisions^m, m)
+        faces = np.repeat(np.arange(2 * (dim + 1)), len(face))
+        return cls(faces, np.tile(face, (2 * (dim + 1), 1)), divisions)
+
+    def __len__(self) -> int:
+        return len(self.faces)
+
+    def __getitem__(self, rows: slice | Bools) -> Cells:
+        """Return some of the cells."""
+        return Cells(self.faces[rows], self.indices[rows], self.divisions)
+
+    def located(self) -> tuple[Float64, Float64]:
+        """Return the centres (n, m+1), and the radii (n,) of caps about them that hold the cells."""
+        (n, dim), step = self.indices.shape, 0.5 * math.pi / self.divisions
+        angles = (self.indices + 0.5) * step - 0.25 * math.pi  # (n, m)
+        middle, low, high = np.tan(angles), np.tan(angles - 0.5 * step), np.tan(angles + 0.5 * step)
+        # Step 1: the sine of half the angle to the farthest corner; a cell is the convex hull of its corners
+        middle_length = np.sqrt(1.0 + np.square(middle).sum(axis=1, keepdims=True))  # (n, 1)
+        farthest = np.zeros(n)
+        for corner in product((False, True), repeat=dim):
+            end = np.where(corner, high, low)
+            end_length = np.sqrt(1.0 + np.square(end).sum(axis=1, keepdims=True))
+            chords = np.square(end / end_length - middle / middle_length).sum(axis=1)
+            chords += np.square(1.0 / end_length - 1.0 / middle_length)[:, 0]
+            np.maximum(farthest, chords, out=farthest)
+        # Step 2: the centres, from face to sphere
+        centers = np.empty((n, dim + 1))
+        for axis in range(dim + 1):
+            rows = np.flatnonzero(self.faces // 2 == axis)
+            centers[rows, :axis], centers[rows, axis + 1 :] = middle[rows, :axis], middle[rows, axis:]
+            centers[rows, axis] = 1.0 - 2.0 * (self.faces[rows] % 2)
+        return centers / middle_length, 2.0 * np.arcsin(0.5 * np.sqrt(farthest)) + ROUNDING
+
+    def halved(self) -> Cells:
+        """Return the cells cut in half along each angle, 2^m each."""
+        dim = self.indices.shape[1]
+        steps = np.array(list(product((0, 1), repeat=dim)))  # (2^m, m)
+        indices = (2 * self.indices[:, None, :] + steps).reshape(-1, dim)
+        return Cells(np.repeat(self.faces, len(steps)), indices, 2 * self.divisions)
+
+
+def divisions_for(dim: int, radius: float) -> int:
+    """Return the least number of divisions with cells of S^dim about this radius."""
+    return max(1, math.ceil(0.25 * math.pi * math.sqrt(dim) / radius))

@@ -1,0 +1,259 @@
+"""Branch and bound over cells of the sphere: the proof that an error is nowhere above a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ..._threads import in_order, slices
+from ..._types import Bools, Float64
+from ..certificate import Certificate
+from ..interval import ErrorInterval
+from .cells import Cells, divisions_for
+from .riesz import Riesz
+
+BLOCK = 8192
+"""Cells of a task: so many that calls cost nothing, so few that their arrays stay small."""
+ROOM = 0.05
+"""Share of the slack that is left for what Riesz's test adds to the bound."""
+GROWTH, LARGEST = 4.0, 16.0
+"""If an attempt takes too many evaluations, the next has a slack larger by this factor, up to this."""
+SHARE = 0.6
+"""Share of the evaluations left that an attempt may take, if another one can follow."""
+FINEST = 1e-9
+"""Radius of cells below which roundings decide, and a proof is given up."""
+ANGLE = 1.15
+"""Degree times radius of the first cells. Tuned."""
+_RESTARTS = 30
+
+Climb = Callable[[Float64, float], ErrorInterval]
+"""Follows the error uphill from a point."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """The cells of a block that passed Riesz's test, and those of the others that passed Taylor's."""
+
+    riesz: Bools
+    taylor: Bools
+
+
+class Error(Protocol):
+    """An error over the sphere, in units of `unit`, and the tests of its cells."""
+
+    @property
+    def unit(self) -> float:
+        """The unit."""
+
+    @property
+    def ceiling(self) -> float:
+        """Bound of the error everywhere, by the triangle inequality."""
+
+    def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
+        """Return errors and the logarithms of denominators at points, and a bound of the errors' errors."""
+
+    def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
+        """Return Riesz's test, None where it cannot be used."""
+
+    def passed(
+        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
+        riesz: Riesz | None,
+    ) -> Passes:  # fmt: skip
+        """Tell which cells pass a test."""
+
+
+@dataclass
+class State:
+    """The position of a search: the largest error seen, and of an attempt its cells and counts."""
+
+    lower: float
+    at: Float64
+    slack: float
+    evaluations: int = 0
+    spent: int = 0
+    """Evaluations of attempts before this one."""
+    todo: Cells | None = None
+    kept: list[Cells] = field(default_factory=list)
+    passed: dict[str, int] = field(default_factory=dict)
+
+    def begin(self, cells: Cells) -> None:
+        """Begin an attempt."""
+        self.todo, self.kept, self.passed = cells, [], {"Riesz": 0, "Taylor": 0}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a search."""
+
+    max_evaluations: float
+    workers: int | None
+    report: Callable[[State], None]
+
+
+class _Exceeded(Exception):
+    """An error above the bound, at a point."""
+
+
+class _TooMany(Exception):
+    """More evaluations than an attempt may take."""
+
+
+def prove(error: Error, state: State, climb: Climb, least: float, remainder: float, options: Options) -> Certificate:
+    """Prove a bound of an error from the largest one seen, which grows in `state` where a larger one is met.
+
+    `least` is a radius that the first cells are not smaller than, `remainder` what is added to the bound.
+    """
+    reason = ""
+    while True:
+        last = state.slack * GROWTH > LARGEST
+        left = options.max_evaluations - state.spent
+        allowed = state.spent + (left if last else SHARE * left)
+        try:
+            return _attempt(error, state, climb, least, remainder, allowed, options, reason)
+        except _TooMany as stop:
+            reason = reason or str(stop)
+            slack, state.spent, state.todo = GROWTH * state.slack, state.evaluations, None
+            if last or (1.0 + slack) * state.lower >= error.ceiling * error.unit:
+                upper = error.ceiling * error.unit
+                slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
+                return Certificate(upper, reason, slack, evaluations=state.evaluations)
+            state.slack = slack
+
+
+def proves(error: Error, bound: float, at: Float64, least: float, options: Options) -> bool:
+    """Tell whether an error is proven to be at most ``1.001 bound``, in its unit; `at` is any point."""
+    state = State(bound / 1.05, at, 0.05)
+    rounding = error.errors(at[None, :])[2]
+    try:
+        riesz = error.riesz(bound, 1e-3 * bound, Cells.cover(len(at) - 1, 3).located()[0])
+        _branch(error, state, riesz, bound, rounding, least, options.max_evaluations, options)
+    except (_Exceeded, _TooMany):
+        return False
+    return True
+
+
+def _attempt(
+    error: Error, state: State, climb: Climb, least: float, remainder: float, allowed: float, options: Options,
+    reason: str,
+) -> Certificate:  # fmt: skip
+    """Prove a bound with the slack of the state, again with a larger one where a larger error is met."""
+    rounding = error.errors(state.at[None, :])[2]
+    for _ in range(_RESTARTS):
+        lower, rest = state.lower / error.unit, remainder / error.unit
+        room = max(ROOM * state.slack * lower, rounding)
+        bound = (1.0 + state.slack) * lower * (1.0 - 1e-11) - room - rest
+        limited = bound < (1.0 + 0.2 * state.slack) * lower + 3.0 * rounding + 2.0 * rest
+        if limited:
+            bound = (1.0 + 0.2 * state.slack) * lower + 4.0 * rounding + 3.0 * rest
+        probe = Cells.cover(len(state.at) - 1, 3).located()[0]
+        riesz = error.riesz(bound, room, probe)
+        try:
+            finest = _branch(error, state, riesz, bound, rounding, least, allowed, options)
+        except _Exceeded as found:
+            found_at = climb(found.args[0], found.args[1])
+            state.lower, state.at, state.todo = found_at.lower, found_at.at, None
+            continue
+        upper = (bound + room + rest) * error.unit * (1.0 + 1e-12)
+        if limited and not reason:
+            reason = f"evaluation errors up to {(rounding + rest) * error.unit:.2g} are not small beside the slack"
+        slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
+        return Certificate(
+            upper, reason, slack, tuple(name for name, count in state.passed.items() if count),
+            None if riesz is None else riesz.degree, 0.0 if riesz is None else room * error.unit,
+            rounding * error.unit, state.evaluations, dict(state.passed), finest,
+        )  # fmt: skip
+    raise _TooMany("larger and larger errors were met: measure with more points, n=")
+
+
+def _branch(
+    error: Error, state: State, riesz: Riesz | None, bound: float, rounding: float, least: float, allowed: float,
+    options: Options,
+) -> float:  # fmt: skip
+    """Cut the cells that pass no test until none is left; return the radius of the finest."""
+    dim = len(state.at) - 1
+    if state.todo is None:
+        # Step 1: the first cells
+        angle = least if riesz is None else max(least, ANGLE / max(riesz.degree, 1))
+        divisions = divisions_for(dim, min(angle, 0.3))
+        _require(state, 2.0 * (dim + 1) * float(divisions) ** dim, allowed, dim)
+        state.begin(Cells.cover(dim, divisions))
+    assert state.todo is not None
+    while True:
+        # Step 2: the tests of this level's cells, of which the others are kept
+        finest = 0.25 * math.pi / state.todo.divisions
+        _level(error, state, riesz, bound, rounding, options)
+        kept = joined(state.kept)
+        if kept is None:
+            return finest
+        # Step 3: cut them
+        if finest < FINEST:
+            raise _TooMany("cells as small as roundings are left: the error is not known well enough")
+        _require(state, len(kept) * 2.0**dim, allowed, dim)
+        state.todo, state.kept = kept.halved(), []
+
+
+def _level(
+    error: Error, state: State, riesz: Riesz | None, bound: float, rounding: float, options: Options
+) -> None:  # fmt: skip
+    """Test the cells to do, block by block; the state is always one from which this can go on."""
+    assert state.todo is not None
+    cells = state.todo
+
+    def task(block: slice) -> tuple[Passes, Float64, Float64]:
+        x, radii = cells[block].located()
+        errors, log_sums, own = error.errors(x)
+        return error.passed(x, radii, errors, log_sums, bound, max(rounding, own), riesz), errors, x
+
+    blocks = slices(len(cells), BLOCK)
+    with closing(in_order(task, blocks, options.workers)) as results:
+        for block, (passes, errors, x) in zip(blocks, results, strict=True):
+            state.evaluations += len(x)
+            worst = int(np.argmax(errors))
+            if not errors[worst] + 2.0 * rounding < bound:
+                raise _Exceeded(x[worst], float(errors[worst]) * error.unit)
+            state.kept.append(cells[block][~(passes.riesz | passes.taylor)])
+            state.passed["Riesz"] += int(passes.riesz.sum())
+            state.passed["Taylor"] += int(passes.taylor.sum())
+            state.todo = cells[slice(block.stop, None)]
+            options.report(state)
+
+
+def _require(state: State, cells: float, allowed: float, dim: int) -> None:
+    """Raise if an attempt would take more evaluations than it may."""
+    if state.evaluations + cells > allowed:
+        raise _TooMany(
+            f"{state.evaluations + cells:.2g} evaluations on S^{dim} would be needed at least for the slack "
+            f"{state.slack:g}: allow more (max_evaluations) or a larger slack"
+            + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
+        )
+
+
+def joined(parts: list[Cells]) -> Cells | None:
+    """Return the union of cells of one level, None if there are none."""
+    if not sum(map(len, parts)):
+        return None
+    faces = np.concatenate([part.faces for part in parts])
+    return Cells(faces, np.concatenate([part.indices for part in parts]), parts[0].divisions)
+
+
+@contextmanager
+def shown(progress: bool) -> Iterator[Callable[[State], None]]:
+    """Show a progress bar over cells."""
+    if not progress:
+        yield lambda state: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(unit="cell", unit_scale=True, desc="certifying", leave=False) as bar:
+
+        def report(state: State) -> None:
+            todo = 0 if state.todo is None else len(state.todo)
+            bar.total = state.evaluations + todo + sum(map(len, state.kept)) * 2 ** (len(state.at) - 1)
+            bar.update(state.evaluations - bar.n)
+
+        yield report

@@ -35,6 +35,20 @@ def test_no_error_is_above_the_bound_at_its_point(theorem, target):
     assert least < (1.3 if theorem == "second-order-local" else 8.0)  # none is far above all errors
 
 
+def test_bounds_in_closed_form_half_way_between_two_points():
+    pair, pole, angle = np.array([[0.6, 0.0, 0.8], [-0.6, 0.0, 0.8]]), np.array([[0.0, 0.0, 1.0]]), math.asin(0.6)
+    bend = Target(
+        lambda x: x[:, 0] ** 2, 2, degree=2, lipschitz=1.0, smoothness=3.0, laplacian=5.0, third_derivative=7.0
+    )
+    head = SplitHead.from_target(bend, pair, 2.0)
+    square, third = angle**2, 7.0 / 6.0 * angle**3
+    # S = diag(angle^2, 0), and the Hessian is diag(2, 0)
+    wanted = (1.5 * square, (5.0 / 4.0 + 3.0 / 2.0) * square + third, square + third)
+    for theorem, value in zip(FORMS, wanted, strict=True):
+        found = bounds.second_order_bound(head, bend, theorem=theorem, points=pole, refine=0)
+        assert found.value == pytest.approx(value, rel=1e-12)
+
+
 def test_linear_functions_are_bounded_to_third_order():
     height = targets.zonal_harmonic(2, 1)
     head = SplitHead.from_target(height, points.fibonacci(3000), 700.0)

@@ -24,7 +24,8 @@ Everything is computed and returned in float64. Rows are points by their directi
 from __future__ import annotations
 
 from .columns import NORMALIZATIONS, column, degrees
-from .derivatives import PolynomialDerivatives, TangentDerivatives
+from .derivatives import PolynomialDerivatives
+from .forms import TangentDerivatives
 from .hyperspherical import hyperspherical_degrees, hyperspherical_harmonics, zonal_harmonic
 from .maximum import BandlimitedMaximum, bandlimited_maximum
 from .projection import project

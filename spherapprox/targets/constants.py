@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +11,9 @@ import numpy as np
 
 from .. import _checks
 from .._types import Float64
-from ..harmonics.derivatives import PolynomialDerivatives, TangentDerivatives, form_inverse
+from ..harmonics import PolynomialDerivatives, TangentDerivatives
+from ..harmonics.forms import form_inverse
+from ..sphere.cells import Cells, divisions_for
 from ..target import Target
 
 __all__ = ["with_constants"]
@@ -118,14 +119,14 @@ class _Search:
         self.names, self.accuracy, self.sup_norm = wanted, target.accuracy, target.sup_norm
         self.order = 3 if "third_derivative" in wanted else 2
         self.derivatives = PolynomialDerivatives(target.function, target.dim, degree)
-        self.count = max(1, math.ceil(math.sqrt(self.m) * degree / _COARSEST))  # cells along an edge of the cube
+        self.count = divisions_for(self.m, _COARSEST / max(degree, 1))  # cells along an edge of the cube
         self.cost = self.derivatives.evaluations(self.order)  # values of the target that a cell takes
         cells, what = 2.0 * (self.m + 1) * float(self.count) ** self.m, f"a polynomial of degree {degree} on S^{self.m}"
         _checks.operations(cells * self.cost, f"proving constants of {what}", "state them", limit=_MOST_VALUES)
 
     def bounds(self) -> tuple[dict[str, float], float]:
         """Return proven bounds of the suprema, and the largest share by which they may exceed them."""
-        cells, half = _cube(self.m, self.count), 1.0 / self.count
+        cells = Cells.cover(self.m, self.count)
         # cos(2 alpha) >= 1 - slack/2
         most = min(_MOST_DIRECTIONS[self.m], math.ceil(2.0 * math.sqrt((self.m - 1.0) / self.slack)) or 1)
         edge = min(4, most) if self.m > 2 else most
@@ -133,11 +134,12 @@ class _Search:
         while True:
             # Step 1: the quantities at the midpoints, and the factors of 6.3
             along, alpha = _directions(self.m, edge)
-            found, largest = self._found(cells, along)  # (cells, quantities)
+            x, radii = cells.located()
+            found, largest = self._found(x, along)  # (cells, quantities)
             size = max(size, largest)
             best = np.maximum(best, found.max(axis=0))
             turned = np.array([math.cos(q.turns * alpha) for q in self.quantities])
-            near = np.cos(np.minimum(self.degree * _radii(cells, half), 0.5 * math.pi))  # (cells,)
+            near = np.cos(np.minimum(self.degree * radii, 0.5 * math.pi))  # (cells,)
             error = self._errors(size, near.min())
             # Step 2: the cells that may hold a maximum
             kept = (found + error >= (best - error) * near[:, None] * turned).any(axis=1)
@@ -147,17 +149,15 @@ class _Search:
                 found = (best + error) / share * (1.0 + 1e-12)
                 return dict(zip(self.names, map(float, found), strict=True)), float(1.0 / share.min() - 1.0)
             # Step 3: these, cut into 2^m, and twice as many directions along an edge
-            cells, half = _cut(cells[kept], half), 0.5 * half
+            cells = cells[kept].halved()
             edge = min(2 * edge, most)
 
-    def _found(self, cells: Float64, along: Float64) -> tuple[Float64, float]:
-        """Return the quantities at the cells' midpoints, and the largest value of the target there."""
+    def _found(self, x: Float64, along: Float64) -> tuple[Float64, float]:
+        """Return the quantities at points, and the largest value of the target there."""
         parts, size = [], 0.0
         step = max(1, _BLOCK * 64 // max(64, len(along)))
-        for first in range(0, len(cells), step):
-            some = cells[first : first + step]
-            x = some / np.linalg.norm(some, axis=1, keepdims=True)
-            there = self.derivatives(x, self.order)
+        for first in range(0, len(x), step):
+            there = self.derivatives(x[first : first + step], self.order)
             parts.append(np.stack([q.size(there, along) for q in self.quantities], axis=1))
             size = max(size, float(np.linalg.norm(there.value, axis=1).max()))
         return np.concatenate(parts), size
@@ -178,39 +178,13 @@ def _amplification(m: int, n: int, order: int, highest: int) -> float:
     return per_circle * float(np.linalg.norm(rows)) * math.sqrt(m)
 
 
-def _cube(m: int, count: int) -> Float64:
-    """Return the midpoints (cells, m+1) of count^m cells of each face of the cube [-1, 1]^(m+1)."""
-    ticks = (2.0 * np.arange(count) + 1.0) / count - 1.0
-    grid = np.stack(np.meshgrid(*[ticks] * m, indexing="ij"), axis=-1).reshape(-1, m)
-    return np.concatenate([np.insert(grid, axis, sign, axis=1) for axis in range(m + 1) for sign in (-1.0, 1.0)])
-
-
-def _radii(cells: Float64, half: float) -> Float64:
-    """Bound the angles between the cells' midpoints and their other points: edges have length 2 half."""
-    m = cells.shape[1] - 1
-    reach = half * math.sqrt(m)
-    return np.asarray(reach / np.maximum(1.0, np.linalg.norm(cells, axis=1) - reach))
-
-
-def _cut(cells: Float64, half: float) -> Float64:
-    """Return the midpoints of the 2^m cells into which each is cut."""
-    m = cells.shape[1] - 1
-    face = np.argmax(np.abs(cells), axis=1)  # midpoints have one coordinate of size 1
-    steps = np.array(list(itertools.product((-0.5 * half, 0.5 * half), repeat=m)))
-    result = np.empty((len(cells), len(steps), m + 1))
-    for axis in range(m + 1):
-        on = face == axis
-        result[on] = cells[on][:, None, :] + np.insert(steps, axis, 0.0, axis=1)
-    return result.reshape(-1, m + 1)
-
-
 def _directions(m: int, count: int) -> tuple[Float64, float]:
     """Return unit vectors of R^m, up to their signs, and the largest angle to the nearest of them or its opposite."""
     if m == 1:
         return np.ones((1, 1)), 0.0
-    cells = _cube(m - 1, count)
-    cells = cells[cells[np.arange(len(cells)), np.argmax(np.abs(cells), axis=1)] > 0.0]
-    return cells / np.linalg.norm(cells, axis=1, keepdims=True), float(_radii(cells, 1.0 / count).max())
+    cells = Cells.cover(m - 1, count)
+    found, radii = cells[cells.faces % 2 == 0].located()
+    return found, float(radii.max())
 
 
 def _operator_norm(matrices: Float64) -> Float64:

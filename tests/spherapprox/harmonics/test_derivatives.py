@@ -7,7 +7,7 @@ import pytest
 
 from spherapprox import sphere
 from spherapprox.harmonics import PolynomialDerivatives
-from spherapprox.harmonics.derivatives import directions
+from spherapprox.harmonics.forms import directions
 
 
 def cubic(dim, seed=0):

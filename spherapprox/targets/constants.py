@@ -24,7 +24,7 @@ _MOST_VALUES = 2e7
 """Values of a target that a level of cells may take: some 20 s. With more, the bound is that of the cells before."""
 _BLOCK = 2**14
 _LARGEST_DIM = 4
-_MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 16}
+_MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 8}
 """Cells along an edge of the cube whose midpoints are the directions, at most, by the sphere's dimension."""
 _ROUNDING = 2e-14
 """Error of derivatives beside that of the values, as a share of (n+1)^r sup|f|: several times the largest seen."""
@@ -47,7 +47,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     target : Target
         On S^1 to S^4, with a `degree` and no `remainder`. Its values are taken as right to its `accuracy`.
     slack : float, default 1e-2
-        The bounds are at most a factor ``1/(1 - slack)`` above the suprema, on S^4 1/0.96; in [1e-3, 0.2]. More where a
+        The bounds are at most a factor ``1/(1 - slack)`` above the suprema, on S^4 1/0.93; in [1e-3, 0.2]. More where a
         quantity hardly varies over the sphere, and there are too many cells to cut: `provenance` says how much.
 
     Returns

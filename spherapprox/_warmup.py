@@ -151,6 +151,19 @@ def _expansions() -> None:
             evaluate(x, b, np.ones((len(b), 2)), 2.0, normalize=normalize, method=method, rtol=1e-9)
 
 
+def _proofs() -> None:
+    from . import points, sup_error, targets, worst_case_error
+    from .error import head_constants
+    from .heads import CoreHead, SplitHead
+
+    wave, rows = targets.zonal_harmonic(2, 3), points.fibonacci(60)
+    for kind in (CoreHead, SplitHead):
+        head = kind.from_target(wave, rows, 20.0)
+        assert sup_error(head, wave, certified=True, n=500).upper > 0.0
+        head_constants(head, slack=1.0)
+    assert worst_case_error(rows, 20.0, certified=True, n=500).upper > 0.0
+
+
 TASKS: dict[str, Callable[[], None]] = {
     "sums": _sums,
     "radii": _radii,
@@ -158,5 +171,6 @@ TASKS: dict[str, Callable[[], None]] = {
     "partitions": _partitions,
     "points": _points,
     "expansions": _expansions,
+    "proofs": _proofs,
 }
 """The longest first."""

@@ -17,8 +17,8 @@ from .interval import ErrorInterval
 from .measured import sup_error
 from .search import largest_error, sample
 
-_POINTS, _REFINED = 20_000, 16
-"""Points of the sample, and how many of them are followed to local maxima, as in `sup_error`."""
+_POINTS, _REFINED = 2000, 16
+"""Points of the sample, and how many of them are followed to local maxima: the proof finds what they miss."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def head_constants(
         _checks.flag(progress, "progress"), _checks.workers(workers), _checks.generator(rng)
     )  # fmt: skip
     sup_norm = sup_error(
-        head, _zero(head), certified=True, slack=slack, max_evaluations=most, workers=workers, rng=generator,
+        head, _zero(head), n=_POINTS, certified=True, slack=slack, max_evaluations=most, workers=workers, rng=generator,
         progress=progress,
     )  # fmt: skip
     from .certified import Task
@@ -131,7 +131,7 @@ def head_constants(
 def _zero(head: Any) -> Target:
     """Return the target 0 with values of a head's shape."""
     shape = head.values.shape[1:]
-    return Target(lambda x: np.zeros((len(x), *shape)), head.dim, degree=0, sup_norm=0.0, name="zero")
+    return Target(lambda x: np.zeros((len(x), *shape)), head.dim, degree=0, sup_norm=0.0, axes=head.control_points[:1])
 
 
 def _derivative(head: Any, order: int, start: Float64, rng: np.random.Generator, task: Any) -> ErrorInterval:

@@ -15,14 +15,14 @@ from ..jit import njit, subroutine
 from .moments import grown, list_near, write_squares
 
 SUMS = 11
-"""Number of sums of absolute terms, 6.4: zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, a_0, a_1, a_2 and kappa."""
+"""Number of sums of absolute terms: of 6.4 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa."""
 
 
 @subroutine
 def add_sums(
     w: float, first: float, second: float, size: float, distance: float, radial: float, sums: Float64
 ) -> None:  # fmt: skip
-    """Add a term's share of the absolute sums: ``first`` and ``second`` are its weight times e^y - 1 and e^y - 1 - y."""
+    """Add a term's share of the absolute sums; ``first`` and ``second`` are ``w (e^y - 1)`` and ``w (e^y - 1 - y)``."""
     sums[0] += second
     sums[1] += second * distance
     sums[2] += second * size
@@ -40,7 +40,7 @@ def add_sums(
 def add_powers(
     w: float, a: Float64, z: Float64, depth: int, firsts: Float64, seconds: Float64, thirds: Float64
 ) -> None:  # fmt: skip
-    """Add ``w a z``, for a depth of 2 ``w a z z`` (i >= j), for 3 ``w a z z z`` of tangent coordinates (i >= j >= k)."""
+    """Add ``w a z``, for a depth of 2 ``w a z z``, i >= j, for 3 ``w a z z z`` of tangent coordinates, i >= j >= k."""
     d = len(z)
     for r in range(len(a)):
         for i in range(d):
@@ -53,21 +53,6 @@ def add_powers(
                     if depth > 2 and i < d - 1:
                         for k in range(j + 1):
                             thirds[r, i, j, k] += two * z[k]
-
-
-@subroutine
-def mirror(seconds: Float64, thirds: Float64) -> None:
-    """Fill in the entries of symmetric tensors that were left out."""
-    for r in range(len(seconds)):
-        for i in range(seconds.shape[1]):
-            for j in range(i):
-                seconds[r, j, i] = seconds[r, i, j]
-        for i in range(thirds.shape[1]):
-            for j in range(i + 1):
-                for k in range(j + 1):
-                    t = thirds[r, i, j, k]
-                    thirds[r, i, k, j] = thirds[r, j, i, k] = thirds[r, j, k, i] = t
-                    thirds[r, k, i, j] = thirds[r, k, j, i] = t
 
 
 @subroutine
@@ -98,7 +83,7 @@ def local_cumulants(
     b (d, N), the same as rows (N, d), and values (N, p). With weights that sum to 1 if `normalize`, ``a_k = v_k - h``
     (v_k for plain sums) and z the coordinates of b_k - o: means (n, p) of v (0 for a softmax), ``sum w a z`` (n, p, d),
     for a depth of 2 ``sum w a z z`` (n, p, d, d), for 3 ``sum w a z z z`` of the tangent coordinates (n, p, m, m, m),
-    ``sum w z z`` (n, d, d), and the absolute sums (n, SUMS).
+    of both the entries with falling indices alone, ``sum w z z`` (n, d, d), and the absolute sums (n, SUMS).
     """
     d, n = b.shape
     p = values.shape[1]
@@ -134,7 +119,6 @@ def local_cumulants(
                 for axis in range(d):
                     for other in range(d):
                         pairs[i, axis, other] += w * z[axis] * z[other]
-        mirror(seconds[i], thirds[i])
 
 
 @njit

@@ -19,11 +19,12 @@ from ..jit import njit, subroutine
 @subroutine
 def write_squares(c: Float64, b: Float64, squares: Float64) -> None:
     """Write the squared distances (n,) of control points (d, n)."""
-    squares[:] = 0.0
+    for k in range(len(squares)):
+        squares[k] = 0.0
     for axis in range(len(b)):
-        row = b[axis]
+        here = c[axis]
         for k in range(len(squares)):
-            squares[k] += (row[k] - c[axis]) * (row[k] - c[axis])
+            squares[k] += (b[axis, k] - here) * (b[axis, k] - here)
 
 
 @subroutine
@@ -43,28 +44,30 @@ def list_near(
     near: Int64, weights: Float64, origin: Float64,
 ) -> tuple[int, float, float]:  # fmt: skip
     """List the terms that are kept with their weights, write the origin o; return count, shift and sum of weights."""
-    least = squares.min() if normalize else 0.0
-    origin[:] = c
-    room, apart, total = math.inf, 0.0, 1.0
+    least, room, apart, total = 0.0, math.inf, 0.0, 1.0
+    for axis in range(len(c)):
+        origin[axis] = 0.0 if normalize else c[axis]
+    if normalize:
+        least, total = squares[0], 0.0
+        for k in range(len(squares)):
+            least = min(least, squares[k])
     if rate > 0.0:
         room = cut / rate + least
     if normalize:
         count = list_below(squares, room, near)
-        origin[:] = 0.0
-        total = 0.0
         for j in range(count):
             k = near[j]
             w = math.exp(-rate * (squares[k] - least))
             total += w
             for axis in range(len(c)):
                 origin[axis] += w * rows[k, axis]
-        origin /= total
         for axis in range(len(c)):
-            apart += (origin[axis] - c[axis]) ** 2
+            origin[axis] /= total
+            apart += (origin[axis] - c[axis]) * (origin[axis] - c[axis])
         apart = math.sqrt(apart)
     # |b - o| <= r + |o - c|, and E - y <= cut where (r - q)^2 <= room + q^2 + 2 q |o - c|
-    reach = (chord + math.sqrt(chord * chord + 2.0 * chord * apart + room)) ** 2
-    count = list_below(squares, reach, near)
+    reach = chord + math.sqrt(chord * chord + 2.0 * chord * apart + room)
+    count = list_below(squares, reach * reach, near)
     for j in range(count):
         weights[j] = math.exp(-rate * (squares[near[j]] - least))
     return count, least, total
@@ -81,32 +84,34 @@ def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
 
 @njit
 def local_moments(
-    x: Float64, chords: Float64, b: Float64, values: Float64, rate: float, normalize: bool, cut: float,
+    x: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float, normalize: bool, cut: float,
     slopes: Float64, origins: Float64, rests: Float64, growths: Float64,
 ) -> None:  # fmt: skip
-    """Write the moments of 6.3 for cells with centres x (m, d): G (m, p, d), o (m, d), S (m,) and Z (m,).
+    """Write the moments of 6.5 for cells with centres x (m, d): G (m, p, d), o (m, d), S (m,) and Z (m,).
 
-    b (d, n) and values (n, p). With weights that sum to 1 if `normalize`, and terms ``a_k = v_k - h`` (v_k for plain
-    sums): ``G = 2 rate sum w a (b - o)``, ``S = sum w |a| (e^y - 1 - y)`` and ``Z = sum w (e^y - 1 - y)``.
+    b (d, n), the same as rows (n, d), and values (n, p). With weights that sum to 1 if `normalize`, and terms
+    ``a_k = v_k - h`` (v_k for plain sums): ``G = 2 rate sum w a (b - o)``, ``S = sum w |a| (e^y - 1 - y)``
+    and ``Z = sum w (e^y - 1 - y)``.
     """
     d, n = b.shape
     p = values.shape[1]
     squares, near, weights = np.empty(n), np.empty(n, np.int64), np.empty(n)
-    mean, step, rows = np.empty(p), np.empty(d), np.ascontiguousarray(b.T)
+    mean, step = np.empty(p), np.empty(d)
     for i in range(len(x)):
         # Step 1: the weights, and the head at the centre
         write_squares(x[i], b, squares)
         count, least, total = list_near(
             x[i], rows, squares, rate, chords[i], cut, normalize, near, weights, origins[i]
         )  # fmt: skip
-        mean[:] = 0.0
+        for r in range(p):
+            mean[r] = 0.0
+            for axis in range(d):
+                slopes[i, r, axis] = 0.0
         if normalize:
             for j in range(count):
                 for r in range(p):
-                    mean[r] += weights[j] * values[near[j], r]
-            mean /= total
+                    mean[r] += weights[j] / total * values[near[j], r]
         # Step 2: moments of the terms
-        slopes[i] = 0.0
         rest = growth = 0.0
         for j in range(count):
             k, w = near[j], weights[j]
@@ -121,19 +126,18 @@ def local_moments(
                 a = values[k, r] - mean[r]
                 size += a * a
                 for axis in range(d):
-                    slopes[i, r, axis] += w * a * step[axis]
+                    slopes[i, r, axis] += 2.0 * rate / total * w * a * step[axis]
             rest += second * math.sqrt(size)
             growth += second
-        slopes[i] *= 2.0 * rate / total
         rests[i], growths[i] = rest / total, growth / total
 
 
 @njit
 def angle_moments(
-    x: Float64, chords: Float64, radii: Float64, b: Float64, rate: float, cut: float,
+    x: Float64, chords: Float64, radii: Float64, b: Float64, rows: Float64, rate: float, cut: float,
     means: Float64, slopes: Float64, turns: Float64, rests: Float64,
 ) -> None:  # fmt: skip
-    """Write the moments of 6.3 for the mean angle W: W (m,), G (m, d), e (m, d) and the rest (m,).
+    """Write the moments of 6.5 for the mean angle W: W (m,), G (m, d), e (m, d) and the rest (m,).
 
     ``radii`` are the angular radii delta of the cells. ``G = 2 rate sum w (theta - W)(b - o)``, e is the mean of the
     unit tangent vectors towards b_k, and the rest is ``sum w [|theta - W| (e^y - 1 - y) + delta (e^y - 1) + q]``, q a
@@ -141,7 +145,7 @@ def angle_moments(
     """
     d, n = b.shape
     squares, near, weights = np.empty(n), np.empty(n, np.int64), np.empty(n)
-    angles, origin, rows = np.empty(n), np.empty(d), np.ascontiguousarray(b.T)
+    angles, origin = np.empty(n), np.empty(d)
     for i in range(len(x)):
         c, delta = x[i], radii[i]
         # Step 1: the weights, and the mean angle at the centre
@@ -153,8 +157,8 @@ def angle_moments(
             mean += weights[j] * angles[j]
         mean /= total
         # Step 2: moments of the terms
-        slopes[i] = 0.0
-        turns[i] = 0.0
+        for axis in range(d):
+            slopes[i, axis] = turns[i, axis] = 0.0
         rest = 0.0
         for j in range(count):
             k, w, theta = near[j], weights[j], angles[j]
@@ -162,15 +166,13 @@ def angle_moments(
             for axis in range(d):
                 step = rows[k, axis] - origin[axis]
                 distance += step * step
-                slopes[i, axis] += w * (theta - mean) * step
+                slopes[i, axis] += 2.0 * rate / total * w * (theta - mean) * step
                 if sine > 1e-12:
-                    turns[i, axis] += w * (rows[k, axis] - inner * c[axis]) / sine
+                    turns[i, axis] += w / total * (rows[k, axis] - inner * c[axis]) / sine
             bend = 2.0 * delta
             if theta > delta and sine > 1e-12:
                 bend = min(bend, 0.5 * delta * delta * max(0.0, 1.0 / math.tan(theta - delta)))
             y = 2.0 * rate * chords[i] * math.sqrt(distance)
             first, second = grown(w, rate * (squares[k] - least), y)
             rest += second * abs(theta - mean) + delta * first + w * bend
-        slopes[i] *= 2.0 * rate / total
-        turns[i] /= total
         means[i], rests[i] = mean, rest / total

@@ -49,10 +49,10 @@ class MeanAngle:
         chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
         means, rests, slopes, turns = np.empty(n), np.empty(n), np.empty((n, d)), np.empty((n, d))
         load("spherapprox._kernels.error.moments").angle_moments(
-            x, chords, radii, self.columns, 0.5 * self.concentration, cut(len(self.b), self.concentration),
+            x, chords, radii, self.columns, self.b, 0.5 * self.concentration, cut(len(self.b), self.concentration),
             means, slopes, turns, rests,
         )  # fmt: skip
-        # 6.3 (W)
+        # 6.5 (W)
         radial = np.einsum("nd,nd->n", slopes, x)
         tangent = slopes - radial[:, None] * x
         first = radii * np.linalg.norm(tangent - turns, axis=1) + radii**3 / 6.0 * np.linalg.norm(tangent, axis=1)

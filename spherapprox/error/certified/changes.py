@@ -76,8 +76,7 @@ def curvature_bound(local: Local) -> Float64:
     linear = rate**3 * sine * _size(local.thirds - sum(products))
     linear += rate**2 * (3.0 * sine + sag + sine**2) * third_c + rate * (sine**2 * first_c + chord * first)
     # Step 2: what the directions along c add to it
-    linear += rate**3 * (sag + 2.0 * chord * sine) * local.sums[:, 10]
-    linear += rate**3 * ((sag + 2.0 * chord * sine) * first_c * pairs + 2.0 * first * pairs_c * (sag + 2.0 * chord * sine))
+    linear += rate**3 * (sag + 2.0 * chord * sine) * (local.sums[:, 10] + first_c * pairs + 2.0 * first * pairs_c)
     # Step 3: the rest
     mean_v, mean_b = rate * chord * first + e_v, rate * chord * pairs + e_b
     rest = rate**2 * (e_v * pairs + mean_v * g_bb + 2.0 * first * e_b + 2.0 * g_vb * mean_b) + rate * mean_v * mean_b

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,11 +23,11 @@ _FLOOR = 1e-11
 
 
 @dataclass(frozen=True)
-class Derivative:
+class Derivative(ABC):
     """The size of a head's derivative of order 1 or 2, for control points b (N, d) and values (N, p).
 
-    The first is the largest singular value of the gradients, the second ``max_u (sum_i |A_i u|^2)^(1/2)`` of the second
-    derivatives A_i of the components on tangent vectors u of length 1: for one component its largest eigenvalue in size.
+    The first is the largest singular value of the gradients, the second ``max_u (sum_i |A_i u|^2)^(1/2)`` for second
+    derivatives A_i of the components and unit tangent vectors u: of one component the largest eigenvalue in size.
     """
 
     b: Float64
@@ -41,15 +42,39 @@ class Derivative:
     def of(cls, head: Any, order: int) -> Derivative:
         """Return the derivative of an order of a head."""
         values = head.values.reshape(len(head), -1).astype(np.float64)
-        # a power of 2, so that values divided by it keep their digits
-        unit = math.ldexp(1.0, math.frexp(float(np.abs(values).max()))[1])
-        kind = SplitDerivative if head.family == "split" else CoreDerivative
+        split = head.family == "split"
+        # a power of 2 above all |v_k|, for a softmax all |v_k - v_0|, so that values divided by it keep their digits
+        largest_half = float(np.abs(0.5 * values - 0.5 * values[0] * split).max())
+        exponent = 1 + math.frexp(largest_half)[1] + math.frexp(math.sqrt(values.shape[1]))[1]
+        unit = math.ldexp(1.0, min(exponent, 1023))
+        kind = SplitDerivative if split else CoreDerivative
         return kind(head.control_points.astype(np.float64), values / unit, head.concentration, order, unit)
 
     @cached_property
     def columns(self) -> Float64:
         """Control points with a coordinate in each row, (d, N)."""
         return np.ascontiguousarray(self.b.T)
+
+    @property
+    @abstractmethod
+    def ceiling(self) -> float:
+        """Bound of the size everywhere, in units of `unit`; 0 for a constant softmax."""
+
+    @abstractmethod
+    def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
+        """Return Riesz's test for a bound with some room, None where it cannot be used."""
+
+    @abstractmethod
+    def passed(
+        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
+        riesz: Riesz | None,
+    ) -> Passes:  # fmt: skip
+        """Tell which cells pass a test."""
+
+    @property
+    def copies(self) -> float:
+        """Bound of the size over the largest derivative along geodesics, 6.4 (vectors)."""
+        return 1.0 if self.order == 1 else math.sqrt(min(self.b.shape[1] - 1, self.values.shape[1]))
 
     @property
     def floor(self) -> float:
@@ -70,6 +95,10 @@ class Derivative:
             x, frames, chords, self.columns, self.b, self.values, 0.5 * self.concentration, self.normalize,
             cut(len(self.b), self.concentration), depth, *arrays,
         )  # fmt: skip
+        # the tensors are symmetric
+        for at, power, count in ((2, 2, d), (3, 3, m)):
+            falling = -np.sort(-np.indices((count,) * power), axis=0)
+            arrays[at] = arrays[at][(slice(None), slice(None), *falling)]
         return Local(self.concentration, self.normalize, radii, chords, *arrays)
 
     def forms(self, x: Float64) -> Float64:
@@ -96,18 +125,12 @@ class SplitDerivative(Derivative):
 
     @property
     def ceiling(self) -> float:
-        """Bound of the size everywhere, 0 for a constant."""
+        """Bound of the size everywhere."""
         if (self.values == self.values[0]).all():
             return 0.0
         spread = float(np.linalg.norm(self.values - self.values.mean(axis=0), axis=1).max()) * self.concentration
         # 6.4, (everywhere)
-        whole = spread if self.order == 1 else spread * (2.0 * self.concentration + 1.0) * self._copies
-        return whole * (1.0 + 1e-5)
-
-    @property
-    def _copies(self) -> float:
-        """Bound of the size of order 2 over the largest second derivative along geodesics."""
-        return math.sqrt(min(self.b.shape[1] - 1, self.values.shape[1]))
+        return (1.0 if self.order == 1 else 2.0 * self.concentration + 1.0) * spread * self.copies * (1.0 + 1e-5)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return None: quotients are far from polynomials."""
@@ -140,21 +163,17 @@ class CoreDerivative(Derivative):
     @property
     def ceiling(self) -> float:
         """Bound of the size everywhere."""
-        rate, total = self.concentration, float(self.lengths.sum()) * self._copies
+        rate, total = self.concentration, float(self.lengths.sum()) * self.copies
         # 6.4, (everywhere)
         whole = math.sqrt(rate / math.e) if self.order == 1 else max(rate, (2.0 * rate + 1.0) / math.e)
         return min(whole, rate * (1.0 + 4.0 * rate)) * total * (1.0 + 1e-5)
-
-    @property
-    def _copies(self) -> float:
-        return 1.0 if self.order == 1 else math.sqrt(min(self.b.shape[1] - 1, self.values.shape[1]))
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room."""
         total, d = float(self.lengths.sum()), self.b.shape[1]
         if room <= 0.0 or total == 0.0:
             return None
-        log_factor = math.log(total * self._copies) + log_mean(d - 1, self.concentration)
+        log_factor = math.log(total * self.copies) + log_mean(d - 1, self.concentration)
         found = degree_for(d - 1, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
         if found is None:
             return None
@@ -182,7 +201,7 @@ class CoreDerivative(Derivative):
                 x[rows], chords, self.columns, self.lengths, self.concentration, self.order,
                 float(np.linalg.norm(self.b, axis=1).max()), changes,
             )  # fmt: skip
-            by_terms[rows] = changes * self._copies * (1.0 + 1e-9) + rounding <= bound
+            by_terms[rows] = changes * self.copies * (1.0 + 1e-9) + rounding <= bound
         return Passes(by_riesz, by_terms)
 
 

@@ -229,6 +229,7 @@ def _require(state: State, cells: float, allowed: float, dim: int) -> None:
         raise _TooMany(
             f"{state.evaluations + cells:.2g} evaluations on S^{dim} would be needed at least for the slack "
             f"{state.slack:g}: allow more (max_evaluations) or a larger slack"
+            + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
         )
 
 

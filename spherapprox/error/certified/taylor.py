@@ -20,7 +20,7 @@ _LIFT = 1.0 + 1e-9
 
 @dataclass(frozen=True)
 class Moments:
-    """What 6.3 (T) takes of a head in cells.
+    """What 6.5 (T) takes of a head in cells.
 
     `along` (n, p, m) are its derivatives along the frame at the centre, `steep` (n,) their size, `rest` (n,) bounds all
     changes of second order but `defect` (n,) times the first-order one, and `log_growth` (n,) is the logarithm of what
@@ -47,22 +47,30 @@ def cut(count: int, concentration: float) -> float:
     return CUT + math.log(count) + math.log1p(concentration)
 
 
-def moments(
-    x: Float64, radii: Float64, frames: Float64, b: Float64, values: Float64, concentration: float, normalize: bool,
-    sizes: Float64,
-) -> Moments:  # fmt: skip
-    """Return the moments of a head in cells about x (n, d), over b (d, N); `sizes` (n,) bound |h| at the centres."""
-    n, p, d = len(x), values.shape[1], x.shape[1]
+@dataclass(frozen=True)
+class Terms:
+    """The terms of a head: control points as rows (N, d) and as columns (d, N), and values (N, p)."""
+
+    rows: Float64
+    columns: Float64
+    values: Float64
+    concentration: float
+    normalize: bool
+
+
+def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Float64) -> Moments:
+    """Return the moments of a head in cells about x (n, d) with frames (n, m, d); `sizes` (n,) bound |h| there."""
+    n, p, d, concentration = len(x), terms.values.shape[1], x.shape[1], terms.concentration
     chords, sag = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12), 1.0 - np.cos(radii)
     slopes, origins, rests, growths = np.empty((n, p, d)), np.empty((n, d)), np.empty(n), np.empty(n)
     load("spherapprox._kernels.error.moments").local_moments(
-        x, chords, b, values, 0.5 * concentration, normalize, cut(len(values), concentration),
-        slopes, origins, rests, growths,
+        x, chords, terms.columns, terms.rows, terms.values, 0.5 * concentration, terms.normalize,
+        cut(len(terms.rows), concentration), slopes, origins, rests, growths,
     )  # fmt: skip
     along = np.einsum("npd,nmd->npm", slopes, frames)
     steep = np.linalg.norm(along.reshape(n, -1), axis=1)
     rest = (sag * np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1) + rests) * _LIFT
-    if not normalize:
+    if not terms.normalize:
         lost = -np.expm1(-concentration * sag)  # 1 - kappa
         return Moments(along, steep, rest + lost * sizes * _LIFT, lost, np.zeros(n))
     # <y - c, o> for points y of the cell

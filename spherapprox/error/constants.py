@@ -105,8 +105,8 @@ def head_constants(
     >>> from spherapprox.error import head_constants
     >>> head = SplitHead.from_target(targets.zonal_harmonic(2, 3), EqualMeasurePartition(2, 300), 40.0)
     >>> found = head_constants(head, slack=0.1).lipschitz
-    >>> round(found.lower, 2), found.upper <= 1.1 * found.lower
-    (2.25, True)
+    >>> print(round(found.lower, 2), found.upper <= 1.1 * found.lower)
+    1.79 True
     """
     if not hasattr(head, "family"):
         raise TypeError(f"'head' must be a head, a CoreHead, SplitHead or ClassicalHead, got {type(head).__name__}")

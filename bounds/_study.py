@@ -16,8 +16,9 @@ from spherapprox.target import Target
 from ._bound import format_log10
 from .claims import Claim
 
-CHOICES = ("theory", "best", "mean")
-"""How the concentration is chosen: by the a-priori bound, by the sup error measured, by the mean error measured."""
+CHOICES = ("theory", "second-order", "best", "mean")
+"""How the concentration is chosen: by the a-priori bound, by that of second order for these points, by the sup error
+measured, by the mean error measured."""
 
 COLUMNS = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
 """The theorems whose bounds a `Row` holds."""
@@ -32,7 +33,7 @@ class Row:
     n : int
         Number of control points.
     head : {"core", "split"}
-    choice : {"theory", "best", "mean", "fixed"}
+    choice : {"theory", "second-order", "best", "mean", "fixed"}
         How the concentration was chosen.
     concentration : float
         lambda.
@@ -55,6 +56,8 @@ class Row:
         The hypotheses of the thesis that fail.
     mean_error : float
         The mean of the errors over the sphere, at a random sample.
+    second_order, second_order_local : float or None
+        The largest values found of the bounds (i) and (iii) of `bounds.second_order_bound`.
 
     Examples
     --------
@@ -87,6 +90,8 @@ class Row:
     thesis_log10_n: float | None
     thesis_needs: str
     mean_error: float
+    second_order: float | None = None
+    second_order_local: float | None = None
 
     @property
     def bound(self) -> float | None:
@@ -161,7 +166,7 @@ class Study:
         Parameters
         ----------
         head : {"core", "split"}
-        choice : {"theory", "best", "mean", "fixed"}
+        choice : {"theory", "second-order", "best", "mean", "fixed"}
             How the concentration was chosen; "fixed" stands for all that were given as numbers.
 
         Returns
@@ -195,7 +200,7 @@ class Study:
         -------
         str
             A line for each row, below two for the headers; "by" is how lambda was chosen, "% of sup" the error's share
-            of the sup norm, "core", "equal" and "nearest" are bounds.
+            of the sup norm, "core", "equal" and "nearest" are bounds, and "2nd order" is one for these points.
 
         Examples
         --------
@@ -242,8 +247,8 @@ class Study:
 
 
 _COLUMNS = (
-    "N", "head", "by", "lambda", "error", "mean", "% of sup", "core", "equal", "nearest", "floor*", "checks",
-    "thesis lambda, N",
+    "N", "head", "by", "lambda", "error", "mean", "% of sup", "core", "equal", "nearest", "2nd order", "floor*",
+    "checks", "thesis lambda, N",
 )  # fmt: skip
 _WORDS = ("head", "by", "checks", "thesis lambda, N")
 
@@ -255,10 +260,12 @@ def _cells(row: Row) -> tuple[str, ...]:
     thesis = row.thesis_needs
     if row.thesis_log10_n is not None:
         thesis = f"{show(row.thesis_concentration)}, {format_log10(row.thesis_log10_n)}"
+    local = row.second_order if row.second_order_local is None else row.second_order_local
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
         str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.mean_error), show(percent),
-        show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split), show(row.floor), row.verdict, thesis,
+        show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor),
+        row.verdict, thesis,
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from spherapprox import _checks
-from spherapprox.error import ErrorInterval, sup_error, worst_case_error
+from spherapprox import SplitHead, _checks
+from spherapprox.error import ErrorInterval, search, sup_error, worst_case_error
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
@@ -20,9 +20,14 @@ from ._bound import Bound
 from ._registry import Theorem
 from .claims import Claim
 from .error import error_bound
-from .theorems import THEOREMS
+from .pointwise import second_order_bound
+from .theorems import POINTWISE, THEOREMS
 from .verdicts import Check, Quantity, Validation, Verdict
 
+POINTS = 4000
+"""Points of a sample, at most, at which second-order bounds are taken."""
+CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS}
+"""Constants of second-order bounds that sampling tries to refute."""
 ROUNDING = 1e-12
 """Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
 
@@ -97,9 +102,13 @@ def validate(
     all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm
     (docs/theorems/0-notation.md and 2-thesis.md), so no factor sqrt(p) enters.
 
+    The bounds of `second_order_bound` are taken of split heads on targets with the constants that they need. They hold
+    at each point, so the error at its point can violate them; what holds is no supremum, and does not make `.ok` True.
+
     References
     ----------
-    docs/theorems/4.3-core-head.md to 4.5-lower-bound.md and 4.A-separated-points.md to 4.D-centroids.md.
+    docs/theorems/4.3-core-head.md to 4.5-lower-bound.md, 4.A-separated-points.md to 4.D-centroids.md and
+    4.H-second-order.md.
 
     Examples
     --------
@@ -124,6 +133,7 @@ def validate(
     # Step 3: every theorem for this kind of head, and the floor
     size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
     checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
+    checks += _second_order(head, target, error, stated, size, n, workers, rng)
     if worst_case and head.family == "split":
         checks.append(_lower(head, target, n, workers, rng))
     return Validation(error, tuple(checks), tuple(stated.values()))
@@ -191,6 +201,29 @@ def _upper(
     bent = (attempts.SMOOTHNESS,) if "smoothness" in theorem.needs else ()
     enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, *bent, attempts.ERROR, *theorem.requires.claims)
     return _judged(bound, size, error, {name: claims[name] for name in enter if name in claims})
+
+
+def _second_order(
+    head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None, n: int,
+    workers: int | None, rng: np.random.Generator | int | None,
+) -> list[Check]:  # fmt: skip
+    """Hold the second-order bounds that apply, at a sample and where the error was seen, against the error."""
+    theorems = [theorem for theorem in POINTWISE.values() if not theorem.lack(target)]
+    if not isinstance(head, SplitHead) or not theorems or claims[attempts.VALUES].outcome != "survived":
+        return []
+    sample = np.concatenate([search.sample(head.dim, min(n, POINTS), _checks.generator(rng)), error.at[None]])
+    checks = []
+    for theorem in theorems:
+        enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS))
+        known = {name: claims[name] for name in enter if name in claims}
+        for at in (error.at[None], sample):  # where the error was seen, then everywhere
+            bound = second_order_bound(head, target, theorem=theorem.name, points=at, refine=0, workers=workers)
+            check = _judged(bound, size, error, known)
+            if check.verdict == "violated":
+                break
+        seen = f"its largest value at {len(at)} points" if check.verdict == "holds" else check.reason
+        checks.append(replace(check, quantity="error at points", reason=seen))
+    return checks
 
 
 def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict[str, Claim]) -> Check:

@@ -14,7 +14,7 @@ from ._bound import Bound
 from .claims import Claim
 
 Verdict = Literal["holds", "vacuous", "violated", "not applicable", "undecided"]
-Quantity = Literal["error", "worst-case error"]
+Quantity = Literal["error", "worst-case error", "error at points"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ class Check:
         is known or since a claim was refuted. "undecided": the numbers measured are compatible with either.
     reason : str
         Which hypothesis fails, or where the bound is violated and what to suspect.
-    quantity : {"error", "worst-case error"}
-        What `achieved` is: the error on this target, or the largest over all targets of its Lipschitz constant.
+    quantity : {"error", "worst-case error", "error at points"}
+        What `achieved` is: the error on this target, or the largest over all targets of its Lipschitz constant. "error
+        at points": the error too, held against a bound that is proven at each point, its largest value searched for.
     at : ndarray, shape (dim+1,), or None
         Where a violation was seen.
     suspects : tuple of str
@@ -51,7 +52,7 @@ class Check:
     >>> checks = bounds.validate(head, target, n=1000, worst_case=False).checks
     >>> checks[-1].theorem, checks[-1].verdict
     ('sharp-split', 'holds')
-    >>> all(check.achieved <= check.bound.value for check in checks)
+    >>> all(check.achieved <= check.bound.value for check in checks if check.bound)
     True
     """
 
@@ -119,7 +120,7 @@ class Validation:
     def __str__(self) -> str:
         checks = [
             (c.theorem, _number(c.bound.value if c.bound and c.bound.holds else None),
-             *(_number(c.achieved if c.quantity == name else None) for name in ("error", "worst-case error")),
+             *(_number(c.achieved if (c.quantity == "worst-case error") == worst else None) for worst in (False, True)),
              c.verdict.upper(), c.reason)
             for c in self.checks
         ]  # fmt: skip

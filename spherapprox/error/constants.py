@@ -97,7 +97,7 @@ def head_constants(
 
     References
     ----------
-    docs/theorems/6.4-constants-of-heads.md.
+    docs/theorems/6.6-constants-of-heads.md.
 
     Examples
     --------
@@ -159,6 +159,6 @@ def _attained(forms: Float64, unit: float, found: ErrorInterval, slack: float) -
     lower = float(np.linalg.norm(np.einsum("pij,i,j->p", forms, u, u))) * unit
     assert found.certificate is not None
     reached = found.upper / lower - 1.0 if lower > 0.0 else math.inf
-    reason = found.reason or "the bound for vector values is not sharp: docs/theorems/6.4-constants-of-heads.md"
+    reason = found.reason or "the bound for vector values is not sharp: docs/theorems/6.6-constants-of-heads.md"
     certificate = replace(found.certificate, slack=reached, reason=reason if reached > slack else "")
     return replace(found, lower=lower, certificate=certificate)

@@ -15,7 +15,7 @@ from ..jit import njit, subroutine
 from .moments import grown, list_near, write_squares
 
 SUMS = 11
-"""Number of sums of absolute terms: of 6.4 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa."""
+"""Number of sums of absolute terms: of 6.6 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa."""
 
 
 @subroutine
@@ -78,7 +78,7 @@ def local_cumulants(
     normalize: bool, cut: float, depth: int, means: Float64, firsts: Float64, seconds: Float64, thirds: Float64,
     pairs: Float64, sums: Float64,
 ) -> None:  # fmt: skip
-    """Add the moments of 6.4 for cells with centres x (n, d) and frames (n, d, d), the last row of which is x.
+    """Add the moments of 6.6 for cells with centres x (n, d) and frames (n, d, d), the last row of which is x.
 
     b (d, N), the same as rows (N, d), and values (N, p). With weights that sum to 1 if `normalize`, ``a_k = v_k - h``
     (v_k for plain sums) and z the coordinates of b_k - o: means (n, p) of v (0 for a softmax), ``sum w a z`` (n, p, d),
@@ -126,7 +126,7 @@ def absolute_derivatives(
     x: Float64, chords: Float64, b: Float64, sizes: Float64, concentration: float, order: int, longest: float,
     bounds: Float64,
 ) -> None:  # fmt: skip
-    """Write the bound 6.4 (far) of a plain sum's derivative of order 1 or 2 in cells.
+    """Write the bound 6.6 (far) of a plain sum's derivative of order 1 or 2 in cells.
 
     ``sizes`` are the |v_k| (N,), and no b_k (d, N) is longer than `longest`.
     """

@@ -11,7 +11,7 @@ from ..._types import Float64
 
 @dataclass(frozen=True)
 class Local:
-    """The moments of 6.4 in n cells, in coordinates whose last one is along the centre c.
+    """The moments of 6.6 in n cells, in coordinates whose last one is along the centre c.
 
     `means` (n, p) are V, `firsts` (n, p, d) C, `seconds` (n, p, d, d) T3, `thirds` (n, p, m, m, m) the tangent part of
     T4, `pairs` (n, d, d) B, and `sums` (n, SUMS) the sums of absolute terms.
@@ -53,7 +53,7 @@ def _size(tensors: Float64) -> Float64:
 
 
 def slope_bound(local: Local) -> Float64:
-    """Bound the change of a softmax's gradient over cells, by 6.4 (slope), in units of the values."""
+    """Bound the change of a softmax's gradient over cells, by 6.6 (slope), in units of the values."""
     rate, chord = local.concentration, local.chords
     sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 1.0 - np.cos(local.radii)
     _, e_b, e_v, e_vb = local.sums[:, :4].T
@@ -64,7 +64,7 @@ def slope_bound(local: Local) -> Float64:
 
 
 def curvature_bound(local: Local) -> Float64:
-    """Bound the change of a softmax's second derivative over cells, by 6.4 (curvature), in units of the values."""
+    """Bound the change of a softmax's second derivative over cells, by 6.6 (curvature), in units of the values."""
     rate, chord = local.concentration, local.chords
     sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 1.0 - np.cos(local.radii)
     zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb = local.sums[:, :7].T

@@ -12,14 +12,15 @@ import numpy as np
 
 from ..._threads import load
 from ..._types import Float64
+from ...harmonics.forms import tangent_frame
 from .changes import Local, curvature_bound, slope_bound
 from .heads import TAIL_SHARE
 from .riesz import Riesz, degree_for, log_mean
 from .search import Passes
-from .taylor import OMITTED, cut, frames_at
+from .taylor import OMITTED, cut
 
 _FLOOR = 1e-11
-"""More than the terms left out amount to, in the units of 6.4 (omitted)."""
+"""More than the terms left out amount to, in the units of 6.6 (omitted)."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Derivative(ABC):
 
     @property
     def copies(self) -> float:
-        """Bound of the size over the largest derivative along geodesics, 6.4 (vectors)."""
+        """Bound of the size over the largest derivative along geodesics, 6.6 (vectors)."""
         return 1.0 if self.order == 1 else math.sqrt(min(self.b.shape[1] - 1, self.values.shape[1]))
 
     @property
@@ -82,10 +83,10 @@ class Derivative(ABC):
         return _FLOOR * (min(self.concentration, 1.0) if self.order == 1 else self.concentration)
 
     def local(self, x: Float64, radii: Float64, depth: int) -> Local:
-        """Return the moments of 6.4 in cells, those of a up to a power of b, the depth."""
+        """Return the moments of 6.6 in cells, those of a up to a power of b, the depth."""
         (n, d), p = x.shape, self.values.shape[1]
         m = d - 1
-        frames = np.concatenate([frames_at(x), x[:, None, :]], axis=1)  # (n, d, d)
+        frames = np.concatenate([tangent_frame(x), x[:, None, :]], axis=1)  # (n, d, d)
         chords = 2.0 * np.sin(0.5 * np.minimum(radii, math.pi)) * (1.0 + 1e-12)
         kernels = load("spherapprox._kernels.error.cumulants")
         arrays = [np.zeros(shape) for shape in (
@@ -129,7 +130,7 @@ class SplitDerivative(Derivative):
         if (self.values == self.values[0]).all():
             return 0.0
         spread = float(np.linalg.norm(self.values - self.values.mean(axis=0), axis=1).max()) * self.concentration
-        # 6.4, (everywhere)
+        # 6.6, (everywhere)
         return (1.0 if self.order == 1 else 2.0 * self.concentration + 1.0) * spread * self.copies * (1.0 + 1e-5)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
@@ -164,7 +165,7 @@ class CoreDerivative(Derivative):
     def ceiling(self) -> float:
         """Bound of the size everywhere."""
         rate, total = self.concentration, float(self.lengths.sum()) * self.copies
-        # 6.4, (everywhere)
+        # 6.6, (everywhere)
         whole = math.sqrt(rate / math.e) if self.order == 1 else max(rate, (2.0 * rate + 1.0) / math.e)
         return min(whole, rate * (1.0 + 4.0 * rate)) * total * (1.0 + 1e-5)
 
@@ -178,7 +179,7 @@ class CoreDerivative(Derivative):
         if found is None:
             return None
         degree, log_tail = found
-        # 6.4, (lengths)
+        # 6.6, (lengths)
         defect = float(np.abs(np.linalg.norm(self.b, axis=1) - 1.0).max())
         if defect * (degree + d) > 1e-2:
             return None

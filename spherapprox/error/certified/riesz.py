@@ -53,7 +53,7 @@ def degree_for(dim: int, concentration: float, log_share: float, order: int = 0)
         return None
     tails = log_tails(dim, concentration, int(reach))
     if order:
-        # 6.4, (tail): rho_(g+1) / rho_g falls, and s = 1 / (1 - that)
+        # 6.6, (tail): rho_(g+1) / rho_g falls, and s = 1 / (1 - that)
         steps = -1.0 / np.expm1(np.minimum(np.diff(tails), 0.0) + 1e-8)  # (g,)
         degrees = np.arange(len(steps))
         moments = degrees + steps if order == 1 else np.square(degrees + steps) + np.square(steps)

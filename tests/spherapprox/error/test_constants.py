@@ -34,8 +34,10 @@ def intervals(constants):
     return constants.sup_norm, constants.lipschitz, constants.smoothness
 
 
-@pytest.mark.parametrize("kind", [SplitHead, CoreHead, ClassicalHead])
-@pytest.mark.parametrize(("dim", "n", "concentration", "outputs"), [(1, 9, 30.0, 2), (2, 7, 4.0, 1), (2, 12, 20.0, 2)])
+@pytest.mark.parametrize(
+    ("kind", "dim", "n", "concentration", "outputs"),
+    [(SplitHead, 1, 9, 30.0, 2), (ClassicalHead, 2, 7, 4.0, 1), (CoreHead, 2, 12, 20.0, 2)],
+)
 def test_both_ends_enclose_brute_force(kind, dim, n, concentration, outputs):
     rng = np.random.default_rng(10 * n + outputs)
     values = rng.standard_normal((n, outputs)) + 3.0
@@ -49,8 +51,7 @@ def test_both_ends_enclose_brute_force(kind, dim, n, concentration, outputs):
         assert not found.reason or (found is constants.smoothness and dim == outputs == 2)
 
 
-@pytest.mark.parametrize("kind", [SplitHead, CoreHead])
-@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize(("kind", "outputs"), [(SplitHead, 2), (CoreHead, 1)])
 def test_lower_ends_are_attained(kind, outputs):
     rng = np.random.default_rng(outputs)
     head = kind(sphere.uniform(2, 8, rng), rng.standard_normal((8, outputs)), 6.0)
@@ -64,7 +65,7 @@ def test_lower_ends_are_attained(kind, outputs):
         assert np.linalg.norm(values, axis=1).max() == pytest.approx(found.lower, rel=1e-5)
 
 
-@pytest.mark.parametrize("concentration", [0.2, 9.0, 300.0])
+@pytest.mark.parametrize("concentration", [0.2, 300.0])
 def test_one_kernel_has_its_known_constants(concentration):
     angle = np.linspace(0.0, math.pi, 200_001)
     bump = 2.0 * np.exp(concentration * (np.cos(angle) - 1.0))
@@ -78,7 +79,7 @@ def test_one_kernel_has_its_known_constants(concentration):
         assert found.lower <= found.upper <= 1.02 * found.lower
 
 
-@pytest.mark.parametrize("concentration", [0.3, 9.0, 150.0])
+@pytest.mark.parametrize("concentration", [0.3, 40.0])
 def test_two_points_make_a_sigmoid(concentration):
     # h = tanh(rate <x, e>), e along b1 - b2
     points, rate = np.array([[0.6, 0.0, 0.8], [-0.6, 0.0, 0.8]]), 0.6 * concentration
@@ -94,8 +95,7 @@ def test_two_points_make_a_sigmoid(concentration):
         assert found.lower <= found.upper <= 1.02 * found.lower
 
 
-@pytest.mark.parametrize("kind", [SplitHead, CoreHead])
-@pytest.mark.parametrize("exponent", [-600, 1000])
+@pytest.mark.parametrize(("kind", "exponent"), [(SplitHead, -600), (CoreHead, 1000)])
 def test_constants_scale_with_the_values(kind, exponent):
     points, values = np.eye(2), np.array([1.0, -0.5])
     plain, scaled = (head_constants(kind(points, size * values, 5.0), slack=0.3) for size in (1.0, 2.0**exponent))
@@ -115,7 +115,7 @@ def test_a_large_constant_costs_no_digits():
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_no_cell_with_more_than_the_bound_passes(kind, order, dim):
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         n, concentration = int(rng.integers(1, 12)), 10.0 ** rng.uniform(-1, 2)
         head = kind(sphere.uniform(dim, n, rng), rng.standard_normal((n, 1 + seed % 2)), concentration)

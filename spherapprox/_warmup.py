@@ -154,11 +154,14 @@ def _expansions() -> None:
 
 def _proofs() -> None:
     from . import points, sup_error, targets, worst_case_error
+    from .error import head_constants
     from .heads import CoreHead, SplitHead
 
     wave, rows = targets.zonal_harmonic(2, 3), points.fibonacci(60)
     for kind in (CoreHead, SplitHead):
-        assert sup_error(kind.from_target(wave, rows, 20.0), wave, certified=True, n=500).upper > 0.0
+        head = kind.from_target(wave, rows, 20.0)
+        assert sup_error(head, wave, certified=True, n=500).upper > 0.0
+        head_constants(head, slack=1.0)
     assert worst_case_error(rows, 20.0, certified=True, n=500).upper > 0.0
 
 

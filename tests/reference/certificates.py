@@ -24,7 +24,9 @@ from spherapprox import (
     targets,
     worst_case_error,
 )
+from spherapprox.error import head_constants
 from spherapprox.error.certified import search
+from spherapprox.error.certified.derivatives import Derivative
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.summation import angle_mean
@@ -131,6 +133,34 @@ def worst_case(seed, n):
     return line, not true > found.upper * (1 + 1e-12), not found.reason
 
 
+def constants(seed, n):
+    """Return a line for one random head's constants, and whether they are as they should be."""
+    rng = np.random.default_rng(seed)
+    dim = int(rng.choice([1, 2, 2, 3]))
+    head = random_head(rng, dim, random_target(rng, dim))
+    found = head_constants(head, slack=0.3, rng=seed, max_evaluations=1e6)
+    x = sphere.uniform(dim, min(n, 100_000), rng)
+    x[::2] = head.control_points[rng.integers(len(head), size=len(x[::2]))] + 10.0 ** -rng.uniform(0, 3) * x[::2]
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    right, texts = True, []
+    for order, interval in ((1, found.lipschitz), (2, found.smoothness)):
+        problem = Derivative.of(head, order)
+        largest = max(interval.lower, float(problem.sizes(x).max()))
+        right &= interval.lower <= interval.upper
+        if order == 1:
+            slopes = np.asarray(head.gradient(x[:2000], rtol=None), np.float64).reshape(len(x[:2000]), -1, dim + 1)
+            right &= not float(np.linalg.norm(slopes, 2, axis=(1, 2)).max()) > interval.upper * (1 + 1e-9)
+        if order == 1 or problem.copies == 1.0:  # else the sizes are above the largest second derivative
+            right &= not largest > interval.upper * (1 + 1e-9)
+            if largest > 1e-7 * problem.unit * head.concentration**order:
+                bound = 0.999 / 1.001 * largest / problem.unit
+                right &= not search.proves(problem, bound, interval.at, 0.05, SILENT)
+        texts.append(f"{largest:.4g} <= {interval.upper:.4g}")
+    name = f"{type(head).__name__:13} N={len(head):3} lambda={head.concentration:9.3g}"
+    line = f"{seed:6} S^{dim} {name} {' and '.join(texts)}"
+    return line, right, not (found.lipschitz.reason or found.smoothness.reason)
+
+
 def main() -> int:
     """Run the cases; return 1 if any is not as it should be."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -140,7 +170,8 @@ def main() -> int:
     options = parser.parse_args()
     proven = wrong = 0
     for seed in range(options.seed, options.seed + options.cases):
-        line, right, bounded = (worst_case if seed % 8 == 7 else case)(seed, options.points)
+        kind = {7: worst_case, 6: constants}.get(seed % 8, case)
+        line, right, bounded = kind(seed, options.points)
         proven, wrong = proven + bounded, wrong + (not right)
         print(line, "" if right else "WRONG", flush=True)
     print(f"{options.cases} cases, {proven} with the slack asked for, {wrong} wrong")

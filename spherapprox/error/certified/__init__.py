@@ -17,6 +17,7 @@ from ..interval import ErrorInterval
 from ..search import largest_error
 from .angles import MeanAngle
 from .checkpoint import fingerprint, kept
+from .derivatives import Derivative
 from .function import known
 from .heads import HeadError
 from .search import Error, Options, State, prove, shown
@@ -68,9 +69,14 @@ def certified_angle(
     return _certified(problem, measured, error, 0.0, fingerprint(rows, concentration, "W"), task, few)
 
 
+def certified_derivative(problem: Derivative, measured: ErrorInterval, task: Task) -> ErrorInterval:
+    """Prove an upper bound of the size of a head's derivative, from the measured interval."""
+    return _certified(problem, measured, problem.sizes, 0.0, "", task, None)
+
+
 def _certified(
-    problem: MeanAngle | HeadError, measured: ErrorInterval, error: Callable[[Float64], Float64], remainder: float,
-    digest: str, task: Task, few: Subspace | None,
+    problem: MeanAngle | HeadError | Derivative, measured: ErrorInterval, error: Callable[[Float64], Float64],
+    remainder: float, digest: str, task: Task, few: Subspace | None,
 ) -> ErrorInterval:  # fmt: skip
     """Prove an upper bound of an error from the largest one measured; a larger one that is met replaces it."""
     n, columns = problem.b.shape

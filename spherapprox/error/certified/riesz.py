@@ -43,12 +43,21 @@ class Riesz:
         return (sizes + self.tail < (bound + self.tail) * cosines) & (self.room * least >= 2.0 * self.tail)
 
 
-def degree_for(dim: int, concentration: float, log_share: float) -> tuple[int, float] | None:
-    """Return the least degree g with log tau_g at most `log_share`, and log tau_g; None if it would be too large."""
+def degree_for(dim: int, concentration: float, log_share: float, order: int = 0) -> tuple[int, float] | None:
+    """Return the least degree g with log tau_g at most `log_share`, and log tau_g; None if it would be too large.
+
+    With an order, tau_g bounds what the degrees beyond g add to derivatives of this order, up to 2.
+    """
     reach = 50.0 + 12.0 * math.sqrt(concentration * (dim + 8.0))
     if reach > _MOST_DEGREE:
         return None
     tails = log_tails(dim, concentration, int(reach))
+    if order:
+        # 6.6, (tail): rho_(g+1) / rho_g falls, and s = 1 / (1 - that)
+        steps = -1.0 / np.expm1(np.minimum(np.diff(tails), 0.0) + 1e-8)  # (g,)
+        degrees = np.arange(len(steps))
+        moments = degrees + steps if order == 1 else np.square(degrees + steps) + np.square(steps)
+        tails = tails[:-1] + np.log(np.where((steps > 0.0) & (steps <= degrees + dim), moments, math.inf))
     small = np.flatnonzero(tails <= log_share)
     return (int(small[0]), float(tails[small[0]])) if len(small) else None
 

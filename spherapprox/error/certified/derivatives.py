@@ -1,0 +1,215 @@
+"""The first and second derivative of a head: their sizes at centres of cells, and the tests that cells may pass."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..._threads import load
+from ..._types import Float64
+from ...harmonics.forms import tangent_frame
+from .changes import Local, curvature_bound, slope_bound
+from .heads import TAIL_SHARE
+from .riesz import Riesz, degree_for, log_mean
+from .search import Passes
+from .taylor import OMITTED, cut
+
+_FLOOR = 1e-11
+"""More than the terms left out amount to, in the units of 6.6 (omitted)."""
+
+
+@dataclass(frozen=True)
+class Derivative(ABC):
+    """The size of a head's derivative of order 1 or 2, for control points b (N, d) and values (N, p).
+
+    The first is the largest singular value of the gradients, the second ``max_u (sum_i |A_i u|^2)^(1/2)`` for second
+    derivatives A_i of the components and unit tangent vectors u: of one component the largest eigenvalue in size.
+    """
+
+    b: Float64
+    values: Float64
+    concentration: float
+    order: int
+    unit: float
+
+    normalize = False
+
+    @classmethod
+    def of(cls, head: Any, order: int) -> Derivative:
+        """Return the derivative of an order of a head."""
+        values = head.values.reshape(len(head), -1).astype(np.float64)
+        split = head.family == "split"
+        # a power of 2 above all |v_k|, for a softmax all |v_k - v_0|, so that values divided by it keep their digits
+        largest_half = float(np.abs(0.5 * values - 0.5 * values[0] * split).max())
+        exponent = 1 + math.frexp(largest_half)[1] + math.frexp(math.sqrt(values.shape[1]))[1]
+        unit = math.ldexp(1.0, min(exponent, 1023))
+        kind = SplitDerivative if split else CoreDerivative
+        return kind(head.control_points.astype(np.float64), values / unit, head.concentration, order, unit)
+
+    @cached_property
+    def columns(self) -> Float64:
+        """Control points with a coordinate in each row, (d, N)."""
+        return np.ascontiguousarray(self.b.T)
+
+    @property
+    @abstractmethod
+    def ceiling(self) -> float:
+        """Bound of the size everywhere, in units of `unit`; 0 for a constant softmax."""
+
+    @abstractmethod
+    def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
+        """Return Riesz's test for a bound with some room, None where it cannot be used."""
+
+    @abstractmethod
+    def passed(
+        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
+        riesz: Riesz | None,
+    ) -> Passes:  # fmt: skip
+        """Tell which cells pass a test."""
+
+    @property
+    def copies(self) -> float:
+        """Bound of the size over the largest derivative along geodesics, 6.6 (vectors)."""
+        return 1.0 if self.order == 1 else math.sqrt(min(self.b.shape[1] - 1, self.values.shape[1]))
+
+    @property
+    def floor(self) -> float:
+        """Bound of what terms that are left out add to the size at a point."""
+        return _FLOOR * (min(self.concentration, 1.0) if self.order == 1 else self.concentration)
+
+    def local(self, x: Float64, radii: Float64, depth: int) -> Local:
+        """Return the moments of 6.6 in cells, those of a up to a power of b, the depth."""
+        (n, d), p = x.shape, self.values.shape[1]
+        m = d - 1
+        frames = np.concatenate([tangent_frame(x), x[:, None, :]], axis=1)  # (n, d, d)
+        chords = 2.0 * np.sin(0.5 * np.minimum(radii, math.pi)) * (1.0 + 1e-12)
+        kernels = load("spherapprox._kernels.error.cumulants")
+        arrays = [np.zeros(shape) for shape in (
+            (n, p), (n, p, d), (n, p, d, d), (n, p, m, m, m), (n, d, d), (n, kernels.SUMS)
+        )]  # fmt: skip
+        kernels.local_cumulants(
+            x, frames, chords, self.columns, self.b, self.values, 0.5 * self.concentration, self.normalize,
+            cut(len(self.b), self.concentration), depth, *arrays,
+        )  # fmt: skip
+        # the tensors are symmetric
+        for at, power, count in ((2, 2, d), (3, 3, m)):
+            falling = -np.sort(-np.indices((count,) * power), axis=0)
+            arrays[at] = arrays[at][(slice(None), slice(None), *falling)]
+        return Local(self.concentration, self.normalize, radii, chords, *arrays)
+
+    def forms(self, x: Float64) -> Float64:
+        """Return the derivatives' coordinates in frames at points, (n, p, m) or (n, p, m, m), without the unit."""
+        local = self.local(x, np.zeros(len(x)), self.order)
+        return local.slope() if self.order == 1 else local.curvature()
+
+    def sizes(self, x: Float64) -> Float64:
+        """Return the sizes at points (n, d), (n,)."""
+        return self.unit * self.errors(x)[0]
+
+    def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
+        """Return sizes (n,), zeros (n,), and a bound of the sizes' errors, in units of `unit`."""
+        local = self.local(x, np.zeros(len(x)), self.order)
+        forms = local.slope() if self.order == 1 else local.curvature()
+        rounding = OMITTED * float(local.terms(self.order).max()) + self.floor
+        return largest(forms), np.zeros(len(x)), rounding
+
+
+class SplitDerivative(Derivative):
+    """The derivative of a quotient of sums: cells pass Taylor's test."""
+
+    normalize = True
+
+    @property
+    def ceiling(self) -> float:
+        """Bound of the size everywhere."""
+        if (self.values == self.values[0]).all():
+            return 0.0
+        spread = float(np.linalg.norm(self.values - self.values.mean(axis=0), axis=1).max()) * self.concentration
+        # 6.6, (everywhere)
+        return (1.0 if self.order == 1 else 2.0 * self.concentration + 1.0) * spread * self.copies * (1.0 + 1e-5)
+
+    def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
+        """Return None: quotients are far from polynomials."""
+        return None
+
+    def passed(
+        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
+        riesz: Riesz | None,
+    ) -> Passes:  # fmt: skip
+        """Tell which cells pass Taylor's test."""
+        none, passed = np.zeros((2, len(x)), dtype=bool)
+        rows = np.flatnonzero(errors + rounding < bound)
+        if len(rows):
+            local = self.local(x[rows], radii[rows], self.order + 1)
+            with np.errstate(over="ignore", invalid="ignore"):
+                changes = slope_bound(local) if self.order == 1 else curvature_bound(local)
+                changes = changes * (1.0 + 1e-9) + self.floor * self.concentration * local.chords
+                passed[rows] = errors[rows] + changes + rounding <= bound
+        return Passes(none, passed)
+
+
+class CoreDerivative(Derivative):
+    """The derivative of a plain sum, nearly of a polynomial: cells pass Riesz's test, or far from all terms another."""
+
+    @cached_property
+    def lengths(self) -> Float64:
+        """Euclidean norms of the values (N,)."""
+        return np.asarray(np.linalg.norm(self.values, axis=1))
+
+    @property
+    def ceiling(self) -> float:
+        """Bound of the size everywhere."""
+        rate, total = self.concentration, float(self.lengths.sum()) * self.copies
+        # 6.6, (everywhere)
+        whole = math.sqrt(rate / math.e) if self.order == 1 else max(rate, (2.0 * rate + 1.0) / math.e)
+        return min(whole, rate * (1.0 + 4.0 * rate)) * total * (1.0 + 1e-5)
+
+    def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
+        """Return Riesz's test for a bound with some room."""
+        total, d = float(self.lengths.sum()), self.b.shape[1]
+        if room <= 0.0 or total == 0.0:
+            return None
+        log_factor = math.log(total * self.copies) + log_mean(d - 1, self.concentration)
+        found = degree_for(d - 1, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
+        if found is None:
+            return None
+        degree, log_tail = found
+        # 6.6, (lengths)
+        defect = float(np.abs(np.linalg.norm(self.b, axis=1) - 1.0).max())
+        if defect * (degree + d) > 1e-2:
+            return None
+        log_tail += 2.0 * defect * (self.concentration + 2.0 * (degree + d)) + 1e-6
+        return Riesz(degree, math.exp(log_tail + log_factor), 0.0, room)
+
+    def passed(
+        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
+        riesz: Riesz | None,
+    ) -> Passes:  # fmt: skip
+        """Tell which cells pass Riesz's test, and in which of the others the absolute terms are small."""
+        by_riesz, by_terms = np.zeros((2, len(x)), dtype=bool)
+        if riesz is not None:
+            by_riesz = riesz.passed(radii, errors + rounding, log_sums, np.zeros(len(x)), bound, rounding)
+        rows = np.flatnonzero(~by_riesz & (errors + rounding < bound))
+        if len(rows):
+            changes = np.empty(len(rows))
+            chords = 2.0 * np.sin(0.5 * radii[rows]) * (1.0 + 1e-12)
+            load("spherapprox._kernels.error.cumulants").absolute_derivatives(
+                x[rows], chords, self.columns, self.lengths, self.concentration, self.order,
+                float(np.linalg.norm(self.b, axis=1).max()), changes,
+            )  # fmt: skip
+            by_terms[rows] = changes * self.copies * (1.0 + 1e-9) + rounding <= bound
+        return Passes(by_riesz, by_terms)
+
+
+def largest(forms: Float64) -> Float64:
+    """Return the largest singular values of forms (n, p, m), or (n, p, m, m) with p m rows each: (n,)."""
+    rows = forms.reshape(len(forms), -1, forms.shape[-1])  # (n, rows, m)
+    sizes = np.abs(rows).max(axis=(1, 2))  # (n,)
+    rows = rows / np.where(sizes > 0.0, sizes, 1.0)[:, None, None]  # squares stay floats
+    grams = np.einsum("nri,nrj->nij", rows, rows)
+    return np.asarray(sizes * np.sqrt(np.maximum(np.linalg.eigvalsh(grams)[:, -1], 0.0)))

@@ -1,0 +1,164 @@
+"""Proven constants of a head: its sup norm, its Lipschitz constant and its largest second derivative."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import _checks
+from .._types import Float64
+from ..summation.evaluation import LARGEST_CONCENTRATION
+from ..target import Target
+from .certificate import Certificate
+from .interval import ErrorInterval
+from .measured import sup_error
+from .search import largest_error, sample
+
+_POINTS, _REFINED = 2000, 16
+"""Points of the sample, and how many of them are followed to local maxima: the proof finds what they miss."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeadConstants:
+    """Enclose three constants of a head between values that it attains and proven bounds.
+
+    Parameters
+    ----------
+    sup_norm : ErrorInterval
+        ``sup_x |h(x)|`` in the Euclidean norm.
+    lipschitz : ErrorInterval
+        ``sup_x ||Dh(x)||``, the largest singular value: the least Lipschitz constant for angles.
+    smoothness : ErrorInterval
+        The largest ``|(h o gamma)''|`` over geodesics of unit speed, as `Target.smoothness`.
+
+    Examples
+    --------
+    >>> from spherapprox import CoreHead
+    >>> from spherapprox.error import head_constants
+    >>> constants = head_constants(CoreHead([[0.0, 0.0, 1.0]], [2.0], 9.0), slack=0.02)
+    >>> interval = constants.smoothness  # at the control point it is 2 lambda
+    >>> round(interval.lower, 6), interval.upper <= 1.02 * interval.lower
+    (18.0, True)
+    """
+
+    sup_norm: ErrorInterval
+    lipschitz: ErrorInterval
+    smoothness: ErrorInterval
+
+
+def head_constants(
+    head: Any,
+    *,
+    slack: float = 0.05,
+    max_evaluations: float = 2e7,
+    workers: int | None = None,
+    rng: np.random.Generator | int | None = 0,
+    progress: bool = False,
+) -> HeadConstants:
+    """Prove a head's sup norm, Lipschitz constant and largest second derivative, each from below and above.
+
+    Parameters
+    ----------
+    head : CoreHead, SplitHead or ClassicalHead
+        On S^m with values in R or R^p; of a classical head the function of its split head.
+    slack : float, default 0.05
+        The proven bounds exceed the values found by this share at most; from 1e-4 to 16.
+    max_evaluations : float, default 2e7
+        Cells that may be tested for each constant, at least 1000. Where they do not suffice a larger slack is tried,
+        and the interval's `reason` says so. In high dimensions m no number suffices: from m = 5 on the bounds are
+        mostly those of the triangle inequality.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
+    rng : None, int or numpy.random.Generator, default 0
+        Rotates the sample and chooses directions.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    HeadConstants
+        Each constant with `lower`, a value that is taken at the point `at` up to roundings, and `upper`, proven, with
+        roundings, for the function that the head's stored numbers define; the slope is per radian.
+
+    Raises
+    ------
+    TypeError
+        If `head` is no head of this library.
+    ValueError
+        If an option is out of its range.
+
+    Notes
+    -----
+    For vector values on S^m, m >= 2, the bound of the second derivative is one of ``max_u (sum_i |A_i u|^2)^(1/2)``,
+    A_i the second derivatives of the components: up to ``min(m, p)**0.5`` times the largest |(h o gamma)''|.
+
+    References
+    ----------
+    docs/theorems/6.6-constants-of-heads.md.
+
+    Examples
+    --------
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
+    >>> from spherapprox.error import head_constants
+    >>> head = SplitHead.from_target(targets.zonal_harmonic(2, 3), EqualMeasurePartition(2, 300), 40.0)
+    >>> found = head_constants(head, slack=0.1).lipschitz
+    >>> print(round(found.lower, 2), found.upper <= 1.1 * found.lower)
+    1.79 True
+    """
+    if not hasattr(head, "family"):
+        raise TypeError(f"'head' must be a head, a CoreHead, SplitHead or ClassicalHead, got {type(head).__name__}")
+    slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
+    most = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
+    _checks.concentration(head.concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
+    progress, workers, generator = (
+        _checks.flag(progress, "progress"), _checks.workers(workers), _checks.generator(rng)
+    )  # fmt: skip
+    sup_norm = sup_error(
+        head, _zero(head), n=_POINTS, certified=True, slack=slack, max_evaluations=most, workers=workers, rng=generator,
+        progress=progress,
+    )  # fmt: skip
+    from .certified import Task
+
+    task = Task(slack, most, workers, progress, None)
+    start = np.concatenate([sample(head.dim, _POINTS, generator), head.control_points[: _POINTS // 2]])
+    lipschitz, smoothness = (_derivative(head, order, start, generator, task) for order in (1, 2))
+    return HeadConstants(sup_norm, lipschitz, smoothness)
+
+
+def _zero(head: Any) -> Target:
+    """Return the target 0 with values of a head's shape."""
+    shape = head.values.shape[1:]
+    return Target(lambda x: np.zeros((len(x), *shape)), head.dim, degree=0, sup_norm=0.0, axes=head.control_points[:1])
+
+
+def _derivative(head: Any, order: int, start: Float64, rng: np.random.Generator, task: Any) -> ErrorInterval:
+    """Enclose the largest derivative of order 1 or 2, from points (n, dim+1)."""
+    from .certified import certified_derivative
+    from .certified.derivatives import Derivative
+
+    problem = Derivative.of(head, order)
+    if problem.ceiling == 0.0:
+        return ErrorInterval(0.0, 0.0, start[0].copy(), Certificate(0.0, "", 0.0))
+    found = largest_error(problem.sizes, start, _REFINED, rng, task.progress)
+    found = certified_derivative(problem, found, task)
+    if order == 1 or problem.values.shape[1] == 1 or head.dim == 1:
+        return found
+    return _attained(problem.forms(found.at[None, :])[0], problem.unit, found, task.slack)
+
+
+def _attained(forms: Float64, unit: float, found: ErrorInterval, slack: float) -> ErrorInterval:
+    """Replace the lower end by a second derivative along a geodesic, from those of components (p, m, m)."""
+    u = np.linalg.svd(forms.reshape(-1, forms.shape[1]))[2][0]
+    for _ in range(30):  # each step takes the best direction for the last value's
+        value = np.einsum("pij,i,j->p", forms, u, u)
+        sizes, vectors = np.linalg.eigh(np.einsum("p,pij->ij", value, forms))
+        u = vectors[:, np.argmax(np.abs(sizes))]
+    lower = float(np.linalg.norm(np.einsum("pij,i,j->p", forms, u, u))) * unit
+    assert found.certificate is not None
+    reached = found.upper / lower - 1.0 if lower > 0.0 else math.inf
+    reason = found.reason or "the bound for vector values is not sharp: docs/theorems/6.6-constants-of-heads.md"
+    certificate = replace(found.certificate, slack=reached, reason=reason if reached > slack else "")
+    return replace(found, lower=lower, certificate=certificate)

@@ -67,9 +67,9 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
 
     # Step 2: the concentration
     if way == "theory":
-        concentration = _theory(target, kind, radius, n)
+        concentration = least_bound(target, kind, radius, n)
     elif isinstance(way, str):
-        concentration = _search(measure, make, radius, mean=way == "mean")
+        concentration = least_error(measure, make, radius, mean=way == "mean")
     else:
         concentration = float(way)
     # Step 3: the errors, held against theory
@@ -122,7 +122,7 @@ def _verdict(validation: Validation) -> str:
     return str(min(checks, default=(math.inf, "not applicable"))[1])
 
 
-def _theory(target: Target, kind: str, radius: float, n: int) -> float:
+def least_bound(target: Target, kind: str, radius: float, n: int) -> float:
     """Return the concentration with the smallest a-priori bound."""
     bounds: list[Bound] = [
         best_concentration(theorem=theorem, target=target, radius=radius, n=n)
@@ -134,7 +134,7 @@ def _theory(target: Target, kind: str, radius: float, n: int) -> float:
     return best.concentration
 
 
-def _search(measure: Measure, make: Callable[[float], Head], radius: float, *, mean: bool) -> float:
+def least_error(measure: Measure, make: Callable[[float], Head], radius: float, *, mean: bool) -> float:
     """Minimise the error on a sample over the concentration."""
     target, count = measure.target, min(_SEARCH_POINTS, measure.points)
     # Step 1: the sample, with some control points

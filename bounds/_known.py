@@ -33,7 +33,7 @@ def of_target(target: object, dim: Any, **given: Any) -> dict[str, Any]:
     if target is None:
         return given | {"dim": dim, "exponent": 1.0 if given["exponent"] is None else given["exponent"]}
     target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
-    constants = {"lipschitz": target.lipschitz, "exponent": target.exponent, "sup_norm": target.sup_norm}
+    constants = {name: getattr(target, name) for name in ("lipschitz", "exponent", "sup_norm", "smoothness")}
     found: dict[str, Any] = {"dim": _same(dim, target.dim, "target")}
     for name, value in given.items():
         known = constants.get(name)
@@ -47,11 +47,12 @@ def of_class(
     """Return the dimension and constants of a class: 1 where unknown; of a target, those needed must be known."""
     known = of_target(target, dim, **given)
     require_dim(known)
-    for name in ("lipschitz", "sup_norm"):
+    for name in ("lipschitz", "sup_norm", "smoothness"):
         if name in known and known[name] is None:
             if target is not None and name in needs:
                 raise TypeError(f"'{name}' is not known of the target: give it, or make it Target(..., {name}=...)")
-            known[name] = 1.0 if target is None else known["lipschitz"]
+            if name != "smoothness":
+                known[name] = 1.0 if target is None else known["lipschitz"]
     return known
 
 
@@ -95,7 +96,8 @@ def checked_prefix(theorem: Theorem, given: dict[str, Any], **options: Any) -> P
     sup_norm = slope if given["sup_norm"] is None else given["sup_norm"]  # a missing one is not used
     problem = checked_problem(
         slope, given["dim"], lipschitz=slope, sup_norm=sup_norm, exponent=given["exponent"],
-        concentration=given["concentration"], **options,
+        concentration=given["concentration"],
+        second_derivative=given["smoothness"] if "smoothness" in theorem.needs else None, **options,
     )  # fmt: skip
     n, radius, separation = given["n"], given["radius"], given["separation"]
     count = math.nan if n is None else _checks.real(n, "n", minimum=1.0, maximum=MOST_POINTS)

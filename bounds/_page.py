@@ -228,7 +228,9 @@ def _claims(claims: Sequence[Claim]) -> str:
         for c in claims
     ]  # fmt: skip
     note = '<p class="note">A search tried to refute each number. Surviving it proves nothing.</p>'
-    return _section("What was stated, and attempts to refute it", note + _table(("claim", "stated", "found", ""), rows))
+    return _section(
+        "What was stated, and attempts to refute it", note + _table(("claim", "stated", "found", "outcome"), rows)
+    )
 
 
 def _number(value: float | None) -> str:

@@ -17,7 +17,10 @@ LARGEST_DEGREE = 10**9
 
 @dataclass(frozen=True)
 class Problem:
-    """A target class on S^m, an accuracy, and the free parameters of the theorems."""
+    """A target class on S^m, an accuracy, and the free parameters of the theorems.
+
+    `smoothness` is a Sobolev order here (4.7, 4.G), `second_derivative` the H that users give as smoothness (4.I, 4.J).
+    """
 
     eps: float
     dim: int
@@ -32,6 +35,7 @@ class Problem:
     degree: int | None = None
     smoothness: float | None = None
     bits: float | None = None
+    second_derivative: float | None = None
 
     @property
     def goal(self) -> float:
@@ -43,6 +47,7 @@ class Problem:
         cls, eps: object, dim: object, *, lipschitz: object = 1.0, sup_norm: object = 1.0, concentration: object = None,
         covering: str = "best", ragozin: object = None, harmonic: object = 1.0, slack: object = 1e-3,
         exponent: object = 1.0, degree: object = None, smoothness: object = None, bits: object = None,
+        second_derivative: object = None,
     ) -> Problem:  # fmt: skip
         """Check every argument but the covering method, and make the problem."""
         unit = _positive(lipschitz, "lipschitz")
@@ -63,6 +68,7 @@ class Problem:
             None if degree is None else _checks.integer(degree, "degree", minimum=0, maximum=LARGEST_DEGREE),
             None if smoothness is None else _checks.real(smoothness, "smoothness", above=0.0, maximum=1e6),
             None if bits is None else _checks.real(bits, "bits", minimum=1.0, maximum=1e12),
+            None if second_derivative is None else _positive(second_derivative, "smoothness", unit),
         )
 
 

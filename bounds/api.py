@@ -58,7 +58,10 @@ def prefix_length(
     degree : int, optional
         Targets that are spherical polynomials of this degree (4.7, 4.G).
     smoothness : float, optional
-        s > m/2: targets ``sum_l Y_l`` with ``sum_l (1 + l(l+m-1))^s |Y_l|_2^2 <= lipschitz^2`` (4.7, 4.G).
+        For ``"sharp-core-smooth"`` (4.I) and ``"lower-smooth"`` (4.J): H with ``|(f o gamma)''| <= H`` along
+        unit-speed geodesics gamma, or ``(f o gamma)'`` H-Lipschitz, in the unit of the function's values per radian
+        squared; taken from a target that states it, and never 1 by default. For 4.7 and 4.G, a Sobolev order s > m/2:
+        targets ``sum_l Y_l`` with ``sum_l (1 + l(l+m-1))^s |Y_l|_2^2 <= lipschitz^2``.
     bits : float, optional
         Bits per token for ``"lower-bits"``; by default 64 (dim + 2).
     strict : bool
@@ -108,20 +111,25 @@ def prefix_length(
     stated = THEOREMS[theorem_name(theorem, counts)]
     count = counts[stated.name]
     for name, value in (("degree", degree), ("smoothness", smoothness), ("bits", bits)):
-        if value is not None and name not in stated.options:
-            takers = " or ".join(t.name for t in LADDER if name in t.options)
+        if value is not None and name not in (*stated.options, *stated.constants):
+            takers = " or ".join(t.name for t in LADDER if name in (*t.options, *t.constants))
             raise ValueError(f"'{name}' belongs to theorem={takers}, got theorem='{stated.name}'")
-    if smoothness is not None and target is not None:
+    second, sobolev = (smoothness, None) if "smoothness" in stated.constants else (None, smoothness)
+    if sobolev is not None and target is not None:
         _checks.given(lipschitz, "lipschitz", " beside 'smoothness': it is a Sobolev norm, which no target states")
-    if degree is not None and smoothness is not None:
+    if degree is not None and sobolev is not None:
         raise ValueError(f"'degree' and 'smoothness' name two classes: give one, got {degree!r} and {smoothness!r}")
     strict, certified = _checks.flag(strict, "strict"), _checks.flag(certified, "certified")
-    known = of_class(target, dim, stated.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent)
+    known = of_class(
+        target, dim, stated.constants, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent,
+        **({"smoothness": second} if "smoothness" in stated.constants else {}),
+    )  # fmt: skip
+    second = known.pop("smoothness", None)
 
     def one(e: object, d: object) -> Bound:
         problem = checked_problem(
             e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
-            harmonic=harmonic, slack=slack, degree=degree, smoothness=smoothness, bits=bits,
+            harmonic=harmonic, slack=slack, degree=degree, smoothness=sobolev, bits=bits, second_derivative=second,
         )  # fmt: skip
         bound = settle(count(problem), strict=strict)
         return _certified(bound, problem) if certified else bound
@@ -139,6 +147,7 @@ def ladder(
     eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
     sup_norm: float | None = None, exponent: float | None = None, concentration: float | None = None,
     covering: str = "best", ragozin: float | None = None, harmonic: float = 1.0, slack: float = 1e-3,
+    smoothness: float | None = None,
 ) -> Any:  # fmt: skip
     """Bound the prefix length by every theorem, from the thesis's to the floor.
 
@@ -150,6 +159,9 @@ def ladder(
         The manifold's dimension m from 1 to 1e6; may be left out beside `target`.
     target, lipschitz, sup_norm, exponent, concentration, covering, ragozin, harmonic, slack
         As in `prefix_length`; the target must state its Lipschitz constant and its sup norm.
+    smoothness : float, optional
+        H, a bound of second derivatives along unit-speed geodesics, for 4.I and 4.J, whose hypotheses fail without it;
+        taken from a target that states it.
 
     Returns
     -------
@@ -176,12 +188,13 @@ def ladder(
     >>> [round(bound.log10) for bound in rungs[:5]], rungs[-1].theorem
     ([668, 846, 633, 914, 29], 'lower')
     """
-    known = of_class(target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent)
+    known = of_class(target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, smoothness=smoothness)
+    second = known.pop("smoothness")
 
     def one(e: object, d: object) -> tuple[Bound, ...]:
         problem = checked_problem(
             e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
-            harmonic=harmonic, slack=slack,
+            harmonic=harmonic, slack=slack, second_derivative=second,
         )  # fmt: skip
         return tuple(settle(count(problem), strict=False) for count in PREFIX_LENGTH.values())
 

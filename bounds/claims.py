@@ -17,12 +17,13 @@ from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 from spherapprox.vmf import VonMisesFisher
 
-from .steepest import precision, steepest
+from .steepest import most_bent, precision, steepest
 
 Outcome = Literal["survived", "refuted", "not attempted"]
 
-VALUES, LIPSCHITZ, SUP_NORM, DEGREE, COVERING, EXACTNESS, ERROR = (
-    "values", "Lipschitz constant", "sup norm", "degree", "covering radius", "degree of exactness", "error",
+VALUES, LIPSCHITZ, SUP_NORM, SMOOTHNESS, DEGREE, COVERING, EXACTNESS, ERROR = (
+    "values", "Lipschitz constant", "sup norm", "second derivatives", "degree", "covering radius",
+    "degree of exactness", "error",
 )  # fmt: skip
 """The names of claims."""
 
@@ -45,20 +46,22 @@ class Claim:
     Parameters
     ----------
     name : str
-        "values", "Lipschitz constant", "sup norm", "degree", "covering radius", "degree of exactness" or "error".
+        "values", "Lipschitz constant", "sup norm", "second derivatives", "degree", "covering radius", "degree of
+        exactness" or "error".
     stated : float or None
         The number stated; None for values, which are stated by the head.
     found : float or None
-        What the attempt found in its place: the steepest slope, the largest norm, the least degree that great circles
-        allow with the remainder stated (or the one stated), the largest distance to the nearest control point, the
-        degree up to which the rule is exact, the largest difference of a value from this target's (relative to the
-        largest value), or the error at the point. None where nothing was attempted.
+        What the attempt found in its place: the steepest slope, the largest norm, the largest second difference, the
+        least degree that great circles allow with the remainder stated (or the one stated), the largest distance to the
+        nearest control point, the degree up to which the rule is exact, the largest difference of a value from this
+        target's (relative to the largest value), or the error at the point. None where nothing was attempted.
     outcome : {"survived", "refuted", "not attempted"}
         "survived" says that this search found nothing against it, and proves nothing.
     reason : str
         What was seen, or why nothing was attempted.
     at : ndarray, shape (k, dim+1), or None
-        Where `found` was seen: two points for a Lipschitz constant, one for others, None for a degree.
+        Where `found` was seen: two points for a Lipschitz constant and for second derivatives, one
+        for others, None for a degree.
 
     Examples
     --------
@@ -101,6 +104,7 @@ def of_numbers(
     searches: list[tuple[str, float | None, Search]] = [
         (LIPSCHITZ, target.lipschitz, lambda stated: _steepest(stated, target, _sample(head, n, generator), generator)),
         (SUP_NORM, target.sup_norm, lambda stated: _too_large(stated, head, target, n, generator)),
+        (SMOOTHNESS, target.smoothness, lambda stated: _bent(stated, target, _sample(head, n, generator), generator)),
         (DEGREE, target.degree, lambda stated: _not_of_degree(int(stated), target, n, generator)),
     ]
     if isinstance(points := head.points, PointSet):
@@ -165,6 +169,12 @@ def _steepest(stated: float, target: Target, x: Float64, rng: np.random.Generato
     reason = f"|f(x) - f(y)| = {pair.change:.4g} at distance {pair.angle:.2g}"
     refuted = not pair.quotient <= stated * (1.0 + 1e-9)
     return pair.quotient, refuted, reason, np.stack([pair.x, pair.y])
+
+
+def _bent(stated: float, target: Target, x: Float64, rng: np.random.Generator) -> Found:
+    arc = most_bent(target, x, rng)
+    reason = f"|f(x) - 2 f(c) + f(y)| = {arc.change:.4g} with c the middle of an arc of length {arc.angle:.2g}"
+    return arc.quotient, not arc.quotient <= stated * (1.0 + 1e-9), reason, np.stack([arc.x, arc.y])
 
 
 def largest(head: Head, target: Target, n: int, rng: np.random.Generator) -> ErrorInterval:

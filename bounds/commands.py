@@ -75,6 +75,7 @@ def _add_bounds(parser: argparse.ArgumentParser) -> None:
     add("--eps", type=float, required=True, help="the sup error wanted")
     add("--lipschitz", type=float, default=1.0, help="per radian (default: 1)")
     add("--sup-norm", type=float, default=1.0, help="default: 1")
+    add("--smoothness", type=float, help="bound of second derivatives along geodesics, for the theorems that need one")
     add("--ragozin", type=float, help="the thesis's C_R (default: 1, as the thesis leaves it open)")
     add_output(parser, "also write the table and figures over eps and dim to this folder")
 
@@ -118,9 +119,9 @@ def _title(result: studies.Study) -> str:
 
 
 def _bounds(options: argparse.Namespace) -> None:
-    ragozin = 1.0 if options.ragozin is None else options.ragozin
-    given = {"dim": options.dim, "lipschitz": options.lipschitz, "sup_norm": options.sup_norm, "ragozin": ragozin}
-    text, document = _ladder(options.eps, *given.values())
+    given = {name: getattr(options, name) for name in ("dim", "lipschitz", "sup_norm", "smoothness")}
+    given["ragozin"] = 1.0 if options.ragozin is None else options.ragozin
+    text, document = _ladder(options.eps, **given)
     said = rungs.hypotheses(ladder(options.eps, **given))
     written = () if options.out is None else rungs.save(options.out, options.eps, **given, progress=not options.quiet)
     show(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
@@ -141,23 +142,24 @@ def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, 
             f"'--eps' needs a Lipschitz constant and a sup norm, and '{target.name}' does not state both: "
             "leave it out, or use --estimate-lipschitz"
         )
-    own, plain = (target.lipschitz or 1.0, target.sup_norm or 1.0), (1.0, 1.0)
-    ladders = [_ladder(eps, target.dim, *own, 1.0, said)]
-    return ladders if own == plain else [*ladders, _ladder(eps, target.dim, *plain, 1.0)]
+    plain: dict[str, Any] = {"lipschitz": 1.0, "sup_norm": 1.0, "smoothness": None}
+    own = {name: getattr(target, name) or value for name, value in plain.items()}  # a constant has zeros
+    ladders = [_ladder(eps, dim=target.dim, ragozin=1.0, said=said, **own)]
+    same = own | {"smoothness": None} == plain
+    return ladders if same else [*ladders, _ladder(eps, dim=target.dim, ragozin=1.0, **plain)]
 
 
-def _ladder(
-    eps: float, dim: int, lipschitz: float, sup_norm: float, ragozin: float, said: str = ""
-) -> tuple[str, dict[str, Any]]:
+def _ladder(eps: float, *, ragozin: float, said: str = "", **known: Any) -> tuple[str, dict[str, Any]]:
     """Return the ladder with a title, its hypotheses' constants in a note, and as a document."""
-    bounds = ladder(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, ragozin=ragozin)
-    proven = prefix_length(eps, dim=dim, lipschitz=lipschitz, sup_norm=sup_norm, theorem="thesis-core")
-    constants = f"Lipschitz constant {lipschitz:g}, sup norm {sup_norm:g}{said}"
+    bounds = ladder(eps, ragozin=ragozin, **known)
+    proven = prefix_length(eps, theorem="thesis-core", **known | {"smoothness": None})
+    constants = f"Lipschitz constant {known['lipschitz']:g}, sup norm {known['sup_norm']:g}"
+    constants += "" if known["smoothness"] is None else f", smoothness {known['smoothness']:g}"
     note = f"Thesis lines assume C_R = {ragozin:g} and C_H = 1"
     if proven.holds and ragozin == 1.0:
         note += f"; by the proven C_R (docs/theorems/4.6-jackson-constants.md) thesis-core needs 10^{proven.log10:.2f}"
-    text = f"\nPrefix length for sup error {eps:g} on S^{dim}, {constants}\n{rungs.table(bounds)}\n{note}."
-    return text, {"eps": eps, "dim": dim, "lipschitz": lipschitz, "sup_norm": sup_norm, "rungs": rungs.records(bounds)}
+    title = f"\nPrefix length for sup error {eps:g} on S^{known['dim']}, {constants}{said}"
+    return f"{title}\n{rungs.table(bounds)}\n{note}.", {"eps": eps, **known, "rungs": rungs.records(bounds)}
 
 
 def _warmup(options: argparse.Namespace) -> None:

@@ -32,7 +32,7 @@ def error_bound(
     concentration: ArrayLike | None = None, radius: ArrayLike | None = None, n: ArrayLike | None = None,
     sup_norm: float | None = None, exponent: float | None = None, separation: float | None = None,
     degree: int | None = None, exactness: int | None = None, covering: str = "best", ragozin: float | None = None,
-    harmonic: float = 1.0, strict: bool = False,
+    harmonic: float = 1.0, strict: bool = False, smoothness: float | None = None,
 ) -> Any:  # fmt: skip
     """Bound the sup error of a head at a given concentration, radius and number of control points.
 
@@ -46,7 +46,7 @@ def error_bound(
         every such target; ``"sharp-split"`` is the smaller of two where separation is given. ``"thesis"`` is
         ``"thesis-core"`` and ``"sharp"`` is ``"sharp-core"``.
     target : Target, optional
-        Its dim, lipschitz, exponent and sup_norm are taken where they are not given.
+        Its dim, lipschitz, exponent, sup_norm and smoothness are taken where they are not given.
     points : EqualMeasurePartition or PointSet, optional
         The control points: what the theorem needs of dim, n, radius, separation and degree (for
         ``"sharp-core-spectral"`` exactness) is taken from them where it is not given. Radii of equal-measure cells are
@@ -75,6 +75,8 @@ def error_bound(
         How `radius` follows from n; see `covering_number`. ``"best"`` is also the best floor for ``"lower"``.
     ragozin, harmonic, strict
         As in `prefix_length`.
+    smoothness : float
+        H, a bound of second derivatives along unit-speed geodesics, for the theorems that need it.
 
     Returns
     -------
@@ -113,7 +115,9 @@ def error_bound(
     0.0869
     """
     stated, strict = ERRORS[theorem_name(theorem, ERRORS)], _checks.flag(strict, "strict")
-    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
+    known = of_target(
+        target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm, smoothness=smoothness
+    )  # fmt: skip
     known |= {"radius": radius, "n": n, "separation": separation, "degree": degree, "exactness": exactness}
     known = of_points(points, stated, known)
 
@@ -139,7 +143,7 @@ def best_concentration(
     points: EqualMeasurePartition | PointSet | None = None, lipschitz: float | None = None,
     radius: ArrayLike | None = None, n: ArrayLike | None = None, memory: ArrayLike | None = None,
     n_outputs: int | None = None, sup_norm: float | None = None, exponent: float | None = None, covering: str = "best",
-    slack: float = 1e-3,
+    slack: float = 1e-3, smoothness: float | None = None, degree: int | None = None,
 ) -> Any:  # fmt: skip
     """Minimise the error bound of given control points over the concentration.
 
@@ -147,9 +151,9 @@ def best_concentration(
 
     Parameters
     ----------
-    dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering
+    dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering, smoothness, degree
         As in `error_bound`; theorem is one whose concentration can be chosen, as ``"sharp-core"`` or
-        ``"sharp-split"``. One of points, n, memory and radius is needed.
+        ``"sharp-split"``. One of points, n, memory and radius is needed, or the degree of a quadrature.
     memory : float or array_like
         Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
     n_outputs : int, optional
@@ -192,8 +196,11 @@ def best_concentration(
     >>> head = SplitHead.from_target(height, cells, best.concentration)
     """
     stated = FREE[theorem_name(theorem, FREE)]
-    known = of_target(target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm)
-    known |= {"concentration": 0.0, "radius": radius, "n": n} | dict.fromkeys(("separation", "degree", "exactness"))
+    known = of_target(
+        target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm, smoothness=smoothness
+    )  # fmt: skip
+    known |= {"concentration": 0.0, "radius": radius, "n": n, "degree": degree}
+    known |= dict.fromkeys(("separation", "exactness"))
     _checks.not_both(memory, points, "'memory' is in place of 'points'")
     known = of_points(points, stated, known)
     if n_outputs is None:

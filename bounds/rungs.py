@@ -116,13 +116,13 @@ def hypotheses(bounds: Sequence[Bound]) -> str:
 
 def curves(
     eps: ArrayLike, *, dim: ArrayLike, lipschitz: float = 1.0, sup_norm: float = 1.0, exponent: float = 1.0,
-    ragozin: float | None = None, progress: bool | None = False,
+    ragozin: float | None = None, progress: bool | None = False, smoothness: float | None = None,
 ) -> Curves:  # fmt: skip
     """Evaluate the ladder along an axis: one of `eps` and `dim` is an array, the other a number.
 
     Parameters
     ----------
-    eps, dim, lipschitz, sup_norm, exponent, ragozin
+    eps, dim, lipschitz, sup_norm, exponent, ragozin, smoothness
         As in `bounds.ladder`.
     progress : bool or None
         Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
@@ -148,10 +148,12 @@ def curves(
     over = "eps" if shapes[0] else "dim"
     axis = _checks.shaped(_checks.numeric(eps if shapes[0] else dim, over), over, ("n",))
     other = dim if shapes[0] else eps
+    known: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "exponent": exponent}
+    known |= {"ragozin": ragozin, "smoothness": smoothness}
     found: list[Sequence[Bound]] = []
     for value in each(axis.tolist(), progress, "ladder", lambda value: f"{over} = {value:.4g}"):
         e, d = (value, other) if shapes[0] else (other, value)
-        found.append(ladder(e, dim=d, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, ragozin=ragozin))
+        found.append(ladder(e, dim=d, **known))
     log10 = {
         rung[0].theorem: np.array([b.log10 if b.holds and math.isfinite(b.log) else math.nan for b in rung])
         for rung in zip(*found, strict=True)
@@ -171,7 +173,7 @@ DIMS = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64])
 
 def save(
     out: str | os.PathLike[str], eps: float, *, dim: int, lipschitz: float = 1.0, sup_norm: float = 1.0,
-    ragozin: float | None = None, progress: bool | None = False,
+    ragozin: float | None = None, progress: bool | None = False, smoothness: float | None = None,
 ) -> tuple[Path, ...]:  # fmt: skip
     """Write ladder.csv and the figures ladder_eps.png, ladder_dim.png and concentration.png; all of them or none.
 
@@ -185,7 +187,7 @@ def save(
         The sup error that ladder.csv is for.
     dim : int
         The dimension m that ladder.csv is for.
-    lipschitz, sup_norm, ragozin
+    lipschitz, sup_norm, ragozin, smoothness
         As in `bounds.ladder`.
     progress : bool or None
         Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
@@ -213,6 +215,7 @@ def save(
     from . import plot  # matplotlib is loaded when a figure is asked for
 
     options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "ragozin": ragozin}
+    options["smoothness"] = smoothness
     rung = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), **options)  # every argument is checked here
     axis = np.unique([*EPS * lipschitz, eps, 0.999 * sup_norm])
     axis = axis[axis < max(sup_norm, np.nextafter(axis[0], np.inf))]  # from sup_norm on, 0 is near enough

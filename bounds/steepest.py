@@ -1,9 +1,10 @@
-"""The steepest secant of a function on S^m: a search over pairs of points."""
+"""The steepest secant and the largest second difference of a function on S^m: searches over pairs of points."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ Function = Callable[[Any], ArrayLike]
 
 NEAREST = 1e-6
 """The least angle between two points that are compared: at a jump, quotients grow to the jump over this."""
+BENDING = 0.01, 0.5
+"""Half lengths of the arcs over which second differences are taken."""
 CLIMBS, STEPS = 24, 48
 """So many of the steepest pairs are followed, for so many steps."""
 CANDIDATES = 2000
@@ -103,11 +106,74 @@ def steepest(function: Function, x: Float64, exponent: float, rng: np.random.Gen
     found = slopes(values, _at(function, pairs.ends()[1:])[0], angle)
     # Step 2: the steepest, apart from each other, uphill
     chosen = _apart(pairs.c, found)
-    pairs, found = _climb(function, score, _Pairs(*(part[chosen] for part in pairs)), found[chosen], _spacing(x), rng)
+    start = _Pairs(*(part[chosen] for part in pairs))
+    pairs, found = _climb(partial(_trials, function), score, start, found[chosen], _spacing(x), rng)
     # Step 3: the best of them
     best = int(np.argmax(found))
     (a, b), theta = _Pairs(*(part[best] for part in pairs)).ends(), 2.0 * float(pairs.h[best])
     return Steepest(float(found[best]), float(found[best]) * theta**exponent, theta, a, b)
+
+
+def most_bent(function: Function, x: Float64, rng: np.random.Generator) -> Steepest:
+    """Maximise ``|f(x) - 2 f(c) + f(y)| / h**2`` over arcs x, y of half length h and middle c.
+
+    A function whose derivatives along unit-speed geodesics are H-Lipschitz has none above H. The middles are the rows
+    of `x`, the directions random, and h lies between 0.01 and 0.5, evenly in the logarithm; the best arcs are followed
+    uphill: shortened, moved sideways and turned.
+
+    Parameters
+    ----------
+    function, x, rng
+        As in `steepest`.
+
+    Returns
+    -------
+    Steepest
+        `quotient` with the change that it is made of, 2 h as `angle`, and the ends of the arc. Every change counts less
+        twice what `steepest` takes off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import sphere
+    >>> found = most_bent(lambda x: x[:, 0] ** 2, sphere.uniform(2, 1000, rng=0), np.random.default_rng(0))
+    >>> round(found.quotient, 2)
+    2.0
+    """
+    values, eps = _values(function, x)
+    noise = 8.0 * math.sqrt(eps) * float(lengths(np.ptp(values, axis=0)))
+
+    def score(pairs: _Pairs) -> Float64:
+        f, g = _at(function, pairs.ends())
+        middle = _at(function, pairs.c)
+        size = np.abs(np.stack([f, middle, g])).max(axis=(0, -1))
+        change = lengths(f - 2.0 * middle + g) - noise - 256.0 * eps * size
+        return np.asarray(np.maximum(change, 0.0) / pairs.h**2)
+
+    h = np.exp(rng.uniform(math.log(BENDING[0]), math.log(BENDING[1]), len(x)))  # (n,)
+    pairs = _Pairs(x, _tangents(x[:, :, None], 1, rng)[:, 0], h)
+    found = score(pairs)
+    chosen = _apart(pairs.c, found)
+    start = _Pairs(*(part[chosen] for part in pairs))
+    pairs, found = _climb(_turns, score, start, found[chosen], _spacing(x), rng)
+    best = int(np.argmax(found))
+    half, (a, b) = float(pairs.h[best]), _Pairs(*(part[best] for part in pairs)).ends()
+    return Steepest(float(found[best]), float(found[best]) * half**2, 2.0 * half, a, b)
+
+
+def _turns(pairs: _Pairs, steps: Float64, rng: np.random.Generator) -> _Pairs:
+    """Return arcs to try from each of n: shortened, moved sideways, and turned by ten times such a step."""
+    c, v, h = pairs.c[:, None], pairs.v[:, None], pairs.h[:, None]  # (n, 1, dim+1) twice, (n, 1)
+    tangents = _tangents(np.stack([pairs.c, pairs.v], axis=2), DIRECTIONS, rng)  # (n, k, dim+1), v first
+    both = np.concatenate([tangents, -tangents], axis=1)  # (n, 2 k, dim+1)
+    turn = np.minimum(10.0 * steps, 1.0)[:, None, None]
+    aside = _moved(c, both, steps[:, None], v, h)
+    middles = np.concatenate([c, aside.c, np.broadcast_to(c, both.shape)], axis=1)
+    directions = np.concatenate([v, aside.v, np.cos(turn) * v + np.sin(turn) * both], axis=1)
+    halves = np.concatenate([np.maximum(0.7 * h, BENDING[0]), *[np.broadcast_to(h, both.shape[:2])] * 2], axis=1)
+    middles = _unit(middles)
+    directions -= np.einsum("nkd,nkd->nk", middles, directions)[..., None] * middles
+    return _Pairs(middles, _unit(directions), halves)
 
 
 def precision(values: Floats, dtype: np.dtype[Any]) -> float:
@@ -130,13 +196,13 @@ def _at(function: Function, x: Float64) -> Float64:
 
 
 def _climb(
-    function: Function, score: Callable[[_Pairs], Float64], pairs: _Pairs, found: Float64, spacing: float,
-    rng: np.random.Generator,
+    propose: Callable[[_Pairs, Float64, np.random.Generator], _Pairs], score: Callable[[_Pairs], Float64],
+    pairs: _Pairs, found: Float64, spacing: float, rng: np.random.Generator,
 ) -> tuple[_Pairs, Float64]:  # fmt: skip
     """Follow the quotients uphill; sideways steps shrink without a gain."""
     steps, rows = np.full(len(found), spacing), np.arange(len(found))
     for _ in range(STEPS):
-        trials = _trials(function, pairs, steps, rng)
+        trials = propose(pairs, steps, rng)
         tried = score(trials)
         best = np.argmax(tried, axis=1)
         gained = tried[rows, best] > found

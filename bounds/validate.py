@@ -107,6 +107,7 @@ def validate(
       steep, large or discontinuous on a part of the sphere that `n` points meet: on S^2, features wider than about
       ``4 n**-0.5``. Narrower ones, on many dimensions much wider ones, are found by luck only. Changes below about
       6e-8 of the range of the values (1e-3 in single precision) count as rounding; no smaller jump is seen.
+    - *second derivatives*: second differences over arcs of 0.02 to 1 radian, followed in the same way.
     - *covering radius* of a `PointSet`: exact on S^1 and S^2; beyond, a second's search for a larger hole.
     - *degree of exactness*: all polynomials of that degree, to 1e-9; not attempted where that takes more than 3e9
       operations.
@@ -203,6 +204,8 @@ def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> st
         return "needs Riemann coefficients: the values that coefficients='riemann' gives for this target"
     if "sup_norm" in theorem.needs and target.sup_norm is None:
         return "needs the target's sup norm (sup_norm=)"
+    if "smoothness" in theorem.needs and target.smoothness is None:
+        return "needs the target's bound of second derivatives (smoothness=)"
     lack = theorem.requires.lack(head.points)
     return lack and "needs " + lack
 
@@ -220,7 +223,8 @@ def _upper(
     )
     if bound.failed:
         return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
-    enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, attempts.ERROR, *theorem.requires.claims)
+    bent = (attempts.SMOOTHNESS,) if "smoothness" in theorem.needs else ()
+    enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, *bent, attempts.ERROR, *theorem.requires.claims)
     check = judged(bound, size, error, {name: claims[name] for name in enter if name in claims}, claims)
     return with_estimates(check, target, (*theorem.needs, *theorem.uses))
 

@@ -151,6 +151,16 @@ def _expansions() -> None:
             evaluate(x, b, np.ones((len(b), 2)), 2.0, normalize=normalize, method=method, rtol=1e-9)
 
 
+def _proofs() -> None:
+    from . import points, sup_error, targets, worst_case_error
+    from .heads import CoreHead, SplitHead
+
+    wave, rows = targets.zonal_harmonic(2, 3), points.fibonacci(60)
+    for kind in (CoreHead, SplitHead):
+        assert sup_error(kind.from_target(wave, rows, 20.0), wave, certified=True, n=500).upper > 0.0
+    assert worst_case_error(rows, 20.0, certified=True, n=500).upper > 0.0
+
+
 TASKS: dict[str, Callable[[], None]] = {
     "sums": _sums,
     "radii": _radii,
@@ -158,5 +168,6 @@ TASKS: dict[str, Callable[[], None]] = {
     "partitions": _partitions,
     "points": _points,
     "expansions": _expansions,
+    "proofs": _proofs,
 }
 """The longest first."""

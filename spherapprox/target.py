@@ -54,6 +54,8 @@ class Target:
         That difference, in the Euclidean norm, at least 0.
     accuracy : float, default 1e-12
         Largest error of the values that the function returns, relative to the sup norm, in [0, 1).
+    axes : array_like, shape (k, dim+1), optional
+        Rows such that f(x) depends on the inner products of x with them alone, such as a pole. None: on all of x.
     n_outputs : int, optional
         p, if the function returns (n, p). None: not stated, and either shape passes.
     name : str, optional
@@ -100,6 +102,7 @@ class Target:
     degree: int | None = None
     remainder: float = 0.0
     accuracy: float = 1e-12
+    axes: Floats | None = field(default=None, repr=False, compare=False)
     n_outputs: int | None = None
     name: str | None = None
     unit: str = ""
@@ -118,6 +121,10 @@ class Target:
             self._set("degree", _checks.integer(self.degree, "degree", minimum=0))
         elif self.remainder:
             raise ValueError(f"'remainder' must come with the 'degree' of its polynomial, got {self.remainder:g} alone")
+        if self.axes is not None:
+            axes = np.array(_checks.floating(self.axes, "axes", ("k", self.dim + 1)), dtype=np.float64)
+            axes.flags.writeable = False
+            self._set("axes", axes)
         if self.n_outputs is not None:
             self._set("n_outputs", _checks.integer(self.n_outputs, "n_outputs", minimum=1))
         if self.name is None:

@@ -83,13 +83,27 @@ def tail(degree: int, dim: int, concentration: arb) -> arb:
     """Bound rho_g = sum of dim(H_l) a_l over l > g by a geometric series, or by the kernel's peak (4.C, Tails)."""
     first = degree + 1
     peak = special.log_peak(dim, concentration).exp()
-    growth = arb(1)
-    if dim > 1:
-        growth = (1 + arb(2) / (2 * first + dim - 1)) * (1 + arb(dim - 2) / (first + 1))
-    ratio = growth * (-((first + arb(dim) / 2) / concentration).asinh()).exp()
+    ratio = _ratio(first, dim, concentration)
     if not ratio < 1:
         return peak
     return (term(first, dim, concentration) / (1 - ratio)).min(peak)
+
+
+def rising_tail(degree: int, dim: int, concentration: arb, power: int) -> arb:
+    """Bound the sum of (l/(g+1))^power dim(H_l) a_l over l > g by a geometric series (4.I, Tails)."""
+    first = degree + 1
+    ratio = _ratio(first, dim, concentration) * (1 + arb(1) / first) ** power
+    if not ratio < 1:
+        raise CertificationError("the terms of a tail cannot be proved to fall")
+    return term(first, dim, concentration) / (1 - ratio)
+
+
+def _ratio(first: int, dim: int, concentration: arb) -> arb:
+    """Bound the ratio of two terms dim(H_l) a_l from the first on."""
+    growth = arb(1)
+    if dim > 1:
+        growth = (1 + arb(2) / (2 * first + dim - 1)) * (1 + arb(dim - 2) / (first + 1))
+    return growth * (-((first + arb(dim) / 2) / concentration).asinh()).exp()
 
 
 def term(degree: int, dim: int, concentration: arb) -> arb:

@@ -17,12 +17,15 @@ from . import (
     lower_any,
     lower_bits,
     lower_continuous,
+    lower_smooth,
     mean,
     nearest,
     pack,
     quadrature,
     random,
     rank,
+    smooth_design,
+    smooth_quadrature,
     spectral,
     split,
 )
@@ -34,9 +37,12 @@ from .thesis import vector as thesis_vector
 LADDER = (
     convolution.THEOREM,
     thesis_core.THEOREM, thesis_vector.THEOREM, thesis_split.THEOREM, thesis_split_corrected.THEOREM,
-    core.THEOREM, centroid.THEOREM, quadrature.THEOREM, spectral.THEOREM, interpolation.THEOREM, rank.THEOREM,
-    mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, nearest.THEOREM,
-    lower_any.THEOREM, lower_bits.THEOREM, lower_continuous.THEOREM, lower.THEOREM,
+    core.THEOREM, centroid.THEOREM, quadrature.THEOREM, smooth_quadrature.THEOREM,
+    spectral.THEOREM, interpolation.THEOREM, rank.THEOREM,
+    mean.THEOREM, equal.THEOREM, pack.THEOREM, random.THEOREM, smooth_design.THEOREM,
+    nearest.THEOREM,
+    lower_any.THEOREM, lower_bits.THEOREM, lower_continuous.THEOREM, lower_smooth.THEOREM,
+    lower.THEOREM,
 )  # fmt: skip
 """Every theorem, from the thesis's to the floor."""
 

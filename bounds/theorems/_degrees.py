@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from spherapprox._scalars import bessel, bessel_ratio, gamma
 
@@ -98,6 +98,23 @@ def log_tails(degree: float, concentration: float, dim: int) -> tuple[float, flo
     return tail, longer, log_sum(longer, term - _log_least_ratio(degree - 1.0, concentration, dim))
 
 
+def log_rising_tail(degree: float, concentration: float, dim: int, power: int) -> float:
+    """Bound the log of the sum of (l/(g+1))^power dim(H_l) a_l over l > g by a geometric series (4.I); inf for none."""
+    if concentration == 0.0:
+        return -math.inf
+    log_ratio = log_rising_ratio(degree, concentration, dim, power)
+    if log_ratio >= 0.0:
+        return math.inf
+    return log_term(degree + 1.0, concentration, dim) - math.log(-math.expm1(log_ratio))
+
+
+def log_rising_ratio(degree: float, concentration: float, dim: int, power: int) -> float:
+    """Bound the log of the ratio of two terms of `log_rising_tail`, all of them (4.I, Tails)."""
+    first = degree + 1.0
+    fall = math.asinh((first + 0.5 * dim) / concentration)
+    return log_growth(first, dim) + power * math.log1p(1.0 / first) - fall
+
+
 def _log_geometric(log_first: float, first: float, concentration: float, dim: int) -> float:
     """Bound the log of the sum of all terms from the first on by a geometric series (4.C, Tails)."""
     bound = math.inf
@@ -117,6 +134,19 @@ def _log_least_ratio(degree: float, concentration: float, dim: int) -> float:
     return log_growth(degree, dim) - (
         math.log1p(share) if share < math.inf else math.log(over) - math.log(concentration)
     )
+
+
+def over_concentrations(least: float, dim: int, degree_at: Callable[[float, float], float]) -> tuple[float, float]:
+    """Minimise a degree over all concentrations above `least`, given it at each and a guess: (lambda, degree)."""
+    found: dict[float, float] = {}
+
+    def degree(log_share: float) -> float:
+        guess = next(reversed(found.values()), math.sqrt(least * dim))
+        found[log_share] = degree_at(least * (1.0 + math.exp(log_share)), guess)
+        return math.log(found[log_share])
+
+    share = float(minimize_scalar(degree, bounds=(-25.0, 6.0), method="bounded", options={"xatol": 1e-7}).x)
+    return least * (1.0 + math.exp(share)), found[share]
 
 
 def falling_root(function: Callable[[float], float], low: float, guess: float) -> float:

@@ -53,8 +53,9 @@ def separated(problem: Problem) -> tuple[float, float]:
 
 def floor(
     problem: Problem, theorem: Theorem, log: float, angle: float, *constants: tuple[str, float], note: str = "",
-    whole: bool = False,
+    whole: bool = False, hypotheses: tuple[Hypothesis, ...] = (),
 ) -> Bound:  # fmt: skip
     """Return the bound of the prefix length from below, at least 1."""
     below = Hypothesis("eps < sup_norm", problem.eps < problem.sup_norm)
-    return theorem.prefix_length(max(log, 0.0), below, radius=angle, constants=constants, whole=whole, note=note)
+    given = (*hypotheses, below)
+    return theorem.prefix_length(max(log, 0.0), *given, radius=angle, constants=constants, whole=whole, note=note)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import minimize_scalar
-
 from spherapprox._scalars import bessel_ratio
 
 from .._bound import EXACT, Bound, Hypothesis
@@ -13,7 +11,7 @@ from .._problem import LARGEST_CONCENTRATION, Problem
 from .._registry import Prefix, Promise, Theorem
 from ..spectral import KAPPA
 from ._approximation import by_constant
-from ._degrees import falling_root, log_gauss_points, log_quadrature_points, log_tails
+from ._degrees import falling_root, log_gauss_points, log_quadrature_points, log_tails, over_concentrations
 from ._search import log_sum
 from .requirements import RULE
 
@@ -115,15 +113,7 @@ def _best(problem: Problem) -> tuple[float | None, float]:
         return math.log(second_moment(math.exp(log_lambda), dim)) - 2.0 * log_goal
 
     least = math.exp(falling_root(moment, low - 20.0, low))
-    found: dict[float, float] = {}
-
-    def degree(log_share: float) -> float:
-        guess = next(reversed(found.values()), math.sqrt(least * dim))
-        found[log_share] = least_degree(problem, least * (1.0 + math.exp(log_share)), guess)
-        return math.log(found[log_share])
-
-    share = float(minimize_scalar(degree, bounds=(-25.0, 6.0), method="bounded", options={"xatol": 1e-7}).x)
-    return least * (1.0 + math.exp(share)), found[share]
+    return over_concentrations(least, dim, lambda lam, guess: least_degree(problem, lam, guess))
 
 
 def _error(prefix: Prefix) -> Promise:

@@ -39,6 +39,12 @@ def _not_exact(points: object) -> str:
     return "" if exact else "positive weights and the degree of exactness (PointSet's degree=)"
 
 
+def _not_design(points: object) -> str:
+    even = isinstance(points, PointSet) and bool((points.weights == points.weights[0]).all())
+    return _not_exact(points) or ("" if even else "equal weights, as those of a spherical design")
+
+
 CELLS, CENTROIDS = Requirement(_not_cells), Requirement(_not_centroids)
 COVER = Requirement(_not_covering, ("covering radius",))
 RULE = Requirement(_not_exact, ("degree of exactness",))
+DESIGN = Requirement(_not_design, ("degree of exactness",))

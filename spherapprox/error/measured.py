@@ -94,7 +94,7 @@ def sup_error(
 
     References
     ----------
-    docs/theorems/6.3-certified-error.md.
+    docs/theorems/6.5-certified-error.md.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def worst_case_error(
 
     References
     ----------
-    docs/theorems/4.4-split-head.md and 6.3-certified-error.md.
+    docs/theorems/4.4-split-head.md and 6.5-certified-error.md.
 
     Examples
     --------

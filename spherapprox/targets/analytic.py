@@ -51,9 +51,11 @@ def distance(dim: int, *, pole: ArrayLike | None = None) -> Target:
     array([0.      , 1.570796])
     """
     dim = _checks.dimension(dim)
+    axis = _pole(pole, dim)
     return Target(
-        functools.partial(_distance, _pole(pole, dim)),
+        functools.partial(_distance, axis),
         dim,
+        axes=axis[None, :],
         lipschitz=1.0,
         sup_norm=math.pi,
         name="distance",
@@ -100,9 +102,11 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     """
     dim = _checks.dimension(dim)
     degree = _checks.integer(degree, "degree", minimum=0, maximum=_MAX_DEGREE)
+    axis = _pole(pole, dim)
     return Target(
-        functools.partial(_zonal, degree, _pole(pole, dim)),
+        functools.partial(_zonal, degree, axis),
         dim,
+        axes=axis[None, :],
         lipschitz=special.gegenbauer_lipschitz(degree, dim),
         sup_norm=1.0,
         degree=degree,
@@ -151,9 +155,11 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     """
     dim = _checks.dimension(dim)
     kappa = _checks.concentration(concentration, maximum=1e300)
+    axis = _pole(pole, dim)
     return Target(
-        functools.partial(_bump, kappa, _pole(pole, dim)),
+        functools.partial(_bump, kappa, axis),
         dim,
+        axes=axis[None, :],
         lipschitz=_steepest_bump(kappa),
         sup_norm=1.0,
         name=f"bump {kappa:g}",

@@ -40,7 +40,7 @@ def test_default_constant_is_the_explicit_one():
 def test_everything_is_finite_and_silent(dim, lip):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        rungs = bounds.ladder(0.01 * lip, dim=dim, lipschitz=lip, sup_norm=lip)
+        rungs = bounds.ladder(0.01 * lip, dim=dim, lipschitz=lip, sup_norm=lip, smoothness=lip)
     for bound in rungs:
         assert not math.isnan(bound.log)
         assert bound.holds == math.isfinite(bound.log)

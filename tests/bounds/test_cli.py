@@ -289,6 +289,17 @@ def test_json_of_a_study_is_its_file(capsys, tmp_path):
     assert f"wrote {tmp_path / 'study.csv'}\n" in printed.err
 
 
+def test_smoothness_lets_the_theorems_speak_that_need_it(capsys):
+    assert main(["bounds", "--dim", "8", "--eps", "0.1", "--smoothness", "2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    rungs = {rung["theorem"]: rung["log10_n"] for rung in document["rungs"]}
+    assert document["smoothness"] == 2.0
+    assert rungs == {bound.theorem: bound.log10 for bound in ladder(0.1, dim=8, ragozin=1.0, smoothness=2.0)}
+    assert main(["bounds", "--dim", "8", "--eps", "0.1"]) == 0
+    said = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("sharp-core-smooth "))
+    assert said.endswith("needs a bound of second derivatives (smoothness=), exponent 1")
+
+
 def test_json_says_which_heads_float64_has(capsys):
     assert main(["bounds", "--dim", "8", "--eps", "0.1", "--json"]) == 0
     rungs = {rung["theorem"]: rung for rung in json.loads(capsys.readouterr().out)["rungs"]}

@@ -21,8 +21,8 @@ from spherapprox import (
 from spherapprox.error import ErrorInterval
 
 WAVE = targets.zonal_harmonic(2, 3, pole=[0.6, 0.0, 0.8])
-CELLS = EqualMeasurePartition(2, 300)
-SPLIT, CORE = SplitHead.from_target(WAVE, CELLS, 40.0), CoreHead.from_target(WAVE, CELLS, 40.0)
+CELLS = EqualMeasurePartition(2, 200)
+SPLIT, CORE = SplitHead.from_target(WAVE, CELLS, 20.0), CoreHead.from_target(WAVE, CELLS, 20.0)
 
 
 def found(head, target=WAVE, **options):
@@ -55,17 +55,17 @@ def with_one(array, index, value):
 
 RULE = points.gauss_product(2, 20)
 SWAPPED = PointSet(RULE.points, with_one(with_one(RULE.weights, 0, RULE.weights[115]), 115, RULE.weights[0]))
-LOG_OTHER = VonMisesFisher(3, 40.0).log_normalizer - VonMisesFisher(2, 40.0).log_normalizer
-OTHER = with_one(with_one(SPLIT.values, 10, SPLIT.values[200]), 200, SPLIT.values[10])
+LOG_OTHER = VonMisesFisher(3, 20.0).log_normalizer - VonMisesFisher(2, 20.0).log_normalizer
+OTHER = with_one(with_one(SPLIT.values, 10, SPLIT.values[150]), 150, SPLIT.values[10])
 
 FAULTS_OF_HEADS = {
     "a normaliser off by 1 %": changed(CORE, values=1.01 * CORE.values),
     "the normaliser of another sphere": changed(CORE, values=CORE.values * math.exp(LOG_OTHER)),
     "swapped weights": changed(CoreHead.from_target(WAVE, SWAPPED, 9.0), points=RULE),
     "swapped values": changed(SPLIT, values=OTHER),
-    "a core head's concentration off by 1 %": changed(CORE, concentration=1.01 * 40.0),
+    "a core head's concentration off by 1 %": changed(CORE, concentration=1.01 * 20.0),
     "a sign": changed(SPLIT, values=with_one(SPLIT.values, 7, -SPLIT.values[7])),
-    "values of another target": SplitHead.from_target(targets.zonal_harmonic(2, 3), CELLS, 40.0),
+    "values of another target": SplitHead.from_target(targets.zonal_harmonic(2, 3), CELLS, 20.0),
 }
 
 
@@ -76,26 +76,26 @@ def test_a_fault_of_the_head_is_seen_in_its_values(fault):
 
 def test_a_moved_control_point_is_no_longer_that_of_the_partition():
     moved = with_one(SPLIT.control_points, 0, SPLIT.control_points[60])
-    result = found(SplitHead(moved, WAVE(moved), 40.0, CELLS))
+    result = found(SplitHead(moved, WAVE(moved), 20.0, CELLS))
     assert not result.ok
     assert {check.reason for check in result.checks} == {"needs control points that are what head.points says"}
 
 
 def test_a_dropped_point_is_refused():
-    with pytest.raises(ValueError, match="'points' must be what the control points were made from, 299 points"):
-        SplitHead(SPLIT.control_points[1:], SPLIT.values[1:], 40.0, CELLS)
+    with pytest.raises(ValueError, match="'points' must be what the control points were made from, 199 points"):
+        SplitHead(SPLIT.control_points[1:], SPLIT.values[1:], 20.0, CELLS)
 
 
 def test_a_dropped_cell_of_bare_points_shows_in_the_covering_radius():
     rule = points.fibonacci(300)
     keep = np.delete(np.arange(300), 150)
     holed = PointSet(rule.points[keep], covering_radius=rule.covering_bound())
-    assert refuted(SplitHead.from_target(WAVE, holed, 40.0)) == ("covering radius",)
+    assert refuted(SplitHead.from_target(WAVE, holed, 20.0)) == ("covering radius",)
 
 
 def test_a_split_head_of_another_concentration_is_a_right_head():
-    """The values do not depend on it: it is the head of 40.4, and every theorem holds for that one."""
-    assert found(changed(SPLIT, concentration=40.4)).ok
+    """The values do not depend on it: it is the head of 20.2, and every theorem holds for that one."""
+    assert found(changed(SPLIT, concentration=20.2)).ok
 
 
 def test_a_wrong_dimension_is_refused():
@@ -121,13 +121,13 @@ def test_a_false_remainder_is_refuted_and_a_true_one_is_not():
     bent = Target(lambda x: WAVE(x) + 0.01 * np.cos(9.0 * x[:, 0]), 2, lipschitz=3.0, sup_norm=1.1)
     for remainder, outcome in ((0.01, ()), (0.004, ("degree",))):
         stated = dataclasses.replace(bent, degree=3, remainder=remainder)
-        assert found(SplitHead.from_target(stated, CELLS, 40.0), stated).refuted == outcome
+        assert found(SplitHead.from_target(stated, CELLS, 20.0), stated).refuted == outcome
 
 
 def test_an_understated_covering_radius_is_refuted():
     rule = points.fibonacci(300)
     false = PointSet(rule.points, covering_radius=0.97 * rule.covering_bound())
-    assert refuted(SplitHead.from_target(WAVE, false, 40.0)) == ("covering radius",)
+    assert refuted(SplitHead.from_target(WAVE, false, 20.0)) == ("covering radius",)
 
 
 def test_an_overstated_exactness_is_refuted():

@@ -17,7 +17,7 @@ FILES = [
     path.relative_to(ROOT).with_suffix("") for path in ROOT.rglob("*.py") if "THEOREM = Theorem(" in path.read_text()
 ]
 CELLS, CENTROIDS = EqualMeasurePartition(2, 20), EqualMeasurePartition(2, 20, centers="centroid")
-SPREAD, RULE = points.fibonacci(20), points.gauss_product(2, 6)
+SPREAD, RULE, DESIGN = points.fibonacci(20), points.gauss_product(2, 6), points.spherical_design(2, 6)
 BARE = PointSet(points.uniform(7, 20, rng=0).points)
 
 
@@ -57,11 +57,14 @@ def test_a_proof_has_the_theorem_s_own_file_name(theorem):
         ("sharp-core", (CELLS, CENTROIDS)),
         ("sharp-core-centroid", (CENTROIDS,)),
         ("sharp-core-quadrature", (RULE,)),
+        ("sharp-core-smooth", (RULE,)),
+        ("sharp-split-smooth", (DESIGN,)),
         ("sharp-split", (CELLS, CENTROIDS, SPREAD, RULE)),
     ],
 )
 def test_what_control_points_must_be(name, enough):
-    for some in (CELLS, CENTROIDS, SPREAD, RULE, BARE, None):
+    enough += (DESIGN,) if RULE in enough else ()
+    for some in (CELLS, CENTROIDS, SPREAD, RULE, DESIGN, BARE, None):
         assert bool(THEOREMS[name].requires.lack(some)) == (some not in enough)
 
 

@@ -191,7 +191,7 @@ def test_moved_control_points_are_no_partition():
     partition = EqualMeasurePartition(2, 100)
     moved = SplitHead(partition.centers()[:, ::-1], target(partition.centers()), 20.0, partition)
     assert verdicts(validate(moved, target, n=300, worst_case=False)) == dict.fromkeys(
-        ("sharp-split-mean", "sharp-split-equal", "sharp-split"), "not applicable"
+        ("sharp-split-mean", "sharp-split-equal", "sharp-split-smooth", "sharp-split"), "not applicable"
     )
 
 
@@ -286,6 +286,36 @@ def test_constants_that_are_too_small_are_refuted(dim):
         assert 0.95 * target.lipschitz < slope.found <= quotient <= target.lipschitz * (1 + 1e-6)
         assert np.linalg.norm(target(size.at)) == pytest.approx(size.found, rel=1e-9)
         assert 0.5 * target.sup_norm < size.found <= target.sup_norm * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+def test_second_derivatives_that_are_understated_are_refuted_and_true_ones_are_not(dim):
+    pole = turned(dim)
+    true = Target(lambda x: np.stack([(x @ pole) ** 2, x[:, 0]], axis=1), dim, lipschitz=2.0, sup_norm=2.0)
+    for smoothness, expected in ((5.0**0.5, []), (1.9, ["second derivatives"])):
+        result = attempted(dataclasses.replace(true, smoothness=smoothness))
+        assert refuted(result) == expected
+        bent = claim(result, "second derivatives")
+        x, y = bent.at
+        c = (x + y) / np.linalg.norm(x + y)
+        change = np.linalg.norm(true(np.stack([x, y])).sum(axis=0) - 2.0 * true(c[None, :])[0])
+        half = 0.5 * sphere.distance(x[None, :], y)[0]
+        assert 1.97 < bent.found <= change / half**2 * (1.0 + 1e-9) <= 5.0**0.5
+
+
+def test_a_bound_of_second_derivatives_is_a_suspect_where_its_theorem_is_violated():
+    rule = points.gauss_product(2, 30)
+    target = Target(lambda x: x[:, 2] ** 2, 2, lipschitz=1.0, sup_norm=1.0, smoothness=2.0)
+    head = CoreHead.from_target(target, rule, 20.0)
+    assert verdicts(validate(head, target, n=500))["sharp-core-smooth"] == "holds"
+    result = validate(head, dataclasses.replace(target, smoothness=0.1), n=500)
+    check = next(check for check in result.checks if check.theorem == "sharp-core-smooth")
+    assert check.verdict == "violated"
+    assert check.suspects == ("second derivatives",)
+    assert verdicts(result)["sharp-core-quadrature"] == "holds"
+    silent = validate(head, dataclasses.replace(target, smoothness=None), n=500)
+    check = next(check for check in silent.checks if check.theorem == "sharp-core-smooth")
+    assert check.reason == "needs the target's bound of second derivatives (smoothness=)"
 
 
 def test_a_narrow_bump_in_many_dimensions_is_climbed():
@@ -406,7 +436,7 @@ def test_ok_needs_a_theorem_that_says_something():
     split = SplitHead.from_target(height, EqualMeasurePartition(2, 2), 1.0)
     for target in (height, dataclasses.replace(height, sup_norm=None)):
         silent = validate(split, target, n=500, worst_case=False)
-        assert set(verdicts(silent).values()) == {"vacuous"}
+        assert {v for name, v in verdicts(silent).items() if name != "sharp-split-smooth"} == {"vacuous"}
     unknown = Target(lambda x: x[:, 2], 2)
     assert not validate(SplitHead.from_target(unknown, EqualMeasurePartition(2, 9), 5.0), unknown, n=500).ok
 

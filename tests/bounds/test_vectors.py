@@ -90,6 +90,8 @@ def test_every_theorem_speaks_of_vectors():
     gauss = points.gauss_product(2, 20)
     field = targets.geomagnetic_vector()
     kinds[CoreHead] |= held_by(CoreHead.from_target(field, gauss, 20.0), field)
+    place = Target(lambda x: x, 2, lipschitz=1.0, sup_norm=1.0, smoothness=1.0, n_outputs=3)
+    kinds[CoreHead] |= held_by(CoreHead.from_target(place, gauss, 20.0), place)
     assert kinds[CoreHead] == {theorem.name for theorem in validated("core")}
     assert kinds[SplitHead] >= {"sharp-split-mean", "sharp-split-equal"}
     assert kinds[SplitHead] <= {theorem.name for theorem in validated("split")}

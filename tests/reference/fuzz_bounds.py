@@ -132,7 +132,7 @@ def call(name: str, rng: Rng) -> dict[str, Any]:
         needed |= {*stated.needs, "lipschitz"} if stated else set()
         needed = needed - {"radius"} | {"n"} if rng.random() < 0.5 else needed
     for parameter in parameters.values():
-        takers = [theorem.name for theorem in LADDER if parameter.name in theorem.options] or [None]
+        takers = [t.name for t in LADDER if parameter.name in (*t.options, *t.constants)] or [None]
         chance = 0.01 if arguments.get("theorem") not in takers else 0.3
         wanted = parameter.default is inspect.Parameter.empty or parameter.name in needed or rng.random() < chance
         if wanted and parameter.name not in {*arguments, "certified", "digits", "target", "points", "samples"}:

@@ -1,8 +1,9 @@
 """Moments of the terms of a head about centres of cells, and bounds of their change within the cells.
 
 The control point b_k has the exponent ``E_k = rate |c - b_k|^2`` at the centre c, for a softmax less the least one, and
-within a cell it changes by at most ``y_k = 2 rate q |c - b_k|``, q the largest chord from c to a point of the cell.
-Terms with ``E_k - y_k`` above a cut are left out.
+the weight ``w_k = e^-E_k``. Within a cell ``log w_k`` changes by at most ``y_k = 2 rate q |b_k - o|``, but for what is
+common to all k: q is the largest chord from c to a point of the cell, the origin o is the weighted mean of the control
+points, for plain sums c itself. Terms with ``E_k - y_k`` above a cut are left out.
 """
 
 from __future__ import annotations
@@ -16,29 +17,65 @@ from ..jit import njit, subroutine
 
 
 @subroutine
-def near_terms(
-    c: Float64, b: Float64, rate: float, chord: float, cut: float, shifted: bool, squares: Float64, near: Int64
-) -> tuple[int, float]:
-    """Write squared distances (n,) of control points (d, n), list those that are kept, and return count and shift."""
-    squares[:] = 0.0
+def write_squares(c: Float64, b: Float64, squares: Float64) -> None:
+    """Write the squared distances (n,) of control points (d, n)."""
+    for k in range(len(squares)):
+        squares[k] = 0.0
     for axis in range(len(b)):
-        row = b[axis]
+        here = c[axis]
         for k in range(len(squares)):
-            squares[k] += (row[k] - c[axis]) * (row[k] - c[axis])
-    least = squares.min() if shifted else 0.0
-    # E - y <= cut where (r - chord)^2 <= (cut / rate + least) + chord^2
-    reach = (chord + math.sqrt(chord * chord + cut / rate + least)) ** 2 if rate > 0.0 else math.inf
+            squares[k] += (b[axis, k] - here) * (b[axis, k] - here)
+
+
+@subroutine
+def list_below(squares: Float64, limit: float, near: Int64) -> int:
+    """List the control points with squared distances up to a limit, and return their number."""
     count = 0
     for k in range(len(squares)):
-        if squares[k] <= reach:
+        if squares[k] <= limit:
             near[count] = k
             count += 1
-    return count, least
+    return count
+
+
+@subroutine
+def list_near(
+    c: Float64, rows: Float64, squares: Float64, rate: float, chord: float, cut: float, normalize: bool,
+    near: Int64, weights: Float64, origin: Float64,
+) -> tuple[int, float, float]:  # fmt: skip
+    """List the terms that are kept with their weights, write the origin o; return count, shift and sum of weights."""
+    least, room, apart, total = 0.0, math.inf, 0.0, 1.0
+    for axis in range(len(c)):
+        origin[axis] = 0.0 if normalize else c[axis]
+    if normalize:
+        least, total = squares[0], 0.0
+        for k in range(len(squares)):
+            least = min(least, squares[k])
+    if rate > 0.0:
+        room = cut / rate + least
+    if normalize:
+        count = list_below(squares, room, near)
+        for j in range(count):
+            k = near[j]
+            w = math.exp(-rate * (squares[k] - least))
+            total += w
+            for axis in range(len(c)):
+                origin[axis] += w * rows[k, axis]
+        for axis in range(len(c)):
+            origin[axis] /= total
+            apart += (origin[axis] - c[axis]) * (origin[axis] - c[axis])
+        apart = math.sqrt(apart)
+    # |b - o| <= r + |o - c|, and E - y <= cut where (r - q)^2 <= room + q^2 + 2 q |o - c|
+    reach = chord + math.sqrt(chord * chord + 2.0 * chord * apart + room)
+    count = list_below(squares, reach * reach, near)
+    for j in range(count):
+        weights[j] = math.exp(-rate * (squares[near[j]] - least))
+    return count, least, total
 
 
 @subroutine
 def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
-    """Return ``w (e^y - 1)`` and ``w (e^y - 1 - y)`` for ``w = e^-exponent``, without overflow at large y."""
+    """Bound ``w (e^y - 1)`` and ``w (e^y - 1 - y)`` for ``w = e^-exponent``, without overflow at large y."""
     if y < 1e-2:
         return w * y * (1.0 + 0.51 * y), w * (0.5 * y * y) * (1.0 + 0.4 * y)
     first = math.exp(y - exponent) - w
@@ -47,111 +84,95 @@ def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
 
 @njit
 def local_moments(
-    x: Float64, chords: Float64, b: Float64, values: Float64, rate: float, normalize: bool, cut: float,
-    slopes: Float64, drifts: Float64, rests: Float64, growths: Float64,
+    x: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float, normalize: bool, cut: float,
+    slopes: Float64, origins: Float64, rests: Float64, growths: Float64,
 ) -> None:  # fmt: skip
-    """Write the moments of 6.3 for cells with centres x (m, d): G (m, p, d), beta (m, d), S (m,) and Z (m,).
+    """Write the moments of 6.5 for cells with centres x (m, d): G (m, p, d), o (m, d), S (m,) and Z (m,).
 
-    b (d, n) and values (n, p). With weights w_k, which sum to 1 if `normalize`, and terms ``a_k = v_k - h`` (v_k for
-    plain sums): ``G = 2 rate sum w a (b - c)``, ``beta = sum w (b - c)``, ``S = sum w |a| (e^y - 1 - y)`` and
-    ``Z = sum w (e^y - 1 - y)``.
+    b (d, n), the same as rows (n, d), and values (n, p). With weights that sum to 1 if `normalize`, and terms
+    ``a_k = v_k - h`` (v_k for plain sums): ``G = 2 rate sum w a (b - o)``, ``S = sum w |a| (e^y - 1 - y)``
+    and ``Z = sum w (e^y - 1 - y)``.
     """
     d, n = b.shape
     p = values.shape[1]
     squares, near, weights = np.empty(n), np.empty(n, np.int64), np.empty(n)
-    mean, step, rows = np.empty(p), np.empty(d), np.ascontiguousarray(b.T)
+    mean, step = np.empty(p), np.empty(d)
     for i in range(len(x)):
-        c, chord = x[i], chords[i]
-        count, least = near_terms(c, b, rate, chord, cut, normalize, squares, near)
-        # Step 1: the head at the centre
-        mean[:] = 0.0
-        total = 0.0
-        for j in range(count):
-            k = near[j]
-            weights[j] = math.exp(-rate * (squares[k] - least))
-            total += weights[j]
-            for r in range(p):
-                mean[r] += weights[j] * values[k, r]
+        # Step 1: the weights, and the head at the centre
+        write_squares(x[i], b, squares)
+        count, least, total = list_near(
+            x[i], rows, squares, rate, chords[i], cut, normalize, near, weights, origins[i]
+        )  # fmt: skip
+        for r in range(p):
+            mean[r] = 0.0
+            for axis in range(d):
+                slopes[i, r, axis] = 0.0
         if normalize:
-            mean /= total
-        else:
-            mean[:] = 0.0
-            total = 1.0
+            for j in range(count):
+                for r in range(p):
+                    mean[r] += weights[j] / total * values[near[j], r]
         # Step 2: moments of the terms
-        slopes[i] = 0.0
-        drifts[i] = 0.0
         rest = growth = 0.0
         for j in range(count):
-            k = near[j]
-            w = weights[j]
-            _, second = grown(w, rate * (squares[k] - least), 2.0 * rate * chord * math.sqrt(squares[k]))
+            k, w = near[j], weights[j]
+            distance = 0.0
             for axis in range(d):
-                step[axis] = w * (rows[k, axis] - c[axis])
-                drifts[i, axis] += step[axis]
+                step[axis] = rows[k, axis] - origins[i, axis]
+                distance += step[axis] * step[axis]
+            y = 2.0 * rate * chords[i] * math.sqrt(distance)
+            _, second = grown(w, rate * (squares[k] - least), y)
             size = 0.0
             for r in range(p):
                 a = values[k, r] - mean[r]
                 size += a * a
                 for axis in range(d):
-                    slopes[i, r, axis] += a * step[axis]
+                    slopes[i, r, axis] += 2.0 * rate / total * w * a * step[axis]
             rest += second * math.sqrt(size)
             growth += second
-        slopes[i] *= 2.0 * rate / total
-        drifts[i] /= total
         rests[i], growths[i] = rest / total, growth / total
 
 
 @njit
 def angle_moments(
-    x: Float64, chords: Float64, radii: Float64, b: Float64, rate: float, cut: float,
-    means: Float64, slopes: Float64, turns: Float64, drifts: Float64, rests: Float64,
+    x: Float64, chords: Float64, radii: Float64, b: Float64, rows: Float64, rate: float, cut: float,
+    means: Float64, slopes: Float64, turns: Float64, rests: Float64,
 ) -> None:  # fmt: skip
-    """Write the moments of 6.3 for the mean angle W: W (m,), G (m, d), e (m, d), beta (m, d) and the rest (m,).
+    """Write the moments of 6.5 for the mean angle W: W (m,), G (m, d), e (m, d) and the rest (m,).
 
-    ``radii`` are the angular radii of the cells. ``G = 2 rate sum w (theta - W)(b - c)``, e the mean of the unit
-    tangent vectors towards b_k, and the rest is ``sum w [|theta - W| (e^y - 1 - y) + delta (e^y - 1) + q]``, q a bound
-    of what the angle grows by beyond its linear part.
+    ``radii`` are the angular radii delta of the cells. ``G = 2 rate sum w (theta - W)(b - o)``, e is the mean of the
+    unit tangent vectors towards b_k, and the rest is ``sum w [|theta - W| (e^y - 1 - y) + delta (e^y - 1) + q]``, q a
+    bound of what the angle grows by beyond its linear part.
     """
     d, n = b.shape
     squares, near, weights = np.empty(n), np.empty(n, np.int64), np.empty(n)
-    angles, rows = np.empty(n), np.ascontiguousarray(b.T)
+    angles, origin = np.empty(n), np.empty(d)
     for i in range(len(x)):
         c, delta = x[i], radii[i]
-        count, least = near_terms(c, b, rate, chords[i], cut, True, squares, near)
-        # Step 1: the mean angle at the centre
-        total = mean = 0.0
+        # Step 1: the weights, and the mean angle at the centre
+        write_squares(c, b, squares)
+        count, least, total = list_near(c, rows, squares, rate, chords[i], cut, True, near, weights, origin)
+        mean = 0.0
         for j in range(count):
-            k = near[j]
-            weights[j] = math.exp(-rate * (squares[k] - least))
-            angles[j] = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(squares[k])))
-            total += weights[j]
+            angles[j] = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(squares[near[j]])))
             mean += weights[j] * angles[j]
         mean /= total
         # Step 2: moments of the terms
-        slopes[i] = 0.0
-        turns[i] = 0.0
-        drifts[i] = 0.0
+        for axis in range(d):
+            slopes[i, axis] = turns[i, axis] = 0.0
         rest = 0.0
         for j in range(count):
-            k = near[j]
-            w, theta = weights[j], angles[j]
-            y = 2.0 * rate * chords[i] * math.sqrt(squares[k])
-            first, second = grown(w, rate * (squares[k] - least), y)
-            sine = math.sin(theta)
-            bend = 2.0 * delta
-            if theta > delta:
-                bend = min(bend, 0.5 * delta * delta * max(0.0, 1.0 / math.tan(theta - delta)))
-            inner = 1.0 - 0.5 * squares[k]
+            k, w, theta = near[j], weights[j], angles[j]
+            distance, sine, inner = 0.0, math.sin(theta), 1.0 - 0.5 * squares[k]
             for axis in range(d):
-                step = rows[k, axis] - c[axis]
-                slopes[i, axis] += w * (theta - mean) * step
-                drifts[i, axis] += w * step
+                step = rows[k, axis] - origin[axis]
+                distance += step * step
+                slopes[i, axis] += 2.0 * rate / total * w * (theta - mean) * step
                 if sine > 1e-12:
-                    turns[i, axis] += w * (rows[k, axis] - inner * c[axis]) / sine
-            if sine <= 1e-12:
-                bend = 2.0 * delta
+                    turns[i, axis] += w / total * (rows[k, axis] - inner * c[axis]) / sine
+            bend = 2.0 * delta
+            if theta > delta and sine > 1e-12:
+                bend = min(bend, 0.5 * delta * delta * max(0.0, 1.0 / math.tan(theta - delta)))
+            y = 2.0 * rate * chords[i] * math.sqrt(distance)
+            first, second = grown(w, rate * (squares[k] - least), y)
             rest += second * abs(theta - mean) + delta * first + w * bend
-        slopes[i] *= 2.0 * rate / total
-        turns[i] /= total
-        drifts[i] /= total
         means[i], rests[i] = mean, rest / total

@@ -20,6 +20,7 @@ from .checkpoint import fingerprint, kept
 from .function import known
 from .heads import HeadError
 from .search import Error, Options, State, prove, shown
+from .symmetry import Subspace
 
 _SPACING = 0.25
 """Radius of the first cells at least, as a share of that of caps with the measure of a control point's share."""
@@ -45,7 +46,15 @@ def certified_head(
         return replace(measured, certificate=Certificate(math.inf, function, math.inf))
     problem = HeadError.of(head, function)
     digest = fingerprint(problem.b, problem.values, head.concentration, head.family, function.target.name or "")
-    found = _certified(problem, measured, error, function.remainder, digest, task)
+    axes = function.target.axes
+    few = None if axes is None else Subspace.of(np.concatenate([axes, problem.b]))
+    if few is not None:
+        function = replace(
+            function, target=few.restricted(function.target),
+            value_error=function.value_error + function.slope * few.deviation**function.exponent,
+        )  # fmt: skip
+        problem = replace(problem, function=function, b=problem.b @ few.basis, deviation=few.deviation)
+    found = _certified(problem, measured, error, function.remainder, digest, task, few)
     assert found.certificate is not None
     return replace(found, certificate=replace(found.certificate, constants=function.constants))
 
@@ -54,20 +63,21 @@ def certified_angle(
     rows: Float64, concentration: float, measured: ErrorInterval, error: Callable[[Float64], Float64], task: Task
 ) -> ErrorInterval:
     """Prove an upper bound of the mean angle W to control points (n, dim+1)."""
-    digest = fingerprint(rows, concentration, "W")
-    return _certified(MeanAngle(rows, concentration), measured, error, 0.0, digest, task)
+    few = Subspace.of(rows)
+    problem = MeanAngle(rows if few is None else rows @ few.basis, concentration)
+    return _certified(problem, measured, error, 0.0, fingerprint(rows, concentration, "W"), task, few)
 
 
 def _certified(
     problem: MeanAngle | HeadError, measured: ErrorInterval, error: Callable[[Float64], Float64], remainder: float,
-    digest: str, task: Task,
+    digest: str, task: Task, few: Subspace | None,
 ) -> ErrorInterval:  # fmt: skip
     """Prove an upper bound of an error from the largest one measured; a larger one that is met replaces it."""
     n, columns = problem.b.shape
     least = _SPACING * float(special.cap_angle(columns - 1, -math.log(n)))
-    state = State(measured.lower, measured.at, task.slack)
+    state = State(measured.lower, measured.at if few is None else few.inward(measured.at), task.slack)
     digest = fingerprint(digest, task.slack, measured.lower, measured.at)
-    climb = partial(_climb, error)
+    climb = partial(_climb, error if few is None else lambda y: error(few.outward(y)))
     with kept(task.checkpoint, digest, state) as save, shown(task.progress) as show:
 
         def report(state: State) -> None:
@@ -77,7 +87,8 @@ def _certified(
         options = Options(task.max_evaluations, task.workers, report)
         checked: Error = problem
         certificate = prove(checked, state, climb, least, remainder, options)
-    return ErrorInterval(state.lower, certificate.upper, state.at, certificate)
+    at = state.at if few is None else few.outward(state.at)
+    return ErrorInterval(state.lower, certificate.upper, at, certificate)
 
 
 def _climb(error: Callable[[Float64], Float64], x: Float64, value: float) -> ErrorInterval:

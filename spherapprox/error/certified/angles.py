@@ -23,6 +23,7 @@ class MeanAngle:
     b: Float64
     concentration: float
     unit: float = 1.0
+    ceiling: float = math.pi
 
     @cached_property
     def columns(self) -> Float64:
@@ -46,17 +47,15 @@ class MeanAngle:
         """Tell which cells pass Taylor's test for W."""
         n, d = x.shape
         chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
-        means, rests, slopes, turns, drifts = np.empty(n), np.empty(n), *np.empty((3, n, d))
+        means, rests, slopes, turns = np.empty(n), np.empty(n), np.empty((n, d)), np.empty((n, d))
         load("spherapprox._kernels.error.moments").angle_moments(
-            x, chords, radii, self.columns, 0.5 * self.concentration, cut(len(self.b), self.concentration),
-            means, slopes, turns, drifts, rests,
+            x, chords, radii, self.columns, self.b, 0.5 * self.concentration, cut(len(self.b), self.concentration),
+            means, slopes, turns, rests,
         )  # fmt: skip
-        # 6.3 (W)
+        # 6.5 (W)
         radial = np.einsum("nd,nd->n", slopes, x)
         tangent = slopes - radial[:, None] * x
         first = radii * np.linalg.norm(tangent - turns, axis=1) + radii**3 / 6.0 * np.linalg.norm(tangent, axis=1)
-        with np.errstate(over="ignore"):
-            factor = np.exp(self.concentration * chords * np.linalg.norm(drifts, axis=1))
-            change = factor * (first + (1.0 - np.cos(radii)) * np.abs(radial) + rests) * (1.0 + 1e-9)
+        change = (first + (1.0 - np.cos(radii)) * np.abs(radial) + rests) * (1.0 + 1e-9)
         upper = np.maximum(errors, means) + rounding + change + OMITTED * math.pi
         return Passes(np.zeros(n, dtype=bool), np.asarray(upper <= bound))

@@ -26,7 +26,7 @@ class Function:
 
     ``|f| <= size``, ``|f(x) - f(y)| <= slope theta^exponent``; `curvature` and `third` bound second and third
     derivatives along geodesics (inf: unknown), `value_error` the error of computed values; `constants` are the origins
-    of the target's constants among these.
+    of the target's constants among these. Where f has a remainder and no modulus of its own, they are those of p.
     """
 
     target: Target
@@ -47,12 +47,12 @@ class Function:
     def change(self, radii: Float64) -> Float64:
         """Bound the change of f within angles."""
         slopes = np.full(len(radii), math.inf) if self.slope == math.inf else self.slope * radii**self.exponent
-        return np.minimum(slopes, 2.0 * self.size)
+        return np.minimum(slopes, 2.0 * (self.size + self.remainder))
 
     def gradients(self, x: Float64, frames: Float64) -> tuple[Float64, float]:
         """Return derivatives (n, p, m) along orthonormal tangent vectors (n, m, d), and a bound of each row's error."""
-        noise = self.value_error + 2e-16 * self.size
-        # 6.3, slopes by differences: noise/t and the smaller of H t/2 and T t^2/6
+        noise = self.value_error + self.remainder + 2e-16 * self.size
+        # 6.5, slopes by differences: noise/t and the smaller of H t/2 and T t^2/6
         steps = 2.0 * math.sqrt(_ratio(noise, self.curvature)), (3.0 * _ratio(noise, self.third)) ** (1.0 / 3.0)
         errors = {
             t: noise / t + min(0.5 * self.curvature * t, self.third * t * t / 6.0) for t in steps if 0.0 < t < 0.1
@@ -83,12 +83,13 @@ def known(target: object) -> Function | str:
         for name in ("lipschitz", "smoothness", "third_derivative")
     }
     bounds, exponent = dict(stated), target.exponent
-    if target.degree is not None and target.remainder == 0.0:
+    if target.degree is not None and (target.remainder == 0.0 or target.lipschitz is None):
         # Bernstein's inequality along great circles
+        largest = size + target.remainder
         for power, name in enumerate(bounds, 1):
-            if float(target.degree) ** power * size <= bounds[name] or (power == 1 and exponent < 1.0):
-                bounds[name] = float(target.degree) ** power * size
-                exponent = 1.0 if power == 1 else exponent
+            bernstein = float(target.degree) ** power * largest
+            if bernstein <= bounds[name] or (power == 1 and exponent < 1.0) or target.remainder > 0.0:
+                bounds[name], exponent = bernstein, 1.0 if power == 1 else exponent
     entered = {name for name in bounds if bounds[name] == stated[name] < math.inf}
     entered |= {name for name in ("sup_norm", "degree") if getattr(target, name) is not None}
     entered |= {"remainder"} if target.remainder else set()

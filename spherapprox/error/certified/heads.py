@@ -34,20 +34,23 @@ class HeadError:
     concentration: float
     normalize: bool
     unit: float
+    deviation: float = 0.0
+    """Largest distance of b from the true control points."""
 
     @classmethod
     def of(cls, head: Any, function: Function) -> HeadError:
         """Return the error of a head on a target of which enough is known."""
         values = head.values.reshape(len(head), -1).astype(np.float64)
         # a power of 2, so that values divided by it keep their digits
-        unit = math.ldexp(1.0, math.frexp(max(float(np.abs(values).max()), function.size))[1])
+        unit = math.ldexp(1.0, min(math.frexp(max(float(np.abs(values).max()), function.size))[1], 1023))
         rows = head.control_points.astype(np.float64)
         return cls(function, rows, values / unit, head.concentration, head.family == "split", unit)
 
     @cached_property
-    def columns(self) -> Float64:
-        """Control points with a coordinate in each row, (d, N)."""
-        return np.ascontiguousarray(self.b.T)
+    def terms(self) -> taylor.Terms:
+        """The terms as Taylor's test takes them."""
+        columns = np.ascontiguousarray(self.b.T)
+        return taylor.Terms(self.b, columns, self.values, self.concentration, self.normalize)
 
     @cached_property
     def total(self) -> float:
@@ -55,12 +58,18 @@ class HeadError:
         sizes = np.linalg.norm(self.values, axis=1)
         return float(sizes.max() if self.normalize else sizes.sum()) * (1.0 + 1e-12)
 
+    @property
+    def ceiling(self) -> float:
+        """Bound of the error everywhere."""
+        return (self.total + self.function.size / self.unit) * (1.0 + 1e-12)
+
     def sums(self, x: Float64) -> tuple[Float64, Float64, float]:
         """Return the head (n, p), the logarithm of its denominator (n,), 0 for core heads, and the relative error."""
         problem = Problem(x, self.b, 0.5 * self.concentration, np.dtype(np.float64), self.values, self.normalize)
         partial, plan = evaluated(problem, Wish("auto", _RTOL, 1), True)
-        # 6.3, rounding: the lengths of the centres are off by a rounding
-        error = plan.rtol + 4e-16 * min(2.0 * self.concentration, 745.0)
+        # 6.5, rounding: the lengths of the centres are off by a rounding
+        exponent = min(2.0 * self.concentration, 745.0)
+        error = plan.rtol + 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * exponent)
         log_scale = -0.5 * self.concentration * partial.shift
         if not self.normalize:
             return partial.numerators * np.exp(log_scale)[:, None], np.zeros(len(x)), error
@@ -90,7 +99,7 @@ class HeadError:
         if found is None:
             return None
         degree, log_tail = found
-        # 6.3, rounding: rows of other lengths have kernels of other concentrations
+        # 6.5, rounding: rows of other lengths have kernels of other concentrations
         defect = float(np.abs(np.linalg.norm(self.b, axis=1) - 1.0).max())
         log_tail += 2.0 * defect * (self.concentration + 2.0 * (degree + d)) + 1e-6
         degree = degree + function.degree if self.normalize else max(degree, function.degree)
@@ -117,8 +126,8 @@ class HeadError:
         """Tell which cells pass Taylor's test."""
         frames = taylor.frames_at(x)  # (n, m, d)
         sizes = errors + self.function.size / self.unit
-        found = taylor.moments(x, radii, frames, self.columns, self.values, self.concentration, self.normalize, sizes)
-        # 6.3 (T): the target by its modulus, or by its slope at the centre
+        found = taylor.moments(x, radii, frames, self.terms, sizes)
+        # 6.5 (T): the target by its modulus, or by its slope at the centre
         base = errors + found.rest + taylor.OMITTED * self.total
         with np.errstate(over="ignore", invalid="ignore"):
             upper = base + found.first_order(radii) + self.function.change(radii) / self.unit * (1.0 + 1e-12)
@@ -129,7 +138,7 @@ class HeadError:
                 upper[rows] = np.fmin(upper[rows], (base + bend)[rows] + linear)
             passed = upper <= bound
             if riesz is not None and self.normalize:
-                # 6.3 (RT): |f - h| d + B |dbar - d| <= B dbar over the cell
+                # 6.5 (RT): |f - h| d + B |dbar - d| <= B dbar over the cell
                 top = log_sums + found.log_growth + np.log((upper + bound) / (2.0 * bound))
                 passed &= top <= riesz.log_scale - 1e-9
         return np.asarray(passed)

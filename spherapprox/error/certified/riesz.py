@@ -16,7 +16,7 @@ _MOST_DEGREE = 200_000
 
 @dataclass(frozen=True)
 class Riesz:
-    """The test of 6.3 (R) in units of the constant that stands for the denominator.
+    """The test of 6.5 (R) in units of the constant that stands for the denominator.
 
     `degree` is that of the polynomials, `tail` what they leave out, eta / dbar, `log_scale` is log dbar, 0 for core
     heads, whose denominator is 1, and `room` what the tail may add to the bound.
@@ -38,7 +38,7 @@ class Riesz:
         ratios = np.exp(np.minimum(log_sums - self.log_scale, 700.0))  # (n,)
         sizes = ratios * errors + bound * np.abs(1.0 - ratios) + rounding * ratios * (errors + bound)
         cosines = np.cos(np.minimum(self.degree * radii, 0.5 * math.pi)) - 1e-15
-        # 6.3 (R), and the share of the tail in the bound, 2 eta / d over the cell
+        # 6.5 (R), and the share of the tail in the bound, 2 eta / d over the cell
         least = 0.99 * ratios * np.exp(-fall)
         return (sizes + self.tail < (bound + self.tail) * cosines) & (self.room * least >= 2.0 * self.tail)
 

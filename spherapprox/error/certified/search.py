@@ -50,6 +50,10 @@ class Error(Protocol):
     def unit(self) -> float:
         """The unit."""
 
+    @property
+    def ceiling(self) -> float:
+        """Bound of the error everywhere, by the triangle inequality."""
+
     def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
         """Return errors and the logarithms of denominators at points, and a bound of the errors' errors."""
 
@@ -113,11 +117,24 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
             return _attempt(error, state, climb, least, remainder, allowed, options, reason)
         except _TooMany as stop:
             reason = reason or str(stop)
-            if last:
-                return Certificate(math.inf, reason, math.inf, evaluations=state.evaluations)
-            state.slack, state.spent, state.todo = min(GROWTH * state.slack, LARGEST), state.evaluations, None
-            if options.max_evaluations - state.spent < 1000:
-                return Certificate(math.inf, reason, math.inf, evaluations=state.evaluations)
+            slack, state.spent, state.todo = GROWTH * state.slack, state.evaluations, None
+            if last or (1.0 + slack) * state.lower >= error.ceiling * error.unit:
+                upper = error.ceiling * error.unit
+                slack = upper / state.lower - 1.0 if state.lower > 0.0 else math.inf
+                return Certificate(upper, reason, slack, evaluations=state.evaluations)
+            state.slack = slack
+
+
+def proves(error: Error, bound: float, at: Float64, least: float, options: Options) -> bool:
+    """Tell whether an error is proven to be at most ``1.001 bound``, in its unit; `at` is any point."""
+    state = State(bound / 1.05, at, 0.05)
+    rounding = error.errors(at[None, :])[2]
+    try:
+        riesz = error.riesz(bound, 1e-3 * bound, Cells.cover(len(at) - 1, 3).located()[0])
+        _branch(error, state, riesz, bound, rounding, least, options.max_evaluations, options)
+    except (_Exceeded, _TooMany):
+        return False
+    return True
 
 
 def _attempt(
@@ -212,6 +229,7 @@ def _require(state: State, cells: float, allowed: float, dim: int) -> None:
         raise _TooMany(
             f"{state.evaluations + cells:.2g} evaluations on S^{dim} would be needed at least for the slack "
             f"{state.slack:g}: allow more (max_evaluations) or a larger slack"
+            + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
         )
 
 

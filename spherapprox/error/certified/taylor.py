@@ -20,27 +20,26 @@ _LIFT = 1.0 + 1e-9
 
 @dataclass(frozen=True)
 class Moments:
-    """What 6.3 (T) takes of a head in cells: the bounds of its changes but for the first-order ones.
+    """What 6.5 (T) takes of a head in cells.
 
     `along` (n, p, m) are its derivatives along the frame at the centre, `steep` (n,) their size, `rest` (n,) bounds all
-    changes of second order, `factor` (n,) and `defect` (n,) what the denominator does to first-order terms, and
-    `log_growth` (n,) the logarithm of what the denominator grows by.
+    changes of second order but `defect` (n,) times the first-order one, and `log_growth` (n,) is the logarithm of what
+    the denominator grows by at most.
     """
 
     along: Float64
     steep: Float64
     rest: Float64
-    factor: Float64
     defect: Float64
     log_growth: Float64
 
     def first_order(self, radii: Float64) -> Float64:
         """Bound the head's change of first order over caps."""
-        return self.factor * np.sin(np.minimum(radii, 0.5 * math.pi)) * self.steep * _LIFT
+        return np.sin(np.minimum(radii, 0.5 * math.pi)) * self.steep * _LIFT
 
     def bend(self, radii: Float64) -> Float64:
-        """Bound how far the first-order term is from the derivative times the angle."""
-        return (radii * self.defect + self.factor * radii**3 / 6.0) * self.steep * _LIFT
+        """Bound how far the first-order change is from the derivative times the angle."""
+        return (radii * self.defect + radii**3 / 6.0) * self.steep * _LIFT
 
 
 def cut(count: int, concentration: float) -> float:
@@ -48,30 +47,37 @@ def cut(count: int, concentration: float) -> float:
     return CUT + math.log(count) + math.log1p(concentration)
 
 
-def moments(
-    x: Float64, radii: Float64, frames: Float64, b: Float64, values: Float64, concentration: float, normalize: bool,
-    sizes: Float64,
-) -> Moments:  # fmt: skip
-    """Return the moments of a head in cells about x (n, d), over b (d, N); `sizes` (n,) bound |h| at the centres."""
-    n, p, d = len(x), values.shape[1], x.shape[1]
-    chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
-    slopes, drifts, rests, growths = np.empty((n, p, d)), np.empty((n, d)), np.empty(n), np.empty(n)
+@dataclass(frozen=True)
+class Terms:
+    """The terms of a head: control points as rows (N, d) and as columns (d, N), and values (N, p)."""
+
+    rows: Float64
+    columns: Float64
+    values: Float64
+    concentration: float
+    normalize: bool
+
+
+def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Float64) -> Moments:
+    """Return the moments of a head in cells about x (n, d) with frames (n, m, d); `sizes` (n,) bound |h| there."""
+    n, p, d, concentration = len(x), terms.values.shape[1], x.shape[1], terms.concentration
+    chords, sag = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12), 1.0 - np.cos(radii)
+    slopes, origins, rests, growths = np.empty((n, p, d)), np.empty((n, d)), np.empty(n), np.empty(n)
     load("spherapprox._kernels.error.moments").local_moments(
-        x, chords, b, values, 0.5 * concentration, normalize, cut(len(values), concentration),
-        slopes, drifts, rests, growths,
+        x, chords, terms.columns, terms.rows, terms.values, 0.5 * concentration, terms.normalize,
+        cut(len(terms.rows), concentration), slopes, origins, rests, growths,
     )  # fmt: skip
     along = np.einsum("npd,nmd->npm", slopes, frames)
     steep = np.linalg.norm(along.reshape(n, -1), axis=1)
-    radial = np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1)
-    second = (1.0 - np.cos(radii)) * radial + rests
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not normalize:
-            lost = -np.expm1(-concentration * (1.0 - np.cos(radii)))  # 1 - kappa
-            return Moments(along, steep, (second + lost * sizes) * _LIFT, np.ones(n), lost, np.zeros(n))
-        turn = concentration * chords * np.linalg.norm(drifts, axis=1)
-        factor = np.exp(turn)
-        defect = np.maximum(turn + growths, np.expm1(turn))
-        return Moments(along, steep, factor * second * _LIFT, factor, defect, turn + np.log1p(growths))
+    rest = (sag * np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1) + rests) * _LIFT
+    if not terms.normalize:
+        lost = -np.expm1(-concentration * sag)  # 1 - kappa
+        return Moments(along, steep, rest + lost * sizes * _LIFT, lost, np.zeros(n))
+    # <y - c, o> for points y of the cell
+    across = np.linalg.norm(np.einsum("nd,nmd->nm", origins, frames), axis=1)
+    back = np.maximum(-np.einsum("nd,nd->n", origins, x), 0.0)
+    log_growth = concentration * (np.sin(np.minimum(radii, 0.5 * math.pi)) * across + sag * back)
+    return Moments(along, steep, rest, growths * _LIFT, log_growth * _LIFT + np.log1p(growths))
 
 
 def frames_at(x: Float64) -> Float64:

@@ -8,6 +8,7 @@ import pytest
 
 from bounds import prefix_length
 from bounds.api import PREFIX_LENGTH
+from bounds.theorems import THEOREMS
 
 PRINTED = {"covering": "greedy", "ragozin": 1.0, "harmonic": 1.0, "slack": 0.0}
 BEST = {"covering": "best"}
@@ -20,7 +21,8 @@ def lies_inside(bound):
 @pytest.mark.parametrize(("dim", "eps"), [(1, 0.1), (2, 1e-6), (8, 0.1), (16, 0.5), (300, 0.3)])
 @pytest.mark.parametrize("theorem", PREFIX_LENGTH)
 def test_float64_lies_in_the_enclosure(theorem, dim, eps):
-    bound = prefix_length(eps, dim=dim, theorem=theorem, certified=True)
+    bend = {"smoothness": 1.0} if "smoothness" in THEOREMS[theorem].constants else {}
+    bound = prefix_length(eps, dim=dim, theorem=theorem, certified=True, **bend)
     assert lies_inside(bound)
     if math.isfinite(bound.log):
         assert bound.enclosure.width <= 1e-11 * max(1.0, abs(bound.log))
@@ -69,6 +71,12 @@ TABLE = [
     (2, 0.1, "sharp-split-pack", "3.38", {"concentration": 800.0}),
     (8, 0.1, "sharp-core-quadrature", "15.1", {}),
     (16, 0.1, "sharp-core-quadrature", "30.3", {}),
+    (2, 0.1, "sharp-core-smooth", "2.18", {"smoothness": 1.0}),
+    (8, 0.1, "sharp-core-smooth", "9.28", {"smoothness": 1.0}),
+    (8, 0.01, "sharp-core-smooth", "13.75", {"smoothness": 1.0}),
+    (16, 0.01, "sharp-core-smooth", "27.53", {"smoothness": 1.0}),
+    (8, 0.01, "lower-smooth", "6.47", {"smoothness": 1.0}),
+    (16, 0.1, "lower-smooth", "4.58", {"smoothness": 1.0}),
     (8, 0.1, "lower-any", "4.99", {}),
     (16, 0.1, "lower-any", "10.40", {}),
     (8, 0.1, "lower-continuous", "6.12", {}),

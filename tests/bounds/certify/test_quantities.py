@@ -20,6 +20,7 @@ from bounds._problem import Problem
 from bounds.api import PREFIX_LENGTH
 from bounds.certify import CertificationError, Enclosure, certified
 from bounds.covering import METHODS, TABLE, covering_bound
+from bounds.theorems import THEOREMS
 from spherapprox import special
 from spherapprox.vmf import VonMisesFisher
 
@@ -221,6 +222,8 @@ def problems(seed, count):
                 options["concentration"] = (
                     dim * 10.0 ** pick.uniform(-1, 3) / min(eps, 1.0) ** (2 / options["exponent"])
                 )
+            if "smoothness" in THEOREMS[name].constants:
+                options |= {"exponent": 1.0, "second_derivative": options["lipschitz"] * 10.0 ** pick.uniform(-2, 3)}
             if name in ("sharp-core-spectral", "sharp-core-interpolation"):
                 options |= pick.choice([{}, {"degree": 12}, {"smoothness": dim / 2 + 1.5}])
             yield name, Problem.checked(eps * options["lipschitz"], dim, **options)
@@ -239,10 +242,12 @@ def test_float64_results_lie_in_their_enclosures_over_all_options():
 
 
 @pytest.mark.parametrize(
-    "theorem", ["thesis-core", "sharp-core", "sharp-split-equal", "sharp-core-quadrature", "lower"]
-)
+    "theorem",
+    ["thesis-core", "sharp-core", "sharp-split-equal", "sharp-core-quadrature", "sharp-core-smooth", "lower",
+     "lower-smooth"],
+)  # fmt: skip
 def test_more_digits_lie_inside_fewer(theorem):
-    problem = Problem.checked(0.3, 8)
+    problem = Problem.checked(0.3, 8, second_derivative=1.0)
     bound = PREFIX_LENGTH[theorem](problem)
     coarse, fine = certified(bound, problem), certified(bound, problem, digits=25)
     assert coarse.contains(fine)
@@ -263,10 +268,17 @@ def test_a_radius_that_is_no_root_cannot_be_certified(theorem, factor):
 
 
 @pytest.mark.parametrize(
-    "theorem", ["sharp-core-quadrature", "sharp-core-spectral", "sharp-core-interpolation", "sharp-core-rank"]
+    "theorem",
+    [
+        "sharp-core-quadrature",
+        "sharp-core-smooth",
+        "sharp-core-spectral",
+        "sharp-core-interpolation",
+        "sharp-core-rank",
+    ],
 )
 def test_a_degree_too_low_cannot_be_certified(theorem):
-    problem = Problem.checked(0.1, 4)
+    problem = Problem.checked(0.1, 4, second_derivative=1.0)
     bound = PREFIX_LENGTH[theorem](problem)
     lower = {"degree": 4.0, "tail degree": 4.0, "exactness": 8.0}
     wrong = dataclasses.replace(

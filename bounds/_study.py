@@ -55,6 +55,8 @@ class Row:
         The hypotheses of the thesis that fail.
     mean_error : float
         The mean of the errors over the sphere, at a random sample.
+    upper : float or None
+        Proven: no error of this head is larger. None where no proof was asked for, or would take too long.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Row:
     thesis_log10_n: float | None
     thesis_needs: str
     mean_error: float
+    upper: float | None = None
 
     @property
     def bound(self) -> float | None:
@@ -194,8 +197,8 @@ class Study:
         Returns
         -------
         str
-            A line for each row, below two for the headers; "by" is how lambda was chosen, "% of sup" the error's share
-            of the sup norm, "core", "equal" and "nearest" are bounds.
+            A line for each row, below two for the headers; "by" is how lambda was chosen, "proven" an upper bound of
+            the error, "% of sup" the error's share of the sup norm, "core", "equal" and "nearest" are bounds.
 
         Examples
         --------
@@ -242,7 +245,7 @@ class Study:
 
 
 _COLUMNS = (
-    "N", "head", "by", "lambda", "error", "mean", "% of sup", "core", "equal", "nearest", "floor*", "checks",
+    "N", "head", "by", "lambda", "error", "proven", "mean", "% of sup", "core", "equal", "nearest", "floor*", "checks",
     "thesis lambda, N",
 )  # fmt: skip
 _WORDS = ("head", "by", "checks", "thesis lambda, N")
@@ -257,8 +260,9 @@ def _cells(row: Row) -> tuple[str, ...]:
         thesis = f"{show(row.thesis_concentration)}, {format_log10(row.thesis_log10_n)}"
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
-        str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.mean_error), show(percent),
-        show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split), show(row.floor), row.verdict, thesis,
+        str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.upper),
+        show(row.mean_error), show(percent), show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split),
+        show(row.floor), row.verdict, thesis,
     )  # fmt: skip
 
 

@@ -30,7 +30,8 @@ floor*   no method that samples at N points can promise less for every target of
 thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1"""
 _MEASURED = """\
 by       how lambda was chosen: theory, by the least bound; best, by the least error; mean, by the least mean error
-error    the largest found; mean, the mean over the sphere, at a random sample"""
+error    the largest found; mean, the mean over the sphere, at a random sample
+proven   no error of this head is larger, by a proof; empty where it would take long (on S^2 for lambda > 500)"""
 
 
 def _choice(text: str) -> str | float:
@@ -63,6 +64,7 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     add("--concentration", type=_choice, help="'theory', 'best', 'mean' or a number (default: theory and best)")
     add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
     add("--eps", type=float, help="also print the ladder of prefix lengths for this sup error")
+    add("--no-proof", action="store_true", help="measure only: prove no upper bounds")
     add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
     add("--seed", type=count, default=0, help="default: %(default)s")
     add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
@@ -97,7 +99,7 @@ def _study(options: argparse.Namespace) -> None:
     result = studies.run(
         target, options.n, points=options.points, rng=options.seed, workers=options.workers,
         choices=None if options.concentration is None else (options.concentration,),
-        estimate=options.estimate_lipschitz, progress=not options.quiet,
+        estimate=options.estimate_lipschitz, progress=not options.quiet, certified=not options.no_proof,
     )  # fmt: skip
     if options.eps is not None and later:
         ladders = _ladders_for(options.eps, result.target, " (estimated constants)")

@@ -158,6 +158,13 @@ def test_an_upper_end_without_a_certificate_proves_nothing():
     assert said == {"the upper end given has no certificate"}
 
 
+def test_a_proof_that_reaches_above_the_bound_leaves_it_at_holds():
+    true = sup_error(SPLIT, WAVE, n=600, certified=True, slack=0.3)
+    wide = dataclasses.replace(true, upper=10.0, certificate=dataclasses.replace(true.certificate, upper=10.0))
+    assert {check.verdict for check in found(SPLIT, error=wide).checks if check.bound} <= {"holds", "vacuous"}
+    assert "proved" in {check.verdict for check in found(SPLIT, error=true).checks}
+
+
 def test_estimated_constants_are_named_and_prove_nothing():
     guessed = dataclasses.replace(
         WAVE, lipschitz=3.0, sup_norm=1.5, degree=None, origins={"lipschitz": "estimated", "sup_norm": "derived"}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .claims import Claim
     from .covering import covering_number, covering_radius
     from .error import best_concentration, error_bound, tokens_within
+    from .pointwise import PointwiseBound, second_order_bound
     from .ragozin import approximation_error, jackson_degree, ragozin_constant
     from .thesis import zonal_harmonic_bound
     from .validate import validate
@@ -34,6 +35,7 @@ _HOME = {
         "claims": ("Claim",),
         "covering": ("covering_number", "covering_radius"),
         "error": ("best_concentration", "error_bound", "tokens_within"),
+        "pointwise": ("PointwiseBound", "second_order_bound"),
         "ragozin": ("approximation_error", "jackson_degree", "ragozin_constant"),
         "thesis": ("zonal_harmonic_bound",),
         "validate": ("validate",),
@@ -49,6 +51,7 @@ __all__ = [
     "Claim",
     "Hypothesis",
     "HypothesisError",
+    "PointwiseBound",
     "Validation",
     "approximation_error",
     "best_concentration",
@@ -62,6 +65,7 @@ __all__ = [
     "prefix_length",
     "ragozin_constant",
     "rungs",
+    "second_order_bound",
     "study",
     "tokens_within",
     "validate",

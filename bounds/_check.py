@@ -11,11 +11,10 @@ from spherapprox._types import Float64
 from ._bound import Bound
 
 Verdict = Literal["proved", "holds", "vacuous", "violated", "not applicable", "undecided"]
-Quantity = Literal["error", "worst-case error", "convolution", "discretisation", "denominator"]
+Quantity = Literal["error", "error at points", "worst-case error", "convolution", "discretisation", "denominator"]
 
-SYMBOLS = {"error": "|f - h|", "worst-case error": "worst case", "convolution": "|f - K*f|",
-           "discretisation": "|K*f - h|", "denominator": "|d/(N c0) - 1|"}  # fmt: skip
-"""The quantities as they are written in tables; others are written by their names."""
+SYMBOLS = {"convolution": "|f - K*f|", "discretisation": "|K*f - h|", "denominator": "|d/(N c0) - 1|"}  # fmt: skip
+"""The quantities of lemmas as they are written in tables."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,10 @@ class Check:
         what is known or since a claim was refuted. "undecided": what was found is compatible with either.
     reason : str
         Which hypothesis fails, where the bound is violated and what to suspect, or which constants are estimates.
-    quantity : {"error", "worst-case error", "convolution", "discretisation", "denominator"}
+    quantity : {"error", "error at points", "worst-case error", "convolution", "discretisation", "denominator"}
         What was measured: the error on this target, the largest over all targets of its Lipschitz constant, or a part
-        of the error, ``|f - K*f|``, ``|K*f - h|`` or ``|d/(N c0) - 1|``, d the sum of kernels and c0 their mean.
+        of the error, ``|f - K*f|``, ``|K*f - h|`` or ``|d/(N c0) - 1|``, d the sum of kernels and c0 their mean. "error
+        at points": the error held against a bound that is proven at each point, its largest value searched for.
     at : ndarray, shape (dim+1,), or None
         Where a violation was seen.
     suspects : tuple of str

@@ -16,8 +16,9 @@ from spherapprox.target import Target
 from ._bound import format_log10
 from .claims import Claim
 
-CHOICES = ("theory", "best", "mean")
-"""How the concentration is chosen: by the a-priori bound, by the sup error measured, by the mean error measured."""
+CHOICES = ("theory", "second-order", "best", "mean")
+"""How the concentration is chosen: by the a-priori bound, by that of second order for these points, by the sup error
+measured, by the mean error measured."""
 
 COLUMNS = ("sharp-core", "sharp-split-mean", "sharp-split-equal", "sharp-split")
 """The theorems whose bounds a `Row` holds."""
@@ -32,7 +33,7 @@ class Row:
     n : int
         Number of control points.
     head : {"core", "split"}
-    choice : {"theory", "best", "mean", "fixed"}
+    choice : {"theory", "second-order", "best", "mean", "fixed"}
         How the concentration was chosen.
     concentration : float
         lambda.
@@ -55,6 +56,8 @@ class Row:
         The hypotheses of the thesis that fail.
     mean_error : float
         The mean of the errors over the sphere, at a random sample.
+    second_order, second_order_local : float or None
+        The largest values found of the bounds (i) and (iii) of `bounds.second_order_bound`.
     upper : float or None
         Proven: no error of this head is larger. None where no proof was asked for, or would take too long.
 
@@ -89,6 +92,8 @@ class Row:
     thesis_log10_n: float | None
     thesis_needs: str
     mean_error: float
+    second_order: float | None = None
+    second_order_local: float | None = None
     upper: float | None = None
 
     @property
@@ -164,7 +169,7 @@ class Study:
         Parameters
         ----------
         head : {"core", "split"}
-        choice : {"theory", "best", "mean", "fixed"}
+        choice : {"theory", "second-order", "best", "mean", "fixed"}
             How the concentration was chosen; "fixed" stands for all that were given as numbers.
 
         Returns
@@ -198,7 +203,8 @@ class Study:
         -------
         str
             A line for each row, below two for the headers; "by" is how lambda was chosen, "proven" an upper bound of
-            the error, "% of sup" the error's share of the sup norm, "core", "equal" and "nearest" are bounds.
+            the error, "% of sup" the error's share of the sup norm, "core", "equal" and "nearest" are bounds, and
+            "2nd order" is one for these points.
 
         Examples
         --------
@@ -245,8 +251,8 @@ class Study:
 
 
 _COLUMNS = (
-    "N", "head", "by", "lambda", "error", "proven", "mean", "% of sup", "core", "equal", "nearest", "floor*", "checks",
-    "thesis lambda, N",
+    "N", "head", "by", "lambda", "error", "proven", "mean", "% of sup", "core", "equal", "nearest", "2nd order",
+    "floor*", "checks", "thesis lambda, N",
 )  # fmt: skip
 _WORDS = ("head", "by", "checks", "thesis lambda, N")
 
@@ -258,11 +264,12 @@ def _cells(row: Row) -> tuple[str, ...]:
     thesis = row.thesis_needs
     if row.thesis_log10_n is not None:
         thesis = f"{show(row.thesis_concentration)}, {format_log10(row.thesis_log10_n)}"
+    local = row.second_order if row.second_order_local is None else row.second_order_local
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
         str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.upper),
         show(row.mean_error), show(percent), show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split),
-        show(row.floor), row.verdict, thesis,
+        show(local), show(row.floor), row.verdict, thesis,
     )  # fmt: skip
 
 

@@ -30,6 +30,8 @@ from .verdicts import Validation
 
 GUIDES = ("sharp-core", "sharp-split-mean", "sharp-split")
 """The theorems by which "theory" chooses a concentration."""
+LOCAL = "second-order-local"
+"""The theorem by which "second-order" chooses one."""
 _SEARCH_POINTS = 3000
 EVALUATIONS = 4e5
 """The errors of heads whose proofs take more evaluations are measured only: some seconds each."""
@@ -71,6 +73,8 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
     # Step 2: the concentration
     if way == "theory":
         concentration = least_bound(target, kind, radius, n)
+    elif way == "second-order":
+        concentration = best_concentration(theorem=LOCAL, target=target, points=partition).concentration
     elif isinstance(way, str):
         concentration = least_error(measure, make, radius, mean=way == "mean")
     else:
@@ -103,6 +107,7 @@ def _evaluations(head: Head) -> float:
     return float(2.0 * (m + 1.0) * (8.0 * math.sqrt(m * head.concentration)) ** m)
 
 
+_POINTWISE = ("second-order", LOCAL)
 _SILENT: dict[str, Any] = dict.fromkeys(
     (*(name.replace("-", "_") for name in COLUMNS), "floor", "thesis_concentration", "thesis_log10_n")
 ) | {"verdict": "", "thesis_needs": ""}
@@ -119,7 +124,7 @@ def _theorems(measure: Measure, head: Head, error: ErrorInterval, kind: str) -> 
     needs = "" if thesis is not None else "the target's sup norm"
     if thesis is not None and not thesis.holds:
         needs = " and ".join(thesis.failed)
-    return {name.replace("-", "_"): values.get(name) for name in COLUMNS} | {
+    return {name.replace("-", "_"): values.get(name) for name in (*COLUMNS, *_POINTWISE)} | {
         "floor": floor.value,
         "verdict": _verdict(validation) + (" (estimated constants)" if measure.estimated else ""),
         "thesis_concentration": None if thesis is None else thesis.concentration,
@@ -132,7 +137,8 @@ def _verdict(validation: Validation) -> str:
     """Return the verdict of the least applicable bound, or the violated theorems."""
     if validation.violated:
         return "violated: " + ", ".join(validation.violated)
-    checks = [(c.bound.value, c.verdict) for c in validation.checks if c.bound is not None and c.bound.holds]
+    own = [check for check in validation.checks if check.quantity == "error"]
+    checks = [(c.bound.value, c.verdict) for c in own if c.bound is not None and c.bound.holds]
     return str(min(checks, default=(math.inf, "not applicable"))[1])
 
 

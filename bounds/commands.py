@@ -25,21 +25,23 @@ from .verdicts import FILES as VALIDATION
 
 _SHARP = """\
 core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems/index.md)
+2nd ...  for these points and this lambda: the largest value found of a bound that is proven at each point (4.H)
 checks   of the least of them: it holds for the error found, is violated, or is vacuous (above twice the sup norm)
 floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
 thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1"""
 _MEASURED = """\
-by       how lambda was chosen: theory, by the least bound; best, by the least error; mean, by the least mean error
+by       how lambda was chosen: theory, by the least bound; second-order, by that of 4.H for these points; best, by the
+         least error; mean, by the least mean error
 error    the largest found; mean, the mean over the sphere, at a random sample
 proven   no error of this head is larger, by a proof; empty where it would take long (on S^2 for lambda > 500)"""
 
 
 def _choice(text: str) -> str | float:
-    """Parse --concentration: theory, best, mean, or a number."""
+    """Parse --concentration: theory, second-order, best, mean, or a number."""
     return text if text in studies.CHOICES else float(text)
 
 
-_choice.__name__ = "'theory', 'best', 'mean' or number"
+_choice.__name__ = "'theory', 'second-order', 'best', 'mean' or number"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,7 +63,8 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_target(parser)
     add("--n", type=count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
-    add("--concentration", type=_choice, help="'theory', 'best', 'mean' or a number (default: theory and best)")
+    ways = "'theory', 'second-order', 'best', 'mean' or a number (default: the first three that apply)"
+    add("--concentration", type=_choice, help=ways)
     add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
     add("--eps", type=float, help="also print the ladder of prefix lengths for this sup error")
     add("--no-proof", action="store_true", help="measure only: prove no upper bounds")

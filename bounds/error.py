@@ -18,7 +18,8 @@ from ._known import checked_prefix, of_points, of_target, require_dim, theorem_n
 from ._problem import LARGEST_CONCENTRATION, LEAST_SLACK
 from ._registry import Prefix, Theorem
 from .covering import MOST_POINTS
-from .theorems import THEOREMS
+from .pointwise import least
+from .theorems import POINTWISE, THEOREMS
 
 ERRORS = {theorem.name: theorem for theorem in THEOREMS.values() if theorem.error}
 """The theorems that have an error form."""
@@ -153,7 +154,8 @@ def best_concentration(
     ----------
     dim, theorem, target, points, lipschitz, radius, n, sup_norm, exponent, covering, smoothness, degree
         As in `error_bound`; theorem is one whose concentration can be chosen, as ``"sharp-core"`` or
-        ``"sharp-split"``. One of points, n, memory and radius is needed, or the degree of a quadrature.
+        ``"sharp-split"``. One of points, n, memory and radius is needed, or the degree of a quadrature. Or it is one of
+        `second_order_bound`, which takes a target and points alone, bare rows among them: no error is measured.
     memory : float or array_like
         Bytes, in place of n: as many float64 tokens, each a control point with its value, as fit.
     n_outputs : int, optional
@@ -166,7 +168,7 @@ def best_concentration(
     -------
     Bound
         Of the sup error: `value` is the least error, `concentration` where it is reached. An object array of them for
-        array arguments.
+        array arguments. By second order a `PointwiseBound`, of the errors where it was searched for.
 
     Raises
     ------
@@ -189,13 +191,22 @@ def best_concentration(
     (0.055, True)
     >>> best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, memory=64_000) == best
     True
-    >>> from spherapprox import EqualMeasurePartition, SplitHead, Target
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, Target, targets
     >>> height = Target(lambda x: x[:, -1], dim=2, lipschitz=1.0, sup_norm=1.0)
     >>> cells = EqualMeasurePartition(2, 2000)
     >>> best = best_concentration(target=height, points=cells, theorem="sharp-split-equal")
     >>> head = SplitHead.from_target(height, cells, best.concentration)
+    >>> best = best_concentration(target=targets.zonal_harmonic(2, 3), points=cells, theorem="second-order-local")
+    >>> round(best.value, 3), 500.0 < best.concentration < 650.0
+    (0.013, True)
     """
-    stated = FREE[theorem_name(theorem, FREE)]
+    name = theorem_name(theorem, {**FREE, **POINTWISE})
+    if name in POINTWISE:
+        others = {"lipschitz": lipschitz, "radius": radius, "n": n, "memory": memory, "sup_norm": sup_norm}
+        for other, value in (others | {"smoothness": smoothness, "degree": degree}).items():
+            _checks.left_out(value, other, f"theorem='{name}' takes a target and points alone")
+        return least(name, target, points)
+    stated = FREE[name]
     known = of_target(
         target, dim, lipschitz=lipschitz, exponent=exponent, sup_norm=sup_norm, smoothness=smoothness
     )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spherapprox import _checks, sphere
+from spherapprox import _checks, sphere, targets
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
@@ -28,8 +28,9 @@ from ._files import write_csv, write_together
 from ._problem import LARGEST_CONCENTRATION
 from ._progress import each
 from ._study import CHOICES, Row, Study
-from ._trial import Measure, one
+from ._trial import LOCAL, Measure, one
 from .claims import of_numbers
+from .theorems import POINTWISE
 
 __all__ = ["CHOICES", "PREFIX_LENGTHS", "Row", "Study", "run", "save"]
 
@@ -42,6 +43,8 @@ FILES = {"study.csv": b"n,head,choice,", "study.json": b"spherapprox", "error.pn
 
 _MAPPED = 10_000
 """The maps show the best head of the n nearest to this."""
+_LARGEST_DEGREE = 32
+"""Polynomials on S^1 and S^2 to this degree get constants of second order."""
 _SAMPLE = 100_000
 """Mean errors are taken at no more points than this."""
 
@@ -63,10 +66,12 @@ def run(
         Numbers of control points.
     dim : int, optional
         m of the sphere S^m, for a plain function.
-    choices : sequence of {"theory", "best", "mean"} or float, optional
-        How each head's concentration is chosen: "theory" minimises the a-priori bound at that n, "best" the measured
-        sup error, "mean" the measured mean error; a number is taken as it is. By default "theory" and "best", or "best"
-        and "mean" where the target states no Lipschitz constant: it may jump, and then no sup error becomes small.
+    choices : sequence of {"theory", "second-order", "best", "mean"} or float, optional
+        How each head's concentration is chosen: "theory" minimises the a-priori bound at that n, "second-order" that of
+        split heads at these very points (`best_concentration`, "second-order-local"), "best" the measured sup error,
+        "mean" the measured mean error; a number is taken as it is. By default "theory" and "best", "second-order" too
+        for polynomials, or "best" and "mean" where the target states no Lipschitz constant: it may jump, and then no
+        sup error becomes small.
     points : int
         At least so many points measure each error, before local refinement of the worst ones.
     estimate : bool
@@ -107,7 +112,7 @@ def run(
     [('core', 0.07, None), ('split', 0.05, None)]
     """
     # Step 1: the target, the choices and the sample
-    known = _target(target, dim)
+    known = _with_second_order(_target(target, dim))
     counts, points = _counts(n), _checks.integer(points, "points", minimum=100, maximum=10**8)
     estimated: tuple[str, ...] = ()
     if _checks.flag(estimate, "estimate"):
@@ -117,8 +122,8 @@ def run(
     certified = _checks.flag(certified, "certified")
     measure = Measure(known, estimated, points, sample, known(sample), rng, workers, certified)
     steps = [(count, kind, way) for count in counts for kind in FAMILIES for way in ways]
-    if known.sup_norm is None:
-        steps = [step for step in steps if step[1:] != ("core", "theory")]
+    silent = {("core", "second-order"), *([("core", "theory")] if known.sup_norm is None else [])}
+    steps = [step for step in steps if step[1:] not in silent]
     # Step 2: every head
     rows: list[Row] = []
     mapped: list[tuple[float, float, Head]] = []
@@ -156,6 +161,12 @@ def _target(target: Any, dim: int | None) -> Target:
     return cast("Target", target)
 
 
+def _with_second_order(target: Target) -> Target:
+    """Fill in the constants of a polynomial, where this takes a second or two."""
+    cheap = target.degree is not None and target.degree <= _LARGEST_DEGREE and target.dim <= 2 and not target.remainder
+    return targets.with_constants(target) if cheap else target
+
+
 def _counts(n: Sequence[int]) -> list[int]:
     if not np.iterable(n):
         raise TypeError(f"'n' must be a sequence of numbers of control points, got {_checks.show(n)}: write [n]")
@@ -169,8 +180,9 @@ def _counts(n: Sequence[int]) -> list[int]:
 def _ways(target: Target, choices: Sequence[str | float] | None) -> list[str | float]:
     """Check the choices, or make them."""
     bare = target.lipschitz is None
+    lack = POINTWISE[LOCAL].lack(target)
     if choices is None:
-        return ["best", "mean"] if bare else ["theory", "best"]
+        return ["best", "mean"] if bare else ["theory", *([] if lack else ["second-order"]), "best"]
     if isinstance(choices, str):
         raise TypeError(f"'choices' must be a sequence, got {choices!r}: write [{choices!r}]")
     ways: list[str | float] = []
@@ -182,12 +194,14 @@ def _ways(target: Target, choices: Sequence[str | float] | None) -> list[str | f
             else _checks.concentration(choice, maximum=LARGEST_CONCENTRATION)
         )
     if not ways:
-        raise ValueError("'choices' must hold 'theory', 'best', 'mean' or a concentration, got none")
+        raise ValueError("'choices' must hold 'theory', 'second-order', 'best', 'mean' or a concentration, got none")
     if "theory" in ways and bare:
         raise ValueError(
             f"'choices' may hold 'theory' only where the target states a Lipschitz constant, and '{target.name}' "
             "states none: Target(function, dim, lipschitz=..., sup_norm=...), or estimate=True"
         )
+    if "second-order" in ways and lack:
+        raise ValueError(f"'choices' may hold 'second-order' only for a target with what it needs: {lack}")
     return ways
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from spherapprox import _checks
+from spherapprox import SplitHead, _checks
 from spherapprox.error import ErrorInterval, sup_error, worst_case_error
+from spherapprox.error.search import sample
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
@@ -22,9 +24,14 @@ from ._registry import Theorem
 from .claims import Claim
 from .error import error_bound
 from .lemmas import of_lemmas
-from .theorems import THEOREMS
+from .pointwise import second_order_bound
+from .theorems import POINTWISE, THEOREMS
 from .verdicts import Validation
 
+POINTS = 4000
+"""Points of a sample, at most, at which second-order bounds are taken."""
+CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS}
+"""Constants of second-order bounds that sampling tries to refute."""
 PAIRS = 3e8
 """Cells times control points that the proof of a worst-case error may take: it sums over all control points."""
 
@@ -124,9 +131,13 @@ def validate(
     all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm
     (docs/theorems/0-notation.md and 2-thesis.md), so no factor sqrt(p) enters.
 
+    The bounds of `second_order_bound` are taken of split heads on targets with the constants that they need. They hold
+    at each point, so the error at its point can violate them; what holds is no supremum, and does not make `.ok` True.
+
     References
     ----------
-    docs/theorems/4.3-core-head.md to 4.5-lower-bound.md and 4.A-separated-points.md to 4.D-centroids.md.
+    docs/theorems/4.3-core-head.md to 4.5-lower-bound.md, 4.A-separated-points.md to 4.D-centroids.md and
+    4.H-second-order.md.
 
     Examples
     --------
@@ -156,6 +167,7 @@ def validate(
     # Step 3: every theorem for this kind of head, the floor, and the lemmas
     size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
     checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
+    checks += _second_order(head, target, error, stated, size, search)
     if worst_case and head.family == "split":
         checks.append(_lower(head, target, search, proof))
     parts = of_lemmas(head, target, stated, search, proof) if lemmas else ()
@@ -227,6 +239,32 @@ def _upper(
     enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, *bent, attempts.ERROR, *theorem.requires.claims)
     check = judged(bound, size, error, {name: claims[name] for name in enter if name in claims}, claims)
     return with_estimates(check, target, (*theorem.needs, *theorem.uses))
+
+
+def _second_order(
+    head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None,
+    search: dict[str, Any],
+) -> list[Check]:  # fmt: skip
+    """Hold the second-order bounds that apply, at a sample and where the error was seen, against the error."""
+    theorems = [theorem for theorem in POINTWISE.values() if not theorem.lack(target)]
+    if not isinstance(head, SplitHead) or not theorems or claims[attempts.VALUES].outcome != "survived":
+        return []
+    x = np.concatenate([sample(head.dim, min(search["n"], POINTS), _checks.generator(search["rng"])), error.at[None]])
+    checks = []
+    for theorem in theorems:
+        enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS))
+        known = {name: claims[name] for name in enter if name in claims}
+        for at in (error.at[None], x):  # where the error was seen, then everywhere
+            bound = second_order_bound(
+                head, target, theorem=theorem.name, points=at, refine=0, workers=search["workers"]
+            )
+            check = judged(bound, size, error, known, claims)
+            if check.verdict == "violated":
+                break
+        if check.verdict in ("proved", "holds"):  # the largest value found bounds nothing between the points
+            check = replace(check, verdict="holds", reason=f"its largest value at {len(at)} points")
+        checks.append(with_estimates(replace(check, quantity="error at points"), target, theorem.constants))
+    return checks
 
 
 def _lower(head: Head, target: Target, search: dict[str, Any], proof: Proof) -> Check:

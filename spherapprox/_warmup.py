@@ -129,8 +129,9 @@ def _points() -> None:
 
 def _sums() -> None:
     from . import sphere
-    from .summation import evaluate
+    from .summation import evaluate, tangent_moments
 
+    tangent_moments(np.eye(3), np.eye(3), 1.0)
     for dtype in (np.float64, np.float32):
         # as many that NumPy would be slower
         x, b = (sphere.uniform(2, 15000, rng=seed).astype(dtype) for seed in (0, 1))

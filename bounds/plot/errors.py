@@ -14,13 +14,13 @@ from spherapprox.target import Target
 
 from .._study import Row, Study
 from ..api import prefix_length
-from .style import BLUE, PINK, RED, WINE, Label, count_axis, grid, label_ends
+from .style import BLUE, PINK, PURPLE, RED, WINE, Label, count_axis, grid, label_ends
 
 _COLOUR = {"core": BLUE, "split": RED}
-_MARKER = {"theory": "o", "best": "D", "fixed": "s", "mean": "^"}
+_MARKER = {"theory": "o", "second-order": "v", "best": "D", "fixed": "s", "mean": "^"}
 _WAY = {
     "theory": "$\\lambda$ of least bound", "best": "$\\lambda$ of least error", "fixed": "$\\lambda$ fixed",
-    "mean": "mean error",
+    "mean": "mean error", "second-order": "$\\lambda$ of its 2nd-order bound",
 }  # fmt: skip
 
 
@@ -49,7 +49,9 @@ def error_figure(study: Study) -> Figure:
         Where the thesis speaks, the prefix lengths that it asks for the same errors stand in a second panel; elsewhere
         a line says what it needs, and what it asks for on the least sphere of which it speaks. "Any method on its worst
         target" is the floor 4.5: no method that samples at N points promises less for all targets of this Lipschitz
-        constant. Estimated constants are called so. Dashes just above the marks are proven upper bounds.
+        constant. Second-order bounds (4.H), those of these very points, are proven at each point; their largest values
+        found are drawn, and the band is between one and the error that it bounds. Estimated constants are called so.
+        Dashes just above the marks are proven upper bounds.
     """
     thesis = [row for row in study.rows if row.thesis_log10_n is not None and row.error > 0.0]
     figure = Figure(figsize=(11.5 if thesis else 9.5, 5.4), layout="constrained")
@@ -78,7 +80,7 @@ def error_grid(studies: Sequence[Study]) -> Figure:
     dims = sorted({study.target.dim for study in studies})
     width = max(3.4 * len(dims), 4.6)
     columns = int(width // 3.0)
-    legend = 0.25 * math.ceil(7 / columns)
+    legend = 0.25 * math.ceil(10 / columns)
     figure = Figure(figsize=(width, 2.9 * len(names) + legend + 0.3), layout="constrained")
     panels = figure.subplots(len(names), len(dims), squeeze=False, sharey="row")
     for axes in panels.flat:
@@ -102,17 +104,19 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
     estimated = "estimated " if study.estimated else ""
     for head, colour in _COLOUR.items():
         measured = {way: rows for way in _MARKER if (rows := study.series(head, way))}
-        best = min(measured, key=lambda way: measured[way][-1].error, default=None)
+        best = min(measured.keys() - {"second-order"}, key=lambda way: measured[way][-1].error, default=None)
         for way, rows in measured.items():
+            own = PURPLE if way == "second-order" else colour
+            labels += _draw_second_order(axes, rows) if way in ("second-order", "fixed") else []
             errors = [row.mean_error if way == "mean" else row.error for row in rows]
             name = "sup error" if way == "best" and "mean" in measured else _WAY[way]
             labels += _curve(
-                axes, rows, errors, f"{head} head, {name}", color=colour, marker=_MARKER[way], ms=6,
-                lw=2.6 if way in (best, "mean") else 1.1, mfc="white" if way == "best" else colour,
+                axes, rows, errors, f"{head} head, {name}", color=own, marker=_MARKER[way], ms=6,
+                lw=2.6 if way in (best, "mean") else 1.1, mfc="white" if way == "best" else own,
             )  # fmt: skip
             proven = [(row.n, row.upper) for row in rows if row.upper is not None and way != "mean"]
             if proven:
-                axes.scatter(*zip(*proven, strict=True), color=colour, marker="_", s=120, lw=1.6, zorder=3)
+                axes.scatter(*zip(*proven, strict=True), color=own, marker="_", s=120, lw=1.6, zorder=3)
             if way in ("theory", "fixed"):
                 bounds = [row.bound for row in rows]
                 labels += _curve(axes, rows, bounds, f"{head} head, {estimated}bound", color=colour, ls="--", lw=1.1)
@@ -130,6 +134,18 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
         axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", va="center")
         axes.yaxis.set_visible(bool(labels))
     return labels
+
+
+def _draw_second_order(axes: Any, rows: Sequence[Row]) -> list[Label]:
+    """Draw the second-order bounds of heads, and the band between the local one and their errors."""
+    local = [(row.n, row.error, row.second_order_local) for row in rows if row.second_order_local]
+    if local:
+        axes.fill_between(*zip(*local, strict=True), color=PURPLE, alpha=0.15, lw=0.0)
+    by_class, by_derivatives = [row.second_order for row in rows], [row.second_order_local for row in rows]
+    return [
+        *_curve(axes, rows, by_class, "split head, 2nd-order bound by $L, H$", color=PURPLE, ls="-.", lw=1.1),
+        *_curve(axes, rows, by_derivatives, "split head, 2nd-order bound", color=PURPLE, ls="--", lw=2.2),
+    ]
 
 
 def _curve(

@@ -24,6 +24,7 @@ from . import (
     quadrature,
     random,
     rank,
+    second_order,
     smooth_design,
     smooth_quadrature,
     spectral,
@@ -48,9 +49,22 @@ LADDER = (
 
 THEOREMS = {theorem.name: theorem for theorem in (*LADDER, split.smallest(LADDER))}
 
+POINTWISE = {
+    theorem.name: theorem
+    for theorem in (second_order.BY_CONSTANTS, second_order.BY_LAPLACIAN, second_order.BY_DERIVATIVES)
+}
+"""The theorems on the error of a given split head at each point, for `bounds.second_order_bound`."""
+
 
 def table() -> str:
-    """Tabulate the theorems: name, statement, and the arguments that `bounds.error_bound` needs."""
+    """Tabulate the theorems: name, statement, and the arguments that `bounds.error_bound` needs.
+
+    For those of `POINTWISE` these are constants of the target.
+    """
     rows = [(t.name, f"{t.statement} [{t.reference}]", ", ".join(t.needs)) for t in THEOREMS.values()]
+    rows += [
+        (t.name, f"{t.statement} [{t.reference}]", "second_order_bound: " + ", ".join(t.constants))
+        for t in POINTWISE.values()
+    ]
     headers = ("theorem", "what it promises", "what error_bound needs")
     return tabulate(rows, headers=headers, maxcolwidths=[None, 52, 36])

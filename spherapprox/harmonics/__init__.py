@@ -1,4 +1,4 @@
-r"""Real spherical harmonics on S^2 and hyperspherical ones on S^m: values, sums, gradients, projection, maxima.
+r"""Real spherical harmonics on S^2 and hyperspherical ones on S^m: values, sums, derivatives, projection, maxima.
 
 Order of columns
     Column ``k*k + k + m`` belongs to degree k = 0, 1, ... and order m = -k, ..., k (`column` computes it), so a table
@@ -24,6 +24,8 @@ Everything is computed and returned in float64. Rows are points by their directi
 from __future__ import annotations
 
 from .columns import NORMALIZATIONS, column, degrees
+from .derivatives import PolynomialDerivatives
+from .forms import TangentDerivatives
 from .hyperspherical import hyperspherical_degrees, hyperspherical_harmonics, zonal_harmonic
 from .maximum import BandlimitedMaximum, bandlimited_maximum
 from .projection import project
@@ -32,6 +34,8 @@ from .spherical import associated_legendre, gradient, real_spherical_harmonics, 
 __all__ = [
     "NORMALIZATIONS",
     "BandlimitedMaximum",
+    "PolynomialDerivatives",
+    "TangentDerivatives",
     "associated_legendre",
     "bandlimited_maximum",
     "column",

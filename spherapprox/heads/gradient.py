@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import _checks
-from .._threads import each_block, slices
+from .._threads import each_block
 from .._types import Float64, Floats, Indices
 from ..summation import evaluation, plan
 from ..summation.evaluation import evaluate_arrays
+from ..summation.near import NearBlocks
 
 SUMS_UP_TO = 64.0
 """Concentration per column up to which "auto" takes the fast sums, which lose a factor near its square root."""
 
 _HUGE = 1e280
 """Values beyond are made smaller while sums are taken, which could overflow."""
-_TREE_COLUMNS = 10
-"""Columns up to which a k-d tree finds near control points faster than all are taken. Tuned."""
-_ROWS = 32
-"""Rows of a block that shares its near control points. Tuned."""
-_NUMBERS = 2**17
-"""Differences that are held at once by each worker."""
 
 
 def check(method: str, rtol: float | None) -> None:
@@ -96,7 +90,8 @@ def by_differences(
     result = np.zeros((len(x), values.shape[1], b.shape[1]))
     if len(pairs.values) == 0 or concentration == 0.0:
         return result
-    near = _Near(points, pairs, math.inf if rtol is None else pairs.reach(rtol))
+    room = math.inf if rtol is None else 2.0 * pairs.reach(rtol) / concentration
+    near = NearBlocks(points, pairs.columns, room)
 
     def task(block: slice) -> None:
         for rows, candidates in near.parts(block):
@@ -140,34 +135,3 @@ class _Pairs:
         # 4.15 (1): grad h
         root = np.exp(-half_rate * nearest)[:, :, None]  # its square may underflow where values are huge
         return np.asarray(((e[:, None, :] * values.T) @ differences) * (self.concentration * root) * root)
-
-
-class _Near:
-    """Blocks of rows with the control points whose terms are kept for them."""
-
-    def __init__(self, x: Float64, pairs: _Pairs, reach: float) -> None:
-        self.x, self.n, self.d = x, len(pairs.values), x.shape[1]
-        self.room = 2.0 * reach / pairs.concentration  # squared distances beyond the nearest one's
-        self.tree = None
-        self.order = np.arange(len(x))
-        if self.d <= _TREE_COLUMNS and self.room < 0.5 and self.n > _ROWS:
-            from scipy.spatial import cKDTree
-
-            self.tree = cKDTree(pairs.columns.T)
-            self.order = cKDTree(x, leafsize=_ROWS).indices
-        self.rows = _ROWS if self.tree else max(1, _NUMBERS // (self.n * self.d))
-
-    def parts(self, block: slice) -> Iterator[tuple[Indices, Indices | slice]]:
-        """Yield rows of a block and their control points."""
-        rows = self.order[block]
-        if self.tree is None:
-            yield rows, slice(None)
-            return
-        points = self.x[rows]
-        centre = points.mean(axis=0)
-        radius = float(np.sqrt(np.square(points - centre).sum(axis=1).max()))
-        farthest = float(self.tree.query(points)[0].max())
-        near = self.tree.query_ball_point(centre, radius + math.sqrt(farthest**2 + self.room), return_sorted=True)
-        candidates = np.array(near, dtype=np.intp)
-        for part in slices(len(rows), max(1, _NUMBERS // (len(candidates) * self.d))):
-            yield rows[part], candidates

@@ -2,6 +2,7 @@
 
 from .angles import angle_mean
 from .evaluation import evaluate
+from .moments import TangentMoments, tangent_moments
 from .plan import Plan
 
-__all__ = ["Plan", "angle_mean", "evaluate"]
+__all__ = ["Plan", "TangentMoments", "angle_mean", "evaluate", "tangent_moments"]

@@ -1,8 +1,9 @@
 """The catalogue of targets: real fields and test functions, each with exact or proven constants."""
 
-from . import analytic, geomagnetic, igrf, landmask, magnetic_vector, random, vector
+from . import analytic, constants, geomagnetic, igrf, landmask, magnetic_vector, random, vector
 from .analytic import *  # noqa: F403
 from .catalogue import make, names
+from .constants import *  # noqa: F403
 from .digits import digits
 from .geomagnetic import *  # noqa: F403
 from .igrf import *  # noqa: F403
@@ -13,6 +14,7 @@ from .vector import *  # noqa: F403
 
 __all__ = ["digits", "make", "names"]
 __all__ += analytic.__all__
+__all__ += constants.__all__
 __all__ += geomagnetic.__all__
 __all__ += igrf.__all__
 __all__ += landmask.__all__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,7 +90,9 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     Notes
     -----
     *Constants.* F = 1, exact. L is `special.gegenbauer_lipschitz`: the best constant, rounded upward by 4e-15 relative
-    at most; exact for k <= 1 and on S^1.
+    at most; exact for k <= 1 and on S^1. ``H = k(k+m-1)/m`` and ``Lap = k(k+m-1)`` are attained at the pole, and
+    ``T = sqrt(H (H + 3 H (k-1)(k+m)/(m+2)))`` is an upper bound (docs/theorems/6.4-zonal-derivatives.md), all rounded
+    upward.
 
     Examples
     --------
@@ -102,6 +105,7 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
     """
     dim = _checks.dimension(dim)
     degree = _checks.integer(degree, "degree", minimum=0, maximum=_MAX_DEGREE)
+    slope = degree * ((degree + (dim - 1.0)) / dim)  # of the polynomial at 1
     axis = _pole(pole, dim)
     return Target(
         functools.partial(_zonal, degree, axis),
@@ -109,6 +113,7 @@ def zonal_harmonic(dim: int, degree: int = 4, *, pole: ArrayLike | None = None) 
         axes=axis[None, :],
         lipschitz=special.gegenbauer_lipschitz(degree, dim),
         sup_norm=1.0,
+        **_of_kernel(slope, slope * (degree - 1.0) * ((degree + dim) / (dim + 2.0)), dim),
         degree=degree,
         name=f"zonal harmonic {degree}",
         provenance="sup norm exact; Lipschitz constant a proven upper bound within 4e-15",
@@ -143,6 +148,8 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
     *Constants.* F = 1, exact. ``L = max_t kappa sin(t) exp(kappa (cos t - 1))`` is attained where
     ``cos t = c = 2 kappa/(1 + s)``, ``s = sqrt(1 + 4 kappa^2)`` (the root of ``kappa (1 - c^2) = c``), so with
     ``1 - c = (1 + 1/(s + 2 kappa))/(1 + s)`` nothing cancels: closed form, accurate to a few units in the last place.
+    ``H = kappa`` and ``Lap = m kappa`` are attained at the top, and ``T = kappa sqrt(1 + 3 kappa)`` is an upper bound
+    (docs/theorems/6.4-zonal-derivatives.md); what exceeds the largest float is left out.
 
     Examples
     --------
@@ -162,6 +169,7 @@ def bump(dim: int, concentration: float = 10.0, *, pole: ArrayLike | None = None
         axes=axis[None, :],
         lipschitz=_steepest_bump(kappa),
         sup_norm=1.0,
+        **_of_kernel(kappa, kappa * kappa, dim),
         name=f"bump {kappa:g}",
         provenance="exact: closed form",
         origins=DERIVED,
@@ -190,6 +198,13 @@ def _pole(pole: ArrayLike | None, dim: int) -> Float64:
         row = _checks.one_row(pole, "pole", dim=dim).astype(np.float64)
     row.flags.writeable = False
     return row
+
+
+def _of_kernel(slope: float, bend: float, dim: int) -> dict[str, Any]:
+    """Return H, Lap and T of ``q(<x, pole>)``, q positive definite with q'(1) = slope and q''(1) = bend (6.4)."""
+    third = math.sqrt(slope) * math.sqrt(slope + 3.0 * bend)
+    found = {"smoothness": slope, "laplacian": dim * slope, "third_derivative": third}
+    return {name: value * (1.0 + 1e-15) for name, value in found.items() if value < 1e308}
 
 
 def _steepest_bump(kappa: float) -> float:

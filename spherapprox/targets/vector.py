@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,7 +45,8 @@ def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:
     -----
     *Constants.* L = F = the operator norm of A, exact: ``|A x| <= ||A|| |x|`` and
     ``|A x - A y| <= ||A|| |x - y| <= ||A|| theta(x, y)``; both are attained. Let ``|A v| = ||A||``, ``|v| = 1``: then
-    F is the norm at v, and L the slope in the direction v at any point orthogonal to v. For a given matrix the norm is
+    F is the norm at v, and L the slope in the direction v at any point orthogonal to v. So are H = T = F and Lap = m F:
+    second and third derivatives along a great circle g are ``-A g`` and ``-A g'``. For a given matrix the norm is
     rounded upward by 1e-14 relative.
 
     Examples
@@ -64,7 +66,7 @@ def rotation_field(dim: int, *, matrix: ArrayLike | None = None) -> Target:
         a = _skew(matrix, dim)
         function, size = functools.partial(_multiply, a), _operator_norm(a)
     return Target(
-        function, dim, lipschitz=size, sup_norm=size, n_outputs=dim + 1, name="rotation field",
+        function, dim, **_of_linear(size, dim), n_outputs=dim + 1, name="rotation field",
         provenance="exact: operator norm", degree=1, origins=DERIVED,
     )  # fmt: skip
 
@@ -94,7 +96,8 @@ def tangent_projection(dim: int, *, vector: ArrayLike | None = None) -> Target:
     -----
     *Constants.* L = F = |v|, exact. The derivative in a unit tangent direction u is ``-<v, u> x - <v, x> u``; x and u
     are orthonormal, so its length is that of the projection of v onto the plane of x and u: at most |v|, and |v| on
-    every great circle through v. The field itself has length ``|v| sin theta(x, v)``.
+    every great circle through v. The field itself has length ``|v| sin theta(x, v)``. H = 2 |v|, T = 4 |v| and
+    Lap = 2 m |v|, exact (docs/theorems/6.3-polynomial-derivatives.md).
 
     Examples
     --------
@@ -109,8 +112,9 @@ def tangent_projection(dim: int, *, vector: ArrayLike | None = None) -> Target:
     dim = _checks.dimension(dim)
     v, size = _vector(vector, dim)
     return Target(
-        functools.partial(_tangent, v), dim, lipschitz=size, sup_norm=size, n_outputs=dim + 1,
-        name="tangent projection", provenance="exact: length of the vector", degree=2, origins=DERIVED,
+        functools.partial(_tangent, v), dim, lipschitz=size, sup_norm=size, smoothness=2.0 * size,
+        laplacian=2.0 * dim * size, third_derivative=4.0 * size, n_outputs=dim + 1, name="tangent projection",
+        provenance="exact: length of the vector", degree=2, origins=DERIVED,
     )  # fmt: skip
 
 
@@ -142,7 +146,8 @@ def moving_frame(dim: int, *, vector: ArrayLike | None = None) -> Target:
     are those of Cayley and Dickson, ``(a, b)(c, d) = (a c - d* b, d a + b c*)``.
 
     *Constants.* L = F = |v|, exact: the map is linear in x and multiplies lengths by |v|, since ``|v x*| = |v| |x|``.
-    So the output has length |v| everywhere, and the slope is |v| in every direction.
+    So the output has length |v| everywhere, and the slope is |v| in every direction. H = T = |v| and Lap = m |v| as for
+    `rotation_field`.
 
     References
     ----------
@@ -160,9 +165,14 @@ def moving_frame(dim: int, *, vector: ArrayLike | None = None) -> Target:
         raise ValueError(f"'dim' must be 1, 3 or 7, the spheres with a frame, got {dim}: use tangent_projection")
     v, size = _vector(vector, dim)
     return Target(
-        functools.partial(_multiply, _right_factor(v)), dim, lipschitz=size, sup_norm=size, n_outputs=dim + 1,
+        functools.partial(_multiply, _right_factor(v)), dim, **_of_linear(size, dim), n_outputs=dim + 1,
         name="moving frame", provenance="exact: length of the vector", degree=1, origins=DERIVED,
     )  # fmt: skip
+
+
+def _of_linear(size: float, dim: int) -> dict[str, Any]:
+    """Return the constants of a linear map of this operator norm."""
+    return dict.fromkeys(("lipschitz", "sup_norm", "smoothness", "third_derivative"), size) | {"laplacian": dim * size}
 
 
 def _turn(x: Floats) -> Floats:

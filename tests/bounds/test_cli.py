@@ -127,7 +127,7 @@ def test_a_wrong_option_ends_with_status_2_and_what_is_allowed(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["study", "--concentration", "worst"])
     assert stop.value.code == 2
-    assert "invalid 'theory', 'best', 'mean' or number value: 'worst'" in capsys.readouterr().err
+    assert "invalid 'theory', 'second-order', 'best', 'mean' or number value: 'worst'" in capsys.readouterr().err
 
 
 def test_an_interruption_is_one_line_and_status_130(monkeypatch, capsys, tmp_path):

@@ -24,7 +24,10 @@ def small():
 
 def test_errors_of_every_row_keep_to_bound_and_floor(small):
     assert [(r.n, r.head, r.choice) for r in small.rows] == [
-        (n, head, choice) for n in (100, 400) for head in ("core", "split") for choice in ("theory", "best")
+        (n, head, choice)
+        for n in (100, 400)
+        for head, choices in (("core", ("theory", "best")), ("split", ("theory", "second-order", "best")))
+        for choice in choices
     ]
     target = small.target
     for row in small.rows:
@@ -35,11 +38,33 @@ def test_errors_of_every_row_keep_to_bound_and_floor(small):
         assert row.relative_error == row.error / target.sup_norm
         kind = {"core": CoreHead, "split": SplitHead}[row.head]
         head = kind.from_target(target, EqualMeasurePartition(2, row.n), row.concentration)
-        checks = [c for c in validate(head, target, n=1000, worst_case=False).checks if c.bound and c.bound.holds]
+        found = validate(head, target, n=1000, worst_case=False).checks
+        checks = [c for c in found if c.bound and c.bound.holds and c.quantity == "error"]
         assert row.verdict == min(checks, key=lambda check: check.bound.value).verdict
         assert row.verdict in ("holds", "vacuous")
         x = sphere.uniform(2, 20_000, rng=5)
         assert row.mean_error == pytest.approx(np.abs(head(x) - target(x)).mean(), rel=0.1)
+
+
+def test_second_order_bounds_are_within_a_factor_of_2_of_errors_of_split_heads(small):
+    for row in small.rows:
+        if row.head == "core":
+            assert row.second_order is row.second_order_local is None
+        else:
+            assert row.error <= row.second_order_local <= row.second_order
+        if row.choice == "second-order":
+            assert row.second_order_local <= 2.0 * row.error
+    chosen, best = (small.series("split", choice) for choice in ("second-order", "best"))
+    assert all(by_bound.error <= 1.2 * by_error.error for by_bound, by_error in zip(chosen, best, strict=True))
+
+
+def test_second_order_needs_a_target_that_has_it():
+    with pytest.raises(ValueError, match="'choices' may hold 'second-order' only for a target with"):
+        study.run(targets.distance(2), [20], choices=["second-order"])
+    found = study.run(targets.bump(3, 4.0), [30], choices=[9.0], points=200)  # smooth, and no polynomial
+    core, split = found.rows
+    assert (core.second_order, split.second_order_local) == (None, None)
+    assert split.error <= split.second_order
 
 
 def test_an_error_above_its_bound_is_not_said_to_hold():
@@ -206,7 +231,8 @@ def test_figure_shows_the_rows(small):
     assert names[label].get_text() == f"{label}, $N^{{{rate:.2f}}}$"
     assert names[label].get_color() == curves[label].get_color()
     bold = {name for name, text in names.items() if text.get_fontweight() == "bold"}
-    assert bold == {label, label.replace("split", "core")} == {n for n, c in curves.items() if c.get_linewidth() > 2.0}
+    strong = {label, label.replace("split", "core"), "split head, 2nd-order bound"}
+    assert bold == strong == {n for n, c in curves.items() if c.get_linewidth() > 2.0}
     assert re.search(
         r"needs dim ≥ 8: on \$S\^8\$, with the same constants, it takes \$10\^\{\d{3}\}", figure.get_supxlabel()
     )
@@ -226,7 +252,7 @@ def test_names_of_curves_do_not_overlap(small):
     figure.draw_without_rendering()
     boxes = sorted((text.get_window_extent() for text in figure.axes[0].texts), key=lambda box: box.y0)
     texts = [box.y0 for box in boxes]
-    assert len(texts) == 7
+    assert len(texts) == 10
     assert min(np.diff(texts)) > 10.0 / 72.0 * figure.dpi  # the size of the letters
     assert all(box.x1 <= figure.bbox.x1 for box in boxes)
 
@@ -243,7 +269,7 @@ def test_errors_that_no_axis_shows_are_said_to_be_zero(constants):
 def test_a_single_length_is_drawn_with_marks(small):
     single = replace(small, rows=tuple(row for row in small.rows if row.n == 100))
     lines = plot.error_figure(single).axes[0].get_lines()
-    assert len(lines) == 7
+    assert len(lines) == 10
     assert all(line.get_marker() not in ("", "None") for line in lines)
 
 
@@ -308,7 +334,11 @@ def test_maps_show_target_head_and_error(small):
         ({"estimate": 1}, TypeError, "'estimate' must be True or False, got 1"),
         ({"n": []}, ValueError, "'n' must name at least one"),
         ({"n": [0]}, ValueError, "'n' must be at least 1, got 0"),
-        ({"choices": ["worst"]}, ValueError, "'choices' must be one of 'theory', 'best', 'mean', got 'worst'"),
+        (
+            {"choices": ["worst"]},
+            ValueError,
+            "'choices' must be one of 'theory', 'second-order', 'best', 'mean', got 'worst'",
+        ),
         ({"choices": [-1.0]}, ValueError, "'concentration' must be at least 0"),
         ({"choices": []}, ValueError, "'choices' must hold"),
         ({"points": 3}, ValueError, "'points' must be at least 100, got 3"),
@@ -322,7 +352,9 @@ def test_refusals_name_argument_value_and_remedy(arguments, error, message):
 def test_rows_are_asked_for_by_known_words(small):
     with pytest.raises(ValueError, match="'head' must be one of 'core', 'split', got 'spilt'"):
         small.series("spilt", "best")
-    with pytest.raises(ValueError, match="'choice' must be one of 'theory', 'best', 'mean', 'fixed', got 9"):
+    with pytest.raises(
+        ValueError, match="'choice' must be one of 'theory', 'second-order', 'best', 'mean', 'fixed', got 9"
+    ):
         small.series("split", 9.0)
     assert small.series("split", "fixed") == ()
 

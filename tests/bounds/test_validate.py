@@ -334,6 +334,7 @@ def test_constants_of_the_catalogue_are_not_refuted(name, dim):
     target = targets.make(name, dim=dim, **({"degree": 4, "rng": 0} if name == "random_bandlimited" else {}))
     result = attempted(target)
     stated = ["values", *(["Lipschitz constant"] if target.lipschitz is not None else []), "sup norm"]
+    stated += ["second derivatives"] if target.smoothness is not None else []
     stated += ["degree"] if target.degree is not None else []
     assert [(c.name, c.outcome) for c in result.claims] == [(name, "survived") for name in stated]
 

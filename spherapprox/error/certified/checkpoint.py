@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import _archive
 from ..._types import Array, Float64
-from .cells import Cells
+from ...sphere.cells import Cells
 from .search import State, joined
 
 KIND = "certificate-in-progress"

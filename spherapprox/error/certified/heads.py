@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._types import Bools, Float64
+from ...harmonics.forms import tangent_frame
 from ...summation.plan import Wish, evaluated
 from ...summation.problem import Problem
 from . import taylor
@@ -124,7 +125,7 @@ class HeadError:
         self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, riesz: Riesz | None
     ) -> Bools:
         """Tell which cells pass Taylor's test."""
-        frames = taylor.frames_at(x)  # (n, m, d)
+        frames = tangent_frame(x)  # (n, m, d)
         sizes = errors + self.function.size / self.unit
         found = taylor.moments(x, radii, frames, self.terms, sizes)
         # 6.5 (T): the target by its modulus, or by its slope at the centre

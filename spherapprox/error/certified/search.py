@@ -12,9 +12,9 @@ import numpy as np
 
 from ..._threads import in_order, slices
 from ..._types import Bools, Float64
+from ...sphere.cells import Cells, divisions_for
 from ..certificate import Certificate
 from ..interval import ErrorInterval
-from .cells import Cells, divisions_for
 from .riesz import Riesz
 
 BLOCK = 8192

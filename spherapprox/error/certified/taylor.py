@@ -78,11 +78,3 @@ def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Fl
     back = np.maximum(-np.einsum("nd,nd->n", origins, x), 0.0)
     log_growth = concentration * (np.sin(np.minimum(radii, 0.5 * math.pi)) * across + sag * back)
     return Moments(along, steep, rest, growths * _LIFT, log_growth * _LIFT + np.log1p(growths))
-
-
-def frames_at(x: Float64) -> Float64:
-    """Return orthonormal tangent vectors at points (n, d): the first rows of reflections, (n, d-1, d)."""
-    v = x.copy()  # the reflection along it takes the last axis to -x or x
-    v[:, -1] += np.where(x[:, -1] < 0.0, -1.0, 1.0)
-    scale = 1.0 + np.abs(x[:, -1])  # half of |v|^2
-    return np.asarray(np.eye(x.shape[1])[None, :-1] - v[:, :-1, None] * v[:, None, :] / scale[:, None, None])

@@ -10,6 +10,7 @@ from spherapprox.error.certified import riesz, taylor
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
+from spherapprox.harmonics.forms import tangent_frame
 from spherapprox.summation import angle_mean
 
 
@@ -19,7 +20,7 @@ def on_circle(*angles):
 
 def moments_at(head, x, radius):
     """The moments in a cell about x, and the frame there."""
-    frames = taylor.frames_at(x)
+    frames = tangent_frame(x)
     b = np.asarray(head.control_points)
     values = np.asarray(head.values).reshape(len(head), -1)
     terms = taylor.Terms(b, np.ascontiguousarray(b.T), values, head.concentration, head.family == "split")
@@ -85,7 +86,7 @@ class TestTaylor:
     def test_slopes_by_differences_are_within_their_error(self):
         noisy = Target(lambda x: x[:, 0] + 1e-4 * np.sign(x[:, 1] * x[:, 0]), 2, degree=1, sup_norm=1.0, accuracy=1e-4)
         x = sphere.uniform(2, 200, rng=0)
-        frames = taylor.frames_at(x)
+        frames = tangent_frame(x)
         got, error = known(noisy).gradients(x, frames)
         assert 0.0 < np.abs(got[:, 0] - frames[:, :, 0]).max() <= error < 0.1
 
@@ -95,7 +96,7 @@ class TestMeanAngle:
         b = np.array([[math.sin(0.3), 0.0, math.cos(0.3)], [-math.sin(0.3), 0.0, math.cos(0.3)]])
         north, aside = np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, math.sin(0.02), math.cos(0.02)]])
         actual = float(angle_mean(aside, b, 0.0)[0])
-        for factor, passes in ((1.0 - 1e-5, False), (1.0 + 1e-4, True)):
+        for factor, passes in ((1.0 - 1e-5, False), (1.0 + 5e-4, True)):
             problem, bound = MeanAngle(b, 0.0), actual * factor
             found = problem.passed(north, np.array([0.02]), angle_mean(north, b, 0.0), np.zeros(1), bound, 0.0, None)
             assert found.taylor[0] == passes

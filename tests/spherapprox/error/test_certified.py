@@ -20,9 +20,9 @@ from spherapprox import (
 )
 from spherapprox.error.certified import search
 from spherapprox.error.certified.angles import MeanAngle
-from spherapprox.error.certified.cells import Cells
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
+from spherapprox.sphere.cells import Cells
 from spherapprox.summation import angle_mean
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from ..._types import Bools, Float64, Indices
+from .._types import Bools, Float64, Indices
 
 ROUNDING = 1e-14
 """Radians added to radii: more than the roundings of centres, corners and arc cosines near 0 amount to."""

@@ -1,0 +1,119 @@
+"""Moments of the control points in the tangent space at x, under softmax weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks
+from .._threads import each_block
+from .._types import Float64
+from .evaluation import LARGEST_CONCENTRATION
+from .near import NearBlocks
+from .problem import compiled_form
+
+_REACH = 45.0
+"""Terms below exp(-45) of the largest, over the number of control points, are left out."""
+_FEW = 500
+"""For fewer points a k-d tree of the control points would take longer than all distances. Tuned."""
+_PAIRS = 2**21
+"""Pairs of points of a task: some milliseconds."""
+
+
+class TangentMoments(NamedTuple):
+    """Weighted moments of the logarithms ``v_k = log_x(b_k)``, tangent vectors at x of length ``theta(x, b_k)``.
+
+    Attributes
+    ----------
+    first : ndarray, shape (n, dim+1)
+        ``sum_k w_k v_k``.
+    second : ndarray, shape (n, dim+1, dim+1)
+        ``sum_k w_k v_k v_k^T``; its trace is ``sum_k w_k |v_k|^2``.
+    third : ndarray, shape (n,)
+        ``sum_k w_k |v_k|^3``.
+
+    Examples
+    --------
+    >>> from spherapprox.summation import TangentMoments
+    >>> TangentMoments._fields
+    ('first', 'second', 'third')
+    """
+
+    first: Float64
+    second: Float64
+    third: Float64
+
+
+def tangent_moments(
+    x: ArrayLike, control_points: ArrayLike, concentration: float, *, workers: int | None = None
+) -> TangentMoments:
+    """Return the first three moments of the control points in the tangent spaces at x, under the softmax weights.
+
+    Parameters
+    ----------
+    x : array_like, shape (n, dim+1)
+        Points of the sphere S^dim.
+    control_points : array_like, shape (N, dim+1)
+        The points b_k.
+    concentration : float
+        lambda, from 0 to 1e300.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
+
+    Returns
+    -------
+    TangentMoments
+        Of ``v_k = log_x(b_k)`` with the weights ``w_k = e_k / sum_j e_j``, ``e_k = exp(-lambda |x - b_k|^2 / 2)``. For
+        the antipode of x, whose logarithm is any tangent vector of length pi, one of them. The order-r moment has an
+        error of at most ``1e-13 (1 + lambda t) sum_k w_k |v_k|^r + 1e-18``, t the smallest ``|x - b_k|^2``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If rows have no unit length, or an option is out of its range.
+
+    References
+    ----------
+    docs/theorems/4.H-second-order.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.summation import tangent_moments
+    >>> around = np.array([[0.6, 0.0, 0.8], [-0.6, 0.0, 0.8]])
+    >>> moments = tangent_moments(np.array([[0.0, 0.0, 1.0]]), around, 5.0)
+    >>> bool(abs(moments.first).max() < 1e-15), moments.second.round(4).tolist()
+    (True, [[[0.4141, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
+    """
+    points = _checks.rows(x, "x").astype(np.float64)
+    controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1).astype(np.float64)
+    rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
+    (n, d), threads = points.shape, _checks.workers(workers)
+    _checks.memory(8.0 * n * (d * d + 2 * d), "the moments", "take fewer points")
+    from .._kernels.summation import moments
+
+    columns = np.ascontiguousarray(controls.T)  # (d, N)
+    reach = _REACH + math.log(len(controls))
+    found = TangentMoments(np.empty((n, d)), np.empty((n, d, d)), np.empty(n))
+
+    def write(rows: Any, candidates: Any) -> None:
+        some, near = (compiled_form(array, np.dtype(np.float64)) for array in (points[rows], columns[:, candidates]))
+        parts = (np.empty((len(some), d)), np.empty((len(some), d, d)), np.empty(len(some)))
+        moments.tangent_moments(some, near, rate, reach, *parts)
+        for whole, part in zip(found, parts, strict=True):
+            whole[rows] = part
+
+    if n < _FEW or rate == 0.0:
+        each_block(lambda rows: write(rows, slice(None)), n, max(1, _PAIRS // len(controls)), threads)
+        return found
+    blocks = NearBlocks(points, columns, reach / rate)
+
+    def task(block: slice) -> None:
+        for rows, candidates in blocks.parts(block):
+            write(rows, candidates)
+
+    each_block(task, n, blocks.rows, threads)
+    return found

@@ -1,0 +1,229 @@
+"""Proven constants of polynomial targets: sup norm, slope, second and third derivatives, Laplacian."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import _checks
+from .._types import Float64
+from ..harmonics import PolynomialDerivatives, TangentDerivatives
+from ..harmonics.forms import form_inverse
+from ..sphere.cells import Cells, divisions_for
+from ..target import Target
+
+__all__ = ["with_constants"]
+
+_COARSEST = 1.3
+"""The first cells' radius times the degree; from pi/2 on none could be discarded."""
+_MOST_VALUES = 2e7
+"""Values of a target that a level of cells may take: some 20 s. With more, the bound is that of the cells before."""
+_BLOCK = 2**14
+_LARGEST_DIM = 4
+_MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 16}
+"""Cells along an edge of the cube whose midpoints are the directions, at most, by the sphere's dimension."""
+_ROUNDING = 2e-14
+"""Error of derivatives beside that of the values, as a share of (n+1)^r sup|f|: several times the largest seen."""
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    """A number at each point whose maximum is wanted: with directions at most alpha apart, cos(turns alpha) of it."""
+
+    order: int
+    turns: int
+    size: Callable[[TangentDerivatives, Float64], Float64]
+
+
+def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
+    """Return a polynomial target with proven bounds in place of the constants that it does not state.
+
+    Parameters
+    ----------
+    target : Target
+        On S^1 to S^4, with a `degree` and no `remainder`. Its values are taken as right to its `accuracy`.
+    slack : float, default 1e-2
+        The bounds are at most a factor ``1/(1 - slack)`` above the suprema, on S^4 1/0.96; in [1e-3, 0.2]. More where a
+        quantity hardly varies over the sphere, and there are too many cells to cut: `provenance` says how much.
+
+    Returns
+    -------
+    Target
+        With sup_norm, lipschitz (for exponent 1), smoothness, laplacian and third_derivative; those that it had stay.
+        The origin of the others is "derived", or that of the degree where this is "estimated".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, the target has no degree or a remainder, or there are too many cells for
+        its degree on its sphere.
+
+    Notes
+    -----
+    Derivatives are those of `harmonics.PolynomialDerivatives`. At the midpoint of the cell where the maximum M of the
+    r-th derivative is attained, and for a direction near to it, it is at least ``M cos(n delta) cos((r-1) alpha)``: n
+    the degree, delta the cell's radius, alpha that of the directions. Cells with less are dropped, and the others cut,
+    until the factor is ``1 - slack``. Rounding and the errors of the values are added.
+
+    References
+    ----------
+    docs/theorems/6.3-polynomial-derivatives.md.
+
+    Examples
+    --------
+    >>> from spherapprox import Target, targets
+    >>> saddle = targets.with_constants(Target(lambda x: x[:, 0] * x[:, 1], dim=2, degree=2))
+    >>> round(saddle.smoothness, 2), round(saddle.laplacian, 2), saddle.origin("smoothness")
+    (2.01, 3.0, 'derived')
+    """
+    _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=..., degree=...)")
+    slack = _checks.real(slack, "slack", minimum=1e-3, maximum=0.2)
+    wanted = [name for name in _QUANTITIES if getattr(target, name) is None]
+    if target.exponent != 1.0 and "lipschitz" in wanted:
+        wanted.remove("lipschitz")
+    if not wanted:
+        return target
+    degree = _degree(target)
+    found, excess = _Search(target, degree, wanted, slack).bounds()
+    origin = "estimated" if target.origin("degree") == "estimated" else "derived"
+    said = f"{', '.join(wanted)}: proven, at most {100.0 * excess:.2g} % above the suprema, by targets.with_constants"
+    changes: dict[str, Any] = found | {
+        "provenance": "; ".join(filter(None, [target.provenance, said])),
+        "origins": dict(target.origins) | dict.fromkeys(wanted, origin),
+    }
+    return replace(target, **changes)
+
+
+def _degree(target: Target) -> int:
+    """Return the degree of a polynomial target on a sphere of few dimensions."""
+    if target.degree is None or target.remainder:
+        raise ValueError(
+            f"'target' must be a polynomial of a known degree, got {target.name!r} with degree={target.degree} and "
+            f"remainder={target.remainder:g}: Target(f, dim, degree=...), or state the constants"
+        )
+    if target.dim > _LARGEST_DIM:
+        raise ValueError(f"'target' must be on S^1 to S^4, got dim = {target.dim}: state its constants")
+    return target.degree
+
+
+class _Search:
+    """The branch and bound for all wanted constants of a target together."""
+
+    def __init__(self, target: Target, degree: int, wanted: list[str], slack: float) -> None:
+        self.m, self.degree, self.slack = target.dim, degree, slack
+        self.quantities = [_QUANTITIES[name] for name in wanted]
+        self.names, self.accuracy, self.sup_norm = wanted, target.accuracy, target.sup_norm
+        self.order = 3 if "third_derivative" in wanted else 2
+        self.derivatives = PolynomialDerivatives(target.function, target.dim, degree)
+        self.count = divisions_for(self.m, _COARSEST / max(degree, 1))  # cells along an edge of the cube
+        self.cost = self.derivatives.evaluations(self.order)  # values of the target that a cell takes
+        cells, what = 2.0 * (self.m + 1) * float(self.count) ** self.m, f"a polynomial of degree {degree} on S^{self.m}"
+        _checks.operations(cells * self.cost, f"proving constants of {what}", "state them", limit=_MOST_VALUES)
+
+    def bounds(self) -> tuple[dict[str, float], float]:
+        """Return proven bounds of the suprema, and the largest share by which they may exceed them."""
+        cells = Cells.cover(self.m, self.count)
+        # cos(2 alpha) >= 1 - slack/2
+        most = min(_MOST_DIRECTIONS[self.m], math.ceil(2.0 * math.sqrt((self.m - 1.0) / self.slack)) or 1)
+        edge = min(4, most) if self.m > 2 else most
+        best, size = np.zeros(len(self.quantities)), 0.0
+        while True:
+            # Step 1: the quantities at the midpoints, and the factors of 6.3
+            along, alpha = _directions(self.m, edge)
+            x, radii = cells.located()
+            found, largest = self._found(x, along)  # (cells, quantities)
+            size = max(size, largest)
+            best = np.maximum(best, found.max(axis=0))
+            turned = np.array([math.cos(q.turns * alpha) for q in self.quantities])
+            near = np.cos(np.minimum(self.degree * radii, 0.5 * math.pi))  # (cells,)
+            error = self._errors(size, near.min())
+            # Step 2: the cells that may hold a maximum
+            kept = (found + error >= (best - error) * near[:, None] * turned).any(axis=1)
+            finest = near[kept].min() >= 1.0 - 0.5 * self.slack and edge == most
+            if finest or int(kept.sum()) * 2.0**self.m * self.cost > _MOST_VALUES:
+                share = near[kept].min() * turned
+                found = (best + error) / share * (1.0 + 1e-12)
+                return dict(zip(self.names, map(float, found), strict=True)), float(1.0 / share.min() - 1.0)
+            # Step 3: these, cut into 2^m, and twice as many directions along an edge
+            cells = cells[kept].halved()
+            edge = min(2 * edge, most)
+
+    def _found(self, x: Float64, along: Float64) -> tuple[Float64, float]:
+        """Return the quantities at points, and the largest value of the target there."""
+        parts, size = [], 0.0
+        step = max(1, _BLOCK * 64 // max(64, len(along)))
+        for first in range(0, len(x), step):
+            there = self.derivatives(x[first : first + step], self.order)
+            parts.append(np.stack([q.size(there, along) for q in self.quantities], axis=1))
+            size = max(size, float(np.linalg.norm(there.value, axis=1).max()))
+        return np.concatenate(parts), size
+
+    def _errors(self, size: float, near: float) -> Float64:
+        """Return what errors of the values and rounding may add to the quantities."""
+        bound = self.sup_norm if self.sup_norm is not None else 2.0 * size / near
+        n, noise = self.degree, (self.accuracy + _ROUNDING) * bound
+        return np.array([noise * _amplification(self.m, n, q.order, self.order) for q in self.quantities])
+
+
+def _amplification(m: int, n: int, order: int, highest: int) -> float:
+    """Return the largest Frobenius norm of the form that values of size 1 on the circles give."""
+    if order == 0:
+        return 1.0
+    per_circle = max(n, 1.0) ** order * (3.0 + math.log(max(n, 1))) * (n + 4.0 if m == 2 else 1.0)  # 6.3, rounding
+    rows = np.abs(form_inverse(m, order, highest)).sum(axis=1)
+    return per_circle * float(np.linalg.norm(rows)) * math.sqrt(m)
+
+
+def _directions(m: int, count: int) -> tuple[Float64, float]:
+    """Return unit vectors of R^m, up to their signs, and the largest angle to the nearest of them or its opposite."""
+    if m == 1:
+        return np.ones((1, 1)), 0.0
+    cells = Cells.cover(m - 1, count)
+    found, radii = cells[cells.faces % 2 == 0].located()
+    return found, float(radii.max())
+
+
+def _operator_norm(matrices: Float64) -> Float64:
+    """Return the largest singular values of matrices (..., p, m)."""
+    if matrices.shape[-2] == 1:
+        return np.asarray(np.linalg.norm(matrices[..., 0, :], axis=-1))
+    return np.asarray(np.linalg.norm(matrices, 2, axis=(-2, -1)))
+
+
+def _value(there: TangentDerivatives, _: Float64) -> Float64:
+    return np.asarray(np.linalg.norm(there.value, axis=1))
+
+
+def _slope(there: TangentDerivatives, _: Float64) -> Float64:
+    return _operator_norm(there.first)
+
+
+def _curvature(there: TangentDerivatives, along: Float64) -> Float64:
+    if there.second.shape[1] == 1:  # a matrix, whose norm needs no directions
+        return np.asarray(np.abs(np.linalg.eigvalsh(there.second[:, 0])).max(axis=1))
+    return np.asarray(_operator_norm(np.einsum("npij,ui->nupj", there.second, along)).max(axis=1))
+
+
+def _laplacian(there: TangentDerivatives, _: Float64) -> Float64:
+    return np.asarray(np.linalg.norm(np.einsum("npii->np", there.second), axis=1))
+
+
+def _third(there: TangentDerivatives, along: Float64) -> Float64:
+    assert there.third is not None
+    squares = np.asarray(along[:, :, None] * along[:, None, :]).reshape(len(along), -1)  # (directions, m^2)
+    n, p, m = there.third.shape[:3]
+    rows = np.swapaxes(squares @ there.third.reshape(n, p, m * m, m), 1, 2)  # (n, directions, p, m)
+    return np.asarray(_operator_norm(rows).max(axis=1))
+
+
+_QUANTITIES = {
+    "sup_norm": _Quantity(0, 0, _value),
+    "lipschitz": _Quantity(1, 0, _slope),
+    "smoothness": _Quantity(2, 1, _curvature),
+    "laplacian": _Quantity(2, 0, _laplacian),
+    "third_derivative": _Quantity(3, 2, _third),
+}

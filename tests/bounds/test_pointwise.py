@@ -1,0 +1,160 @@
+"""Second-order bounds of given split heads: they hold at each point, and choose the concentration."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bounds
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sphere, sup_error, targets
+from spherapprox.error import ErrorInterval
+
+FORMS = ("second-order", "second-order-laplacian", "second-order-local")
+FIELD = targets.with_constants(targets.geomagnetic_field(2025.0))
+WAVE = targets.zonal_harmonic(3, 4)
+
+
+@pytest.mark.parametrize("theorem", FORMS)
+@pytest.mark.parametrize(
+    "target",
+    [targets.zonal_harmonic(1, 3), targets.zonal_harmonic(2, 4), WAVE, targets.tangent_projection(2),
+     targets.rotation_field(3)],
+    ids=lambda target: f"{target.name} {target.dim}",
+)  # fmt: skip
+def test_no_error_is_above_the_bound_at_its_point(theorem, target):
+    rng = np.random.default_rng(0)
+    x, least = sphere.uniform(target.dim, 8, rng), math.inf
+    for count, concentration in ((1, 0.0), (2, 3.0), (300, 1.0), (300, 50.0), (300, 1e5)):
+        head = SplitHead.from_target(target, sphere.uniform(target.dim, count, rng), concentration)
+        errors = np.linalg.norm((head(x) - target(x)).reshape(len(x), -1), axis=1)
+        for row, error in zip(x, errors, strict=True):
+            bound = bounds.second_order_bound(head, target, theorem=theorem, points=row[None], refine=0).value
+            assert error <= bound * (1.0 + 1e-12) + 1e-14
+            least = min(least, bound / error)
+    assert least < (1.3 if theorem == "second-order-local" else 8.0)  # none is far above all errors
+
+
+def test_bounds_in_closed_form_half_way_between_two_points():
+    pair, pole, angle = np.array([[0.6, 0.0, 0.8], [-0.6, 0.0, 0.8]]), np.array([[0.0, 0.0, 1.0]]), math.asin(0.6)
+    bend = Target(
+        lambda x: x[:, 0] ** 2, 2, degree=2, lipschitz=1.0, smoothness=3.0, laplacian=5.0, third_derivative=7.0
+    )
+    head = SplitHead.from_target(bend, pair, 2.0)
+    square, third = angle**2, 7.0 / 6.0 * angle**3
+    # S = diag(angle^2, 0), and the Hessian is diag(2, 0)
+    wanted = (1.5 * square, (5.0 / 4.0 + 3.0 / 2.0) * square + third, square + third)
+    for theorem, value in zip(FORMS, wanted, strict=True):
+        found = bounds.second_order_bound(head, bend, theorem=theorem, points=pole, refine=0)
+        assert found.value == pytest.approx(value, rel=1e-12)
+
+
+def test_linear_functions_are_bounded_to_third_order():
+    height = targets.zonal_harmonic(2, 1)
+    head = SplitHead.from_target(height, points.fibonacci(3000), 700.0)
+    bound = bounds.second_order_bound(head, height, n=3000).value
+    error = sup_error(head, height, n=3000).lower
+    assert error <= bound < 1.1 * error
+
+
+@pytest.mark.parametrize("count", [250, 1000])
+def test_the_concentration_chosen_without_errors_is_nearly_the_best(count):
+    control = points.fibonacci(count)
+    best = min(
+        sup_error(SplitHead.from_target(FIELD, control, count * share), FIELD, n=4000, refine=4).lower
+        for share in (0.2, 0.25)
+    )
+    found = bounds.best_concentration(target=FIELD, points=control, theorem="second-order-local")
+    error = sup_error(SplitHead.from_target(FIELD, control, found.concentration), FIELD, n=4000, refine=4).lower
+    assert error <= 1.2 * best
+    assert error <= found.value <= 1.6 * best
+
+
+@pytest.mark.parametrize("theorem", FORMS)
+def test_the_concentration_is_a_minimum(theorem):
+    control = points.fibonacci(300)
+    best = bounds.best_concentration(target=FIELD, points=control, theorem=theorem)
+    for factor in (0.7, 1.4, 100.0):
+        head = SplitHead.from_target(FIELD, control, best.concentration * factor)
+        assert bounds.second_order_bound(head, FIELD, theorem=theorem, n=2000).value >= 0.97 * best.value
+
+
+def test_bare_rows_and_partitions_have_a_best_concentration():
+    cells = EqualMeasurePartition(3, 60)
+    by_cells, by_rows = (
+        bounds.best_concentration(target=WAVE, points=some, theorem="second-order") for some in (cells, cells.centers())
+    )
+    assert by_cells == by_rows
+    assert by_cells.theorem == "second-order"
+    assert dict(by_cells.constants) == {"lipschitz": WAVE.lipschitz, "smoothness": WAVE.smoothness}
+
+
+def test_the_bound_says_that_it_was_searched_for_and_names_estimates():
+    rough = replace(WAVE, origins={"third_derivative": "estimated"})
+    head = SplitHead.from_target(rough, points.uniform(3, 50, rng=0), 5.0)
+    found = bounds.second_order_bound(head, rough, n=500)
+    assert found.quantity.startswith("error at ")
+    assert [h.statement for h in found.hypotheses] == ["the estimated third_derivative of the target is a bound"]
+    assert bounds.second_order_bound(head, WAVE, n=500).hypotheses == ()
+    at = bounds.second_order_bound(head, rough, points=found.at[None], refine=0)
+    assert at.value == pytest.approx(found.value, rel=1e-12)
+
+
+HEAD = SplitHead.from_target(WAVE, points.uniform(3, 50, rng=0), 5.0)
+
+
+@pytest.mark.parametrize(
+    ("head", "target", "options", "error", "match"),
+    [
+        (CoreHead(np.eye(4), np.ones(4), 2.0), WAVE, {}, TypeError, "'head' must be a SplitHead"),
+        (HEAD, len, {}, TypeError, "'target' must be a Target"),
+        (HEAD, targets.zonal_harmonic(2, 4), {}, ValueError, "'target'"),
+        (HEAD, WAVE, {"theorem": "second"}, ValueError, "'theorem' must be"),
+        (
+            HEAD,
+            replace(WAVE, smoothness=None),
+            {"theorem": "second-order"},
+            ValueError,
+            "needs the target's smoothness",
+        ),
+        (HEAD, replace(WAVE, exponent=0.5), {"theorem": "second-order"}, ValueError, "exponent=1"),
+        (HEAD, replace(WAVE, degree=None), {}, ValueError, "a target with a degree and no remainder"),
+        (HEAD, targets.zonal_harmonic(3, 3), {}, ValueError, "coefficients='riemann'"),
+    ],
+)
+def test_what_the_theorems_do_not_speak_of_is_refused(head, target, options, error, match):
+    with pytest.raises(error, match=match):
+        bounds.second_order_bound(head, target, **options)
+
+
+def test_best_concentration_by_second_order_takes_a_target_and_points_alone():
+    with pytest.raises(TypeError, match="'target' must be given"):
+        bounds.best_concentration(points=points.fibonacci(9), theorem="second-order")
+    with pytest.raises(TypeError, match="'points' must be given"):
+        bounds.best_concentration(target=WAVE, theorem="second-order")
+    with pytest.raises(ValueError, match="'n' must be left out"):
+        bounds.best_concentration(target=WAVE, points=points.uniform(3, 9, rng=0), n=9, theorem="second-order")
+
+
+class TestValidation:
+    def test_bounds_that_apply_are_held_against_the_error(self):
+        cells = EqualMeasurePartition(2, 300)
+        found = bounds.validate(SplitHead.from_target(FIELD, cells, 80.0), FIELD, n=2000, worst_case=False)
+        checks = {check.theorem: check for check in found.checks}
+        assert [checks[form].verdict for form in FORMS] == ["holds"] * 3
+        assert checks["second-order-local"].bound.value < 2.0 * found.error.lower
+        assert found.ok
+
+    def test_false_constants_are_violated_where_the_error_was_seen(self):
+        pair = np.array([[0.6, 0.0, 0.8], [-0.6, 0.0, 0.8]])
+        bend = Target(lambda x: x[:, 0] ** 2, 2, lipschitz=1.0, smoothness=0.1)
+        head = SplitHead.from_target(bend, pair, 1.0)
+        error = ErrorInterval(0.36, math.inf, np.array([0.0, 0.0, 1.0]))  # the first moment is 0 there
+        violated = bounds.validate(head, bend, error=error, claims=False, worst_case=False).violated
+        assert violated == ("second-order",)
+
+    def test_what_is_not_a_supremum_makes_no_head_ok(self):
+        head = SplitHead.from_target(FIELD, points.fibonacci(500).points, 120.0)  # bare rows
+        found = bounds.validate(head, FIELD, n=1000, worst_case=False)
+        assert "holds" in {check.verdict for check in found.checks if check.quantity == "error at points"}
+        assert not found.ok

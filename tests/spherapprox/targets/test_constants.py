@@ -1,0 +1,125 @@
+"""Proven constants of polynomial targets, against closed forms and against what is attained somewhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spherapprox import Target, sphere, targets
+from spherapprox.harmonics import PolynomialDerivatives
+
+NAMES = ("sup_norm", "lipschitz", "smoothness", "laplacian", "third_derivative")
+
+
+def bare(target):
+    return replace(target, **dict.fromkeys(NAMES))
+
+
+def attained(target, count=3000):
+    """Return values that the five quantities take somewhere."""
+    x = np.concatenate([sphere.uniform(target.dim, count, rng=0), np.eye(target.dim + 1)[-1:]])
+    found = PolynomialDerivatives(target, target.dim, target.degree)(x)
+    u = sphere.uniform(target.dim - 1, 60, rng=1) if target.dim > 1 else np.ones((1, 1))
+    forms = (
+        found.value, np.linalg.norm(found.first, 2, axis=(1, 2)), np.einsum("npij,ui,uj->nup", found.second, u, u),
+        np.einsum("npii->np", found.second), np.einsum("npijk,ui,uj,uk->nup", found.third, u, u, u, optimize=True),
+    )  # fmt: skip
+    return [np.linalg.norm(form, axis=-1).max() if form.ndim > 1 else form.max() for form in forms]
+
+
+@pytest.mark.parametrize(
+    ("target", "slack"),
+    [
+        (targets.geomagnetic_field(2025.0), 0.01),
+        (targets.rotation_field(2), 0.1),
+        (targets.tangent_projection(2), 0.1),
+        (targets.zonal_harmonic(2, 5), 0.01),
+        (targets.zonal_harmonic(3, 2), 0.1),
+        (targets.random_bandlimited(1, 9, 0), 0.01),
+        (targets.random_bandlimited(3, 2, 0), 0.05),
+    ],
+    ids=lambda case: getattr(case, "name", case),
+)
+def test_constants_are_bounds_within_the_slack(target, slack):
+    found = targets.with_constants(bare(target), slack=slack)
+    for name, low in zip(NAMES, attained(target), strict=True):
+        assert low * (1.0 - 1e-12) <= getattr(found, name) <= low / (1.0 - slack) * (1.02 if target.dim < 3 else 1.25)
+        assert found.origin(name) == "derived"
+
+
+def test_constants_on_the_sphere_of_four_dimensions():
+    wave = replace(targets.random_bandlimited(4, 1, 0), lipschitz=None, smoothness=9.0, third_derivative=9.0)
+    found, low = targets.with_constants(wave, slack=0.2), attained(wave)
+    assert low[1] <= found.lipschitz <= 1.3 * low[1]
+    assert low[3] <= found.laplacian <= 1.3 * low[3]
+
+
+def test_constants_of_the_geomagnetic_field():
+    found = targets.with_constants(targets.geomagnetic_field(2025.0))
+    assert 241.6 < found.smoothness < 243.0
+    assert 283.0 < found.laplacian < 285.0
+    assert 931.0 < found.third_derivative < 941.0
+
+
+@pytest.mark.parametrize("target", [targets.zonal_harmonic(2, 5), targets.rotation_field(3), targets.bump(3, 20.0)])
+def test_targets_that_state_all_constants_stay_as_they_are(target):
+    assert targets.with_constants(target) is target
+
+
+def test_stated_constants_stay_and_an_estimated_degree_makes_estimates():
+    wave = Target(lambda x: x[:, 0] * x[:, 1], 2, degree=2, lipschitz=7.0, origins={"degree": "estimated"})
+    found = targets.with_constants(wave)
+    assert (found.lipschitz, found.origin("lipschitz")) == (7.0, "given")
+    assert found.origin("smoothness") == "estimated"
+    assert "at most" in found.provenance
+
+
+def test_errors_of_the_values_are_allowed_for():
+    wave = Target(lambda x: x[:, 0] * x[:, 1], 2, degree=2)
+    exact, rough = (targets.with_constants(replace(wave, accuracy=accuracy)) for accuracy in (1e-12, 1e-3))
+    for name, order in (("sup_norm", 0), ("lipschitz", 1), ("smoothness", 2)):
+        assert getattr(rough, name) >= getattr(exact, name) + 0.5e-3 * 2**order
+
+
+def test_the_zero_function_has_constants_0():
+    found = targets.with_constants(Target(lambda x: np.zeros(len(x)), 2, degree=3))
+    assert all(getattr(found, name) == 0.0 for name in NAMES)
+
+
+@pytest.mark.parametrize(
+    ("target", "match"),
+    [
+        (targets.distance(2), "must be a polynomial of a known degree, got 'distance'"),
+        (Target(len, 2, degree=3, remainder=0.1), "remainder=0.1"),
+        (Target(len, 5, degree=3), "must be on S\\^1 to S\\^4, got dim = 5"),
+        (Target(len, 4, degree=300), "would take .* operations"),
+    ],
+)
+def test_what_cannot_be_proven_is_refused_before_any_work(target, match):
+    with pytest.raises(ValueError, match=match):
+        targets.with_constants(target)
+    with pytest.raises(TypeError, match="wrap a function"):
+        targets.with_constants(len)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 6])
+@pytest.mark.parametrize("kind", ["zonal", "bump"])
+def test_derivatives_of_zonal_targets_along_geodesics(dim, kind):
+    target = targets.zonal_harmonic(dim, 6) if kind == "zonal" else targets.bump(dim, 9.0)
+    x = np.concatenate([sphere.uniform(dim, 4000, rng=0), np.tile(np.eye(dim + 1)[-1], (2, 1))])
+    u = sphere.uniform(dim, len(x), rng=1)
+    u -= np.sum(u * x, axis=1, keepdims=True) * x
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    step = 2e-3
+    at = [target(np.cos(k * step) * x + np.sin(k * step) * u) for k in (-2, -1, 0, 1, 2)]
+    second = np.abs(at[1] - 2 * at[2] + at[3]).max() / step**2
+    third = np.abs(at[4] - 2 * at[3] + 2 * at[1] - at[0]).max() / (2 * step**3)
+    assert 0.999 * target.smoothness <= second <= 1.00001 * target.smoothness  # attained at the pole
+    assert 0.3 * target.third_derivative <= third <= 1.0001 * target.third_derivative
+    assert target.laplacian == pytest.approx(dim * target.smoothness, rel=1e-14)
+
+
+def test_constants_that_are_no_floats_are_left_out():
+    bump = targets.bump(2, 1e300)
+    assert bump.third_derivative is None
+    assert bump.smoothness == pytest.approx(1e300)

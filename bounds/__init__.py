@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import makers, rungs, study
     from . import plot as plot
     from ._bound import Bound, Hypothesis, HypothesisError
+    from ._check import Check
     from .api import concentration, ladder, prefix_length
     from .claims import Claim
     from .covering import covering_number, covering_radius
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from .ragozin import approximation_error, jackson_degree, ragozin_constant
     from .thesis import zonal_harmonic_bound
     from .validate import validate
-    from .verdicts import Check, Validation
+    from .verdicts import Validation
 
 _HOME = {
     name: module
     for module, names in {
         "_bound": ("Bound", "Hypothesis", "HypothesisError"),
+        "_check": ("Check",),
         "api": ("concentration", "ladder", "prefix_length"),
         "claims": ("Claim",),
         "covering": ("covering_number", "covering_radius"),
@@ -37,7 +39,7 @@ _HOME = {
         "ragozin": ("approximation_error", "jackson_degree", "ragozin_constant"),
         "thesis": ("zonal_harmonic_bound",),
         "validate": ("validate",),
-        "verdicts": ("Check", "Validation"),
+        "verdicts": ("Validation",),
     }.items()
     for name in names
 }

@@ -58,6 +58,8 @@ class Row:
         The mean of the errors over the sphere, at a random sample.
     second_order, second_order_local : float or None
         The largest values found of the bounds (i) and (iii) of `bounds.second_order_bound`.
+    upper : float or None
+        Proven: no error of this head is larger. None where no proof was asked for, or would take too long.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Row:
     mean_error: float
     second_order: float | None = None
     second_order_local: float | None = None
+    upper: float | None = None
 
     @property
     def bound(self) -> float | None:
@@ -199,8 +202,9 @@ class Study:
         Returns
         -------
         str
-            A line for each row, below two for the headers; "by" is how lambda was chosen, "% of sup" the error's share
-            of the sup norm, "core", "equal" and "nearest" are bounds, and "2nd order" is one for these points.
+            A line for each row, below two for the headers; "by" is how lambda was chosen, "proven" an upper bound of
+            the error, "% of sup" the error's share of the sup norm, "core", "equal" and "nearest" are bounds, and
+            "2nd order" is one for these points.
 
         Examples
         --------
@@ -247,8 +251,8 @@ class Study:
 
 
 _COLUMNS = (
-    "N", "head", "by", "lambda", "error", "mean", "% of sup", "core", "equal", "nearest", "2nd order", "floor*",
-    "checks", "thesis lambda, N",
+    "N", "head", "by", "lambda", "error", "proven", "mean", "% of sup", "core", "equal", "nearest", "2nd order",
+    "floor*", "checks", "thesis lambda, N",
 )  # fmt: skip
 _WORDS = ("head", "by", "checks", "thesis lambda, N")
 
@@ -263,9 +267,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     local = row.second_order if row.second_order_local is None else row.second_order_local
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
-        str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.mean_error), show(percent),
-        show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor),
-        row.verdict, thesis,
+        str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.upper),
+        show(row.mean_error), show(percent), show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split),
+        show(local), show(row.floor), row.verdict, thesis,
     )  # fmt: skip
 
 

@@ -21,8 +21,9 @@ from .steepest import most_bent, precision, steepest
 
 Outcome = Literal["survived", "refuted", "not attempted"]
 
-VALUES, LIPSCHITZ, SUP_NORM, SMOOTHNESS, COVERING, EXACTNESS, ERROR = (
-    "values", "Lipschitz constant", "sup norm", "second derivatives", "covering radius", "degree of exactness", "error",
+VALUES, LIPSCHITZ, SUP_NORM, SMOOTHNESS, DEGREE, COVERING, EXACTNESS, ERROR = (
+    "values", "Lipschitz constant", "sup norm", "second derivatives", "degree", "covering radius",
+    "degree of exactness", "error",
 )  # fmt: skip
 """The names of claims."""
 
@@ -45,15 +46,15 @@ class Claim:
     Parameters
     ----------
     name : str
-        "values", "Lipschitz constant", "sup norm", "second derivatives", "covering radius", "degree of exactness" or
-        "error".
+        "values", "Lipschitz constant", "sup norm", "second derivatives", "degree", "covering radius", "degree of
+        exactness" or "error".
     stated : float or None
         The number stated; None for values, which are stated by the head.
     found : float or None
         What the attempt found in its place: the steepest slope, the largest norm, the largest second difference, the
-        largest distance to the nearest control point, the degree up to which the rule is exact, the largest difference
-        of a value from this target's (relative to the largest value), or the error at the point. None where nothing was
-        attempted.
+        least degree that great circles allow with the remainder stated (or the one stated), the largest distance to the
+        nearest control point, the degree up to which the rule is exact, the largest difference of a value from this
+        target's (relative to the largest value), or the error at the point. None where nothing was attempted.
     outcome : {"survived", "refuted", "not attempted"}
         "survived" says that this search found nothing against it, and proves nothing.
     reason : str
@@ -104,6 +105,7 @@ def of_numbers(
         (LIPSCHITZ, target.lipschitz, lambda stated: _steepest(stated, target, _sample(head, n, generator), generator)),
         (SUP_NORM, target.sup_norm, lambda stated: _too_large(stated, head, target, n, generator)),
         (SMOOTHNESS, target.smoothness, lambda stated: _bent(stated, target, _sample(head, n, generator), generator)),
+        (DEGREE, target.degree, lambda stated: _not_of_degree(int(stated), target, n, generator)),
     ]
     if isinstance(points := head.points, PointSet):
         searches += [
@@ -115,7 +117,7 @@ def of_numbers(
             (EXACTNESS, points.degree, lambda stated: _inexact(int(stated), points, workers)),
         ]
     if error is not None:
-        searches.append((ERROR, error.lower, lambda _: _at_its_point(error, head, target)))
+        searches.append((ERROR, error.lower, lambda _: _another(error, head, target, n, generator)))
     for name, stated, search in searches:
         if stated is None:
             continue
@@ -205,9 +207,44 @@ def _inexact(degree: int, points: PointSet, workers: int | None) -> Found:
     return float(max(first - 1, 0)), True, f"a polynomial of degree {first} has the error {errors[first]:.2g}", None
 
 
-def _at_its_point(error: ErrorInterval, head: Head, target: Target) -> Found:
+def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator) -> Found:
+    """Look along great circles, where a polynomial of degree n is trigonometric, for what is left beyond n."""
+    # Step 1: values at equidistant points of random circles, more than 2 n of them
+    per_circle = 2 * max(16, degree + 1 + degree // 2)
+    _checks.operations(float(per_circle), "points of a great circle", "state a lower degree", limit=1e6)
+    angles = 2.0 * math.pi / per_circle * np.arange(per_circle)
+    frames, _ = np.linalg.qr(rng.standard_normal((max(4, min(n, 20_000) // per_circle), target.dim + 1, 2)))
+    x = frames @ np.stack([np.cos(angles), np.sin(angles)])  # (circles, dim+1, points)
+    x = x.transpose(0, 2, 1).reshape(-1, target.dim + 1)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    values = target(x)
+    eps = precision(values, values.dtype)
+    f = values.astype(np.float64).reshape(len(frames), per_circle, -1)  # (circles, points, p)
+    # Step 2: the root of the energy beyond each degree; beyond n it is at most that of the remainder
+    coefficients = np.abs(np.fft.fft(f, axis=1)) / per_circle
+    half = per_circle // 2
+    energy = np.square(coefficients).sum(axis=2)  # (circles, points)
+    folded = energy[:, : half + 1].copy()
+    folded[:, 1:half] += energy[:, :half:-1]
+    beyond = np.sqrt(np.cumsum(folded[:, ::-1], axis=1)[:, ::-1])  # of this degree and more
+    worst = int(np.argmax(beyond[:, degree + 1]))
+    allowed = target.remainder + (target.accuracy + 16.0 * eps) * float(lengths(f).max())
+    # Step 3: the least degree beyond which no circle has more than is allowed
+    fits = (beyond <= allowed).all(axis=0)
+    found = max(int(np.argmax(fits)) - 1, degree) if fits.any() else half
+    left = float(beyond[worst, degree + 1])
+    reason = f"a great circle has {left:.2g} beyond degree {degree}, the remainder is {target.remainder:.2g}"
+    return float(found), not left <= allowed, reason, x.reshape(*f.shape[:2], -1)[worst, :2]
+
+
+def _another(error: ErrorInterval, head: Head, target: Target, n: int, rng: np.random.Generator) -> Found:
+    """Compute an error given again at its point, and elsewhere if its upper end is finite."""
     again = sup_error(head, target, points=error.at[None], refine=0)
     size = float(lengths(target(error.at[None]).ravel()))
     allowance = 1e-5 * (size + again.lower)
     refuted = not error.lower - allowance <= again.lower <= error.upper + allowance
-    return again.lower, refuted, f"this head's error there is {again.lower:.4g}" if refuted else "", again.at[None]
+    if refuted or error.upper == math.inf:
+        return again.lower, refuted, f"this head's error there is {again.lower:.4g}" if refuted else "", again.at[None]
+    larger = sup_error(head, target, n=n, rng=rng)
+    refuted = not larger.lower <= error.upper + 1e-12 * (size + larger.lower)
+    return larger.lower, refuted, f"this head's error is {larger.lower:.4g}" if refuted else "", larger.at[None]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status (0, 2 for bad arguments, 130 when interrupted)."""
+    """Run the command; returns the exit status: 0, 1 for what is refuted, 2 for bad arguments, 130 if interrupted."""
     try:
         from .commands import run  # a second or two
 

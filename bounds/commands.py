@@ -1,28 +1,27 @@
-"""The commands of `spherapprox`: a study, the ladder of prefix lengths, a comparison of control points, a warm-up."""
+"""The commands of `spherapprox`: studies, validations, the ladder, a comparison of control points, a warm-up."""
 
 from __future__ import annotations
 
 import argparse
-import functools
-import importlib
-import json
 import os
 import shlex
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spherapprox import __version__, _checks, show_config, sphere, targets, warmup
+from spherapprox import __version__, show_config, warmup
 from spherapprox.target import Target
 
 from . import makers, rungs
 from . import study as studies
 from ._files import earlier
+from ._options import add_output, add_target, chosen_target, count, show
+from ._validate_command import add_validate, validated
 from .api import ladder, prefix_length
+from .verdicts import FILES as VALIDATION
 
 _SHARP = """\
 core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems/index.md)
@@ -33,15 +32,8 @@ thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14
 _MEASURED = """\
 by       how lambda was chosen: theory, by the least bound; second-order, by that of 4.H for these points; best, by the
          least error; mean, by the least mean error
-error    the largest found; mean, the mean over the sphere, at a random sample"""
-
-
-def _count(text: str) -> int:
-    """Parse a whole number, also written as 1e5."""
-    value = float(text)
-    if not value.is_integer() or value < 0:
-        raise ValueError(text)
-    return int(value)
+error    the largest found; mean, the mean over the sphere, at a random sample
+proven   no error of this head is larger, by a proof; empty where it would take long (on S^2 for lambda > 500)"""
 
 
 def _choice(text: str) -> str | float:
@@ -49,21 +41,7 @@ def _choice(text: str) -> str | float:
     return text if text in studies.CHOICES else float(text)
 
 
-def _folder(text: str) -> Path:
-    """Parse a folder that results can be written to, though it need not exist yet."""
-    path = Path(text)
-    nearest = next(p for p in (path, *path.absolute().parents) if p.exists())
-    why = "" if text else "write . for the current one"
-    try:  # permissions do not tell: /proc takes no files from anybody
-        tempfile.TemporaryDirectory(prefix=".unfinished-", dir=nearest).cleanup()
-    except OSError:
-        why = why or (f"nothing can be made in {nearest}" if nearest.is_dir() else f"{nearest} is in the way")
-    if why:
-        raise argparse.ArgumentTypeError(f"{text!r} is no folder that can be written to: {why}")
-    return path
-
-
-_count.__name__, _choice.__name__ = "whole number", "'theory', 'second-order', 'best', 'mean' or number"
+_choice.__name__ = "'theory', 'second-order', 'best', 'mean' or number"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_study(commands.add_parser("study", help="approximate a target with growing prefixes and check every bound"))
     _add_bounds(commands.add_parser("bounds", help="print every theorem's concentration and prefix length"))
     _add_points(commands.add_parser("points", help="compare makers of control points by their covering radius"))
+    add_validate(commands.add_parser("validate", help="prove a head's error, and hold it against every theorem"))
     warm = commands.add_parser("warmup", help="compile every kernel now, so that no later call waits for it")
     warm.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
     warm.add_argument("-q", "--quiet", action="store_true", help="no progress bar, no report")
@@ -82,58 +61,48 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_study(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    known = ", ".join(targets.names())
-    add("--target", default="geomagnetic_field", help=f"{known}, or module:function (default: %(default)s)")
-    add("--dim", type=_count, help="the manifold's dimension m of S^m (default: the target's own)")
-    add("--n", type=_count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
+    add_target(parser)
+    add("--n", type=count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
     ways = "'theory', 'second-order', 'best', 'mean' or a number (default: the first three that apply)"
     add("--concentration", type=_choice, help=ways)
     add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
     add("--eps", type=float, help="also print the ladder of prefix lengths for this sup error")
-    add("--year", type=float, help="epoch of the geomagnetic field, 1900 to 2030 (default: 2025)")
-    add("--points", type=_count, default=20_000, help="points that measure each error (default: %(default)s)")
-    add("--seed", type=_count, default=0, help="default: %(default)s")
+    add("--no-proof", action="store_true", help="measure only: prove no upper bounds")
+    add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
+    add("--seed", type=count, default=0, help="default: %(default)s")
     add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
-    _add_output(parser, "folder for study.csv, study.json and figures (default: study)", "study")
+    add_output(parser, "folder for study.csv, study.json and figures (default: study)", "study")
 
 
 def _add_bounds(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--dim", type=_count, required=True, help="the manifold's dimension m of S^m")
+    add("--dim", type=count, required=True, help="the manifold's dimension m of S^m")
     add("--eps", type=float, required=True, help="the sup error wanted")
     add("--lipschitz", type=float, default=1.0, help="per radian (default: 1)")
     add("--sup-norm", type=float, default=1.0, help="default: 1")
     add("--smoothness", type=float, help="bound of second derivatives along geodesics, for the theorems that need one")
     add("--ragozin", type=float, help="the thesis's C_R (default: 1, as the thesis leaves it open)")
-    _add_output(parser, "also write the table and figures over eps and dim to this folder")
+    add_output(parser, "also write the table and figures over eps and dim to this folder")
 
 
 def _add_points(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--dim", type=_count, default=2, help="the manifold's dimension m of S^m (default: %(default)s)")
-    add("--n", type=_count, nargs="+", default=list(makers.COUNTS), help="numbers of points")
+    add("--dim", type=count, default=2, help="the manifold's dimension m of S^m (default: %(default)s)")
+    add("--n", type=count, nargs="+", default=list(makers.COUNTS), help="numbers of points")
     known = ", ".join(map(shlex.quote, makers.MAKERS))
     add("--makers", nargs="+", action="extend", metavar="MAKER", help=f"who makes the points (default: all): {known}")
-    add("--seed", type=_count, default=0, help="default: %(default)s")
-    _add_output(parser, "also write the table and figures to this folder")
-
-
-def _add_output(parser: argparse.ArgumentParser, what: str, out: str | None = None) -> None:
-    add = parser.add_argument
-    add("--out", type=_folder, default=out, metavar="DIR", help=what)
-    add("--force", action="store_true", help="replace files of the same names that are no earlier results")
-    add("--json", action="store_true", help="print a JSON document in place of the tables")
-    add("-q", "--quiet", action="store_true", help="print no progress and no notes on stderr")
+    add("--seed", type=count, default=0, help="default: %(default)s")
+    add_output(parser, "also write the table and figures to this folder")
 
 
 def _study(options: argparse.Namespace) -> None:
-    target = _target(options)
+    target = chosen_target(options)
     later = options.estimate_lipschitz and None in (target.lipschitz, target.sup_norm)
     ladders = [] if options.eps is None or later else _ladders_for(options.eps, target)
     result = studies.run(
         target, options.n, points=options.points, rng=options.seed, workers=options.workers,
         choices=None if options.concentration is None else (options.concentration,),
-        estimate=options.estimate_lipschitz, progress=not options.quiet,
+        estimate=options.estimate_lipschitz, progress=not options.quiet, certified=not options.no_proof,
     )  # fmt: skip
     if options.eps is not None and later:
         ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
@@ -142,47 +111,7 @@ def _study(options: argparse.Namespace) -> None:
     notes = [f"note     {_as_option(note)}" for note in result.notes]
     text = [_title(result), result.table(), *legend, *notes, *(text for text, _ in ladders)]
     document = result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {})
-    _print(options, text, document, written)
-
-
-def _target(options: argparse.Namespace) -> Target:
-    """Return the target of --target, --dim and --year."""
-    name = options.target
-    if ":" not in name:
-        if name not in targets.names():
-            known = f"{', '.join(targets.names())}, got {name!r}{_checks.did_you_mean(name, targets.names())}"
-            raise ValueError(f"'--target' must be module:function or one of {known}")
-        return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
-    _checks.left_out(options.year, "--year", "where '--target' is not of the catalogue")
-    found = _from_module(name)
-    if not isinstance(found, Target):
-        if options.dim is None:
-            raise ValueError(f"'--dim' must be given: '{name}' is no Target that has its own")
-        found = Target(found, options.dim)
-    else:
-        _checks.agreeing(options.dim, "--dim", found.dim, f", as '{name}' says")
-    x = sphere.uniform(found.dim, found.dim + 3, rng=0)  # not as many rows as columns
-    try:
-        found(x)
-    except (Exception, SystemExit) as error:  # whatever the user's function does
-        raise ValueError(f"'--target {name}' on rows of shape {x.shape}: {type(error).__name__}: {error}") from error
-    return found
-
-
-def _from_module(text: str) -> Any:
-    """Import module:function, from the current folder too."""
-    module, _, name = text.partition(":")
-    if not module or not name:
-        raise ValueError(f"'--target' must be module:function or a name, got {text!r}")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    except ModuleNotFoundError as error:
-        where = "in this folder or on Python's path (write it as in `import`, without .py)"
-        raise ValueError(f"'--target {text}': there is no module {error.name!r} {where}") from error
-    except (Exception, SystemExit) as error:  # whatever the user's module does
-        raise ValueError(f"'--target {text}': {type(error).__name__}: {error}") from error
+    show(options, text, document, written)
 
 
 def _title(result: studies.Study) -> str:
@@ -200,7 +129,7 @@ def _bounds(options: argparse.Namespace) -> None:
     text, document = _ladder(options.eps, **given)
     said = rungs.hypotheses(ladder(options.eps, **given))
     written = () if options.out is None else rungs.save(options.out, options.eps, **given, progress=not options.quiet)
-    _print(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
+    show(options, [text, "\nHypotheses", said], {"made_by": f"spherapprox {__version__}"} | document, written)
 
 
 def _points(options: argparse.Namespace) -> None:
@@ -208,14 +137,7 @@ def _points(options: argparse.Namespace) -> None:
     written = () if options.out is None else makers.save(found, options.out)
     notes = ["floor    no N points have a smaller covering radius: the angle of a cap of measure 1/N", *found.notes]
     document = {"made_by": f"spherapprox {__version__}", "rows": found.records(), "notes": list(found.notes)}
-    _print(options, [found.table(), *notes], document, written)
-
-
-def _print(options: argparse.Namespace, text: Sequence[str], document: Mapping[str, Any], written: Any) -> None:
-    """Print the tables, or the document alone; then the files are named on stderr."""
-    print(json.dumps(document, indent=1, allow_nan=False) if options.json else "\n".join(text))
-    for path in () if options.json and options.quiet else written:
-        print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
+    show(options, [found.table(), *notes], document, written)
 
 
 def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, dict[str, Any]]]:
@@ -253,24 +175,26 @@ def _warmup(options: argparse.Namespace) -> None:
         print(f"compiled {count} kernels in {seconds:.0f} s; they are in {show_config('dicts')['compiled code']}")
 
 
-_COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], None], Mapping[str, bytes]]] = {
+_COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int | None], Mapping[str, bytes]]] = {
     "study": (_study, studies.FILES),
     "bounds": (_bounds, rungs.FILES),
     "points": (_points, makers.FILES),
+    "validate": (validated, VALIDATION),
     "warmup": (_warmup, {}),
 }
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit status (0, 2 for bad arguments)."""
+    """Run the command; returns the exit status (0, 1 for what is violated or refuted, 2 for bad arguments)."""
     options = _parser().parse_args(arguments)
+    options.typed = sys.argv[1:] if arguments is None else list(arguments)
     command, files = _COMMANDS[options.command]
     plain = warnings.formatwarning
     warnings.formatwarning = lambda message, *_: f"spherapprox: warning: {message}\n"  # without its line of source
     try:
         if getattr(options, "out", None) is not None:
             _check_files(options, files)
-        command(options)
+        status = command(options) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has seen enough; files are written before anything is printed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -283,7 +207,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 2
     finally:
         warnings.formatwarning = plain
-    return 0
+    return status
 
 
 def _as_option(text: str) -> str:

@@ -53,6 +53,7 @@ def run(
     target: Target | Callable[[Any], ArrayLike], n: Sequence[int] = PREFIX_LENGTHS, *, dim: int | None = None,
     choices: Sequence[str | float] | None = None, points: int = 20_000, estimate: bool = False,
     rng: np.random.Generator | int | None = 0, workers: int | None = None, progress: bool | None = False,
+    certified: bool = False,
 ) -> Study:  # fmt: skip
     """Approximate a target by core and split heads on equal-measure partitions, and hold their errors against theory.
 
@@ -81,6 +82,9 @@ def run(
         Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     progress : bool or None
         Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
+    certified : bool
+        Prove an upper bound, 5 % above the largest error found, for heads whose proof takes seconds: on S^2 those of
+        concentrations below 500.
 
     Returns
     -------
@@ -115,7 +119,8 @@ def run(
         known, estimated = with_estimates(known, rng)
     ways = _ways(known, choices)
     sample = sphere.uniform(known.dim, min(points, _SAMPLE), rng=rng)
-    measure = Measure(known, estimated, points, sample, known(sample), rng, workers)
+    certified = _checks.flag(certified, "certified")
+    measure = Measure(known, estimated, points, sample, known(sample), rng, workers, certified)
     steps = [(count, kind, way) for count in counts for kind in FAMILIES for way in ways]
     silent = {("core", "second-order"), *([("core", "theory")] if known.sup_norm is None else [])}
     steps = [step for step in steps if step[1:] not in silent]

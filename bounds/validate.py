@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from spherapprox import SplitHead, _checks
-from spherapprox.error import ErrorInterval, search, sup_error, worst_case_error
+from spherapprox.error import ErrorInterval, sup_error, worst_case_error
+from spherapprox.error.search import sample
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
@@ -16,27 +18,34 @@ from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 
 from . import claims as attempts
-from ._bound import Bound
+from ._check import Check, Quantity, Verdict
+from ._judge import ROUNDING, Proof, judged, with_estimates
 from ._registry import Theorem
 from .claims import Claim
 from .error import error_bound
+from .lemmas import of_lemmas
 from .pointwise import second_order_bound
 from .theorems import POINTWISE, THEOREMS
-from .verdicts import Check, Quantity, Validation, Verdict
+from .verdicts import Validation
 
 POINTS = 4000
 """Points of a sample, at most, at which second-order bounds are taken."""
 CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS}
 """Constants of second-order bounds that sampling tries to refute."""
-ROUNDING = 1e-12
-"""Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
+PAIRS = 3e8
+"""Cells times control points that the proof of a worst-case error may take: it sums over all control points."""
 
 
 def validate(
     head: Head, target: Target, *, error: ErrorInterval | None = None, n: int = 20_000, worst_case: bool = True,
     claims: bool = True, workers: int | None = None, rng: np.random.Generator | int | None = 0,
+    certified: bool = False, slack: float = 0.05, max_evaluations: float = 1e6, lemmas: bool = False,
+    progress: bool = False,
 ) -> Validation:  # fmt: skip
     """Hold a head's achieved error against every applicable theorem, and try to refute the stated constants.
+
+    With `certified`, the error is enclosed by branch and bound, and a verdict is "proved" where its proven upper end
+    lies below the bound.
 
     Upper bounds for its kind of head (such as sharp-core or sharp-split) are compared with the measured sup error on
     this target. They speak of Riemann coefficients of this very target, and of no others. The lower bound speaks of the
@@ -53,7 +62,7 @@ def validate(
         What it approximates, with the Lipschitz constant (and sup norm) that theory asks for.
     error : ErrorInterval, optional
         The error, when it has been measured already, with 0 <= lower <= upper and a point `at`; by default
-        `spherapprox.sup_error` measures it at `n` points.
+        `spherapprox.sup_error` measures it at `n` points. Its upper end counts as proven if it has a certificate.
     n : int
         Points at which errors are measured before local refinement, and of each sample that tries to refute a claim.
     worst_case : bool
@@ -65,11 +74,26 @@ def validate(
         Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     rng : None, int or numpy.random.Generator
         Seeds the samples.
+    certified : bool
+        Prove upper ends of the error, the worst-case error and the lemmas' quantities: seconds on S^1 and S^2, minutes
+        on S^3; beyond, rarely within the budget.
+    slack : float
+        Each proven upper end exceeds the largest value found by this share at most, 1e-4 to 16.
+    max_evaluations : float
+        Cells that each proof may test, at least 1000; that of the worst-case error also ``3e8 / len(head)`` at most.
+        Where they do not suffice, a larger slack is tried, and the certificate says so.
+    lemmas : bool
+        Also examine the parts of the error alone (`Validation.lemmas`): ``|f - K*f|`` by the kernel, ``|K*f - h|`` by
+        the control points of a core head, and the distance of the denominator, or of the core head of the function 1,
+        from its mean.
+    progress : bool
+        Show progress bars.
 
     Returns
     -------
     Validation
-        `.ok`, `.violated`, `.checks`, `.claims`; prints as two tables.
+        `.ok`, `.violated`, `.checks`, `.claims`, `.lemmas`; prints as tables, and has `.records()`, `.to_json()`,
+        `.figure()`, `.to_html()` and `.save(folder)`.
 
     Raises
     ------
@@ -94,7 +118,12 @@ def validate(
     - *covering radius* of a `PointSet`: exact on S^1 and S^2; beyond, a second's search for a larger hole.
     - *degree of exactness*: all polynomials of that degree, to 1e-9; not attempted where that takes more than 3e9
       operations.
-    - *error*, where it is given: computed again at its point, nowhere else.
+    - *degree* and *remainder*: along random great circles a polynomial of degree n is a trigonometric one, so what is
+      left of a Fourier series beyond n may not exceed the remainder in the quadratic mean.
+    - *error*, where it is given: computed again at its point, and at `n` others where its upper end is finite.
+
+    A verdict that rests on a constant whose origin is "estimated" (`Target.origins`) says so, and is never "proved" by
+    an error that does. Of the floor 4.5, "proved" says that a larger worst-case error was found.
 
     Radius and equal measure of an `EqualMeasurePartition` and the separation of points are proven or computed here.
 
@@ -120,23 +149,31 @@ def validate(
     True
     >>> validate(head, dataclasses.replace(target, lipschitz=0.95), n=2000).summary
     'refuted: Lipschitz constant'
+    >>> validate(head, target, n=2000, certified=True, worst_case=False).summary
+    'proved'
     """
     n = _checks.integer(n, "n", minimum=1)
     worst_case, claims = _checks.flag(worst_case, "worst_case"), _checks.flag(claims, "claims")
+    proof = Proof(_checks.flag(certified, "certified"), slack, max_evaluations, _checks.flag(progress, "progress"))
+    lemmas = _checks.flag(lemmas, "lemmas")
     _check(head, target, error)
+    search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
     # Step 1: the values, and the error achieved
     values = attempts.of_values(head, target)
-    given, error = error, sup_error(head, target, n=n, workers=workers, rng=rng) if error is None else error
+    given, error = error, sup_error(head, target, **search, **proof.options()) if error is None else error
     # Step 2: attempts to refute the numbers stated
-    numbers = attempts.of_numbers(head, target, given, n=n, workers=workers, rng=rng, attempted=claims)
+    numbers = attempts.of_numbers(head, target, given, **search, attempted=claims)
     stated = {claim.name: claim for claim in (values, *numbers)}
-    # Step 3: every theorem for this kind of head, and the floor
+    # Step 3: every theorem for this kind of head, the floor, and the lemmas
     size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
     checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
-    checks += _second_order(head, target, error, stated, size, n, workers, rng)
+    checks += _second_order(head, target, error, stated, size, search)
     if worst_case and head.family == "split":
-        checks.append(_lower(head, target, n, workers, rng))
-    return Validation(error, tuple(checks), tuple(stated.values()))
+        checks.append(_lower(head, target, search, proof))
+    parts = of_lemmas(head, target, stated, search, proof) if lemmas else ()
+    said = {"n": n, "rng": rng if isinstance(rng, int) else None, "worst_case": worst_case, "claims": claims,
+            "certified": certified, "slack": slack, "max_evaluations": max_evaluations, "lemmas": lemmas}  # fmt: skip
+    return Validation(error, tuple(checks), tuple(stated.values()), tuple(parts), head, target, said)
 
 
 def validated(kind: str) -> tuple[Theorem, ...]:
@@ -200,61 +237,50 @@ def _upper(
         return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
     bent = (attempts.SMOOTHNESS,) if "smoothness" in theorem.needs else ()
     enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, *bent, attempts.ERROR, *theorem.requires.claims)
-    return _judged(bound, size, error, {name: claims[name] for name in enter if name in claims})
+    check = judged(bound, size, error, {name: claims[name] for name in enter if name in claims}, claims)
+    return with_estimates(check, target, (*theorem.needs, *theorem.uses))
 
 
 def _second_order(
-    head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None, n: int,
-    workers: int | None, rng: np.random.Generator | int | None,
+    head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None,
+    search: dict[str, Any],
 ) -> list[Check]:  # fmt: skip
     """Hold the second-order bounds that apply, at a sample and where the error was seen, against the error."""
     theorems = [theorem for theorem in POINTWISE.values() if not theorem.lack(target)]
     if not isinstance(head, SplitHead) or not theorems or claims[attempts.VALUES].outcome != "survived":
         return []
-    sample = np.concatenate([search.sample(head.dim, min(n, POINTS), _checks.generator(rng)), error.at[None]])
+    x = np.concatenate([sample(head.dim, min(search["n"], POINTS), _checks.generator(search["rng"])), error.at[None]])
     checks = []
     for theorem in theorems:
         enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS))
         known = {name: claims[name] for name in enter if name in claims}
-        for at in (error.at[None], sample):  # where the error was seen, then everywhere
-            bound = second_order_bound(head, target, theorem=theorem.name, points=at, refine=0, workers=workers)
-            check = _judged(bound, size, error, known)
+        for at in (error.at[None], x):  # where the error was seen, then everywhere
+            bound = second_order_bound(
+                head, target, theorem=theorem.name, points=at, refine=0, workers=search["workers"]
+            )
+            check = judged(bound, size, error, known, claims)
             if check.verdict == "violated":
                 break
-        seen = f"its largest value at {len(at)} points" if check.verdict == "holds" else check.reason
-        checks.append(replace(check, quantity="error at points", reason=seen))
+        if check.verdict in ("proved", "holds"):  # the largest value found bounds nothing between the points
+            check = replace(check, verdict="holds", reason=f"its largest value at {len(at)} points")
+        checks.append(with_estimates(replace(check, quantity="error at points"), target, theorem.constants))
     return checks
 
 
-def _judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict[str, Claim]) -> Check:
-    """Hold a bound against an error; its hypotheses hold but for claims that may be refuted."""
-    refuted = tuple(name for name, claim in claims.items() if claim.outcome == "refuted")
-    check = partial(Check, bound.theorem, bound, error.lower)
-    if not error.lower <= bound.value + ROUNDING * max(bound.value, size or 0.0):
-        suspects, place = refuted or tuple(claims), _checks.show(error.at.round(4).tolist())
-        wrong = "refuted below" if refuted else "one of them is wrong, or this is a bug"
-        return check("violated", f"at {place}; {', '.join(suspects)}: {wrong}", at=error.at, suspects=suspects)
-    if attempts.ERROR in refuted:
-        return check("undecided", "the error given is not this head's")
-    if refuted:
-        return check("not applicable", f"needs the true {' and '.join(refuted)}: refuted below")
-    if size is not None and bound.value >= 2.0 * size * (1.0 - 1e-9):
-        return check("vacuous", f"2 sup|f| is {2.0 * size:.4g}")
-    return check("holds")
-
-
-def _lower(head: Head, target: Target, n: int, workers: int | None, rng: np.random.Generator | int | None) -> Check:
+def _lower(head: Head, target: Target, search: dict[str, Any], proof: Proof) -> Check:
     """Hold the floor 4.5 against the worst-case error of a head's points."""
     quantity: Quantity = "worst-case error"
     if not target.lipschitz or target.exponent != 1.0:
         lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
         return Check("lower", None, None, "not applicable", f"needs {lacks}", quantity)
     bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
-    worst = worst_case_error(
-        head.control_points if head.points is None else head.points, head.concentration, n=n, workers=workers, rng=rng
-    )
-    worst = replace(worst, lower=target.lipschitz * worst.lower, upper=target.lipschitz * worst.upper)
-    if worst.upper < bound.value * (1.0 - ROUNDING):
-        return Check("lower", bound, worst.upper, "violated", "a bug: please report it", quantity, worst.at)
-    verdict: Verdict = "holds" if worst.lower >= bound.value * (1.0 - ROUNDING) else "undecided"
-    return Check("lower", bound, worst.lower, verdict, "", quantity)
+    points = head.control_points if head.points is None else head.points
+    worst = worst_case_error(points, head.concentration, **search, **proof.options(PAIRS / len(head)))
+    low, high = target.lipschitz * worst.lower, target.lipschitz * worst.upper
+    check = partial(Check, "lower", bound, quantity=quantity, upper=high)
+    if high < bound.value * (1.0 - ROUNDING):
+        return check(high, "violated", "a bug: please report it", at=worst.at)
+    verdict: Verdict = "holds" if low >= bound.value * (1.0 - ROUNDING) else "undecided"
+    if proof.certified and low >= bound.value * (1.0 + 1e-7):  # what W is accurate to
+        verdict = "proved"
+    return with_estimates(check(low, verdict), target, ("lipschitz",))

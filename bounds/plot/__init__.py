@@ -6,6 +6,7 @@ from .ladder import concentration_figure, ladder_figure
 from .maps import maps_figure
 from .points import covering_figure, partition_figure
 from .style import write
+from .validation import error_figure_of, validation_figure
 
 __all__ = [
     "Curve",
@@ -13,10 +14,12 @@ __all__ = [
     "concentration_figure",
     "covering_figure",
     "error_figure",
+    "error_figure_of",
     "error_grid",
     "ladder_figure",
     "maps_figure",
     "partition_figure",
     "slope",
+    "validation_figure",
     "write",
 ]

@@ -51,6 +51,7 @@ def error_figure(study: Study) -> Figure:
         target" is the floor 4.5: no method that samples at N points promises less for all targets of this Lipschitz
         constant. Second-order bounds (4.H), those of these very points, are proven at each point; their largest values
         found are drawn, and the band is between one and the error that it bounds. Estimated constants are called so.
+        Dashes just above the marks are proven upper bounds.
     """
     thesis = [row for row in study.rows if row.thesis_log10_n is not None and row.error > 0.0]
     figure = Figure(figsize=(11.5 if thesis else 9.5, 5.4), layout="constrained")
@@ -113,6 +114,9 @@ def _draw_errors(axes: Any, study: Study) -> list[Label]:
                 axes, rows, errors, f"{head} head, {name}", color=own, marker=_MARKER[way], ms=6,
                 lw=2.6 if way in (best, "mean") else 1.1, mfc="white" if way == "best" else own,
             )  # fmt: skip
+            proven = [(row.n, row.upper) for row in rows if row.upper is not None and way != "mean"]
+            if proven:
+                axes.scatter(*zip(*proven, strict=True), color=own, marker="_", s=120, lw=1.6, zorder=3)
             if way in ("theory", "fixed"):
                 bounds = [row.bound for row in rows]
                 labels += _curve(axes, rows, bounds, f"{head} head, {estimated}bound", color=colour, ls="--", lw=1.1)

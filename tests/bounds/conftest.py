@@ -32,4 +32,9 @@ def no_figures(monkeypatch):
     """Write a word in place of each figure, where what is drawn is not at issue."""
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr(Figure, "savefig", lambda _, path, **options: path.write_bytes(repr(options).encode()))
+    monkeypatch.setattr(Figure, "savefig", _word)
+
+
+def _word(_, where, **options):
+    word = repr(options).encode()
+    where.write(word) if hasattr(where, "write") else where.write_bytes(word)

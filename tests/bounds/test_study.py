@@ -370,3 +370,22 @@ def test_a_constant_that_sampling_refutes_is_noted():
     assert [claim.name for claim in found.refuted] == ["Lipschitz constant"]
     assert any(note.startswith("refuted: the Lipschitz constant 0.9 that is stated; ") for note in found.notes)
     assert not study.run(targets.distance(2), [100], choices=["best"], points=2000).refuted
+
+
+def test_errors_are_proven_where_that_takes_seconds(tmp_path):
+    wave = targets.zonal_harmonic(2, 3)
+    found = study.run(wave, [60], choices=["theory", 12.0], points=300, certified=True)
+    for row in found.rows:
+        if row.concentration > 500.0:
+            assert row.upper is None
+        else:
+            assert row.error <= row.upper <= 1.0501 * row.error
+    assert found.series("split", "fixed")[0].verdict == "proved"
+    header, _, first, *_ = found.table().splitlines()
+    assert f"{found.rows[0].upper:.4g}" in first
+    assert "proven" in header
+    proved = replace(found, rows=tuple(row for row in found.rows if row.upper))
+    drawn = {offset for part in plot.error_figure(proved).axes[0].collections for offset in part.get_offsets()[:, 1]}
+    assert {row.upper for row in proved.rows} <= drawn
+    study.save(found, tmp_path)
+    assert json.loads((tmp_path / "study.json").read_text())["rows"][0]["upper"] == found.rows[0].upper

@@ -335,6 +335,7 @@ def test_constants_of_the_catalogue_are_not_refuted(name, dim):
     result = attempted(target)
     stated = ["values", *(["Lipschitz constant"] if target.lipschitz is not None else []), "sup norm"]
     stated += ["second derivatives"] if target.smoothness is not None else []
+    stated += ["degree"] if target.degree is not None else []
     assert [(c.name, c.outcome) for c in result.claims] == [(name, "survived") for name in stated]
 
 
@@ -501,9 +502,11 @@ def test_the_floor_has_a_column_of_its_own():
     assert {*upper} == {"error"}
     assert floor == "worst-case error"
     header, _, *rows = str(result).splitlines()
-    assert header.split() == ["theorem", "bound", "error", "worst", "case", "verdict", "why"]
+    assert header.split() == ["theorem", "bound", "error", "worst", "case", "ratio", "verdict", "why"]
     floor = next(row for row in rows if row.startswith("lower"))
-    assert floor[header.index("error") :].split() == ["-", f"{result.checks[-1].achieved:.4g}", "HOLDS"]
+    assert floor[header.index("error") :].split() == [
+        "-", f"{result.checks[-1].achieved:.4g}", f"{result.checks[-1].ratio:.4g}", "HOLDS",
+    ]  # fmt: skip
 
 
 def test_a_validation_is_repeatable():

@@ -17,7 +17,7 @@ from ..certificate import Certificate
 from ..interval import ErrorInterval
 from .riesz import Riesz
 
-BLOCK = 8192
+BLOCK, LARGEST_BLOCK = 8192, 65_536
 """Cells of a task: so many that calls cost nothing, so few that their arrays stay small."""
 ROOM = 0.05
 """Share of the slack that is left for what Riesz's test adds to the bound."""
@@ -209,7 +209,7 @@ def _level(
         errors, log_sums, own = error.errors(x)
         return error.passed(x, radii, errors, log_sums, bound, max(rounding, own), riesz), errors, x
 
-    blocks = slices(len(cells), BLOCK)
+    blocks = slices(len(cells), min(max(len(cells) // 8, BLOCK), LARGEST_BLOCK))
     with closing(in_order(task, blocks, options.workers)) as results:
         for block, (passes, errors, x) in zip(blocks, results, strict=True):
             state.evaluations += len(x)

@@ -78,7 +78,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     >>> from spherapprox import Target, targets
     >>> saddle = targets.with_constants(Target(lambda x: x[:, 0] * x[:, 1], dim=2, degree=2))
     >>> round(saddle.smoothness, 2), round(saddle.laplacian, 2), saddle.origin("smoothness")
-    (2.01, 3.0, 'derived')
+    (2.0, 3.0, 'derived')
     """
     _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=..., degree=...)")
     slack = _checks.real(slack, "slack", minimum=1e-3, maximum=0.2)

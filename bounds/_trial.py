@@ -33,7 +33,7 @@ GUIDES = ("sharp-core", "sharp-split-mean", "sharp-split")
 LOCAL = "second-order-local"
 """The theorem by which "second-order" chooses one."""
 _SEARCH_POINTS = 3000
-EVALUATIONS = 4e5
+EVALUATIONS = 1e7
 """The errors of heads whose proofs take more evaluations are measured only: some seconds each."""
 
 
@@ -87,10 +87,9 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
 def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) -> Row:
     """Measure a head and hold its error against theory."""
     target = measure.target
-    certified = measure.certified and _evaluations(head) <= EVALUATIONS
     error = sup_error(
-        head, target, n=measure.points, rng=measure.rng, workers=measure.workers, certified=certified,
-        max_evaluations=4.0 * EVALUATIONS,
+        head, target, n=measure.points, rng=measure.rng, workers=measure.workers, certified=measure.certified,
+        max_evaluations=EVALUATIONS,
     )  # fmt: skip
     said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
     return Row(

@@ -21,14 +21,15 @@ _NUMBERS = 2**17
 class NearBlocks:
     """Blocks of rows x (m, d) with the control points, columns (d, n), whose terms are kept for them.
 
-    Those are kept whose squared distance exceeds the nearest one's by no more than `room`, and others.
+    Those are kept whose squared distance exceeds the nearest one's by no more than `room`, those whose distance exceeds
+    the root of such a square by no more than `margin`, and others.
     """
 
-    def __init__(self, x: Float64, columns: Float64, room: float) -> None:
-        self.x, self.n, self.d, self.room = x, columns.shape[1], x.shape[1], room
+    def __init__(self, x: Float64, columns: Float64, room: float, margin: float = 0.0) -> None:
+        self.x, self.n, self.d, self.room, self.margin = x, columns.shape[1], x.shape[1], room, margin
         self.tree = None
         self.order = np.arange(len(x))
-        if self.d <= _TREE_COLUMNS and self.room < 0.5 and self.n > _ROWS:
+        if self.d <= _TREE_COLUMNS and math.sqrt(self.room) + margin < 0.7 and self.n > _ROWS:
             from scipy.spatial import cKDTree
 
             self.tree = cKDTree(columns.T)
@@ -45,7 +46,8 @@ class NearBlocks:
         centre = points.mean(axis=0)
         radius = float(np.sqrt(np.square(points - centre).sum(axis=1).max()))
         farthest = float(self.tree.query(points)[0].max())
-        near = self.tree.query_ball_point(centre, radius + math.sqrt(farthest**2 + self.room), return_sorted=True)
+        reach = radius + math.sqrt(farthest**2 + self.room) + self.margin
+        near = self.tree.query_ball_point(centre, reach, return_sorted=True)
         candidates = np.array(near, dtype=np.intp)
         for part in slices(len(rows), max(1, _NUMBERS // (len(candidates) * self.d))):
             yield rows[part], candidates

@@ -10,12 +10,13 @@ import math
 
 import numpy as np
 
-from ..._types import Float64, Int64
+from ..._types import Float64
 from ..jit import njit, subroutine
-from .moments import grown, list_near, write_squares
+from .moments import grown, list_near, uncertainty, write_mean, write_squares
 
-SUMS = 11
-"""Number of sums of absolute terms: of 6.6 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa."""
+SUMS = 12
+"""Number of sums of absolute terms: of 6.6 zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb, then of |v| |b|^j, and kappa; and
+the weights' uncertainty."""
 
 
 @subroutine
@@ -55,23 +56,6 @@ def add_powers(
                             thirds[r, i, j, k] += two * z[k]
 
 
-@subroutine
-def write_mean(near: Int64, weights: Float64, count: int, values: Float64, mean: Float64) -> int:
-    """Write the mean of the values less the heaviest term's, whose index is returned: no digits of changes are lost."""
-    heaviest, total = 0, 0.0
-    for j in range(count):
-        total += weights[j]
-        if weights[j] > weights[heaviest]:
-            heaviest = j
-    reference = near[heaviest]
-    for r in range(len(mean)):
-        mean[r] = 0.0
-        for j in range(count):
-            mean[r] += weights[j] * (values[near[j], r] - values[reference, r])
-        mean[r] /= total
-    return reference
-
-
 @njit
 def local_cumulants(
     x: Float64, frames: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float,
@@ -96,6 +80,7 @@ def local_cumulants(
         count, least, total = list_near(x[i], rows, squares, rate, chords[i], cut, normalize, near, weights, origin)
         if normalize:
             reference = write_mean(near, weights, count, values, mean)
+        sums[i, 11] = uncertainty(d, rate, least, chords[i], cut)
         # Step 2: moments of the terms
         for j in range(count):
             k, w, distance, size = near[j], weights[j] / total, 0.0, 0.0

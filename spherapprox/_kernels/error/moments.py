@@ -15,6 +15,10 @@ import numpy as np
 from ..._types import Float64, Int64
 from ..jit import njit, subroutine
 
+EPSILON = 2.0**-52
+FAR = 12.0
+"""Exponents from which on terms are not of the range of values near a cell, but add their share of the largest."""
+
 
 @subroutine
 def write_squares(c: Float64, b: Float64, squares: Float64) -> None:
@@ -74,6 +78,30 @@ def list_near(
 
 
 @subroutine
+def uncertainty(d: int, rate: float, least: float, chord: float, cut: float) -> float:
+    """Bound the relative roundings of weights and of their growth, but for a common factor."""
+    # 6.5, rounding: |b - c|^2 and |b - o| are within (d + 16) units of rounding, E - y <= cut, y <= 4 rate q
+    return 4.0 * (d + 16) * EPSILON * (rate * least + cut + 8.0 * rate * chord)
+
+
+@subroutine
+def write_mean(near: Int64, weights: Float64, count: int, values: Float64, mean: Float64) -> int:
+    """Write the mean of the values less the heaviest term's, whose index is returned: no digits of changes are lost."""
+    heaviest, total = 0, 0.0
+    for j in range(count):
+        total += weights[j]
+        if weights[j] > weights[heaviest]:
+            heaviest = j
+    reference = near[heaviest]
+    for r in range(len(mean)):
+        mean[r] = 0.0
+        for j in range(count):
+            mean[r] += weights[j] * (values[near[j], r] - values[reference, r])
+        mean[r] /= total
+    return reference
+
+
+@subroutine
 def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
     """Bound ``w (e^y - 1)`` and ``w (e^y - 1 - y)`` for ``w = e^-exponent``, without overflow at large y."""
     if y < 1e-2:
@@ -84,60 +112,61 @@ def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
 
 @njit
 def local_moments(
-    x: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float, normalize: bool, cut: float,
-    slopes: Float64, origins: Float64, rests: Float64, growths: Float64,
+    x: Float64, wanted: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float,
+    normalize: bool, cut: float, slopes: Float64, origins: Float64, sums: Float64,
 ) -> None:  # fmt: skip
-    """Write the moments of 6.5 for cells with centres x (m, d): G (m, p, d), o (m, d), S (m,) and Z (m,).
+    """Write the moments of 6.5 for cells with centres x (m, d): G (m, p, d), o (m, d) and sums (m, 5).
 
     b (d, n), the same as rows (n, d), and values (n, p). With weights that sum to 1 if `normalize`, and terms
-    ``a_k = v_k - h`` (v_k for plain sums): ``G = 2 rate sum w a (b - o)``, ``S = sum w |a| (e^y - 1 - y)``
-    and ``Z = sum w (e^y - 1 - y)``.
+    ``a_k = v_k - h`` (v_k for plain sums): ``G = 2 rate sum w a (b - o)``, and the sums are
+    ``S = sum w |a| (e^y - 1 - y)``, ``Z = sum w (e^y - 1 - y)``, the largest ``|wanted - v_k|`` of the terms with
+    ``E - y`` below FAR, ``sum w e^y`` of the others, and the weights' uncertainty.
     """
     d, n = b.shape
     p = values.shape[1]
     squares, near, weights = np.empty(n), np.empty(n, np.int64), np.empty(n)
-    mean, step = np.empty(p), np.empty(d)
+    mean, step, reference = np.zeros(p), np.empty(d), -1
+    slopes[:], sums[:] = 0.0, 0.0
     for i in range(len(x)):
         # Step 1: the weights, and the head at the centre
         write_squares(x[i], b, squares)
         count, least, total = list_near(
             x[i], rows, squares, rate, chords[i], cut, normalize, near, weights, origins[i]
         )  # fmt: skip
-        for r in range(p):
-            mean[r] = 0.0
-            for axis in range(d):
-                slopes[i, r, axis] = 0.0
         if normalize:
-            for j in range(count):
-                for r in range(p):
-                    mean[r] += weights[j] / total * values[near[j], r]
+            reference = write_mean(near, weights, count, values, mean)
         # Step 2: moments of the terms
-        rest = growth = 0.0
         for j in range(count):
-            k, w = near[j], weights[j]
-            distance = 0.0
+            k, w = near[j], weights[j] / total
+            distance = size = off = 0.0
             for axis in range(d):
                 step[axis] = rows[k, axis] - origins[i, axis]
                 distance += step[axis] * step[axis]
-            y = 2.0 * rate * chords[i] * math.sqrt(distance)
-            _, second = grown(w, rate * (squares[k] - least), y)
-            size = 0.0
             for r in range(p):
-                a = values[k, r] - mean[r]
+                a = values[k, r]
+                off += (a - wanted[i, r]) * (a - wanted[i, r])
+                if normalize:
+                    a = (a - values[reference, r]) - mean[r]
                 size += a * a
                 for axis in range(d):
-                    slopes[i, r, axis] += 2.0 * rate / total * w * a * step[axis]
-            rest += second * math.sqrt(size)
-            growth += second
-        rests[i], growths[i] = rest / total, growth / total
+                    slopes[i, r, axis] += 2.0 * rate * w * a * step[axis]
+            y, exponent = 2.0 * rate * chords[i] * math.sqrt(distance), rate * (squares[k] - least)
+            _, second = grown(weights[j], exponent, y)
+            sums[i, 0] += second / total * math.sqrt(size)
+            sums[i, 1] += second / total
+            if exponent - y < FAR:
+                sums[i, 2] = max(sums[i, 2], math.sqrt(off))
+            else:
+                sums[i, 3] += math.exp(y - exponent) / total
+        sums[i, 4] = uncertainty(d, rate, least, chords[i], cut)
 
 
 @njit
 def angle_moments(
     x: Float64, chords: Float64, radii: Float64, b: Float64, rows: Float64, rate: float, cut: float,
-    means: Float64, slopes: Float64, turns: Float64, rests: Float64,
+    means: Float64, slopes: Float64, turns: Float64, rests: Float64, roundings: Float64,
 ) -> None:  # fmt: skip
-    """Write the moments of 6.5 for the mean angle W: W (m,), G (m, d), e (m, d) and the rest (m,).
+    """Write the moments of 6.5 for the mean angle W: W (m,), G (m, d), e (m, d), the rest and uncertainties (m,).
 
     ``radii`` are the angular radii delta of the cells. ``G = 2 rate sum w (theta - W)(b - o)``, e is the mean of the
     unit tangent vectors towards b_k, and the rest is ``sum w [|theta - W| (e^y - 1 - y) + delta (e^y - 1) + q]``, q a
@@ -176,3 +205,4 @@ def angle_moments(
             first, second = grown(w, rate * (squares[k] - least), y)
             rest += second * abs(theta - mean) + delta * first + w * bend
         means[i], rests[i] = mean, rest / total
+        roundings[i] = uncertainty(d, rate, least, chords[i], cut)

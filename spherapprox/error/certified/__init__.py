@@ -23,7 +23,7 @@ from .heads import HeadError
 from .search import Error, Options, State, prove, shown
 from .symmetry import Subspace
 
-_SPACING = 0.25
+_SPACING = 0.5
 """Radius of the first cells at least, as a share of that of caps with the measure of a control point's share."""
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..._threads import load
 from ..._types import Float64
 from ...summation import angle_mean
+from .near import each_near, taken
 from .riesz import Riesz
-from .search import Passes
+from .search import Passes, Sample
 from .taylor import OMITTED, cut
 
 
@@ -30,32 +32,34 @@ class MeanAngle:
         """Control points with a coordinate in each row, (d, N)."""
         return np.ascontiguousarray(self.b.T)
 
-    def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
-        """Return W (n,), zeros (n,), and a bound of the error of W."""
+    def sample(self, x: Float64) -> Sample:
+        """Return W at points."""
         # angles of nearly opposite pairs are off by up to 3e-8, and weigh e^(-2 lambda) there
         rounding = 4e-8 if self.concentration < 20.0 else 1e-11
-        return angle_mean(x, self.b, self.concentration, workers=1), np.zeros(len(x)), rounding
+        return Sample(angle_mean(x, self.b, self.concentration, workers=1), np.zeros(len(x)), rounding)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return None: angles are no polynomials."""
         return None
 
-    def passed(
-        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
-        riesz: Riesz | None,
-    ) -> Passes:  # fmt: skip
+    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Taylor's test for W."""
         n, d = x.shape
         chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
-        means, rests, slopes, turns = np.empty(n), np.empty(n), np.empty((n, d)), np.empty((n, d))
-        load("spherapprox._kernels.error.moments").angle_moments(
-            x, chords, radii, self.columns, self.b, 0.5 * self.concentration, cut(len(self.b), self.concentration),
-            means, slopes, turns, rests,
-        )  # fmt: skip
+        (means, rests, roundings), (slopes, turns) = np.empty((3, n)), np.empty((2, n, d))
+        kernels = load("spherapprox._kernels.error.moments")
+        rate, most = 0.5 * self.concentration, cut(len(self.b), self.concentration)
+
+        def call(x: Float64, chords: Float64, near: Any, arrays: Any, results: Any) -> None:
+            b, rows = taken(self.columns, near, 1), taken(self.b, near, 0)
+            kernels.angle_moments(x, chords, *arrays, b, rows, rate, most, *results)
+
+        each_near(call, x, chords, self.columns, rate, most, [radii], [means, slopes, turns, rests, roundings])
         # 6.5 (W)
         radial = np.einsum("nd,nd->n", slopes, x)
         tangent = slopes - radial[:, None] * x
         first = radii * np.linalg.norm(tangent - turns, axis=1) + radii**3 / 6.0 * np.linalg.norm(tangent, axis=1)
         change = (first + (1.0 - np.cos(radii)) * np.abs(radial) + rests) * (1.0 + 1e-9)
-        upper = np.maximum(errors, means) + rounding + change + OMITTED * math.pi
+        noise = math.pi * (OMITTED + 8.0 * roundings) * (1.0 + rests / radii)
+        upper = np.maximum(sample.errors, means) + sample.rounding + change * (1.0 + 8.0 * roundings) + noise
         return Passes(np.zeros(n, dtype=bool), np.asarray(upper <= bound))

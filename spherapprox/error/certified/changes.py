@@ -28,6 +28,11 @@ class Local:
     pairs: Float64
     sums: Float64
 
+    @property
+    def noise(self) -> Float64:
+        """Relative roundings of the weights and of their growth, at most, (n,)."""
+        return self.sums[:, 11]
+
     def slope(self) -> Float64:
         """Return the gradients at the centres, (n, p, m)."""
         return np.asarray(self.concentration * self.firsts[:, :, :-1])

@@ -15,8 +15,9 @@ from ..._types import Float64
 from ...harmonics.forms import tangent_frame
 from .changes import Local, curvature_bound, slope_bound
 from .heads import TAIL_SHARE
+from .near import each_near, taken
 from .riesz import Riesz, degree_for, log_mean
-from .search import Passes
+from .search import Passes, Sample
 from .taylor import OMITTED, cut
 
 _FLOOR = 1e-11
@@ -66,11 +67,8 @@ class Derivative(ABC):
         """Return Riesz's test for a bound with some room, None where it cannot be used."""
 
     @abstractmethod
-    def passed(
-        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
-        riesz: Riesz | None,
-    ) -> Passes:  # fmt: skip
-        """Tell which cells pass a test."""
+    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+        """Tell which cells pass a test, from the sizes at their centres."""
 
     @property
     def copies(self) -> float:
@@ -92,10 +90,13 @@ class Derivative(ABC):
         arrays = [np.zeros(shape) for shape in (
             (n, p), (n, p, d), (n, p, d, d), (n, p, m, m, m), (n, d, d), (n, kernels.SUMS)
         )]  # fmt: skip
-        kernels.local_cumulants(
-            x, frames, chords, self.columns, self.b, self.values, 0.5 * self.concentration, self.normalize,
-            cut(len(self.b), self.concentration), depth, *arrays,
-        )  # fmt: skip
+        rate, most = 0.5 * self.concentration, cut(len(self.b), self.concentration)
+
+        def call(x: Float64, chords: Float64, near: Any, own: Any, results: Any) -> None:
+            terms = taken(self.columns, near, 1), taken(self.b, near, 0), taken(self.values, near, 0)
+            kernels.local_cumulants(x, *own, chords, *terms, rate, self.normalize, most, depth, *results)
+
+        each_near(call, x, chords, self.columns, rate, most, [frames], arrays)
         # the tensors are symmetric
         for at, power, count in ((2, 2, d), (3, 3, m)):
             falling = -np.sort(-np.indices((count,) * power), axis=0)
@@ -109,14 +110,14 @@ class Derivative(ABC):
 
     def sizes(self, x: Float64) -> Float64:
         """Return the sizes at points (n, d), (n,)."""
-        return self.unit * self.errors(x)[0]
+        return self.unit * self.sample(x).errors
 
-    def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
-        """Return sizes (n,), zeros (n,), and a bound of the sizes' errors, in units of `unit`."""
+    def sample(self, x: Float64) -> Sample:
+        """Return sizes at points, in units of `unit`."""
         local = self.local(x, np.zeros(len(x)), self.order)
         forms = local.slope() if self.order == 1 else local.curvature()
-        rounding = OMITTED * float(local.terms(self.order).max()) + self.floor
-        return largest(forms), np.zeros(len(x)), rounding
+        rounding = float(((OMITTED + 8.0 * local.noise) * local.terms(self.order)).max()) + self.floor
+        return Sample(largest(forms), np.zeros(len(x)), rounding)
 
 
 class SplitDerivative(Derivative):
@@ -137,19 +138,21 @@ class SplitDerivative(Derivative):
         """Return None: quotients are far from polynomials."""
         return None
 
-    def passed(
-        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
-        riesz: Riesz | None,
-    ) -> Passes:  # fmt: skip
+    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Taylor's test."""
         none, passed = np.zeros((2, len(x)), dtype=bool)
-        rows = np.flatnonzero(errors + rounding < bound)
+        known = sample.errors + sample.rounding
+        rows = np.flatnonzero(known < bound)
         if len(rows):
             local = self.local(x[rows], radii[rows], self.order + 1)
             with np.errstate(over="ignore", invalid="ignore"):
                 changes = slope_bound(local) if self.order == 1 else curvature_bound(local)
-                changes = changes * (1.0 + 1e-9) + self.floor * self.concentration * local.chords
-                passed[rows] = errors[rows] + changes + rounding <= bound
+                changes = changes * (1.0 + 1e-9 + 16.0 * local.noise) + self.floor * self.concentration * local.chords
+                # |b - o| <= 2 bounds terms of the next order
+                changes += (
+                    16.0 * local.noise * local.terms(self.order) * (1.0 + 2.0 * self.concentration * local.chords)
+                )
+                passed[rows] = known[rows] + changes <= bound
         return Passes(none, passed)
 
 
@@ -186,15 +189,13 @@ class CoreDerivative(Derivative):
         log_tail += 2.0 * defect * (self.concentration + 2.0 * (degree + d)) + 1e-6
         return Riesz(degree, math.exp(log_tail + log_factor), 0.0, room)
 
-    def passed(
-        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
-        riesz: Riesz | None,
-    ) -> Passes:  # fmt: skip
+    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Riesz's test, and in which of the others the absolute terms are small."""
+        known = sample.errors + sample.rounding
         by_riesz, by_terms = np.zeros((2, len(x)), dtype=bool)
         if riesz is not None:
-            by_riesz = riesz.passed(radii, errors + rounding, log_sums, np.zeros(len(x)), bound, rounding)
-        rows = np.flatnonzero(~by_riesz & (errors + rounding < bound))
+            by_riesz = riesz.passed(radii, known, sample.log_sums, np.zeros(len(x)), bound, sample.rounding)
+        rows = np.flatnonzero(~by_riesz & (known < bound))
         if len(rows):
             changes = np.empty(len(rows))
             chords = 2.0 * np.sin(0.5 * radii[rows]) * (1.0 + 1e-12)
@@ -202,7 +203,7 @@ class CoreDerivative(Derivative):
                 x[rows], chords, self.columns, self.lengths, self.concentration, self.order,
                 float(np.linalg.norm(self.b, axis=1).max()), changes,
             )  # fmt: skip
-            by_terms[rows] = changes * self.copies * (1.0 + 1e-9) + rounding <= bound
+            by_terms[rows] = changes * self.copies * (1.0 + 1e-9) + sample.rounding <= bound
         return Passes(by_riesz, by_terms)
 
 

@@ -58,7 +58,7 @@ class Function:
             t: noise / t + min(0.5 * self.curvature * t, self.third * t * t / 6.0) for t in steps if 0.0 < t < 0.1
         }
         if not errors:
-            return np.zeros(0), math.inf
+            return np.zeros((len(x), 1, frames.shape[1])), math.inf
         step = min(errors, key=lambda t: errors[t])
         columns = []
         for j in range(frames.shape[1]):

@@ -9,24 +9,27 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import Bools, Float64
+from ... import special
+from ..._types import Bools, Float64, Indices
 from ...harmonics.forms import tangent_frame
 from ...summation.plan import Wish, evaluated
 from ...summation.problem import Problem
 from . import taylor
 from .function import Function
 from .riesz import Riesz, degree_for, log_mean
-from .search import Passes
+from .search import Passes, Sample
 
 _RTOL = 1e-11
 """What methods of summation may leave out of each row, whose sums proofs take no others of: 4.9 (d) is measured."""
 _TRIED = 16
 """Beside Riesz's test Taylor's is for one cell in so many, and for all where enough of these pass."""
-_TERMS = 5000
-"""Terms whose moments take as long as the sums at a point by the fastest method. Tuned."""
+_TERMS = 20.0
+"""Terms whose moments take as long as an evaluation of the error. Tuned."""
 _SAMPLE = 20_000
 """Points at which the largest denominator is looked for: any number would do, a large one lets fewer cells pass."""
-TAIL_SHARE = 1e-4
+_VARYING = 3.0
+"""Logarithm of a denominator's largest over its median value from which on Riesz's test does not pay. Tuned."""
+TAIL_SHARE = 0.05
 """Share of the bound's room that the parts of the head beyond Riesz's degree may take. Tuned."""
 
 
@@ -81,12 +84,13 @@ class HeadError:
             return partial.numerators * np.exp(log_scale)[:, None], np.zeros(len(x)), error
         return partial.numerators / partial.denominator[:, None], log_scale + np.log(partial.denominator), error
 
-    def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
-        """Return |f - h| (n,), the logarithms of the denominators (n,), and a bound of the errors' errors."""
+    def sample(self, x: Float64) -> Sample:
+        """Return |f - h| at points."""
         h, log_sums, relative = self.sums(x)
-        errors = np.linalg.norm(self.function.values(x) / self.unit - h, axis=1)
+        wanted = self.function.values(x) / self.unit
         function = (self.function.value_error + 4e-16 * self.function.size) / self.unit
-        return errors, log_sums, (relative * self.total + function) * (1.0 + 1e-9) + 1e-300
+        rounding = (relative * self.total + function) * (1.0 + 1e-9) + 1e-300
+        return Sample(np.linalg.norm(wanted - h, axis=1), log_sums, rounding, wanted)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room; x are points that show how large the denominator is."""
@@ -96,7 +100,10 @@ class HeadError:
         size = (function.size + function.remainder) / self.unit
         if self.normalize:
             rows = np.concatenate([self.b[:: -(-n // _SAMPLE)], x[:: -(-len(x) // _SAMPLE)]])
-            log_scale = float(self.sums(rows)[1].max()) + 0.02
+            log_sums = self.sums(rows)[1]
+            log_scale = float(log_sums.max()) + 0.02
+            if float(np.median(log_sums[-(len(x) // -(-len(x) // _SAMPLE)) :])) < log_scale - _VARYING:
+                return None
             log_factor = math.log(size + self.total + bound) + math.log(n)
         else:
             log_scale, log_factor = 0.0, math.log(self.total)
@@ -111,55 +118,63 @@ class HeadError:
         degree = degree + function.degree if self.normalize else max(degree, function.degree)
         return Riesz(degree, math.exp(log_tail + log_factor), log_scale, room)
 
-    def passed(
-        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
-        riesz: Riesz | None,
-    ) -> Passes:  # fmt: skip
+    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
         """Tell which cells pass Riesz's test, and which of the others Taylor's."""
-        known = errors + rounding + self.function.remainder / self.unit
-        by_riesz, by_taylor = np.zeros((2, len(x)), dtype=bool)
+        known = sample.errors + sample.rounding + self.function.remainder / self.unit
+        by_riesz, later, by_taylor = np.zeros((3, len(x)), dtype=bool)
         if riesz is not None:
-            fall = self.concentration * radii if self.normalize else np.zeros(len(x))
-            by_riesz = riesz.passed(radii, known, log_sums, fall, bound, rounding)
-        rows = np.flatnonzero(~by_riesz & (known < bound))
+            fall = self._fall(radii, sample.log_sums) if self.normalize else np.zeros(len(x))
+            by_riesz, later = (
+                riesz.passed(share * radii, known, sample.log_sums, share * fall, bound, sample.rounding)
+                for share in (1.0, 0.5)
+            )
+        rows = np.flatnonzero(~(by_riesz | later) & (known < bound))
         if riesz is not None and len(rows) > _TRIED**2:
-            tried = rows[::_TRIED]
-            share = self._taylor(x[tried], radii[tried], known[tried], log_sums[tried], bound, riesz).mean()
-            # moments over all N terms, against the sums at the halves of a cell
-            rows = rows if share > min(len(self.b) / (_TERMS * 2.0 ** (x.shape[1] - 1)), 0.9) else rows[:0]
+            share = self._taylor(x, radii, known, sample, rows[::_TRIED], bound, riesz).mean()
+            rows = rows if share > self._least_share(x.shape[1] - 1, radii) else rows[:0]
         if len(rows):
-            by_taylor[rows] = self._taylor(x[rows], radii[rows], known[rows], log_sums[rows], bound, riesz)
+            by_taylor[rows] = self._taylor(x, radii, known, sample, rows, bound, riesz)
         return Passes(by_riesz, by_taylor)
 
+    def _fall(self, radii: Float64, log_sums: Float64) -> Float64:
+        """Bound the fall of the denominator's logarithm from the centres over cells."""
+        # 6.5 (D); 1e-6 is more than the logarithms' roundings
+        entropies = np.maximum(math.log(len(self.b)) - log_sums, 0.0) + 1e-6
+        fall = radii * np.sqrt(2.0 * self.concentration * entropies) + 0.5 * self.concentration * radii**2
+        return np.asarray(fall * (1.0 + 1e-9))
+
+    def _least_share(self, dim: int, radii: Float64) -> float:
+        """Return the share of cells that must pass Taylor's test to make it faster than errors at their quarters."""
+        reach = math.sqrt(2.0 * self.terms.cut / max(self.concentration, 1e-9)) + 2.0 * float(radii.max())
+        near = len(self.b) * math.exp(float(special.log_cap_measure(dim, min(reach, math.pi))))
+        return min(near / (_TERMS * 4.0**dim), 0.9)
+
     def _taylor(
-        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, riesz: Riesz | None
-    ) -> Bools:
-        """Tell which cells pass Taylor's test."""
-        frames = tangent_frame(x)  # (n, m, d)
-        sizes = errors + self.function.size / self.unit
-        found = taylor.moments(x, radii, frames, self.terms, sizes)
-        # 6.5 (T): the target by its modulus, or by its slope at the centre
-        base = errors + found.rest + taylor.OMITTED * self.total
+        self, x: Float64, radii: Float64, known: Float64, sample: Sample, rows: Indices, bound: float,
+        riesz: Riesz | None,
+    ) -> Bools:  # fmt: skip
+        """Tell which cells pass Taylor's test or the spread's, from what is known of their errors, for some rows."""
+        assert sample.wanted is not None
+        x, radii, known, wanted = x[rows], radii[rows], known[rows], sample.wanted[rows]
+        frames, unit, function = tangent_frame(x), self.unit, self.function  # (n, m, d)
+        found = taylor.moments(x, radii, frames, self.terms, known + function.size / unit, wanted)
+        # 6.5 (T), (S): the target by its modulus, or by its slope at the centre
+        fixed = known + found.rest + found.noise * self.total
+        largest = self.total + (function.size + function.remainder) / unit
+        spread = known - sample.errors[rows] + found.spread + found.far * largest
+        change = function.change(radii) / unit * (1.0 + 1e-12)
+        curve = 0.5 * function.curvature / unit * radii**2 * (1.0 + 1e-12)
         with np.errstate(over="ignore", invalid="ignore"):
-            upper = base + found.first_order(radii) + self.function.change(radii) / self.unit * (1.0 + 1e-12)
-            if self.function.curvature < math.inf:
-                bend = found.bend(radii) + 0.5 * self.function.curvature / self.unit * radii**2 * (1.0 + 1e-12)
-                rows = np.flatnonzero((base + bend < bound) & ~(upper <= bound))
-                linear = self._linear(x[rows], radii[rows], frames[rows], found.along[rows])
-                upper[rows] = np.fmin(upper[rows], (base + bend)[rows] + linear)
+            upper = np.fmin(fixed + found.first_order(radii), spread) + change
+            fixed, spread = fixed + found.bend(radii) + curve, spread + curve
+            near = np.flatnonzero((np.fmin(fixed, spread) < bound) & ~(upper <= bound))
+            slopes, slip = function.gradients(x[near], frames[near]) if len(near) else (np.empty((0, 1, 1)), 0.0)
+            for base, along in ((fixed, found.along[near]), (spread, np.zeros(1))):
+                steep = np.sqrt(np.square(slopes / unit - along).sum(axis=(1, 2))) + slip / unit
+                upper[near] = np.fmin(upper[near], base[near] + radii[near] * steep * (1.0 + 1e-9))
             passed = upper <= bound
             if riesz is not None and self.normalize:
                 # 6.5 (RT): |f - h| d + B |dbar - d| <= B dbar over the cell
-                top = log_sums + found.log_growth + np.log((upper + bound) / (2.0 * bound))
+                top = sample.log_sums[rows] + found.log_growth + np.log((upper + bound) / (2.0 * bound))
                 passed &= top <= riesz.log_scale - 1e-9
         return np.asarray(passed)
-
-    def _linear(self, x: Float64, radii: Float64, frames: Float64, along: Float64) -> Float64:
-        """Bound the first-order change of f - h over caps, (n,)."""
-        if not len(x):
-            return np.empty(0)
-        slopes, slip = self.function.gradients(x, frames)
-        if slip == math.inf:
-            return np.full(len(x), math.inf)
-        differences = (slopes / self.unit - along).reshape(len(x), -1)
-        return np.asarray(radii * (np.linalg.norm(differences, axis=1) + slip / self.unit) * (1.0 + 1e-9))

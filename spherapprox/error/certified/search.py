@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,12 +27,27 @@ SHARE = 0.6
 """Share of the evaluations left that an attempt may take, if another one can follow."""
 FINEST = 1e-9
 """Radius of cells below which roundings decide, and a proof is given up."""
-ANGLE = 1.15
+ANGLE = 1.05
 """Degree times radius of the first cells. Tuned."""
+SMALLER = 0.3
+"""Share of the radius of the first cells without Riesz's test that they have at least with it."""
 _RESTARTS = 30
 
 Climb = Callable[[Float64, float], ErrorInterval]
 """Follows the error uphill from a point."""
+
+
+class Sample(NamedTuple):
+    """Errors at points (n,), the logarithms of the denominators there (n,), 0 where there is none, and more.
+
+    `rounding` bounds the errors of both, of the errors absolutely, of the denominators relatively; `wanted` (n, p) are
+    the target's values, in the errors' unit.
+    """
+
+    errors: Float64
+    log_sums: Float64
+    rounding: float
+    wanted: Float64 | None = None
 
 
 @dataclass(frozen=True)
@@ -54,17 +69,14 @@ class Error(Protocol):
     def ceiling(self) -> float:
         """Bound of the error everywhere, by the triangle inequality."""
 
-    def errors(self, x: Float64) -> tuple[Float64, Float64, float]:
-        """Return errors and the logarithms of denominators at points, and a bound of the errors' errors."""
+    def sample(self, x: Float64) -> Sample:
+        """Return errors at points."""
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test, None where it cannot be used."""
 
-    def passed(
-        self, x: Float64, radii: Float64, errors: Float64, log_sums: Float64, bound: float, rounding: float,
-        riesz: Riesz | None,
-    ) -> Passes:  # fmt: skip
-        """Tell which cells pass a test."""
+    def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
+        """Tell which cells pass a test, from the errors at their centres."""
 
 
 @dataclass
@@ -128,7 +140,7 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
 def proves(error: Error, bound: float, at: Float64, least: float, options: Options) -> bool:
     """Tell whether an error is proven to be at most ``1.001 bound``, in its unit; `at` is any point."""
     state = State(bound / 1.05, at, 0.05)
-    rounding = error.errors(at[None, :])[2]
+    rounding = error.sample(at[None, :]).rounding
     try:
         riesz = error.riesz(bound, 1e-3 * bound, Cells.cover(len(at) - 1, 3).located()[0])
         _branch(error, state, riesz, bound, rounding, least, options.max_evaluations, options)
@@ -142,7 +154,7 @@ def _attempt(
     reason: str,
 ) -> Certificate:  # fmt: skip
     """Prove a bound with the slack of the state, again with a larger one where a larger error is met."""
-    rounding = error.errors(state.at[None, :])[2]
+    rounding = error.sample(state.at[None, :]).rounding
     for _ in range(_RESTARTS):
         lower, rest = state.lower / error.unit, remainder / error.unit
         room = max(ROOM * state.slack * lower, rounding)
@@ -178,7 +190,7 @@ def _branch(
     dim = len(state.at) - 1
     if state.todo is None:
         # Step 1: the first cells
-        angle = least if riesz is None else max(least, ANGLE / max(riesz.degree, 1))
+        angle = least if riesz is None else max(SMALLER * least, ANGLE / max(riesz.degree, 1))
         divisions = divisions_for(dim, min(angle, 0.3))
         _require(state, 2.0 * (dim + 1) * float(divisions) ** dim, allowed, dim)
         state.begin(Cells.cover(dim, divisions))
@@ -206,8 +218,9 @@ def _level(
 
     def task(block: slice) -> tuple[Passes, Float64, Float64]:
         x, radii = cells[block].located()
-        errors, log_sums, own = error.errors(x)
-        return error.passed(x, radii, errors, log_sums, bound, max(rounding, own), riesz), errors, x
+        sample = error.sample(x)
+        sample = sample._replace(rounding=max(rounding, sample.rounding))
+        return error.passed(x, radii, sample, bound, riesz), sample.errors, x
 
     blocks = slices(len(cells), min(max(len(cells) // 8, BLOCK), LARGEST_BLOCK))
     with closing(in_order(task, blocks, options.workers)) as results:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..._threads import load
 from ..._types import Float64
+from .near import each_near, taken
 
 CUT = 30.0
 """Exponent beyond that of the largest term from which on terms are left out, but for logarithms of their number."""
 OMITTED = 1e-12
-"""More than all omitted terms and roundings amount to, relative to the sum of the absolute terms."""
+"""More than all omitted terms amount to, relative to the sum of the absolute terms."""
 _LIFT = 1.0 + 1e-9
 """Against roundings of sums of positive numbers."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """What 6.5 (T) takes of a head in cells.
+    """What 6.5 (T) and (S) take of a head in cells.
 
     `along` (n, p, m) are its derivatives along the frame at the centre, `steep` (n,) their size, `rest` (n,) bounds all
     changes of second order but `defect` (n,) times the first-order one, and `log_growth` (n,) is the logarithm of what
-    the denominator grows by at most.
+    the denominator grows by at most. `spread` (n,) is the largest distance of the target at the centre from a value
+    that matters in the cell, inf for plain sums, and `far` (n,) bounds the weights of all others. `noise` (n,) bounds
+    all roundings and omitted terms, relative to the sum of the absolute terms.
     """
 
     along: Float64
@@ -32,6 +36,9 @@ class Moments:
     rest: Float64
     defect: Float64
     log_growth: Float64
+    spread: Float64
+    far: Float64
+    noise: Float64
 
     def first_order(self, radii: Float64) -> Float64:
         """Bound the head's change of first order over caps."""
@@ -57,24 +64,46 @@ class Terms:
     concentration: float
     normalize: bool
 
+    @property
+    def rate(self) -> float:
+        """Half of the concentration."""
+        return 0.5 * self.concentration
 
-def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Float64) -> Moments:
-    """Return the moments of a head in cells about x (n, d) with frames (n, m, d); `sizes` (n,) bound |h| there."""
-    n, p, d, concentration = len(x), terms.values.shape[1], x.shape[1], terms.concentration
+    @property
+    def cut(self) -> float:
+        """The exponent beyond the largest term's from which on terms are left out."""
+        return cut(len(self.rows), self.concentration)
+
+    def add_moments(self, x: Float64, chords: Float64, near: Any, arrays: Any, results: Any) -> None:
+        """Write the moments of the near terms for a group of cells."""
+        b, rows, values = taken(self.columns, near, 1), taken(self.rows, near, 0), taken(self.values, near, 0)
+        load("spherapprox._kernels.error.moments").local_moments(
+            x, *arrays, chords, b, rows, values, self.rate, self.normalize, self.cut, *results
+        )
+
+
+def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Float64, wanted: Float64) -> Moments:
+    """Return the moments of a head in cells about x (n, d) with frames (n, m, d).
+
+    `sizes` (n,) bound |h| there, and `wanted` (n, p) are the target's values.
+    """
+    n, p, d = len(x), terms.values.shape[1], x.shape[1]
     chords, sag = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12), 1.0 - np.cos(radii)
-    slopes, origins, rests, growths = np.empty((n, p, d)), np.empty((n, d)), np.empty(n), np.empty(n)
-    load("spherapprox._kernels.error.moments").local_moments(
-        x, chords, terms.columns, terms.rows, terms.values, 0.5 * concentration, terms.normalize,
-        cut(len(terms.rows), concentration), slopes, origins, rests, growths,
-    )  # fmt: skip
+    slopes, origins, sums = np.empty((n, p, d)), np.empty((n, d)), np.empty((n, 5))
+    each_near(terms.add_moments, x, chords, terms.columns, terms.rate, terms.cut, [wanted], [slopes, origins, sums])
+    rests, growths, spread, far, roundings = sums.T
+    # 6.5, rounding
+    noise, lift = (OMITTED + 8.0 * roundings) * (1.0 + growths), _LIFT + 8.0 * roundings
     along = np.einsum("npd,nmd->npm", slopes, frames)
     steep = np.linalg.norm(along.reshape(n, -1), axis=1)
-    rest = (sag * np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1) + rests) * _LIFT
+    rest = (sag * np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1) + rests) * lift
     if not terms.normalize:
-        lost = -np.expm1(-concentration * sag)  # 1 - kappa
-        return Moments(along, steep, rest + lost * sizes * _LIFT, lost, np.zeros(n))
+        lost = -np.expm1(-2.0 * terms.rate * sag)  # 1 - kappa
+        rest, never = rest + lost * sizes * _LIFT, np.full(n, math.inf)
+        return Moments(along, steep, rest, lost, np.zeros(n), never, np.zeros(n), noise)
     # <y - c, o> for points y of the cell
     across = np.linalg.norm(np.einsum("nd,nmd->nm", origins, frames), axis=1)
     back = np.maximum(-np.einsum("nd,nd->n", origins, x), 0.0)
-    log_growth = concentration * (np.sin(np.minimum(radii, 0.5 * math.pi)) * across + sag * back)
-    return Moments(along, steep, rest, growths * _LIFT, log_growth * _LIFT + np.log1p(growths))
+    log_growth = 2.0 * terms.rate * (np.sin(np.minimum(radii, 0.5 * math.pi)) * across + sag * back)
+    log_growth = log_growth * _LIFT + np.log1p(growths * lift) + noise
+    return Moments(along, steep, rest, growths * lift, log_growth, spread * _LIFT, far * lift + OMITTED, noise)

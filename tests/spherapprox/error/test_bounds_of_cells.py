@@ -2,12 +2,14 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
 from spherapprox import CoreHead, SplitHead, Target, sphere
 from spherapprox.error.certified import riesz, taylor
 from spherapprox.error.certified.angles import MeanAngle
+from spherapprox.error.certified.derivatives import Derivative
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.harmonics.forms import tangent_frame
@@ -25,7 +27,7 @@ def moments_at(head, x, radius):
     values = np.asarray(head.values).reshape(len(head), -1)
     terms = taylor.Terms(b, np.ascontiguousarray(b.T), values, head.concentration, head.family == "split")
     sizes = np.linalg.norm(np.asarray(head(x)).reshape(len(x), -1), axis=1)
-    return taylor.moments(x, np.full(len(x), radius), frames, terms, sizes), frames
+    return taylor.moments(x, np.full(len(x), radius), frames, terms, sizes, np.zeros((len(x), values.shape[1]))), frames
 
 
 def changes(head, angle, radius):
@@ -80,8 +82,9 @@ class TestTaylor:
         radius = np.array([0.02])
         actual = float(wave(on_circle(0.02))[0])
         for factor, passes in ((0.9, False), (4.5, True)):
-            arguments = on_circle(0.0), radius, *problem.errors(on_circle(0.0))[:2], factor * actual / problem.unit, 0.0
-            assert problem.passed(*arguments, None).taylor[0] == passes
+            sample = problem.sample(on_circle(0.0))._replace(rounding=0.0)
+            found = problem.passed(on_circle(0.0), radius, sample, factor * actual / problem.unit, None)
+            assert found.taylor[0] == passes
 
     def test_slopes_by_differences_are_within_their_error(self):
         noisy = Target(lambda x: x[:, 0] + 1e-4 * np.sign(x[:, 1] * x[:, 0]), 2, degree=1, sup_norm=1.0, accuracy=1e-4)
@@ -98,18 +101,19 @@ class TestMeanAngle:
         actual = float(angle_mean(aside, b, 0.0)[0])
         for factor, passes in ((1.0 - 1e-5, False), (1.0 + 5e-4, True)):
             problem, bound = MeanAngle(b, 0.0), actual * factor
-            found = problem.passed(north, np.array([0.02]), angle_mean(north, b, 0.0), np.zeros(1), bound, 0.0, None)
-            assert found.taylor[0] == passes
+            sample = problem.sample(north)._replace(rounding=0.0)
+            assert problem.passed(north, np.array([0.02]), sample, bound, None).taylor[0] == passes
 
     def test_the_slope_of_the_mean_angle_between_two_points_is_attained(self):
         b, c, radius = on_circle(0.0, 0.4), on_circle(0.19), 1e-4
         actual = float(angle_mean(on_circle(0.19 + radius), b, 100.0)[0])
-        before = angle_mean(c, b, 100.0)
-        assert actual > before[0]
+        problem = MeanAngle(b, 100.0)
+        sample = problem.sample(c)._replace(rounding=0.0)
+        before = sample.errors[0]
+        assert actual > before
         for factor, passes in ((0.9, False), (1.1, True)):
-            bound = before[0] + factor * (actual - before[0])
-            problem = MeanAngle(b, 100.0)
-            assert problem.passed(c, np.array([radius]), before, np.zeros(1), bound, 0.0, None).taylor[0] == passes
+            bound = before + factor * (actual - before)
+            assert problem.passed(c, np.array([radius]), sample, bound, None).taylor[0] == passes
 
 
 class TestRiesz:
@@ -127,6 +131,24 @@ class TestRiesz:
         arguments = np.full(2, 0.01), np.zeros(2), np.log([1.0, 1.0]), np.array([1.0, 5.0]), 1.0, 0.0
         assert test.passed(*arguments).tolist() == [True, False]
 
+    def test_the_least_denominator_of_a_cell_is_bounded(self):
+        rng, sharp = np.random.default_rng(0), 0
+        for concentration in 10.0 ** rng.uniform(0, 4, 40):
+            b, x = sphere.uniform(2, int(rng.integers(1, 300)), rng), sphere.uniform(2, 1, rng)
+            head = SplitHead(b, np.ones(len(b)), concentration)
+            problem = HeadError.of(head, known(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
+            radii, sample = rng.uniform(0.1, 1.0, 1) / math.sqrt(concentration), problem.sample(x)
+            frame, turns = tangent_frame(x)[0], np.linspace(0.0, 2.0 * math.pi, 500)
+            rim = math.cos(radii[0]) * x + math.sin(radii[0]) * np.outer(np.cos(turns), frame[0])
+            rim += math.sin(radii[0]) * np.outer(np.sin(turns), frame[1])
+            least = math.exp(float(problem.sample(rim).log_sums.min() - sample.log_sums[0]))
+            for share, passes in ((0.51, False), (0.1, True)):
+                test = riesz.Riesz(1, share * least, float(sample.log_sums[0]), 1.0)
+                found = problem.passed(x, radii, sample, 1e4, test).riesz[0]
+                assert passes or not found
+                sharp += passes and found
+        assert sharp > 10
+
     def test_degrees_add_for_quotients_and_do_not_for_sums(self):
         b, x = sphere.uniform(2, 50, rng=0), np.eye(3)
         targets = [Target(lambda x: 0.0 * x[:, 0], 2, degree=degree, sup_norm=1.0) for degree in (3, 13)]
@@ -141,8 +163,85 @@ class TestRiesz:
         b = sphere.uniform(2, 50, rng=0)
         problem = HeadError.of(SplitHead(b, np.zeros(50), 5.0), known(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
         x, radii = sphere.uniform(2, 20, rng=1), np.full(20, 1e-3)
-        errors, log_sums, rounding = problem.errors(x)
+        sample = problem.sample(x)
         for scale, passes in ((50.0, True), (1e-3, False)):
             test = riesz.Riesz(10**6, 1e-9, math.log(scale), 0.1)
-            found = problem.passed(x, radii, errors, log_sums, 1.0, rounding, test).taylor
+            found = problem.passed(x, radii, sample, 1.0, test).taylor
             assert found.all() if passes else not found.any()
+
+
+class TestSpread:
+    @pytest.mark.parametrize(("angle", "largest"), [(0.2, 2.0), (0.1985, 2.0), (0.197, 1.0)])
+    def test_a_cell_passes_for_the_largest_error_of_the_values_that_it_meets(self, angle, largest):
+        # 1 up to 0.2 and 2 from there
+        head = SplitHead(on_circle(0.0, 0.4), [1.0, 2.0], 1e6)
+        problem, x = HeadError.of(head, known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(angle)
+        for factor, passes in ((0.999, False), (1.0001, True)):
+            bound = factor * largest / problem.unit
+            assert problem.passed(x, np.array([0.002]), problem.sample(x), bound, None).taylor[0] == passes
+
+    def test_far_values_add_their_weights(self):
+        # at the rim, the weight of the far point is e^-14, that of another value 1e5 / e^14 = 0.083
+        radius, concentration = 1e-3, 1e5
+        far = next(t for t in np.linspace(0.01, 0.1, 2000) if concentration * (math.cos(radius) - math.cos(t)) > 14.0)
+        head = SplitHead(on_circle(0.0, 1e-9, far + radius), [1.0, -1.0, 1e5], concentration)
+        problem, x = HeadError.of(head, known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(0.0)
+        actual = float(np.abs(head(on_circle(radius)))[0])
+        assert actual > 1e-2
+        for factor, passes in ((0.999, False), (2e3, True)):
+            bound = factor * actual / problem.unit
+            assert problem.passed(x, np.array([radius]), problem.sample(x), bound, None).taylor[0] == passes
+
+
+class TestNear:
+    @pytest.mark.parametrize("kind", [SplitHead, CoreHead])
+    @pytest.mark.parametrize("dim", [1, 2, 3])
+    def test_moments_do_not_depend_on_groups_of_cells(self, kind, dim):
+        rng = np.random.default_rng(dim)
+        head = kind(sphere.uniform(dim, 700, rng), rng.standard_normal((700, 2)), 3000.0)
+        x = sphere.uniform(dim, 900, rng)
+        problem = Derivative.of(head, 2)
+        frames = np.concatenate([tangent_frame(x), x[:, None]], axis=1)
+        assert frames.shape == (900, dim + 1, dim + 1)
+        many, few = moments_at(head, x, 0.01)[0], [moments_at(head, part, 0.01)[0] for part in np.split(x, 9)]
+        for name in ("along", "rest", "defect", "log_growth", "spread", "far", "noise"):
+            expected = np.concatenate([getattr(part, name) for part in few])
+            np.testing.assert_allclose(getattr(many, name), expected, rtol=1e-11, atol=1e-13 * np.abs(expected).max())
+        parts = [problem.local(part, np.full(100, 0.01), 3) for part in np.split(x, 9)]
+        whole = problem.local(x, np.full(900, 0.01), 3)
+        for name in ("means", "firsts", "seconds", "thirds", "pairs", "sums"):
+            expected = np.concatenate([getattr(part, name) for part in parts])
+            np.testing.assert_allclose(getattr(whole, name), expected, rtol=1e-11, atol=1e-13 * np.abs(expected).max())
+
+    def test_mean_angles_do_not_depend_on_groups_of_cells(self):
+        b, x = sphere.uniform(2, 700, rng=0), sphere.uniform(2, 900, rng=1)
+        problem, radii = MeanAngle(b, 3000.0), np.full(900, 0.005)
+        sample = problem.sample(x)
+        for quantile in (0.5, 0.9):
+            bound = float(np.quantile(sample.errors, quantile))
+            parts = [slice(i, i + 100) for i in range(0, 900, 100)]
+            few = [problem.passed(x[i], radii[i], sample._replace(errors=sample.errors[i]), bound, None) for i in parts]
+            expected = np.concatenate([part.taylor for part in few])
+            assert 50 < expected.sum() < 850
+            np.testing.assert_array_equal(problem.passed(x, radii, sample, bound, None).taylor, expected)
+
+
+class TestRoundings:
+    def test_the_slope_of_a_steep_head_is_off_by_the_noise_at_most(self):
+        # exponents of 5e9: their difference has six digits
+        angles, concentration, scale = (0.1, -0.1 - 3e-11), 1e12, []
+        head = SplitHead(on_circle(*angles), [1.0, -1.0], concentration)
+        found, _ = moments_at(head, on_circle(0.0), 1e-15)
+        with mpmath.workdps(50):
+            b = [[mpmath.mpf(float(t)) for t in row] for row in head.control_points]
+            weights = [mpmath.exp(-concentration / 2 * ((row[0] - 1) ** 2 + row[1] ** 2)) for row in b]
+            weights = [w / sum(weights) for w in weights]
+            mean = weights[0] - weights[1]
+            centre = sum(w * row[1] for w, row in zip(weights, b, strict=True))
+            terms = [
+                concentration * w * (v - mean) * (row[1] - centre)
+                for w, v, row in zip(weights, (1, -1), b, strict=True)
+            ]
+            slope, scale = float(sum(terms)), float(sum(abs(term) for term in terms))
+        off = abs(abs(found.along[0, 0, 0]) - abs(slope))
+        assert 1e-11 * scale < off <= found.noise[0] * scale

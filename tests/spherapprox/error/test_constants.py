@@ -127,12 +127,12 @@ def test_no_cell_with_more_than_the_bound_passes(kind, order, dim):
         tau /= np.linalg.norm(tau, axis=2, keepdims=True)
         angles = radii[:, None, None] * rng.choice([0.5, 1.0], (40, 50, 1))
         inside = np.cos(angles) * centres[:, None] + np.sin(angles) * tau
-        largest = problem.errors(inside.reshape(-1, dim + 1))[0].reshape(40, 50).max(axis=1)
-        errors, log_sums, rounding = problem.errors(centres)
-        for i in np.flatnonzero(largest > 1e3 * rounding):
+        largest = problem.sample(inside.reshape(-1, dim + 1)).errors.reshape(40, 50).max(axis=1)
+        sample = problem.sample(centres)
+        for i in np.flatnonzero(largest > 1e3 * sample.rounding):
             one, bound = slice(i, i + 1), 0.999 * largest[i]
-            passes = problem.passed(centres[one], radii[one], errors[one], log_sums[one], bound, rounding, None)
-            assert not passes.taylor.any()
+            at = sample._replace(errors=sample.errors[one], log_sums=sample.log_sums[one])
+            assert not problem.passed(centres[one], radii[one], at, bound, None).taylor.any()
 
 
 def test_constant_heads_have_no_slope():

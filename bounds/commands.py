@@ -33,7 +33,7 @@ _MEASURED = """\
 by       how lambda was chosen: theory, by the least bound; second-order, by that of 4.H for these points; best, by the
          least error; mean, by the least mean error
 error    the largest found; mean, the mean over the sphere, at a random sample
-proven   no error of this head is larger, by a proof; empty where it would take long (on S^2 for lambda > 500)"""
+proven   no error of this head is larger, by a proof; empty where it would take long, or is above twice the error"""
 
 
 def _choice(text: str) -> str | float:

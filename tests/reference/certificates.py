@@ -68,9 +68,9 @@ def random_target(rng, dim):
 
 
 def random_head(rng, dim, target):
-    """A head of any kind with 1 to 300 control points, its values this target's or not."""
-    n = int(np.exp(rng.uniform(0, math.log(300))))
-    points, concentration = clustered(rng, dim, n), float(10.0 ** rng.uniform(-2, 3.3))
+    """A head of any kind with 1 to 1000 control points, its values this target's or not."""
+    n = int(np.exp(rng.uniform(0, math.log(1000))))
+    points, concentration = clustered(rng, dim, n), float(10.0 ** rng.uniform(-2, 3.3 if rng.integers(3) else 8))
     kind = (SplitHead, SplitHead, ClassicalHead, CoreHead)[rng.integers(4)]
     values = np.asarray(target(points), np.float64)
     if kind is CoreHead:

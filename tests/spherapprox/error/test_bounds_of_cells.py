@@ -172,19 +172,20 @@ class TestRiesz:
 
 class TestSpread:
     @pytest.mark.parametrize(("angle", "largest"), [(0.2, 2.0), (0.1985, 2.0), (0.197, 1.0)])
-    def test_a_cell_passes_for_the_largest_error_of_the_values_that_it_meets(self, angle, largest):
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_a_cell_passes_for_the_largest_error_of_the_values_that_it_meets(self, angle, largest, order):
         # 1 up to 0.2 and 2 from there
-        head = SplitHead(on_circle(0.0, 0.4), [1.0, 2.0], 1e6)
+        head = SplitHead(on_circle(0.0, 0.4)[::order], [1.0, 2.0][::order], 1e6)
         problem, x = HeadError.of(head, known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(angle)
         for factor, passes in ((0.999, False), (1.0001, True)):
             bound = factor * largest / problem.unit
             assert problem.passed(x, np.array([0.002]), problem.sample(x), bound, None).taylor[0] == passes
 
     def test_far_values_add_their_weights(self):
-        # at the rim, the weight of the far point is e^-14, that of another value 1e5 / e^14 = 0.083
+        # at the rim, the weight of the far point is e^-14, and the head is 1e5 / e^14 = 0.083
         radius, concentration = 1e-3, 1e5
         far = next(t for t in np.linspace(0.01, 0.1, 2000) if concentration * (math.cos(radius) - math.cos(t)) > 14.0)
-        head = SplitHead(on_circle(0.0, 1e-9, far + radius), [1.0, -1.0, 1e5], concentration)
+        head = SplitHead(on_circle(0.0, 1e-9, far + radius), [0.0, 0.0, 1e5], concentration)
         problem, x = HeadError.of(head, known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))), on_circle(0.0)
         actual = float(np.abs(head(on_circle(radius)))[0])
         assert actual > 1e-2

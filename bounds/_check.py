@@ -39,7 +39,7 @@ class Check:
     quantity : {"error", "error at points", "worst-case error", "convolution", "discretisation", "denominator"}
         What was measured: the error on this target, the largest over all targets of its Lipschitz constant, or a part
         of the error, ``|f - K*f|``, ``|K*f - h|`` or ``|d/(N c0) - 1|``, d the sum of kernels and c0 their mean. "error
-        at points": the error held against a bound that is proven at each point, its largest value searched for.
+        at points": the error held against the largest value found of a bound that is proven at each point.
     at : ndarray, shape (dim+1,), or None
         Where a violation was seen.
     suspects : tuple of str

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
-from importlib import resources
 from typing import Any
 
-from spherapprox import __version__
 from spherapprox.error import ErrorInterval
 from spherapprox.heads.head import Head
-from spherapprox.target import CONSTANTS, Target
+from spherapprox.target import Target
 
 from . import _intervals
 from ._check import SYMBOLS, Check, interval
+from ._html import banner, definitions, document, facts, picture, pill, section, table
 from .claims import Claim
-from .theorems import THEOREMS
-
-SIGNS = {"proved": "✓✓", "holds": "✓", "survived": "✓", "violated": "✗", "refuted": "✗"}
-"""Marks beside colours, for readers who do not see these."""
+from .theorems import POINTWISE, THEOREMS
 
 _WORDS = {
     "proved": "Proved: the error is proven to be below a bound.",
@@ -30,7 +25,6 @@ _WORDS = {
     "not applicable": "No theorem speaks of this head and target.",
     "undecided": "Undecided: what was found is compatible with either.",
 }
-_NUMBERS = ("predicted", "achieved", "ratio", "stated", "found")
 
 
 def page(validation: Any, command: str, source: str) -> str:
@@ -38,72 +32,17 @@ def page(validation: Any, command: str, source: str) -> str:
     head, target, error = validation.head, validation.target, validation.error
     if head is None or target is None:
         raise ValueError("the page needs the head and the target, which `validate` records")
-    title = f"{target.name} on S^{target.dim}"
     parts = [
         _banner(validation, target), _asked(head, target, validation.options),
         _bounds(validation.checks, target.unit), _lemmas(validation.lemmas), _largest(head, target, error),
         _claims(validation.claims), _certificate(error), _again(validation.options, command, source),
     ]  # fmt: skip
-    style = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="generator" content="spherapprox {escape(__version__)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>{escape(title)}: validation</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-<header>
-<h1>Validation: {escape(str(target.name))} on S<sup>{target.dim}</sup></h1>
-<p class="soft">{escape(_of(head))}</p>
-</header>
-{"".join(parts)}
-<footer>Made by spherapprox {escape(__version__)}. Theorems and proofs: docs/theorems of the source.</footer>
-</main>
-</body>
-</html>
-"""
+    return document("Validation", target, _of(head), parts)
 
 
 def _of(head: Head) -> str:
     kind = type(head).__name__.removesuffix("Head").lower()
     return f"A {kind} head of {len(head):,} control points, concentration λ = {head.concentration:.6g}"
-
-
-def _section(title: str, body: str) -> str:
-    return f"\n<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
-
-
-def _pill(word: str) -> str:
-    sign = f"{SIGNS[word]} " if word in SIGNS else ""
-    return f'<span class="pill {word.replace(" ", "-")}">{sign}{escape(word)}</span>'
-
-
-def _table(headers: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> str:
-    """Return a table from rows of cells (HTML, class), which a phone shows as cards with the headers as labels."""
-    lines = "".join(
-        f'<th scope="col"{" class=number" if header in _NUMBERS else ""}>{escape(header)}</th>' for header in headers
-    )
-    body = []
-    for row in rows:
-        cells = [
-            f"<td{f' class={kind}' if kind else ''}{f' data-label={chr(34)}{escape(header)}{chr(34)}' if k else ''}>"
-            f"{html}</td>"
-            if html
-            else "<td></td>"
-            for k, (header, (html, kind)) in enumerate(zip(headers, row, strict=True))
-        ]
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    return f"<table>\n<thead><tr>{lines}</tr></thead>\n<tbody>\n{chr(10).join(body)}\n</tbody>\n</table>"
-
-
-def _list(pairs: Iterable[tuple[str, str]]) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(name)}</dt><dd>{html}</dd>" for name, html in pairs) + "</dl>"
 
 
 def _banner(validation: Any, target: Target) -> str:
@@ -119,30 +58,10 @@ def _banner(validation: Any, target: Target) -> str:
     if applies:
         least = min(applies, key=lambda check: check.predicted)
         numbers.append((f"least a-priori bound ({least.theorem})", f"{least.predicted:.4g}{unit}"))
-    blocks = "".join(
-        f'<div class="figure-of"><b>{escape(value)}</b><span>{escape(name)}</span></div>' for name, value in numbers
-    )
-    sign = SIGNS.get(kind, "")
-    return (
-        f'\n<section class="banner {kind.replace(" ", "-")}" aria-label="verdict">'
-        f'<div class="verdict">{sign} {escape(said)}</div>{blocks}</section>'
-    )
+    return banner(kind, said, numbers)
 
 
 def _asked(head: Head, target: Target, options: Any) -> str:
-    unit = f" {target.unit}" if target.unit else ""
-    known = [
-        (name.replace("_", " "), f"{getattr(target, name):.6g} <span class=soft>({target.origin(name)})</span>")
-        for name in CONSTANTS
-        if getattr(target, name) is not None and (name != "remainder" or target.degree is not None)
-    ]
-    of = [
-        ("function", escape(str(target.name))),
-        ("sphere", f"S<sup>{target.dim}</sup> in R<sup>{target.dim + 1}</sup>"),
-    ]
-    of += [("unit", escape(unit))] if unit else []
-    of += [("exponent", f"{target.exponent:g}")] if target.exponent != 1.0 else []
-    of += [("constants from", escape(target.provenance))] if target.provenance else []
     made = [
         ("kind", escape(type(head).__name__)), ("control points", f"{len(head):,}"),
         ("made from", f"<code>{escape('bare rows' if head.points is None else repr(head.points))}</code>"),
@@ -154,7 +73,7 @@ def _asked(head: Head, target: Target, options: Any) -> str:
             value = options[name]
             text = ("asked for" if value else "none") if value is True or value is False else f"{value:g}"
             made.append((words.get(name, name), text))
-    return _section("What was asked", f'<div class="columns">{_list([*of, *known])}{_list(made)}</div>')
+    return section("What was asked", f'<div class="columns">{definitions(facts(target))}{definitions(made)}</div>')
 
 
 def _row(check: Check, name: str, statement: str) -> list[tuple[str, str]]:
@@ -169,7 +88,7 @@ def _row(check: Check, name: str, statement: str) -> list[tuple[str, str]]:
     reason = f"<small>{escape(check.reason)}</small>" if check.reason else ""
     return [
         (f'<span class="name">{escape(name)}</span>{said}{reference}', ""), (sign + predicted, "number"),
-        (achieved, "number"), (ratio, "number"), (_pill(check.verdict) + reason, ""),
+        (achieved, "number"), (ratio, "number"), (pill(check.verdict) + reason, ""),
     ]  # fmt: skip
 
 
@@ -177,14 +96,15 @@ _HEADERS = ("predicted", "achieved", "ratio", "verdict")
 
 
 def _bounds(checks: Sequence[Check], unit: str) -> str:
-    rows = [_row(c, c.theorem, THEOREMS[c.theorem].statement if c.theorem in THEOREMS else "") for c in checks]
+    known = THEOREMS | POINTWISE
+    rows = [_row(c, c.theorem, known[c.theorem].statement if c.theorem in known else "") for c in checks]
     chart = _intervals.chart(checks, unit)
     note = (
         '<p class="note">The bar runs from the largest value found to the proven upper end; the tick is the bound. '
         "The ratio is predicted over achieved: 1 would be a sharp theorem.</p>"
     )
-    body = (f"{chart}{note}" if chart else "") + _table(("theorem", *_HEADERS), rows)
-    return _section("Bounds against what was achieved", body)
+    body = (f"{chart}{note}" if chart else "") + table(("theorem", *_HEADERS), rows)
+    return section("Bounds against what was achieved", body)
 
 
 def _lemmas(lemmas: Sequence[Check]) -> str:
@@ -193,7 +113,7 @@ def _lemmas(lemmas: Sequence[Check]) -> str:
     said = {"convolution": "the kernel alone, without discretisation", "denominator": "the sum of kernels",
             "discretisation": "the sum over control points in place of the integral"}  # fmt: skip
     rows = [_row(check, SYMBOLS[check.quantity], said.get(check.quantity, "")) for check in lemmas]
-    return _section("The parts of the error", _table(("lemma", *_HEADERS), rows))
+    return section("The parts of the error", table(("lemma", *_HEADERS), rows))
 
 
 def _largest(head: Head, target: Target, error: ErrorInterval) -> str:
@@ -202,7 +122,6 @@ def _largest(head: Head, target: Target, error: ErrorInterval) -> str:
 
     stream = io.BytesIO()
     plot.error_figure_of(head, target, error).savefig(stream, format="png", dpi=130)
-    data = base64.b64encode(stream.getvalue()).decode()
     place = ", ".join(f"{value:.6f}" for value in error.at[:8]) + (", …" if len(error.at) > 8 else "")
     where = f"x = ({place})"
     if target.dim == 2:
@@ -212,10 +131,9 @@ def _largest(head: Head, target: Target, error: ErrorInterval) -> str:
     what = "A map of the error" if target.dim == 2 else "The error along a great circle through its largest place"
     body = (
         f"<p>|f - h| = {error.lower:.6g}{escape(f' {target.unit}' if target.unit else '')} at {where}.</p>\n"
-        f'<figure><img alt="{what}" src="data:image/png;base64,{data}">'
-        f"<figcaption>{what}; the circle is where it is largest.</figcaption></figure>"
+        + picture(stream.getvalue(), what, f"{what}; the circle is where it is largest.")
     )
-    return _section("Where the error is largest", body)
+    return section("Where the error is largest", body)
 
 
 def _claims(claims: Sequence[Claim]) -> str:
@@ -224,12 +142,12 @@ def _claims(claims: Sequence[Claim]) -> str:
     rows = [
         [(f'<span class="name">{escape(c.name)}</span>', ""), (_number(c.stated), "number"),
          (_number(c.found), "number"),
-         (_pill(c.outcome) + (f"<small>{escape(c.reason)}</small>" if c.reason else ""), "")]
+         (pill(c.outcome) + (f"<small>{escape(c.reason)}</small>" if c.reason else ""), "")]
         for c in claims
     ]  # fmt: skip
     note = '<p class="note">A search tried to refute each number. Surviving it proves nothing.</p>'
-    return _section(
-        "What was stated, and attempts to refute it", note + _table(("claim", "stated", "found", "outcome"), rows)
+    return section(
+        "What was stated, and attempts to refute it", note + table(("claim", "stated", "found", "outcome"), rows)
     )
 
 
@@ -241,9 +159,9 @@ def _certificate(error: ErrorInterval) -> str:
     """Return how the upper end was proven, or why it was not."""
     certificate = error.certificate
     if certificate is None:
-        return _section("Proof of the upper bound", f"<p>None: {escape(error.reason)}.</p>")
+        return section("Proof of the upper bound", f"<p>None: {escape(error.reason)}.</p>")
     if not certificate.proven:
-        return _section("Proof of the upper bound", f"<p>None: {escape(certificate.reason)}</p>")
+        return section("Proof of the upper bound", f"<p>None: {escape(certificate.reason)}</p>")
     tests = {
         "Riesz": "Riesz's test: a polynomial that is large somewhere is large on a cap about that place",
         "Taylor": "Taylor's test: value, gradient and second derivatives at the centre bound the cell",
@@ -265,7 +183,7 @@ def _certificate(error: ErrorInterval) -> str:
     facts += [("rounding", f"at most {certificate.rounding:.2g}, included")]
     rests = ", ".join(f"{escape(n.replace('_', ' '))} ({escape(o)})" for n, o in certificate.constants.items())
     facts += [("rests on", rests or "the control points alone")]
-    return _section("Proof of the upper bound", said + reason + _list(facts))
+    return section("Proof of the upper bound", said + reason + definitions(facts))
 
 
 def _again(options: Any, command: str, source: str) -> str:
@@ -278,4 +196,4 @@ def _again(options: Any, command: str, source: str) -> str:
         + f'found = bounds.validate(head, target, {given})\nprint(found)\nfound.save("validation")'
     )
     shown = f"<p>On the command line:</p><pre>{escape(command)}</pre><p>In Python:</p>" if command else ""
-    return _section("How to reproduce it", f"{shown}<pre>{escape(lines)}</pre>")
+    return section("How to reproduce it", f"{shown}<pre>{escape(lines)}</pre>")

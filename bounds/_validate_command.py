@@ -15,17 +15,18 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._comparison import MAKERS
-from ._estimate import with_estimates
+from ._estimate import with_estimates, with_proofs
 from ._options import add_output, add_target, chosen_target, count, show
-from ._trial import Measure, least_bound, least_error
+from ._trial import LOCAL, Measure, least_bound, least_error
 from .claims import VALUES
+from .error import best_concentration
 from .theorems.requirements import known_radius
 from .validate import validate
 from .verdicts import Validation
 
 KINDS: dict[str, type[Head]] = {"split": SplitHead, "core": CoreHead, "classical": ClassicalHead}
 """Kinds of head that can be made."""
-CHOICES = ("best", "theory", "mean")
+CHOICES = ("best", "theory", "second-order", "mean")
 N = 1000
 _SAMPLE = 20_000
 _STATUS = """\
@@ -36,11 +37,11 @@ ratio    predicted over achieved; PROVED: the error's proven upper end lies belo
 
 
 def _choice(text: str) -> str | float:
-    """Parse --concentration: best, theory, mean, or a number."""
+    """Parse --concentration: a choice or a number."""
     return text if text in CHOICES else float(text)
 
 
-_choice.__name__ = "'best', 'theory', 'mean' or number"
+_choice.__name__ = "'best', 'theory', 'second-order', 'mean' or number"
 
 
 def add_validate(parser: argparse.ArgumentParser) -> None:
@@ -55,9 +56,12 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(KINDS)}, or a saved head, FILE.npz (default: split)",
     )
     add("--n", type=count, help=f"number of control points (default: {N})")
-    add("--maker", choices=list(MAKERS), help="who makes the control points (default: partition)")
+    known = ", ".join(map(shlex.quote, MAKERS))
+    add("--maker", choices=list(MAKERS), metavar="MAKER", help=f"{known}, who make the points (default: partition)")
     add(
-        "--concentration", type=_choice, help="'best' (least error found), 'theory', 'mean' or a number (default: best)"
+        "--concentration",
+        type=_choice,
+        help="'best' (least error found), 'theory', 'second-order', 'mean' or a number (default: best)",
     )
     add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
     add(
@@ -76,7 +80,7 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
 
 def validated(options: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
-    target = chosen_target(options)
+    target = with_proofs(chosen_target(options))
     if options.estimate_lipschitz:
         target, _ = with_estimates(target, options.seed)
     head = _head(options, target)
@@ -136,9 +140,21 @@ def _made(options: argparse.Namespace, target: Target, kind: type[Head]) -> Head
                 f"'--concentration theory' needs constants that '{target.name}' does not state: give a number"
             )
         return make(least_bound(target, kind.family, radius, len(cells)))
+    if way == "second-order":
+        return make(_second_order(options, target, cells, kind))
     sample = sphere.uniform(target.dim, min(options.points, _SAMPLE), rng=options.seed)
     measure = Measure(target, (), options.points, sample, target(sample), options.seed, options.workers)
     return make(least_error(measure, make, radius, mean=way == "mean"))
+
+
+def _second_order(options: argparse.Namespace, target: Target, points: Any, kind: type[Head]) -> float:
+    """Return the concentration with the least bound of second order."""
+    if kind is CoreHead:
+        raise ValueError(
+            "'--concentration second-order' is for heads that divide by the sum of their kernels, got "
+            "'--head core': take split, or another choice"
+        )
+    return float(best_concentration(theorem=LOCAL, target=target, points=points).concentration)
 
 
 def _source(options: argparse.Namespace, target: Target) -> str:
@@ -150,4 +166,6 @@ def _source(options: argparse.Namespace, target: Target) -> str:
         return f"from {module} import {first}\ntarget = {name}  # as a Target on S^{target.dim}{estimated}"
     year = "" if options.year is None else f", year={options.year:g}"
     made = f"targets.make({options.target!r}, dim={target.dim}{year})"
+    if with_proofs(known := chosen_target(options)) is not known:
+        made = f"targets.with_constants({made})"
     return f"from spherapprox import targets\ntarget = {made}{estimated}"

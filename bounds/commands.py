@@ -106,7 +106,8 @@ def _study(options: argparse.Namespace) -> None:
     )  # fmt: skip
     if options.eps is not None and later:
         ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
-    written = studies.save(result, options.out)
+    command = shlex.join(["spherapprox", *options.typed])
+    written = studies.save(result, options.out, command=command)
     legend = [_MEASURED, *([] if result.target.lipschitz is None else [_SHARP])]
     notes = [f"note     {_as_option(note)}" for note in result.notes]
     text = [_title(result), result.table(), *legend, *notes, *(text for text, _ in ladders)]

@@ -17,13 +17,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spherapprox import _checks, sphere, targets
+from spherapprox import _checks, sphere
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
-from ._estimate import with_estimates
+from ._estimate import with_estimates, with_proofs
 from ._files import write_csv, write_together
 from ._problem import LARGEST_CONCENTRATION
 from ._progress import each
@@ -38,13 +38,11 @@ PREFIX_LENGTHS = (100, 300, 1000, 3000, 10_000, 30_000)
 """The numbers of control points of the standard study."""
 
 FILES = {"study.csv": b"n,head,choice,", "study.json": b"spherapprox", "error.png": b"spherapprox",
-         "maps.png": b"spherapprox"}  # fmt: skip
+         "maps.png": b"spherapprox", "study.html": b"spherapprox"}  # fmt: skip
 """What `save` writes, and what stands near the beginning of each."""
 
 _MAPPED = 10_000
 """The maps show the best head of the n nearest to this."""
-_LARGEST_DEGREE = 32
-"""Polynomials on S^1 and S^2 to this degree get constants of second order."""
 _SAMPLE = 100_000
 """Mean errors are taken at no more points than this."""
 
@@ -112,7 +110,7 @@ def run(
     [('core', 0.07, None), ('split', 0.05, None)]
     """
     # Step 1: the target, the choices and the sample
-    known = _with_second_order(_target(target, dim))
+    known = with_proofs(_target(target, dim))
     counts, points = _counts(n), _checks.integer(points, "points", minimum=100, maximum=10**8)
     estimated: tuple[str, ...] = ()
     if _checks.flag(estimate, "estimate"):
@@ -161,12 +159,6 @@ def _target(target: Any, dim: int | None) -> Target:
     return cast("Target", target)
 
 
-def _with_second_order(target: Target) -> Target:
-    """Fill in the constants of a polynomial, where this takes a second or two."""
-    cheap = target.degree is not None and target.degree <= _LARGEST_DEGREE and target.dim <= 2 and not target.remainder
-    return targets.with_constants(target) if cheap else target
-
-
 def _counts(n: Sequence[int]) -> list[int]:
     if not np.iterable(n):
         raise TypeError(f"'n' must be a sequence of numbers of control points, got {_checks.show(n)}: write [n]")
@@ -205,8 +197,8 @@ def _ways(target: Target, choices: Sequence[str | float] | None) -> list[str | f
     return ways
 
 
-def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Write study.csv, study.json, error.png and, on S^2, maps.png; all of them or none.
+def save(study: Study, out: str | os.PathLike[str], *, command: str = "") -> tuple[Path, ...]:
+    """Write study.html, study.csv, study.json, error.png and, on S^2, maps.png; all of them or none.
 
     Parameters
     ----------
@@ -214,6 +206,8 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
         What `run` found.
     out : str or os.PathLike
         The folder, made where there is none; files of these names in it are replaced.
+    command : str, default ""
+        The command that made the study, for the page.
 
     Returns
     -------
@@ -234,9 +228,9 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     >>> found = bounds.study.run(targets.distance(3), [20, 50], choices=["theory"], points=200)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in bounds.study.save(found, folder)]
-    ['error.png', 'study.csv', 'study.json']
+    ['error.png', 'study.csv', 'study.html', 'study.json']
     """
-    from . import plot  # matplotlib is loaded when a figure is asked for
+    from . import _study_page, plot  # matplotlib is loaded when a figure is asked for
 
     columns = [field.name for field in fields(Row)]
     text = json.dumps(study.document(), indent=1, allow_nan=False) + "\n"
@@ -248,4 +242,8 @@ def save(study: Study, out: str | os.PathLike[str]) -> tuple[Path, ...]:
     if study.target.dim == 2:
         maps = (study.shown, study.target, study.shown_error)
         writers["maps.png"] = lambda path: plot.write(plot.maps_figure(*maps), path)
+    # last, as it takes the figures
+    writers["study.html"] = lambda path: path.write_text(
+        _study_page.page(study, command, path.parent), encoding="utf-8"
+    )
     return write_together(out, FILES, writers)

@@ -261,8 +261,9 @@ def _second_order(
             check = judged(bound, size, error, known, claims)
             if check.verdict == "violated":
                 break
-        if check.verdict in ("proved", "holds"):  # the largest value found bounds nothing between the points
-            check = replace(check, verdict="holds", reason=f"its largest value at {len(at)} points")
+        if check.verdict in ("proved", "holds"):
+            reason = f"the bound's largest value at {len(at)} points"
+            check = replace(check, reason="; ".join(filter(None, (reason, check.reason))))
         checks.append(with_estimates(replace(check, quantity="error at points"), target, theorem.constants))
     return checks
 

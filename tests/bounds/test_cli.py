@@ -36,7 +36,7 @@ def test_study_writes_and_prints(capsys, tmp_path):
     assert "distance on S^8" in printed
     assert "sharp-split-nearest" in printed
     assert "667.99" in printed
-    assert sorted(p.name for p in out.iterdir()) == ["error.png", "study.csv", "study.json"]
+    assert sorted(p.name for p in out.iterdir()) == ["error.png", "study.csv", "study.html", "study.json"]
 
 
 def test_year_and_concentration_reach_the_study(capsys, tmp_path):
@@ -66,7 +66,12 @@ def test_a_reader_that_leaves_early_loses_no_files(tmp_path):
     done = subprocess.run(f"{study} | true", shell=True, capture_output=True, text=True, check=False)
     assert "error" not in done.stderr
     assert "Traceback" not in done.stderr
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["error.png", "study.csv", "study.json"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "error.png",
+        "study.csv",
+        "study.html",
+        "study.json",
+    ]
 
 
 @pytest.mark.parametrize("value", ["0", "nan", "1e-300", "-1"])

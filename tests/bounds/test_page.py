@@ -1,4 +1,4 @@
-"""The page of a validation: nothing is loaded, nothing runs over, all text is escaped."""
+"""The pages of a validation and a study: nothing is loaded, nothing runs over, all text is escaped."""
 
 import html
 import json
@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from bounds import validate
+from bounds import study, validate
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, targets
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -49,11 +49,45 @@ def test_text_of_users_is_escaped():
     assert page.count(html.escape(evil)) >= 5
 
 
+def study_page(target, folder, command=""):
+    """The page of a study of two heads."""
+    found = study.run(target, [40], choices=["theory"], points=300, certified=True)
+    study.save(found, folder, command=command)
+    return found, (folder / "study.html").read_text(encoding="utf-8")
+
+
+def test_the_page_of_a_study_has_every_head_and_loads_nothing(tmp_path):
+    found, page = study_page(targets.zonal_harmonic(2, 3), tmp_path, "spherapprox study --n 40")
+    for title in ("Error against the number of control points", "Every head", "One head on the map", "The function",
+                  "How to reproduce it", "spherapprox study --n 40"):  # fmt: skip
+        assert title in page
+    assert "The errors of 2 of 2 heads are enclosed by proof." in page
+    for row in found.rows:
+        for number in (row.concentration, row.error, row.upper, row.bound):
+            assert f">{number:.4g}</td>" in page
+    assert page.count("data:image/png") == 2
+    assert not re.search(r'(?:src|href)="(?!data:)|url\(|@import|<script', page)
+
+
+def test_text_of_users_in_a_study_is_escaped_and_violations_come_first(tmp_path, no_figures):
+    evil = '<script>alert("&")</script>'
+    target = Target(lambda x: x[:, 2], 3, lipschitz=1e-3, sup_norm=1.0, name=evil, unit=evil, provenance=evil)
+    _, page = study_page(target, tmp_path, evil)
+    assert "<script" not in page
+    assert page.count(html.escape(evil)) >= 5
+    assert "Violated: a bound, by 2 of 2 heads." in page
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 @pytest.mark.parametrize("width", [500, 1280])
-def test_a_browser_shows_the_page_without_errors_and_nothing_runs_over(proved, tmp_path, width):
+@pytest.mark.parametrize("kind", ["validation", "study"])
+def test_a_browser_shows_the_page_without_errors_and_nothing_runs_over(proved, tmp_path, width, kind):
     """Headless Chromium opens no window narrower than 500; the frame is 390 wide there, as a phone."""
-    page = proved.to_html(command="spherapprox " + 30 * "--a-long-option ", source="x" * 300)
+    command = "spherapprox " + 30 * "--a-long-option "
+    if kind == "validation":
+        page = proved.to_html(command=command, source="x" * 300)
+    else:
+        _, page = study_page(targets.zonal_harmonic(2, 3), tmp_path / "study", command + "x" * 300)
     inner = tmp_path / "page.html"
     inner.write_text(page.replace("</body>", PROBE), encoding="utf-8")
     shown = inner

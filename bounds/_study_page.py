@@ -1,0 +1,70 @@
+"""One self-contained page for a study: errors, proofs and bounds over the number of control points."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from . import _html
+from ._study import Row, Study
+
+_HEADERS = ("prefix", "head", "chosen by", "λ", "error", "proven", "2nd order", "a priori", "verdict")
+
+
+def page(study: Study, command: str, folder: Path) -> str:
+    """Return the page of a study, as HTML that loads nothing, with the figures in the folder."""
+    target = study.target
+    parts = [
+        _banner(study),
+        _html.section("Error against the number of control points", _html.picture(
+            (folder / "error.png").read_bytes(), "Error against the number of control points",
+            "Dots are measured errors, the ticks above them proven upper bounds, lines a-priori bounds.", wide=True,
+        )),
+        _html.section("Every head", _html.table(_HEADERS, map(_cells, study.rows))),
+    ]  # fmt: skip
+    if target.dim == 2:
+        shown = study.shown
+        maps = (folder / "maps.png").read_bytes()
+        said = f"A {shown.family} head of {len(shown):,} control points, λ = {shown.concentration:.6g}."
+        parts.append(_html.section("One head on the map", _html.picture(maps, "Maps of function, head, error", said)))
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in study.notes)
+    parts.append(_html.section("The function", _html.definitions(_html.facts(target)) + notes))
+    if command:
+        parts.append(_html.section("How to reproduce it", f"<pre>{escape(command)}</pre>"))
+    counts = sorted({row.n for row in study.rows})
+    subtitle = f"{len(study.rows)} heads of {counts[0]:,} to {counts[-1]:,} control points"
+    return _html.document("Study", target, subtitle, parts)
+
+
+def _banner(study: Study) -> str:
+    """Return how many errors are proven, and the least of them."""
+    unit = f" {study.target.unit}" if study.target.unit else ""
+    proven = [row for row in study.rows if row.upper is not None]
+    violated = [row for row in study.rows if row.verdict.startswith("violated")]
+    best = min(study.rows, key=lambda row: row.error)
+    numbers = [(f"least error found: {best.head} head, N = {best.n:,}", f"{best.error:.4g}{unit}")]
+    if best.upper is not None:
+        numbers.append(("proven upper bound", f"{best.upper:.4g}{unit}"))
+    if best.second_order_local is not None:
+        numbers.append(("bound of second order there", f"{best.second_order_local:.4g}{unit}"))
+    if violated:
+        return _html.banner("violated", f"Violated: a bound, by {len(violated)} of {len(study.rows)} heads.", numbers)
+    said = f"The errors of {len(proven)} of {len(study.rows)} heads are enclosed by proof."
+    return _html.banner("proved" if proven else "holds", said if proven else "No bound is violated.", numbers)
+
+
+def _cells(row: Row) -> list[tuple[str, str]]:
+    """Return a head's cells."""
+
+    def shown(value: float | None) -> tuple[str, str]:
+        return ("" if value is None else f"{value:.4g}", "number")
+
+    local = row.second_order if row.second_order_local is None else row.second_order_local
+    word, _, reason = row.verdict.partition(": ")
+    word, _, estimated = word.partition(" (")
+    reason = reason or estimated.removesuffix(")")
+    verdict = (_html.pill(word) if word else "") + (f"<small>{escape(reason)}</small>" if reason else "")
+    return [
+        (f'<span class="name">N = {row.n:,}</span>', ""), (row.head, ""), (row.choice, ""), shown(row.concentration),
+        shown(row.error), shown(row.upper), shown(local), shown(row.bound), (verdict, ""),
+    ]  # fmt: skip

@@ -164,7 +164,7 @@ def _certificate(error: ErrorInterval) -> str:
         return section("Proof of the upper bound", f"<p>None: {escape(certificate.reason)}</p>")
     tests = {
         "Riesz": "Riesz's test: a polynomial that is large somewhere is large on a cap about that place",
-        "Taylor": "Taylor's test: value, gradient and second derivatives at the centre bound the cell",
+        "Taylor": "Taylor's test: value and gradient at the centre, or the values near it, bound the cell",
     }
     used = "; ".join(tests.get(name, name) for name in certificate.tests)
     said = (

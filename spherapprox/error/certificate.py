@@ -19,8 +19,9 @@ class Certificate:
     slack : float
         The slack reached: `upper` is ``(1 + slack)`` times the largest error seen; inf if nothing was proven.
     tests : tuple of str
-        The tests that cells passed, "Riesz" (by polynomials) and "Taylor": docs/theorems/6.5-certified-error.md. Empty
-        where `upper` is no more than the triangle inequality gives, the sum of the suprema.
+        The tests that cells passed, "Riesz" (by polynomials) and "Taylor" (by derivatives at the centre, or by the
+        values near it): docs/theorems/6.5-certified-error.md. Empty where `upper` is no more than the triangle
+        inequality gives, the sum of the suprema.
     degree : int or None
         Degree of the polynomials of Riesz's test, None where it was not used.
     tail : float

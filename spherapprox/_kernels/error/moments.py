@@ -110,6 +110,18 @@ def grown(w: float, exponent: float, y: float) -> tuple[float, float]:
     return first, first - w * y
 
 
+@subroutine
+def add_term(w: float, total: float, exponent: float, y: float, size: float, off: float, sums: Float64) -> None:
+    """Add a term to S and Z, and to the spread or the far weights."""
+    _, second = grown(w, exponent, y)
+    sums[0] += second / total * size
+    sums[1] += second / total
+    if exponent - y < FAR:
+        sums[2] = max(sums[2], off)
+    else:
+        sums[3] += math.exp(y - exponent) / total
+
+
 @njit
 def local_moments(
     x: Float64, wanted: Float64, chords: Float64, b: Float64, rows: Float64, values: Float64, rate: float,
@@ -150,14 +162,8 @@ def local_moments(
                 size += a * a
                 for axis in range(d):
                     slopes[i, r, axis] += 2.0 * rate * w * a * step[axis]
-            y, exponent = 2.0 * rate * chords[i] * math.sqrt(distance), rate * (squares[k] - least)
-            _, second = grown(weights[j], exponent, y)
-            sums[i, 0] += second / total * math.sqrt(size)
-            sums[i, 1] += second / total
-            if exponent - y < FAR:
-                sums[i, 2] = max(sums[i, 2], math.sqrt(off))
-            else:
-                sums[i, 3] += math.exp(y - exponent) / total
+            y = 2.0 * rate * chords[i] * math.sqrt(distance)
+            add_term(weights[j], total, rate * (squares[k] - least), y, math.sqrt(size), math.sqrt(off), sums[i])
         sums[i, 4] = uncertainty(d, rate, least, chords[i], cut)
 
 

@@ -99,10 +99,9 @@ class HeadError:
             return None
         size = (function.size + function.remainder) / self.unit
         if self.normalize:
-            rows = np.concatenate([self.b[:: -(-n // _SAMPLE)], x[:: -(-len(x) // _SAMPLE)]])
-            log_sums = self.sums(rows)[1]
-            log_scale = float(log_sums.max()) + 0.02
-            if float(np.median(log_sums[-(len(x) // -(-len(x) // _SAMPLE)) :])) < log_scale - _VARYING:
+            known = [self.sums(rows[:: -(-len(rows) // _SAMPLE)])[1] for rows in (self.b, x)]
+            log_scale = max(float(log_sums.max()) for log_sums in known) + 0.02
+            if float(np.median(known[1])) < log_scale - _VARYING:
                 return None
             log_factor = math.log(size + self.total + bound) + math.log(n)
         else:

@@ -78,7 +78,9 @@ class HeadError:
         partial, plan = evaluated(problem, Wish("auto", _RTOL, 1), True)
         # 6.5, rounding: the lengths of the centres are off by a rounding
         exponent = min(2.0 * self.concentration, 745.0)
-        error = plan.rtol + 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * exponent)
+        # 6.5, symmetry: the exponents of a quotient may all be large
+        largest = 2.0 * self.concentration if self.normalize else exponent
+        error = plan.rtol + 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * largest)
         log_scale = -0.5 * self.concentration * partial.shift
         if not self.normalize:
             return partial.numerators * np.exp(log_scale)[:, None], np.zeros(len(x)), error

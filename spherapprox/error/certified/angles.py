@@ -34,9 +34,10 @@ class MeanAngle:
 
     def sample(self, x: Float64) -> Sample:
         """Return W at points."""
-        # angles of nearly opposite pairs are off by up to 3e-8, and weigh e^(-2 lambda) there
-        rounding = 4e-8 if self.concentration < 20.0 else 1e-11
-        return Sample(angle_mean(x, self.b, self.concentration, workers=1), np.zeros(len(x)), rounding)
+        means = angle_mean(x, self.b, self.concentration, workers=1)
+        # angles of nearly opposite pairs are off by up to 3e-8, and weigh e^(-2 lambda) if any point is near
+        rounding = 4e-8 if self.concentration < 20.0 or means.max() > 2.0 else 1e-11
+        return Sample(means, np.zeros(len(x)), rounding)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return None: angles are no polynomials."""

@@ -91,7 +91,8 @@ class HeadError:
         h, log_sums, relative = self.sums(x)
         wanted = self.function.values(x) / self.unit
         function = (self.function.value_error + 4e-16 * self.function.size) / self.unit
-        rounding = (relative * self.total + function) * (1.0 + 1e-9) + 1e-300
+        # the denominators' is relative, even where values are small beside the target's
+        rounding = (relative * max(self.total, 1.0) + function) * (1.0 + 1e-9) + 1e-300
         return Sample(np.linalg.norm(wanted - h, axis=1), log_sums, rounding, wanted)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:

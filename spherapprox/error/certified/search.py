@@ -248,10 +248,12 @@ def _level(
 
 def _require(state: State, cells: float, allowed: float, dim: int) -> None:
     """Raise if an attempt would take more evaluations than it may."""
-    if state.evaluations + cells > allowed:
+    needed = state.evaluations + cells
+    if needed > allowed:
+        # a share is kept for larger slacks
         raise _TooMany(
-            f"{state.evaluations + cells:.2g} evaluations on S^{dim} would be needed at least for the slack "
-            f"{state.slack:g}: allow more (max_evaluations) or a larger slack"
+            f"max_evaluations={needed / SHARE:.2g} would be needed at least on S^{dim} for the slack {state.slack:g}: "
+            "allow so many, or a larger slack"
             + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
         )
 

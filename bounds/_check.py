@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from spherapprox._types import Float64
 
-from ._bound import Bound
+from ._bound import Bound, up
 
 Verdict = Literal["proved", "holds", "vacuous", "violated", "not applicable", "undecided"]
 Quantity = Literal["error", "error at points", "worst-case error", "convolution", "discretisation", "denominator"]
@@ -116,12 +116,4 @@ def interval(lower: float | None, upper: float) -> str:
     """Write what was achieved: one number, or both ends where the upper one is proven."""
     if lower is None:
         return "-"
-    return f"{lower:.4g}" if upper == math.inf else f"{lower:.4g} to {_up(upper)}"
-
-
-def _up(value: float) -> str:
-    """Write a number with 4 digits, rounded up: an upper end stays one."""
-    text = f"{value:.4g}"
-    if float(text) >= value:
-        return text
-    return f"{value + 10.0 ** (math.floor(math.log10(value)) - 3):.4g}"
+    return f"{lower:.4g}" if upper == math.inf else f"{lower:.4g} to {up(upper)}"

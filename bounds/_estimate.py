@@ -30,7 +30,7 @@ def with_proofs(target: Target) -> Target:
 
     Examples
     --------
-    >>> with_proofs(Target(lambda x: x[:, 0] * x[:, 1], 2, degree=2)).origins["smoothness"]
+    >>> with_proofs(Target(lambda x: x[:, 0] * x[:, 1], 2, degree=2)).origin("smoothness")
     'derived'
     """
     cheap = target.degree is not None and target.degree <= LARGEST_DEGREE and target.dim <= 2 and not target.remainder

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from spherapprox import _checks
+
 
 def write_together(
     out: str | os.PathLike[str], marks: Mapping[str, bytes], writers: Mapping[str, Callable[[Path], object]]
@@ -17,6 +19,7 @@ def write_together(
 
     Earlier results that are not written anew are deleted: `marks` says what stands near the beginning of each file.
     """
+    _checks.instance(out, "out", str, os.PathLike, remedy="name a folder")
     out = Path(out)
     new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)

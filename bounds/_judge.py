@@ -66,7 +66,8 @@ def judged(
     if not error.lower <= bound.value + ROUNDING * max(bound.value, size or 0.0):
         suspects, place = refuted or tuple(claims), _checks.show(error.at.round(4).tolist())
         wrong = "refuted below" if refuted else "one of them is wrong, or this is a bug"
-        return check("violated", f"at {place}; {', '.join(suspects)}: {wrong}", at=error.at, suspects=suspects)
+        said = f"{', '.join(suspects)}: {wrong}" if suspects else "a bug: please report it"
+        return check("violated", f"at {place}; {said}", at=error.at, suspects=suspects)
     if attempts.ERROR in refuted:
         return check("undecided", "the error given is not this head's")
     if refuted:
@@ -81,5 +82,6 @@ def with_estimates(check: Check, target: Target, names: tuple[str, ...]) -> Chec
     estimated = tuple(name for name in CONSTANTS if name in names and target.origin(name) == "estimated")
     if not estimated or check.verdict == "not applicable":
         return check
-    said = f"with estimated {' and '.join(estimated)}: not proven"
+    scaled = check.quantity == "worst-case error"  # proportional to the constant, as its floor is
+    said = f"with estimated {' and '.join(estimated)}: {'both sides scale with it' if scaled else 'not proven'}"
     return replace(check, estimated=estimated, reason="; ".join(filter(None, (check.reason, said))))

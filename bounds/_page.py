@@ -13,6 +13,7 @@ from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
 from . import _intervals
+from ._bound import up
 from ._check import SYMBOLS, Check, interval
 from ._html import banner, definitions, document, facts, picture, pill, section, table
 from .claims import Claim
@@ -52,7 +53,7 @@ def _banner(validation: Any, target: Target) -> str:
     kind = "violated" if word in ("violated", "refuted") else word
     said = _WORDS.get(word, f"{word.capitalize()}: {names}.")
     unit = f" {target.unit}" if target.unit else ""
-    upper = "not proven" if error.upper == math.inf else f"{interval(0.0, error.upper).split()[-1]}{unit}"
+    upper = "not proven" if error.upper == math.inf else f"{up(error.upper)}{unit}"
     numbers = [("largest error found", f"{error.lower:.4g}{unit}"), ("proven upper bound", upper)]
     applies = [c for c in validation.checks if c.quantity == "error" and c.predicted and c.verdict != "not applicable"]
     if applies:
@@ -168,7 +169,7 @@ def _certificate(error: ErrorInterval) -> str:
     }
     used = "; ".join(tests.get(name, name) for name in certificate.tests)
     said = (
-        f"<p>The sphere was cut into cells until each was proven to hold no error above {certificate.upper:.6g}: "
+        f"<p>The sphere was cut into cells until each was proven to hold no error above {up(certificate.upper, 6)}: "
         f"{certificate.slack:.2%} above the largest error found. {escape(used)}.</p>"
     )
     reason = f'<p class="note">{escape(certificate.reason)}</p>' if certificate.reason else ""

@@ -13,7 +13,7 @@ from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.target import Target
 
-from ._bound import format_log10
+from ._bound import format_log10, up
 from .claims import Claim
 
 CHOICES = ("theory", "second-order", "best", "mean")
@@ -48,8 +48,9 @@ class Row:
     floor : float or None
         No method that samples at n points promises less for every target of this Lipschitz constant.
     verdict : str
-        Of the least bound, as in `bounds.validate`, or "violated" with the theorems that the error contradicts; empty
-        where the target states no Lipschitz constant. Where one was estimated, "(estimated constants)" follows.
+        Of the least bound, as in `bounds.validate`, or "violated" with the theorems that the error contradicts; "not
+        applicable" where a constant that it needs was refuted, empty where the target states no Lipschitz constant.
+        Where one was estimated, "(estimated constants)" follows.
     thesis_concentration, thesis_log10_n : float or None
         Lambda(eps) and log10 N(lambda, eps) of the thesis for the error achieved, C_R = C_H = 1.
     thesis_needs : str
@@ -59,7 +60,8 @@ class Row:
     second_order, second_order_local : float or None
         The largest values found of the bounds (i) and (iii) of `bounds.second_order_bound`.
     upper : float or None
-        Proven: no error of this head is larger. None where no proof was asked for, or would take too long.
+        Proven: no error of this head is larger. None where no proof was asked for, would take too long, or rests on
+        constants that were estimated or refuted.
 
     Examples
     --------
@@ -160,7 +162,9 @@ class Study:
             notes.append(f"the {words} used here: estimated from below, by the target's values; no bound is proven")
         if not any(0.0 < row.error < math.inf for row in self.rows):
             notes.append("every sup error is 0 or infinite: the logarithmic axis of error.png shows none")
-        notes += [f"refuted: the {c.name} {c.stated:.6g} that is stated; {c.reason}" for c in self.refuted]
+        for c in self.refuted:
+            seen = c.reason or f"{c.found:.6g} was found"
+            notes.append(f"refuted: the {c.name} {c.stated:.6g} that is stated; {seen}")
         return tuple(notes)
 
     def series(self, head: str, choice: str) -> tuple[Row, ...]:
@@ -267,9 +271,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     local = row.second_order if row.second_order_local is None else row.second_order_local
     percent = None if row.relative_error is None else 100.0 * row.relative_error
     return (
-        str(row.n), row.head, row.choice, show(row.concentration), show(row.error), show(row.upper),
-        show(row.mean_error), show(percent), show(row.sharp_core), show(row.sharp_split_equal), show(row.sharp_split),
-        show(local), show(row.floor), row.verdict, thesis,
+        str(row.n), row.head, row.choice, show(row.concentration), show(row.error),
+        "" if row.upper is None else up(row.upper), show(row.mean_error), show(percent), show(row.sharp_core),
+        show(row.sharp_split_equal), show(row.sharp_split), show(local), show(row.floor), row.verdict, thesis,
     )  # fmt: skip
 
 

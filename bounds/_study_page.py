@@ -6,9 +6,16 @@ from html import escape
 from pathlib import Path
 
 from . import _html
+from ._bound import up
 from ._study import Row, Study
 
 _HEADERS = ("prefix", "head", "chosen by", "λ", "error", "proven", "2nd order", "a priori", "verdict")
+_LEGEND = {
+    "error": "the largest found.",
+    "proven": "no error of this head is larger, by a proof.",
+    "2nd order": "the largest value found of a bound that is proven at each point (4.H), for these points.",
+    "a priori": "the least bound that asks for no values but the target's constants; the verdict is on it.",
+}
 
 
 def page(study: Study, command: str, folder: Path) -> str:
@@ -18,9 +25,10 @@ def page(study: Study, command: str, folder: Path) -> str:
         _banner(study),
         _html.section("Error against the number of control points", _html.picture(
             (folder / "error.png").read_bytes(), "Error against the number of control points",
-            "Dots are measured errors, the ticks above them proven upper bounds, lines a-priori bounds.", wide=True,
+            "Marks are measured errors, the ticks above them proven upper bounds, lines without marks bounds.",
+            wide=True,
         )),
-        _html.section("Every head", _html.table(_HEADERS, map(_cells, study.rows))),
+        _html.section("Every head", _every(study)),
     ]  # fmt: skip
     if target.dim == 2:
         shown = study.shown
@@ -44,13 +52,28 @@ def _banner(study: Study) -> str:
     best = min(study.rows, key=lambda row: row.error)
     numbers = [(f"least error found: {best.head} head, N = {best.n:,}", f"{best.error:.4g}{unit}")]
     if best.upper is not None:
-        numbers.append(("proven upper bound", f"{best.upper:.4g}{unit}"))
+        numbers.append(("proven upper bound", f"{up(best.upper)}{unit}"))
     if best.second_order_local is not None:
-        numbers.append(("bound of second order there", f"{best.second_order_local:.4g}{unit}"))
-    if violated:
-        return _html.banner("violated", f"Violated: a bound, by {len(violated)} of {len(study.rows)} heads.", numbers)
+        numbers.append(("its second-order bound, the largest found", f"{best.second_order_local:.4g}{unit}"))
+    wrong = [f"Violated: a bound, by {len(violated)} of {len(study.rows)} heads."] if violated else []
+    wrong += [f"Refuted: {', '.join(claim.name for claim in study.refuted)}."] if study.refuted else []
+    if wrong:
+        return _html.banner("violated", " ".join(wrong), numbers)
     said = f"The errors of {len(proven)} of {len(study.rows)} heads are enclosed by proof."
-    return _html.banner("proved" if proven else "holds", said if proven else "No bound is violated.", numbers)
+    if not proven:
+        said = "No bound is violated." if any(row.verdict for row in study.rows) else "Measured: no bound speaks of it."
+    kind = "proved" if proven else "holds" if any(row.verdict for row in study.rows) else "undecided"
+    return _html.banner(kind, said, numbers)
+
+
+def _every(study: Study) -> str:
+    """Return the table of all heads, without empty columns, and what its columns are."""
+    rows = list(map(_cells, study.rows))
+    shown = [i for i in range(len(_HEADERS)) if any(row[i][0] for row in rows)]
+    headers = [_HEADERS[i] for i in shown]
+    said = " ".join(f"<b>{escape(name)}</b>: {escape(_LEGEND[name])}" for name in headers if name in _LEGEND)
+    table = _html.table(headers, [[row[i] for i in shown] for row in rows])
+    return f'<p class="note">{said}</p>{table}'
 
 
 def _cells(row: Row) -> list[tuple[str, str]]:
@@ -66,5 +89,6 @@ def _cells(row: Row) -> list[tuple[str, str]]:
     verdict = (_html.pill(word) if word else "") + (f"<small>{escape(reason)}</small>" if reason else "")
     return [
         (f'<span class="name">N = {row.n:,}</span>', ""), (row.head, ""), (row.choice, ""), shown(row.concentration),
-        shown(row.error), shown(row.upper), shown(local), shown(row.bound), (verdict, ""),
+        shown(row.error), ("" if row.upper is None else up(row.upper), "number"), shown(local), shown(row.bound),
+        (verdict, ""),
     ]  # fmt: skip

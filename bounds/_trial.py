@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -20,9 +20,11 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
 from ._bound import Bound, Hypothesis
+from ._judge import proven
 from ._problem import SMALLEST, WIDEST
 from ._study import COLUMNS, Row
 from .api import prefix_length
+from .claims import LIPSCHITZ, SUP_NORM
 from .error import best_concentration, error_bound
 from .theorems import THEOREMS
 from .validate import validate
@@ -92,10 +94,11 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
         max_evaluations=EVALUATIONS.get(target.dim, 2e6),
     )  # fmt: skip
     said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
+    upper, _ = proven(error, {})  # inf where it rests on estimates
     return Row(
         n=len(head), head=kind, choice=choice, concentration=head.concentration, radius=radius, error=error.lower,
         relative_error=error.lower / target.sup_norm if target.sup_norm else None,
-        mean_error=float(measure.errors(head).mean()), upper=error.upper if error.upper <= 2.0 * error.lower else None,
+        mean_error=float(measure.errors(head).mean()), upper=upper if upper <= 2.0 * error.lower else None,
         **(_SILENT | said),
     )  # fmt: skip
 
@@ -133,6 +136,14 @@ def _verdict(validation: Validation) -> str:
     own = [check for check in validation.checks if check.quantity == "error"]
     checks = [(c.bound.value, c.verdict) for c in own if c.bound is not None and c.bound.holds]
     return str(min(checks, default=(math.inf, "not applicable"))[1])
+
+
+def without(row: Row, refuted: Set[str]) -> Row:
+    """Take back what rests on refuted constants: the proof of the error, and what was said of the least bound."""
+    verdict = row.verdict
+    if verdict and not verdict.startswith("violated"):
+        verdict = "not applicable" if refuted & {LIPSCHITZ, SUP_NORM} else verdict.replace("proved", "holds")
+    return replace(row, upper=None, verdict=verdict)
 
 
 def least_bound(target: Target, kind: str, radius: float, n: int) -> float:

@@ -29,8 +29,9 @@ KINDS: dict[str, type[Head]] = {"split": SplitHead, "core": CoreHead, "classical
 CHOICES = ("best", "theory", "second-order", "mean")
 N = 1000
 _SAMPLE = 20_000
-_STATUS = """\
+STATUS = """\
 exit status: 0; 1 where a theorem is violated or a stated number is refuted; 2 for bad arguments"""
+"""The end of ``--help``."""
 _LEGEND = """\
 ratio    predicted over achieved; PROVED: the error's proven upper end lies below the bound (of lower: W above it)
 |f-K*f|  the parts of the error alone: kernel, control points (of core heads), the sum of kernels over its mean"""
@@ -46,7 +47,7 @@ _choice.__name__ = "'best', 'theory', 'second-order', 'mean' or number"
 
 def add_validate(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.epilog = _STATUS
+    parser.epilog = STATUS
     add = parser.add_argument
     add_target(parser)
     add(
@@ -83,6 +84,7 @@ def validated(options: argparse.Namespace) -> int:
     target = with_proofs(chosen_target(options))
     if options.estimate_lipschitz:
         target, _ = with_estimates(target, options.seed)
+    _checks.integer(options.points, "--points", minimum=1)
     head = _head(options, target)
     found = validate(
         head, target, n=options.points, workers=options.workers, rng=options.seed, certified=not options.no_proof,

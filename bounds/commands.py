@@ -19,21 +19,23 @@ from . import makers, rungs
 from . import study as studies
 from ._files import earlier
 from ._options import add_output, add_target, chosen_target, count, show
-from ._validate_command import add_validate, validated
+from ._validate_command import STATUS, add_validate, validated
 from .api import ladder, prefix_length
 from .verdicts import FILES as VALIDATION
 
 _SHARP = """\
 core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems/index.md)
 2nd ...  for these points and this lambda: the largest value found of a bound that is proven at each point (4.H)
-checks   of the least of them: it holds for the error found, is violated, or is vacuous (above twice the sup norm)
+checks   of the least of them: it is proved or holds for the error found, is violated, is vacuous (above twice the sup
+         norm), or does not apply, as a constant was refuted
 floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
 thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14 (core), 4.15 (split), C_R = C_H = 1"""
 _MEASURED = """\
 by       how lambda was chosen: theory, by the least bound; second-order, by that of 4.H for these points; best, by the
          least error; mean, by the least mean error
 error    the largest found; mean, the mean over the sphere, at a random sample
-proven   no error of this head is larger, by a proof; empty where it would take long, or is above twice the error"""
+proven   no error of this head is larger, by a proof; empty where it would take long, is above twice the error, or rests
+         on an estimated or refuted constant"""
 
 
 def _choice(text: str) -> str | float:
@@ -60,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_study(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = STATUS
     add = parser.add_argument
     add_target(parser)
     add("--n", type=count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
@@ -71,7 +74,7 @@ def _add_study(parser: argparse.ArgumentParser) -> None:
     add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
     add("--seed", type=count, default=0, help="default: %(default)s")
     add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
-    add_output(parser, "folder for study.csv, study.json and figures (default: study)", "study")
+    add_output(parser, "folder for study.html, .csv, .json and figures (default: study)", "study")
 
 
 def _add_bounds(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +98,7 @@ def _add_points(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "also write the table and figures to this folder")
 
 
-def _study(options: argparse.Namespace) -> None:
+def _study(options: argparse.Namespace) -> int:
     target = chosen_target(options)
     later = options.estimate_lipschitz and None in (target.lipschitz, target.sup_norm)
     ladders = [] if options.eps is None or later else _ladders_for(options.eps, target)
@@ -113,6 +116,7 @@ def _study(options: argparse.Namespace) -> None:
     text = [_title(result), result.table(), *legend, *notes, *(text for text, _ in ladders)]
     document = result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {})
     show(options, text, document, written)
+    return 1 if result.refuted or any(row.verdict.startswith("violated") for row in result.rows) else 0
 
 
 def _title(result: studies.Study) -> str:
@@ -213,7 +217,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _as_option(text: str) -> str:
     """Name the option of the command where the library names its own."""
-    return text.replace("estimate=True", "--estimate-lipschitz")
+    return text.replace("estimate=True", "--estimate-lipschitz").replace("'estimate'", "'--estimate-lipschitz'")
 
 
 def _check_files(options: argparse.Namespace, files: Mapping[str, bytes]) -> None:

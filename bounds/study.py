@@ -28,7 +28,7 @@ from ._files import write_csv, write_together
 from ._problem import LARGEST_CONCENTRATION
 from ._progress import each
 from ._study import CHOICES, Row, Study
-from ._trial import LOCAL, Measure, one
+from ._trial import LOCAL, Measure, one, without
 from .claims import of_numbers
 from .theorems import POINTWISE
 
@@ -81,8 +81,8 @@ def run(
     progress : bool or None
         Show progress on stderr: a bar on a terminal, elsewhere a line every few seconds; None: on a terminal only.
     certified : bool
-        Prove an upper bound, 5 % above the largest error found, for heads whose proof takes seconds: on S^2 those of
-        concentrations below 500.
+        Prove an upper bound, 5 % above the largest error found, for heads whose proof takes seconds: nearly all on S^1
+        and S^2.
 
     Returns
     -------
@@ -135,6 +135,8 @@ def run(
     _, shown_error, shown = min(mapped, key=lambda found: found[0])
     claims = () if estimated else of_numbers(shown, known, None, n=points, workers=workers, rng=rng, attempted=True)
     refuted = tuple(claim for claim in claims if claim.outcome == "refuted")
+    if refuted:
+        rows = [without(row, {claim.name for claim in refuted}) for row in rows]
     return Study(known, tuple(rows), shown, shown_error, points, estimated, refuted)
 
 
@@ -160,7 +162,7 @@ def _target(target: Any, dim: int | None) -> Target:
 
 
 def _counts(n: Sequence[int]) -> list[int]:
-    if not np.iterable(n):
+    if isinstance(cast("object", n), str) or not np.iterable(n):
         raise TypeError(f"'n' must be a sequence of numbers of control points, got {_checks.show(n)}: write [n]")
     why = "a study holds all its control points in memory"
     counts = sorted({_checks.integer(count, "n", minimum=1, maximum=10**8, limit=why) for count in n})
@@ -175,7 +177,7 @@ def _ways(target: Target, choices: Sequence[str | float] | None) -> list[str | f
     lack = POINTWISE[LOCAL].lack(target)
     if choices is None:
         return ["best", "mean"] if bare else ["theory", *([] if lack else ["second-order"]), "best"]
-    if isinstance(choices, str):
+    if isinstance(choices, str) or not np.iterable(choices):
         raise TypeError(f"'choices' must be a sequence, got {choices!r}: write [{choices!r}]")
     ways: list[str | float] = []
     for choice in choices:
@@ -219,7 +221,7 @@ def save(study: Study, out: str | os.PathLike[str], *, command: str = "") -> tup
     OSError
         When the folder cannot be written.
     TypeError
-        When `out` is no path.
+        When `study` is none, `out` no path or `command` no text.
 
     Examples
     --------
@@ -232,6 +234,8 @@ def save(study: Study, out: str | os.PathLike[str], *, command: str = "") -> tup
     """
     from . import _study_page, plot  # matplotlib is loaded when a figure is asked for
 
+    study = _checks.instance(study, "study", Study, remedy="run returns one")
+    command = _checks.instance(command, "command", str)
     columns = [field.name for field in fields(Row)]
     text = json.dumps(study.document(), indent=1, allow_nan=False) + "\n"
     writers: dict[str, Callable[[Path], object]] = {

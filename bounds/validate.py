@@ -154,7 +154,9 @@ def validate(
     """
     n = _checks.integer(n, "n", minimum=1)
     worst_case, claims = _checks.flag(worst_case, "worst_case"), _checks.flag(claims, "claims")
-    proof = Proof(_checks.flag(certified, "certified"), slack, max_evaluations, _checks.flag(progress, "progress"))
+    slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
+    most = max_evaluations = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
+    proof = Proof(_checks.flag(certified, "certified"), slack, most, _checks.flag(progress, "progress"))
     lemmas = _checks.flag(lemmas, "lemmas")
     _check(head, target, error)
     search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
@@ -252,7 +254,8 @@ def _second_order(
     x = np.concatenate([sample(head.dim, min(search["n"], POINTS), _checks.generator(search["rng"])), error.at[None]])
     checks = []
     for theorem in theorems:
-        enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS))
+        degree = (attempts.DEGREE,) if theorem.local else ()  # the derivatives are those of a polynomial
+        enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS), *degree)
         known = {name: claims[name] for name in enter if name in claims}
         for at in (error.at[None], x):  # where the error was seen, then everywhere
             bound = second_order_bound(

@@ -11,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from spherapprox import __version__
+from spherapprox import __version__, _checks
 from spherapprox.error import ErrorInterval
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
@@ -196,6 +196,8 @@ class Validation:
         ------
         ValueError
             For a record made by hand, without head and target.
+        TypeError
+            When `command` or `source` is no text.
 
         Examples
         --------
@@ -208,7 +210,7 @@ class Validation:
         """
         from ._page import page  # with matplotlib
 
-        return page(self, command, source)
+        return page(self, _checks.instance(command, "command", str), _checks.instance(source, "source", str))
 
     def save(self, out: str | os.PathLike[str], *, command: str = "", source: str = "") -> tuple[Path, ...]:
         """Write validation.html, .json, .csv and .png and the head, validated-head.npz; all of them or none.
@@ -259,9 +261,10 @@ class Validation:
         return write_together(out, FILES, writers)
 
     def __str__(self) -> str:
+        reason = "" if self.error.certificate is None else self.error.reason  # said once, below the tables
         checks = [
             (c.theorem, _number(c.predicted), *(_achieved(c, worst) for worst in (False, True)), _number(c.ratio),
-             c.verdict.upper(), c.reason)
+             c.verdict.upper(), c.reason.replace(f"slack: {reason}", "slack") if reason else c.reason)
             for c in self.checks
         ]  # fmt: skip
         lemmas = [
@@ -276,7 +279,6 @@ class Validation:
             (claims, ("claim", "stated", "found", "outcome", "what was seen")),
         )
         text = [tabulate(rows, headers=headers, disable_numparse=True) for rows, headers in tables if rows]
-        reason = "" if self.error.certificate is None else self.error.reason
         text += [f"no proof within the slack: {reason}"] if reason else []
         return "\n\n".join([*text, f"ok: {self.ok} ({self.summary})"])
 

@@ -248,6 +248,8 @@ def nodes(points: Points, name: str = "points") -> tuple[Floats, Float64 | None]
         return points.centers(), None
     if isinstance(points, PointSet):
         return points.points, points.weights
+    if hasattr(points, "control_points"):
+        raise TypeError(f"'{name}' must be points, got a {type(points).__name__}: take its control_points")
     return _checks.rows(points, name), None
 
 

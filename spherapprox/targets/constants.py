@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _checks
+from .. import _checks, sphere
 from .._types import Float64
 from ..harmonics import PolynomialDerivatives, TangentDerivatives
 from ..harmonics.forms import form_inverse
@@ -110,19 +110,27 @@ def _degree(target: Target) -> int:
     return target.degree
 
 
+def _unit(target: Target) -> float:
+    """Return a power of 2 near the size of the target's values: squares of small or large ones would leave floats."""
+    largest = float(np.abs(target(sphere.uniform(target.dim, 16, rng=0))).max())
+    return math.ldexp(1.0, math.frexp(largest)[1]) if largest else 1.0
+
+
 class _Search:
     """The branch and bound for all wanted constants of a target together."""
 
     def __init__(self, target: Target, degree: int, wanted: list[str], slack: float) -> None:
         self.m, self.degree, self.slack = target.dim, degree, slack
         self.quantities = [_QUANTITIES[name] for name in wanted]
-        self.names, self.accuracy, self.sup_norm = wanted, target.accuracy, target.sup_norm
+        self.names, self.accuracy = wanted, target.accuracy
         self.order = 3 if "third_derivative" in wanted else 2
-        self.derivatives = PolynomialDerivatives(target.function, target.dim, degree)
+        self.derivatives = PolynomialDerivatives(lambda x: target(x) / self.unit, target.dim, degree)
         self.count = divisions_for(self.m, _COARSEST / max(degree, 1))  # cells along an edge of the cube
         self.cost = self.derivatives.evaluations(self.order)  # values of the target that a cell takes
         cells, what = 2.0 * (self.m + 1) * float(self.count) ** self.m, f"a polynomial of degree {degree} on S^{self.m}"
         _checks.operations(cells * self.cost, f"proving constants of {what}", "state them", limit=_MOST_VALUES)
+        self.unit = _unit(target)
+        self.sup_norm = None if target.sup_norm is None else target.sup_norm / self.unit
 
     def bounds(self) -> tuple[dict[str, float], float]:
         """Return proven bounds of the suprema, and the largest share by which they may exceed them."""
@@ -146,7 +154,7 @@ class _Search:
             finest = near[kept].min() >= 1.0 - 0.5 * self.slack and edge == most
             if finest or int(kept.sum()) * 2.0**self.m * self.cost > _MOST_VALUES:
                 share = near[kept].min() * turned
-                found = (best + error) / share * (1.0 + 1e-12)
+                found = self.unit * ((best + error) / share * (1.0 + 1e-12))
                 return dict(zip(self.names, map(float, found), strict=True)), float(1.0 / share.min() - 1.0)
             # Step 3: these, cut into 2^m, and twice as many directions along an edge
             cells = cells[kept].halved()

@@ -232,6 +232,13 @@ def test_a_target_of_a_module_has_its_own_dim_and_constants(module, capsys):
     assert "known on S^3: Lipschitz constant 2 per radian, sup norm 2\n" in capsys.readouterr().out
 
 
+def test_a_study_that_refutes_a_constant_has_its_status(module, capsys):
+    with (module / "my_targets.py").open("a") as file:
+        file.write("\nfrom spherapprox import Target\nfalse = Target(lambda x: 3.0 * x[:, 0], 1, lipschitz=2.0)\n")
+    assert main([*SMALL, "--target", "my_targets:false", "-q"]) == 1
+    assert "refuted: the Lipschitz constant 2 that is stated" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [

@@ -159,6 +159,14 @@ def test_an_upper_end_without_a_certificate_proves_nothing():
     assert said == {"the upper end given has no certificate"}
 
 
+def test_an_upper_end_below_its_certificate_proves_nothing():
+    true = sup_error(SPLIT, WAVE, n=600, certified=True, slack=0.3)
+    checks = found(SPLIT, error=dataclasses.replace(true, upper=1.1 * true.lower)).checks  # which no sample refutes
+    said = {check.reason for check in checks if check.verdict == "holds" and check.quantity == "error"}
+    assert said == {"the upper end given is below that of its certificate"}
+    assert all(check.verdict != "proved" for check in checks if check.quantity == "error")
+
+
 def test_a_proof_that_reaches_above_the_bound_leaves_it_at_holds():
     true = sup_error(SPLIT, WAVE, n=600, certified=True, slack=0.3)
     wide = dataclasses.replace(true, upper=10.0, certificate=dataclasses.replace(true.certificate, upper=10.0))

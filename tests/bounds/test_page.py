@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bounds import study, validate
+from bounds._bound import up
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, targets
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -63,8 +64,11 @@ def test_the_page_of_a_study_has_every_head_and_loads_nothing(tmp_path):
         assert title in page
     assert "The errors of 2 of 2 heads are enclosed by proof." in page
     for row in found.rows:
-        for number in (row.concentration, row.error, row.upper, row.bound):
+        for number in (row.concentration, row.error, row.bound):
             assert f">{number:.4g}</td>" in page
+        assert f'data-label="proven">{up(row.upper)}</td>' in page
+        assert float(up(row.upper)) >= row.upper
+    assert "the largest value found of a bound that is proven at each point" in page
     assert page.count("data:image/png") == 2
     assert not re.search(r'(?:src|href)="(?!data:)|url\(|@import|<script', page)
 
@@ -75,7 +79,15 @@ def test_text_of_users_in_a_study_is_escaped_and_violations_come_first(tmp_path,
     _, page = study_page(target, tmp_path, evil)
     assert "<script" not in page
     assert page.count(html.escape(evil)) >= 5
-    assert "Violated: a bound, by 2 of 2 heads." in page
+    assert "Violated: a bound, by 2 of 2 heads. Refuted: Lipschitz constant." in page
+    assert 'data-label="2nd order"' not in page
+    assert "2nd order</th>" not in page
+
+
+@pytest.mark.parametrize("name", ["command", "source"])
+def test_text_that_is_none_is_refused(proved, name):
+    with pytest.raises(TypeError, match=f"'{name}' must be a str, got 3"):
+        proved.to_html(**{name: 3})
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")

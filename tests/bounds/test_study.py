@@ -12,6 +12,7 @@ from matplotlib.contour import ContourSet
 
 import bounds
 from bounds import error_bound, plot, study, validate
+from bounds._bound import up
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, sphere, sup_error, targets
 
 pytestmark = pytest.mark.usefixtures("coarse_figures")
@@ -329,6 +330,8 @@ def test_maps_show_target_head_and_error(small):
         ),
         ({"n": 100}, TypeError, r"'n' must be a sequence of numbers of control points, got 100: write \[n\]"),
         ({"n": [[1.0, 0.0], [1.0]]}, TypeError, r"'n' must be an integer, got \[1.0, 0.0\] of type list"),
+        ({"n": "100"}, TypeError, "'n' must be a sequence of numbers of control points, got '100'"),
+        ({"choices": 3.0}, TypeError, r"'choices' must be a sequence, got 3.0: write \[3.0\]"),
         ({"choices": "best"}, TypeError, r"'choices' must be a sequence, got 'best': write \['best'\]"),
         ({"progress": "yes"}, TypeError, "'progress' must be True or False, got 'yes'"),
         ({"estimate": 1}, TypeError, "'estimate' must be True or False, got 1"),
@@ -359,6 +362,16 @@ def test_rows_are_asked_for_by_known_words(small):
     assert small.series("split", "fixed") == ()
 
 
+def test_what_cannot_be_saved_is_named(small, tmp_path):
+    with pytest.raises(TypeError, match="'study' must be a Study, got 3 of type int: run returns one"):
+        study.save(3, tmp_path)
+    with pytest.raises(TypeError, match="'command' must be a str, got 3"):
+        study.save(small, tmp_path, command=3)
+    with pytest.raises(TypeError, match="'out' must be a str or a PathLike, got None of type NoneType: name a folder"):
+        study.save(small, None)
+    assert not list(tmp_path.iterdir())
+
+
 def test_maps_need_the_sphere(small):
     with pytest.raises(ValueError, match="'target' must have dim = 2 to be drawn as a map, got 3"):
         plot.maps_figure(small.shown, targets.distance(3), 1.0)
@@ -372,6 +385,25 @@ def test_a_constant_that_sampling_refutes_is_noted():
     assert not study.run(targets.distance(2), [100], choices=["best"], points=2000).refuted
 
 
+def test_nothing_is_called_proven_that_rests_on_refuted_constants():
+    wrong = Target(lambda x: 3.0 * x[:, 0], 1, lipschitz=1.0, sup_norm=1.0)
+    found = study.run(wrong, [100], choices=[2.0, 1e4], points=500, certified=True)
+    assert [claim.name for claim in found.refuted] == ["Lipschitz constant", "sup norm"]
+    assert found.notes[-1] == "refuted: the sup norm 1 that is stated; 3 was found"
+    assert all(row.upper is None for row in found.rows)
+    assert {row.verdict.partition(":")[0] for row in found.rows} <= {"not applicable", "violated"}
+    bent = Target(lambda x: x[:, 0] ** 5, 1, lipschitz=5.0, sup_norm=1.0, degree=2)
+    row = study.run(bent, [300], choices=[5.0], points=500, certified=True).rows[0]
+    assert (row.upper, row.verdict) == (None, "holds")
+
+
+def test_nothing_is_called_proven_that_rests_on_estimates():
+    found = study.run(lambda x: np.abs(x[:, 0]), [60], dim=1, choices=["theory"], points=500, estimate=True,
+                      certified=True)  # fmt: skip
+    assert all(row.upper is None for row in found.rows)
+    assert "proven" not in found.table()
+
+
 def test_errors_are_proven_where_that_takes_seconds(tmp_path):
     wave = targets.zonal_harmonic(2, 3)
     found = study.run(wave, [60], choices=["theory", 12.0], points=300, certified=True)
@@ -381,7 +413,7 @@ def test_errors_are_proven_where_that_takes_seconds(tmp_path):
     assert steep.rows[0].upper is None
     assert found.series("split", "fixed")[0].verdict == "proved"
     header, _, first, *_ = found.table().splitlines()
-    assert f"{found.rows[0].upper:.4g}" in first
+    assert up(found.rows[0].upper) in first
     assert "proven" in header
     drawn = {offset for part in plot.error_figure(found).axes[0].collections for offset in part.get_offsets()[:, 1]}
     assert {row.upper for row in found.rows} <= drawn

@@ -154,6 +154,9 @@ def test_head_and_target_must_match():
     for name in ("worst_case", "claims"):
         with pytest.raises(TypeError, match=f"'{name}' must be True or False, got 2"):
             validate(head, target, **{name: 2})
+    for name, value in (("slack", "x"), ("max_evaluations", None), ("max_evaluations", "x")):
+        with pytest.raises(TypeError, match=f"'{name}' must be a real number, got {value!r}"):
+            validate(head, target, **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -523,3 +526,27 @@ def test_a_wrong_lipschitz_constant_is_found_in_tiny_units():
     _, claim, _ = validate(head, target, n=500, worst_case=False).claims
     assert claim.outcome == "refuted"
     assert claim.found == pytest.approx(3.0 * unit, rel=1e-6)
+
+
+def test_a_refuted_degree_is_a_suspect_of_the_bound_that_takes_its_derivatives():
+    wrong = targets.with_constants(Target(lambda x: x[:, 0] ** 5, 2, lipschitz=5.0, sup_norm=1.0, degree=2))
+    head = SplitHead.from_target(wrong, EqualMeasurePartition(2, 200), 70.0)
+    check = next(c for c in validate(head, wrong, n=2000, worst_case=False).checks if c.theorem == "second-order-local")
+    assert (check.verdict, check.suspects) == ("violated", ("degree",))
+    assert "degree: refuted below" in check.reason
+
+
+def test_a_proven_floor_by_an_estimated_constant_does_not_contradict_itself():
+    target = Target(lambda x: np.abs(x[:, 0]), 1, lipschitz=1.0, sup_norm=1.0, origins={"lipschitz": "estimated"})
+    head = SplitHead.from_target(target, EqualMeasurePartition(1, 40), 20.0)
+    floor = validate(head, target, n=500, certified=True).checks[-1]
+    assert (floor.theorem, floor.verdict, floor.estimated) == ("lower", "proved", ("lipschitz",))
+    assert floor.reason == "with estimated lipschitz: both sides scale with it"
+
+
+def test_why_there_is_no_proof_is_printed_once():
+    target = targets.distance(3)
+    head = SplitHead.from_target(target, EqualMeasurePartition(3, 40), 20.0)
+    found = validate(head, target, n=200, certified=True, slack=1e-3, max_evaluations=1000, worst_case=False)
+    assert found.error.reason
+    assert str(found).count(found.error.reason) == 1

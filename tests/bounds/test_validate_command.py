@@ -72,6 +72,8 @@ def test_a_saved_head_is_validated_and_a_refuted_number_has_its_status(capsys, t
         (["--n", "0"], "'--n' must be at least 1"),
         (["--head", "mine.npz", "--n", "3"], "'--n' must be left out where '--head' is a file"),
         (["--slack", "99"], "'slack' must be at most 16"),
+        (["--points", "0"], "'--points' must be at least 1, got 0"),
+        (["--target", "land", "--estimate-lipschitz"], "leave '--estimate-lipschitz' out"),
         (["--target", "land", "--concentration", "theory"], "needs constants that 'land' does not state"),
     ],
 )

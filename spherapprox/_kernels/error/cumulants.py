@@ -80,7 +80,7 @@ def local_cumulants(
         count, least, total = list_near(x[i], rows, squares, rate, chords[i], cut, normalize, near, weights, origin)
         if normalize:
             reference = write_mean(near, weights, count, values, mean)
-        sums[i, 11] = uncertainty(d, rate, least, chords[i], cut)
+        sums[i, 11] = uncertainty(d, count, rate, least, chords[i], cut)
         # Step 2: moments of the terms
         for j in range(count):
             k, w, distance, size = near[j], weights[j] / total, 0.0, 0.0

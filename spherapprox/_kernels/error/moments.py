@@ -78,10 +78,10 @@ def list_near(
 
 
 @subroutine
-def uncertainty(d: int, rate: float, least: float, chord: float, cut: float) -> float:
-    """Bound the relative roundings of weights and of their growth, but for a common factor."""
+def uncertainty(d: int, count: int, rate: float, least: float, chord: float, cut: float) -> float:
+    """Bound the relative roundings of weights and of their growth, but for a common factor, and of their sums."""
     # 6.5, rounding: |b - c|^2 and |b - o| are within (d + 16) units of rounding, E - y <= cut, y <= 4 rate q
-    return 4.0 * (d + 16) * EPSILON * (rate * least + cut + 8.0 * rate * chord)
+    return EPSILON * (4.0 * (d + 16) * (rate * least + cut + 8.0 * rate * chord) + count)
 
 
 @subroutine
@@ -164,7 +164,7 @@ def local_moments(
                     slopes[i, r, axis] += 2.0 * rate * w * a * step[axis]
             y = 2.0 * rate * chords[i] * math.sqrt(distance)
             add_term(weights[j], total, rate * (squares[k] - least), y, math.sqrt(size), math.sqrt(off), sums[i])
-        sums[i, 4] = uncertainty(d, rate, least, chords[i], cut)
+        sums[i, 4] = uncertainty(d, count, rate, least, chords[i], cut)
 
 
 @njit
@@ -211,4 +211,4 @@ def angle_moments(
             first, second = grown(w, rate * (squares[k] - least), y)
             rest += second * abs(theta - mean) + delta * first + w * bend
         means[i], rests[i] = mean, rest / total
-        roundings[i] = uncertainty(d, rate, least, chords[i], cut)
+        roundings[i] = uncertainty(d, count, rate, least, chords[i], cut)

@@ -34,9 +34,10 @@ class MeanAngle:
 
     def sample(self, x: Float64) -> Sample:
         """Return W at points."""
-        # angles of nearly opposite pairs are off by up to 3e-8, and weigh e^(-2 lambda) there
-        rounding = 4e-8 if self.concentration < 20.0 else 1e-11
-        return Sample(angle_mean(x, self.b, self.concentration, workers=1), np.zeros(len(x)), rounding)
+        means = angle_mean(x, self.b, self.concentration, workers=1)
+        # angles of nearly opposite pairs are off by up to 3e-8, and weigh e^(-2 lambda) if any point is near
+        rounding = 4e-8 if self.concentration < 20.0 or means.max() > 2.0 else 1e-11
+        return Sample(means, np.zeros(len(x)), rounding)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return None: angles are no polynomials."""
@@ -59,7 +60,7 @@ class MeanAngle:
         radial = np.einsum("nd,nd->n", slopes, x)
         tangent = slopes - radial[:, None] * x
         first = radii * np.linalg.norm(tangent - turns, axis=1) + radii**3 / 6.0 * np.linalg.norm(tangent, axis=1)
-        change = (first + (1.0 - np.cos(radii)) * np.abs(radial) + rests) * (1.0 + 1e-9)
+        change = (first + 0.5 * np.square(chords) * np.abs(radial) + rests) * (1.0 + 1e-9)
         noise = math.pi * (OMITTED + 8.0 * roundings) * (1.0 + rests / radii)
         upper = np.maximum(sample.errors, means) + sample.rounding + change * (1.0 + 8.0 * roundings) + noise
         return Passes(np.zeros(n, dtype=bool), np.asarray(upper <= bound))

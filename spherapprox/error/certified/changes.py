@@ -60,7 +60,7 @@ def _size(tensors: Float64) -> Float64:
 def slope_bound(local: Local) -> Float64:
     """Bound the change of a softmax's gradient over cells, by 6.6 (slope), in units of the values."""
     rate, chord = local.concentration, local.chords
-    sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 1.0 - np.cos(local.radii)
+    sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 0.5 * np.square(chord)
     _, e_b, e_v, e_vb = local.sums[:, :4].T
     first, pairs = _size(local.firsts), _size(local.pairs)
     mean_v, mean_b = rate * chord * first + e_v, rate * chord * pairs + e_b
@@ -71,7 +71,7 @@ def slope_bound(local: Local) -> Float64:
 def curvature_bound(local: Local) -> Float64:
     """Bound the change of a softmax's second derivative over cells, by 6.6 (curvature), in units of the values."""
     rate, chord = local.concentration, local.chords
-    sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 1.0 - np.cos(local.radii)
+    sine, sag = np.sin(np.minimum(local.radii, 0.5 * np.pi)), 0.5 * np.square(chord)
     zeta, e_b, e_v, e_vb, e_vbb, g_bb, g_vb = local.sums[:, :7].T
     first, pairs = _size(local.firsts), _size(local.pairs)
     first_c, pairs_c, third_c = _size(local.firsts[:, :, -1]), _size(local.pairs[:, -1]), _size(local.seconds[:, :, -1])

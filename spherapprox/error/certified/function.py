@@ -51,7 +51,7 @@ class Function:
 
     def gradients(self, x: Float64, frames: Float64) -> tuple[Float64, float]:
         """Return derivatives (n, p, m) along orthonormal tangent vectors (n, m, d), and a bound of each row's error."""
-        noise = self.value_error + self.remainder + 2e-16 * self.size
+        noise = self.value_error + self.remainder + 2e-16 * self.size + self.slope * 4e-16**self.exponent
         # 6.5, slopes by differences: noise/t and the smaller of H t/2 and T t^2/6
         steps = 2.0 * math.sqrt(_ratio(noise, self.curvature)), (3.0 * _ratio(noise, self.third)) ** (1.0 / 3.0)
         errors = {

@@ -78,7 +78,9 @@ class HeadError:
         partial, plan = evaluated(problem, Wish("auto", _RTOL, 1), True)
         # 6.5, rounding: the lengths of the centres are off by a rounding
         exponent = min(2.0 * self.concentration, 745.0)
-        error = plan.rtol + 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * exponent)
+        # 6.5, symmetry: the exponents of a quotient may all be large
+        largest = 2.0 * self.concentration if self.normalize else exponent
+        error = plan.rtol + 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * largest)
         log_scale = -0.5 * self.concentration * partial.shift
         if not self.normalize:
             return partial.numerators * np.exp(log_scale)[:, None], np.zeros(len(x)), error
@@ -89,7 +91,8 @@ class HeadError:
         h, log_sums, relative = self.sums(x)
         wanted = self.function.values(x) / self.unit
         function = (self.function.value_error + 4e-16 * self.function.size) / self.unit
-        rounding = (relative * self.total + function) * (1.0 + 1e-9) + 1e-300
+        # the denominators' is relative, even where values are small beside the target's
+        rounding = (relative * max(self.total, 1.0) + function) * (1.0 + 1e-9) + 1e-300
         return Sample(np.linalg.norm(wanted - h, axis=1), log_sums, rounding, wanted)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:

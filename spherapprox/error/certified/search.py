@@ -31,6 +31,8 @@ ANGLE = 1.05
 """Degree times radius of the first cells. Tuned."""
 SMALLER = 0.3
 """Share of the radius of the first cells without Riesz's test that they have at least with it."""
+_PROBED = 5
+"""Dimensions up to which coarse cells are few enough to look at, some 3^m."""
 _RESTARTS = 30
 
 Climb = Callable[[Float64, float], ErrorInterval]
@@ -142,7 +144,7 @@ def proves(error: Error, bound: float, at: Float64, least: float, options: Optio
     state = State(bound / 1.05, at, 0.05)
     rounding = error.sample(at[None, :]).rounding
     try:
-        riesz = error.riesz(bound, 1e-3 * bound, Cells.cover(len(at) - 1, 3).located()[0])
+        riesz = error.riesz(bound, 1e-3 * bound, _probe(len(at) - 1))
         _branch(error, state, riesz, bound, rounding, least, options.max_evaluations, options)
     except (_Exceeded, _TooMany):
         return False
@@ -162,7 +164,7 @@ def _attempt(
         limited = bound < (1.0 + 0.2 * state.slack) * lower + 3.0 * rounding + 2.0 * rest
         if limited:
             bound = (1.0 + 0.2 * state.slack) * lower + 4.0 * rounding + 3.0 * rest
-        probe = Cells.cover(len(state.at) - 1, 3).located()[0]
+        probe = _probe(len(state.at) - 1)
         riesz = error.riesz(bound, room, probe)
         try:
             finest = _branch(error, state, riesz, bound, rounding, least, allowed, options)
@@ -180,6 +182,14 @@ def _attempt(
             rounding * error.unit, state.evaluations, dict(state.passed), finest,
         )  # fmt: skip
     raise _TooMany("larger and larger errors were met: measure with more points, n=")
+
+
+def _probe(dim: int) -> Float64:
+    """Return some points all over the sphere."""
+    if dim <= _PROBED:
+        return Cells.cover(dim, 3).located()[0]
+    x = np.random.default_rng(0).standard_normal((2000, dim + 1))
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
 def _branch(
@@ -238,10 +248,12 @@ def _level(
 
 def _require(state: State, cells: float, allowed: float, dim: int) -> None:
     """Raise if an attempt would take more evaluations than it may."""
-    if state.evaluations + cells > allowed:
+    needed = state.evaluations + cells
+    if needed > allowed:
+        # a share is kept for larger slacks
         raise _TooMany(
-            f"{state.evaluations + cells:.2g} evaluations on S^{dim} would be needed at least for the slack "
-            f"{state.slack:g}: allow more (max_evaluations) or a larger slack"
+            f"max_evaluations={needed / SHARE:.2g} would be needed at least on S^{dim} for the slack {state.slack:g}: "
+            "allow so many, or a larger slack"
             + ("; a-priori bounds (bounds.validate) hold in any dimension" if dim > 4 else "")
         )
 

@@ -88,7 +88,8 @@ def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Fl
     `sizes` (n,) bound |h| there, and `wanted` (n, p) are the target's values.
     """
     n, p, d = len(x), terms.values.shape[1], x.shape[1]
-    chords, sag = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12), 1.0 - np.cos(radii)
+    chords = 2.0 * np.sin(0.5 * radii) * (1.0 + 1e-12)
+    sag = 0.5 * np.square(chords)  # 1 - cos, which would lose all digits at small radii
     slopes, origins, sums = np.empty((n, p, d)), np.empty((n, d)), np.empty((n, 5))
     each_near(terms.add_moments, x, chords, terms.columns, terms.rate, terms.cut, [wanted], [slopes, origins, sums])
     rests, growths, spread, far, roundings = sums.T

@@ -58,6 +58,13 @@ class TestTaylor:
         actual = np.abs(changes(head, 0.0, 0.1)).max()
         assert actual <= found.rest[0] * (1.0 + 1e-12) <= actual * (1.0 + 1e-6)
 
+    def test_the_fall_of_a_steep_kernel_is_not_lost_in_small_cells(self):
+        # cos 9e-9 is 1 in floating point
+        head, radius = CoreHead(on_circle(0.0), [1.0], 1e14), 9e-9
+        found, _ = moments_at(head, on_circle(0.0), radius)
+        actual = np.abs(changes(head, 0.0, radius)).max()
+        assert 2e-3 < actual <= found.rest[0] * (1.0 + 1e-12) <= actual * (1.0 + 1e-6)
+
     def test_the_denominators_growth_bends_the_first_order_change(self):
         # near points with opposite values, and far ones whose value is the mean
         head = SplitHead(on_circle(1e-3, -1e-3, 0.03, -0.03), [1.0, -1.0, 0.0, 0.0], 2000.0)
@@ -92,6 +99,14 @@ class TestTaylor:
         frames = tangent_frame(x)
         got, error = known(noisy).gradients(x, frames)
         assert 0.0 < np.abs(got[:, 0] - frames[:, :, 0]).max() <= error < 0.1
+
+    def test_slopes_of_a_steep_target_know_the_roundings_of_points(self):
+        w, x = 1e6, sphere.uniform(2, 200, rng=0)
+        frames, constants = tangent_frame(x), {"lipschitz": w, "smoothness": w**2 + w, "third_derivative": 5.0 * w**3}
+        steep = Target(lambda x: np.sin(w * x[:, 0]), 2, sup_norm=1.0, accuracy=0.0, **constants)
+        got, error = known(steep).gradients(x, frames)
+        true = w * np.cos(w * x[:, 0])[:, None] * frames[:, :, 0]
+        assert np.linalg.norm(got[:, 0] - true, axis=1).max() <= error < 1e-4 * w
 
 
 class TestMeanAngle:

@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import time
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from spherapprox.error.certified import search
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
+from spherapprox.error.certified.symmetry import Subspace
 from spherapprox.sphere.cells import Cells
 from spherapprox.summation import angle_mean
 
@@ -215,6 +217,18 @@ class TestSymmetry:
         assert found.upper <= 1.01 * found.lower
         assert found.certificate.evaluations < 1e5
 
+    def test_the_span_may_be_off_however_large_the_exponents_are(self):
+        # at the other axes all exponents are 1e12, and their differences are those of the parts off the span
+        signs, x = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]]), np.eye(4)[2:]
+        b = np.eye(1, 4).repeat(4, axis=0)
+        b[:, 2:] = signs * [9.5e-15, 9.8e-15]
+        head, few = SplitHead(b, signs[:, 0], 1e12), Subspace.of(b)
+        zero = known(Target(lambda x: 0.0 * x[:, 0], 1, degree=0))
+        problem = dataclasses.replace(HeadError.of(head, zero), b=b @ few.basis, deviation=few.deviation)
+        y = np.stack([few.inward(row) for row in x])
+        changes = np.abs(problem.unit * problem.sums(y)[0][:, 0] - head(x))
+        assert 1e-3 < changes.max() <= problem.unit * problem.sample(y).rounding
+
     def test_axes_are_rows_of_the_space(self):
         with pytest.raises(ValueError, match="'axes' must have shape"):
             Target(lambda x: x[:, 0], 3, axes=[[1.0, 0.0]])
@@ -236,6 +250,13 @@ class TestOptions:
         assert found.certificate.tests == ()
         assert found.upper == pytest.approx(target.sup_norm + 1.0, rel=1e-9)
         assert "S^7" in found.reason
+
+    def test_few_points_are_looked_at_in_any_dimension(self):
+        target = targets.random_bandlimited(10, 1, rng=0)
+        begin = time.perf_counter()
+        found = sup_error(SplitHead(sphere.uniform(10, 50, rng=1), np.ones(50), 100.0), target, certified=True, n=500)
+        assert "S^10" in found.reason
+        assert time.perf_counter() - begin < 60.0  # all coarse cells take minutes
 
     def test_the_result_is_the_same_for_any_number_of_threads(self):
         target = targets.geomagnetic_field(2025)

@@ -239,3 +239,8 @@ def test_old_names_give_the_same_and_warn(dim):
         ratio = random.mesh_ratio
     known = (random.covering_bound(), random.mesh_separation_ratio()) if dim == 2 else (None, None)
     assert (radius, ratio) == known
+
+
+def test_a_head_is_no_point_set():
+    with pytest.raises(TypeError, match="'points' must be points, got a SplitHead: take its control_points"):
+        points.nodes(SplitHead(np.eye(3), np.ones(3), 1.0))

@@ -123,3 +123,10 @@ def test_constants_that_are_no_floats_are_left_out():
     bump = targets.bump(2, 1e300)
     assert bump.third_derivative is None
     assert bump.smoothness == pytest.approx(1e300)
+
+
+@pytest.mark.parametrize("unit", [1e-250, 1e-170, 1e170, 1e250])
+def test_constants_of_tiny_and_huge_functions_are_those_of_its_multiple(unit):
+    plain, scaled = (targets.with_constants(Target(lambda x, s=s: s * x[:, 0], 2, degree=1)) for s in (1.0, unit))
+    for name in ("sup_norm", "lipschitz", "smoothness", "laplacian", "third_derivative"):
+        assert getattr(scaled, name) / unit == pytest.approx(getattr(plain, name), rel=1e-9)

@@ -50,5 +50,6 @@ def pruned(tokens: Tokens, samples: Samples, count: int, ridge: float) -> Tokens
         gram = matrix.T @ matrix + max(ridge, 1e-16) * np.eye(len(tokens))
         inverse = np.diag(np.linalg.pinv(gram, hermitian=True))
         loss = np.square(tokens.values).sum(axis=1) / inverse
-        tokens = solved(tokens.some(np.flatnonzero(np.arange(len(tokens)) != int(loss.argmin()))), samples, ridge).tokens
+        kept = np.flatnonzero(np.arange(len(tokens)) != int(loss.argmin()))
+        tokens = solved(tokens.some(kept), samples, ridge).tokens
     return tokens

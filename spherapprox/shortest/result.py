@@ -17,12 +17,12 @@ class Rung:
     n : int
         Number of tokens.
     error : float
-        Largest error at the points that the search checked, in the units asked for; of those within eps, of `sup_error`.
+        Largest error at the points that the search checked, in the target's units; of those within eps, at its peaks.
     rms : float
         Root of the mean squared error there.
     concentration, largest_value, digits_lost, condition : float
-        lambda; the largest |v_k|; decimal digits that cancel, log10 of the largest ``sum_k |A_k v_k|`` over sup |f|; and
-        the condition number of the weights A at the samples.
+        lambda; the largest |v_k|; decimal digits that cancel, log10 of the largest ``sum_k |A_k v_k|`` over sup |f|;
+        and the condition number of the weights A at the samples.
     start : str
         What the fit began from: "prune" or "insert", from the rung above or below, "equal 0", ... from points of equal
         measure.
@@ -104,7 +104,7 @@ class ShortestHead:
         >>> from spherapprox import targets
         >>> from spherapprox.shortest import shortest_head
         >>> print(shortest_head(targets.bump(2), 1e-6, "core").table().splitlines()[0].split())
-        ['N', 'error', 'rms', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's', '']
+        ['N', 'error', 'rms', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's']
         """
         from tabulate import tabulate
 
@@ -115,7 +115,8 @@ class ShortestHead:
             for r in self.history
         ]  # fmt: skip
         headers = ("N", "error", "rms", "lambda", "max |v|", "lost", "condition", "start", "starts", "s", "")
-        return str(tabulate(rows, headers=headers, disable_numparse=True, colalign=["right"] * 7 + ["left"] + ["right"] * 3))
+        align = [*["right"] * 7, "left", *["right"] * 2, "left"]
+        return str(tabulate(rows, headers=headers, disable_numparse=True, colalign=align))
 
     def __str__(self) -> str:
         return "\n".join([self.table(), *self.notes])

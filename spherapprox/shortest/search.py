@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -72,9 +73,10 @@ class Search:
         """Climb until some number of tokens reaches eps and one less fails; else return the best rung."""
         low, high, n, tries = 0, None, _FIRST[0], 0
         while True:
-            self.rungs[n] = found = self._fitted(n)
-            self.report(found)
-            if found.error <= self.wanted.eps:
+            if n not in self.rungs:
+                self.rungs[n] = self._fitted(n)
+                self.report(self.rungs[n])
+            if self.rungs[n].error <= self.wanted.eps:
                 high = n
             else:
                 low = max(low, n)
@@ -84,6 +86,10 @@ class Search:
                 break
             n = self._next(low, high, tries)
         return min(self.rungs.values(), key=lambda rung: rung.error) if high is None else self.rungs[high]
+
+    def join(self, x: Float64) -> None:
+        """Add points to all samples from now on."""
+        self.joined = x if self.joined is None else np.concatenate([self.joined, x])
 
     def expected(self) -> int | None:
         """Extrapolate the number of tokens that reaches eps, by log error = a - b N^(1/m) of the nearest rungs."""
@@ -97,7 +103,7 @@ class Search:
         return math.ceil(min(max(-constant / slope, 1.0) ** self.wanted.dim, 1e9)) if slope < 0.0 else None
 
     def _next(self, low: int, high: int | None, tries: int) -> int:
-        """Return the next number of tokens to try, between one that fails and one that reaches eps, after some tries."""
+        """Return the next number of tokens to try, between one that fails and one that reaches eps."""
         top = min(self.wanted.most, 2 * max(self.rungs)) if high is None else high - 1
         if high is None and max(self.rungs) < _FIRST[-1]:
             return min(next(n for n in _FIRST if n > max(self.rungs)), top)
@@ -141,15 +147,14 @@ class Search:
         wanted = self.wanted
         for last in (False,) * _EXCHANGES + (True,):
             rng = np.random.default_rng(wanted.seed + 1)
-            start = sample(wanted.dim, len(checked.x), rng)
-            x, peaks = local_maxima(
-                lambda x, tokens=found.tokens: np.linalg.norm(tokens(x) - wanted.function(x), axis=1), start, _PEAKS, rng
-            )
+            b = found.tokens.keys / found.tokens.lengths[:, None]
+            start = np.concatenate([sample(wanted.dim, len(checked.x), rng), b])
+            x, peaks = local_maxima(partial(self._errors, found.tokens), start, _PEAKS, rng)
             error = max(float(peaks.max()), worst(found.tokens, checked))
             if error <= wanted.eps or last:
                 return replace(found, error=error), samples, checked
             x = x[peaks > wanted.eps]
-            self.joined = x if self.joined is None else np.concatenate([self.joined, x])
+            self.join(x)
             samples, checked = (part.joined(x, wanted.function(x)) for part in (samples, checked))
             tokens = fitted(found.tokens, samples, wanted.ridge, _STEPS)
             tokens, error = minimax(tokens, samples, checked, wanted.ridge)
@@ -158,17 +163,19 @@ class Search:
             found = replace(found, tokens=tokens)
         raise AssertionError
 
+    def _errors(self, tokens: Tokens, x: Float64) -> Float64:
+        return np.asarray(np.linalg.norm(tokens(x) - self.wanted.function(x), axis=1))
+
     def _starts(self, n: int, samples: Samples) -> Iterator[tuple[str, Callable[[], Tokens]]]:
         """Yield names and makers of tokens to start from."""
         wanted = self.wanted
         longer, shorter = [k for k in self.rungs if k > n], [k for k in self.rungs if k < n]
         if longer:
             above = self.rungs[min(longer)].tokens
-            yield "prune", lambda: pruned(above, samples, len(above) - n, wanted.ridge)
+            yield "prune", partial(pruned, above, samples, len(above) - n, wanted.ridge)
         for start in range(wanted.starts):
-            yield f"equal {start}", lambda start=start: equal_measure(
-                wanted.dim, n, samples.y.shape[1], wanted.normalize, wanted.unit, start, wanted.seed + start
-            )
+            shape = wanted.dim, n, samples.y.shape[1], wanted.normalize, wanted.unit
+            yield f"equal {start}", partial(equal_measure, *shape, start, wanted.seed + start)
         if shorter:
             below = self.rungs[max(shorter)].tokens
-            yield "insert", lambda: inserted(below, samples, n - len(below))
+            yield "insert", partial(inserted, below, samples, n - len(below))

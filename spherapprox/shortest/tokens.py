@@ -40,7 +40,7 @@ class Tokens:
     def parameters(self) -> int:
         """Number of parameters besides the values."""
         n, d = self.keys.shape
-        return n * (d - 1) + 1 if self.unit else n * d
+        return int(n * (d - 1) + 1 if self.unit else n * d)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -100,8 +100,7 @@ class Tokens:
 
 def tangent_frames(b: Float64) -> Float64:
     """Return orthonormal bases (N, m, d) of the tangent spaces at points (N, d): rows of Householder reflections."""
-    n, d = b.shape
     u = b.copy()
     u[:, -1] += np.where(b[:, -1] >= 0.0, 1.0, -1.0)
-    reflections = np.eye(d) - 2.0 * u[:, :, None] * u[:, None, :] / np.square(u).sum(axis=1)[:, None, None]
+    reflections = np.eye(b.shape[1]) - 2.0 * u[:, :, None] * u[:, None, :] / np.square(u).sum(axis=1)[:, None, None]
     return np.asarray(reflections[:, :-1])

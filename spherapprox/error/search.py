@@ -44,16 +44,23 @@ def _unit(x: Float64) -> Float64:
 
 def largest_error(error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool) -> ErrorInterval:
     """Search for the largest error, from starting points (n, dim+1)."""
-    # Step 1: the errors at all starting points
-    values = _in_batches(error, start, progress)  # (n,)
-    x, best = start, values
-    if refine:
-        # Step 2: the worst of them that lie apart
-        chosen = _worst(start, values, refine)  # (k,)
-        # Step 3: from each of these uphill to a local maximum
-        x, best = _climb(error, start[chosen], values[chosen], min(_spacing(start), 0.5), rng)
+    x, best = local_maxima(error, start, refine, rng, progress)
     at = int(np.argmax(best))
     return ErrorInterval(float(best[at]), math.inf, x[at].copy())
+
+
+def local_maxima(
+    error: Error, start: Float64, refine: int, rng: np.random.Generator, progress: bool = False
+) -> tuple[Float64, Float64]:
+    """Search for local maxima of an error, at most `refine`; return them (k, dim+1) and the errors there (k,)."""
+    # Step 1: the errors at all starting points
+    values = _in_batches(error, start, progress)  # (n,)
+    if not refine:
+        return start, values
+    # Step 2: the worst of them that lie apart
+    chosen = _worst(start, values, refine)  # (k,)
+    # Step 3: from each of these uphill to a local maximum
+    return _climb(error, start[chosen], values[chosen], min(_spacing(start), 0.5), rng)
 
 
 def _spacing(x: Float64) -> float:

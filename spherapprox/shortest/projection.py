@@ -1,0 +1,133 @@
+"""Variable projection: least squares over keys and values, with the values eliminated (Golub and Pereyra; Kaufman)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+
+from .._types import Float64
+from .tokens import Tokens
+
+_DROPPED = 1e-13
+"""Singular values up to this share of the largest are dropped."""
+_DAMPING, _REJECTED, _ACCEPTED, _LEAST_DAMPING = 1e-3, 4.0, 0.2, 1e-10
+"""Levenberg and Marquardt's damping at first, its factors after a step that fails or succeeds, and its least value."""
+_ATTEMPTS, _SMALL_STEPS = 12, 3
+"""Rejected steps before a fit ends, and accepted ones that gain little."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Points x (n, d), values y (n, p) that are wanted there, and weights of mean 1 (n,)."""
+
+    x: Float64
+    y: Float64
+    weights: Float64
+
+    @classmethod
+    def of(cls, x: Float64, y: Float64) -> Samples:
+        """Return samples of equal weights."""
+        return cls(x, y, np.ones(len(x)))
+
+    @property
+    def roots(self) -> Float64:
+        """Roots of the weights over n: factors of the rows."""
+        return np.asarray(np.sqrt(self.weights / (self.weights.mean() * len(self.x))))
+
+    def joined(self, x: Float64, y: Float64) -> Samples:
+        """Return samples with more points, of weight 1."""
+        return Samples(*(np.concatenate(pair) for pair in ((self.x, x), (self.y, y), (self.weights, np.ones(len(x))))))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Tokens with their best values: their matrix, an orthonormal basis of its weighted columns, and the residuals."""
+
+    tokens: Tokens
+    weights: Float64
+    basis: Float64
+    residuals: Float64
+
+    @property
+    def square(self) -> float:
+        """Sum of the squared residuals, those of the ridge included."""
+        return float(np.square(self.residuals).sum())
+
+
+def solved(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
+    """Return the tokens with the values of least ``sum_i w_i |h(x_i) - y_i|^2 / n + ridge |v|^2``."""
+    n, roots = len(tokens), samples.roots
+    weights = tokens.matrix(samples.x)
+    matrix, wanted = weights * roots[:, None], samples.y * roots[:, None]
+    if ridge > 0.0:
+        matrix = np.concatenate([matrix, math.sqrt(ridge) * np.eye(n)])
+        wanted = np.concatenate([wanted, np.zeros((n, wanted.shape[1]))])
+    basis, triangle = scipy.linalg.qr(matrix, mode="economic", check_finite=False)
+    diagonal = np.abs(np.diag(triangle))
+    if diagonal.min() < _DROPPED * diagonal.max():
+        left, singular, right = scipy.linalg.svd(triangle, check_finite=False)
+        kept = singular > _DROPPED * singular[0]
+        basis = basis @ left[:, kept]
+        values = right[kept].T @ ((basis.T @ wanted) / singular[kept][:, None])
+    else:
+        values = scipy.linalg.solve_triangular(triangle, basis.T @ wanted, check_finite=False)
+    return Solution(replace(tokens, values=values), weights, basis, wanted - matrix @ values)
+
+
+def normal_equations(found: Solution, samples: Samples) -> tuple[Float64, Float64]:
+    """Return Kaufman's normal equations of the keys: the matrix (P, P) and the right-hand side (P,)."""
+    count, roots = found.tokens.parameters, samples.roots
+    matrix, right = np.zeros((count, count)), np.zeros(count)
+    top = found.basis[: len(samples.x)]
+    for column in range(samples.y.shape[1]):
+        part = found.tokens.jacobian(samples.x, found.weights, column)
+        part *= roots[:, None]
+        projected = top.T @ part
+        matrix += part.T @ part - projected.T @ projected
+        right += part.T @ found.residuals[: len(samples.x), column]
+    return matrix, right
+
+
+def fitted(tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance: float = 1e-4) -> Tokens:
+    """Return tokens whose keys and values are a local minimum of the weighted squares, by Levenberg and Marquardt."""
+    found, damping, small = solved(tokens, samples, ridge), _DAMPING, 0
+    for _ in range(steps):
+        matrix, right = normal_equations(found, samples)
+        diagonal = np.diag(matrix)
+        scale = np.maximum(diagonal, 1e-12 * float(diagonal.max()) + 1e-300)
+        tried, step, damping = _tried(found, samples, ridge, matrix, right, scale, damping)
+        if tried is None:
+            break
+        gain = found.square - tried.square
+        expected = 2.0 * float(right @ step) - float(step @ matrix @ step)
+        ratio = gain / max(expected, 1e-300)
+        damping = max(damping * (_ACCEPTED if ratio > 0.6 else 1.0 if ratio > 0.2 else 2.0), _LEAST_DAMPING)
+        small = small + 1 if gain < tolerance * found.square else 0
+        found = tried
+        if small >= _SMALL_STEPS:
+            break
+    return found.tokens
+
+
+def _tried(
+    found: Solution, samples: Samples, ridge: float, matrix: Float64, right: Float64, scale: Float64, damping: float
+) -> tuple[Solution | None, Float64, float]:
+    """Return the first of more and more damped steps that lowers the squares, None if none does."""
+    step = right
+    for _ in range(_ATTEMPTS):
+        try:
+            factor = scipy.linalg.cho_factor(matrix + np.diag(damping * scale), check_finite=False)
+            step = scipy.linalg.cho_solve(factor, right, check_finite=False)
+        except np.linalg.LinAlgError:
+            damping *= 2.0 * _REJECTED
+            continue
+        moved = found.tokens.moved(step)
+        if np.isfinite(moved.keys).all():
+            tried = solved(moved, samples, ridge)
+            if tried.square < found.square:
+                return tried, step, damping
+        damping *= _REJECTED
+    return None, step, damping

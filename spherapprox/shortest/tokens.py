@@ -1,0 +1,106 @@
+"""The tokens of a head with free keys: their matrix at points, its derivatives, and steps of the keys."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._types import Float64, Indices
+
+_LONGEST_STEP = 0.7
+"""Largest step of a unit key, in radians, and of the concentration's logarithm."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Keys c_k, the rows of `keys` (N, d), and values (N, p) of a core head or a split head.
+
+    A core head is ``sum_k v_k exp(<x, c_k> - |c_k|)``, a split head the softmax of ``<x, c_k>`` over the values. With
+    `unit` all keys have one length, the concentration; else they are any vectors.
+    """
+
+    keys: Float64
+    values: Float64
+    normalize: bool
+    unit: bool
+
+    @property
+    def lengths(self) -> Float64:
+        """Lengths of the keys (N,): concentrations of the tokens."""
+        return np.asarray(np.sqrt(np.square(self.keys).sum(axis=1)))
+
+    @property
+    def concentration(self) -> float:
+        """Mean length of the keys."""
+        return float(self.lengths.mean())
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters besides the values."""
+        n, d = self.keys.shape
+        return int(n * (d - 1) + 1 if self.unit else n * d)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __call__(self, x: Float64) -> Float64:
+        """Evaluate at points (n, d), (n, p)."""
+        return np.asarray(self.matrix(x) @ self.values)
+
+    def matrix(self, x: Float64) -> Float64:
+        """Return the weights of the values at points, (n, N)."""
+        exponents = x @ self.keys.T
+        exponents -= exponents.max(axis=1, keepdims=True) if self.normalize else self.lengths
+        weights = np.exp(exponents, out=exponents)
+        if self.normalize:
+            weights /= weights.sum(axis=1, keepdims=True)
+        return np.asarray(weights)
+
+    def jacobian(self, x: Float64, weights: Float64, column: int) -> Float64:
+        """Return the derivative (n, parameters) of a column of the head at points with their weights, values kept."""
+        factors = weights * self.values[:, column]  # (n, N)
+        if self.normalize:
+            factors -= weights * factors.sum(axis=1, keepdims=True)
+        lengths = self.lengths
+        if not self.unit:
+            part = factors[:, :, None] * x[:, None, :]  # (n, N, d)
+            if not self.normalize:
+                safe = np.where(lengths > 0.0, lengths, 1.0)
+                part -= factors[:, :, None] * (self.keys / safe[:, None])
+            return part.reshape(len(x), -1)
+        concentration, b = lengths.mean(), self.keys / lengths[:, None]
+        frames = tangent_frames(b)  # (N, m, d)
+        n, m, d = frames.shape
+        along = (x @ frames.reshape(n * m, d).T).reshape(len(x), n, m)
+        part = np.empty((len(x), n * m + 1))
+        np.multiply(concentration * factors[:, :, None], along, out=part[:, :-1].reshape(len(x), n, m))
+        # along log concentration; for a softmax the -1 has no effect
+        part[:, -1] = concentration * (factors * (x @ b.T - 1.0)).sum(axis=1)
+        return part
+
+    def moved(self, step: Float64) -> Tokens:
+        """Return tokens with keys moved by a step of the parameters."""
+        if not self.unit:
+            return replace(self, keys=self.keys + step.reshape(self.keys.shape))
+        longest = float(np.abs(step).max(initial=0.0))
+        if longest > _LONGEST_STEP:
+            step = step * (_LONGEST_STEP / longest)
+        lengths = self.lengths
+        b = self.keys / lengths[:, None]
+        b = b + np.einsum("kmd,km->kd", tangent_frames(b), step[:-1].reshape(len(b), -1))
+        b /= np.linalg.norm(b, axis=1, keepdims=True)
+        return replace(self, keys=lengths.mean() * math.exp(float(step[-1])) * b)
+
+    def some(self, rows: Indices) -> Tokens:
+        """Return some of the tokens."""
+        return replace(self, keys=self.keys[rows], values=self.values[rows])
+
+
+def tangent_frames(b: Float64) -> Float64:
+    """Return orthonormal bases (N, m, d) of the tangent spaces at points (N, d): rows of Householder reflections."""
+    u = b.copy()
+    u[:, -1] += np.where(b[:, -1] >= 0.0, 1.0, -1.0)
+    reflections = np.eye(b.shape[1]) - 2.0 * u[:, :, None] * u[:, None, :] / np.square(u).sum(axis=1)[:, None, None]
+    return np.asarray(reflections[:, :-1])

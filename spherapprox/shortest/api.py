@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
-from ..error import sup_error
+from ..error import lengths, sup_error
 from ..error.search import sample
 from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
@@ -119,7 +119,7 @@ def shortest_head(
     limit = math.inf if time_limit is None else _checks.real(time_limit, "time_limit", above=0.0)
     certified, progress = _checks.flag(certified, "certified"), _checks.flag(progress, "progress")
     values = _table(known, sample(known.dim, _SCALE_POINTS, np.random.default_rng(seed)))
-    size = float(np.linalg.norm(values, axis=1).max()) or 1.0
+    size = float(lengths(values).max()) or 1.0
     if _checks.flag(relative, "relative"):
         eps *= known.sup_norm or size
     if eps <= _LEAST * size:

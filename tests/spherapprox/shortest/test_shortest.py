@@ -116,6 +116,13 @@ class TestShortestHead:
         assert found.n == 1
         assert found.reached
 
+    @pytest.mark.parametrize("size", [0.0, 1e-200, 1.0, 1e200])
+    def test_targets_may_have_any_size(self, size):
+        found = shortest_head(lambda x: size * x[:, 0], (size or 1.0) * 1e-2, "core", dim=1)
+        assert found.reached
+        assert found.n == (2 if size else 1)  # a kernel less its antipode is nearly linear
+        assert found.history[-1].largest_value < np.inf
+
     def test_vectors_on_the_circle_and_the_same_seed(self):
         turn = targets.rotation_field(1)
         first, second = (shortest_head(turn, 0.05, "split", rng=3) for _ in range(2))

@@ -81,7 +81,9 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
 
 def validated(options: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
-    target = with_proofs(chosen_target(options))
+    stated = chosen_target(options)
+    target = with_proofs(stated)
+    proven = target is not stated
     if options.estimate_lipschitz:
         target, _ = with_estimates(target, options.seed)
     _checks.integer(options.points, "--points", minimum=1)
@@ -91,7 +93,7 @@ def validated(options: argparse.Namespace) -> int:
         slack=options.slack, max_evaluations=options.max_evaluations, lemmas=True,
         progress=not options.quiet and sys.stderr.isatty(),
     )  # fmt: skip
-    source = _source(options, target)
+    source = _source(options, target, proven)
     written = found.save(options.out, command=shlex.join(["spherapprox", *options.typed]), source=source)
     title = f"{target.name} on S^{target.dim}, {head!r}"
     show(options, [title, "", str(found), "", _LEGEND], found.document(), written)
@@ -159,15 +161,15 @@ def _second_order(options: argparse.Namespace, target: Target, points: Any, kind
     return float(best_concentration(theorem=LOCAL, target=target, points=points).concentration)
 
 
-def _source(options: argparse.Namespace, target: Target) -> str:
-    """Return lines of Python that make the target."""
+def _source(options: argparse.Namespace, target: Target, proven: bool) -> str:
+    """Return lines of Python that make the target, `proven` if with the constants of `targets.with_constants`."""
     module, colon, name = options.target.partition(":")
     estimated = "  # with constants estimated from its values" if options.estimate_lipschitz else ""
     if colon:
         first = name.partition(".")[0]
-        return f"from {module} import {first}\ntarget = {name}  # as a Target on S^{target.dim}{estimated}"
+        also = ", with targets.with_constants" if proven else ""
+        return f"from {module} import {first}\ntarget = {name}  # as a Target on S^{target.dim}{also}{estimated}"
     year = "" if options.year is None else f", year={options.year:g}"
     made = f"targets.make({options.target!r}, dim={target.dim}{year})"
-    if with_proofs(known := chosen_target(options)) is not known:
-        made = f"targets.with_constants({made})"
+    made = f"targets.with_constants({made})" if proven else made
     return f"from spherapprox import targets\ntarget = {made}{estimated}"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
-from ..error import lengths, sup_error
+from ..error import ErrorInterval, lengths, sup_error
 from ..error.search import sample
 from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
@@ -134,23 +134,29 @@ def shortest_head(
         if progress:
             print(_line(found, eps, size), flush=True)
 
-    search, scalar = Search(wanted, report), np.asarray(known(np.eye(1, known.dim + 1))).ndim == 1
-    for last in (False,) * _REPEATS + (True,):
-        found = search.run()
-        # Step 3: the head and its error
-        head = made(cls, found, size, scalar)
-        error = sup_error(head, known)
-        reached = error.lower <= eps
-        if reached or last or found.error > wanted.eps:
-            break
-        # the search had overlooked this error
-        search.join(error.at[None])
-        del search.rungs[len(found.tokens)]
+    search = Search(wanted, report)
+    head, error = _searched(search, known, cls, size, eps)
+    reached = error.lower <= eps
+    # Step 3: the record
     error = sup_error(head, known, certified=True) if certified else error
     history = tuple(_row(search, rung, size) for _, rung in sorted(search.rungs.items()))
     below = [row for row in history if row.n < len(head) and not row.reached]
     failed = (below[-1].n, below[-1].starts) if below and reached else (0, 0)
     return ShortestHead(head, error, eps, reached, failed, history, _notes(search, reached, eps))
+
+
+def _searched(search: Search, target: Target, cls: type[Head], size: float, eps: float) -> tuple[Head, ErrorInterval]:
+    """Run a search, again where its head's error turns out to be larger; return the head and its error."""
+    scalar = np.asarray(target(np.eye(1, target.dim + 1))).ndim == 1
+    for last in (False,) * _REPEATS + (True,):
+        found = search.run()
+        head = made(cls, found, size, scalar)
+        error = sup_error(head, target)
+        if last or error.lower <= eps or found.error > search.wanted.eps:
+            break
+        search.join(error.at[None])
+        del search.rungs[len(found.tokens)]
+    return head, error
 
 
 def made(cls: type[Head], found: Found, size: float, scalar: bool) -> Head:

@@ -1,7 +1,7 @@
 """Certified errors against brute force: random heads and targets, a million points each.
 
-``python tests/reference/certificates.py --cases 1000 --seed 0`` takes about an hour on two cores. Each case must have
-an upper end at or above the largest error at the points, and no proof may succeed for a bound 0.1 % below it.
+``python tests/reference/certificates.py --cases 1000 --seed 0`` takes about half an hour on two cores. Each case must
+have an upper end at or above the largest error at the points, and no proof may succeed for a bound 0.1 % below it.
 """
 
 from __future__ import annotations

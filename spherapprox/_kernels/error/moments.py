@@ -16,6 +16,7 @@ from ..._types import Float64, Int64
 from ..jit import njit, subroutine
 
 EPSILON = 2.0**-52
+"""The unit of rounding."""
 FAR = 12.0
 """Exponents from which on terms are not of the range of values near a cell, but add their share of the largest."""
 

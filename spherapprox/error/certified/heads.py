@@ -126,6 +126,7 @@ class HeadError:
         by_riesz, later, by_taylor = np.zeros((3, len(x)), dtype=bool)
         if riesz is not None:
             fall = self._fall(radii, sample.log_sums) if self.normalize else np.zeros(len(x))
+            # those that would pass when cut once need no other test
             by_riesz, later = (
                 riesz.passed(share * radii, known, sample.log_sums, share * fall, bound, sample.rounding)
                 for share in (1.0, 0.5)

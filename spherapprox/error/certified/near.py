@@ -24,8 +24,8 @@ def each_near(
     """Call ``call(x, chords, near, arrays, results)`` for groups of cells, with `near` their control points.
 
     Cells have centres x (n, d) and the largest chords q (n,) from there, control points are columns (d, N). Those are
-    near whose exponent ``rate |b - c|^2`` less the least one is at most `cut` where it is least in the cell, changed by
-    `moments.list_near`'s bound. Of arrays and results, n rows each, the calls take the group's rows.
+    near that `list_near` of the kernels would list for any of the cells. Of arrays and results, n rows each, the calls
+    take the group's rows.
     """
     for cells, near in _groups(x, chords, columns, rate, cut):
         parts = [result[cells] for result in results]

@@ -37,7 +37,7 @@ class Record:
     fields: Mapping[str, Field]
 
 
-Field = Floats | float | int | str | None | Record
+Field = Floats | float | int | str | None | Record | tuple[Record, ...] | tuple[str, ...]
 
 
 class Savable:
@@ -55,8 +55,7 @@ class Savable:
                 f"{type(self).__name__} is a subclass of what can be saved, and may hold more: save an instance of "
                 f"the library's own class for {self._kind!r}"
             )
-        arguments = self._arguments().items()
-        return Record(self._kind, {k: v._record() if isinstance(v, Savable) else v for k, v in arguments})
+        return Record(self._kind, {name: _recorded(value) for name, value in self._arguments().items()})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write this to a file from which `spherapprox.load` makes it again, bit by bit.
@@ -93,6 +92,13 @@ class Savable:
         EqualMeasurePartition(dim=2, n=10)
         """
         write(path, self._record())
+
+
+def _recorded(value: Any) -> Any:
+    """Return a constructor's argument with the records of what can be saved in place of it."""
+    if isinstance(value, tuple):
+        return tuple(_recorded(item) for item in value)
+    return value._record() if isinstance(value, Savable) else value
 
 
 def write(path: object, record: Record) -> None:
@@ -183,6 +189,11 @@ def _flatten(record: Record, header: dict[str, Any], prefix: str = "") -> Iterat
         if isinstance(value, Record):
             header[name] = {}
             yield from _flatten(value, header[name], f"{prefix}{name}/")
+        elif isinstance(value, tuple):
+            header[name] = [{} if isinstance(item, Record) else item for item in value]
+            for i, item in enumerate(value):
+                if isinstance(item, Record):
+                    yield from _flatten(item, header[name][i], f"{prefix}{name}/{i}/")
         elif isinstance(value, float | np.ndarray):
             array = np.asarray(value)
             yield prefix + name, np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
@@ -195,7 +206,13 @@ def _gather(node: dict[str, Any], arrays: dict[str, Array], prefix: str) -> Reco
     fields: dict[str, Field] = {}
     kind = node.pop("kind")
     for name, value in node.items():
-        fields[name] = _gather(value, arrays, f"{prefix}{name}/") if isinstance(value, dict) else value
+        if isinstance(value, list):
+            fields[name] = tuple(
+                _gather(item, arrays, f"{prefix}{name}/{i}/") if isinstance(item, dict) else item
+                for i, item in enumerate(value)
+            )
+        else:
+            fields[name] = _gather(value, arrays, f"{prefix}{name}/") if isinstance(value, dict) else value
     for entry in [entry for entry in arrays if entry.startswith(prefix) and "/" not in entry[len(prefix) :]]:
         array = arrays.pop(entry)
         if array.dtype.str not in ("<f4", "<f8"):

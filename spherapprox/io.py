@@ -1,4 +1,4 @@
-"""Load heads, partitions and point sets from the files that their `save` methods write."""
+"""Load heads, partitions, point sets and searches for the shortest head from the files that their `save` methods write."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from ._version import __version__
 from .heads.registry import HEADS
 from .partition import EqualMeasurePartition
 from .points import PointSet
+from .shortest import Rung, ShortestHead
 
 __all__ = ["load"]
 
-_SAVED: tuple[type[_archive.Savable], ...] = (*HEADS, EqualMeasurePartition, PointSet)
+_SAVED: tuple[type[_archive.Savable], ...] = (*HEADS, EqualMeasurePartition, PointSet, Rung, ShortestHead)
 _CLASSES = {savable._kind: savable for savable in _SAVED}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a head, a partition or a point set from a file, bit by bit.
+    """Load a head, a partition, a point set or a search for the shortest head from a file, bit by bit.
 
     Parameters
     ----------
     path : str or os.PathLike
-        A file that the method `save` of a head, a partition or a point set wrote.
+        A file that the method `save` of one of these wrote.
 
     Returns
     -------
-    CoreHead, SplitHead, ClassicalHead, EqualMeasurePartition or PointSet
+    CoreHead, SplitHead, ClassicalHead, EqualMeasurePartition, PointSet or ShortestHead
         As it was: its arrays with their dtypes and all their bits, and a head's `points` as the partition or point set
         that they were. A partition's centres are computed anew where they are asked for; a head's control points come
         from the file.
@@ -76,5 +77,11 @@ def _make(record: _archive.Record) -> _archive.Savable:
             f"the kind {_checks.show(record.kind)} is none of {', '.join(_CLASSES)}, which spherapprox {__version__} "
             "knows; upgrade spherapprox"
         )
-    fields = record.fields.items()
-    return _CLASSES[record.kind](**{k: _make(v) if isinstance(v, _archive.Record) else v for k, v in fields})
+    return _CLASSES[record.kind](**{name: _argument(field) for name, field in record.fields.items()})
+
+
+def _argument(field: Any) -> Any:
+    """Return the constructor's argument that a field of a record stands for."""
+    if isinstance(field, tuple):
+        return tuple(_argument(item) for item in field)
+    return _make(field) if isinstance(field, _archive.Record) else field

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,13 @@ _DAMPING, _REJECTED, _ACCEPTED, _LEAST_DAMPING = 1e-3, 4.0, 0.2, 1e-10
 """Levenberg and Marquardt's damping at first, its factors after a step that fails or succeeds, and its least value."""
 _ATTEMPTS, _SMALL_STEPS = 12, 3
 """Rejected steps before a fit ends, and accepted ones that gain little."""
+Stop = Callable[[], bool]
+"""Tells, between steps, whether a fit is no longer wanted."""
+
+
+def never() -> bool:
+    """Return False: a fit is wanted."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,9 @@ def normal_equations(found: Solution, samples: Samples) -> tuple[Float64, Float6
     return matrix, right
 
 
-def fitted(tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance: float = 1e-4) -> Tokens:
+def fitted(
+    tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance: float = 1e-4, stop: Stop = never
+) -> Tokens:
     """Return tokens whose keys and values are a local minimum of the weighted squares, by Levenberg and Marquardt."""
     found, damping, small = solved(tokens, samples, ridge), _DAMPING, 0
     for _ in range(steps):
@@ -107,7 +117,7 @@ def fitted(tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance
         damping = max(damping * (_ACCEPTED if ratio > 0.6 else 1.0 if ratio > 0.2 else 2.0), _LEAST_DAMPING)
         small = small + 1 if gain < tolerance * found.square else 0
         found = tried
-        if small >= _SMALL_STEPS:
+        if small >= _SMALL_STEPS or stop():
             break
     return found.tokens
 

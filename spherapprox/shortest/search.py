@@ -3,60 +3,31 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
+from .._threads import in_order
 from .._types import Float64
 from ..error.search import local_maxima, sample
+from .attempt import STEPS, Found, Wanted, attempt, improved
+from .fixed import constant, families, fitted_values, kernel
 from .growth import equal_measure, inserted, pruned
 from .projection import Samples, fitted
-from .sup import minimax, worst
+from .sup import Judge, minimax
 from .tokens import Tokens
 
-_FIRST = (1, 2, 4)
-_STEPS = 60
-"""Levenberg and Marquardt's steps of a fit, at most."""
-_PROMISING = 1.8
-"""Errors over eps up to which Lawson's weights are worth their time."""
+FIRST = (1, 2, 4)
 _LEAST_SAMPLES, _PER_NUMBER, _CHECKED = 3000, 6, 5
 """Samples of a fit, at least and for each number of the head, and samples that check it for each of these."""
 _PEAKS, _EXCHANGES = 50, 3
 """Local maxima of the error that join the samples when a fit misses eps there, and how often."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a search wants: a function (n, d) -> (n, p), the error, tokens of some kind, and how much work it may do."""
-
-    function: Callable[[Float64], Float64]
-    dim: int
-    eps: float
-    normalize: bool
-    unit: bool
-    ridge: float
-    most: int
-    starts: int
-    seed: int
-    deadline: float = math.inf
-
-
-@dataclass(frozen=True)
-class Found:
-    """The best tokens of one length, their largest error seen, and how they came about."""
-
-    tokens: Tokens
-    error: float
-    start: str = ""
-    starts: int = 0
-    seconds: float = 0.0
-
-    def better(self, other: Found | None) -> bool:
-        """Tell whether its error is smaller than that of another one, if there is one."""
-        return other is None or self.error < other.error
+Start = tuple[str, Callable[[], Tokens]]
 
 
 @dataclass
@@ -66,26 +37,31 @@ class Search:
     wanted: Wanted
     report: Callable[[Found], None]
     rungs: dict[int, Found] = field(default_factory=dict)
+    known: dict[int, Tokens] = field(default_factory=dict)
+    """Tokens of an earlier search, to start from."""
     joined: Float64 | None = None
     """Points where fits missed eps."""
+    _last: tuple[tuple[int, int], Judge] | None = None
 
     def run(self) -> Found:
         """Climb until some number of tokens reaches eps and one less fails; else return the best rung."""
-        low, high, n, tries = 0, None, _FIRST[0], 0
+        low, high, n, tries = 0, None, FIRST[0], 0
         while True:
             if n not in self.rungs:
-                self.rungs[n] = self._fitted(n)
-                self.report(self.rungs[n])
+                self._keep(n, self._fitted(n))
             if self.rungs[n].error <= self.wanted.eps:
                 high = n
             else:
                 low = max(low, n)
             tries += high is not None
             closed = high - low <= 1 if high is not None else low >= self.wanted.most
-            if closed or time.monotonic() > self.wanted.deadline:
+            if closed and not self._late() and (shorter := self._fixed((high or self.wanted.most + 1) - 1)):
+                high, low = shorter, max(n for n in (0, *self.rungs) if n < shorter)
+                closed = high - low <= 1
+            if closed or self._late():
                 break
             n = self._next(low, high, tries)
-        return min(self.rungs.values(), key=lambda rung: rung.error) if high is None else self.rungs[high]
+        return self.rungs[self.best()]
 
     def join(self, x: Float64) -> None:
         """Add points to all samples from now on."""
@@ -105,71 +81,115 @@ class Search:
     def _next(self, low: int, high: int | None, tries: int) -> int:
         """Return the next number of tokens to try, between one that fails and one that reaches eps."""
         top = min(self.wanted.most, 2 * max(self.rungs)) if high is None else high - 1
-        if high is None and max(self.rungs) < _FIRST[-1]:
-            return min(next(n for n in _FIRST if n > max(self.rungs)), top)
+        if high is None and max(self.rungs) < FIRST[-1]:
+            return min(next(n for n in FIRST if n > max(self.rungs)), top)
         guess = min(max(self.expected() or top, low + 1), top)
         # in a bracket the errors of rungs that reach eps say little: they stop there
         return guess if guess not in self.rungs and (high is None or tries < 2) else (low + top + 1) // 2
 
-    def _samples(self, n: int) -> tuple[Samples, Samples]:
+    def limit(self, most: int) -> None:
+        """Try no more tokens than some number."""
+        self.wanted = replace(self.wanted, most=min(self.wanted.most, most))
+
+    def best(self) -> int:
+        """Return the fewest tokens that reach eps, or those of least error."""
+        reached = [n for n, rung in self.rungs.items() if rung.error <= self.wanted.eps]
+        return min(reached) if reached else min(self.rungs, key=lambda n: self.rungs[n].error)
+
+    def _late(self) -> bool:
+        return time.monotonic() > self.wanted.deadline
+
+    def _keep(self, n: int, found: Found) -> None:
+        self.rungs[n] = found
+        self.report(found)
+
+    def judge(self, n: int) -> Judge:
         """Return the samples that n tokens are fitted to, and more that check the fit."""
-        rng, d = np.random.default_rng(self.wanted.seed), self.wanted.dim + 1
-        p = self.wanted.function(np.eye(1, d)).shape[1]
+        wanted = self.wanted
+        rng, d = np.random.default_rng(wanted.seed), wanted.dim + 1
+        p = wanted.function(np.eye(1, d)).shape[1]
         count = max(_LEAST_SAMPLES, _PER_NUMBER * n * (d + p))
+        key = count, 0 if self.joined is None else len(self.joined)
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
         found = []
         for size in (count, _CHECKED * count):
-            x = sample(self.wanted.dim, size, rng)
+            x = sample(wanted.dim, size, rng)
             x = x if self.joined is None else np.concatenate([x, self.joined])
-            found.append(Samples.of(x, self.wanted.function(x)))
-        return found[0], found[1]
+            found.append(Samples.of(x, wanted.function(x)))
+        self._last = key, Judge(found[0], found[1], wanted.norm, wanted.value_bound, wanted.dtype, wanted.size)
+        return self._last[1]
 
     def _fitted(self, n: int) -> Found:
         """Fit tokens from one start after another, until eps is reached."""
-        wanted, begin, best = self.wanted, time.monotonic(), None
-        samples, checked = self._samples(n)
-        for count, (name, make) in enumerate(self._starts(n, samples), 1):
-            found = Found(fitted(make(), samples, wanted.ridge, _STEPS), math.inf, name, count)
-            found = replace(found, error=worst(found.tokens, checked))
-            if wanted.eps < found.error and (found.error < _PROMISING * wanted.eps or found.better(best)):
-                tokens, error = minimax(found.tokens, samples, checked, wanted.ridge)
-                found = replace(found, tokens=tokens, error=error)
-            if found.error <= wanted.eps:
-                found, samples, checked = self._verified(found, samples, checked)
-            if found.better(best):
-                best = found
-            if best is not None and (best.error <= wanted.eps or time.monotonic() > wanted.deadline):
-                break
+        wanted, begin, judge = self.wanted, time.monotonic(), self.judge(n)
+        best, over, count = self._given(n, judge), threading.Event(), 0
+
+        def stop() -> bool:
+            return over.is_set() or self._late()
+
+        def fit(start: Start) -> Found:
+            return attempt(start[0], start[1](), judge, wanted, stop)
+
+        starts = [] if best is not None and best.error <= wanted.eps else list(self._starts(n, judge))
+        with closing(in_order(fit, starts, None)) as results:
+            try:
+                for result in results:
+                    count, found = count + 1, self._verified(result, judge)
+                    best = found if found.better(best) else best
+                    if best is None or best.error <= wanted.eps or self._late():
+                        break
+            finally:
+                over.set()
         assert best is not None
+        if best.error > wanted.eps and not self._late():  # what the next rungs are extrapolated from
+            best = self._verified(improved(best, judge, wanted, math.inf, self._late), judge)
         return replace(best, starts=count, seconds=time.monotonic() - begin)
 
-    def _verified(self, found: Found, samples: Samples, checked: Samples) -> tuple[Found, Samples, Samples]:
+    def _given(self, n: int, judge: Judge) -> Found | None:
+        """Return tokens that are not fitted: of an earlier search, or a constant; None if there are none."""
+        wanted = self.wanted
+        if n in self.known:
+            tokens, name = self.known[n], "resumed"
+        elif n == 1:
+            tokens, name = constant(judge, wanted.normalize, wanted.unit), "constant"
+        else:
+            return None
+        return self._verified(Found(tokens, wanted.ridge, judge(tokens, wanted.ridge), name), judge)
+
+    def _verified(self, found: Found, judge: Judge) -> Found:
         """Search for errors above eps between the samples; fit again with such points among them."""
         wanted = self.wanted
+        if wanted.norm != "sup" or found.error > wanted.eps:
+            return found
         for last in (False,) * _EXCHANGES + (True,):
             rng = np.random.default_rng(wanted.seed + 1)
-            b = found.tokens.keys / found.tokens.lengths[:, None]
-            start = np.concatenate([sample(wanted.dim, len(checked.x), rng), b])
-            x, peaks = local_maxima(partial(self._errors, found.tokens), start, _PEAKS, rng)
-            error = max(float(peaks.max()), worst(found.tokens, checked))
+            stored = judge.stored(found.tokens, found.ridge)
+            b = stored.keys[stored.lengths > 0.0] / stored.lengths[stored.lengths > 0.0, None]
+            start = np.concatenate([sample(wanted.dim, len(judge.checked.x), rng), b])
+            x, peaks = local_maxima(partial(self._errors, stored), start, _PEAKS, rng)
+            error = max(float(peaks.max()), found.error)
             if error <= wanted.eps or last:
-                return replace(found, error=error), samples, checked
+                return replace(found, error=error)
             x = x[peaks > wanted.eps]
             self.join(x)
-            samples, checked = (part.joined(x, wanted.function(x)) for part in (samples, checked))
-            tokens = fitted(found.tokens, samples, wanted.ridge, _STEPS)
-            tokens, error = minimax(tokens, samples, checked, wanted.ridge)
+            judge = judge.joined(x, wanted.function(x))
+            tokens = fitted(found.tokens, judge.fit, found.ridge, STEPS)
+            tokens, error = minimax(tokens, judge, found.ridge)
+            found = replace(found, tokens=tokens, error=error)
             if error > wanted.eps:
-                return replace(found, tokens=tokens, error=error), samples, checked
-            found = replace(found, tokens=tokens)
+                return found
         raise AssertionError
 
     def _errors(self, tokens: Tokens, x: Float64) -> Float64:
         return np.asarray(np.linalg.norm(tokens(x) - self.wanted.function(x), axis=1))
 
-    def _starts(self, n: int, samples: Samples) -> Iterator[tuple[str, Callable[[], Tokens]]]:
+    def _starts(self, n: int, judge: Judge) -> Iterator[Start]:
         """Yield names and makers of tokens to start from."""
-        wanted = self.wanted
+        wanted, samples = self.wanted, judge.fit
         longer, shorter = [k for k in self.rungs if k > n], [k for k in self.rungs if k < n]
+        if n in self.known:
+            yield "resumed", lambda: self.known[n]
         if longer:
             above = self.rungs[min(longer)].tokens
             yield "prune", partial(pruned, above, samples, len(above) - n, wanted.ridge)
@@ -179,3 +199,30 @@ class Search:
         if shorter:
             below = self.rungs[max(shorter)].tokens
             yield "insert", partial(inserted, below, samples, n - len(below))
+        elif not wanted.normalize:
+            yield "kernel", partial(kernel, judge, wanted.ridge, wanted.unit)
+
+    def _fixed(self, most: int) -> int | None:
+        """Return the least number of tokens, up to one, for which control points that stay reach eps; None if none."""
+        best = None
+        for name, family in families(self.wanted.dim):
+            low, n = 0, most if best is None else len(best.tokens) - 1
+            while low < n:
+                found = self._with_values(name, family(n))
+                if found.error <= self.wanted.eps:
+                    best, n = found, (low + len(found.tokens)) // 2
+                elif best is None or found.start != best.start:
+                    break
+                else:
+                    low, n = n, (n + len(best.tokens)) // 2
+        if best is None:
+            return None
+        self._keep(len(best.tokens), best)
+        return len(best.tokens)
+
+    def _with_values(self, name: str, b: Float64) -> Found:
+        """Return tokens at control points that stay."""
+        wanted, begin, judge = self.wanted, time.monotonic(), self.judge(len(b))
+        tokens, error = fitted_values(b, judge, wanted.ridge, wanted.normalize, wanted.unit)
+        found = self._verified(Found(tokens, wanted.ridge, error, name, 1), judge)
+        return replace(found, seconds=time.monotonic() - begin)

@@ -1,13 +1,15 @@
-"""Sup errors at samples: Lawson's weights, and the errors that choose between tokens."""
+"""The errors of tokens at samples, as they are to be stored, and the weights of Lawson that lower the largest."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._types import Float64
-from .projection import Samples, fitted
+from .projection import Samples, Stop, fitted, never, solved
+from .rounding import rounded
 from .tokens import Tokens
 
 ROUNDS, STEPS = 12, 2
@@ -21,21 +23,59 @@ def errors(tokens: Tokens, samples: Samples) -> Float64:
     return np.asarray(np.linalg.norm(tokens(samples.x) - samples.y, axis=1))
 
 
-def worst(tokens: Tokens, samples: Samples) -> float:
-    """Return the largest error at samples; inf for tokens that are not finite."""
-    largest = float(errors(tokens, samples).max())
-    return largest if largest >= 0.0 else np.inf
+@dataclass(frozen=True)
+class Judge:
+    """What is asked of tokens: a small error at the checked samples, in a norm, when stored in a dtype.
+
+    Values beyond the bound are no answer. Values of rounded keys are solved for at the samples of the fit.
+    """
+
+    fit: Samples
+    checked: Samples
+    norm: str = "sup"
+    value_bound: float = math.inf
+    dtype: str | None = None
+    size: float = 1.0
+    """What values are multiplied by where they are stored."""
+
+    def __call__(self, tokens: Tokens, ridge: float) -> float:
+        """Return the error of tokens; inf for those that are not finite, or whose values are too large."""
+        tokens = self.stored(tokens, ridge)
+        if not np.abs(tokens.values).max() <= self.value_bound:
+            return math.inf
+        size = errors(tokens, self.checked)
+        error = math.sqrt(float(np.square(size).mean())) if self.norm == "rms" else float(size.max())
+        return error if error >= 0.0 else math.inf
+
+    def stored(self, tokens: Tokens, ridge: float) -> Tokens:
+        """Return the tokens in the dtype: keys rounded, values solved for again, and rounded."""
+        if self.dtype is None:
+            return tokens
+        keys = rounded(tokens.keys, self.dtype)
+        again = solved(replace(tokens, keys=keys, unit=False), self.fit, ridge).tokens
+        return replace(again, values=rounded(self.size * again.values, self.dtype) / self.size)
+
+    def joined(self, x: Float64, y: Float64) -> Judge:
+        """Return the judge with more points among all samples."""
+        return replace(self, fit=self.fit.joined(x, y), checked=self.checked.joined(x, y))
 
 
-def minimax(tokens: Tokens, samples: Samples, checked: Samples, ridge: float) -> tuple[Tokens, float]:
-    """Lower the largest error at the checked samples, by squares with Lawson's weights; return it, too."""
-    best, least = tokens, worst(tokens, checked)
+def minimax(
+    tokens: Tokens, judge: Judge, ridge: float, *, moving: bool = True, stop: Stop = never
+) -> tuple[Tokens, float]:
+    """Lower the error at the checked samples, by squares with Lawson's weights; return it, too.
+
+    Unless `moving`, the keys stay where they are.
+    """
+    best, least, samples = tokens, judge(tokens, ridge), judge.fit
     for _ in range(ROUNDS):
         size = errors(tokens, samples)
         weights = samples.weights * (size / max(float(size.max()), 1e-300) + _LEAST)
         samples = replace(samples, weights=weights / weights.mean())
-        tokens = fitted(tokens, samples, ridge, STEPS)
-        largest = worst(tokens, checked)
-        if largest < least:
-            best, least = tokens, largest
+        tokens = fitted(tokens, samples, ridge, STEPS, stop=stop) if moving else solved(tokens, samples, ridge).tokens
+        error = judge(tokens, ridge)
+        if error < least:
+            best, least = tokens, error
+        if stop():
+            break
     return best, least

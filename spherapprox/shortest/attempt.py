@@ -1,0 +1,101 @@
+"""One fit from one start: squares, values within bounds, the largest error, and its polish."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import Float64
+from .polish import polished
+from .projection import Stop, fitted
+from .sup import Judge, minimax
+from .tokens import Tokens
+
+STEPS = 60
+"""Levenberg and Marquardt's steps of a fit, at most."""
+_PROMISING, _NEARLY = 1.8, 1.25
+"""Errors over eps up to which Lawson's weights, and a polish, are worth their time."""
+_RIDGES = 10.0 ** np.arange(-12.0, -3.5)
+"""Ridges that are tried for tokens that are rounded."""
+_LARGEST_RIDGE, _BISECTIONS = 1e-2, 7
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a search wants: a function (n, d) -> (n, p), the error, tokens of some kind, and how much work it may do.
+
+    Function, error and values are divided by the target's size.
+    """
+
+    function: Callable[[Float64], Float64]
+    dim: int
+    eps: float
+    normalize: bool
+    unit: bool
+    ridge: float
+    most: int
+    starts: int
+    seed: int
+    norm: str = "sup"
+    value_bound: float = math.inf
+    dtype: str | None = None
+    size: float = 1.0
+    polish: bool = False
+    deadline: float = math.inf
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best tokens of one length, the ridge on their values, their error, and how they came about."""
+
+    tokens: Tokens
+    ridge: float
+    error: float = math.inf
+    start: str = ""
+    starts: int = 0
+    seconds: float = 0.0
+
+    def better(self, other: Found | None) -> bool:
+        """Tell whether its error is smaller than that of another one, if there is one."""
+        return other is None or self.error < other.error
+
+
+def attempt(name: str, start: Tokens, judge: Judge, wanted: Wanted, stop: Stop) -> Found:
+    """Fit tokens from a start."""
+    tokens, ridge = tamed(fitted(start, judge.fit, wanted.ridge, STEPS, stop=stop), judge, wanted.ridge, stop)
+    return improved(Found(tokens, ridge, judge(tokens, ridge), name), judge, wanted, _PROMISING, stop)
+
+
+def improved(found: Found, judge: Judge, wanted: Wanted, promising: float, stop: Stop) -> Found:
+    """Lower the largest error of tokens, if it is within a factor of the error wanted, and still above it."""
+    tokens, ridge, error = found.tokens, found.ridge, found.error
+    if judge.norm == "sup" and wanted.eps < error < promising * wanted.eps:
+        tokens, error = minimax(tokens, judge, ridge, stop=stop)
+        if wanted.polish and judge.fit.y.shape[1] == 1 and wanted.eps < error < _NEARLY * wanted.eps:
+            tokens, error = polished(tokens, judge, ridge, stop=stop)
+    return Found(tokens, ridge, error, found.start, found.starts, found.seconds)
+
+
+def tamed(tokens: Tokens, judge: Judge, ridge: float, stop: Stop) -> tuple[Tokens, float]:
+    """Return the tokens, and the ridge, with values within the judge's bound and of least error once rounded."""
+    if np.abs(tokens.values).max() > judge.value_bound:
+        low, high = math.log10(max(ridge, 1e-16)), math.log10(_LARGEST_RIDGE)
+        best = None
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            tried = fitted(tokens, judge.fit, 10.0**middle, STEPS, stop=stop)
+            if np.abs(tried.values).max() <= judge.value_bound:
+                best, high = (tried, 10.0**middle), middle
+            else:
+                low = middle
+        tokens, ridge = best or (tokens, ridge)
+    if judge.dtype is None:
+        return tokens, ridge
+    tried, found = tokens, [(judge(tokens, ridge), tokens, ridge)]
+    for larger in _RIDGES[ridge < _RIDGES]:
+        tried = fitted(tried, judge.fit, float(larger), STEPS, stop=stop)
+        found.append((judge(tried, float(larger)), tried, float(larger)))
+    return min(found, key=lambda trial: trial[0])[1:]

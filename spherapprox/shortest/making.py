@@ -1,0 +1,63 @@
+"""Heads of tokens, tokens of heads, and the record of a rung, in the target's units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import Float64
+from ..heads.head import Head
+from .attempt import Found
+from .result import Rung
+from .rounding import rounded
+from .sup import Judge, errors
+from .tokens import Tokens
+
+
+@dataclass(frozen=True)
+class Units:
+    """The head's class, and the size and shape of the values that a search divides by it."""
+
+    family: type[Head]
+    size: float
+    scalar: bool
+    dtype: str | None
+
+    def head(self, tokens: Tokens) -> Head:
+        """Return the head of stored tokens."""
+        lengths = tokens.lengths
+        b = np.where(lengths[:, None] > 0.0, tokens.keys, np.eye(1, tokens.keys.shape[1]))
+        b /= np.sqrt(np.square(b).sum(axis=1))[:, None]
+        values = self.size * tokens.values
+        if self.dtype is not None:
+            values = rounded(values, self.dtype)
+        concentration = tokens.concentration if tokens.unit else lengths
+        return self.family(b, values[:, 0] if self.scalar else values, concentration)
+
+    def tokens(self, head: Head, unit: bool) -> Tokens:
+        """Return the tokens of a head; unit keys have the mean concentration of free ones."""
+        lengths = np.broadcast_to(np.asarray(head.concentration, dtype=np.float64), len(head))
+        if unit:
+            lengths = np.full(len(head), max(float(lengths.mean()), 1e-13))
+        keys = lengths[:, None] * head.control_points.astype(np.float64)
+        values = head.values.reshape(len(head), -1).astype(np.float64) / self.size
+        return Tokens(keys, values, head.family == "split", unit)
+
+    def row(self, found: Found, judge: Judge) -> Rung:
+        """Return the record of a rung."""
+        tokens, x = judge.stored(found.tokens, found.ridge), judge.checked.x
+        seen, weights = errors(tokens, judge.checked), tokens.matrix(judge.fit.x)
+        largest = max(float(np.linalg.norm(judge.fit.y, axis=1).max()), 1e-300)
+        sums = float((weights @ np.linalg.norm(tokens.values, axis=1)).max()) / largest
+        lower = float(seen.max()) if judge.norm == "rms" or found.error == math.inf else found.error
+        return Rung(
+            self.head(tokens), self.size * lower, math.inf, _row(x, seen),
+            self.size * math.sqrt(float(np.square(seen).mean())), float(np.linalg.cond(weights)),
+            max(math.log10(max(sums, 1e-300)), 0.0), found.start, found.starts, found.seconds,
+        )  # fmt: skip
+
+
+def _row(x: Float64, seen: Float64) -> Float64:
+    return np.array(x[int(seen.argmax())])

@@ -1,0 +1,106 @@
+"""A search from start to end: resumed, reported, kept in a file, and recorded."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from threadpoolctl import threadpool_limits
+
+from .. import _checks
+from ..error import ErrorInterval, sup_error
+from ..target import Target
+from .attempt import Found, Wanted
+from .making import Units
+from .result import Rung, ShortestHead
+from .search import FIRST, Search
+
+_REPEATS = 5
+"""How often a search goes on where its head's error turns out to be larger."""
+
+
+@dataclass
+class Session:
+    """A search, the records of its rungs, and where they are shown and kept."""
+
+    wanted: Wanted
+    units: Units
+    progress: bool
+    checkpoint: str | os.PathLike[str] | None
+    rows: dict[int, Rung] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._search = Search(self.wanted, self._report)
+
+    def resume(self, earlier: ShortestHead) -> None:
+        """Take over the heads of an earlier search: what failed as hard as now is wanted is not tried again."""
+        with threadpool_limits(1, "blas"):
+            for row in earlier.history:
+                tokens = self.units.tokens(row.head, self.wanted.unit)
+                self._search.known[row.n] = tokens
+                judge = self._search.judge(row.n)
+                found = Found(tokens, self.wanted.ridge, judge(tokens, self.wanted.ridge), row.start, row.starts)
+                self.rows[row.n] = self.units.row(found, judge)
+                enough = earlier.eps >= self._eps and row.starts >= self.wanted.starts
+                if enough and found.error > self.wanted.eps:
+                    self._search.rungs[row.n] = found
+
+    def search(self, target: Target, jump: float) -> ShortestHead:
+        """Search for the shortest head; where the target jumps, only the first rungs are tried."""
+        notes: tuple[str, ...] = ()
+        if jump:
+            size = self.units.size
+            notes = (f"the target jumps by {size * jump:.4g}: every head errs by {0.5 * size * jump:.4g} at least",)
+            self._search.limit(FIRST[-1])
+        with threadpool_limits(1, "blas"):  # threads of ours fit from several starts, to the same bit
+            found, error = self._searched(target)
+        if found.error > self.wanted.eps or self._missed(error):
+            notes += (self._shortfall(bool(jump)),)
+            _checks.warn("; ".join(notes), RuntimeWarning)
+        return self._result(len(found.tokens), notes).with_error(error)
+
+    @property
+    def _eps(self) -> float:
+        """The error wanted, in the target's units."""
+        return self.units.size * self.wanted.eps
+
+    def _missed(self, error: ErrorInterval) -> bool:
+        return self.wanted.norm == "sup" and error.lower > self._eps
+
+    def _searched(self, target: Target) -> tuple[Found, ErrorInterval]:
+        """Run the search, again where its head's error turns out to be larger; return the head and its error."""
+        for last in (False,) * _REPEATS + (True,):
+            found = self._search.run()
+            error = sup_error(self.rows[len(found.tokens)].head, target)
+            if last or found.error > self.wanted.eps or not self._missed(error):
+                break
+            self._search.join(error.at[None])
+            del self._search.rungs[len(found.tokens)]
+        return found, error
+
+    def _report(self, found: Found) -> None:
+        """Record a rung, show it, and keep what has been found in the file."""
+        n = len(found.tokens)
+        self.rows[n] = self.units.row(found, self._search.judge(n))
+        if self.progress:
+            print(_line(self.rows[n], found, self.wanted.eps, self._eps), flush=True)
+        if self.checkpoint is not None:
+            self._result(self._search.best(), ()).save(self.checkpoint)
+
+    def _result(self, n: int, notes: tuple[str, ...]) -> ShortestHead:
+        history = tuple(row for _, row in sorted(self.rows.items()))
+        return ShortestHead(history, n, self._eps, self.wanted.norm, notes)
+
+    def _shortfall(self, jumps: bool) -> str:
+        """Return what a reader should know of a search that failed."""
+        guess, said = self._search.expected(), f"no head within eps = {self._eps:.4g} was found"
+        if jumps or guess is None or guess <= max(self._search.rungs):
+            return said
+        return f"{said}; some {guess} tokens may reach it (max_tokens=)"
+
+
+def _line(row: Rung, found: Found, wanted: float, eps: float) -> str:
+    """Return a line for the progress."""
+    failed = "" if found.error <= wanted else f" not in {found.starts} starts:"
+    how = f"lambda {row.concentration:.3g}, max|v| {row.largest_value:.3g}, {found.seconds:.1f} s"
+    return f"N={row.n}{failed} error {row.lower:.3g} (eps {eps:.3g}) by {found.start}, {how}"

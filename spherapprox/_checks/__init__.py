@@ -15,6 +15,7 @@ from .arguments import not_both as not_both
 from .arrays import UNIT_TOLERANCE as UNIT_TOLERANCE
 from .arrays import callable_ as callable_
 from .arrays import called as called
+from .arrays import concentrations as concentrations
 from .arrays import destination as destination
 from .arrays import floating as floating
 from .arrays import is_masked as is_masked

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Array, Float64, Floats
-from .scalars import digits, inside, is_real, show, wrong_type
+from .scalars import concentration, digits, inside, is_real, show, wrong_type
 from .shapes import Shape, shaped
 
 FLOAT64 = np.dtype(np.float64)
@@ -188,6 +188,15 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
 def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
     """Return values of shape (n,) or (n, p), one row for each of the n `owner` points."""
     return floating(detached(values), name, (n,), (n, "p"), note=f", one row for each of {owner}")
+
+
+def concentrations(value: Any, n: int, *, maximum: float | None = None) -> float | Float64:
+    """Return one concentration lambda >= 0, or a copy of an array of them, one for each of n control points."""
+    value = detached(value)
+    if not is_vector(value):
+        return concentration(value, maximum=maximum)
+    array = floating(value, "concentration", (n,), note=", one for each of the control points, or be a number")
+    return reals(array, "concentration", minimum=0.0, maximum=maximum)
 
 
 def weights_for(weights: ArrayLike | None, name: str, n: int) -> Float64:

@@ -199,6 +199,24 @@ def concentrations(value: Any, n: int, *, maximum: float | None = None) -> float
     return reals(array, "concentration", minimum=0.0, maximum=maximum)
 
 
+def one_concentration(value: float | Float64, what: str) -> float:
+    """Return the concentration that all control points of a head have, for what treats no other heads."""
+    if isinstance(value, float):
+        return value
+    low, high = float(value.min()), float(value.max())
+    if low < high:
+        raise ValueError(
+            f"'head' must have one concentration: {what} no others, got concentrations {low:g} to {high:g}"
+        )
+    return low
+
+
+def concentration_text(value: float | Float64, digits: int = 6) -> str:
+    """Print a head's concentration, or the range of those of its control points."""
+    ends = (value,) if isinstance(value, float) else (value.min(), value.max())
+    return " to ".join(f"{end:.{digits}g}" for end in ends)
+
+
 def weights_for(weights: ArrayLike | None, name: str, n: int) -> Float64:
     """Return the weights of n rows, at least 0 and not all 0; None stands for ones."""
     if weights is None:

@@ -43,7 +43,7 @@ def head(made: Head | None) -> dict[str, Any] | None:
     if made is None:
         return None
     points = None if made.points is None else repr(made.points)
-    return {"kind": type(made).__name__, "n": len(made), "dim": made.dim, "concentration": made.concentration,
+    return {"kind": type(made).__name__, "n": len(made), "dim": made.dim, "concentration": plain(made.concentration),
             "n_outputs": made.n_outputs, "points": points}  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from spherapprox._checks import concentration_text
 from spherapprox.error import ErrorInterval
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
@@ -43,7 +44,7 @@ def page(validation: Any, command: str, source: str) -> str:
 
 def _of(head: Head) -> str:
     kind = type(head).__name__.removesuffix("Head").lower()
-    return f"A {kind} head of {len(head):,} control points, concentration λ = {head.concentration:.6g}"
+    return f"A {kind} head of {len(head):,} control points, concentration λ = {concentration_text(head.concentration)}"
 
 
 def _banner(validation: Any, target: Target) -> str:
@@ -66,7 +67,7 @@ def _asked(head: Head, target: Target, options: Any) -> str:
     made = [
         ("kind", escape(type(head).__name__)), ("control points", f"{len(head):,}"),
         ("made from", f"<code>{escape('bare rows' if head.points is None else repr(head.points))}</code>"),
-        ("concentration", f"{head.concentration:.8g}"), ("outputs", str(head.n_outputs or 1)),
+        ("concentration", concentration_text(head.concentration, 8)), ("outputs", str(head.n_outputs or 1)),
     ]  # fmt: skip
     for name in ("n", "certified", "slack", "max_evaluations"):
         if name in options:

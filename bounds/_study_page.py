@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from spherapprox._checks import concentration_text
+
 from . import _html
 from ._bound import up
 from ._study import Row, Study
@@ -31,9 +33,9 @@ def page(study: Study, command: str, folder: Path) -> str:
         _html.section("Every head", _every(study)),
     ]  # fmt: skip
     if target.dim == 2:
-        shown = study.shown
+        shown, rate = study.shown, concentration_text(study.shown.concentration)
         maps = (folder / "maps.png").read_bytes()
-        said = f"A {shown.family} head of {len(shown):,} control points, λ = {shown.concentration:.6g}."
+        said = f"A {shown.family} head of {len(shown):,} control points, λ = {rate}."
         parts.append(_html.section("One head on the map", _html.picture(maps, "Maps of function, head, error", said)))
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in study.notes)
     parts.append(_html.section("The function", _html.definitions(_html.facts(target)) + notes))

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from spherapprox import sphere
+from spherapprox import _checks, sphere
 from spherapprox._types import Floats
 from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.heads.head import Head
@@ -94,9 +94,10 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
         max_evaluations=EVALUATIONS.get(target.dim, 2e6),
     )  # fmt: skip
     said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
+    concentration = _checks.one_concentration(head.concentration, "theory treats")
     upper, _ = proven(error, {})  # inf where it rests on estimates
     return Row(
-        n=len(head), head=kind, choice=choice, concentration=head.concentration, radius=radius, error=error.lower,
+        n=len(head), head=kind, choice=choice, concentration=concentration, radius=radius, error=error.lower,
         relative_error=error.lower / target.sup_norm if target.sup_norm else None,
         mean_error=float(measure.errors(head).mean()), upper=upper if upper <= 2.0 * error.lower else None,
         **(_SILENT | said),

@@ -144,7 +144,8 @@ def _differing_values(head: Head, target: Target) -> Found:
     scale: Any = 1.0
     if head.family == "core":
         weights = None if head.points is None else nodes(head.points)[1]
-        log_peak = float(VonMisesFisher(head.dim, head.concentration).log_density(1.0))
+        concentration = _checks.one_concentration(head.concentration, "the rule treats")
+        log_peak = float(VonMisesFisher(head.dim, concentration).log_density(1.0))
         scale = math.exp(min(log_peak, 700.0)) * (np.full(len(head), 1.0 / len(head)) if weights is None else weights)
     wanted = (f.astype(np.float64).T * scale).T  # (N,) or (N, p)
     difference = np.abs(head.values - wanted).reshape(len(head), -1).max(axis=1)  # (N,)

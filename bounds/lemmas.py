@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from spherapprox import CoreHead, Target, points, special, sup_error
+from spherapprox import CoreHead, Target, _checks, points, special, sup_error
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths
 from spherapprox.heads.head import Head
@@ -38,11 +38,16 @@ CACHED = 2**15
 Values = Callable[[Any], Float64]
 
 
+def _rate(head: Head) -> float:
+    """Return the concentration of a head of one."""
+    return _checks.one_concentration(head.concentration, "the lemmas treat")
+
+
 def of_lemmas(
     head: Head, target: Target, claims: dict[str, Claim], search: dict[str, Any], proof: Proof
 ) -> Iterator[Check]:
     """Hold ``|f - K*f|``, for core heads ``|K*f - h|``, and the denominator against their bounds."""
-    smoothed = smoothing(target, head.concentration)
+    smoothed = smoothing(target, _rate(head))
     yield _convolution(head, target, smoothed, claims, search, proof)
     if head.family == "core":
         yield _discretisation(head, target, smoothed, claims, search, proof)
@@ -78,7 +83,7 @@ def _convolution(
     """Hold ``|f - K*f|`` against 4.1."""
     if target.lipschitz is None:
         return _silent("convolution", "needs the target's Lipschitz constant (lipschitz=)")
-    bound = error_bound(theorem="convolution", target=target, concentration=head.concentration)
+    bound = error_bound(theorem="convolution", target=target, concentration=_rate(head))
     if smoothed is None:
         found = _at_its_largest(head, target, search)
         if isinstance(found, str):
@@ -96,7 +101,7 @@ def _convolution(
 
 def _at_its_largest(head: Head, target: Target, search: dict[str, Any]) -> ErrorInterval | str:
     """Search for the largest ``|f - K*f|`` by a fine quadrature, and compute it there in polar coordinates."""
-    dim, lam = target.dim, head.concentration
+    dim, lam = target.dim, _rate(head)
     degree = 2 * math.ceil(math.sqrt(40.0 * lam + 400.0) / 2.0)
     if log_gauss_points(float(degree), dim) > math.log(10.0 * NODES) or lam > 1e6:
         return "needs K*f: a stated degree, or a smaller concentration, in few dimensions"
@@ -149,8 +154,8 @@ def _discretisation(
     radius = cells.cell_radius()
     # 4.3, without its first term
     moved = target.lipschitz * radius**target.exponent
-    value = moved + target.sup_norm * float(VonMisesFisher(head.dim, head.concentration).shift_variation(radius))
-    bound = _bound("discretisation", value, head.concentration, radius)
+    value = moved + target.sup_norm * float(VonMisesFisher(head.dim, _rate(head)).shift_variation(radius))
+    bound = _bound("discretisation", value, _rate(head), radius)
     mean = Target(lambda x: target(x) - smoothed(x), target.dim, degree=target.degree, sup_norm=target.sup_norm)
     found = sup_error(head, mean, **search, **proof.options())
     return _held("discretisation", bound, found, target, claims, ("lipschitz", "sup_norm"))
@@ -158,21 +163,21 @@ def _discretisation(
 
 def _denominator(head: Head, claims: dict[str, Claim], search: dict[str, Any], proof: Proof) -> Check:
     """Hold the core head of the function 1, which is d/(N c0) for equal weights, against 4.3 or 4.C."""
-    spread = VonMisesFisher(head.dim, head.concentration)
+    spread = VonMisesFisher(head.dim, _rate(head))
     cells: Any = head.control_points if head.points is None else head.points
     if isinstance(cells, EqualMeasurePartition):
         radius = cells.cell_radius()
-        bound = _bound("denominator", float(spread.shift_variation(radius)), head.concentration, radius)
+        bound = _bound("denominator", float(spread.shift_variation(radius)), _rate(head), radius)
     elif not RULE.lack(cells):
-        tail = math.exp(min(log_tail(float(cells.degree), head.concentration, head.dim), 700.0))
-        bound = replace(_bound("denominator", tail, head.concentration), reference="docs/theorems/4.C-quadrature.md")
+        tail = math.exp(min(log_tail(float(cells.degree), _rate(head), head.dim), 700.0))
+        bound = replace(_bound("denominator", tail, _rate(head)), reference="docs/theorems/4.C-quadrature.md")
     else:
         return _silent("denominator", "needs an equal-measure partition, or " + RULE.lack(cells))
     one = Target(lambda x: np.ones(len(x)), head.dim, degree=0, sup_norm=1.0, lipschitz=0.0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # kernels may be too narrow: this measures it
-            made = CoreHead.from_target(one, cells, head.concentration)
+            made = CoreHead.from_target(one, cells, _rate(head))
     except ValueError as complaint:
         return _silent("denominator", str(complaint))
     found = sup_error(made, one, **search, **proof.options())

@@ -98,7 +98,8 @@ def second_order_bound(
     Raises
     ------
     TypeError, ValueError
-        If the head is no split head or has other values, the target lacks a constant, or an option is out of its range.
+        If the head is no split head or has other values or several concentrations, the target lacks a constant, or an
+        option is out of its range.
 
     See Also
     --------
@@ -121,6 +122,7 @@ def second_order_bound(
     _checks.instance(head, "head", SplitHead)
     _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
     _checks.same_dim(target.dim, "target", head.dim, "as the head has")
+    concentration = _checks.one_concentration(head.concentration, "the theorem treats")
     stated = _stated(theorem, target)
     values = target(head.control_points).astype(np.float64)
     shaped = values.shape == head.values.shape
@@ -132,7 +134,7 @@ def second_order_bound(
         start = _checks.rows(points, "points", dim=head.dim).astype(np.float64)
     refine = _checks.integer(refine, "refine", minimum=0)
     bound = _Bounds(stated, target, head.control_points.astype(np.float64), workers)
-    return bound.largest(head.concentration, start, refine, generator)
+    return bound.largest(concentration, start, refine, generator)
 
 
 def _stated(theorem: object, target: Target) -> PointwiseTheorem:

@@ -30,6 +30,7 @@ from .verdicts import Validation
 
 POINTS = 4000
 """Points of a sample, at most, at which second-order bounds are taken."""
+_TREAT = "the theorems treat"
 CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS}
 """Constants of second-order bounds that sampling tries to refute."""
 PAIRS = 3e8
@@ -100,7 +101,7 @@ def validate(
     TypeError
         When `head` is no head or `target` no `Target`.
     ValueError
-        When their dimensions differ, or `error` is negative or no number.
+        When their dimensions differ, the head has several concentrations, or `error` is negative or no number.
 
     Notes
     -----
@@ -186,7 +187,8 @@ def validated(kind: str) -> tuple[Theorem, ...]:
 
 def _check(head: object, target: object, error: object) -> None:
     """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
-    dim = _checks.instance(head, "head", *FAMILIES.values()).dim
+    head = _checks.instance(head, "head", *FAMILIES.values())
+    dim, _ = head.dim, _checks.one_concentration(head.concentration, _TREAT)
     target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
     _checks.same_dim(target.dim, "target", dim, "as the head has")
     if error is None:
@@ -232,9 +234,8 @@ def _upper(
     if obstacle:
         return Check(theorem.name, None, error.lower, "not applicable", obstacle)
     points = head.points if isinstance(head.points, EqualMeasurePartition | PointSet) else None
-    bound = error_bound(
-        theorem=theorem.name, target=target, points=points, n=len(head), concentration=head.concentration
-    )
+    concentration = _checks.one_concentration(head.concentration, _TREAT)
+    bound = error_bound(theorem=theorem.name, target=target, points=points, n=len(head), concentration=concentration)
     if bound.failed:
         return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
     bent = (attempts.SMOOTHNESS,) if "smoothness" in theorem.needs else ()
@@ -279,7 +280,8 @@ def _lower(head: Head, target: Target, search: dict[str, Any], proof: Proof) -> 
         return Check("lower", None, None, "not applicable", f"needs {lacks}", quantity)
     bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
     points = head.control_points if head.points is None else head.points
-    worst = worst_case_error(points, head.concentration, **search, **proof.options(PAIRS / len(head)))
+    concentration = _checks.one_concentration(head.concentration, _TREAT)
+    worst = worst_case_error(points, concentration, **search, **proof.options(PAIRS / len(head)))
     low, high = target.lipschitz * worst.lower, target.lipschitz * worst.upper
     check = partial(Check, "lower", bound, quantity=quantity, upper=high)
     if high < bound.value * (1.0 - ROUNDING):

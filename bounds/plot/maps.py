@@ -56,9 +56,10 @@ def maps_figure(
     vector = truth.shape[1] > 1
     drawn = [_drawn(values, vector).reshape(grid[0].shape) for values in (truth, made, made - truth)]
     top = float(np.abs(drawn[0]).max())
+    rate = _checks.concentration_text(head.concentration, 4)
     titles = (
         heading(target) + (", length" if vector else ""),
-        f"{head.family.capitalize()} head, $N$ = {len(head.control_points)}, concentration {head.concentration:.4g}",
+        f"{head.family.capitalize()} head, $N$ = {len(head.control_points)}, concentration {rate}",
         f"Error, the largest found {worst:.4g}",
     )
     figure = Figure(figsize=(7.2, 10.2), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0

@@ -15,12 +15,15 @@ from .arguments import not_both as not_both
 from .arrays import UNIT_TOLERANCE as UNIT_TOLERANCE
 from .arrays import callable_ as callable_
 from .arrays import called as called
+from .arrays import concentration_text as concentration_text
+from .arrays import concentrations as concentrations
 from .arrays import destination as destination
 from .arrays import floating as floating
 from .arrays import is_masked as is_masked
 from .arrays import is_vector as is_vector
 from .arrays import non_negative_for_log as non_negative_for_log
 from .arrays import numeric as numeric
+from .arrays import one_concentration as one_concentration
 from .arrays import one_row as one_row
 from .arrays import reals as reals
 from .arrays import rows as rows

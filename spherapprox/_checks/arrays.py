@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Array, Float64, Floats
-from .scalars import digits, inside, is_real, show, wrong_type
+from .scalars import concentration, digits, inside, is_real, show, wrong_type
 from .shapes import Shape, shaped
 
 FLOAT64 = np.dtype(np.float64)
@@ -188,6 +188,33 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
 def values_for(values: ArrayLike, name: str, n: int, owner: str) -> Floats:
     """Return values of shape (n,) or (n, p), one row for each of the n `owner` points."""
     return floating(detached(values), name, (n,), (n, "p"), note=f", one row for each of {owner}")
+
+
+def concentrations(value: Any, n: int, *, maximum: float | None = None) -> float | Float64:
+    """Return one concentration lambda >= 0, or a copy of an array of them, one for each of n control points."""
+    value = detached(value)
+    if not is_vector(value):
+        return concentration(value, maximum=maximum)
+    array = floating(value, "concentration", (n,), note=", one for each of the control points, or be a number")
+    return reals(array, "concentration", minimum=0.0, maximum=maximum)
+
+
+def one_concentration(value: float | Float64, what: str) -> float:
+    """Return the concentration that all control points of a head have, for what treats no other heads."""
+    if isinstance(value, float):
+        return value
+    low, high = float(value.min()), float(value.max())
+    if low < high:
+        raise ValueError(
+            f"'head' must have one concentration: {what} no others, got concentrations {low:g} to {high:g}"
+        )
+    return low
+
+
+def concentration_text(value: float | Float64, digits: int = 6) -> str:
+    """Print a head's concentration, or the range of those of its control points."""
+    ends = (value,) if isinstance(value, float) else (value.min(), value.max())
+    return " to ".join(f"{end:.{digits}g}" for end in ends)
 
 
 def weights_for(weights: ArrayLike | None, name: str, n: int) -> Float64:

@@ -142,6 +142,8 @@ def is_real(value: object) -> TypeGuard[numbers.Real]:
 
 def concentration(value: object, *, maximum: float | None = None) -> float:
     """Return the concentration lambda >= 0; 0 is the uniform case."""
+    if isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0:
+        raise ValueError(f"'concentration' must be one number here, got {show(value)}: only heads and sums take more")
     return real(value, "concentration", minimum=0.0, maximum=maximum)
 
 

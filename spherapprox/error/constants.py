@@ -88,7 +88,7 @@ def head_constants(
     TypeError
         If `head` is no head of this library.
     ValueError
-        If an option is out of its range.
+        If the head has several concentrations, or an option is out of its range.
 
     Notes
     -----
@@ -112,7 +112,8 @@ def head_constants(
         raise TypeError(f"'head' must be a head, a CoreHead, SplitHead or ClassicalHead, got {type(head).__name__}")
     slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
     most = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
-    _checks.concentration(head.concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
+    concentration = _checks.one_concentration(head.concentration, "the proof treats")
+    _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
     progress, workers, generator = (
         _checks.flag(progress, "progress"), _checks.workers(workers), _checks.generator(rng)
     )  # fmt: skip

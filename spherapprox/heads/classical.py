@@ -21,7 +21,7 @@ from .split import SplitHead
 class ClassicalHead(Construction):
     """A split head as classical attention ``softmax((Z query)(Z key)^T / sqrt(d)) (Z value)`` over a prefix and inputs.
 
-    The rows of Z are the n tokens ``(0, concentration b_k, values_k)`` of the prefix and the tokens ``(x, 0, 0)`` of
+    The rows of Z are the n tokens ``(0, concentration_k b_k, values_k)`` of the prefix and the tokens ``(x, 0, 0)`` of
     the inputs; the dimension is d = 2 (dim+1) + p for values of p columns, 3 (dim+1) for p = dim+1. The matrices know
     the shapes and the mask only: the function is in the prefix.
 
@@ -36,8 +36,9 @@ class ClassicalHead(Construction):
         ``mask <x_i, x_j>``, as in the thesis, for single inputs only: inputs at an obtuse angle get a large logit, and
         the output collapses to 0. `interaction_bound` says what each costs.
     mask : float, optional
-        M, from -1e304 to 0; None means ``-(2 concentration + 1000)``, at which the weight that "flag" leaves to inputs
-        underflows to 0. One mask serves all heads of smaller concentration with the same matrices. "none" takes none.
+        M, from -1e304 to 0; None means ``-(2 concentration + 1000)``, with the largest one, at which the weight that
+        "flag" leaves to inputs underflows to 0. One mask serves all heads of smaller concentration with the same
+        matrices. "none" takes none.
         `dataclasses.replace` keeps the mask: give None with a larger concentration or another interaction.
 
     Raises
@@ -75,7 +76,7 @@ class ClassicalHead(Construction):
         self,
         control_points: ArrayLike | SplitHead,
         values: ArrayLike | None = None,
-        concentration: float | None = None,
+        concentration: float | ArrayLike | None = None,
         points: Points | None = None,
         *,
         interaction: str = "flag",
@@ -192,9 +193,9 @@ class ClassicalHead(Construction):
         ndarray, shape (T,), (T, p), (batch, T) or (batch, T, p)
             float32 if x, control points and values all are, else float64; computed in float64. It is ``head(x)`` up to
             `interaction_bound` and, relative to the largest of the |values|, 1e-12 for concentrations to 1e3 and 1e-15
-            times the concentration beyond: logits ``concentration <x, b_k>`` have roundings of that size, which the
-            chords in ``head(x)`` have not. For control points whose lengths are off by delta, such as 6e-8 in float32,
-            add ``delta (1 + concentration (1 - cos t))``, at control points at angles up to t that matter.
+            times the (largest) concentration beyond: logits ``concentration <x, b_k>`` have roundings of that size,
+            which the chords in ``head(x)`` have not. For control points whose lengths are off by delta, such as 6e-8 in
+            float32, add ``delta (1 + concentration (1 - cos t))``, at control points at angles up to t that matter.
 
         Raises
         ------
@@ -234,8 +235,8 @@ class ClassicalHead(Construction):
         float
             ``F A / (A + S)``: F the largest Euclidean norm of a row of values; A = T for "none", ``T e^mask`` for
             "flag", and ``e^mask + (T-1) e^-mask`` for "printed"; S a lower bound of
-            ``sum_k exp(concentration <x, b_k>)`` from the mean of the control points and, where it is known, their
-            covering radius. Positive unless F is 0.
+            ``sum_k exp(concentration_k <x, b_k>)`` from the mean of the keys and, where it is known and concentrations
+            are equal, the control points' covering radius. Positive unless F is 0.
 
         Raises
         ------

@@ -26,11 +26,11 @@ class Construction(SplitHead):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _checks.concentration(self.concentration, maximum=LARGEST_CONCENTRATION)
+        _checks.concentrations(self.concentration, len(self), maximum=LARGEST_CONCENTRATION)
         _checks.choice(self.interaction, "interaction", ("flag", "none", "printed"))
         mask = cast("float | None", self.mask)
         if mask is None:
-            mask = 0.0 if self.interaction == "none" else -(2.0 * self.concentration + 1000.0)
+            mask = 0.0 if self.interaction == "none" else -(2.0 * self._largest_concentration + 1000.0)
         mask = _checks.real(mask, "mask", minimum=-LARGEST_MASK, maximum=0.0)
         if self.interaction == "none" and mask != 0.0:
             raise ValueError(f"'mask' must be left out, or None, for interaction='none', got {_checks.digits(mask)}")
@@ -80,7 +80,7 @@ class Construction(SplitHead):
 
     @property
     def prefix(self) -> Float64:
-        """The prefix, shape (n, d): rows ``(0, concentration b_k, values_k)``, and 0 for "flag".
+        """The prefix, shape (n, d): rows ``(0, concentration_k b_k, values_k)``, and 0 for "flag".
 
         Control points that are of unit length to less than float64's rounding are brought to it.
         """
@@ -88,7 +88,7 @@ class Construction(SplitHead):
         _checks.memory(8.0 * len(self) * self.embedding_dim, "the prefix", "take fewer control points")
         tokens = np.zeros((len(self), self.embedding_dim))
         # 4.14: p_k = (0, lambda b_k, xi_k)
-        tokens[:, width : 2 * width] = self.concentration * self._directions()
+        tokens[:, width : 2 * width] = np.reshape(self.concentration, (-1, 1)) * self._directions()
         tokens[:, self._value_columns] = self.values.reshape(len(self), -1)
         return tokens
 

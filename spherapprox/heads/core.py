@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from .. import _checks
+from .._types import Float64
 from ..coefficients import core_values
 from .head import Head
 
@@ -23,8 +24,9 @@ class CoreHead(Head):
     values : array_like, shape (n,) or (n, p)
         Coefficients. On unit rows the sum is ``sum_k xi_k exp(concentration <x, b_k>)`` with
         ``values = xi exp(concentration)``.
-    concentration : float
-        lambda, at least 0.
+    concentration : float or array_like, shape (n,)
+        lambda, at least 0, or one for each control point: ``sum_k values_k exp(-lambda_k |x - b_k|^2 / 2)``, with keys
+        ``c_k = lambda_k b_k`` of any length ``sum_k values_k exp(<x, c_k> - |c_k|)`` on unit rows.
     points : EqualMeasurePartition or PointSet, optional
         What the control points were made from; else they themselves.
 
@@ -36,8 +38,9 @@ class CoreHead(Head):
     Notes
     -----
     A head is frozen; its arrays are read-only copies. `from_target` makes one from a function. Heads of one class are
-    equal if their control points, values and concentration are, in the same precision; `points` does not count.
-    ``head[index]`` is the sum over some control points, ``one + other`` the sum of two heads of one concentration.
+    equal if their control points, values and concentration are, in the same precision; `points` does not count; an
+    array of concentrations stays one, also of equal numbers. ``head[index]`` is the sum over some control points,
+    ``one + other`` the sum of two heads.
 
     References
     ----------
@@ -66,20 +69,21 @@ class CoreHead(Head):
         Parameters
         ----------
         other : CoreHead
-            On the same sphere, of the same concentration and with as many outputs.
+            On the same sphere and with as many outputs.
 
         Returns
         -------
         CoreHead
             Its control points and values are those of this head, then those of the other: nothing is rounded (float32
-            beside float64 becomes float64). Its `points` are its control points, bare rows.
+            beside float64 becomes float64). Heads of one concentration keep it; else each control point has its own.
+            Its `points` are its control points, bare rows.
 
         Raises
         ------
         TypeError
             If `other` is no core head.
         ValueError
-            If sphere, concentration or outputs differ, or the sum is too large for memory.
+            If sphere or outputs differ, or the sum is too large for memory.
 
         Examples
         --------
@@ -88,16 +92,23 @@ class CoreHead(Head):
         >>> one, other = CoreHead(np.eye(2), [1.0, 2.0], 3.0), CoreHead([[-1.0, 0.0]], [4.0], 3.0)
         >>> one + other, (one + other).values
         (CoreHead(n=3, dim=1, concentration=3), array([1., 2., 4.]))
+        >>> one + CoreHead([[-1.0, 0.0]], [4.0], 5.0)
+        CoreHead(n=3, dim=1, concentration=3 to 5)
         """
         if not isinstance(other, CoreHead):
             return NotImplemented
-        what = ("dim", "n_outputs", "concentration")
+        what = ("dim", "n_outputs")
         mine, theirs = ([getattr(head, name) for name in what] for head in (self, other))
         if mine != theirs:
             named = ", ".join(f"{name} {a} and {b}" for name, a, b in zip(what, mine, theirs, strict=True) if a != b)
-            raise ValueError(f"core heads add if sphere, outputs and concentration are the same, got {named}")
+            raise ValueError(f"core heads add if sphere and outputs are the same, got {named}")
         _checks.memory(
             8.0 * (len(self) + len(other)) * (self.dim + 1), "their sum", "evaluate each and add the results"
         )
         rows = np.concatenate([self.control_points, other.control_points])
-        return replace(self, control_points=rows, values=np.concatenate([self.values, other.values]), points=None)
+        values = np.concatenate([self.values, other.values])
+        own: float | Float64 = self.concentration
+        if not (isinstance(own, float) and own == other.concentration):
+            pairs = (self.concentration, len(self)), (other.concentration, len(other))
+            own = np.concatenate([np.broadcast_to(concentration, n) for concentration, n in pairs])
+        return replace(self, control_points=rows, values=values, concentration=own, points=None)

@@ -28,8 +28,8 @@ def check(method: str, rtol: float | None) -> None:
 
 
 def gradients(
-    x: Floats, b: Floats, values: Floats, concentration: float, normalize: bool, method: str, rtol: float | None,
-    workers: int | None,
+    x: Floats, b: Floats, values: Floats, concentration: float | Float64, normalize: bool, method: str,
+    rtol: float | None, workers: int | None,
 ) -> Float64:  # fmt: skip
     """Return the gradients (m, p, d) of a head with values (n, p), from arguments that have been checked."""
     size = 2.0**64 if float(np.abs(values).max()) > _HUGE else 1.0
@@ -37,7 +37,7 @@ def gradients(
     if normalize:  # a constant has no gradient
         table = table - table.mean(axis=0)
     _checks.memory(8.0 * 3 * len(x) * table.shape[1] * b.shape[1], "the gradient", "evaluate x in parts")
-    large = concentration > SUMS_UP_TO * b.shape[1]
+    large = np.max(concentration) > SUMS_UP_TO * b.shape[1]
     if method == "differences" or (method == "auto" and large):
         vectors = by_differences(x, b, table, concentration, normalize, rtol, workers)
     else:
@@ -57,12 +57,15 @@ def tangent(vectors: Floats, x: Floats) -> Float64:
 
 
 def by_sums(
-    x: Floats, b: Floats, values: Float64, concentration: float, normalize: bool, method: str, rtol: float | None,
-    workers: int | None,
+    x: Floats, b: Floats, values: Float64, concentration: float | Float64, normalize: bool, method: str,
+    rtol: float | None, workers: int | None,
 ) -> Float64:  # fmt: skip
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k b_k``; the error grows like lambda."""
     (n, p), d = values.shape, b.shape[1]
+    top = float(np.max(concentration))
     rows = b.astype(np.float64)
+    if isinstance(concentration, np.ndarray) and top > 0.0:
+        rows = (concentration / top)[:, None] * rows
     moments = (values[:, :, None] * rows[:, None, :]).reshape(n, p * d)  # (n, p d)
     table = np.concatenate([moments, rows, values], axis=1) if normalize else moments
     sums = evaluate_arrays(x, b, table, concentration, normalize, method, rtol, workers, None)[0]
@@ -71,26 +74,30 @@ def by_sums(
         mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]  # (m, d), (m, p)
         vectors = vectors - heads[:, :, None] * mean[:, None, :]
     # 4.15 (1), with b_k in place of b_k - x
-    return concentration * tangent(vectors, x)
+    return top * tangent(vectors, x)
 
 
 def by_differences(
     x: Floats,
     b: Floats,
     values: Float64,
-    concentration: float,
+    concentration: float | Float64,
     normalize: bool,
     rtol: float | None,
     workers: int | None,
 ) -> Float64:
     """Return the gradients (m, p, d) of values (n, p) by sums of ``v_k (b_k - x)`` over the control points near x."""
     kept = slice(None) if normalize else np.flatnonzero(values.any(axis=1))
-    pairs = _Pairs(np.array(b[kept].T, np.float64, order="C"), values[kept], concentration, normalize)
-    points = x.astype(np.float64)
+    columns, points = np.array(b[kept].T, np.float64, order="C"), x.astype(np.float64)
+    pairs: _Pairs | _KeyedPairs
+    if isinstance(concentration, np.ndarray):
+        pairs = _KeyedPairs(columns, values[kept], concentration[kept], normalize)
+    else:
+        pairs = _Pairs(columns, values[kept], concentration, normalize)
     result = np.zeros((len(x), values.shape[1], b.shape[1]))
-    if len(pairs.values) == 0 or concentration == 0.0:
+    if len(pairs.values) == 0 or np.max(concentration) == 0.0:
         return result
-    room = math.inf if rtol is None else 2.0 * pairs.reach(rtol) / concentration
+    room = math.inf if rtol is None else pairs.room(rtol)
     near = NearBlocks(points, pairs.columns, room)
 
     def task(block: slice) -> None:
@@ -110,13 +117,14 @@ class _Pairs:
     concentration: float
     normalize: bool
 
-    def reach(self, rtol: float) -> float:
-        """Return the largest excess of an exponent over the nearest control point's at which its term is kept."""
+    def room(self, rtol: float) -> float:
+        """Return the largest excess of a squared distance over the nearest control point's at which a term is kept."""
         sizes = np.abs(self.values).max(axis=1)
         # 4.15 (2): s, and the right-hand side
         spread = 0.0 if self.normalize else math.log(sizes.max()) - math.log(sizes.min())
         slope = 1.0 + 0.5 * math.log1p(4.0 * self.concentration)
-        return slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
+        reach = slope + math.log(len(self.values)) - math.log(min(max(rtol, 1e-300), 1.0)) + spread
+        return 2.0 * reach / self.concentration
 
     def gradients(self, x: Float64, candidates: Indices | slice) -> Float64:
         """Return ``lambda sum_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""
@@ -135,3 +143,35 @@ class _Pairs:
         # 4.15 (1): grad h
         root = np.exp(-half_rate * nearest)[:, :, None]  # its square may underflow where values are huge
         return np.asarray(((e[:, None, :] * values.T) @ differences) * (self.concentration * root) * root)
+
+
+@dataclass(frozen=True)
+class _KeyedPairs:
+    """As `_Pairs`, with a concentration for each control point, (n,): nothing is left out."""
+
+    columns: Float64
+    values: Float64
+    concentrations: Float64
+    normalize: bool
+
+    def room(self, rtol: float) -> float:
+        """Return no limit."""
+        return math.inf
+
+    def gradients(self, x: Float64, candidates: Indices | slice) -> Float64:
+        """Return ``sum_k lambda_k v_k e_k (b_k - x)``, (m, p, d), or for the softmax that with its own terms."""
+        values, lam = self.values[candidates], self.concentrations[candidates]
+        differences = self.columns[None, :, candidates] - x[:, :, None]  # (m, d, k)
+        halves = 0.5 * np.einsum("mdk,mdk->mk", differences, differences)  # (m, k)
+        differences = differences.transpose(0, 2, 1)  # (m, k, d)
+        if not self.normalize:
+            # 4.15 (3): grad h; half of each exponent, whose exponential may underflow where values are huge
+            root = np.exp(-0.5 * lam * halves)
+            return np.asarray(((root[:, None, :] * values.T) * (lam * root)[:, None, :]) @ differences)
+        # 4.15 (3): grad q, logits relative to the largest one, which keep the digits of equal concentrations
+        best = np.argmax(lam * (1.0 - halves), axis=1)[:, None]
+        logits = (lam - lam[best]) + (lam[best] * np.take_along_axis(halves, best, 1) - lam * halves)
+        e = np.exp(np.clip(logits, -700.0, 700.0)) * (logits > -700.0)
+        e /= e.sum(axis=1, keepdims=True)
+        terms = (lam * e)[:, None, :] * (values.T[None, :, :] - (e @ values)[:, :, None])
+        return np.asarray(terms @ differences)

@@ -221,7 +221,7 @@ class Head(KernelSum):
         Raises
         ------
         TypeError, ValueError
-            If the target does not fit, or `steps` is no integer of that range.
+            If the target does not fit, `steps` is no integer of that range, or concentrations differ.
 
         References
         ----------
@@ -237,13 +237,14 @@ class Head(KernelSum):
         [0.0245, 0.0002]
         """
         steps = _checks.integer(steps, "steps", minimum=0, maximum=10**6)
+        concentration = _checks.one_concentration(self.concentration, "residual steps converge for")
         f = sample(target, self.control_points, "control_points")
         _checks.shaped(f, "target", self.values.shape, note=" as the head does", verb="return")
         values = refined(
             f,
             self.control_points,
             self.values,
-            self.concentration,
+            concentration,
             steps,
             normalize=self._normalize,
             workers=_checks.workers(workers),

@@ -43,13 +43,14 @@ def log_input_mass(interaction: str, mask: float, length: int) -> float:
 
 
 def log_prefix_mass(head: Construction) -> float:
-    """Return the logarithm of a lower bound of ``S(x) = sum_k exp(concentration <x, b_k>)`` over the sphere."""
-    rows, lam = head._directions(), head.concentration
-    n = len(rows)
+    """Return the logarithm of a lower bound of ``S(x) = sum_k exp(concentration_k <x, b_k>)`` over the sphere."""
+    rows, n, lam = head._directions(), len(head), head._largest_concentration
+    one = lam == np.min(head.concentration)
+    shares = 1.0 if one else (np.asarray(head.concentration) / lam)[:, None]
     # 4.14 (mean)
-    candidates = [math.log(n) - lam * float(np.linalg.norm(rows.mean(axis=0)))]
+    candidates = [math.log(n) - lam * float(np.linalg.norm((shares * rows).mean(axis=0)))]
     radius = _covering_radius(head)
-    if radius is not None:
+    if one and radius is not None:
         # 4.14 (cover)
         others = math.log(n - 1) - lam if n > 1 else -math.inf
         candidates.append(float(np.logaddexp(lam * math.cos(radius), others)))

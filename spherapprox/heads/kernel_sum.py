@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class KernelSum(Recipe):
-    """Evaluate ``sum_k values_k exp(-concentration |x - b_k|^2 / 2)``, over the sum without values if normalised."""
+    """Evaluate ``sum_k values_k exp(-concentration_k |x - b_k|^2 / 2)``, or the average by softmax if normalised."""
 
     _normalize: ClassVar[bool]
     _torch_module: ClassVar[str]
@@ -80,11 +80,12 @@ class KernelSum(Recipe):
         method : {"auto", "differences", "dense", "truncated", "harmonic", "lowrank"}
             "differences" adds multiples of ``b_k - x`` over the control points near x and keeps all digits. The others
             are sums of multiples of b_k by that method of `spherapprox.evaluate`, fast, but with an error that grows
-            with the concentration, since b_k - x is small where it matters. "auto" takes the sums while concentration
-            is at most ``64 (dim+1)``, where they lose about a digit, and else the differences.
+            with the concentration, since b_k - x is small where it matters. "auto" takes the sums while the largest
+            concentration is at most ``64 (dim+1)``, where they lose about a digit, and else the differences.
         rtol : float or None, default 1e-14
             What may be left out on purpose: by sums as in `spherapprox.evaluate`, by differences in each row this times
-            ``lambda**0.5`` and ``sum_k |v_k| e_k``, for a split head the range of the v_k. None leaves out nothing.
+            ``lambda**0.5`` and ``sum_k |v_k| e_k``, for a split head the range of the v_k. None leaves out nothing, and
+            so do differences where control points have concentrations of their own.
         workers : int or None, default None
             Threads, as in `spherapprox.evaluate`; the result is the same for any number.
 
@@ -120,7 +121,8 @@ class KernelSum(Recipe):
         """
         rows = _checks.rows(x, dim=self.dim)
         gradient.check(method, rtol)
-        concentration = _checks.concentration(self.concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
+        limit = LARGEST_CONCENTRATION[np.dtype(np.float64)]
+        concentration = _checks.concentrations(self.concentration, len(self), maximum=limit)
         b, table = self.control_points, self.values.reshape(len(self), -1)
         vectors = gradient.gradients(
             rows, b, table, concentration, self._normalize, method, rtol, _checks.workers(workers)
@@ -138,8 +140,9 @@ class KernelSum(Recipe):
         device : torch.device or str, optional
             None means torch's default device.
         trainable : bool, default False
-            Make control points and values parameters, in place of buffers; of a classical head the prefix, to be tuned:
-            its matrices stay as they are.
+            Make control points and values parameters, in place of buffers, and an array of concentrations too; of a
+            classical head the prefix, to be tuned: its matrices stay as they are. Nothing keeps concentrations that
+            are trained at least 0.
 
         Returns
         -------

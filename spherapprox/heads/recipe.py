@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import _archive, _checks
-from .._types import Floats
+from .._types import Float64, Floats
 from ..partition import EqualMeasurePartition
 from ..points import PointSet
 from ..points.operations import isometry
@@ -17,11 +17,11 @@ from ..points.pointset import Points
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recipe(_archive.Savable):
-    """Hold a head's control points b_k, its values and its concentration, as checked and read-only arrays."""
+    """Hold a head's control points b_k, its values and its concentrations, as checked and read-only arrays."""
 
     control_points: Floats
     values: Floats
-    concentration: float
+    concentration: float | Float64
     points: Points | None = None
 
     def __post_init__(self) -> None:
@@ -30,7 +30,9 @@ class Recipe(_archive.Savable):
         rows.flags.writeable = values.flags.writeable = False
         object.__setattr__(self, "control_points", rows)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "concentration", _checks.concentration(self.concentration))
+        object.__setattr__(self, "concentration", _checks.concentrations(self.concentration, len(rows)))
+        if isinstance(self.concentration, np.ndarray):
+            self.concentration.flags.writeable = False
         if not isinstance(self.points, EqualMeasurePartition | PointSet):
             if self.points is not None and not np.array_equal(_checks.rows(self.points, "points"), rows):
                 raise ValueError(
@@ -45,8 +47,9 @@ class Recipe(_archive.Savable):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled or copied recipe: NumPy forgets which arrays are read-only; nothing is checked again."""
-        for array in (state["control_points"], state["values"]):
-            array.flags.writeable = False
+        for array in (state["control_points"], state["values"], state["concentration"]):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
         self.__dict__.update(state)
 
     def _arguments(self) -> dict[str, Any]:
@@ -58,6 +61,11 @@ class Recipe(_archive.Savable):
     def dim(self) -> int:
         """The manifold's dimension m of the sphere S^m in R^(m+1)."""
         return int(self.control_points.shape[1]) - 1
+
+    @property
+    def _largest_concentration(self) -> float:
+        """The concentration, or the largest one of the control points."""
+        return float(np.max(self.concentration))
 
     @property
     def n_outputs(self) -> int | None:
@@ -74,8 +82,8 @@ class Recipe(_archive.Savable):
         return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
 
     def __hash__(self) -> int:
-        sampled = *self.control_points[0].tolist(), *self.values.ravel()[:8].tolist()
-        return hash((type(self), len(self), self.concentration, *sampled))
+        first = (self.control_points[0], self.values.ravel()[:8], np.ravel(self.concentration)[:8])
+        return hash((type(self), len(self), *(number for array in first for number in array.tolist())))
 
     def _compared(self) -> list[Any]:
         """Return the arguments that the head's values depend on, all but `points`."""
@@ -118,10 +126,12 @@ class Recipe(_archive.Savable):
             )
         if not kept.size:
             raise ValueError(f"'index' must keep a control point, got {_checks.show(index)} of {len(self)}")
-        return replace(self, control_points=self.control_points[kept], values=self.values[kept], points=None)
+        own = {"concentration": self.concentration[kept]} if isinstance(self.concentration, np.ndarray) else {}
+        return replace(self, control_points=self.control_points[kept], values=self.values[kept], points=None, **own)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={self.concentration:g})"
+        shown = _checks.concentration_text(self.concentration)
+        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={shown})"
 
     def rotate(self, R: Any, *, vectors: bool = False) -> Self:
         """Rotate the head by an orthogonal R: the result at x is this head at ``R^T x``.

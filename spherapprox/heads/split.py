@@ -25,8 +25,10 @@ class SplitHead(Head):
         Control points b_k on S^dim, of unit length.
     values : array_like, shape (n,) or (n, p)
         What is averaged: the head is a convex combination of the rows of values.
-    concentration : float
-        lambda, at least 0.
+    concentration : float or array_like, shape (n,)
+        lambda, at least 0, or one for each control point: the average then is by weights proportional to
+        ``exp(lambda_k - lambda_k |x - b_k|^2 / 2)``, on unit rows the softmax of the logits ``<x, c_k>`` of keys
+        ``c_k = lambda_k b_k`` of any length.
     points : EqualMeasurePartition or PointSet, optional
         What the control points were made from; else they themselves.
 
@@ -38,7 +40,8 @@ class SplitHead(Head):
     Notes
     -----
     A head is frozen; its arrays are read-only copies. `from_target` makes one from a function. Heads of one class are
-    equal if their control points, values and concentration are, in the same precision; `points` does not count.
+    equal if their control points, values and concentration are, in the same precision; `points` does not count; an
+    array of concentrations stays one, also of equal numbers.
     ``head[index]`` is the softmax over some control points. Split heads do not add.
 
     References

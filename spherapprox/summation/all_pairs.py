@@ -40,6 +40,8 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
     chain = layout.distance_chain_length(problem.dim + 1) + 8.0  # roundings that one exponent passes
     if problem.by_products:
         chain *= 4.0
+    if problem.stretch is not None:
+        chain += 3.0  # 4.8, concentrations of their own
     exponent = 4.0 * problem.rate
     if exponent > 709.0:
         exponent = min(exponent, problem.rate * shift + 709.0)

@@ -107,7 +107,7 @@ def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
     shift, totals = all_pairs.no_sums(problem, len(problem.x))
 
     def pack(part: slice) -> Packed:
-        return shifted.pack(*problem.controls(part), columns, dtype)
+        return shifted.pack(*problem.controls(part), columns, dtype, problem.stretched(part))
 
     def add(packed: Packed, x: Floats, rows: slice) -> None:
         shifted.shifted_sums(x, *packed, angles, constants, shift[rows], totals[rows])

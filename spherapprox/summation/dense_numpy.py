@@ -42,7 +42,7 @@ def _block_sums(problem: Problem, part: slice, defects: Float64 | None) -> Parti
     for first in range(0, m, TILE[0]):
         rows = slice(first, first + TILE[0])
         both = None if defects is None or of_block is None else (defects[rows], of_block)
-        tile = tile_sums(problem.x[rows], b, offset, w, problem.rate, both)
+        tile = tile_sums(problem.x[rows], b, offset, w, problem.rate, both, problem.stretched(part))
         block.shift[rows], block.numerators[rows], block.denominator[rows] = (
             tile.shift,
             tile.numerators,
@@ -52,10 +52,13 @@ def _block_sums(problem: Problem, part: slice, defects: Float64 | None) -> Parti
 
 
 def tile_sums(
-    x: Floats, b: Floats, offset: Float64, w: Float64, rate: float, defects: tuple[Float64, Float64] | None = None
-) -> Partial:
+    x: Floats, b: Floats, offset: Float64, w: Float64, rate: float, defects: tuple[Float64, Float64] | None = None,
+    stretch: Float64 | None = None,
+) -> Partial:  # fmt: skip
     """Return the triple of one tile; with the half defects of both sets of points, distances are from products."""
     t = _from_differences(x, b) if defects is None else _from_products(x, b, *defects)  # (m, n)
+    if stretch is not None:
+        t *= stretch
     t += offset
     nearest = t.min(axis=1)  # (m,)
     angles = 2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(t), 1.0)) if w.shape[1] == 0 else None

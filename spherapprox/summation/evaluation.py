@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64, Floats
-from . import scaling
+from . import bands, scaling
 from .method import Report, silent
 from .plan import METHODS, Plan, Wish
 from .problem import Problem
@@ -27,7 +27,7 @@ def evaluate(
     x: ArrayLike,
     control_points: ArrayLike,
     values: ArrayLike,
-    concentration: float,
+    concentration: ArrayLike,
     *,
     normalize: bool = ...,
     method: str = ...,
@@ -43,7 +43,7 @@ def evaluate(
     x: ArrayLike,
     control_points: ArrayLike,
     values: ArrayLike,
-    concentration: float,
+    concentration: ArrayLike,
     *,
     normalize: bool = ...,
     method: str = ...,
@@ -58,7 +58,7 @@ def evaluate(
     x: ArrayLike,
     control_points: ArrayLike,
     values: ArrayLike,
-    concentration: float,
+    concentration: ArrayLike,
     *,
     normalize: bool = False,
     method: str = "auto",
@@ -75,6 +75,11 @@ def evaluate(
     ``sum_k values_k exp(lambda (<x, b_k> - 1))`` where rows have length 1 exactly; with `normalize`, that sum over the
     one without values (softmax attention). The form with the chord |x - b_k| is the definition, on the rows as given.
 
+    With a concentration lambda_k for each control point the sum is ``sum_k values_k exp(-lambda_k |x - b_k|^2 / 2)``,
+    and with `normalize` the average of the values by weights proportional to
+    ``exp(lambda_k - lambda_k |x - b_k|^2 / 2)``: attention to keys ``c_k = lambda_k b_k`` of any length, of logits
+    ``<x, c_k>`` on rows of length 1. For equal lambda_k both are the functions above.
+
     Parameters
     ----------
     x : array_like, shape (m, dim+1)
@@ -83,8 +88,8 @@ def evaluate(
         The points b_k.
     values : array_like, shape (n,) or (n, p)
         One value, or one row, for each control point.
-    concentration : float
-        lambda, from 0 to 1e300.
+    concentration : float or array_like, shape (n,)
+        lambda, from 0 to 1e300, or one for each control point.
     normalize : bool, default False
         Divide by ``sum_k exp(-lambda |x - b_k|^2 / 2)``; right at every lambda, also where all of these underflow.
     method : {"auto", "dense", "truncated", "harmonic", "lowrank"}
@@ -93,6 +98,7 @@ def evaluate(
         low dimensions or clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
         in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one that a
         calibrated model of their times prefers, of those that can prove an error as small as `rtol` says.
+        Concentrations that differ leave only "dense".
     rtol : float or None, default 1e-14
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
         "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors
@@ -137,6 +143,10 @@ def evaluate(
     terms are added in blocks, and blocks with compensation for their rounding errors. Values may span all decades of
     float64: where that matters, those of different size are summed apart.
 
+    Where concentrations differ, logits ``<x, lambda_k b_k>`` have errors of some ``1e-16 lambda_k (1 + dim/24)``, each
+    of its own lambda_k alone, whatever the others are; sums without `normalize` are as accurate as for one lambda. All
+    is computed in float64.
+
     Problems that NumPy finishes in about a second are left to NumPy until compiled code is loaded: the two agree to
     rounding.
 
@@ -171,14 +181,16 @@ def evaluate(
 
 
 def evaluate_arrays(
-    points: Floats, controls: Floats, numbers: Floats, concentration: float, normalize: bool, method: str,
+    points: Floats, controls: Floats, numbers: Floats, concentration: ArrayLike, normalize: bool, method: str,
     rtol: float | None, workers: int | None, out: Floats | None, *, log: bool = False, progress: bool = False,
     explain: bool = False,
 ) -> tuple[Floats, Plan]:  # fmt: skip
     """Evaluate the sum of kernels from checked arrays and flags: the result of `evaluate`, and its plan."""
     # Step 1: check what is asked for
     check(method, rtol)
-    concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[_FLOAT64])
+    rate = _checks.concentrations(concentration, len(controls), maximum=LARGEST_CONCENTRATION[_FLOAT64])
+    if isinstance(rate, np.ndarray) and rate.min() == rate.max():
+        rate = float(rate[0])
     _checks.memory(16.0 * len(points) * (2 + numbers[0].size), "the result", "evaluate x in parts")
     workers = _checks.workers(workers)
     shape = (len(points), *numbers.shape[1:])
@@ -187,12 +199,16 @@ def evaluate_arrays(
         _checks.destination(out, shape, dtype)
 
     # Step 2: evaluate, in float64 where float32 does not reach
-    single = dtype == np.float32 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
     table = numbers.reshape(len(numbers), -1)  # (n, p)
-    problem = Problem(points, controls, concentration / 2.0, dtype if single else _FLOAT64, table, normalize)
     with _bar() if progress else nullcontext(silent) as bar:
         wish = Wish(method, rtol, workers, bar, explain)
-        answer, taken = (scaling.logarithms if log else scaling.sums)(problem, wish)
+        if isinstance(rate, np.ndarray):
+            problem = Problem(points, controls, 0.0, _FLOAT64, table, normalize)
+            answer, taken = bands.sums(problem, rate, wish, log)
+        else:
+            single = dtype == np.float32 and rate <= LARGEST_CONCENTRATION[dtype] and not log
+            problem = Problem(points, controls, rate / 2.0, dtype if single else _FLOAT64, table, normalize)
+            answer, taken = (scaling.logarithms if log else scaling.sums)(problem, wish)
 
     # Step 3: round to the result's type
     with np.errstate(over="ignore"):

@@ -21,9 +21,10 @@ _TINY, _HUGE = -100.0, 600.0
 class Partial:
     """The sums over a part of the control points, relative to ``exp(-rate shift)``.
 
-    With ``t_k = offset_k + |x - b_k|^2``: `numerators`, shape (m, p), are the sums of ``w_k exp(-rate (t_k - shift))``,
-    `denominator`, (m,), the sum without w_k, or 0 where it is not wanted; `shift`, (m,), is at most min t_k, so that no
-    term overflows, and 0 or so near min t_k that what underflows is nothing beside the rest.
+    With ``t_k = offset_k + stretch_k |x - b_k|^2``: `numerators`, shape (m, p), are the sums of
+    ``w_k exp(-rate (t_k - shift))``, `denominator`, (m,), the sum without w_k, or 0 where it is not wanted; `shift`,
+    (m,), is at most min t_k, so that no term overflows, and 0 or so near min t_k that what underflows is nothing beside
+    the rest.
     """
 
     shift: Float64

@@ -39,7 +39,8 @@ class Problem:
 
     The weights are ``values 2^-octaves``, (n, p) from (n, p) and (p,); without values they are the angles between x and
     b_k (p = 1). `normalize` says whether the sum without weights is wanted too; `lifted`, that sums are multiplied by
-    huge numbers later, so that tiny ones matter. `offset` (n,) adds to the squared distances.
+    huge numbers later, so that tiny ones matter. `stretch` (n,), 0 to 1, multiplies the squared distances, and `offset`
+    (n,), at least 0, adds to them.
     """
 
     x: Floats
@@ -51,6 +52,7 @@ class Problem:
     lifted: bool = False
     offset: Float64 | None = None
     octaves: Int32 = UNSCALED
+    stretch: Float64 | None = None
 
     @cached_property
     def dim(self) -> int:
@@ -71,7 +73,8 @@ class Problem:
     def kernel(self) -> Literal["fused", "shifted"]:
         """Kernel of the first pass: "fused" where exponents and weights allow it."""
         fits = 4.0 * self.rate <= LARGEST_EXPONENT[self.dtype.itemsize]
-        return "fused" if fits and self.values is not None and self.offset is None else "shifted"
+        plain = self.values is not None and self.offset is None and self.stretch is None
+        return "fused" if fits and plain else "shifted"
 
     @cached_property
     def work(self) -> float:
@@ -90,6 +93,15 @@ class Problem:
         """Return a part of the control points, their offsets and weights."""
         b = self.b[part]
         return b, np.zeros(len(b)) if self.offset is None else self.offset[part], self.weights(part)
+
+    def stretched(self, part: slice) -> Float64 | None:
+        """Return the factors of a part of the squared distances, None where all are 1."""
+        return None if self.stretch is None else self.stretch[part]
+
+    def among(self, members: Any, values: Floats) -> Problem:
+        """Return the problem over some of the control points, with other values."""
+        offset, stretch = (None if a is None else a[members] for a in (self.offset, self.stretch))
+        return replace(self, b=self.b[members], values=values, offset=offset, stretch=stretch)
 
     def at_rows(self, rows: Any) -> Problem:
         """Return the problem at some of the evaluation points."""

@@ -12,7 +12,7 @@ from . import plan
 from .all_pairs import LOST
 from .partial import Partial, merge
 from .plan import Plan, Wish
-from .problem import Problem, lift
+from .problem import UNSCALED, Problem, lift
 
 NO_UNDERFLOW = 300.0
 """While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
@@ -45,8 +45,7 @@ class Strand:
 
     def problem(self, whole: Problem) -> Problem:
         """Return the problem of these values alone; sums that are divided later are lifted."""
-        b = whole.b[self.members]
-        return replace(whole, b=b, values=self.table, normalize=False, lifted=whole.normalize)
+        return replace(whole.among(self.members, self.table), normalize=False, lifted=whole.normalize)
 
 
 def strands(table: Floats, rate: float) -> tuple[Floats | None, list[Strand]]:
@@ -120,17 +119,23 @@ def in_exponents(problem: Problem, column: Floats) -> tuple[Problem, float] | No
     logs = np.log(column[used].astype(np.float64))
     top = float(logs.max())
     nothing = np.broadcast_to(0.0, (len(used), 1))
-    offset = (top - logs) / problem.rate  # (n',)
-    return Problem(problem.x, problem.b[used], problem.rate, problem.dtype, nothing, offset=offset), top
+    few, offset = problem.among(used, nothing), (top - logs) / problem.rate  # (n',)
+    offset = offset if few.offset is None else offset + few.offset
+    return replace(few, normalize=True, lifted=False, octaves=UNSCALED, offset=offset), top
 
 
 def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
     """Return the sums (m, p) of the problem's values, or their quotients, and their plan."""
+    return with_denominators(problem, wish)[0::2]
+
+
+def with_denominators(problem: Problem, wish: Wish) -> tuple[Float64, Partial | None, Plan]:
+    """Return the sums (m, p), or their quotients, with the state of the denominators of these, and their plan."""
     assert problem.values is not None
     together, apart = strands(problem.values, problem.rate)
     if not apart:
         scaled, taken = _scaled(problem, wish, False)
-        return value(scaled, problem.rate, problem.normalize), taken
+        return value(scaled, problem.rate, problem.normalize), scaled.sums, taken
     answer, plans, below = np.zeros((len(problem.x), problem.p)), [], None
     # Step 1: the values that go together, and the denominators of all
     if together is not None or problem.normalize:
@@ -145,7 +150,7 @@ def sums(problem: Problem, wish: Wish) -> tuple[Float64, Plan]:
         own = value(scaled, problem.rate, False) if below is None else quotient(scaled, below, problem.rate)
         answer[:, strand.columns] += own
         plans.append(taken)
-    return answer, _joint(plans, problem.normalize)
+    return answer, below, _joint(plans, problem.normalize)
 
 
 def _scaled(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Scaled, Plan]:
@@ -201,14 +206,14 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
     sums = scaled.sums
     if normalize:
         return lift(sums.numerators / sums.denominator[:, None], scaled.octaves)
-    return _times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
+    return times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
 
 
 def quotient(scaled: Scaled, below: Partial, rate: float) -> Float64:
     """Return the sums (m, p) over the denominators of another state."""
     sums = scaled.sums
     # 4.8, values of different size: denominators relative to another control point
-    return _times_exp(sums.numerators / below.denominator[:, None], rate * (below.shift - sums.shift), scaled.octaves)
+    return times_exp(sums.numerators / below.denominator[:, None], rate * (below.shift - sums.shift), scaled.octaves)
 
 
 def underflow(problem: Problem) -> float:
@@ -233,7 +238,7 @@ def logarithm(scaled: Scaled, rate: float, normalize: bool) -> Float64:
         return np.asarray(np.log(sums.numerators) - below[:, None] + scaled.octaves * math.log(2.0))
 
 
-def _times_exp(sums: Float64, exponent: Float64, octaves: Int32) -> Float64:
+def times_exp(sums: Float64, exponent: Float64, octaves: Int32) -> Float64:
     """Return ``sums exp(exponent) 2^octaves``, (m, p) from (m, p), (m,), (p,): no factor over- or underflows alone."""
     if not exponent.any():
         return lift(sums, octaves)

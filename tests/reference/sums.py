@@ -47,3 +47,15 @@ def problem(x: Array, b: Array, values: Array, concentration: float, **options: 
     """Return the problem that `evaluate` makes of arguments."""
     table = np.asarray(values, np.float64).reshape(len(b), -1)
     return Problem(x, b, concentration / 2.0, np.result_type(x, b), table, **options)
+
+
+def exact_keyed(x: Array, b: Array, values: Array, concentrations: Array, normalize: bool = False) -> tuple[Any, Any]:
+    """Return the sum with a concentration for each control point, or the quotient, and that of absolute values."""
+    with mp.workdps(60):
+        t = [mp.fsum((mp.mpf(float(p)) - mp.mpf(float(q))) ** 2 for p, q in zip(x, row, strict=True)) for row in b]
+        logits = [mp.mpf(float(c)) * (int(normalize) - s / 2) for c, s in zip(concentrations, t, strict=True)]
+        top = max(logits) if normalize else 0
+        e = [mp.exp(a - top) for a in logits]
+        pairs = [(mp.mpf(float(v)), w) for v, w in zip(values, e, strict=True)]
+        below = mp.fsum(e) if normalize else 1
+        return mp.fsum(v * w for v, w in pairs) / below, mp.fsum(abs(v) * w for v, w in pairs) / below

@@ -155,6 +155,8 @@ add_products = _step(lambda builder, t, x, b: emit.fused(builder, x, b, t))
 """add_products(t, tile, at, b, at_b): t + x b"""
 pair_sums = _step(lambda builder, t, x, b: builder.fadd(x, b))
 """pair_sums(like, tile, at, b, at_b): x + b"""
+multiples = _step(lambda builder, t, x, b: builder.fmul(t, b))
+"""multiples(t, tile, at, b, at_b): t b"""
 
 
 @intrinsic

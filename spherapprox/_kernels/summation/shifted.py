@@ -1,7 +1,7 @@
 """Sums over control points relative to the largest exponential: right at every rate.
 
-For each evaluation point x it is the smallest t of ``t_k = offset_k + |x - b_k|^2``, and for each column r of weights
-``sum_k w_kr exp(-rate (t_k - t))``: no term overflows, and the largest exponential is 1.
+For each evaluation point x it is the smallest t of ``t_k = offset_k + stretch_k |x - b_k|^2``, and for each column r of
+weights ``sum_k w_kr exp(-rate (t_k - t))``: no term overflows, and the largest exponential is 1.
 
 A tile of points meets a block of control points in two steps: the t_k into a buffer that stays in the first cache, with
 their minimum; then the exponentials and the sums, to whose minimum those of earlier blocks are scaled.
@@ -24,13 +24,14 @@ from ..simd.registers import (
     block_zeros,
     lanes,
     load_like,
+    multiples,
     pair_sums,
     row_infinities,
     row_minima,
     row_zeros,
     smallest,
 )
-from ..simd.vectors import multiply, store, subtract
+from ..simd.vectors import add, multiply, store, subtract
 from .fused import (
     GROUP,
     VECTORS,
@@ -51,12 +52,17 @@ from .layout import BLOCK
 __all__ = ["constants", "pack", "shifted_sums", "tile_rows"]
 
 
-def pack(b: Floats, offset: Float64, w: Float64, columns: int, dtype: np.dtype[Any]) -> tuple[Floats, Floats]:
+def pack(
+    b: Floats, offset: Float64, w: Float64, columns: int, dtype: np.dtype[Any], stretch: Float64 | None = None
+) -> tuple[Floats, Floats]:
     """Copy control points (n, d) with their offsets, and weights, in the layout of `add_block`.
 
     Columns beyond those of w (n, p) are of ones, which take the place of angles too.
     """
-    return pack_points(b, offset, dtype), pack_columns(w, len(b), columns, dtype)
+    points = pack_points(b, offset, dtype)
+    if stretch is not None:
+        points = pack_points(np.column_stack([b, offset]), stretch, dtype)
+    return points, pack_columns(w, len(b), columns, dtype)
 
 
 @njit
@@ -68,6 +74,20 @@ def _distances(tile, b, first, last, buffer):
         at = k * (d + 1)
         offset = pair_sums(block_zeros(tile), tile, d * size, b, at + d * GROUP)
         t = squares(offset, tile, b, at, d)
+        store(buffer, (k - first) * size, t)
+        least = row_minima(least, t)
+    return least
+
+
+@njit
+def _stretched_distances(tile, b, first, last, buffer):
+    """Write the block's t_k into the buffer, and return the rows' minima, where squared distances have factors."""
+    size, columns, d = tile.shape[1], b.shape[1], b.shape[1] - 2
+    least = row_infinities(tile)
+    for k in range(first, last, GROUP):
+        at = k * columns
+        t = multiples(squares(block_zeros(tile), tile, b, at, d), tile, d * size, b, at + (d + 1) * GROUP)
+        t = add(t, pair_sums(block_zeros(tile), tile, d * size, b, at + d * GROUP))
         store(buffer, (k - first) * size, t)
         least = row_minima(least, t)
     return least
@@ -101,14 +121,18 @@ def add_block(tile, b, w, first, last, angles, table, state):
     """Add the sums over control points first, ..., last - 1 (at most BLOCK, a multiple of GROUP) to the state.
 
     ``tile`` (d+1, size) holds the coordinates of the evaluation points and then zeros, ``b`` (n / GROUP, d+1, GROUP)
-    those of the control points and then their offsets, ``w`` (q, n, c) the q c columns of their weights, c = 1 for one
-    or two and GROUP for more. With `angles` the first of two columns is multiplied by the angles between x and b_k.
+    those of the control points and then their offsets (and where there is one row more, factors of the squared
+    distances), ``w`` (q, n, c) the q c columns of their weights, c = 1 for one or two and GROUP for more. With `angles`
+    the first of two columns is multiplied by the angles between x and b_k.
     """
     near, buffer, total, rest = state
     size, n = tile.shape[1], w.shape[1]
     # Step 1: squared distances, and their minima with those of earlier blocks
     before = load_like(near, 0, row_zeros(tile))
-    here = _distances(tile, b, first, last, buffer)
+    if b.shape[1] > tile.shape[0]:
+        here = _stretched_distances(tile, b, first, last, buffer)
+    else:
+        here = _distances(tile, b, first, last, buffer)
     least = row_minima(before, here)
     if smallest(subtract(here, least)) >= table[MOST]:
         return  # all exponentials are 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import _checks
 from ..._threads import load
 from ..._types import Float64
 from ...harmonics.forms import tangent_frame
@@ -50,7 +51,8 @@ class Derivative(ABC):
         exponent = 1 + math.frexp(largest_half)[1] + math.frexp(math.sqrt(values.shape[1]))[1]
         unit = math.ldexp(1.0, min(exponent, 1023))
         kind = SplitDerivative if split else CoreDerivative
-        return kind(head.control_points.astype(np.float64), values / unit, head.concentration, order, unit)
+        concentration = _checks.one_concentration(head.concentration, "the proof treats")
+        return kind(head.control_points.astype(np.float64), values / unit, concentration, order, unit)
 
     @cached_property
     def columns(self) -> Float64:

@@ -12,6 +12,7 @@ import numpy as np
 from ... import special
 from ..._types import Bools, Float64, Indices
 from ...harmonics.forms import tangent_frame
+from ...summation import bands
 from ...summation.plan import Wish, evaluated
 from ...summation.problem import Problem
 from . import taylor
@@ -43,6 +44,8 @@ class HeadError:
     concentration: float
     normalize: bool
     unit: float
+    concentrations: Float64 | None = None
+    """Those of the control points where they differ; `concentration` is the largest."""
     deviation: float = 0.0
     """Largest distance of b from the true control points."""
 
@@ -53,12 +56,20 @@ class HeadError:
         # a power of 2, so that values divided by it keep their digits
         unit = math.ldexp(1.0, min(math.frexp(max(float(np.abs(values).max()), function.size))[1], 1023))
         rows = head.control_points.astype(np.float64)
-        return cls(function, rows, values / unit, head.concentration, head.family == "split", unit)
+        top, several = float(np.max(head.concentration)), None
+        if np.min(head.concentration) < top:
+            several = np.array(head.concentration)
+        return cls(function, rows, values / unit, top, head.family == "split", unit, several)
 
     @cached_property
     def terms(self) -> taylor.Terms:
         """The terms as Taylor's test takes them."""
         columns = np.ascontiguousarray(self.b.T)
+        if self.concentrations is not None:
+            keys = self.concentrations[:, None] * self.b
+            return taylor.KeyedTerms(
+                keys, columns, self.values, self.concentration, self.normalize, self.concentrations
+            )
         return taylor.Terms(self.b, columns, self.values, self.concentration, self.normalize)
 
     @cached_property
@@ -75,12 +86,17 @@ class HeadError:
     def sums(self, x: Float64) -> tuple[Float64, Float64, float]:
         """Return the head (n, p), the logarithm of its denominator (n,), 0 for core heads, and the relative error."""
         problem = Problem(x, self.b, 0.5 * self.concentration, np.dtype(np.float64), self.values, self.normalize)
-        partial, plan = evaluated(problem, Wish("auto", _RTOL, 1), True)
         # 6.5, rounding: the lengths of the centres are off by a rounding
         exponent = min(2.0 * self.concentration, 745.0)
         # 6.5, symmetry: the exponents of a quotient may all be large
         largest = 2.0 * self.concentration if self.normalize else exponent
-        error = plan.rtol + 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * largest)
+        error = 4e-16 * exponent + 4.0 * self.deviation * math.sqrt(2.0 * self.concentration * largest)
+        if self.concentrations is not None:
+            h, plan = bands.sums(problem, self.concentrations, Wish("auto", None, 1), False)
+            # 6.5, rounding: all exponents of a quotient may be large
+            return h, np.zeros(len(x)), error + 4e-16 * largest + plan.rtol + plan.atol
+        partial, plan = evaluated(problem, Wish("auto", _RTOL, 1), True)
+        error += plan.rtol
         log_scale = -0.5 * self.concentration * partial.shift
         if not self.normalize:
             return partial.numerators * np.exp(log_scale)[:, None], np.zeros(len(x)), error
@@ -98,7 +114,7 @@ class HeadError:
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room; x are points that show how large the denominator is."""
         function, (n, d) = self.function, self.b.shape
-        if function.degree is None or room <= 0.0 or self.total == 0.0:
+        if self.concentrations is not None or function.degree is None or room <= 0.0 or self.total == 0.0:
             return None
         size = (function.size + function.remainder) / self.unit
         if self.normalize:

@@ -56,7 +56,10 @@ def cut(count: int, concentration: float) -> float:
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a head: control points as rows (N, d) and as columns (d, N), and values (N, p)."""
+    """The terms of a head: control points as rows (N, d) and as columns (d, N), and values (N, p).
+
+    `origins` of their moments times `scale` are keys.
+    """
 
     rows: Float64
     columns: Float64
@@ -70,6 +73,11 @@ class Terms:
         return 0.5 * self.concentration
 
     @property
+    def scale(self) -> float:
+        """The concentration, which makes control points keys."""
+        return self.concentration
+
+    @property
     def cut(self) -> float:
         """The exponent beyond the largest term's from which on terms are left out."""
         return cut(len(self.rows), self.concentration)
@@ -80,6 +88,30 @@ class Terms:
         load("spherapprox._kernels.error.moments").local_moments(
             x, *arrays, chords, b, rows, values, self.rate, self.normalize, self.cut, *results
         )
+
+
+@dataclass(frozen=True)
+class KeyedTerms(Terms):
+    """Terms with concentrations (N,) of their own, the largest of which is `concentration`: rows are keys."""
+
+    concentrations: Float64
+
+    @property
+    def rate(self) -> float:
+        """0: no distance alone says which terms are small, so that all are near."""
+        return 0.0
+
+    @property
+    def scale(self) -> float:
+        """1: the origins are keys."""
+        return 1.0
+
+    def add_moments(self, x: Float64, chords: Float64, near: Any, arrays: Any, results: Any) -> None:
+        """Write the moments of all terms for a group of cells."""
+        load("spherapprox._kernels.error.moments").keyed_moments(
+            x, *arrays, chords, self.columns, self.rows, self.values, self.concentrations, self.normalize, self.cut,
+            *results,
+        )  # fmt: skip
 
 
 def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Float64, wanted: Float64) -> Moments:
@@ -99,12 +131,13 @@ def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Fl
     steep = np.linalg.norm(along.reshape(n, -1), axis=1)
     rest = (sag * np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1) + rests) * lift
     if not terms.normalize:
-        lost = -np.expm1(-2.0 * terms.rate * sag)  # 1 - kappa
+        pull = np.einsum("nd,nd->n", origins, x) * (terms.scale * _LIFT)
+        lost = -np.expm1(-pull * sag)  # 1 - kappa
         rest, never = rest + lost * sizes * _LIFT, np.full(n, math.inf)
         return Moments(along, steep, rest, lost, np.zeros(n), never, np.zeros(n), noise)
     # <y - c, o> for points y of the cell
     across = np.linalg.norm(np.einsum("nd,nmd->nm", origins, frames), axis=1)
     back = np.maximum(-np.einsum("nd,nd->n", origins, x), 0.0)
-    log_growth = 2.0 * terms.rate * (np.sin(np.minimum(radii, 0.5 * math.pi)) * across + sag * back)
+    log_growth = terms.scale * (np.sin(np.minimum(radii, 0.5 * math.pi)) * across + sag * back)
     log_growth = log_growth * _LIFT + np.log1p(growths * lift) + noise
     return Moments(along, steep, rest, growths * lift, log_growth, spread * _LIFT, far * lift + OMITTED, noise)

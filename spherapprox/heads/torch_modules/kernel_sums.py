@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from ..._checks import concentration_text
 from ..._types import Floats
 from .tensors import Stateful, attention_path, check, hold, in_parts, make_options
 
@@ -15,18 +16,23 @@ if TYPE_CHECKING:
 
 
 class _Rows(Stateful):
-    """Control points and values as tensors, and the concentration as a number."""
+    """Control points and values as tensors, and the concentration as a number, or a tensor of one for each of them."""
 
-    scalars = ("concentration",)
+    scalars = ("concentration", "largest_concentration")
     control_points: Any
     values: Any
+    concentration: Any
 
     def __init__(self, head: Head, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
-        options = make_options(head, dtype, device, head.concentration)
-        self.concentration = head.concentration
+        self.largest_concentration = head._largest_concentration
+        options = make_options(head, dtype, device, self.largest_concentration)
         hold(self, "control_points", self._rows(head), trainable, options)
         hold(self, "values", head.values, trainable, options)
+        if isinstance(head.concentration, np.ndarray):
+            hold(self, "concentration", head.concentration, trainable, options)
+        else:
+            self.concentration = head.concentration
 
     def _rows(self, head: Any) -> Floats:
         """Return the control points."""
@@ -60,7 +66,13 @@ class _Rows(Stateful):
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""
         n, columns = self.control_points.shape
-        return f"n={n}, dim={columns - 1}, concentration={self.concentration:g}"
+        held = self.concentration.detach().cpu().numpy() if self._several else self.concentration
+        return f"n={n}, dim={columns - 1}, concentration={concentration_text(held)}"
+
+    @property
+    def _several(self) -> bool:
+        """Tell whether each control point has a concentration of its own."""
+        return isinstance(self.concentration, torch.Tensor)
 
 
 class SplitAttention(_Rows):
@@ -80,7 +92,8 @@ class SplitAttention(_Rows):
     Notes
     -----
     Queries are the points, keys the control points, brought to unit length if they have it to less than float64's
-    rounding, and the scale is the concentration: on unit rows that is the head's softmax. Its logits
+    rounding, and the scale is the concentration; control points with concentrations of their own, a tensor of the
+    module, are multiplied by these, and the scale is 1. On unit rows that is the head's softmax. Its logits
     ``concentration <x, b_k>`` have roundings that chords have not: in float64 the module is ``head(x)`` to 1e-12
     for concentrations to 1e3 and 1e-15 times the concentration beyond, relative to the largest of the |values|, if
     rows have unit length to rounding; in float32 to 5e-7 (1 + concentration). Rows of x must have unit length to 1e-3
@@ -110,10 +123,11 @@ class SplitAttention(_Rows):
 
     def _evaluate(self, rows: Any) -> Any:
         values = self.values if self.values.ndim == 2 else self.values[:, None]
-        query, key, value = rows[None, None], self.control_points[None, None], values[None, None]
-        with attention_path(self.concentration, query, key, value):
+        keys = self.control_points * self.concentration[:, None] if self._several else self.control_points
+        query, key, value = rows[None, None], keys[None, None], values[None, None]
+        with attention_path(self.largest_concentration, query, key, value):
             attention = torch.nn.functional.scaled_dot_product_attention
-            return attention(query, key, value, scale=self.concentration)[0, 0]
+            return attention(query, key, value, scale=1.0 if self._several else self.concentration)[0, 0]
 
 
 class ExponentialSum(_Rows):
@@ -132,7 +146,7 @@ class ExponentialSum(_Rows):
 
     Notes
     -----
-    It is ``sum_k values_k exp(-concentration |x - b_k|^2 / 2)``, by chords as in ``head(x)``: relative to the sum of
+    It is ``sum_k values_k exp(-concentration_k |x - b_k|^2 / 2)``, by chords as in ``head(x)``: relative to the sum of
     the |terms| the two agree, where some control point is near, to 1e-14 in float64 and 5e-6 in float32. The gradient
     can be taken once, not twice.
 

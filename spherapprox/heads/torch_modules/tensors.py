@@ -33,12 +33,14 @@ class Stateful(torch.nn.Module):
 
     def get_extra_state(self) -> dict[str, Any]:
         """Return the scalars of the state_dict, which are no tensors."""
-        return {name: getattr(self, name) for name in self.scalars}
+        found = {name: getattr(self, name) for name in self.scalars}
+        return {name: value for name, value in found.items() if not isinstance(value, torch.Tensor)}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Restore the scalars of `get_extra_state`."""
         for name in self.scalars:
-            setattr(self, name, state[name])
+            if not isinstance(getattr(self, name), torch.Tensor):
+                setattr(self, name, state[name])
 
 
 def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:

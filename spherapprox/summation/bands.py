@@ -1,0 +1,111 @@
+"""Sums whose control points have concentrations of their own; quotients, by bands of concentrations of about one size.
+
+A plain sum is one problem: its exponents ``lambda_k |x - b_k|^2 / 2`` keep their digits at any lambda_k. The logits
+``lambda_k - lambda_k |x - b_k|^2 / 2`` of a quotient are relative to a largest lambda; those of small lambda_k would
+lose theirs beside a huge one, so that each band is a quotient by itself, and the bands are averaged by their masses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._types import Bools, Float64, Floats
+from . import scaling
+from .partial import Partial
+from .plan import Plan, Wish
+from .problem import UNSCALED, Problem
+
+SMALL, OCTAVES = 64.0, 2
+"""Concentrations up to the first are in one band; beyond, a band is so many octaves wide."""
+_REASON = "the control points have concentrations of their own"
+_NEGLIGIBLE = 2200.0
+"""What a logarithm of a mass may be below the whole one's to matter beside values of any size."""
+_DENSE = "dense"
+
+
+@dataclass(frozen=True)
+class _Band:
+    """The problem over the control points of a band, whose largest concentration is `top`: its logits are below."""
+
+    problem: Problem
+    top: float
+
+
+def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tuple[Float64, Plan]:
+    """Return the sums (m, p) or the quotients of a problem, or their logarithms, for concentrations (n,); their plan.
+
+    The problem's own rate does not matter.
+    """
+    if wish.method not in ("auto", _DENSE):
+        raise ValueError(
+            f"'method' {wish.method!r} cannot be used here: {_REASON}, {concentrations.min():g} to "
+            f'{concentrations.max():g}; method="auto" takes one that can'
+        )
+    wish = replace(wish, method=_DENSE)
+    if not problem.normalize:
+        whole = _band(problem, concentrations, np.full(len(concentrations), True)).problem
+        answer, taken = (scaling.logarithms if log else scaling.sums)(whole, wish)
+        return answer, replace(taken, reason=_REASON)
+    octaves = np.frexp(np.maximum(concentrations / SMALL, 0.5))[1] // OCTAVES  # (n,)
+    members = [octaves == octave for octave in np.unique(octaves)]
+    bands = [_band(problem, concentrations, some) for some in members]
+    return (_logarithms if log else _quotients)(bands, wish)
+
+
+def _band(problem: Problem, concentrations: Float64, members: Bools) -> _Band:
+    """Return the band of some control points, its exponents relative to its largest concentration."""
+    assert problem.values is not None
+    some, part = concentrations[members], problem.among(members, problem.values[members])
+    top = float(some.max())
+    if top == float(some.min()):
+        return _Band(replace(part, rate=top / 2.0), top)
+    # 4.8, concentrations of their own
+    offset = 2.0 * ((top - some) / top) if problem.normalize else None
+    return _Band(replace(part, rate=top / 2.0, stretch=some / top, offset=offset), top)
+
+
+def _quotients(bands: list[_Band], wish: Wish) -> tuple[Float64, Plan]:
+    """Return the averages (m, p) of all bands by their masses, and their plan."""
+    found = [scaling.with_denominators(band.problem, wish) for band in bands]
+    plans = [taken for _, _, taken in found]
+    if len(bands) == 1:
+        return found[0][0], replace(plans[0], reason=_REASON)
+    masses = np.stack([_mass(band, state) for band, (_, state, _) in zip(bands, found, strict=True)])  # (bands, m)
+    total = np.logaddexp.reduce(masses, axis=0)
+    answer = np.zeros_like(found[0][0])
+    for mass, (own, _, _) in zip(masses, found, strict=True):
+        answer += scaling.times_exp(own, mass - total, UNSCALED)
+    return answer, _joint(bands, plans, masses - total)
+
+
+def _mass(band: _Band, state: Partial | None) -> Float64:
+    """Return the logarithms (m,) of a band's denominators, of exponentials of logits."""
+    assert state is not None
+    return np.asarray(np.log(state.denominator) - band.problem.rate * state.shift + band.top)
+
+
+def _logarithms(bands: list[_Band], wish: Wish) -> tuple[Float64, Plan]:
+    """Return the logarithms (m, p) of the quotients over all bands, and their plan."""
+    logs, plans = [], []
+    for band in bands:
+        values = band.problem.values
+        assert values is not None
+        both: Floats = np.concatenate([values, np.ones((len(values), 1), values.dtype)], axis=1)
+        found, taken = scaling.logarithms(replace(band.problem, values=both, normalize=False), wish)
+        logs.append(found + (band.top if len(bands) > 1 else 0.0))
+        plans.append(taken)
+    total = np.logaddexp.reduce(logs, axis=0)  # (m, p+1)
+    taken = _joint(bands, plans, np.stack(logs)[:, :, -1] - total[:, -1])
+    return total[:, :-1] - total[:, -1:], taken
+
+
+def _joint(bands: list[_Band], plans: list[Plan], shares: Float64) -> Plan:
+    """Return the plan of all bands, from the logarithms (bands, m) of their shares in the mass."""
+    matter = (shares > -_NEGLIGIBLE).any(axis=1)  # (bands,)
+    # 4.8, concentrations of their own: the quotients, the masses and their sum
+    tops, errors = np.array([band.top for band in bands]), np.array([taken.rtol for taken in plans])
+    worst = 3.0 * float((errors + 2.0**-53 * (8.0 * tops + 2.0 * _NEGLIGIBLE))[matter].max())
+    reason = _REASON + (f", of {len(bands)} sizes" if len(bands) > 1 else "")
+    return replace(plans[0], reason=reason, rtol=worst, atol=sum(taken.atol for taken in plans))

@@ -1,0 +1,144 @@
+"""Sums and quotients with a concentration for each control point."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sums import exact_keyed, sphere
+
+from spherapprox import evaluate
+from spherapprox.summation import all_pairs, dense, plan
+
+property_test = settings(derandomize=True, deadline=None, max_examples=40)
+KINDS = {
+    "ordinary": lambda rng, n: rng.uniform(2.0, 9.3, n),
+    "large": lambda rng, n: 10.0 ** rng.uniform(0, 4, n),
+    "huge": lambda rng, n: 10.0 ** rng.uniform(0, 12, n),
+    "tiny": lambda rng, n: 10.0 ** rng.uniform(-300, -1, n),
+    "mixed": lambda rng, n: rng.choice([0.0, 1e-5, 1.0, 30.0, 1e3, 1e8, 1e300], n),
+}
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def path(request, monkeypatch):
+    monkeypatch.setattr(plan, "CHEAP", np.inf)
+    monkeypatch.setattr(all_pairs, "ready", set())
+    monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0 if request.param == "numba" else np.inf)
+    return request.param
+
+
+def share_of_bound(x, b, values, concentrations, normalize, path=None):
+    """The largest error over its bound: of the sums, and of the logarithms of those of absolute values."""
+    got, made = evaluate(x, b, values, concentrations, normalize=normalize, explain=True)
+    logs, of_logs = evaluate(x, b, abs(values), concentrations, normalize=normalize, log=True, explain=True)
+    assert path in (None, made.path)
+    worst = 0.0
+    for row, h, log in zip(x, got, logs, strict=True):
+        wanted, scale = exact_keyed(row, b, values, concentrations, normalize)
+        left = max(mp.mpf(0), abs(wanted - mp.mpf(float(h))) - mp.mpf(made.atol) - mp.mpf(5e-324))
+        off = abs(mp.log(scale) - mp.mpf(float(log)))
+        worst = max(worst, float(left / (made.rtol * scale)), float(off / of_logs.rtol))
+    return worst
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_are_within_their_bound(path, kind, normalize):
+    rng = np.random.default_rng(0)
+    for d in (2, 3, 13):
+        b = sphere(30, d - 1, rng)
+        x = np.concatenate([sphere(3, d - 1, rng), b[:2]])
+        for values in (rng.standard_normal(30), 10.0 ** rng.uniform(-300, 300, 30) * rng.choice([-1, 1], 30)):
+            assert share_of_bound(x, b, values, KINDS[kind](rng, 30), normalize, path) <= 1.0
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("kind", ["ordinary", "large", "tiny"])
+def test_sums_keep_their_digits(path, kind, normalize):
+    rng = np.random.default_rng(1)
+    concentrations, b = KINDS[kind](rng, 60), sphere(60, 2, rng)
+    x, values = b[:6], rng.random(60) + 0.1
+    got = evaluate(x, b, values, concentrations, normalize=normalize)
+    wanted = [float(exact_keyed(row, b, values, concentrations, normalize)[0]) for row in x]
+    np.testing.assert_allclose(got, wanted, rtol=1e-12 if kind == "large" else 2e-15)
+
+
+def test_a_huge_key_far_off_takes_no_digits_of_the_others(path):
+    """Opposite to keys of 1e300 and 1e8 those of moderate length share the weight as if alone."""
+    rng = np.random.default_rng(2)
+    b = np.concatenate([[[0.0, 0.0, 1.0], [0.0, 0.6, 0.8]], sphere(20, 2, rng)])
+    concentrations, values = np.concatenate([[1e300, 1e8], rng.uniform(0, 9, 20)]), rng.random(22)
+    x = np.array([[0.0, 0.0, -1.0], [0.0, -0.6, -0.8]])
+    for log in (False, True):
+        got = evaluate(x, b, values, concentrations, normalize=True, log=log)
+        alone = evaluate(x, b[2:], values[2:], concentrations[2:], normalize=True, log=log)
+        np.testing.assert_allclose(got, alone, rtol=1e-15)
+    assert share_of_bound(x, b, values, concentrations, True) <= 1.0
+    np.testing.assert_array_equal(evaluate(b[:1], b, values, concentrations, normalize=True), values[:1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("concentration", [0.0, 3.0, 1e5, 1e30])
+def test_equal_concentrations_are_one(dtype, concentration):
+    x, b = sphere(20, 2, 3).astype(dtype), sphere(50, 2, 4).astype(dtype)
+    values = np.random.default_rng(5).random((50, 2)).astype(dtype)
+    for options in ({}, {"normalize": True}, {"log": True}):
+        got = evaluate(x, b, values, np.full(50, concentration), **options)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, evaluate(x, b, values, concentration, **options))
+
+
+def test_bands_meet_where_neighbouring_keys_do(path):
+    """Nearly equal concentrations on both sides of a band's end give nearly the function of one."""
+    x, b = sphere(30, 2, 6), sphere(80, 2, 7)
+    values = np.random.default_rng(8).standard_normal(80)
+    near = np.where(np.arange(80) % 2, np.nextafter(128.0, 0.0), 128.0)
+    for normalize in (False, True):
+        one = evaluate(x, b, values, 128.0, normalize=normalize)
+        np.testing.assert_allclose(evaluate(x, b, values, near, normalize=normalize), one, atol=2e-13)
+
+
+@property_test
+@given(seed=st.integers(0, 999), dim=st.integers(1, 4), top=st.floats(-5, 6), normalize=st.booleans())
+def test_linear_in_values_and_blind_to_order(seed, dim, top, normalize):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 30))
+    x, b, c = sphere(5, dim, rng), sphere(n, dim, rng), 10.0 ** (top * rng.random(n))
+    one, two, order = rng.standard_normal(n), rng.standard_normal(n), rng.permutation(n)
+    scale = evaluate(x, b, 2.0 * abs(one) + abs(two), c, normalize=normalize)
+    whole = evaluate(x, b, 2.0 * one + two, c, normalize=normalize)
+    parts = 2.0 * evaluate(x, b, one, c, normalize=normalize) + evaluate(x, b, two, c, normalize=normalize)
+    shuffled = evaluate(x, b[order], (2.0 * one + two)[order], c[order], normalize=normalize)
+    limit = 1e-14 * (1.0 + c.max()) * (scale + 1e-300)
+    assert (abs(whole - parts) <= limit).all()
+    assert (abs(whole - shuffled) <= limit).all()
+
+
+def test_workers_change_no_bit_and_single_precision_is_returned(path):
+    rng = np.random.default_rng(9)
+    x, b, c = sphere(300, 2, rng), sphere(500, 2, rng), 10.0 ** rng.uniform(0, 4, 500)
+    values = rng.standard_normal((500, 3))
+    for options in ({}, {"normalize": True}):
+        one, two = (evaluate(x, b, values, c, workers=k, **options) for k in (1, 2))
+        np.testing.assert_array_equal(one, two)
+        single = evaluate(*(a.astype(np.float32) for a in (x, b, values)), c, **options)
+        wide = evaluate(*(a.astype(np.float32).astype(float) for a in (x, b, values)), c, **options)
+        assert single.dtype == np.float32
+        np.testing.assert_array_equal(single, wide.astype(np.float32))
+
+
+def test_refusals_name_the_concentration():
+    b = np.eye(3)
+    for value, match in (
+        ([1.0, 2.0], r"'concentration' must have shape \(3,\), one for each of the control points"),
+        ([1.0, -2.0, 3.0], "'concentration' must be at least 0"),
+        ([1.0, np.nan, 3.0], "'concentration' must be finite, got nan"),
+        ([1.0, 1e301, 3.0], "'concentration' must be at least 0 and at most 1e.300, got 1e.301"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            evaluate(b, b, [1.0, 2.0, 3.0], value)
+    for method in ("truncated", "harmonic", "lowrank"):
+        with pytest.raises(ValueError, match=f"'method' '{method}' cannot be used here: the control points have conc"):
+            evaluate(b, b, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], method=method)
+    assert evaluate(b, b, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], method="dense", rtol=None).shape == (3,)

@@ -1,7 +1,8 @@
 """Theorems on approximation by attention heads on the sphere, stated as numbers, and achieved errors held against them.
 
-`study` measures heads with a growing prefix on one target and holds them against all of this; `rungs` and `makers` are
-the tables and figures of the ladder and of control points. Names are loaded when they are first used (PEP 562).
+`study` measures heads with a growing prefix on one target and holds them against all of this; `rungs`, `makers` and
+`shortest` are the tables and figures of the ladder, of control points and of searches for the fewest tokens. Names are
+loaded when they are first used (PEP 562).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import makers, rungs, study
+    from . import makers, rungs, shortest, study
     from . import plot as plot
     from ._bound import Bound, Hypothesis, HypothesisError
     from ._check import Check
@@ -43,7 +44,7 @@ _HOME = {
     }.items()
     for name in names
 }
-_MODULES = ("makers", "plot", "rungs", "study")
+_MODULES = ("makers", "plot", "rungs", "shortest", "study")
 
 __all__ = [
     "Bound",
@@ -66,6 +67,7 @@ __all__ = [
     "ragozin_constant",
     "rungs",
     "second_order_bound",
+    "shortest",
     "study",
     "tokens_within",
     "validate",

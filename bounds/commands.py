@@ -1,4 +1,4 @@
-"""The commands of `spherapprox`: studies, validations, the ladder, a comparison of control points, a warm-up."""
+"""The commands of `spherapprox`: studies, validations, searches, the ladder, a comparison of points, a warm-up."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typing import Any
 from spherapprox import __version__, show_config, warmup
 from spherapprox.target import Target
 
-from . import makers, rungs
+from . import makers, rungs, shortest
 from . import study as studies
 from ._files import earlier
 from ._options import add_output, add_target, chosen_target, count, show
+from ._shortest_command import add_shortest, searched
 from ._validate_command import STATUS, add_validate, validated
 from .api import ladder, prefix_length
 from .verdicts import FILES as VALIDATION
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_bounds(commands.add_parser("bounds", help="print every theorem's concentration and prefix length"))
     _add_points(commands.add_parser("points", help="compare makers of control points by their covering radius"))
     add_validate(commands.add_parser("validate", help="prove a head's error, and hold it against every theorem"))
+    add_shortest(commands.add_parser("shortest", help="search for the fewest tokens within eps of one target"))
     warm = commands.add_parser("warmup", help="compile every kernel now, so that no later call waits for it")
     warm.add_argument("--workers", type=int, help="processes (default: as many as there are cores)")
     warm.add_argument("-q", "--quiet", action="store_true", help="no progress bar, no report")
@@ -185,6 +187,7 @@ _COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int | None], Mapping[s
     "bounds": (_bounds, rungs.FILES),
     "points": (_points, makers.FILES),
     "validate": (validated, VALIDATION),
+    "shortest": (searched, shortest.FILES),
     "warmup": (_warmup, {}),
 }
 

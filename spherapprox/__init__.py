@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
+    from .shortest import ShortestHead, shortest_head
     from .summation import evaluate
     from .target import Target
     from .vmf import VonMisesFisher
@@ -36,6 +37,8 @@ _HOME = {
     "sup_error": "error",
     "worst_case_error": "error",
     "load": "io",
+    "ShortestHead": "shortest",
+    "shortest_head": "shortest",
     "show_config": "config",
     "warmup": "_warmup",
 } | dict.fromkeys(heads.__all__, "heads")
@@ -45,12 +48,14 @@ __all__ = [
     "EqualMeasurePartition",
     "ErrorInterval",
     "PointSet",
+    "ShortestHead",
     "Target",
     "VonMisesFisher",
     "evaluate",
     "harmonics",
     "load",
     "points",
+    "shortest_head",
     "show_config",
     "special",
     "sphere",

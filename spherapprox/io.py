@@ -1,4 +1,4 @@
-"""Load heads, partitions, point sets and searches for the shortest head from the files that their `save` methods write."""
+"""Load heads, partitions, point sets and searches for a shortest head from what their `save` methods wrote."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""The figures: of studies, of the ladder, of partitions and of control points."""
+"""The figures: of studies, of searches, of the ladder, of partitions and of control points."""
 
 from .coefficients import Curve, coefficients_figure
 from .errors import error_figure, error_grid, slope
 from .ladder import concentration_figure, ladder_figure
 from .maps import maps_figure
 from .points import covering_figure, partition_figure
+from .shortest import control_points_figure, shortest_figure
 from .style import write
 from .validation import error_figure_of, validation_figure
 
@@ -12,6 +13,7 @@ __all__ = [
     "Curve",
     "coefficients_figure",
     "concentration_figure",
+    "control_points_figure",
     "covering_figure",
     "error_figure",
     "error_figure_of",
@@ -19,6 +21,7 @@ __all__ = [
     "ladder_figure",
     "maps_figure",
     "partition_figure",
+    "shortest_figure",
     "slope",
     "validation_figure",
     "write",

@@ -18,14 +18,12 @@ from ..coefficients.task import sample
 from ..points import nodes
 from ..points.pointset import Points
 from . import fitting
-from .kernel_sum import KernelSum
+from .shortening import Shortening
 
 
-class Head(KernelSum):
+class Head(Shortening):
     """A head of some family: approximate a target by values at control points."""
 
-    family: ClassVar[str]
-    """The class of functions that rules for values and theorems treat: "core" sums, "split" quotients of sums."""
     _values: ClassVar[Callable[..., Floats]]
     """The rules for the values of the family."""
 

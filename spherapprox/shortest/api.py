@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -131,8 +132,7 @@ def shortest_head(
 
     Examples
     --------
-    >>> from spherapprox import targets
-    >>> from spherapprox.shortest import shortest_head
+    >>> from spherapprox import shortest_head, targets
     >>> found = shortest_head(targets.geomagnetic_field(2025.0), 0.1, relative=True)
     >>> found.n, found.reached  # a Riemann head of 100 tokens errs by 7 % of the largest value
     (5, True)
@@ -189,9 +189,7 @@ def _table(target: Target, x: Float64) -> Float64:
 def _earlier(start: Any, family: type[Head], dim: int, outputs: int) -> ShortestHead:
     """Return the search that is to go on, from itself or its file."""
     if not isinstance(start, ShortestHead):
-        from ..io import load
-
-        start = load(_checks.path(start))
+        start = import_module("spherapprox.io").load(start)  # which is built on this
     found = _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
     if type(found.head) is not family or found.head.dim != dim or (found.head.n_outputs or 1) != outputs:
         raise ValueError(

@@ -15,6 +15,9 @@ from ..error import ErrorInterval, sup_error
 from ..heads.head import Head
 from ..target import Target
 
+_SLACK, _LEAST_SLACK = 0.05, 1e-3
+"""Proven upper ends over the largest errors found, less 1: more is not worth less time, and less takes long."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rung(Savable):
@@ -45,8 +48,7 @@ class Rung(Savable):
 
     Examples
     --------
-    >>> from spherapprox import targets
-    >>> from spherapprox.shortest import shortest_head
+    >>> from spherapprox import shortest_head, targets
     >>> row = shortest_head(targets.bump(2), 1e-6, "core").history[-1]
     >>> row.n, row.numbers, row.lower < 1e-6
     (1, 4, True)
@@ -120,8 +122,7 @@ class ShortestHead(Savable):
 
     Examples
     --------
-    >>> from spherapprox import targets
-    >>> from spherapprox.shortest import shortest_head
+    >>> from spherapprox import shortest_head, targets
     >>> found = shortest_head(targets.bump(2), 1e-6, "core")
     >>> found.n, found.reached, found.head
     (1, True, CoreHead(n=1, dim=2, concentration=10))
@@ -190,8 +191,7 @@ class ShortestHead(Savable):
 
         Examples
         --------
-        >>> from spherapprox import targets
-        >>> from spherapprox.shortest import shortest_head
+        >>> from spherapprox import shortest_head, targets
         >>> found = shortest_head(targets.zonal_harmonic(2, 2), 0.1, "core")
         >>> shorter = found.pick(found.history[0].n)
         >>> shorter.n, shorter.reached
@@ -205,8 +205,9 @@ class ShortestHead(Savable):
         if target is None:
             return replace(self, n=n)
         target = _checks.instance(target, "target", Target, remedy="Target(function, dim) makes one")
-        error = sup_error(next(row.head for row in self.history if row.n == n), target, certified=certified)
-        return replace(self, n=n).with_error(error)
+        picked = replace(self, n=n)
+        slack = min(max(self.eps / max(picked.row.lower, 1e-300) - 1.0, _LEAST_SLACK), _SLACK)  # enough to prove eps
+        return picked.with_error(sup_error(picked.head, target, certified=certified, slack=slack))
 
     def with_error(self, error: ErrorInterval) -> ShortestHead:
         """Return the result with another sup error of the head that is picked."""
@@ -224,8 +225,7 @@ class ShortestHead(Savable):
 
         Examples
         --------
-        >>> from spherapprox import targets
-        >>> from spherapprox.shortest import shortest_head
+        >>> from spherapprox import shortest_head, targets
         >>> print(shortest_head(targets.bump(2), 1e-6, "core").table().splitlines()[0].split())
         ['N', 'error', 'rms', 'numbers', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's']
         """

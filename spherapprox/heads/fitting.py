@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -80,8 +82,8 @@ def fit(
     size = float(np.abs(values).max()) or 1.0  # squares of y neither overflow nor underflow
     table = values.reshape(len(values), -1).astype(np.float64) / size
     dtype, unit = np.result_type(rows, values), float(np.ldexp(1.0, np.frexp(masses.max())[1] - 1))
-    merged = _merged(rows.astype(np.float64), table, masses / unit)
-    data = _Data(*merged, normalize, None if regularization is None else regularization / unit, dtype)
+    distinct = merged(rows.astype(np.float64), table, masses / unit)
+    data = _Data(*distinct, normalize, None if regularization is None else regularization / unit, dtype)
     # Step 3: fit, and scale back
     result = _fitted(data, n, concentration, generator)
     fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
@@ -89,7 +91,15 @@ def fit(
     return Fit(result.control_points.astype(dtype), fitted, result.concentration, unit * result.regularization, error)
 
 
-def _merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float64, float]:
+def fitter(points: str) -> Callable[..., Fit]:
+    """Return the function that fits recipes with control points that stay or move."""
+    if _checks.choice(points, "points", ("fixed", "free")) == "fixed":
+        return fit
+    free: Callable[..., Fit] = import_module("spherapprox.shortest.data").fit  # which is built on heads
+    return free
+
+
+def merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float64, float]:
     """Return distinct rows, the means of y over equal ones, the sums of their weights, and y's spread about the means.
 
     Rows of weight 0 are dropped. Least squares are the same but for that spread; leaving out one of the rows in

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._types import Float64
-from .fitting import DEFAULT_POINTS, fit
+from .fitting import DEFAULT_POINTS, fitter
 from .registry import FAMILIES
 
 with _checks.needs("scikit-learn 1.6 or newer", "HeadRegressor", "learn"):
@@ -38,6 +38,8 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     regularization : float, optional
         Of the least squares, above 0; of a core head it is the alpha of kernel ridge regression. None: by
         cross-validation.
+    points : {"fixed", "free"}, default "fixed"
+        Whether control points stay where k-means puts them, or move to where they lower the error: fewer do then.
     embedding : {"stereographic", "normalize"}, default "stereographic"
         How rows of d features become points of a sphere. "stereographic": less their mean, over the root of their mean
         squared length, then through the inverse stereographic map to S^d: different rows stay different, small figures
@@ -56,6 +58,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         What was given, or chosen.
     loo_error_ : float
         Root of the mean squared leave-one-out error in cross-validation, summed over outputs; inf where it is unknown.
+        For free points, of the error at a fifth of the rows, left out of the fit that chose the regularisation.
     center_ : ndarray, shape (n_features_in_,)
         What is taken off rows before the stereographic map.
     scale_ : float
@@ -87,6 +90,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         n_control_points: int | None = None,
         concentration: float | None = None,
         regularization: float | None = None,
+        points: str = "fixed",
         embedding: str = "stereographic",
         random_state: Any = None,
     ) -> None:
@@ -94,6 +98,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.n_control_points = n_control_points
         self.concentration = concentration
         self.regularization = regularization
+        self.points = points
         self.embedding = embedding
         self.random_state = random_state
 
@@ -138,7 +143,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.center_, self.scale_ = _center_and_scale(features, weights)
         rows = self._embed(features)  # (n_samples, dim+1)
         # Step 3: fit a head to the points
-        chosen = fit(
+        chosen = fitter(self.points)(
             rows,
             outputs,
             n=min(n, len(rows)),

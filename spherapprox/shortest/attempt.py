@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._types import Float64
+from .descent import least_squares
 from .polish import polished
-from .projection import Stop, fitted
+from .projection import Stop
 from .sup import Judge, minimax
 from .tokens import Tokens
 
@@ -65,7 +66,7 @@ class Found:
 
 def attempt(name: str, start: Tokens, judge: Judge, wanted: Wanted, stop: Stop) -> Found:
     """Fit tokens from a start."""
-    tokens, ridge = tamed(fitted(start, judge.fit, wanted.ridge, STEPS, stop=stop), judge, wanted.ridge, stop)
+    tokens, ridge = tamed(least_squares(start, judge.fit, wanted.ridge, STEPS, stop=stop), judge, wanted.ridge, stop)
     return improved(Found(tokens, ridge, judge(tokens, ridge), name), judge, wanted, _PROMISING, stop)
 
 
@@ -86,7 +87,7 @@ def tamed(tokens: Tokens, judge: Judge, ridge: float, stop: Stop) -> tuple[Token
         best = None
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            tried = fitted(tokens, judge.fit, 10.0**middle, STEPS, stop=stop)
+            tried = least_squares(tokens, judge.fit, 10.0**middle, STEPS, stop=stop)
             if np.abs(tried.values).max() <= judge.value_bound:
                 best, high = (tried, 10.0**middle), middle
             else:
@@ -96,6 +97,6 @@ def tamed(tokens: Tokens, judge: Judge, ridge: float, stop: Stop) -> tuple[Token
         return tokens, ridge
     tried, found = tokens, [(judge(tokens, ridge), tokens, ridge)]
     for larger in _RIDGES[ridge < _RIDGES]:
-        tried = fitted(tried, judge.fit, float(larger), STEPS, stop=stop)
+        tried = least_squares(tried, judge.fit, float(larger), STEPS, stop=stop)
         found.append((judge(tried, float(larger)), tried, float(larger)))
     return min(found, key=lambda trial: trial[0])[1:]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 
-from .._types import Float64
+from .._types import Float64, Indices
 from .tokens import Tokens
 
 _DROPPED = 1e-13
@@ -49,6 +49,10 @@ class Samples:
         """Return samples with more points, of weight 1."""
         return Samples(*(np.concatenate(pair) for pair in ((self.x, x), (self.y, y), (self.weights, np.ones(len(x))))))
 
+    def some(self, rows: Indices) -> Samples:
+        """Return some of the samples."""
+        return Samples(self.x[rows], self.y[rows], self.weights[rows])
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -83,6 +87,20 @@ def solved(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
     else:
         values = scipy.linalg.solve_triangular(triangle, basis.T @ wanted, check_finite=False)
     return Solution(replace(tokens, values=values), weights, basis, wanted - matrix @ values)
+
+
+def gradient(found: Solution, samples: Samples) -> Float64:
+    """Return minus half the derivative of the squares along the keys as vectors, (N, d)."""
+    roots, residuals, tokens = samples.roots[:, None], found.residuals[: len(samples.x)], found.tokens
+    factors = residuals @ tokens.values.T  # (n, N)
+    if tokens.normalize:
+        factors -= (found.weights * factors).sum(axis=1, keepdims=True)
+    factors *= roots * found.weights
+    slope = factors.T @ samples.x
+    if not tokens.normalize:
+        lengths = tokens.lengths[:, None]
+        slope -= factors.sum(axis=0)[:, None] * tokens.keys / np.where(lengths > 0.0, lengths, 1.0)
+    return np.asarray(slope)
 
 
 def normal_equations(found: Solution, samples: Samples) -> tuple[Float64, Float64]:

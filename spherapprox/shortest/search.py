@@ -16,9 +16,10 @@ from .._threads import in_order
 from .._types import Float64
 from ..error.search import local_maxima, sample
 from .attempt import STEPS, Found, Wanted, attempt, improved
+from .descent import least_squares
 from .fixed import constant, families, fitted_values, kernel
 from .growth import equal_measure, inserted, pruned
-from .projection import Samples, fitted
+from .projection import Samples
 from .sup import Judge, minimax
 from .tokens import Tokens
 
@@ -174,7 +175,7 @@ class Search:
             x = x[peaks > wanted.eps]
             self.join(x)
             judge = judge.joined(x, wanted.function(x))
-            tokens = fitted(found.tokens, judge.fit, found.ridge, STEPS)
+            tokens = least_squares(found.tokens, judge.fit, found.ridge, STEPS)
             tokens, error = minimax(tokens, judge, found.ridge)
             found = replace(found, tokens=tokens, error=error)
             if error > wanted.eps:

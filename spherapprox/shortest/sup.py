@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._types import Float64
-from .projection import Samples, Stop, fitted, never, solved
+from .descent import least_squares
+from .projection import Samples, Stop, never, solved
 from .rounding import rounded
 from .tokens import Tokens
 
@@ -72,7 +73,10 @@ def minimax(
         size = errors(tokens, samples)
         weights = samples.weights * (size / max(float(size.max()), 1e-300) + _LEAST)
         samples = replace(samples, weights=weights / weights.mean())
-        tokens = fitted(tokens, samples, ridge, STEPS, stop=stop) if moving else solved(tokens, samples, ridge).tokens
+        if moving:
+            tokens = least_squares(tokens, samples, ridge, STEPS, stop=stop)
+        else:
+            tokens = solved(tokens, samples, ridge).tokens
         error = judge(tokens, ridge)
         if error < least:
             best, least = tokens, error

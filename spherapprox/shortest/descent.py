@@ -1,0 +1,79 @@
+"""Variable projection by L-BFGS, for so many parameters that Levenberg and Marquardt's equations take long."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+from scipy.optimize import minimize
+
+from .._types import Float64
+from .projection import Samples, Solution, Stop, fitted, gradient, never, solved
+from .tokens import Tokens
+
+_FACTOR = 10
+"""Steps that stand for one of Levenberg and Marquardt's."""
+_OPERATIONS = 5e9
+"""Operations up to which a step of Levenberg and Marquardt is worth its time: it takes far fewer of them."""
+
+
+class _Stopped(Exception):
+    """A fit is no longer wanted."""
+
+
+def least_squares(tokens: Tokens, samples: Samples, ridge: float, steps: int, *, stop: Stop = never) -> Tokens:
+    """Return tokens whose keys and values are a local minimum of the weighted squares, or near one."""
+    operations = float(len(samples.x)) * tokens.parameters**2 * samples.y.shape[1]
+    method = fitted if operations <= _OPERATIONS else descended
+    return method(tokens, samples, ridge, steps, stop=stop)
+
+
+def descended(tokens: Tokens, samples: Samples, ridge: float, steps: int, *, stop: Stop = never) -> Tokens:
+    """Return tokens of less weighted squares, by L-BFGS over keys."""
+    begin = solved(tokens, samples, ridge)
+    if begin.square == 0.0:
+        return begin.tokens
+    best = [begin]
+
+    def value(parameters: Float64) -> tuple[float, Float64]:
+        found = solved(_tokens(parameters, tokens), samples, ridge)
+        if found.square < best[0].square:
+            best[0] = found
+        if stop():
+            raise _Stopped
+        return found.square / begin.square, -2.0 / begin.square * _slope(parameters, found, samples)
+
+    options = {"maxiter": _FACTOR * steps, "maxcor": 20, "ftol": 1e-7, "gtol": 0.0}
+    with suppress(_Stopped):
+        minimize(value, _parameters(tokens), jac=True, method="L-BFGS-B", options=options)
+    return best[0].tokens
+
+
+def _parameters(tokens: Tokens) -> Float64:
+    """Return the free keys; or vectors along unit keys, and the logarithm of the concentration."""
+    if not tokens.unit:
+        return tokens.keys.ravel()
+    return np.append(tokens.keys / tokens.lengths[:, None], np.log(tokens.concentration))
+
+
+def _tokens(parameters: Float64, like: Tokens) -> Tokens:
+    """Return the tokens of parameters, with other values."""
+    if not like.unit:
+        return Tokens(parameters.reshape(like.keys.shape), like.values, like.normalize, False)
+    b = parameters[:-1].reshape(like.keys.shape)
+    length = np.exp(np.clip(parameters[-1], -40.0, 40.0)) / np.linalg.norm(b, axis=1, keepdims=True)
+    return Tokens(length * b, like.values, like.normalize, True)
+
+
+def _slope(parameters: Float64, found: Solution, samples: Samples) -> Float64:
+    """Return minus half the derivative of the squares along the parameters."""
+    slope = gradient(found, samples)
+    tokens = found.tokens
+    if not tokens.unit:
+        return slope.ravel()
+    b = parameters[:-1].reshape(tokens.keys.shape)
+    lengths = np.linalg.norm(b, axis=1, keepdims=True)
+    b = b / lengths
+    along = np.einsum("kd,kd->k", slope, b)
+    moved = tokens.concentration / lengths * (slope - along[:, None] * b)
+    return np.append(moved, tokens.concentration * along.sum())

@@ -188,7 +188,7 @@ def _table(target: Target, x: Float64) -> Float64:
 
 def _earlier(start: Any, family: type[Head], dim: int, outputs: int) -> ShortestHead:
     """Return the search that is to go on, from itself or its file."""
-    if not isinstance(start, ShortestHead):
+    if isinstance(start, str | os.PathLike):
         start = import_module("spherapprox.io").load(start)  # which is built on this
     found = _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
     if type(found.head) is not family or found.head.dim != dim or (found.head.n_outputs or 1) != outputs:

@@ -241,6 +241,9 @@ class ShortestHead(Savable):
         align = ["left" if name in ("start", "") else "right" for name in headers]
         return str(tabulate(rows, headers=headers, disable_numparse=True, colalign=align))
 
+    def __repr__(self) -> str:
+        return f"ShortestHead(head={self.head!r}, error={self.error.lower:.4g}, eps={self.eps:.4g}, reached={self.reached})"
+
     def __str__(self) -> str:
         return "\n".join([self.table(), *self.notes])
 

@@ -8,14 +8,16 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .._types import Float64
+from ..error.search import PARTITION_DIM
 
 _PAIRS, _HALVINGS = 64, 30
 """Pairs of neighbours that differ most, and how often the arc between them is halved: to 1e-11 of a radian."""
 
 
 def largest_jump(function: Callable[[Float64], Float64], x: Float64, y: Float64, least: float) -> float:
-    """Return the largest jump above `least` that is found between neighbours x (n, d) with values y (n, p), else 0."""
-    near = cKDTree(x).query(x, k=2)[1][:, 1]
+    """Return the largest jump above `least` that is found between points x (n, d) with values y (n, p), else 0."""
+    # in many dimensions no point is near to another, and arcs are as good
+    near = cKDTree(x).query(x, k=2)[1][:, 1] if x.shape[1] <= PARTITION_DIM + 1 else np.roll(np.arange(len(x)), 1)
     differences = np.linalg.norm(y - y[near], axis=1)
     chosen = np.argsort(-differences, kind="stable")[:_PAIRS]
     chosen = chosen[differences[chosen] > least]

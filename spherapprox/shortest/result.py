@@ -242,7 +242,8 @@ class ShortestHead(Savable):
         return str(tabulate(rows, headers=headers, disable_numparse=True, colalign=align))
 
     def __repr__(self) -> str:
-        return f"ShortestHead(head={self.head!r}, error={self.error.lower:.4g}, eps={self.eps:.4g}, reached={self.reached})"
+        within = f"error={self.error.lower:.4g}, eps={self.eps:.4g}, reached={self.reached}"
+        return f"ShortestHead(head={self.head!r}, {within})"
 
     def __str__(self) -> str:
         return "\n".join([self.table(), *self.notes])

@@ -99,8 +99,7 @@ def test_the_change_by_a_light_long_key_is_attained():
 def test_no_error_in_a_cell_that_passed_is_above_the_bound(seed):
     head, rng = random_head(seed, largest=3.0)
     wave = targets.random_bandlimited(head.dim, 3, rng=seed % 1000)
-    if head.n_outputs == 2:
-        head = type(head)(head.control_points, head.values[:, 0], head.concentration)
+    head = type(head)(head.control_points, head.values[:, 0], head.concentration)
     problem = HeadError.of(head, known(wave))
     x = sphere.uniform(head.dim, 300, rng)
     radii = 10.0 ** rng.uniform(-3, -0.5, 300)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import spherical_in
 
-from spherapprox import ClassicalHead, CoreHead, SplitHead, points, sphere, sup_error, targets
+from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, points, sphere, sup_error, targets
 from spherapprox.error.certified import taylor
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
@@ -123,7 +124,34 @@ def test_upper_ends_are_at_or_above_brute_force(kind, dim, n):
     x = sphere.uniform(dim, 50_000, rng)
     assert np.abs(head(x) - wave(x)).max() <= found.upper <= (1.3 if dim == 3 else 1.0501) * found.lower
     assert not found.reason
-    assert found.certificate.tests == ("Taylor",)
+    assert (found.certificate.degree is None) == (kind is not CoreHead)
+
+
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(SEEDS)
+def test_riesz_test_of_core_heads_proves_no_less_than_is_seen(seed):
+    rng = np.random.default_rng(seed)
+    dim, n = int(rng.integers(1, 3)), int(rng.integers(2, 40))
+    values, concentrations = rng.standard_normal((n, 2)), 10.0 ** rng.uniform(-2, 2, n)
+    head = CoreHead(sphere.uniform(dim, n, rng), values, concentrations)
+    zero = Target(lambda x: np.zeros((len(x), 2)), dim, degree=0, sup_norm=0.0)
+    found = sup_error(head, zero, certified=True, slack=0.01, n=500)
+    seen = np.linalg.norm(head(sphere.uniform(dim, 40_000, rng)), axis=1).max()
+    assert seen <= found.upper <= 1.0101 * found.lower
+    assert found.certificate.degree is not None
+
+
+def test_the_tail_of_a_core_head_is_as_large_as_it_says():
+    """The degrees of one kernel beyond Riesz's add up, where it is largest, to the tail of its own concentration."""
+    zero = Target(lambda x: np.zeros(len(x)), 2, degree=0, sup_norm=0.0)
+    head = CoreHead(np.eye(3)[:2], [0.0, 1.0], [5.0, 20.0])
+    problem = HeadError.of(head, known(zero))
+    for room in (1e-2, 1e-5, 1e-8):
+        riesz = problem.riesz(1.0, room, np.eye(3))
+        degrees = np.arange(riesz.degree + 1, 150)
+        beyond = math.exp(-20.0) * ((2 * degrees + 1) * spherical_in(degrees, 20.0)).sum() / problem.unit
+        assert beyond <= riesz.tail <= 1.001 * beyond
+        assert riesz.tail <= 0.05 * room
 
 
 def test_a_head_of_hundreds_of_keys_is_certified_on_the_sphere():

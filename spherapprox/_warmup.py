@@ -162,6 +162,8 @@ def _proofs() -> None:
         head = kind.from_target(wave, rows, 20.0)
         assert sup_error(head, wave, certified=True, n=500).upper > 0.0
         head_constants(head, slack=1.0)
+        keyed = kind(head.control_points, head.values, np.linspace(10.0, 20.0, len(head)))
+        assert sup_error(keyed, wave, certified=True, n=500).upper > 0.0
     assert worst_case_error(rows, 20.0, certified=True, n=500).upper > 0.0
 
 

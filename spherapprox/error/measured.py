@@ -65,7 +65,8 @@ def sup_error(
         Show a progress bar.
     certified : bool, default False
         Prove `upper`, for a core, split or classical head and a `Target` that states a degree (with a remainder) or a
-        Lipschitz or Hoelder constant; a sup norm, smoothness and a third derivative make it faster.
+        Lipschitz or Hoelder constant; a sup norm, smoothness and a third derivative make it faster. Of control points
+        with concentrations of their own, each cell takes all: for up to some thousands of them.
     slack : float, default 0.05
         The proven bound exceeds the largest error seen by this share at most; from 1e-4 to 16.
     max_evaluations : float, default 2e7

@@ -108,7 +108,7 @@ class CoreHead(Head):
         rows = np.concatenate([self.control_points, other.control_points])
         values = np.concatenate([self.values, other.values])
         own: float | Float64 = self.concentration
-        if not (isinstance(own, float) and own == other.concentration):
-            pairs = (self.concentration, len(self)), (other.concentration, len(other))
+        if isinstance(own, np.ndarray) or isinstance(other.concentration, np.ndarray) or own != other.concentration:
+            pairs = (own, len(self)), (other.concentration, len(other))
             own = np.concatenate([np.broadcast_to(concentration, n) for concentration, n in pairs])
         return replace(self, control_points=rows, values=values, concentration=own, points=None)

@@ -104,6 +104,17 @@ def test_values_with_rare_bits(path, kind):
 
 
 @every
+def test_concentrations_come_back_bit_by_bit(path, kind):
+    concentrations = np.array([0.0, np.nextafter(1, 2), 1e300])
+    head = kind(np.eye(3), np.ones(3), concentrations)
+    again = through(path, head)
+    assert_same_bits(again.concentration, head.concentration)
+    assert again == head
+    again = through(path, kind(np.eye(3)[:1], np.ones(1), [2.5]))
+    assert again.concentration.shape == (1,)
+
+
+@every
 def test_values_in_columns_come_back_in_rows(path, kind):
     rows, values = np.asfortranarray(sphere.uniform(2, 9, rng=0)), np.arange(18.0).reshape(2, 9).T
     again = through(path, kind(rows, values, 3.0))
@@ -284,9 +295,10 @@ def test_the_example_of_the_format_reads_a_head_with_numpy_alone(path, monkeypat
     assert "split-head {'kind': 'partition', 'dim': 2, 'n': 60, 'centers': 'midpoint'}" in capsys.readouterr().out
     for kind in HEADS:
         for values in (head.values, head.values[:, 0]):
-            kind(head.control_points, values, 12.5).save("head.npz")
-            exec(compile(code, str(FORMAT), "exec"), scope)
-            np.testing.assert_allclose(scope["h"], load("head.npz")(scope["x"]), rtol=1e-12, atol=1e-15)
+            for concentration in (12.5, 1e4, np.linspace(0.0, 2000.0, 60)):
+                kind(head.control_points, values, concentration).save("head.npz")
+                exec(compile(code, str(FORMAT), "exec"), scope)
+                np.testing.assert_allclose(scope["h"], load("head.npz")(scope["x"]), rtol=1e-11, atol=1e-11)
     with np.load("head.npz") as file:
         np.savez(path, **{**file, "values": 2.0 * file["values"]})
     with pytest.raises(AssertionError):

@@ -114,7 +114,9 @@ class HeadError:
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room; x are points that show how large the denominator is."""
         function, (n, d) = self.function, self.b.shape
-        if self.concentrations is not None or function.degree is None or room <= 0.0 or self.total == 0.0:
+        if function.degree is None or room <= 0.0 or self.total == 0.0:
+            return None
+        if self.normalize and self.concentrations is not None:
             return None
         size = (function.size + function.remainder) / self.unit
         if self.normalize:
@@ -125,7 +127,7 @@ class HeadError:
             log_factor = math.log(size + self.total + bound) + math.log(n)
         else:
             log_scale, log_factor = 0.0, math.log(self.total)
-        log_factor += log_mean(d - 1, self.concentration) - log_scale
+        log_factor += self._log_mean() - log_scale
         found = degree_for(d - 1, self.concentration, math.log(TAIL_SHARE * room) - log_factor)
         if found is None:
             return None
@@ -155,6 +157,16 @@ class HeadError:
             by_taylor[rows] = self._taylor(x, radii, known, sample, rows, bound, riesz)
         return Passes(by_riesz, by_taylor)
 
+    def _log_mean(self) -> float:
+        """Return the log of the mean of a kernel over the sphere, of all by their values where these differ."""
+        dim = self.b.shape[1] - 1
+        if self.concentrations is None:
+            return log_mean(dim, self.concentration)
+        # 6.5 (keys), (R)
+        sizes = np.linalg.norm(self.values, axis=1)
+        means = [log_mean(dim, float(concentration)) for concentration in self.concentrations]
+        return math.log(float(np.average(np.exp(means), weights=sizes)) + 1e-300)
+
     def _fall(self, radii: Float64, log_sums: Float64) -> Float64:
         """Bound the fall of the denominator's logarithm from the centres over cells."""
         # 6.5 (D); 1e-6 is more than the logarithms' roundings
@@ -165,7 +177,8 @@ class HeadError:
     def _least_share(self, dim: int, radii: Float64) -> float:
         """Return the share of cells that must pass Taylor's test to make it faster than errors at their quarters."""
         reach = math.sqrt(2.0 * self.terms.cut / max(self.concentration, 1e-9)) + 2.0 * float(radii.max())
-        near = len(self.b) * math.exp(float(special.log_cap_measure(dim, min(reach, math.pi))))
+        share = 1.0 if self.concentrations is not None else math.exp(special.log_cap_measure(dim, min(reach, math.pi)))
+        near = len(self.b) * share
         return min(near / (_TERMS * 4.0**dim), 0.9)
 
     def _taylor(

@@ -108,7 +108,7 @@ class KeyedTerms(Terms):
 
     def add_moments(self, x: Float64, chords: Float64, near: Any, arrays: Any, results: Any) -> None:
         """Write the moments of all terms for a group of cells."""
-        load("spherapprox._kernels.error.moments").keyed_moments(
+        load("spherapprox._kernels.error.keyed").keyed_moments(
             x, *arrays, chords, self.columns, self.rows, self.values, self.concentrations, self.normalize, self.cut,
             *results,
         )  # fmt: skip

@@ -124,7 +124,6 @@ def test_core_heads_add():
     assert both.points is both.control_points
     assert one[:11] + one[11:] == one
     for bad, named in (
-        (CoreHead(np.eye(3), np.ones((3, 2)), 13.0), "concentration 12.0 and 13.0"),
         (CoreHead(np.eye(4), np.ones((4, 2)), 12.0), "dim 2 and 3"),
         (CoreHead(np.eye(3), np.ones(3), 12.0), "n_outputs 2 and None"),
     ):

@@ -393,3 +393,54 @@ def test_points_with_gradients_are_refused_since_numpy_keeps_none():
     x = torch.eye(3, dtype=float64, requires_grad=True)
     with pytest.raises(TypeError, match=r"'x' must be an array that NumPy can read: .*requires grad.*detach\(\)"):
         SplitHead(np.eye(3), np.ones(3), 5.0)(x)
+
+
+@each
+@pytest.mark.parametrize("p", [None, 2])
+@pytest.mark.parametrize("high", [9.0, 1e4])
+def test_concentrations_of_their_own(kind, p, high):
+    rows, values = recipe(2, 50, p)
+    head = kind(rows, values, np.geomspace(0.1, high, 50))
+    x, module = hard_points(rows, 1), head.to_torch()
+    limit = max(1e-12, 1e-15 * high) * (np.abs(values).sum() if kind is CoreHead else np.abs(values).max())
+    assert np.abs(module(torch.tensor(x)).numpy() - head(x)).max() <= limit
+    single = head.to_torch(dtype=torch.float32)(torch.tensor(x, dtype=torch.float32)).numpy()
+    assert np.abs(single - head(x)).max() <= 1e-6 * (1.0 + high) * np.abs(values).max()
+    if kind is not ClassicalHead:
+        assert "concentration" in dict(module.named_buffers())
+        assert "concentration=0.1 to " in repr(module)
+
+
+@pytest.mark.parametrize("kind", [CoreHead, SplitHead])
+def test_concentrations_are_trained(kind):
+    rows, values = recipe(2, 20)
+    head = kind(rows, values, np.geomspace(0.5, 9.0, 20))
+    module, x = head.to_torch(trainable=True), torch.tensor(sphere.uniform(2, 6, rng=3))
+    assert [name for name, _ in module.named_parameters()] == ["control_points", "values", "concentration"]
+    x.requires_grad_()
+    module(x).sum().backward()
+    g = x.grad.numpy() - (x.grad * x).sum(dim=1, keepdim=True).detach().numpy() * x.detach().numpy()
+    np.testing.assert_allclose(g, head.gradient(x.detach().numpy()), rtol=1e-11, atol=1e-12)
+    step = 1e-6 * np.eye(20)[3]
+    ends = [kind(rows, values, head.concentration + s * step)(x.detach().numpy()).sum() for s in (1, -1)]
+    assert module.concentration.grad[3].item() == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-8)
+    with torch.no_grad():
+        module.concentration.mul_(1.5)
+    wanted = kind(rows, values, 1.5 * head.concentration)(x.detach().numpy())
+    np.testing.assert_allclose(module(x).detach().numpy(), wanted, rtol=1e-11, atol=1e-13)
+
+
+@each
+@pytest.mark.parametrize("trainable", [False, True])
+def test_state_dicts_hold_concentrations(kind, trainable):
+    rows, values = recipe(2, 20)
+    one, other = (kind(rows, values, np.linspace(low, 9.0, 20)).to_torch(trainable=trainable) for low in (0.0, 5.0))
+    other.load_state_dict(one.state_dict())
+    x = torch.tensor(sphere.uniform(2, 6, rng=4))
+    np.testing.assert_array_equal(one(x).detach().numpy(), other(x).detach().numpy())
+    file = io.BytesIO()
+    torch.save(one.state_dict(), file)
+    file.seek(0)
+    again = kind(rows, values, np.full(20, 1.0)).to_torch()
+    again.load_state_dict(torch.load(file))
+    np.testing.assert_array_equal(one(x).detach().numpy(), again(x).numpy())

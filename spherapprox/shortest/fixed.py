@@ -20,9 +20,10 @@ _LARGEST_DEGREE = 200
 
 
 def constant(judge: Judge, normalize: bool, unit: bool) -> Tokens:
-    """Return a token that is the constant in the middle of the values, column by column."""
+    """Return a token that is the constant in the middle of the values, column by column, within their bound."""
     d = judge.fit.x.shape[1]
     middle = 0.5 * (judge.checked.y.max(axis=0) + judge.checked.y.min(axis=0))
+    middle = np.clip(middle, -judge.value_bound, judge.value_bound)
     return Tokens(1e-13 * np.eye(1, d), middle[None], normalize, unit)
 
 

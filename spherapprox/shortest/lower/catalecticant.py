@@ -71,7 +71,7 @@ class Catalecticant:
         entries = middle[known.of[:, None], known.of[None, :], :used]  # (n, n, L+1)
         matrix = np.einsum("lpij,ijl->ipj", known.matrices, entries).reshape(len(known.of), -1)
         tail, error = tails(matrix, self.verified, symmetric=matrix.shape[0] == matrix.shape[1])
-        # Step 3: 4.K, what a head's matrix may differ by
+        # Step 3: how much a head's matrix may differ, and the drift over the cell
         noise = math.sqrt(float((np.square(most) * known.products).sum(axis=(0, 1)).max()))
         drift = np.square(half[:, :, :used]) * known.products[:, :, :used]
         moved = math.sqrt(float(drift.sum(axis=(0, 1)) @ np.square(known.norms)))

@@ -13,7 +13,7 @@ from .catalecticant import ROOT, Catalecticant, Weights
 
 POWERS = (ROOT, 0.5, 0.75, 1.0, 1.25)
 """sqrt(a_2l) is best at small concentrations, the largest powers at large ones and small eps."""
-_MOST_COLUMNS = 220
+_MOST_COLUMNS = 170
 _MOST_DEGREE = 20
 _FIRST, _LAST = 2.0**-4, 2.0**8
 """The first cells are (0, _FIRST], octaves, and [_LAST, inf)."""

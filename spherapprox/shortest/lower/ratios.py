@@ -35,7 +35,7 @@ def ratios(dim: int, concentration: float, count: int) -> Ratios:
     x, nu = concentration, 0.5 * (dim - 1)
     start = count + 30 + int(8.0 * math.sqrt(min(x, 1e4)))
     low, high = np.empty(start + 1), np.empty(start + 1)
-    # 1.4: bounds of the last ratio; the recurrence r_q = x / (2 (nu+q+1) + x r_(q+1)) contracts what is uncertain
+    # 1.4: bounds of the last ratio; r_q = x / (2 (nu+q+1) + x r_(q+1)) contracts what is uncertain of it
     a = nu + start + 0.5
     low[start] = (1.0 - _OUT) / (a + math.hypot(x, a + 1.0))
     high[start] = (1.0 + _OUT) / (a + math.hypot(x, a))
@@ -43,7 +43,7 @@ def ratios(dim: int, concentration: float, count: int) -> Ratios:
         twice = 2.0 * (nu + q + 1.0)
         low[q] = (1.0 - _OUT) / (twice + x * (x * high[q + 1]))
         high[q] = (1.0 + _OUT) / (twice + x * (x * low[q + 1]))
-    # 4.K, slopes: 1 - x (r_q - r_(q+1))
+    # 4.K, slopes: they are 1 - x (r_q - r_(q+1))
     slopes = [1.0 - x * (x * (end[:count] - other[1 : count + 1])) for end, other in ((high, low), (low, high))]
     room = 4.0 * _OUT * (1.0 + x * (x * high[:count]))
     logs = [np.log(end[:count]) for end in (low, high)]
@@ -60,7 +60,7 @@ def at_zero(dim: int, high: float, exponents: Float64) -> tuple[Float64, Float64
     """
     count = exponents.shape[-1]
     up, down, total = np.maximum(exponents, 0.0), np.maximum(-exponents, 0.0), exponents.sum(axis=-1)
-    # 4.K, enclosures (i): r_q / lambda decreases
+    # 4.K, near zero: r_q / lambda decreases
     first, last = ratios(dim, high, count).log_low, ratios(dim, 0.0, count).log_high
     shift = np.where(total > 0.0, total * math.log(high), 0.0)
     below = np.where(total > 0.0, -math.inf, up @ first - down @ last)
@@ -90,20 +90,17 @@ def within(dim: int, low: float, high: float, powers: Float64, count: int) -> tu
 
     The powers (..., 1) have an axis for l at the end; they have to be 0 for an infinite `high`.
     """
-    # 4.K, enclosures (ii): a_l increases
     low0, high0, _, most = from_zero(dim, low, count)
     low1, high1, least, _ = from_zero(dim, high, count)
+    # 4.K, beyond: a_l increases
     if high == math.inf:
         return 0.0 * powers - high1, 0.0 * powers - low0
-    # 4.K, enclosures (iii): the slopes of log a_l decrease
+    # 4.K, between: the function is convex in log lambda, so it lies below its ends and above its tangents there
     width = math.log(high / low)
     rise = powers * width
     room = _LOGS * (1.0 + np.abs(rise) + np.abs(low0))
-    below0, above0, below1, above1 = -high0 - room, -low0 + room, rise - high1 - room, rise - low1 + room
-    flat, steep = powers - most - room, powers - least + room
-    spread = np.maximum(steep - flat, 1e-300)
-    meet = np.clip((above1 - above0 - flat * width) / spread, 0.0, width)
-    above = np.where(flat >= 0.0, above1, np.where(steep <= 0.0, above0, above0 + steep * meet + room))
-    meet = np.clip((steep * width - (below1 - below0)) / spread, 0.0, width)
-    below = np.where(flat >= 0.0, below0, np.where(steep <= 0.0, below1, below0 + flat * meet - room))
-    return below, above
+    first, last = powers - most - room, powers - least + room
+    begin, end = -high0 - room, rise - high1 - room
+    meet = np.clip((last * width - (end - begin)) / np.maximum(last - first, 1e-300), 0.0, width)
+    below = np.where(first >= 0.0, begin, np.where(last <= 0.0, end, begin + first * meet - room))
+    return below, np.maximum(room - low0, rise - low1 + room)

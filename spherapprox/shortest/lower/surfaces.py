@@ -41,7 +41,7 @@ class Values:
             remedy = "give them (targets.with_constants proves those of polynomials), or choose certified=False"
             raise ValueError(f"'target' must state sup_norm and lipschitz for certified=True: {remedy}")
         size = float(np.linalg.norm(values, axis=1).max()) if size is None else size
-        return self.eps + (self.target.accuracy + 1e-15) * size + (moved if known else 0.0)
+        return self.eps + (self.target.accuracy + 1e-14) * size + (moved if known else 0.0)
 
 
 def torus_bound(values: Values) -> int:
@@ -89,7 +89,7 @@ def circle_bound(values: Values, constants: bool) -> int:
     count = 256 if degree is None else min(max(16 * degree, 64), 2048)
     angle = 2.0 * math.pi * np.arange(count) / count
     best = 1
-    for _ in range(1 if dim == 1 else _CIRCLES):
+    for _ in range(40 if dim == 1 else _CIRCLES):
         frame = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))[0]
         tilt = 0.5 * math.pi if dim == 1 else math.acos(rng.uniform(-0.7, 0.7))
         x = math.sin(tilt) * (np.cos(angle)[:, None] * frame[0] + np.sin(angle)[:, None] * frame[1])
@@ -97,8 +97,8 @@ def circle_bound(values: Values, constants: bool) -> int:
         allowed = values.allowed(found)
         if found.shape[1] > 1:
             direction = rng.standard_normal(found.shape[1])
-            found = found @ (direction / np.linalg.norm(direction))[:, None]
-        y: Float64 = found[:, 0]
+            found = (found @ (direction / np.linalg.norm(direction)))[:, None]
+        y = np.ravel(found)
         for level in [0.0, *np.linspace(y.min(), y.max(), _LEVELS).tolist()]:
             needed = tokens_for(_alternations(y - level, allowed * (1.0 + 1e-12) + 1e-15 * abs(level)))
             best = max(best, needed if constants or level == 0.0 else needed - 1)

@@ -6,6 +6,7 @@ is the integral of three, a product of factors, one for each colatitude, and of 
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from functools import lru_cache
@@ -30,19 +31,19 @@ def colatitude_factors(dim: int, rows: int, most: int) -> dict[tuple[int, int], 
     values = {k: _scaled_gegenbauer(dim, k, degree - k, nodes) for k in range(degree + 1)}
     number = pair_numbers(rows)
     found = {pair: np.zeros((len(pairs(rows)),) * 2) for pair in pairs(most)}
-    for k1 in range(rows + 1):
-        for k2 in range(k1, rows + 1):
-            left = values[k1][: rows + 1 - k1, None] * values[k2][None, : rows + 1 - k2]  # (l1, l2, nodes)
-            for k in range(k2 - k1, min(k1 + k2, most) + 1, 2):
-                share = weights * _powers(nodes, (k1 + k2 + k) // 2)
-                table = np.dot(left, (values[k][: most + 1 - k] * share).T)  # (l1, l2, l)
-                for (n1, n2, n), total in np.ndenumerate(table):
-                    l1, l2, l3 = k1 + n1, k2 + n2, k + n
-                    if total and abs(l1 - l2) <= l3 <= l1 + l2 and (l1 + l2 + l3) % 2 == 0:
-                        scale = common * nodes ** (l1 + l2 + l3)
-                        value = _root(total, scale, [_factor(dim, *pair) for pair in ((l1, k1), (l2, k2), (l3, k))])
-                        a, b = number[l1, k1], number[l2, k2]
-                        found[l3, k][a, b] = found[l3, k][b, a] = value
+    for k1, k2 in itertools.combinations_with_replacement(range(rows + 1), 2):
+        some = [(l1, l2) for l1 in range(k1, rows + 1) for l2 in range(k2, rows + 1)]
+        left = np.array([values[k1][l1 - k1] * values[k2][l2 - k2] for l1, l2 in some], dtype=object)
+        for k in range(k2 - k1, min(k1 + k2, most) + 1, 2):
+            share = weights * _powers(nodes, (k1 + k2 + k) // 2)
+            for l3 in range(k, most + 1):
+                rest = [i for i, (l1, l2) in enumerate(some) if l3 in range(abs(l1 - l2), l1 + l2 + 1, 2)]
+                totals = np.dot(left[rest], values[k][l3 - k] * share)
+                for (l1, l2), total in zip((some[i] for i in rest), totals, strict=True):
+                    of = _factor(dim, l1, k1), _factor(dim, l2, k2), _factor(dim, l3, k)
+                    a, b = number[l1, k1], number[l2, k2]
+                    value = _root(int(total), common * nodes ** (l1 + l2 + l3), of)
+                    found[l3, k][a, b] = found[l3, k][b, a] = value
     return found
 
 
@@ -144,7 +145,7 @@ def _factor(dim: int, degree: int, low: int) -> tuple[int, int]:
     return square.numerator, square.denominator
 
 
-def _root(total: int, scale: int, squares: list[tuple[int, int]]) -> float:
+def _root(total: int, scale: int, squares: tuple[tuple[int, int], ...]) -> float:
     """Return ``total / scale`` times the root of fractions."""
     above, below = math.prod(a for a, _ in squares), math.prod(b for _, b in squares)
     return math.copysign(math.sqrt(above * total * total / (below * scale * scale)), total)

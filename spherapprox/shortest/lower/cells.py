@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ...harmonics.hyperspherical import sizes
 from .catalecticant import ROOT, Catalecticant, Weights
+from .coefficients import LEAST_EXACTNESS, MOST_POINTS, points_of_rule
 
 POWERS = (ROOT, 0.5, 0.75, 1.0, 1.25)
 """sqrt(a_2l) is best at small concentrations, the largest powers at large ones and small eps."""
@@ -131,8 +132,14 @@ class Search:
 def largest_degree(dim: int, degree: int | None) -> int:
     """Return the largest degree of the matrices' harmonics: two more than half of the target's, as far as it pays."""
     limit = _MOST_DEGREE if degree is None else min(_MOST_DEGREE, (degree + 1) // 2 + 2)
-    size = [int(n) for n in sizes(limit, dim)]
-    return max([d for d in range(1, limit + 1) if sum(size[: d + 1]) <= _MOST_COLUMNS], default=1)
+    found = 1
+    while (
+        found < limit
+        and sum(map(int, sizes(found + 1, dim))) <= _MOST_COLUMNS
+        and (degree is not None or points_of_rule(dim, 2 * LEAST_EXACTNESS * (found + 1)) <= MOST_POINTS)
+    ):
+        found += 1
+    return found
 
 
 def _between(low: float, high: float) -> float:

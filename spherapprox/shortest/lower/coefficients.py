@@ -10,13 +10,17 @@ import numpy as np
 
 from ... import points
 from ..._types import Float64, Int64
-from ...harmonics import hyperspherical_degrees, hyperspherical_harmonics
+from ...harmonics import hyperspherical_harmonics
 from ...harmonics.hyperspherical import sizes
 from ...target import Target
 from ...targets import analytic, igrf, random
 
-_MOST_POINTS = 20_000
-"""Of a rule for a target of unknown degree."""
+LEAST_EXACTNESS = 3
+"""Degree of the rule for a target of unknown degree, at least, over the degree of the coefficients."""
+MOST_POINTS = 20_000
+"""Of that rule."""
+_MOST_VALUES = 2e9
+"""Of harmonics at the points of a rule: half a minute."""
 _BLOCK = 2**22
 
 
@@ -49,19 +53,20 @@ def coefficients(target: Target, most: int) -> Coefficients:
 def _exact(target: Target, most: int) -> list[Float64] | None:
     """Return the coefficients of the catalogue's polynomials, a degree after the other; None for others."""
     function = target.function
-    if not isinstance(function, functools.partial) or target.degree is None:
+    if not isinstance(function, functools.partial):
         return None
-    degree = min(target.degree, most)
     if function.func is igrf.sum_harmonics:
         table = function.args[0].reshape(len(function.args[0]), -1)
+        degree = min(math.isqrt(len(table)) - 1, most)
         return [table[_places(n)].T / math.sqrt(2 * n + 1) for n in range(degree + 1)]
     if function.func is random._polynomial:
-        return _by_degree(target.dim, function.args[1][:, None], degree)
+        return _by_degree(target.dim, function.args[1][:, None], min(function.args[0], most))
     if function.func is analytic._zonal:
         # a rotation changes no bound: the pole may be the last axis
-        found = [np.zeros((1, int(n))) for n in sizes(target.degree, target.dim)]
-        found[-1][0, _place_of_zonal(target.dim, target.degree)] = 1.0 / math.sqrt(found[-1].size)
-        return found[: degree + 1]
+        degree = function.args[0]
+        found = [np.zeros((1, int(n))) for n in sizes(degree, target.dim)]
+        found[-1][0, _place_of_zonal(target.dim, degree)] = 1.0 / math.sqrt(found[-1].size)
+        return found[: most + 1]
     return None
 
 
@@ -72,8 +77,8 @@ def _by_quadrature(target: Target, most: int) -> tuple[list[Float64], float, str
         found, size = _projected(target, degree, target.degree + degree)
         error = target.accuracy * (target.sup_norm or size) + 2.0 * target.remainder + 1e-13 * size
         return _by_degree(target.dim, found, degree), error, "coefficients by quadrature, exact up to rounding"
-    finest = 3 * most
-    while _count(target.dim, 2 * finest) <= _MOST_POINTS and finest < 400:
+    finest = LEAST_EXACTNESS * most
+    while points_of_rule(target.dim, 2 * finest) <= MOST_POINTS and finest < 400:
         finest = 2 * finest
     coarse, _ = _projected(target, most, finest)
     found, size = _projected(target, most, finest + finest // 2)
@@ -84,8 +89,13 @@ def _by_quadrature(target: Target, most: int) -> tuple[list[Float64], float, str
 
 def _projected(target: Target, degree: int, exactness: int) -> tuple[Float64, float]:
     """Return the coefficients up to a degree by a rule, (columns, p), and the largest value seen."""
+    columns = int(sizes(degree, target.dim).sum())
+    if columns * points_of_rule(target.dim, exactness) > _MOST_VALUES:
+        raise ValueError(
+            f"'target' must be one whose coefficients are known, or of less degree or dimension, got {target.name!r} on "
+            f"S^{target.dim}: a quadrature is too large, keys='free' bounds the tokens by values"
+        )
     rule = points.gauss_product(target.dim, max(exactness, 1))
-    columns = len(hyperspherical_degrees(degree, target.dim))
     found: Float64 = np.zeros(())
     size, step = 0.0, max(1, _BLOCK // columns)
     for start in range(0, len(rule), step):
@@ -96,8 +106,9 @@ def _projected(target: Target, degree: int, exactness: int) -> tuple[Float64, fl
     return found, size
 
 
-def _count(dim: int, degree: int) -> float:
-    return (degree + 1.0) * (degree // 2 + 1.0) ** (dim - 1)
+def points_of_rule(dim: int, degree: int) -> float:
+    """Return the number of points of a product rule."""
+    return (degree + 1.0) * (degree // 2 + 1.0) ** min(dim - 1, 200)
 
 
 def _by_degree(dim: int, table: Float64, degree: int) -> list[Float64]:

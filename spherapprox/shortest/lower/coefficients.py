@@ -92,8 +92,8 @@ def _projected(target: Target, degree: int, exactness: int) -> tuple[Float64, fl
     columns = int(sizes(degree, target.dim).sum())
     if columns * points_of_rule(target.dim, exactness) > _MOST_VALUES:
         raise ValueError(
-            f"'target' must be one whose coefficients are known, or of less degree or dimension, got {target.name!r} on "
-            f"S^{target.dim}: a quadrature is too large, keys='free' bounds the tokens by values"
+            f"'target' must be one whose coefficients are known, or of less degree or dimension, got {target.name!r} "
+            f"on S^{target.dim}: a quadrature is too large, keys='free' bounds the tokens by values"
         )
     rule = points.gauss_product(target.dim, max(exactness, 1))
     found: Float64 = np.zeros(())

@@ -1,6 +1,7 @@
-"""The fewest tokens for one target: heads whose control points move."""
+"""The fewest tokens for one target: heads whose control points move, and how many every head needs."""
 
 from .api import shortest_head
+from .lower import Cell, LowerBound, token_lower_bound
 from .result import Rung, ShortestHead
 
-__all__ = ["Rung", "ShortestHead", "shortest_head"]
+__all__ = ["Cell", "LowerBound", "Rung", "ShortestHead", "shortest_head", "token_lower_bound"]

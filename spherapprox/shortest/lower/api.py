@@ -1,0 +1,186 @@
+"""`token_lower_bound`: how many tokens every head within eps of one target has at least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ... import _checks
+from ...target import Target
+from .catalecticant import Catalecticant
+from .cells import Cell, Search, largest_degree
+from .coefficients import coefficients
+from .surfaces import Values, circle_bound, torus_bound
+
+_CELLS = 3000
+"""Cells at most: some 20 s on S^2."""
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A number of tokens that every head within eps of a target has at least.
+
+    Parameters
+    ----------
+    n : int
+        The number, at least 1.
+    theorem : {"catalecticant", "torus", "circles"}
+        What proves it (docs/theorems/4.K-tokens-for-one-target.md).
+    reason : str
+        In words: what gave the number, or why it is 1.
+    concentrations : tuple of float
+        The range of lambda that it holds for.
+    certified : bool
+        Whether rounding, and the coefficients or values of the target, are accounted for with proof.
+    eps : float
+        The error, in the target's units.
+    cells : tuple of Cell
+        For "catalecticant": cells of concentrations that cover the range, with a bound for each; else none.
+
+    Examples
+    --------
+    >>> from spherapprox import targets
+    >>> from spherapprox.shortest import token_lower_bound
+    >>> found = token_lower_bound(targets.zonal_harmonic(2, 4), 0.01)
+    >>> found.n, found.theorem, found.concentrations
+    (13, 'catalecticant', (0.0, inf))
+    """
+
+    n: int
+    theorem: str
+    reason: str
+    concentrations: tuple[float, float]
+    certified: bool
+    eps: float
+    cells: tuple[Cell, ...] = ()
+
+
+def token_lower_bound(
+    target: Callable[[Any], ArrayLike],
+    eps: float,
+    kind: str = "core",
+    *,
+    dim: int | None = None,
+    relative: bool = False,
+    concentration: float | None = None,
+    certified: bool = False,
+    keys: str = "unit",
+) -> LowerBound:
+    """Bound from below the number of tokens of every head within eps of one target.
+
+    Parameters
+    ----------
+    target : Target or callable
+        Maps points (n, dim+1) to values (n,) or (n, p).
+    eps : float
+        The sup error, in the Euclidean norm of the values.
+    kind : {"core", "split"}
+        The family of heads.
+    dim : int, optional
+        m of S^m, for a plain function.
+    relative : bool, default False
+        Whether eps is a share of the target's `sup_norm`.
+    concentration : float, optional
+        One lambda > 0 of core heads with unit keys; by default the bound holds for every one.
+    certified : bool, default False
+        Prove the rounding errors, too. Core heads with unit keys: the target has to be one of
+        `targets.geomagnetic_field`, `geomagnetic_vector`, `random_bandlimited` and `zonal_harmonic`, whose coefficients
+        are known; else it has to state `sup_norm` and `lipschitz`.
+    keys : {"unit", "free"}
+        Whether all keys have the length lambda, or any lengths.
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an option is out of its range, or the target does not state what an option needs.
+
+    Notes
+    -----
+    *Core heads with unit keys.* A target's coefficients over the kernel's eigenvalues make a matrix whose rank is at
+    most the number of tokens, if the target is a head; singular values tell how far it is from that. Concentrations are
+    taken in cells, (0, lo] and [hi, inf) included, which are cut until the worst has the bound of a single
+    concentration. A target of degree n gives little beyond ``dim P_(n/2)``.
+
+    *Core heads with free keys.* On a product of two spheres in S^m an exponential is a matrix of rank 1. On S^1 and S^2
+    that gives 2 at most; with n tokens a head changes its sign on a circle at most
+    ``2 (n-1)^2 + 2 (n-1)(n-2)(n-3)/3`` times.
+
+    *Split heads.* By the same count of ``h - c``, for every constant c and keys of any lengths.
+
+    If the target is none whose coefficients are known, they are from a quadrature. For a target that states its degree
+    it is exact up to rounding, for others its error is estimated by a finer rule: `reason` says so.
+
+    References
+    ----------
+    docs/theorems/4.K-tokens-for-one-target.md.
+
+    Examples
+    --------
+    >>> from spherapprox import targets
+    >>> from spherapprox.shortest import token_lower_bound
+    >>> found = token_lower_bound(targets.geomagnetic_field(2025.0), 0.01, relative=True, certified=True)
+    >>> found.n, found.certified, len(found.cells) < 100  # 19 tokens were found to suffice
+    (8, True, True)
+    """
+    known = _target(target, dim)
+    kind = _checks.choice(kind, "kind", ("core", "split"))
+    keys = _checks.choice(keys, "keys", ("unit", "free"))
+    eps = _checks.real(eps, "eps", above=0.0)
+    certified = _checks.flag(certified, "certified")
+    if _checks.flag(relative, "relative"):
+        if known.sup_norm is None:
+            raise ValueError("'target' must state its sup_norm for relative=True: Target(f, dim, sup_norm=...)")
+        eps *= known.sup_norm
+    one = None if concentration is None else _checks.real(concentration, "concentration", above=0.0, maximum=1e100)
+    if kind == "split" or keys == "free":
+        _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
+        return _by_values(Values(known, eps, certified), kind)
+    return _by_coefficients(known, eps, one, certified)
+
+
+def _by_coefficients(target: Target, eps: float, concentration: float | None, certified: bool) -> LowerBound:
+    """Return the bound for core heads with unit keys."""
+    most = largest_degree(target.dim, target.degree)
+    known = coefficients(target, 2 * most)
+    if certified and not known.proven:
+        raise ValueError(
+            f"'target' must be a polynomial of the catalogue for certified=True, whose coefficients are known exactly, "
+            f"got {target.name!r}: choose certified=False"
+        )
+    search = Search(Catalecticant(known, eps / known.scale, certified), most)
+    if concentration is not None:
+        cell = search.at(concentration)
+        n, cells = cell.n, [cell]
+    else:
+        n, cells = search.everywhere(_CELLS)
+    said = f"catalecticants of degree {', '.join(map(str, sorted({cell.degree for cell in cells} - {0})))}"
+    said = said if n > 1 else "no matrix needs more than one token"
+    reason = "; ".join(filter(None, [said, known.how]))
+    return LowerBound(n, "catalecticant", reason, (cells[0].low, cells[-1].high), certified, eps, tuple(cells))
+
+
+def _by_values(values: Values, kind: str) -> LowerBound:
+    """Return the bound for split heads, or for core heads with free keys."""
+    circles = circle_bound(values, kind == "split")
+    tori = torus_bound(values) if kind == "core" else 1
+    n, theorem = (tori, "torus") if tori > circles else (circles, "circles")
+    reason = {"torus": "rank on a product of spheres", "circles": "changes of sign on a circle"}[theorem]
+    reason = reason if n > 1 else "values on circles and products of spheres do not need more than one token"
+    return LowerBound(n, theorem, reason, (0.0, math.inf), values.certified, values.eps)
+
+
+def _target(target: Any, dim: int | None) -> Target:
+    """Return the target as a `Target`."""
+    if isinstance(target, Target):
+        _checks.agreeing(dim, "dim", target.dim, f", as '{target.name}' says")
+        return target
+    _checks.callable_(target, "target")
+    return Target(target, _checks.given(dim, "dim", "m of the sphere S^m, for a plain function"))

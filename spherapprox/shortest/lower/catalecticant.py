@@ -1,0 +1,137 @@
+"""The catalecticant bound: how many tokens of a common concentration, in a cell of concentrations, a target needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._types import Float64, Int64
+from .coefficients import Coefficients
+from .products import multiplications
+from .ratios import at_zero, from_zero, within
+from .tails import tails
+from .triples import columns, zonal_products
+
+_ROUNDING = 2.0**-44
+"""Share of the sum of absolute values that entries of the matrices round by, at most (4.K, rounding)."""
+_SUMS = 2.0**-50
+_UP = 1.0 + 2.0**-40
+ROOT = 0.0
+"""The `power` of the weights sqrt(a_2l)."""
+
+
+class Weights(NamedTuple):
+    """Which matrix: harmonics to this degree, each weighted by ``a_l^power``, or by ``a_2l^(1/2)`` for power 0."""
+
+    degree: int
+    power: float
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What matrices of one degree need of the target, whatever the concentration.
+
+    matrices (L+1, p, n, n) and sizes (L+1, d+1, d+1): the target's parts of degree l <= L as multiplications, and the
+    Frobenius norms of their blocks with absolute values; norms (L+1,): of the target's parts; products (d+1, d+1,
+    2d+1): the squared norms of blocks for functions of norm 1; of (n,): degrees of the columns.
+    """
+
+    matrices: Float64
+    sizes: Float64
+    norms: Float64
+    products: Float64
+    of: Int64
+
+
+@dataclass(frozen=True)
+class Catalecticant:
+    """The bound for one target and one eps."""
+
+    coefficients: Coefficients
+    eps: float
+    verified: bool
+    tables: dict[int, Tables] = field(default_factory=dict)
+
+    def bound(self, low: float, high: float, weights: Weights) -> int:
+        """Return a number that heads within eps of a concentration in [low, high] have at least as many tokens as."""
+        known, parts = self._table(weights.degree), self.coefficients.parts
+        # Step 1: D_l1 D_l2 / a_l over the cell, its middle and its half-width
+        below, above = self._weighted(low, high, weights, known)
+        below, above = np.where(known.products > 0.0, (below, above), -math.inf)
+        if not above.max() < 300.0:
+            return 0
+        least, most = np.exp(below), np.exp(above) * _UP
+        middle, half = 0.5 * (least + most), 0.5 * (most - least) * _UP
+        # Step 2: the target's matrix at the middle
+        used = known.matrices.shape[0]
+        entries = middle[known.of[:, None], known.of[None, :], :used]  # (n, n, L+1)
+        matrix = np.einsum("lpij,ijl->ipj", known.matrices, entries).reshape(len(known.of), -1)
+        tail, error = tails(matrix, self.verified, symmetric=matrix.shape[0] == matrix.shape[1])
+        # Step 3: how much a head's matrix may differ, and the drift over the cell
+        noise = math.sqrt(float((np.square(most) * known.products).sum(axis=(0, 1)).max()))
+        drift = np.square(half[:, :, :used]) * known.products[:, :, :used]
+        moved = math.sqrt(float(drift.sum(axis=(0, 1)) @ np.square(known.norms)))
+        rounded = np.sqrt(np.square(np.moveaxis(middle[:, :, :used], 2, 0) * known.sizes).sum(axis=(1, 2))).sum()
+        slack = ((self.eps + self.coefficients.error) * noise + moved + _ROUNDING * float(rounded)) * _UP + error
+        return int((tail * (2.0 - _UP) > slack).sum()) if parts else 0
+
+    def _weighted(self, low: float, high: float, weights: Weights, known: Tables) -> tuple[Float64, Float64]:
+        """Enclose log(D_l1 D_l2 / a_l) over a cell, for weights D that may depend on the concentration."""
+        dim, degree = self.coefficients.dim, weights.degree
+        if low == 0.0:
+            return at_zero(dim, high, exponents(degree))
+        logs, _, slopes, _ = from_zero(dim, low, 2 * degree)
+        chosen = 0.5 * logs[::2] if weights.power == ROOT else weights.power * logs[: degree + 1]
+        at = chosen[:, None, None] + chosen[None, :, None]
+        growth = np.zeros(degree + 1)
+        if low < high < math.inf:
+            size = np.exp(np.minimum(at - logs, 300.0))
+            growth = _growth(size, slopes, known)
+        below, above = within(dim, low, high, (growth[:, None] + growth[None, :])[:, :, None], 2 * degree)
+        room = _SUMS * np.abs(at)
+        return at + below - room, at + above + room
+
+    def _table(self, degree: int) -> Tables:
+        if degree not in self.tables:
+            self.tables[degree] = _tables(self.coefficients, degree)
+        return self.tables[degree]
+
+
+@lru_cache(maxsize=32)
+def exponents(degree: int) -> Float64:
+    """Return the powers of the ratios r_q in ``D_l1 D_l2 / a_l``, D_l = a_2l^(1/2): (d+1, d+1, 2d+1, 2d)."""
+    q = np.arange(2 * degree)
+    inverse = 1.0 * (q < np.arange(2 * degree + 1)[:, None])
+    return np.asarray(0.5 * (inverse[::2, None, None] + inverse[None, ::2, None]) - inverse)
+
+
+def _growth(size: Float64, slopes: Float64, known: Tables) -> Float64:
+    """Return powers of the concentration, one for each weight, for which the target's matrix changes least.
+
+    They minimise the squares of ``D_l1 D_l2 / a_l`` times ``k_l1 + k_l2 - slope_l`` over the target's blocks, and
+    a little over all.
+    """
+    norms = np.zeros(len(slopes))
+    norms[: len(known.norms)] = np.square(known.norms)
+    shares = np.square(size) * known.products * (norms + 1e-6 * norms.sum())
+    pairs = shares.sum(axis=2)
+    matrix = pairs + np.diag(pairs.sum(axis=1))
+    return np.asarray(np.linalg.lstsq(matrix, (shares * slopes).sum(axis=(1, 2)), rcond=1e-14)[0])
+
+
+def _tables(known: Coefficients, degree: int) -> Tables:
+    """Return the tables of a degree."""
+    dim, of = known.dim, columns(known.dim, degree)[0] if known.dim > 1 else (np.arange(2 * degree + 1) + 1) // 2
+    used = min(2 * degree + 1, len(known.parts))
+    matrices, sizes = [], np.zeros((used, degree + 1, degree + 1))
+    starts = np.searchsorted(of, np.arange(degree + 1))
+    for low, part in enumerate(known.parts[:used]):
+        matrices.append(multiplications(dim, degree, low, 2 * degree, part, False))
+        squares = np.square(multiplications(dim, degree, low, 2 * degree, part, True)).sum(axis=0)
+        sizes[low] = np.sqrt(np.add.reduceat(np.add.reduceat(squares, starts, axis=0), starts, axis=1))
+    norms = np.array([np.linalg.norm(part) for part in known.parts[:used]])
+    return Tables(np.array(matrices), sizes, norms, zonal_products(dim, degree, 2 * degree), of)

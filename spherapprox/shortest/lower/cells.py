@@ -1,0 +1,148 @@
+"""The catalecticant bound for every concentration: cells, halved where the bound is least."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...harmonics.hyperspherical import sizes
+from .catalecticant import ROOT, Catalecticant, Weights
+from .coefficients import LEAST_EXACTNESS, MOST_POINTS, points_of_rule
+
+POWERS = (ROOT, 0.5, 0.75, 1.0, 1.25)
+"""sqrt(a_2l) is best at small concentrations, the largest powers at large ones and small eps."""
+_MOST_COLUMNS = 170
+_MOST_DEGREE = 20
+_FIRST, _LAST = 2.0**-4, 2.0**8
+"""The first cells are (0, _FIRST], octaves, and [_LAST, inf)."""
+_PROBES = (2.0**-6, 0.25, 1.0, 2.0, 4.0, 8.0, 32.0, 2.0**10)
+_NARROWEST = 1e-5
+"""Relative width of the narrowest cells."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Concentrations from `low` to `high` for which heads have at least `n` tokens, and the matrix that proves it.
+
+    Parameters
+    ----------
+    low, high : float
+        The concentrations; low may be 0, high infinite.
+    n : int
+        The bound.
+    degree : int
+        d, of the harmonics that the matrix has as rows and columns.
+    power : float
+        Of the eigenvalues in the weights ``a_l^power``; 0 stands for ``a_2l^(1/2)``.
+
+    Examples
+    --------
+    >>> from spherapprox.shortest.lower import Cell
+    >>> Cell(2.0, 4.0, 8, 5, 0.0).n
+    8
+    """
+
+    low: float
+    high: float
+    n: int
+    degree: int
+    power: float
+
+    @property
+    def weights(self) -> Weights:
+        """The matrix's degree and power."""
+        return Weights(self.degree, self.power)
+
+
+class Search:
+    """The best bounds over weights, at a concentration and over all."""
+
+    def __init__(self, bound: Catalecticant, most: int) -> None:
+        self.bound, self.most = bound, most
+        self.useful: list[Weights] = []
+
+    def at(self, concentration: float) -> Cell:
+        """Return the best bound at one concentration; degrees rise until two of them bring nothing."""
+        best, idle = Cell(concentration, concentration, 1, 0, ROOT), 0
+        for degree in range(1, self.most + 1):
+            found = self._over(concentration, concentration, (Weights(degree, power) for power in POWERS), math.inf)
+            idle = 0 if found.n > best.n or best.n == 1 else idle + 1
+            best = max(best, found, key=lambda cell: cell.n)
+            if idle > 2:
+                break
+        return best
+
+    def everywhere(self, budget: int) -> tuple[int, list[Cell]]:
+        """Return the bound for every concentration, and cells that cover (0, inf) and prove it.
+
+        The bound is that of the worst concentration seen, or of the worst cell when the budget of cells is spent.
+        """
+        probes = [self.at(x) for x in _PROBES]
+        self.useful = list(dict.fromkeys(cell.weights for cell in sorted(probes, key=lambda cell: cell.n)))
+        ceiling = min(cell.n for cell in probes)
+        octaves = round(math.log2(_LAST / _FIRST))
+        ends = [0.0, *(_FIRST * 2.0**k for k in range(octaves + 1)), math.inf]
+        heap = [self._entry(low, high, ceiling, None) for low, high in itertools.pairwise(ends)]
+        heapq.heapify(heap)
+        for _ in range(budget):
+            worst = heap[0][3]
+            if worst.n >= ceiling or worst.high <= worst.low * (1.0 + _NARROWEST):
+                break
+            heapq.heappop(heap)
+            middle = _between(worst.low, worst.high)
+            ceiling = min(ceiling, self._over(middle, middle, self._candidates(worst), ceiling).n)
+            for low, high in ((worst.low, middle), (middle, worst.high)):
+                heapq.heappush(heap, self._entry(low, high, ceiling, worst))
+        return heap[0][3].n, sorted((entry[3] for entry in heap), key=lambda cell: cell.low)
+
+    def _entry(self, low: float, high: float, wanted: float, near: Cell | None) -> tuple[int, float, float, Cell]:
+        """Return a cell with its bound for the heap: least bounds first, and of them the widest."""
+        cell = self._over(low, high, self._candidates(near), wanted)
+        return cell.n, -(high / low if low > 0.0 else math.inf), low, cell
+
+    def _candidates(self, near: Cell | None) -> Iterator[Weights]:
+        """Yield the weights to try, those of the cell around first."""
+        if near is not None and near.degree:
+            yield near.weights
+            for degree in (near.degree - 1, near.degree + 1):
+                if 0 < degree <= self.most:
+                    yield Weights(degree, near.power)
+        yield from self.useful
+        degrees = {weights.degree for weights in self.useful}
+        yield from (Weights(d, ROOT) for d in range(1, min(max(degrees, default=0) + 1, self.most) + 1))
+
+    def _over(self, low: float, high: float, candidates: Iterator[Weights], wanted: float) -> Cell:
+        """Return the best bound over a cell, or the first that is as large as wanted."""
+        best, tried = Cell(low, high, 1, 0, ROOT), set()
+        for weights in candidates:
+            if weights in tried or (low == 0.0 and weights.power != ROOT):
+                continue
+            tried.add(weights)
+            n = self.bound.bound(low, high, weights)
+            if n > best.n:
+                best = Cell(low, high, n, *weights)
+            if n >= wanted:
+                break
+        return best
+
+
+def largest_degree(dim: int, degree: int | None) -> int:
+    """Return the largest degree of the matrices' harmonics: two more than half of the target's, as far as it pays."""
+    limit = _MOST_DEGREE if degree is None else min(_MOST_DEGREE, (degree + 1) // 2 + 2)
+    found = 1
+    while (
+        found < limit
+        and sum(map(int, sizes(found + 1, dim))) <= _MOST_COLUMNS
+        and (degree is not None or points_of_rule(dim, 2 * LEAST_EXACTNESS * (found + 1)) <= MOST_POINTS)
+    ):
+        found += 1
+    return found
+
+
+def _between(low: float, high: float) -> float:
+    if low == 0.0:
+        return 0.25 * high
+    return 4.0 * low if high == math.inf else math.sqrt(low * high)

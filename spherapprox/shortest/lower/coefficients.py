@@ -1,0 +1,130 @@
+"""A target's coefficients in orthonormal harmonics: known exactly, or by quadrature with an allowance for its error."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ... import points
+from ..._types import Float64, Int64
+from ...harmonics import hyperspherical_harmonics
+from ...harmonics.hyperspherical import sizes
+from ...target import Target
+from ...targets import analytic, igrf, random
+
+LEAST_EXACTNESS = 3
+"""Degree of the rule for a target of unknown degree, at least, over the degree of the coefficients."""
+MOST_POINTS = 20_000
+"""Of that rule."""
+_MOST_VALUES = 2e9
+"""Of harmonics at the points of a rule: half a minute."""
+_BLOCK = 2**22
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Coefficients over `scale`, for each degree (p, dim H_l), in the order of `triples.columns`.
+
+    `error` bounds what they are off by: in l2 norm, together with the distance from a polynomial where a target is only
+    near to one, over `scale`. With `proven` it is a bound, else an estimate, and `how` says where they are from.
+    """
+
+    dim: int
+    parts: tuple[Float64, ...]
+    scale: float
+    error: float
+    proven: bool
+    how: str
+
+
+def coefficients(target: Target, most: int) -> Coefficients:
+    """Return a target's coefficients up to degree `most`, or its own degree if that is less."""
+    exact = _exact(target, most)
+    found, error, how = (exact, target.remainder, "") if exact is not None else _by_quadrature(target, most)
+    largest = max((float(np.abs(part).max()) for part in found), default=0.0)
+    scale = math.ldexp(1.0, math.frexp(largest)[1]) if largest > 0.0 else 1.0
+    parts = tuple(part / scale for part in found)
+    return Coefficients(target.dim, parts, scale, error / scale, exact is not None, how)
+
+
+def _exact(target: Target, most: int) -> list[Float64] | None:
+    """Return the coefficients of the catalogue's polynomials, a degree after the other; None for others."""
+    function = target.function
+    if not isinstance(function, functools.partial):
+        return None
+    if function.func is igrf.sum_harmonics:
+        table = function.args[0].reshape(len(function.args[0]), -1)
+        degree = min(math.isqrt(len(table)) - 1, most)
+        return [table[_places(n)].T / math.sqrt(2 * n + 1) for n in range(degree + 1)]
+    if function.func is random._polynomial:
+        return _by_degree(target.dim, function.args[1][:, None], min(function.args[0], most))
+    if function.func is analytic._zonal:
+        # a rotation changes no bound: the pole may be the last axis
+        degree = function.args[0]
+        found = [np.zeros((1, int(n))) for n in sizes(degree, target.dim)]
+        found[-1][0, _place_of_zonal(target.dim, degree)] = 1.0 / math.sqrt(found[-1].size)
+        return found[: most + 1]
+    return None
+
+
+def _by_quadrature(target: Target, most: int) -> tuple[list[Float64], float, str]:
+    """Return coefficients by a product rule, an allowance for their error, and a remark on it."""
+    if target.degree is not None:
+        degree = min(target.degree, most)
+        found, size = _projected(target, degree, target.degree + degree)
+        error = target.accuracy * (target.sup_norm or size) + 2.0 * target.remainder + 1e-13 * size
+        return _by_degree(target.dim, found, degree), error, "coefficients by quadrature, exact up to rounding"
+    finest = LEAST_EXACTNESS * most
+    while points_of_rule(target.dim, 2 * finest) <= MOST_POINTS and finest < 400:
+        finest = 2 * finest
+    coarse, _ = _projected(target, most, finest)
+    found, size = _projected(target, most, finest + finest // 2)
+    error = 4.0 * float(np.linalg.norm(found - coarse)) + target.accuracy * (target.sup_norm or size) + 1e-13 * size
+    how = "coefficients by quadrature, their error estimated by a finer rule"
+    return _by_degree(target.dim, found, most), error, how
+
+
+def _projected(target: Target, degree: int, exactness: int) -> tuple[Float64, float]:
+    """Return the coefficients up to a degree by a rule, (columns, p), and the largest value seen."""
+    columns = int(sizes(degree, target.dim).sum())
+    if columns * points_of_rule(target.dim, exactness) > _MOST_VALUES:
+        raise ValueError(
+            f"'target' must be one whose coefficients are known, or of less degree or dimension, got {target.name!r} "
+            f"on S^{target.dim}: a quadrature is too large, keys='free' bounds the tokens by values"
+        )
+    rule = points.gauss_product(target.dim, max(exactness, 1))
+    found: Float64 = np.zeros(())
+    size, step = 0.0, max(1, _BLOCK // columns)
+    for start in range(0, len(rule), step):
+        x, w = rule.points[start : start + step], rule.weights[start : start + step]
+        values = np.asarray(target(x), dtype=np.float64).reshape(len(x), -1)
+        found = found + hyperspherical_harmonics(degree, x).T @ (w[:, None] * values)
+        size = max(size, float(np.linalg.norm(values, axis=1).max()))
+    return found, size
+
+
+def points_of_rule(dim: int, degree: int) -> float:
+    """Return the number of points of a product rule."""
+    return (degree + 1.0) * (degree // 2 + 1.0) ** min(dim - 1, 200)
+
+
+def _by_degree(dim: int, table: Float64, degree: int) -> list[Float64]:
+    """Cut coefficients in the order of `hyperspherical_harmonics`, (columns, p), into degrees."""
+    if dim == 2:
+        return [table[_places(n)].T for n in range(degree + 1)]
+    offsets = np.concatenate([[0], np.cumsum(sizes(degree, dim))])
+    return [table[offsets[n] : offsets[n + 1]].T for n in range(degree + 1)]
+
+
+def _places(degree: int) -> Int64:
+    """Return the columns of degree l on S^2 in the order of S^m's bases: orders l, 0, 1, ..., l-1, cosines first."""
+    orders = [m for k in [degree, *range(degree)] for m in ((k, -k) if k else (0,))]
+    return np.array([degree * degree + degree + m for m in orders])
+
+
+def _place_of_zonal(dim: int, degree: int) -> int:
+    """Return the place, among the harmonics of a degree, of one that depends on the last coordinate alone."""
+    return 0 if dim == 1 or degree == 0 else int(sizes(degree, dim - 1)[degree])

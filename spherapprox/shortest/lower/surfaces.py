@@ -1,0 +1,135 @@
+"""Lower bounds from a target's values on products of spheres and on circles, for keys of any lengths."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ... import points
+from ..._types import Float64
+from ...target import Target
+from .tails import tails
+
+_OFF = 1e-13
+"""Points of products and of circles are right to this angle."""
+_TORI, _CIRCLES = 600, 400
+_MOST_ROWS = 40
+_LEVELS = 33
+
+
+@dataclass(frozen=True)
+class Values:
+    """A target's values at points near exact ones, and what a head within eps may differ by from them at those."""
+
+    target: Target
+    eps: float
+    certified: bool
+
+    def __call__(self, x: Float64) -> Float64:
+        """Return the values at points, (n, p)."""
+        return np.asarray(self.target(x / np.linalg.norm(x, axis=1, keepdims=True)), dtype=np.float64).reshape(
+            len(x), -1
+        )
+
+    def allowed(self, values: Float64) -> float:
+        """Return the difference that a head within eps may have from the values at the exact points."""
+        size, moved = self.target.sup_norm, self.target.modulus(_OFF)
+        known = size is not None and math.isfinite(moved)
+        if self.certified and not known:
+            remedy = "give them (targets.with_constants proves those of polynomials), or choose certified=False"
+            raise ValueError(f"'target' must state sup_norm and lipschitz for certified=True: {remedy}")
+        size = float(np.linalg.norm(values, axis=1).max()) if size is None else size
+        return self.eps + (self.target.accuracy + 1e-14) * size + (moved if known else 0.0)
+
+
+def torus_bound(values: Values) -> int:
+    """Return the least number of tokens of a core head within eps, by products of two spheres in S^m (4.K, torus).
+
+    Products are drawn at random, and the best is moved a little, in turn.
+    """
+    dim, rng = values.target.dim, np.random.default_rng(0)
+    ranks = (dim + 1) // 2
+    rules = [_rule(ranks), _rule(dim + 1 - ranks)]
+    weights = np.sqrt(np.outer(rules[0][1], rules[1][1]))
+    best, frame, turn, largest = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0
+    for step in range(_TORI):
+        if step % 2:
+            other = frame + 0.3 * rng.uniform() ** 2 * rng.standard_normal(frame.shape)
+            angle = turn + 0.3 * rng.uniform() ** 2 * rng.standard_normal()
+        else:
+            other, angle = rng.standard_normal(frame.shape), math.acos(1.0 - rng.uniform())
+        other = np.linalg.qr(other)[0]
+        left, right = rules[0][0] @ other[:ranks], rules[1][0] @ other[ranks:]
+        x = math.sin(angle) * left[:, None] + math.cos(angle) * right[None]
+        found = values(x.reshape(-1, dim + 1))
+        matrix = weights[:, :, None] * found.reshape(*weights.shape, -1)
+        stacked = matrix.transpose(0, 2, 1).reshape(len(matrix), -1)
+        tail, error = tails(stacked, values.certified, symmetric=False)
+        tail = np.append(tail - error - values.allowed(found), -1.0)
+        if tail[best] > largest or tail[best] > 0.0:
+            frame, turn, largest = other, angle, float(tail[best])
+            while tail[best] > 0.0:
+                best, largest = best + 1, float(tail[best + 1])
+    return max(best, 1)
+
+
+def circle_bound(values: Values, constants: bool) -> int:
+    """Return the least number of tokens of a head within eps, by changes of sign of f - c on circles (4.K, circles).
+
+    Parameters
+    ----------
+    values : Values
+    constants : bool
+        Whether a head less a constant has no more terms than tokens: for split heads, not for core heads.
+    """
+    dim, rng = values.target.dim, np.random.default_rng(0)
+    degree = values.target.degree
+    count = 256 if degree is None else min(max(16 * degree, 64), 2048)
+    angle = 2.0 * math.pi * np.arange(count) / count
+    best = 1
+    for _ in range(40 if dim == 1 else _CIRCLES):
+        frame = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))[0]
+        tilt = 0.5 * math.pi if dim == 1 else math.acos(rng.uniform(-0.7, 0.7))
+        x = math.sin(tilt) * (np.cos(angle)[:, None] * frame[0] + np.sin(angle)[:, None] * frame[1])
+        found = values(x if dim == 1 else x + math.cos(tilt) * frame[2])
+        allowed = values.allowed(found)
+        if found.shape[1] > 1:
+            direction = rng.standard_normal(found.shape[1])
+            found = (found @ (direction / np.linalg.norm(direction)))[:, None]
+        y = np.ravel(found)
+        for level in [0.0, *np.linspace(y.min(), y.max(), _LEVELS).tolist()]:
+            needed = tokens_for(_alternations(y - level, allowed * (1.0 + 1e-12) + 1e-15 * abs(level)))
+            best = max(best, needed if constants or level == 0.0 else needed - 1)
+    return best
+
+
+def most_zeros(n: int) -> int:
+    """Return how many zeros on a circle a sum of n exponentials of linear functions has at most (4.K, circles)."""
+    return 2 * (n - 1) ** 2 + 2 * (n - 1) * (n - 2) * (n - 3) // 3
+
+
+def tokens_for(zeros: int) -> int:
+    """Return the least number of exponentials whose sum may have so many zeros."""
+    n = 1
+    while most_zeros(n) < zeros:
+        n += 1
+    return n
+
+
+def _alternations(y: Float64, eps: float) -> int:
+    """Return the changes of sign around a circle, among values larger than eps in size."""
+    signs = np.sign(y[np.abs(y) > eps])
+    return int((signs != np.roll(signs, 1)).sum())
+
+
+def _rule(columns: int) -> tuple[Float64, Float64]:
+    """Return points of the unit sphere of R^columns and weights of sum 1."""
+    if columns == 1:
+        return np.array([[1.0], [-1.0]]), np.array([0.5, 0.5])
+    degree = 1
+    while (degree + 2) * ((degree + 1) // 2 + 1) ** (columns - 2) <= _MOST_ROWS:
+        degree += 1
+    rule = points.gauss_product(columns - 1, degree)
+    return rule.points, rule.weights

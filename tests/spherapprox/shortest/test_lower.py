@@ -1,0 +1,229 @@
+"""Lower bounds of the number of tokens: ingredients against other ways, heads of known length, reference numbers."""
+
+import functools
+import math
+
+import lower_bounds
+import mpmath
+import numpy as np
+import pytest
+
+from spherapprox import CoreHead, SplitHead, Target, VonMisesFisher, harmonics, points, sphere, targets
+from spherapprox.shortest import token_lower_bound
+from spherapprox.shortest.lower import ratios
+from spherapprox.shortest.lower.coefficients import coefficients
+from spherapprox.shortest.lower.products import multiplications
+from spherapprox.shortest.lower.surfaces import most_zeros, tokens_for
+from spherapprox.shortest.lower.tails import tails
+from spherapprox.shortest.lower.triples import zonal_products
+from spherapprox.targets.random import _polynomial
+
+FIELD = targets.geomagnetic_field(2025.0)
+
+
+def polynomial_of(dim, c, degree):
+    """Return a target with these coefficients, which are known exactly."""
+    return Target(functools.partial(_polynomial, degree, c), dim, degree=degree, sup_norm=100.0)
+
+
+def head_to_degree(dim, n, concentration, degree, seed=0):
+    """Return the polynomial of a degree whose coefficients are those of a random head of n tokens."""
+    rng = np.random.default_rng(seed)
+    b, xi = sphere.uniform(dim, n, rng), rng.uniform(0.5, 1.0, n) * rng.choice([-1.0, 1.0], n)
+    a = VonMisesFisher(dim, concentration).eigenvalue(harmonics.hyperspherical_degrees(degree, dim))
+    return polynomial_of(dim, a * (xi @ harmonics.hyperspherical_harmonics(degree, b)), degree)
+
+
+class TestIngredients:
+    @pytest.mark.parametrize(("dim", "rows", "most"), [(1, 4, 8), (2, 4, 7), (3, 3, 6), (4, 2, 4)])
+    def test_products_of_harmonics_are_those_of_a_rule(self, dim, rows, most):
+        rule, rng = points.gauss_product(dim, 2 * rows + most), np.random.default_rng(0)
+        of = harmonics.hyperspherical_degrees(max(rows, most), dim)
+        c = rng.standard_normal(np.count_nonzero(of <= most))
+        parts = coefficients(polynomial_of(dim, c, most), most)
+        shares = zonal_products(dim, rows, most)
+        y = harmonics.hyperspherical_harmonics(rows, rule.points)
+        of = harmonics.hyperspherical_degrees(rows, dim)
+        for degree, part in enumerate(parts.parts):
+            one = np.where(harmonics.hyperspherical_degrees(most, dim) == degree, c, 0.0)
+            values = polynomial_of(dim, one, most)(rule.points) * rule.weights / parts.scale
+            expected, got = y.T @ (values[:, None] * y), multiplications(dim, rows, degree, most, part, False)[0]
+            # S^2 has its harmonics in another order: compare what no order changes
+            for j, k in np.ndindex(rows + 1, rows + 1):
+                block, other = got[np.ix_(of == j, of == k)], expected[np.ix_(of == j, of == k)]
+                np.testing.assert_allclose(np.linalg.svd(block)[1], np.linalg.svd(other)[1], atol=1e-13)
+                assert np.square(block).sum() == pytest.approx(shares[j, k, degree] * np.square(part).sum(), rel=1e-12)
+                assert shares[j, k, degree] or not block.any()
+            np.testing.assert_allclose(np.linalg.eigvalsh(got), np.linalg.eigvalsh(expected), atol=1e-13)
+            larger = multiplications(dim, rows, degree, most, part, True)[0]
+            assert (np.abs(got) <= larger * (1.0 + 1e-14)).all()
+
+    @pytest.mark.parametrize("dim", [1, 2, 5])
+    @pytest.mark.parametrize("x", [1e-100, 1e-3, 0.7, 9.0, 250.0])
+    def test_ratios_and_slopes_are_enclosed(self, dim, x):
+        found = ratios.ratios(dim, x, 9)
+        with mpmath.workdps(40 + int(2.0 * max(-math.log10(x), 0.0))):
+            for q in range(9):
+                nu = mpmath.mpf(dim - 1) / 2 + q
+                i = [mpmath.besseli(nu + j, mpmath.mpf(x)) for j in range(3)]
+                log, slope = mpmath.log(i[1] / i[0] / x), 1 - x * (i[1] / i[0] - i[2] / i[1])
+                assert found.log_low[q] <= log <= found.log_high[q] <= found.log_low[q] + 1e-12
+                assert found.slope_low[q] <= slope <= found.slope_high[q] <= found.slope_low[q] + 1e-10
+
+    @pytest.mark.parametrize(("low", "high"), [(1e-3, 2e-3), (0.5, 2.0), (3.0, 3.1), (20.0, 90.0), (7.0, math.inf)])
+    def test_weighted_eigenvalues_are_enclosed_over_a_cell(self, low, high):
+        powers = np.linspace(-2.0, 12.0, 15)[:, None] * (high < math.inf)
+        below, above = ratios.within(2, low, high, powers, 8)
+        for x in np.geomspace(low, min(high, 1e4), 60):
+            log = powers * math.log(x / low) - np.log(VonMisesFisher(2, x).eigenvalues(8))
+            assert (below <= log + 1e-12).all()
+            assert (log <= above + 1e-12).all()
+
+    def test_products_of_ratios_are_enclosed_near_zero(self):
+        exponents = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.5, -0.5, 0.0], [-0.5, 0.5, 1.0]])
+        below, above = ratios.at_zero(1, 0.5, exponents)
+        for x in np.geomspace(1e-9, 0.5, 50):
+            a = VonMisesFisher(1, x).eigenvalues(3)
+            logs = exponents @ np.log(a[1:] / a[:-1])
+            assert ((below <= logs + 1e-12) & (logs <= above + 1e-12)).all()
+        assert (above - below)[[0, 2]].max() < 0.05
+        assert above[1] - math.log(0.5**2 / 8.0) == pytest.approx(0.0, abs=0.01)
+
+    @pytest.mark.parametrize("symmetric", [True, False])
+    def test_verified_tails_hold_and_are_sharp(self, symmetric):
+        rng = np.random.default_rng(0)
+        left = rng.integers(-9, 10, (12, 3)).astype(float)
+        matrix = left @ np.diag([1.0, -1.0, 2.0]) @ (left if symmetric else rng.integers(-9, 10, (30, 3)) * 1.0).T
+        tail, error = tails(matrix, verified=True, symmetric=symmetric)
+        size = np.linalg.norm(matrix)
+        assert tail[3:].max() <= error <= 1e-11 * size  # whole numbers: the rank is 3 exactly
+        assert tail[0] == pytest.approx(size, rel=1e-13)
+        assert tail[2] > 1e-2 * size
+        np.testing.assert_allclose(tails(matrix, False, symmetric)[0], tail, atol=1e-13 * size)
+
+
+class TestHeads:
+    @pytest.mark.parametrize("certified", [False, True])
+    @pytest.mark.parametrize(("dim", "n", "concentration"), [(1, 4, 5.0), (2, 1, 3.0), (2, 7, 4.0), (3, 6, 6.0)])
+    def test_a_head_needs_its_own_tokens_at_its_own_concentration(self, dim, n, concentration, certified):
+        target = head_to_degree(dim, n, concentration, 24 if dim < 3 else 12)
+        found = token_lower_bound(target, 1e-9, concentration=concentration, certified=certified)
+        assert (found.n, found.certified, found.concentrations) == (n, certified, (concentration,) * 2)
+
+    @pytest.mark.parametrize("concentration", [1e-3, 0.02, 0.1])
+    def test_small_concentrations_make_no_rank(self, concentration):
+        rng = np.random.default_rng(1)
+        head = CoreHead(sphere.uniform(2, 3, rng), [1.0, -2.0, 1.5], concentration)
+        target = Target(head, 2, degree=12, sup_norm=5.0)
+        assert all(token_lower_bound(target, eps, concentration=concentration).n <= 3 for eps in (1e-12, 1e-6, 0.05))
+
+    def test_no_bound_is_above_a_head_within_eps(self):
+        found = [lower_bounds.case(np.random.default_rng([7, i])) for i in (0, 1, 3, 4, 5, 8, 9, 12)]
+        assert not [row for row in found if row[2] > row[1]]
+
+    def test_vectors_need_as_many_tokens_as_a_component(self):
+        rng = np.random.default_rng(2)
+        b, xi = sphere.uniform(2, 6, rng), rng.standard_normal((6, 2))
+        xi[:3, 0] = 0.0
+        both, first = (
+            Target(head, 2, degree=30, sup_norm=9.0) for head in (CoreHead(b, xi, 4.0), CoreHead(b, xi[:, 0], 4.0))
+        )
+        assert [token_lower_bound(f, 1e-8, concentration=4.0).n for f in (both, first)] == [6, 3]
+
+    def test_the_unit_of_values_does_not_matter(self):
+        wave = targets.random_bandlimited(2, 4, rng=0)
+        small = Target(lambda x: 1e-200 * wave(x), 2, degree=4)
+        assert token_lower_bound(small, 1e-202).n == token_lower_bound(wave, 1e-2).n > 5
+
+
+class TestReference:
+    @pytest.mark.parametrize(("x", "wanted"), [(2.0, (4, 8, 22, 42)), (4.0, (6, 10, 22, 41)), (8.0, (10, 18, 29, 42)),
+                                               (20.0, (22, 39, 65, 77))])  # fmt: skip
+    def test_the_field_at_one_concentration(self, x, wanted):
+        found = [token_lower_bound(FIELD, eps, relative=True, concentration=x) for eps in (0.05, 0.01, 1e-3, 1e-4)]
+        assert all(bound.n >= n for bound, n in zip(found, wanted, strict=True))
+
+    @pytest.mark.parametrize(("eps", "n"), [(0.05, 3), (0.01, 8), (0.003, 14)])
+    def test_the_field_at_every_concentration(self, eps, n):
+        found = token_lower_bound(FIELD, eps, relative=True, certified=True)
+        assert (found.n, found.certified, found.concentrations) == (n, True, (0.0, math.inf))
+        assert min(cell.n for cell in found.cells) == n
+        assert [cell.high for cell in found.cells[:-1]] == [cell.low for cell in found.cells[1:]]
+        single = [token_lower_bound(FIELD, eps, relative=True, concentration=x).n for x in (1e-6, 0.03, 2.0, 5.0, 1e4)]
+        assert min(single) >= n
+
+    def test_exact_coefficients_are_those_of_quadrature(self):
+        for target in (
+            FIELD,
+            targets.geomagnetic_vector(),
+            targets.zonal_harmonic(3, 4),
+            targets.random_bandlimited(1, 6, 0),
+        ):
+            plain = Target(target.function, target.dim, degree=target.degree, sup_norm=target.sup_norm)
+            hidden = Target(
+                lambda x, f=target.function: f(x), target.dim, degree=target.degree, sup_norm=target.sup_norm
+            )
+            pair = [coefficients(known, target.degree) for known in (plain, hidden)]
+            assert [known.proven for known in pair] == [True, False]
+            for exact, got in zip(pair[0].parts, pair[1].parts, strict=True):
+                np.testing.assert_allclose(got, exact, atol=1e-12)
+
+    @pytest.mark.parametrize(("eps", "n"), [(0.1, 5), (0.03, 8), (0.01, 9), (0.001, 10)])
+    def test_free_keys_on_products_of_circles(self, eps, n):
+        wave = targets.random_bandlimited(3, 5, rng=0)
+        found = token_lower_bound(wave, 3.19 * eps, keys="free", certified=True)
+        assert found.n >= n
+        assert (found.theorem, found.concentrations) == ("torus", (0.0, math.inf))
+        assert token_lower_bound(wave, 3.19 * eps).n > n  # unit keys need more
+
+    @pytest.mark.parametrize(("degree", "n"), [(1, 2), (2, 3), (4, 3), (5, 4), (11, 4), (12, 5)])
+    def test_split_heads_by_changes_of_sign(self, degree, n):
+        wave = targets.zonal_harmonic(1, degree)
+        assert token_lower_bound(wave, 0.9, "split", certified=True).n == n
+        assert token_lower_bound(wave, 0.9, keys="free", certified=True).n == n
+        assert token_lower_bound(wave, 1.0, "split").n == 1
+
+    def test_sums_of_exponentials_have_no_more_zeros_on_a_circle(self):
+        angle, rng = np.linspace(0.0, 2.0 * math.pi, 4001), np.random.default_rng(0)
+        most = dict.fromkeys(range(1, 6), 0)
+        for _ in range(3000):
+            n = int(rng.integers(1, 6))
+            g = rng.standard_normal((n, 2)) * 10.0 ** rng.uniform(-1.0, 1.0) @ [np.cos(angle), np.sin(angle)]
+            values = np.linalg.qr(rng.standard_normal((n, n)))[0][0] @ np.exp(g - g.max(axis=0))
+            most[n] = max(most[n], np.count_nonzero(np.diff(np.sign(values))))
+        assert all(most_zeros(n) >= count for n, count in most.items())
+        assert most[2] == most_zeros(2) == 2
+        assert [tokens_for(zeros) for zeros in (0, 1, 2, 3, 8, 9, 22, 23)] == [1, 2, 2, 3, 3, 4, 4, 5]
+
+    def test_constants_count_for_core_heads(self):
+        # one token less a constant changes its sign twice: so many changes prove one token alone
+        lifted = Target(lambda x: np.exp(2.0 * x[:, 0]), 1, sup_norm=9.0, lipschitz=15.0)
+        assert token_lower_bound(lifted, 1e-3, keys="free").n == 1
+        assert token_lower_bound(lifted, 1e-3, "split").n == 2
+        both = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [0.0, 1.0], 3.0)
+        assert token_lower_bound(both, 1e-3, "split", dim=1).n == 2
+
+    def test_targets_of_unknown_degree_are_estimated(self):
+        found = token_lower_bound(targets.distance(1), 0.02)
+        assert 2 <= found.n <= 12
+        assert "estimated" in found.reason
+
+
+class TestComplaints:
+    @pytest.mark.parametrize(("arguments", "options", "said"), [
+        ((targets.distance(2), 0.1), {"certified": True}, "'target' must be a polynomial of the catalogue"),
+        ((lambda x: x[:, 0], 0.1, "split"), {"dim": 2, "certified": True}, "'target' must state sup_norm"),
+        ((lambda x: x[:, 0], 0.1), {"dim": 2, "relative": True}, "'target' must state its sup_norm"),
+        ((FIELD, 0.1, "split"), {"concentration": 3.0}, "'concentration' must be left out"),
+        ((FIELD, 0.1), {"dim": 3}, "'dim' must be 2"),
+        ((FIELD, 0.0), {}, "'eps'"),
+        ((FIELD, 0.1), {"concentration": 0.0}, "'concentration'"),
+        ((FIELD, 0.1), {"keys": "long"}, "'keys'"),
+    ])  # fmt: skip
+    def test_what_cannot_be_is_refused(self, arguments, options, said):
+        with pytest.raises(ValueError, match=said):
+            token_lower_bound(*arguments, **options)
+
+    def test_a_plain_function_needs_a_dimension(self):
+        with pytest.raises(TypeError, match="'dim' must be given"):
+            token_lower_bound(lambda x: x[:, 0], 0.1)

@@ -31,8 +31,18 @@ from tqdm import tqdm
 import bounds
 from bounds import plot
 from spherapprox import (
-    CoreHead, EqualMeasurePartition, PointSet, ShortestHead, SplitHead, Target, harmonics, points, shortest_head,
-    sphere, sup_error, targets,
+    CoreHead,
+    EqualMeasurePartition,
+    PointSet,
+    ShortestHead,
+    SplitHead,
+    Target,
+    harmonics,
+    points,
+    shortest_head,
+    sphere,
+    sup_error,
+    targets,
 )  # fmt: skip
 from spherapprox.shortest import token_lower_bound
 
@@ -44,7 +54,7 @@ REFERENCE = {
     ("split", "unit"): (5, 11, 17, 28, 41, 58, 80),
     ("split", "free"): (5, 9, 16, 25, 33, 47, 80),
 }
-"""Tokens that were found for the errors EPS when the method was designed: no more than 1.15 times as many + 1 are due."""
+"""Tokens for the errors EPS when the method was designed: no more than 1.15 times as many + 1 are due."""
 EPS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 CONCENTRATIONS = 2.0 ** np.arange(-2.0, 10.0)
 OTHERS: dict[str, Callable[[], Target]] = {
@@ -99,14 +109,14 @@ def samples() -> tuple[Array, Array]:
 
 
 def least_squares(n: int) -> float:
-    """Least squares of kernels at centres of k-means."""
+    """Fit kernels at centres of k-means by least squares."""
     centres = KMeans(n, n_init=4, random_state=0).fit(samples()[0]).cluster_centers_
     b = PointSet(centres / np.linalg.norm(centres, axis=1, keepdims=True))
     return best(lambda lam: CoreHead.from_target(FIELD, b, lam, "least_squares", regularization=1e-12))
 
 
 def greedy(n: int) -> float:
-    """f-greedy interpolation (Santin and Haasdonk's VKOGA): one after another, the sample of largest error."""
+    """Interpolate at samples taken one after another, each where the error is largest (Santin and Haasdonk's VKOGA)."""
     x, y = samples()
 
     def head(lam: float) -> CoreHead:
@@ -125,7 +135,7 @@ def greedy(n: int) -> float:
 
 
 def gaussian_process(n: int, seconds: float = 10.0) -> float:
-    """Titsias's sparse Gaussian process with free inducing points, kernel width and noise, by L-BFGS."""
+    """Fit Titsias's sparse Gaussian process with free inducing points, kernel width and noise, by L-BFGS."""
     import torch
 
     x, y = (torch.tensor(part) for part in samples())
@@ -167,26 +177,26 @@ def gaussian_process(n: int, seconds: float = 10.0) -> float:
 
 
 def perceptron(n: int) -> float:
-    """A perceptron of one layer of tanh, with about as many numbers as n tokens; the best of three starts."""
+    """Fit a perceptron of one layer of tanh, with about as many numbers as n tokens: the best of three starts."""
     x, y = samples()
     width = max(1, round((3 * n - 1) / 5))
     models = [MLPRegressor((width,), activation="tanh", solver="lbfgs", alpha=0.0, max_iter=3000, tol=1e-12,
                            max_fun=10**6, random_state=seed) for seed in range(3)]  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        errors = [relative(lambda z, m=m.fit(x, y): largest(FIELD) * m.predict(np.asarray(z))) for m in models]
-    return min(errors)
+        fits = [model.fit(x, y) for model in models]
+    return min(relative(lambda z, fit=fit: largest(FIELD) * fit.predict(np.asarray(z))) for fit in fits)
 
 
 def truncated(n: int) -> float:
-    """Spherical harmonics up to a degree, with at most as many numbers as n tokens."""
+    """Cut spherical harmonics off at a degree, with at most as many numbers as n tokens."""
     degree = math.isqrt(3 * n + 1) - 1
-    coefficients = harmonics.project(FIELD, points.gauss_product(2, 2 * max(degree, 13) + 1), degree)
+    coefficients = harmonics.project(FIELD, degree, band_limit=max(degree, 13))
     return relative(lambda x: harmonics.synthesize(coefficients, x))
 
 
 def spectral(n: int) -> float:
-    """Values by eigenvalues, on the largest Gauss rule of at most n points."""
+    """Correct values by eigenvalues, on the largest Gauss rule of at most n points."""
     rules = [points.gauss_product(2, degree) for degree in range(1, 2 * math.isqrt(n) + 2)]
     rule = max((rule for rule in rules if len(rule) <= n), key=len)
     with warnings.catch_warnings():
@@ -257,10 +267,13 @@ def draw(out: Path) -> None:
     """Draw the README's figure: from the thesis's bound through Riemann sums to free points and the lower bound."""
     found = shortest_head(FIELD, 1e-3, "core", relative=True)
     others = bounds.shortest.compare(FIELD, (4, 8, 16, 32, 64, 128, 256, 1024, 4096, 16384), least=found.eps)
-    floor = [(token_lower_bound(FIELD, eps, relative=True).n, eps * largest(FIELD)) for eps in np.geomspace(0.3, 1e-3, 12)]
-    thesis = bounds.prefix_length(1e-3, dim=8, theorem="thesis-core", ragozin=1.0)
-    remark = f"For an error of 0.1 % the thesis's bound asks for $10^{{{thesis.log10:,.0f}}}$ tokens on $S^8$, the least sphere of which it speaks"
-    plot.write(plot.shortest_figure(found, FIELD, others=others, floor=[step for step in floor if step[0]], remark=remark), out)
+    eps = np.geomspace(0.3, 1e-3, 12)
+    floor = [(token_lower_bound(FIELD, share, relative=True).n, share * largest(FIELD)) for share in eps]
+    thesis = bounds.prefix_length(
+        found.eps, dim=8, theorem="thesis-core", lipschitz=FIELD.lipschitz, sup_norm=FIELD.sup_norm, ragozin=1.0
+    )
+    remark = f"The thesis's bound for this error, Lipschitz constant and sup norm, on $S^8$: $10^{{{thesis.log10:.0f}}}$ tokens"
+    plot.write(plot.shortest_figure(found, FIELD, others=others, floor=floor, remark=remark), out)
 
 
 def main() -> None:

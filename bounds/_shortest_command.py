@@ -32,6 +32,7 @@ def add_shortest(parser: argparse.ArgumentParser) -> None:
     add("--starts", type=count, default=4, help="starts for each number of tokens (default: %(default)s)")
     add("--time-limit", type=float, metavar="SECONDS", help="stop then, with the best head so far")
     add("--no-proof", action="store_true", help="measure the error only")
+    add("--no-lower", action="store_true", help="leave out the lower bound of the number of tokens")
     add("--start", metavar="FILE", help="go on from an earlier shortest.npz or checkpoint")
     add("--checkpoint", metavar="FILE", help="keep what has been found in this file, for --start")
     add("--seed", type=count, default=0, help="default: %(default)s")
@@ -44,7 +45,8 @@ def searched(options: argparse.Namespace) -> int:
     found = shortest_head(
         target, options.eps, options.kind, keys=options.keys, relative=options.relative, norm=options.norm,
         max_tokens=options.max_tokens, value_bound=options.value_bound, dtype=options.dtype, polish=options.polish,
-        starts=options.starts, time_limit=options.time_limit, certified=not options.no_proof, start=options.start,
+        starts=options.starts, lower=not options.no_lower, time_limit=options.time_limit,
+        certified=not options.no_proof, start=options.start,
         checkpoint=options.checkpoint, rng=options.seed, progress=not (options.quiet or options.json),
     )  # fmt: skip
     written = shortest.save(found, target, options.out, others=shortest.compare(target, least=found.eps))

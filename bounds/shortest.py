@@ -137,9 +137,14 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
     return {
         "made_by": f"spherapprox {__version__}", "n": found.n, "eps": found.eps, "norm": found.norm,
         "reached": found.reached, "kind": found.head.family, "failed": list(found.failed),
+        "lower": found.lower, "lower_reason": found.lower_reason,
         "error": error_document(found.error), "target": target_document(target), "rows": rows,
         "notes": list(found.notes),
     }  # fmt: skip
+
+
+def _floor(found: ShortestHead) -> list[tuple[int, float]]:
+    return [] if found.lower is None or found.norm != "sup" else [(found.lower, found.eps)]
 
 
 def _rows(found: ShortestHead) -> list[list[Any]]:
@@ -195,7 +200,9 @@ def save(
         "shortest.json": lambda path: path.write_text(text, encoding="utf-8"),
         "head.npz": found.head.save,
         "shortest.npz": found.save,
-        "error.png": lambda path: plot.write(plot.shortest_figure(found, target, others=others), path),
+        "error.png": lambda path: plot.write(
+            plot.shortest_figure(found, target, others=others, floor=_floor(found)), path
+        ),
     }
     if target.dim == 2:
         writers["map.png"] = lambda path: plot.write(plot.control_points_figure(found, target), path)

@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..heads.head import Head
 from ..target import Target
 from .attempt import Wanted
 from .jumps import largest_jump
+from .lower import token_lower_bound
 from .making import Units
 from .result import ShortestHead
 from .rounding import LARGEST
@@ -31,6 +33,8 @@ _SCALE_POINTS = 20_000
 """Points that show how large the target is."""
 _RIDGE = 0.01
 """The ridge on the values is the square of this times eps: no error is visibly larger, and values do not drift."""
+_CELLS = 100
+"""Cells of concentrations for a lower bound: a few seconds."""
 _LEAST = 1e-13
 """Errors over the target's size below which roundings decide."""
 
@@ -52,6 +56,7 @@ def shortest_head(
     starts: int = 4,
     time_limit: float | None = None,
     start: ShortestHead | str | os.PathLike[str] | None = None,
+    lower: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     rng: int = 0,
     progress: bool = False,
@@ -93,6 +98,9 @@ def shortest_head(
     start : ShortestHead or path, optional
         Go on from an earlier search for the same target, or from its file: its heads are starts, and what failed for an
         eps no smaller is not tried again.
+    lower : bool, default True
+        Bound the number of tokens from below, too, where that takes seconds; `token_lower_bound` proves it, and finds
+        more with more cells.
     checkpoint : path, optional
         Save what has been found after each number of tokens; ``start=`` goes on from this file.
     rng : int, default 0
@@ -144,6 +152,7 @@ def shortest_head(
     eps = _checks.real(eps, "eps", above=0.0)
     seed = _checks.integer(rng, "rng", minimum=0, maximum=2**31)
     certified, progress = _checks.flag(certified, "certified"), _checks.flag(progress, "progress")
+    lower = _checks.flag(lower, "lower")
     x = sample(known.dim, _SCALE_POINTS, np.random.default_rng(seed))
     values = _table(known, x)
     size = float(lengths(values).max()) or 1.0
@@ -169,8 +178,22 @@ def shortest_head(
         session.resume(_earlier(start, family, known.dim, values.shape[1]))
     jump = largest_jump(wanted.function, x, values / size, 2.0 * wanted.eps) if norm == "sup" else 0.0
     found = session.search(known, jump)
-    # Step 3: prove the error
-    return found.pick(found.n, known, certified=True) if certified else found
+    # Step 3: prove the error, and a lower bound
+    found = found.pick(found.n, known, certified=True) if certified else found
+    return replace(found, **_floor(known, found, kind, keys if dtype is None else "free")) if lower else found
+
+
+def _floor(target: Target, found: ShortestHead, kind: str, keys: str) -> dict[str, Any]:
+    """Return a lower bound of the number of tokens, and what gave it."""
+    if found.norm == "rms" and (kind == "split" or keys == "free"):
+        return {"lower_reason": "bounds for these heads are for the largest error"}
+    try:
+        bound = token_lower_bound(target, found.eps, kind, keys=keys, max_cells=_CELLS)
+    except ValueError as error:
+        return {"lower_reason": str(error)}
+    low, high = bound.concentrations
+    where = "for every concentration" if (low, high) == (0.0, math.inf) else f"for lambda in [{low:.4g}, {high:.4g}]"
+    return {"lower": bound.n, "lower_reason": f"{bound.reason}, {where}"}
 
 
 def _target(target: Any, dim: int | None) -> Target:

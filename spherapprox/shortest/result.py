@@ -113,6 +113,10 @@ class ShortestHead(Savable):
         The error asked for, in the target's units.
     norm : {"sup", "rms"}
         The norm in which it is asked for.
+    lower : int, optional
+        Every head of this kind within eps has at least so many tokens; None if nothing is known.
+    lower_reason : str
+        What gave it, or why there is none; for heads with unit keys it holds for every concentration.
     notes : tuple of str
         What a reader should know, such as a number of tokens that may reach eps.
 
@@ -134,6 +138,8 @@ class ShortestHead(Savable):
     n: int
     eps: float
     norm: str = "sup"
+    lower: int | None = None
+    lower_reason: str = ""
     notes: tuple[str, ...] = ()
 
     def _arguments(self) -> Mapping[str, Any]:
@@ -246,7 +252,8 @@ class ShortestHead(Savable):
         return f"ShortestHead(head={self.head!r}, {within})"
 
     def __str__(self) -> str:
-        return "\n".join([self.table(), *self.notes])
+        floor = f"at least {self.lower}: {self.lower_reason}" if self.lower is not None else ""
+        return "\n".join([self.table(), *filter(None, [floor, *self.notes])])
 
 
 def _cells(row: Rung, within: bool) -> list[object]:

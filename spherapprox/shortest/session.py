@@ -89,7 +89,7 @@ class Session:
 
     def _result(self, n: int, notes: tuple[str, ...]) -> ShortestHead:
         history = tuple(row for _, row in sorted(self.rows.items()))
-        return ShortestHead(history, n, self._eps, self.wanted.norm, notes)
+        return ShortestHead(history, n, self._eps, self.wanted.norm, notes=notes)
 
     def _shortfall(self, jumps: bool) -> str:
         """Return what a reader should know of a search that failed."""

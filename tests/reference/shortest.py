@@ -66,13 +66,15 @@ def checked(rng, case, limit):
     seconds = time.perf_counter() - begin
     again = sup_error(found.head, target, n=100_000 if dim < 63 else 40_000, refine=64, rng=case)
     wrong = found.n > options["max_tokens"] or not np.isfinite(found.head.values).all()
+    wrong |= found.reached and found.norm == "sup" and found.lower is not None and found.lower > found.n
     wrong |= found.reached != (found.error.lower <= found.eps) or not again.lower <= found.error.upper * (1 + 1e-9)
     if "value_bound" in options:
         wrong |= not np.abs(found.head.values).max() <= options["value_bound"]
     ratio = again.lower / found.eps
     said = "reached" if found.reached else "not reached"
     more = {name: options[name] for name in ("value_bound", "dtype", "certified") if options.get(name)}
-    line = f"{case:4d} S^{dim} {target.name} {kind} {keys} eps {eps:.2g}: N={found.n} {said}, {ratio:.3f} eps, {seconds:.1f} s {more}"
+    line = f"{case:4d} S^{dim} {target.name} {kind} {keys} eps {eps:.2g}: N={found.n} {said}, {ratio:.3f} eps"
+    line += f", {seconds:.1f} s, at least {found.lower} {more}"
     return line, wrong, found.reached and ratio > 1.0, found.reached
 
 

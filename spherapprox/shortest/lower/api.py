@@ -16,9 +16,6 @@ from .cells import Cell, Search, largest_degree
 from .coefficients import coefficients
 from .surfaces import Values, circle_bound, torus_bound
 
-_CELLS = 3000
-"""Cells at most: some 20 s on S^2."""
-
 
 @dataclass(frozen=True)
 class LowerBound:
@@ -69,6 +66,7 @@ def token_lower_bound(
     concentration: float | None = None,
     certified: bool = False,
     keys: str = "unit",
+    max_cells: int = 3000,
 ) -> LowerBound:
     """Bound from below the number of tokens of every head within eps of one target.
 
@@ -92,6 +90,9 @@ def token_lower_bound(
         are known; else it has to state `sup_norm` and `lipschitz`.
     keys : {"unit", "free"}
         Whether all keys have the length lambda, or any lengths.
+    max_cells : int, default 3000
+        Cells of concentrations that are cut in two, for core heads with unit keys: some 20 s on S^2; with fewer of them
+        the bound may be less.
 
     Returns
     -------
@@ -143,10 +144,13 @@ def token_lower_bound(
     if kind == "split" or keys == "free":
         _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
         return _by_values(Values(known, eps, certified), kind)
-    return _by_coefficients(known, eps, one, certified)
+    budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
+    return _by_coefficients(known, eps, one, certified, budget)
 
 
-def _by_coefficients(target: Target, eps: float, concentration: float | None, certified: bool) -> LowerBound:
+def _by_coefficients(
+    target: Target, eps: float, concentration: float | None, certified: bool, budget: int
+) -> LowerBound:
     """Return the bound for core heads with unit keys."""
     most = largest_degree(target.dim, target.degree)
     known = coefficients(target, 2 * most)
@@ -160,7 +164,7 @@ def _by_coefficients(target: Target, eps: float, concentration: float | None, ce
         cell = search.at(concentration)
         n, cells = cell.n, [cell]
     else:
-        n, cells = search.everywhere(_CELLS)
+        n, cells = search.everywhere(budget)
     said = f"catalecticants of degree {', '.join(map(str, sorted({cell.degree for cell in cells} - {0})))}"
     said = said if n > 1 else "no matrix needs more than one token"
     reason = "; ".join(filter(None, [said, known.how]))

@@ -103,7 +103,7 @@ def _recorded(value: Any) -> Any:
 
 def write(path: object, record: Record) -> None:
     """Write a record to a file that appears complete or not at all."""
-    target = os.path.realpath(_checks.path(path))
+    target = place(path)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": f"{FORMAT} {__version__}"}
     floats = dict(_flatten(record, header))
     size = sum(array.nbytes for array in floats.values())
@@ -222,15 +222,21 @@ def _gather(node: dict[str, Any], arrays: dict[str, Array], prefix: str) -> Reco
     return Record(kind, fields)
 
 
-@contextmanager
-def _replacing(target: str) -> Iterator[IO[bytes]]:
-    """Open a new file that replaces the target when the block ends, and vanishes if it fails."""
+def place(path: object, name: str = "path") -> str:
+    """Return where a file will be, in a folder that exists, and not over one that is write-protected."""
+    target = os.path.realpath(_checks.path(path, name))
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder: make it first", folder)
     if os.path.exists(target) and not os.access(target, os.W_OK):  # a rename would replace it all the same
         raise PermissionError(errno.EACCES, "the file there is write-protected, nothing was changed", target)
-    unfinished = os.path.join(folder, f".unfinished-{secrets.token_hex(8)}")
+    return target
+
+
+@contextmanager
+def _replacing(target: str) -> Iterator[IO[bytes]]:
+    """Open a new file that replaces the target when the block ends, and vanishes if it fails."""
+    unfinished = os.path.join(os.path.dirname(target), f".unfinished-{secrets.token_hex(8)}")
     try:
         with open(unfinished, "x+b") as file:
             yield file

@@ -173,16 +173,16 @@ def did_you_mean(value: object, words: Iterable[str]) -> str:
     return f": did you mean {close[0]!r}?" if close else ""
 
 
-def path(value: object) -> str:
+def path(value: object, name: str = "path") -> str:
     """Return the path of a file, which need not exist."""
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(text, str):
-        raise wrong_type(value, "path", "a path, str or os.PathLike")
+        raise wrong_type(value, name, "a path, str or os.PathLike")
     if not os.path.basename(text) or "\0" in text:
-        raise ValueError(f"'path' must name a file, got {show(text)}")
+        raise ValueError(f"'{name}' must name a file, got {show(text)}")
     if os.path.exists(text) and not os.path.isfile(text):
         what = "a folder" if os.path.isdir(text) else "no regular file"
-        raise ValueError(f"'path' must name a file, got {text!r}, which is {what}")
+        raise ValueError(f"'{name}' must name a file, got {text!r}, which is {what}")
     return text
 
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 from .. import _checks
+from .._archive import place
 from .._types import Float64
 from ..error import lengths
 from ..error.search import sample
@@ -35,6 +37,8 @@ _RIDGE = 0.01
 """The ridge on the values is the square of this times eps: no error is visibly larger, and values do not drift."""
 _CELLS = 100
 """Cells of concentrations for a lower bound: a few seconds."""
+_LARGEST = 1e300
+"""The largest value of a target: heads have larger ones."""
 _LEAST = 1e-13
 """Errors over the target's size below which roundings decide."""
 
@@ -153,11 +157,15 @@ def shortest_head(
     seed = _checks.integer(rng, "rng", minimum=0, maximum=2**31)
     certified, progress = _checks.flag(certified, "certified"), _checks.flag(progress, "progress")
     lower = _checks.flag(lower, "lower")
-    x = sample(known.dim, _SCALE_POINTS, np.random.default_rng(seed))
+    with threadpool_limits(1, "blas"):
+        x = sample(known.dim, _SCALE_POINTS, np.random.default_rng(seed))
     values = _table(known, x)
-    size = float(lengths(values).max()) or 1.0
+    size = float(lengths(values).max())
+    if not size <= _LARGEST:
+        raise ValueError(f"'target' must have values up to {_LARGEST:g}, got {size:g}: divide it by a constant")
     if _checks.flag(relative, "relative"):
-        eps *= known.sup_norm or size
+        eps = _checks.real(eps * (known.sup_norm or size or 1.0), "eps", why="times sup|f|")
+    size = max(size, eps)
     if eps <= _LEAST * size:
         raise ValueError(f"'eps' must be above 1e-13 sup|f| = {_LEAST * size:.3g}, where roundings decide, got {eps:g}")
     largest = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", above=0.0)
@@ -171,9 +179,12 @@ def shortest_head(
         _checks.choice(norm, "norm", ("sup", "rms")), largest / size, dtype, size,
         _checks.flag(polish, "polish"), time.monotonic() + limit,
     )  # fmt: skip
+    if checkpoint is not None:
+        place(checkpoint, "checkpoint")
     # Step 2: search
     scalar = np.asarray(known(x[:1])).ndim == 1
-    session = Session(wanted, Units(family, size, scalar, dtype), progress, checkpoint)
+    options = f"keys={keys}, norm={norm}, value_bound={value_bound}, dtype={dtype}, polish={polish}"
+    session = Session(wanted, Units(family, size, scalar, dtype), options, progress, checkpoint)
     if start is not None:
         session.resume(_earlier(start, family, known.dim, values.shape[1]))
     jump = largest_jump(wanted.function, x, values / size, 2.0 * wanted.eps) if norm == "sup" else 0.0

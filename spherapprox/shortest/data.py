@@ -18,6 +18,8 @@ from .tokens import Tokens
 
 _RIDGES = 10.0 ** -np.arange(1.0, 10.0)
 """Ridges that are tried, from the largest on, for values of size 1 and weights of mean 1."""
+_LONGEST = 1e12
+"""The largest concentration to start from: squares of larger ones overflow in the end, and no kernel is as narrow."""
 _SHARE, _LEAST_ROWS = 0.2, 10
 """Share of the rows that are left out, and the number of rows below which none is."""
 _DEFAULT_RIDGE = 1e-6
@@ -51,7 +53,7 @@ def fit(
     # Step 3: move the points
     b = fixed.control_points.astype(np.float64)
     lengths = fixed.concentration * np.array([1.0] if concentration is not None else [1.0, 1.0 / _NARROW])
-    starts = [Tokens(max(length, 1e-9) * b, np.zeros((len(b), table.shape[1])), normalize, True) for length in lengths]
+    starts = [Tokens(min(max(length, 1e-9), _LONGEST) * b, np.zeros((len(b), table.shape[1])), normalize, True) for length in lengths]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
     with threadpool_limits(1, "blas"):
         tokens, ridge, error = _chosen(starts, samples, ridges, generator)

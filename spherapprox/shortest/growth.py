@@ -38,7 +38,7 @@ def inserted(tokens: Tokens, samples: Samples, count: int) -> Tokens:
     for _ in range(count):
         at = samples.x[int(size.argmax())]
         keys.append(length * at[None])
-        size = size * -np.expm1(-rate * (1.0 - samples.x @ at))
+        size = size * -np.expm1(-rate * np.maximum(1.0 - samples.x @ at, 0.0))
     values = np.concatenate([tokens.values, np.zeros((count, tokens.values.shape[1]))])
     return replace(tokens, keys=np.concatenate(keys), values=values)
 

@@ -7,30 +7,43 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._types import Float64
+from .._types import Float64, Indices
 from ..error.search import PARTITION_DIM
 
 _PAIRS, _HALVINGS = 64, 30
 """Pairs of neighbours that differ most, and how often the arc between them is halved: to 1e-11 of a radian."""
+_LAST, _KEPT = 10, 0.5
+"""Over so many halvings a jump keeps more than this share of its height: what is continuous falls."""
 
 
 def largest_jump(function: Callable[[Float64], Float64], x: Float64, y: Float64, least: float) -> float:
     """Return the largest jump above `least` that is found between points x (n, d) with values y (n, p), else 0."""
-    # in many dimensions no point is near to another, and arcs are as good
-    near = cKDTree(x).query(x, k=2)[1][:, 1] if x.shape[1] <= PARTITION_DIM + 1 else np.roll(np.arange(len(x)), 1)
-    differences = np.linalg.norm(y - y[near], axis=1)
+    first, second = _pairs(x)
+    differences = np.linalg.norm(y[first] - y[second], axis=1)
     chosen = np.argsort(-differences, kind="stable")[:_PAIRS]
     chosen = chosen[differences[chosen] > least]
     if not len(chosen):
         return 0.0
-    ends, values = [x[chosen], x[near[chosen]]], [y[chosen], y[near[chosen]]]
-    for _ in range(_HALVINGS):
+    sides = first[chosen], second[chosen]
+    ends, values, before = [x[side] for side in sides], [y[side] for side in sides], differences[chosen]
+    for i in range(_HALVINGS):
+        if i == _HALVINGS - _LAST:
+            before = np.linalg.norm(values[0] - values[1], axis=1)
         middle = ends[0] + ends[1]
         middle /= np.linalg.norm(middle, axis=1, keepdims=True)
         at = function(middle)
-        first = np.linalg.norm(at - values[0], axis=1) > np.linalg.norm(at - values[1], axis=1)
-        for side, taken in ((1, first), (0, ~first)):
+        other = np.linalg.norm(at - values[0], axis=1) > np.linalg.norm(at - values[1], axis=1)
+        for side, taken in ((1, other), (0, ~other)):
             ends[side] = np.where(taken[:, None], middle, ends[side])
             values[side] = np.where(taken[:, None], at, values[side])
-    left = float(np.linalg.norm(values[0] - values[1], axis=1).max())
-    return left if left > least else 0.0
+    left = np.linalg.norm(values[0] - values[1], axis=1)
+    return float(left[(left > least) & (left > _KEPT * before)].max(initial=0.0))
+
+
+def _pairs(x: Float64) -> tuple[Indices, Indices]:
+    """Return the indices of pairs of neighbours."""
+    n, d = x.shape
+    if d > PARTITION_DIM + 1:  # no point is near to another, and any arcs are as good
+        return np.arange(n), np.roll(np.arange(n), 1)
+    near = cKDTree(x).query(x, k=min(d + 1, n))[1][:, 1:]  # on a circle one on each side
+    return np.repeat(np.arange(n), near.shape[1]), near.ravel()

@@ -51,7 +51,7 @@ class Units:
         seen, weights = errors(tokens, judge.checked), tokens.matrix(judge.fit.x)
         largest = max(float(np.linalg.norm(judge.fit.y, axis=1).max()), 1e-300)
         sums = float((weights @ np.linalg.norm(tokens.values, axis=1)).max()) / largest
-        lower = float(seen.max()) if judge.norm == "rms" or found.error == math.inf else found.error
+        lower = float(seen.max()) if judge.norm == "rms" else found.error
         return Rung(
             self.head(tokens), self.size * lower, math.inf, _row(x, seen),
             self.size * math.sqrt(float(np.square(seen).mean())), float(np.linalg.cond(weights)),

@@ -67,6 +67,14 @@ class Rung(Savable):
     starts: int
     seconds: float
 
+    def __post_init__(self) -> None:
+        head = _checks.instance(self.head, "head", Head)
+        for name in ("lower", "upper", "rms", "condition", "digits_lost", "seconds"):
+            _checks.real(getattr(self, name), name, minimum=0.0, finite=False)
+        _checks.floating(self.at, "at", (head.dim + 1,))
+        _checks.instance(self.start, "start", str)
+        _checks.integer(self.starts, "starts", minimum=0)
+
     def _arguments(self) -> Mapping[str, Any]:
         return dict(vars(self))
 
@@ -119,6 +127,8 @@ class ShortestHead(Savable):
         What gave it, or why there is none; for heads with unit keys it holds for every concentration.
     notes : tuple of str
         What a reader should know, such as a number of tokens that may reach eps.
+    options : str
+        Those of the search that decide which heads will do.
 
     See Also
     --------
@@ -141,6 +151,18 @@ class ShortestHead(Savable):
     lower: int | None = None
     lower_reason: str = ""
     notes: tuple[str, ...] = ()
+    options: str = ""
+
+    def __post_init__(self) -> None:
+        lengths = [_checks.instance(row, "history", Rung).n for row in _checks.instance(self.history, "history", tuple)]
+        if self.n not in lengths or lengths != sorted(set(lengths)):
+            raise ValueError(f"'history' must hold heads of more and more tokens, among them of n = {self.n}")
+        _checks.real(self.eps, "eps", above=0.0)
+        _checks.choice(self.norm, "norm", ("sup", "rms"))
+        if self.lower is not None:
+            _checks.integer(self.lower, "lower", minimum=0)
+        for text in (*_checks.instance(self.notes, "notes", tuple), self.lower_reason, self.options):
+            _checks.instance(text, "notes", str)
 
     def _arguments(self) -> Mapping[str, Any]:
         return dict(vars(self))
@@ -213,7 +235,10 @@ class ShortestHead(Savable):
         target = _checks.instance(target, "target", Target, remedy="Target(function, dim) makes one")
         picked = replace(self, n=n)
         slack = min(max(self.eps / max(picked.row.lower, 1e-300) - 1.0, _LEAST_SLACK), _SLACK)  # enough to prove eps
-        return picked.with_error(sup_error(picked.head, target, certified=certified, slack=slack))
+        error = sup_error(picked.head, target, certified=certified, slack=slack)
+        if certified and error.certificate is not None and error.upper == np.inf:
+            picked = replace(picked, notes=(*picked.notes, f"the error is not proven: {error.certificate.reason}"))
+        return picked.with_error(error)
 
     def with_error(self, error: ErrorInterval) -> ShortestHead:
         """Return the result with another sup error of the head that is picked."""

@@ -28,6 +28,7 @@ _LEAST_SAMPLES, _PER_NUMBER, _CHECKED = 3000, 6, 5
 """Samples of a fit, at least and for each number of the head, and samples that check it for each of these."""
 _PEAKS, _EXCHANGES = 50, 3
 """Local maxima of the error that join the samples when a fit misses eps there, and how often."""
+_MOST_EXPECTED = 1e9
 Start = tuple[str, Callable[[], Tokens]]
 
 
@@ -40,15 +41,18 @@ class Search:
     rungs: dict[int, Found] = field(default_factory=dict)
     known: dict[int, Tokens] = field(default_factory=dict)
     """Tokens of an earlier search, to start from."""
+    again: set[int] = field(default_factory=set)
+    """Numbers of tokens of rungs that are to be fitted again when the search comes to them."""
     joined: Float64 | None = None
     """Points where fits missed eps."""
     _last: tuple[tuple[int, int], Judge] | None = None
 
     def run(self) -> Found:
         """Climb until some number of tokens reaches eps and one less fails; else return the best rung."""
-        low, high, n, tries = 0, None, FIRST[0], 0
+        reached = [n for n, rung in self.rungs.items() if rung.error <= self.wanted.eps]  # by an earlier search
+        low, high, n, tries = 0, min(reached, default=None), FIRST[0], 0
         while True:
-            if n not in self.rungs:
+            if n not in self.rungs or n in self.again:
                 self._keep(n, self._fitted(n))
             if self.rungs[n].error <= self.wanted.eps:
                 high = n
@@ -77,7 +81,10 @@ class Search:
         logs = np.log([error for _, error in known]) - math.log(self.wanted.eps)
         near = np.argsort(np.abs(logs))[:3]
         slope, constant = np.polyfit(u[near], logs[near], 1)
-        return math.ceil(min(max(-constant / slope, 1.0) ** self.wanted.dim, 1e9)) if slope < 0.0 else None
+        if not slope < 0.0:
+            return None
+        log = self.wanted.dim * math.log(max(-constant / slope, 1.0))
+        return math.ceil(math.exp(min(log, math.log(_MOST_EXPECTED))))
 
     def _next(self, low: int, high: int | None, tries: int) -> int:
         """Return the next number of tokens to try, between one that fails and one that reaches eps."""
@@ -102,6 +109,7 @@ class Search:
 
     def _keep(self, n: int, found: Found) -> None:
         self.rungs[n] = found
+        self.again.discard(n)
         self.report(found)
 
     def judge(self, n: int) -> Judge:
@@ -145,18 +153,28 @@ class Search:
         assert best is not None
         if best.error > wanted.eps and not self._late():  # what the next rungs are extrapolated from
             best = self._verified(improved(best, judge, wanted, math.inf, self._late), judge)
-        return replace(best, starts=count, seconds=time.monotonic() - begin)
+        count -= self._late()  # the last one may have been cut short
+        return replace(best, starts=max(count, 0), seconds=time.monotonic() - begin)
+
+    def resume(self, n: int, tokens: Tokens, name: str, starts: int, failed: bool) -> Found:
+        """Take over a rung of an earlier search; it is fitted again unless it `failed`, and its error is above eps."""
+        wanted, judge = self.wanted, self.judge(n)
+        self.known[n] = tokens
+        found = self._verified(Found(tokens, wanted.ridge, judge(tokens, wanted.ridge), name, starts), judge)
+        if n <= wanted.most:
+            self.rungs[n] = found
+            if found.error > wanted.eps and not failed:
+                self.again.add(n)
+        return found
 
     def _given(self, n: int, judge: Judge) -> Found | None:
         """Return tokens that are not fitted: of an earlier search, or a constant; None if there are none."""
         wanted = self.wanted
-        if n in self.known:
-            tokens, name = self.known[n], "resumed"
-        elif n == 1:
-            tokens, name = constant(judge, wanted.normalize, wanted.unit), "constant"
-        else:
-            return None
-        return self._verified(Found(tokens, wanted.ridge, judge(tokens, wanted.ridge), name), judge)
+        given = [(self.known[n], "resumed")] if n in self.known else []
+        if n == 1:
+            given.append((constant(judge, wanted.normalize, wanted.unit), "constant"))
+        found = [Found(tokens, wanted.ridge, judge(tokens, wanted.ridge), name) for tokens, name in given]
+        return self._verified(min(found, key=lambda one: one.error), judge) if found else None
 
     def _verified(self, found: Found, judge: Judge) -> Found:
         """Search for errors above eps between the samples; fit again with such points among them."""
@@ -175,8 +193,8 @@ class Search:
             x = x[peaks > wanted.eps]
             self.join(x)
             judge = judge.joined(x, wanted.function(x))
-            tokens = least_squares(found.tokens, judge.fit, found.ridge, STEPS)
-            tokens, error = minimax(tokens, judge, found.ridge)
+            tokens = least_squares(found.tokens, judge.fit, found.ridge, STEPS, stop=self._late)
+            tokens, error = minimax(tokens, judge, found.ridge, stop=self._late)
             found = replace(found, tokens=tokens, error=error)
             if error > wanted.eps:
                 return found
@@ -208,7 +226,7 @@ class Search:
         best = None
         for name, family in families(self.wanted.dim):
             low, n = 0, most if best is None else len(best.tokens) - 1
-            while low < n:
+            while low < n and not self._late():
                 found = self._with_values(name, family(n))
                 if found.error <= self.wanted.eps:
                     best, n = found, (low + len(found.tokens)) // 2

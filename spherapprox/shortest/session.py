@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from .. import _checks
@@ -15,6 +17,8 @@ from .making import Units
 from .result import Rung, ShortestHead
 from .search import FIRST, Search
 
+_SAME = 0.01
+"""Relative difference of errors up to which they are those of the same target."""
 _REPEATS = 5
 """How often a search goes on where its head's error turns out to be larger."""
 
@@ -25,6 +29,7 @@ class Session:
 
     wanted: Wanted
     units: Units
+    options: str
     progress: bool
     checkpoint: str | os.PathLike[str] | None
     rows: dict[int, Rung] = field(default_factory=dict)
@@ -34,16 +39,20 @@ class Session:
 
     def resume(self, earlier: ShortestHead) -> None:
         """Take over the heads of an earlier search: what failed as hard as now is wanted is not tried again."""
+        harder = earlier.eps >= self._eps and earlier.options == self.options
         with threadpool_limits(1, "blas"):
             for row in earlier.history:
                 tokens = self.units.tokens(row.head, self.wanted.unit)
-                self._search.known[row.n] = tokens
-                judge = self._search.judge(row.n)
-                found = Found(tokens, self.wanted.ridge, judge(tokens, self.wanted.ridge), row.start, row.starts)
-                self.rows[row.n] = self.units.row(found, judge)
-                enough = earlier.eps >= self._eps and row.starts >= self.wanted.starts
-                if enough and found.error > self.wanted.eps:
-                    self._search.rungs[row.n] = found
+                enough = row.starts >= self.wanted.starts and harder and self._of_this_target(row)
+                found = self._search.resume(row.n, tokens, row.start, row.starts, enough)
+                if found.error < math.inf:
+                    self.rows[row.n] = self.units.row(found, self._search.judge(row.n))
+
+    def _of_this_target(self, row: Rung) -> bool:
+        """Tell whether a row's head errs on the target of this search as the row says."""
+        f = self.units.size * self.wanted.function(row.at[None])
+        error = float(np.linalg.norm(row.head(row.at[None]).reshape(1, -1) - f))
+        return math.isclose(error, row.lower, rel_tol=_SAME)
 
     def search(self, target: Target, jump: float) -> ShortestHead:
         """Search for the shortest head; where the target jumps, only the first rungs are tried."""
@@ -71,6 +80,8 @@ class Session:
         """Run the search, again where its head's error turns out to be larger; return the head and its error."""
         for last in (False,) * _REPEATS + (True,):
             found = self._search.run()
+            if found.error == math.inf:
+                raise ValueError("'value_bound' or 'dtype' admits no head that was tried: raise it, or scale the target")
             error = sup_error(self.rows[len(found.tokens)].head, target)
             if last or found.error > self.wanted.eps or not self._missed(error):
                 break
@@ -81,6 +92,10 @@ class Session:
     def _report(self, found: Found) -> None:
         """Record a rung, show it, and keep what has been found in the file."""
         n = len(found.tokens)
+        if found.error == math.inf:  # nothing to keep
+            if self.progress:
+                print(f"N={n} not in {found.starts} starts: no values within their bound", flush=True)
+            return
         self.rows[n] = self.units.row(found, self._search.judge(n))
         if self.progress:
             print(_line(self.rows[n], found, self.wanted.eps, self._eps), flush=True)
@@ -89,7 +104,7 @@ class Session:
 
     def _result(self, n: int, notes: tuple[str, ...]) -> ShortestHead:
         history = tuple(row for _, row in sorted(self.rows.items()))
-        return ShortestHead(history, n, self._eps, self.wanted.norm, notes=notes)
+        return ShortestHead(history, n, self._eps, self.wanted.norm, notes=notes, options=self.options)
 
     def _shortfall(self, jumps: bool) -> str:
         """Return what a reader should know of a search that failed."""

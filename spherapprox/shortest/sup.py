@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Float64
 from .descent import least_squares
 from .projection import Samples, Stop, never, solved
-from .rounding import rounded
+from .rounding import LARGEST, rounded
 from .tokens import Tokens
 
 ROUNDS, STEPS = 12, 2
@@ -52,7 +52,8 @@ class Judge:
         """Return the tokens in the dtype: keys rounded, values solved for again, and rounded."""
         if self.dtype is None:
             return tokens
-        keys = rounded(tokens.keys, self.dtype)
+        largest = LARGEST[self.dtype]
+        keys = rounded(np.clip(tokens.keys, -largest, largest), self.dtype)
         again = solved(replace(tokens, keys=keys, unit=False), self.fit, ridge).tokens
         return replace(again, values=rounded(self.size * again.values, self.dtype) / self.size)
 

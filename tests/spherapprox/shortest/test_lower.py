@@ -11,6 +11,7 @@ import pytest
 from spherapprox import CoreHead, SplitHead, Target, VonMisesFisher, harmonics, points, sphere, targets
 from spherapprox.shortest import token_lower_bound
 from spherapprox.shortest.lower import ratios
+from spherapprox.shortest.lower.catalecticant import ROOT, Catalecticant, Weights
 from spherapprox.shortest.lower.coefficients import coefficients
 from spherapprox.shortest.lower.products import multiplications
 from spherapprox.shortest.lower.surfaces import most_zeros, tokens_for
@@ -109,6 +110,15 @@ class TestHeads:
         target = head_to_degree(dim, n, concentration, 24 if dim < 3 else 12)
         found = token_lower_bound(target, 1e-9, concentration=concentration, certified=certified)
         assert (found.n, found.certified, found.concentrations) == (n, certified, (concentration,) * 2)
+
+    @pytest.mark.parametrize("power", [ROOT, 0.75])
+    def test_cells_that_hold_a_heads_concentration_ask_for_no_more_tokens(self, power):
+        bound = Catalecticant(coefficients(head_to_degree(2, 3, 2.0, 16), 16), 1e-9, False)
+        cells = [(2.0, 2.0), (2.0, 2.0 + 1e-7), (1.9, 2.1), (1.0, 3.0), (2.0, math.inf), (1.0, math.inf)]
+        found = [bound.bound(*cell, Weights(3, power)) for cell in cells]
+        assert found[:2] == [3, 3]
+        assert max(found) == 3
+        assert bound.bound(0.0, 2.5, Weights(3, ROOT)) <= 3
 
     @pytest.mark.parametrize("concentration", [1e-3, 0.02, 0.1])
     def test_small_concentrations_make_no_rank(self, concentration):

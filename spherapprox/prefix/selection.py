@@ -1,0 +1,126 @@
+"""Tokens at some of a prefix's keys, or at means of these, with biases in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+
+from .._types import Float64, Indices
+from ..shortest.tokens import Tokens
+from .problem import Problem
+
+_ENTRIES = 2**24
+"""Masses that are held at once: of many queries some are taken."""
+_LEAST, _LEAST_START = 1e-12, 1e-3
+"""Least weight of a token over the largest one: where none is asked for, and in a start, whose tokens have to move."""
+_ROUNDS = 30
+
+
+class Masses:
+    """Masses ``exp(<x, k_j>)`` of the tokens over the largest one at each query: the columns that are chosen from."""
+
+    def __init__(self, problem: Problem) -> None:
+        count = len(problem.x)
+        rows = np.unique(np.linspace(0, count - 1, min(count, max(_ENTRIES // len(problem.key), 1))).astype(np.intp))
+        self.problem, self.x = problem, problem.x[rows]
+        self.roots = np.sqrt(problem.samples.weights[rows])[:, None]
+        logits = self.x @ problem.key.T
+        self.largest = logits.max(axis=1, keepdims=True)
+        self.columns = self.roots * np.exp(logits - self.largest)  # (rows, n)
+        self.sums = self.columns.sum(axis=1)
+
+    def attention(self) -> Float64:
+        """Return the attention of the queries to the tokens, (rows, n), times the roots of the queries' weights."""
+        return np.asarray(self.roots * (self.columns / self.sums[:, None]))
+
+    def weights(self, key: Float64) -> Float64:
+        """Return weights at least 0 with which masses at keys (N, d) sum up to those of the prefix, by squares."""
+        columns = self.roots * np.exp(self.x @ key.T - self.largest)
+        return np.asarray(scipy.optimize.nnls(columns, self.sums)[0])
+
+    def tokens(self, key: Float64, least: float) -> Tokens:
+        """Return tokens at keys (N, d) with biases, the logarithms of these weights."""
+        weights = self.weights(key) if self.problem.bias else np.ones(len(key))
+        return self.problem.tokens(key, np.log(np.maximum(weights, least * float(weights.max()) or 1.0)))
+
+
+def pursued(masses: Masses, length: int) -> Indices:
+    """Return the tokens whose weighted masses come nearest to all masses, one after another (matching pursuit)."""
+    columns, chosen = masses.columns, np.empty(0, dtype=np.intp)
+    wanted = columns.T @ masses.sums
+    products, match = np.empty((length, columns.shape[1])), wanted.copy()
+    for k in range(length):
+        match[chosen] = -np.inf
+        chosen = np.append(chosen, match.argmax())
+        products[k] = columns[:, chosen[k]] @ columns
+        gram = products[: k + 1, chosen]
+        weights = scipy.linalg.lstsq(gram, wanted[chosen], cond=1e-12, check_finite=False)[0]
+        match = wanted - np.maximum(weights, _LEAST) @ products[: k + 1]
+    return chosen
+
+
+def attended_most(masses: Masses, length: int) -> Indices:
+    """Return the tokens of the largest attention, in the root mean square over the queries."""
+    return np.argsort(-np.square(masses.attention()).sum(axis=0), kind="stable")[:length]
+
+
+def means(masses: Masses, length: int, rng: np.random.Generator) -> Float64:
+    """Return means (N, d) of clusters of keys, weighted by their attention, near each other if their logits are."""
+    key = masses.problem.key
+    moved = (masses.x - masses.problem.centre) * masses.roots
+    gram = moved.T @ moved / len(moved)
+    factor = scipy.linalg.cholesky(gram + (1e-9 * np.trace(gram) / len(gram) + 1e-300) * np.eye(len(gram)), lower=True)
+    places = key @ factor  # distances are root mean squares of differences of logits
+    weights = masses.attention().sum(axis=0) + 1e-300
+    centres = _spread(places, weights, length, rng)
+    for _ in range(_ROUNDS):
+        nearest = (np.square(centres).sum(axis=1) - 2.0 * places @ centres.T).argmin(axis=1)
+        sums = np.bincount(nearest, weights, length)
+        kept = sums > 0.0
+        moments = np.stack([np.bincount(nearest, weights * column, length) for column in places.T], axis=1)
+        before, centres = centres, np.where(kept[:, None], moments / np.where(kept, sums, 1.0)[:, None], centres)
+        if np.array_equal(before, centres):
+            break
+    return np.asarray(scipy.linalg.solve_triangular(factor, centres.T, lower=True, trans="T").T)
+
+
+def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Generator) -> Float64:
+    """Return places drawn by their weights times squared distances to those drawn before (k-means++)."""
+    chosen, squares = [], np.ones(len(places))
+    for _ in range(length):
+        cumulative = np.cumsum(weights * squares)
+        if cumulative[-1] > 0.0:
+            found = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
+        else:  # all places are taken
+            found = int(rng.integers(len(places)))
+        chosen.append(min(found, len(places) - 1))
+        apart = np.square(places - places[chosen[-1]]).sum(axis=1)
+        squares = apart if len(chosen) == 1 else np.minimum(squares, apart)
+    return places[chosen]
+
+
+METHODS: dict[str, Callable[[Masses, int], Indices]] = {"pursuit": pursued, "attention": attended_most}
+
+
+def selected(problem: Problem, length: int, method: str) -> Tokens:
+    """Return tokens that are some of the prefix's, with biases in closed form."""
+    masses = Masses(problem)
+    return masses.tokens(problem.key[METHODS[method](masses, length)], _LEAST)
+
+
+def starts(masses: Masses, length: int, count: int, seed: int) -> Iterator[tuple[str, Callable[[], Tokens]]]:
+    """Yield names and makers of tokens to start from."""
+
+    def clustered(number: int) -> Tokens:
+        return masses.tokens(means(masses, length, np.random.default_rng([seed, number])), _LEAST_START)
+
+    def chosen(method: str) -> Tokens:
+        return masses.tokens(masses.problem.key[METHODS[method](masses, length)], _LEAST_START)
+
+    makers = [("k-means", partial(clustered, 0))] + [(method, partial(chosen, method)) for method in METHODS]
+    makers += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
+    yield from makers[:count]

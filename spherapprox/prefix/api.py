@@ -144,8 +144,8 @@ def compress(
             print(f"N={row.n} error {row.error:.3g} rms {row.rms:.3g} mass error {row.mass_error:.3g}{wanted} by "
                   f"{row.start}, {seconds:.1f} s", flush=True)  # fmt: skip
 
-    if eps is None and n >= len(problem.key):
-        return _itself(problem, scale, None, ())
+    if len(problem.key) == 1 or (eps is None and n >= len(problem.key)):
+        return _itself(problem, scale, eps, ())
     search = Search(problem, norm, count, seed, time.monotonic() + limit, report)
     found = n if eps is None else search.shortest(eps, len(problem.key))
     if eps is None:
@@ -154,7 +154,7 @@ def compress(
     rows = tuple(row for _, row in sorted(history.items()))
     if found is None:
         assert eps is not None
-        if time.monotonic() <= search.deadline:
+        if len(problem.key) - 1 in search.fits:
             return _itself(problem, scale, eps, rows)
         _checks.warn(f"no prefix within eps = {eps:.4g} was found in {limit:g} s", RuntimeWarning)
         found = min(search.fits, key=search.measured)
@@ -231,7 +231,9 @@ def _problem(
     weight = _MASS * biased if mass is None else _checks.real(mass, "mass", minimum=0.0)
     shares = _checks.weights_for(weights, "weights", len(rows))  # type: ignore[arg-type]
     kept = shares > 0.0
-    return Problem.of(keys, values, factor * rows[kept], shares[kept], biased, weight), factor
+    with np.errstate(over="ignore"):
+        x = factor * rows[kept]
+    return Problem.of(keys, values, x, shares[kept], biased, weight), factor
 
 
 def _array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str = "") -> Float64:

@@ -21,6 +21,8 @@ _RIDGE = 1e-5
 """The ridge on the values over the squares of the start: fits are hardly worse, and values do not drift."""
 _ROUNDS, _ROUND, _LEAST = 12, 25, 1e-3
 """Rounds of Lawson's weights, iterations in each, and the share by which even queries without an error keep weight."""
+_HOPELESS, _PROMISING = 20.0, 2.5
+"""Errors over the one asked for beyond which a brief fit is not continued, and the largest one is not lowered."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +66,20 @@ def tried(problem: Problem, tokens: Tokens, start: str) -> Fit:
 
 
 def finished(problem: Problem, fits: Iterable[Fit], norm: str, enough: float) -> Fit:
-    """Return the best of brief fits after a long one, and with the largest error lowered if that is the norm."""
+    """Return the best of brief fits after a long one, and with the largest error lowered if that is the norm.
+
+    What cannot come down to an error that is small enough is left as it is.
+    """
     mass = problem.samples.mass
     best = min(fits, key=lambda fit: fit.errors.measure("rms", mass))
+    if best.errors.measure("rms", mass) > _HOPELESS * enough > 0.0:
+        return best
     tokens = refined(best.tokens, problem.samples, best.ridge, _LONG, _STEPS)
     if not mass > 0.0:
         tokens = problem.aligned(tokens)
     best = replace(best, tokens=tokens, errors=problem.errors(tokens))
-    return minimax(problem, best, enough) if norm == "sup" else best
+    far = best.errors.measure("sup", mass) > _PROMISING * enough > 0.0
+    return best if norm == "rms" or far else minimax(problem, best, enough)
 
 
 def minimax(problem: Problem, best: Fit, enough: float) -> Fit:

@@ -50,7 +50,8 @@ class Problem:
     @classmethod
     def of(cls, key: Float64, value: Float64, x: Float64, weights: Float64, bias: bool, mass: float) -> Problem:
         """Return the problem of keys (n, d), values (n, p) and queries times their scale (m, d)."""
-        outputs, masses = attended(x, key, value)
+        with np.errstate(over="ignore", invalid="ignore"):
+            outputs, masses = attended(x, key, value)
         if not (np.isfinite(outputs).all() and np.isfinite(masses).all()):
             raise ValueError("'queries' and 'key' must have logits that are finite, scale * <q, k> overflows")
         centre = weights @ x / weights.sum() if bias else np.zeros(x.shape[1])

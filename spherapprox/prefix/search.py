@@ -47,22 +47,22 @@ class Search:
     def shortest(self, eps: float, limit: int) -> int | None:
         """Return the least length below the limit whose error is at most eps; None if there is none."""
         low, high = 0, None
-        while time.monotonic() <= self.deadline:
+        while True:
             length = min(max(2 * low, 1), limit - 1) if high is None else self._between(low, high, eps)
             self.fitted(length, eps)
             if self.measured(length) <= eps:
                 high = length
             else:
                 low = length
-            if (high is None and low >= limit - 1) or (high is not None and high - low <= 1):
-                break
-        return high
+            closed = high - low <= 1 if high is not None else low >= limit - 1
+            if closed or time.monotonic() > self.deadline:
+                return high
 
     def _between(self, low: int, high: int, eps: float) -> int:
         """Return a length in a bracket where log error, linear in log length below it, reaches eps."""
         known = sorted(n for n in self.fits if n <= low)[-2:]
         middle = (low + high) // 2
-        if len(known) < 2 or len([n for n in self.fits if low <= n]) > 3:
+        if len(known) < 2 or len([n for n in self.fits if low <= n]) > 2:
             return middle
         (u, v), (a, b) = map(math.log, known), (math.log(max(self.measured(n), 1e-300)) for n in known)
         guess = math.exp(v + (b - math.log(eps)) * (v - u) / (a - b)) if a > b else middle

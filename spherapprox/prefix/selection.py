@@ -10,6 +10,7 @@ import scipy.linalg
 import scipy.optimize
 
 from .._types import Float64, Indices
+from ..shortest.projection import solved
 from ..shortest.tokens import Tokens
 from .problem import Problem
 
@@ -18,6 +19,9 @@ _ENTRIES = 2**24
 _LEAST, _LEAST_START = 1e-12, 1e-3
 """Least weight of a token over the largest one: where none is asked for, and in a start, whose tokens have to move."""
 _ROUNDS = 30
+"""Rounds of the clusters' means, at most."""
+_HALVINGS, _NEAR, _FLAT = 14, 2.0, 1e-12
+"""How often keys are halved, squares over the least ones with which longer keys are the better start, and a ridge."""
 
 
 class Masses:
@@ -37,15 +41,17 @@ class Masses:
         """Return the attention of the queries to the tokens, (rows, n), times the roots of the queries' weights."""
         return np.asarray(self.roots * (self.columns / self.sums[:, None]))
 
-    def weights(self, key: Float64) -> Float64:
-        """Return weights at least 0 with which masses at keys (N, d) sum up to those of the prefix, by squares."""
-        columns = self.roots * np.exp(self.x @ key.T - self.largest)
-        return np.asarray(scipy.optimize.nnls(columns, self.sums)[0])
-
     def tokens(self, key: Float64, least: float) -> Tokens:
-        """Return tokens at keys (N, d) with biases, the logarithms of these weights."""
-        weights = self.weights(key) if self.problem.bias else np.ones(len(key))
-        return self.problem.tokens(key, np.log(np.maximum(weights, least * float(weights.max()) or 1.0)))
+        """Return tokens at keys (N, d), biases those with which masses sum up to those of the prefix, by squares.
+
+        Weights, whose logarithms biases are, are at least 0; here at least a share of the largest one.
+        """
+        if not self.problem.bias:
+            return self.problem.tokens(key, np.zeros(len(key)))
+        logits = self.x @ key.T - self.largest
+        shift = logits.max(axis=0)
+        weights = scipy.optimize.nnls(self.roots * np.exp(logits - shift), self.sums)[0]
+        return self.problem.tokens(key, np.log(np.maximum(weights, least * float(weights.max()) or 1.0)) - shift)
 
 
 def pursued(masses: Masses, length: int) -> Indices:
@@ -116,11 +122,22 @@ def starts(masses: Masses, length: int, count: int, seed: int) -> Iterator[tuple
     """Yield names and makers of tokens to start from."""
 
     def clustered(number: int) -> Tokens:
-        return masses.tokens(means(masses, length, np.random.default_rng([seed, number])), _LEAST_START)
+        return shrunk(masses, means(masses, length, np.random.default_rng([seed, number])))
 
     def chosen(method: str) -> Tokens:
-        return masses.tokens(masses.problem.key[METHODS[method](masses, length)], _LEAST_START)
+        return shrunk(masses, masses.problem.key[METHODS[method](masses, length)])
 
     makers = [("k-means", partial(clustered, 0))] + [(method, partial(chosen, method)) for method in METHODS]
     makers += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
     yield from makers[:count]
+
+
+def shrunk(masses: Masses, key: Float64) -> Tokens:
+    """Return tokens at keys that are drawn to their mean until few tokens blend as many did: fits stall from others."""
+    centre, tokens, squares = key.mean(axis=0), [], []
+    for halvings in range(_HALVINGS):
+        tokens.append(masses.tokens(centre + 0.5**halvings * (key - centre), _LEAST_START))
+        squares.append(solved(tokens[-1], masses.problem.samples, _FLAT).square)
+        if squares[-1] > 2.0 * _NEAR * min(squares):
+            break
+    return tokens[next(k for k, square in enumerate(squares) if square <= _NEAR * min(squares))]

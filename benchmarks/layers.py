@@ -15,6 +15,7 @@ the same layer. Nothing but the wheels is needed, at these versions (weights are
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,9 +39,13 @@ ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 ATTENTIONS = {
     "anarcii encoder 1": "encoder.layers.0.self_attention.multihead_attn",
     "anarcii encoder 2": "encoder.layers.1.self_attention.multihead_attn",
-    "anarcii cross 2": "decoder.layers.1.encoder_attention.multihead_attn",
 }
-RECOGNISER = "ch_PP-OCRv4_rec_infer.onnx"
+RECOGNISER = "models/ch_PP-OCRv4_rec_infer.onnx"
+WEIGHTS = {
+    "models/antibody/antibody_4_2_128_512.pt": "03e9d07d13a3ec98a9d9fe57a0b2ff0853218aa2d7bdd50a25b6d83ff2bea2e0",
+    RECOGNISER: "48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b",
+}
+"""SHA-256 of the files of weights."""
 FUSED = {"recogniser 1": "transpose_44.tmp_0", "recogniser 2": "transpose_47.tmp_0"}
 """Names of tensors (3, inputs, heads, tokens, 15) in the recogniser: queries, keys and values."""
 PREFIX, TRAIN, TEST = 8, 16, 8
@@ -65,6 +70,17 @@ def wheel(name: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise SystemExit(f"{name} is missing ({error}): {__doc__}") from None
+
+
+def weights(package: str, name: str) -> Path:
+    """Return the path of a file of weights inside an installed package, and check that it is the one measured."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError(f"no package {package}")
+    path = Path(spec.submodule_search_locations[0], name)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != WEIGHTS[name]:
+        raise SystemExit(f"{path} is not the file of the version named here: {__doc__}")
+    return path
 
 
 def heads(name: str, calls: list[tuple[Array, Array, Array]]) -> list[Head]:
@@ -95,6 +111,8 @@ def anarcii() -> dict[str, list[Head]]:
         import torch
         from anarcii.inference.model_loader import Loader
         from anarcii.input_data_processing.tokeniser import NumberingTokeniser
+
+        weights("anarcii", "models/antibody/antibody_4_2_128_512.pt")
     model = Loader("antibody", "accuracy", torch.device("cpu")).model
     tokeniser, modules = NumberingTokeniser("protein_antibody"), dict(model.named_modules())
     calls: dict[str, list[tuple[Array, Array, Array]]] = {name: [] for name in ATTENTIONS}
@@ -171,10 +189,8 @@ def recogniser() -> dict[str, list[Head]]:
         import onnx
         import onnxruntime
 
-        spec = importlib.util.find_spec("rapidocr_onnxruntime")
-        if spec is None or spec.submodule_search_locations is None:
-            raise ImportError("no package rapidocr_onnxruntime")
-    model = onnx.load(Path(spec.submodule_search_locations[0], "models", RECOGNISER))
+        path = weights("rapidocr_onnxruntime", RECOGNISER)
+    model = onnx.load(path)
     model.graph.output.extend(onnx.helper.make_empty_tensor_value_info(tensor) for tensor in FUSED.values())
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     calls: dict[str, list[tuple[Array, Array, Array]]] = {name: [] for name in FUSED}

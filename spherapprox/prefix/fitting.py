@@ -45,7 +45,7 @@ def descended(tokens: Tokens, samples: Samples, ridge: float, iterations: int) -
         found = solved(replace(tokens, keys=flat.reshape(tokens.keys.shape)), samples, ridge)
         return found.square / scale, -2.0 / scale * gradient(found, samples).ravel()
 
-    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": _MEMORY, "ftol": 1e-8, "gtol": 0.0}
+    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": _MEMORY, "ftol": 1e-12, "gtol": 0.0}
     found = scipy.optimize.minimize(squares, tokens.keys.ravel(), jac=True, method="L-BFGS-B", options=options)
     return solved(replace(tokens, keys=found.x.reshape(tokens.keys.shape)), samples, ridge).tokens
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -20,8 +21,10 @@ _LEAST, _LEAST_START = 1e-12, 1e-3
 """Least weight of a token over the largest one: where none is asked for, and in a start, whose tokens have to move."""
 _ROUNDS = 30
 """Rounds of the clusters' means, at most."""
-_HALVINGS, _NEAR, _FLAT = 14, 2.0, 1e-12
-"""How often keys are halved, squares over the least ones with which longer keys are the better start, and a ridge."""
+_HALVINGS, _WORSE, _FLAT = 14, 4.0, 1e-12
+"""How often keys are halved at most, squares over the least ones at which that ends, and their ridge."""
+_NEAR = 2.0, 1.0
+"""Squares over the least ones with which longer keys are the better start, in turns: either is best at times."""
 
 
 class Masses:
@@ -121,23 +124,27 @@ def selected(problem: Problem, length: int, method: str) -> Tokens:
 def starts(masses: Masses, length: int, count: int, seed: int) -> Iterator[tuple[str, Callable[[], Tokens]]]:
     """Yield names and makers of tokens to start from."""
 
-    def clustered(number: int) -> Tokens:
-        return shrunk(masses, means(masses, length, np.random.default_rng([seed, number])))
+    def clustered(number: int) -> Float64:
+        return means(masses, length, np.random.default_rng([seed, number]))
 
-    def chosen(method: str) -> Tokens:
-        return shrunk(masses, masses.problem.key[METHODS[method](masses, length)])
+    def chosen(method: str) -> Float64:
+        return masses.problem.key[METHODS[method](masses, length)]
 
-    makers = [("k-means", partial(clustered, 0))] + [(method, partial(chosen, method)) for method in METHODS]
-    makers += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
-    yield from makers[:count]
+    keys = [("k-means", partial(clustered, 0))] + [(method, partial(chosen, method)) for method in METHODS]
+    keys += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
+    for (name, make), near in zip(keys[:count], itertools.cycle(_NEAR)):
+        yield name, lambda make=make, near=near: shrunk(masses, make(), near)  # type: ignore[misc]
 
 
-def shrunk(masses: Masses, key: Float64) -> Tokens:
-    """Return tokens at keys that are drawn to their mean until few tokens blend as many did: fits stall from others."""
+def shrunk(masses: Masses, key: Float64, near: float) -> Tokens:
+    """Return tokens at keys that are drawn to their mean until few tokens blend as many did: fits stall from others.
+
+    The longest ones are taken whose squares are at most `near` times the least.
+    """
     centre, tokens, squares = key.mean(axis=0), [], []
     for halvings in range(_HALVINGS):
         tokens.append(masses.tokens(centre + 0.5**halvings * (key - centre), _LEAST_START))
         squares.append(solved(tokens[-1], masses.problem.samples, _FLAT).square)
-        if squares[-1] > 2.0 * _NEAR * min(squares):
+        if squares[-1] > _WORSE * min(squares):
             break
-    return tokens[next(k for k, square in enumerate(squares) if square <= _NEAR * min(squares))]
+    return tokens[next(k for k, square in enumerate(squares) if square <= near * min(squares))]

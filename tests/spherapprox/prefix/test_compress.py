@@ -152,11 +152,12 @@ class TestErrors:
         assert np.isfinite(numbers(far)).all()
 
     def test_long_keys_are_drawn_together(self):
-        # a fit from narrow kernels stalls at an error of a quarter
+        # fits from narrow kernels stall at errors of 0.78 and 1.0
         b = np.random.default_rng(5).standard_normal((2000, 3))
         b /= np.linalg.norm(b, axis=1, keepdims=True)
-        found = compress(300.0 * b, b[:, :1] ** 2 - b[:, 1:2], b, length=9, mass=0.0, scale=1.0)
-        assert found.error < 0.05
+        options = {"length": 9, "mass": 0.0, "scale": 1.0, "norm": "rms", "starts": 2}
+        assert compress(3000.0 * b, b[:, :1] ** 2 - b[:, 1:2], b[:600], **options).error < 0.05
+        assert compress(3000.0 * b, np.cos(4.0 * b[:, :1]) * b[:, 1:2], b[:600], **options).error < 0.3
 
 
 class TestSelection:

@@ -56,7 +56,8 @@ class Problem:
             raise ValueError("'queries' and 'key' must have logits that are finite, scale * <q, k> overflows")
         centre = weights @ x / weights.sum() if bias else np.zeros(x.shape[1])
         spread = float(np.linalg.norm((x - centre) * np.sqrt(weights / weights.sum())[:, None], 2)) or 1.0
-        size = float(np.linalg.norm(outputs, axis=1).max()) or 1.0
+        largest = float(np.abs(outputs).max()) or 1.0
+        size = largest * (float(np.linalg.norm(outputs / largest, axis=1).max()) or 1.0)
         points = (x - centre) / spread
         if bias:
             points = np.concatenate([points, np.ones((len(x), 1))], axis=1)

@@ -148,6 +148,9 @@ class TestErrors:
         found = compress(KEY, VALUE, QUERIES, length=4, norm="rms")
         moved = compress(KEY / 50.0, VALUE, 50.0 * QUERIES, length=4, norm="rms")
         assert moved.rms == pytest.approx(found.rms, rel=1e-3)
+        for factor in (1e-200, 1e200):
+            same = compress(KEY, factor * VALUE, QUERIES, length=4, norm="rms")
+            assert same.rms == pytest.approx(found.rms, rel=1e-3)
         far = compress(KEY, VALUE, QUERIES + 100.0 * KEY[0], length=4, norm="rms")
         assert np.isfinite(numbers(far)).all()
 

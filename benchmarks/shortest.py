@@ -268,7 +268,9 @@ def draw(out: Path) -> None:
     found = shortest_head(FIELD, 1e-3, "core", relative=True)
     others = bounds.shortest.compare(FIELD, (4, 8, 16, 32, 64, 128, 256, 1024, 4096, 16384), least=found.eps)
     eps = np.geomspace(0.3, 1e-3, 12)
-    floor = [(token_lower_bound(FIELD, share, relative=True).n, share * largest(FIELD)) for share in eps]
+    floor = [
+        (token_lower_bound(FIELD, share, relative=True, certified=True).n, share * largest(FIELD)) for share in eps
+    ]
     thesis = bounds.prefix_length(
         found.eps, dim=8, theorem="thesis-core", lipschitz=FIELD.lipschitz, sup_norm=FIELD.sup_norm, ragozin=1.0
     )

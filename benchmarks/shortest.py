@@ -162,7 +162,7 @@ def gaussian_process(n: int, seconds: float = 10.0) -> float:
         leaf = torch.tensor(flat, requires_grad=True)
         loss = bound(leaf)
         loss.backward()
-        return float(loss), leaf.grad.numpy()
+        return float(loss.detach()), leaf.grad.numpy()
 
     def late(_: Array) -> None:
         if time.perf_counter() > stop:
@@ -180,8 +180,8 @@ def perceptron(n: int) -> float:
     """Fit a perceptron of one layer of tanh, with about as many numbers as n tokens: the best of three starts."""
     x, y = samples()
     width = max(1, round((3 * n - 1) / 5))
-    models = [MLPRegressor((width,), activation="tanh", solver="lbfgs", alpha=0.0, max_iter=3000, tol=1e-12,
-                           max_fun=10**6, random_state=seed) for seed in range(3)]  # fmt: skip
+    models = [MLPRegressor(hidden_layer_sizes=(width,), activation="tanh", solver="lbfgs", alpha=0.0, max_iter=3000,
+                           tol=1e-12, max_fun=10**6, random_state=seed) for seed in range(3)]  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fits = [model.fit(x, y) for model in models]
@@ -268,11 +268,13 @@ def draw(out: Path) -> None:
     found = shortest_head(FIELD, 1e-3, "core", relative=True)
     others = bounds.shortest.compare(FIELD, (4, 8, 16, 32, 64, 128, 256, 1024, 4096, 16384), least=found.eps)
     eps = np.geomspace(0.3, 1e-3, 12)
-    floor = [(token_lower_bound(FIELD, share, relative=True).n, share * largest(FIELD)) for share in eps]
+    floor = [
+        (token_lower_bound(FIELD, share, relative=True, certified=True).n, share * largest(FIELD)) for share in eps
+    ]
     thesis = bounds.prefix_length(
         found.eps, dim=8, theorem="thesis-core", lipschitz=FIELD.lipschitz, sup_norm=FIELD.sup_norm, ragozin=1.0
     )
-    remark = f"The thesis's bound for this error, Lipschitz constant and sup norm, on $S^8$: $10^{{{thesis.log10:.0f}}}$ tokens"
+    remark = f"The thesis's bound for this error and these constants, on $S^8$: $10^{{{thesis.log10:.0f}}}$ tokens"
     plot.write(plot.shortest_figure(found, FIELD, others=others, floor=floor, remark=remark), out)
 
 

@@ -22,7 +22,6 @@ from spherapprox.error import lengths, sup_error
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
-from ._document import error as error_document
 from ._document import plain
 from ._document import target as target_document
 from ._files import write_csv, write_together
@@ -60,8 +59,8 @@ def compare(
     Returns
     -------
     dict of str to list of (int, float)
-        Numbers of tokens and sup errors of "Riemann sums" (a split head on an equal-measure partition) and of
-        "interpolation" (a core head at Fibonacci points on S^2, else at the centres of the partition).
+        Numbers of tokens and sup errors of "Riemann sums, split" (on an equal-measure partition) and of "interpolation,
+        core" (at Fibonacci points on S^2, else at the centres of the partition).
 
     Raises
     ------
@@ -74,20 +73,20 @@ def compare(
     >>> from spherapprox import targets
     >>> found = bounds.shortest.compare(targets.zonal_harmonic(2, 2), [10, 40])
     >>> {name: [round(error, 2) for _, error in rows] for name, rows in found.items()}
-    {'Riemann sums': [0.3, 0.18], 'interpolation': [0.01, 0.0]}
+    {'Riemann sums, split': [0.3, 0.18], 'interpolation, core': [0.01, 0.0]}
     """
     target = _checks.instance(target, "target", Target, remedy="Target(function, dim) makes one")
     least = _checks.real(least, "least", minimum=0.0)
     counts = [_checks.integer(n, "counts", minimum=1, maximum=10**6) for n in counts]
     x = sphere.uniform(target.dim, _SAMPLE, rng=rng)
     values = target(x)
-    found: dict[str, list[tuple[int, float]]] = {"Riemann sums": [], "interpolation": []}
+    found: dict[str, list[tuple[int, float]]] = {"Riemann sums, split": [], "interpolation, core": []}
     for n in counts:
         cells = EqualMeasurePartition(target.dim, n)
         nodes: Any = points.fibonacci(n) if target.dim == 2 else cells
         makers: dict[str, Callable[[float], Head]] = {
-            "Riemann sums": partial(SplitHead.from_target, target, cells),
-            "interpolation": partial(CoreHead.from_target, target, nodes, coefficients="interpolation"),
+            "Riemann sums, split": partial(SplitHead.from_target, target, cells),
+            "interpolation, core": partial(CoreHead.from_target, target, nodes, coefficients="interpolation"),
         }
         for name, make in makers.items():
             if found[name] and found[name][-1][1] <= least:
@@ -138,7 +137,7 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
         "made_by": f"spherapprox {__version__}", "n": found.n, "eps": found.eps, "norm": found.norm,
         "reached": found.reached, "kind": found.head.family, "failed": list(found.failed),
         "lower": found.lower, "lower_reason": found.lower_reason,
-        "error": error_document(found.error), "target": target_document(target), "rows": rows,
+        "error": {name: plain(getattr(found.error, name)) for name in ("lower", "upper", "at")}, "target": target_document(target), "rows": rows,
         "notes": list(found.notes),
     }  # fmt: skip
 

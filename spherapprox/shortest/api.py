@@ -92,7 +92,8 @@ def shortest_head(
         Store keys and values as these numbers: eps is asked of the rounded head, which has a concentration for each
         token.
     certified : bool, default False
-        Prove an upper end of the error of the head found: `sup_error` says what a target must state for that.
+        Prove an upper end of the error of the head found, and the lower bound, roundings included: `sup_error` and
+        `token_lower_bound` say what a target must state for that.
     polish : bool, default False
         Lower nearly sufficient errors of scalar targets by linear programs: slow, worth a token or two.
     starts : int, default 4
@@ -103,8 +104,7 @@ def shortest_head(
         Go on from an earlier search for the same target, or from its file: its heads are starts, and what failed for an
         eps no smaller is not tried again.
     lower : bool, default True
-        Bound the number of tokens from below, too, where that takes seconds; `token_lower_bound` proves it, and finds
-        more with more cells.
+        Bound the number of tokens from below, too, in seconds; `token_lower_bound` finds more in more time.
     checkpoint : path, optional
         Save what has been found after each number of tokens; ``start=`` goes on from this file.
     rng : int, default 0
@@ -191,20 +191,19 @@ def shortest_head(
     found = session.search(known, jump)
     # Step 3: prove the error, and a lower bound
     found = found.pick(found.n, known, certified=True) if certified else found
-    return replace(found, **_floor(known, found, kind, keys if dtype is None else "free")) if lower else found
+    return replace(found, **_floor(known, found, keys if dtype is None else "free", certified)) if lower else found
 
 
-def _floor(target: Target, found: ShortestHead, kind: str, keys: str) -> dict[str, Any]:
-    """Return a lower bound of the number of tokens, and what gave it."""
+def _floor(target: Target, found: ShortestHead, keys: str, certified: bool) -> dict[str, Any]:
+    """Return a lower bound of the number of tokens for every concentration, proven if it can be, and what gave it."""
+    kind = found.head.family
     if found.norm == "rms" and (kind == "split" or keys == "free"):
         return {"lower_reason": "bounds for these heads are for the largest error"}
     try:
-        bound = token_lower_bound(target, found.eps, kind, keys=keys, max_cells=_CELLS)
+        bound = token_lower_bound(target, found.eps, kind, keys=keys, max_cells=_CELLS, certified=certified)
     except ValueError as error:
-        return {"lower_reason": str(error)}
-    low, high = bound.concentrations
-    where = "for every concentration" if (low, high) == (0.0, math.inf) else f"for lambda in [{low:.4g}, {high:.4g}]"
-    return {"lower": bound.n, "lower_reason": f"{bound.reason}, {where}"}
+        return _floor(target, found, keys, False) if certified else {"lower_reason": str(error)}
+    return {"lower": bound.n, "lower_reason": f"{bound.reason}{', roundings included' if certified else ''}"}
 
 
 def _target(target: Any, dim: int | None) -> Target:

@@ -11,8 +11,8 @@ from .._types import Float64
 from .projection import Samples, Solution, Stop, fitted, gradient, never, solved
 from .tokens import Tokens
 
-_FACTOR = 10
-"""Steps that stand for one of Levenberg and Marquardt's."""
+_FACTOR, _MEMORY = 10, 20
+"""Steps that stand for one of Levenberg and Marquardt's, and those that are remembered."""
 _OPERATIONS = 5e9
 """Operations up to which a step of Levenberg and Marquardt is worth its time: it takes far fewer of them."""
 
@@ -24,11 +24,14 @@ class _Stopped(Exception):
 def least_squares(tokens: Tokens, samples: Samples, ridge: float, steps: int, *, stop: Stop = never) -> Tokens:
     """Return tokens whose keys and values are a local minimum of the weighted squares, or near one."""
     operations = float(len(samples.x)) * tokens.parameters**2 * samples.y.shape[1]
-    method = fitted if operations <= _OPERATIONS else descended
-    return method(tokens, samples, ridge, steps, stop=stop)
+    if operations <= _OPERATIONS:
+        return fitted(tokens, samples, ridge, steps, stop=stop)
+    return descended(tokens, samples, ridge, _FACTOR * steps, stop=stop)
 
 
-def descended(tokens: Tokens, samples: Samples, ridge: float, steps: int, *, stop: Stop = never) -> Tokens:
+def descended(
+    tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance: float = 1e-7, *, stop: Stop = never
+) -> Tokens:
     """Return tokens of less weighted squares, by L-BFGS over keys."""
     begin = solved(tokens, samples, ridge)
     if begin.square == 0.0:
@@ -43,7 +46,7 @@ def descended(tokens: Tokens, samples: Samples, ridge: float, steps: int, *, sto
             raise _Stopped
         return found.square / begin.square, -2.0 / begin.square * _slope(parameters, found, samples)
 
-    options = {"maxiter": _FACTOR * steps, "maxcor": 20, "ftol": 1e-7, "gtol": 0.0}
+    options = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": _MEMORY, "ftol": tolerance, "gtol": 0.0}
     with suppress(_Stopped):
         minimize(value, _parameters(tokens), jac=True, method="L-BFGS-B", options=options)
     return best[0].tokens

@@ -29,11 +29,17 @@ def never() -> bool:
 
 @dataclass(frozen=True)
 class Samples:
-    """Points x (n, d), values y (n, p) that are wanted there, and weights of mean 1 (n,)."""
+    """Points x (n, d), values y (n, p) that are wanted there, and weights of mean 1 (n,).
+
+    Split heads may be asked for the logarithms of their sums of exponentials, too: `log_masses` (n,) are wanted, and an
+    error of 1 in them counts as one of `mass` in the values.
+    """
 
     x: Float64
     y: Float64
     weights: Float64
+    log_masses: Float64 | None = None
+    mass: float = 0.0
 
     @classmethod
     def of(cls, x: Float64, y: Float64) -> Samples:
@@ -47,7 +53,9 @@ class Samples:
 
     def joined(self, x: Float64, y: Float64) -> Samples:
         """Return samples with more points, of weight 1."""
-        return Samples(*(np.concatenate(pair) for pair in ((self.x, x), (self.y, y), (self.weights, np.ones(len(x))))))
+        pairs = (self.x, x), (self.y, y), (self.weights, np.ones(len(x)))
+        rows, values, weights = (np.concatenate(pair) for pair in pairs)
+        return Samples(rows, values, weights)
 
     def some(self, rows: Indices) -> Samples:
         """Return some of the samples."""
@@ -62,11 +70,13 @@ class Solution:
     weights: Float64
     basis: Float64
     residuals: Float64
+    mass_residuals: Float64
+    """Those of the log masses, (n,); (0,) if these are not asked for."""
 
     @property
     def square(self) -> float:
-        """Sum of the squared residuals, those of the ridge included."""
-        return float(np.square(self.residuals).sum())
+        """Sum of the squared residuals, those of the ridge and of the log masses included."""
+        return float(np.square(self.residuals).sum() + np.square(self.mass_residuals).sum())
 
 
 def solved(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
@@ -86,7 +96,10 @@ def solved(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
         values = right[kept].T @ ((basis.T @ wanted) / singular[kept][:, None])
     else:
         values = scipy.linalg.solve_triangular(triangle, basis.T @ wanted, check_finite=False)
-    return Solution(replace(tokens, values=values), weights, basis, wanted - matrix @ values)
+    masses = np.empty(0)
+    if samples.log_masses is not None and samples.mass > 0.0:
+        masses = samples.mass * roots * (samples.log_masses - tokens.log_masses(samples.x))
+    return Solution(replace(tokens, values=values), weights, basis, wanted - matrix @ values, masses)
 
 
 def gradient(found: Solution, samples: Samples) -> Float64:
@@ -95,6 +108,8 @@ def gradient(found: Solution, samples: Samples) -> Float64:
     factors = residuals @ tokens.values.T  # (n, N)
     if tokens.normalize:
         factors -= (found.weights * factors).sum(axis=1, keepdims=True)
+    if len(found.mass_residuals):
+        factors += samples.mass * found.mass_residuals[:, None]
     factors *= roots * found.weights
     slope = factors.T @ samples.x
     if not tokens.normalize:
@@ -105,6 +120,8 @@ def gradient(found: Solution, samples: Samples) -> Float64:
 
 def normal_equations(found: Solution, samples: Samples) -> tuple[Float64, Float64]:
     """Return Kaufman's normal equations of the keys: the matrix (P, P) and the right-hand side (P,)."""
+    if found.tokens.normalize and not found.tokens.unit:
+        return _of_free_keys(found, samples), gradient(found, samples).ravel()
     count, roots = found.tokens.parameters, samples.roots
     matrix, right = np.zeros((count, count)), np.zeros(count)
     top = found.basis[: len(samples.x)]
@@ -115,6 +132,28 @@ def normal_equations(found: Solution, samples: Samples) -> tuple[Float64, Float6
         matrix += part.T @ part - projected.T @ projected
         right += part.T @ found.residuals[: len(samples.x), column]
     return matrix, right
+
+
+def _of_free_keys(found: Solution, samples: Samples) -> Float64:
+    """Return the matrix of Kaufman's normal equations of a split head's free keys, whose Jacobian is a product."""
+    x, values, (m, n) = samples.x, found.tokens.values, found.weights.shape
+    d, top, scaled = x.shape[1], found.basis[: len(x)], samples.roots[:, None] * found.weights
+    head, gram = found.weights @ values, values @ values.T
+    products = head @ values.T  # (m, N)
+    base = np.square(head).sum(axis=1, keepdims=True) + samples.mass**2 * (len(found.mass_residuals) > 0)
+    matrix = np.empty((n, d, n, d))
+    for k in range(n):
+        factors = gram[k, k:] - products[:, k:] - products[:, k, None] + base  # <v_k - h, v_l - h>
+        factors *= scaled[:, k:] * scaled[:, k, None]
+        part = (factors[:, :, None] * x[:, None, :]).reshape(m, -1)
+        matrix[k, :, k:] = (x.T @ part).reshape(d, n - k, d)
+        matrix[k:, :, k] = matrix[k, :, k:].transpose(1, 2, 0)
+    flat = matrix.reshape(n * d, n * d)
+    for column in range(values.shape[1]):
+        factors = scaled * (values[:, column] - head[:, column, None])
+        projected = top.T @ (factors[:, :, None] * x[:, None, :]).reshape(m, -1)
+        flat -= projected.T @ projected
+    return flat
 
 
 def fitted(

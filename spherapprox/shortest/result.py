@@ -236,8 +236,8 @@ class ShortestHead(Savable):
         picked = replace(self, n=n)
         slack = min(max(self.eps / max(picked.row.lower, 1e-300) - 1.0, _LEAST_SLACK), _SLACK)  # enough to prove eps
         error = sup_error(picked.head, target, certified=certified, slack=slack)
-        if certified and error.certificate is not None and error.upper == np.inf:
-            picked = replace(picked, notes=(*picked.notes, f"the error is not proven: {error.certificate.reason}"))
+        if certified and error.reason:
+            picked = replace(picked, notes=(*picked.notes, f"the proof of the error: {error.reason}"))
         return picked.with_error(error)
 
     def with_error(self, error: ErrorInterval) -> ShortestHead:

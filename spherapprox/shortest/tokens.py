@@ -58,6 +58,13 @@ class Tokens:
             weights /= weights.sum(axis=1, keepdims=True)
         return np.asarray(weights)
 
+    def log_masses(self, x: Float64) -> Float64:
+        """Return the logarithms of the sums of ``exp(<x, c_k>)`` at points, (n,)."""
+        exponents = x @ self.keys.T
+        largest = exponents.max(axis=1)
+        exponents -= largest[:, None]
+        return np.asarray(largest + np.log(np.exp(exponents, out=exponents).sum(axis=1)))
+
     def jacobian(self, x: Float64, weights: Float64, column: int) -> Float64:
         """Return the derivative (n, parameters) of a column of the head at points with their weights, values kept."""
         factors = weights * self.values[:, column]  # (n, N)

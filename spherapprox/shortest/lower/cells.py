@@ -65,7 +65,7 @@ class Search:
         self.useful: list[Weights] = []
 
     def at(self, concentration: float) -> Cell:
-        """Return the best bound at one concentration; degrees rise until two of them bring nothing."""
+        """Return the best bound at one concentration; degrees rise until three of them bring nothing."""
         best, idle = Cell(concentration, concentration, 1, 0, ROOT), 0
         for degree in range(1, self.most + 1):
             found = self._over(concentration, concentration, (Weights(degree, power) for power in POWERS), math.inf)

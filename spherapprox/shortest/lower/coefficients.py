@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import points
 from ..._types import Float64, Int64
+from ...error import lengths
 from ...harmonics import hyperspherical_harmonics
 from ...harmonics.hyperspherical import sizes
 from ...target import Target
@@ -82,7 +83,7 @@ def _by_quadrature(target: Target, most: int) -> tuple[list[Float64], float, str
         finest = 2 * finest
     coarse, _ = _projected(target, most, finest)
     found, size = _projected(target, most, finest + finest // 2)
-    error = 4.0 * float(np.linalg.norm(found - coarse)) + target.accuracy * (target.sup_norm or size) + 1e-13 * size
+    error = 4.0 * float(lengths((found - coarse).ravel())) + target.accuracy * (target.sup_norm or size) + 1e-13 * size
     how = "coefficients by quadrature, their error estimated by a finer rule"
     return _by_degree(target.dim, found, most), error, how
 
@@ -102,7 +103,7 @@ def _projected(target: Target, degree: int, exactness: int) -> tuple[Float64, fl
         x, w = rule.points[start : start + step], rule.weights[start : start + step]
         values = np.asarray(target(x), dtype=np.float64).reshape(len(x), -1)
         found = found + hyperspherical_harmonics(degree, x).T @ (w[:, None] * values)
-        size = max(size, float(np.linalg.norm(values, axis=1).max()))
+        size = max(size, float(lengths(values).max()))
     return found, size
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import points
 from ..._types import Float64
+from ...error import lengths
 from ...target import Target
 from .tails import tails
 
@@ -40,7 +41,7 @@ class Values:
         if self.certified and not known:
             remedy = "give them (targets.with_constants proves those of polynomials), or choose certified=False"
             raise ValueError(f"'target' must state sup_norm and lipschitz for certified=True: {remedy}")
-        size = float(np.linalg.norm(values, axis=1).max()) if size is None else size
+        size = float(lengths(values).max()) if size is None else size
         return self.eps + (self.target.accuracy + 1e-14) * size + (moved if known else 0.0)
 
 
@@ -66,8 +67,9 @@ def torus_bound(values: Values) -> int:
         found = values(x.reshape(-1, dim + 1))
         matrix = weights[:, :, None] * found.reshape(*weights.shape, -1)
         stacked = matrix.transpose(0, 2, 1).reshape(len(matrix), -1)
-        tail, error = tails(stacked, values.certified, symmetric=False)
-        tail = np.append(tail - error - values.allowed(found), -1.0)
+        unit = math.ldexp(1.0, math.frexp(float(np.abs(stacked).max()))[1])  # squares neither overflow nor underflow
+        tail, error = tails(stacked / unit, values.certified, symmetric=False)
+        tail = np.append(unit * (tail - error) - values.allowed(found), -math.inf)
         if tail[best] > largest or tail[best] > 0.0:
             frame, turn, largest = other, angle, float(tail[best])
             while tail[best] > 0.0:

@@ -11,6 +11,7 @@ import pytest
 from spherapprox import CoreHead, SplitHead, Target, VonMisesFisher, harmonics, points, sphere, targets
 from spherapprox.shortest import token_lower_bound
 from spherapprox.shortest.lower import ratios
+from spherapprox.shortest.lower.catalecticant import ROOT, Catalecticant, Weights
 from spherapprox.shortest.lower.coefficients import coefficients
 from spherapprox.shortest.lower.products import multiplications
 from spherapprox.shortest.lower.surfaces import most_zeros, tokens_for
@@ -109,6 +110,15 @@ class TestHeads:
         target = head_to_degree(dim, n, concentration, 24 if dim < 3 else 12)
         found = token_lower_bound(target, 1e-9, concentration=concentration, certified=certified)
         assert (found.n, found.certified, found.concentrations) == (n, certified, (concentration,) * 2)
+
+    @pytest.mark.parametrize("power", [ROOT, 0.75])
+    def test_cells_that_hold_a_heads_concentration_ask_for_no_more_tokens(self, power):
+        bound = Catalecticant(coefficients(head_to_degree(2, 3, 2.0, 16), 16), 1e-9, False)
+        cells = [(2.0, 2.0), (2.0, 2.0 + 1e-7), (1.9, 2.1), (1.0, 3.0), (2.0, math.inf), (1.0, math.inf)]
+        found = [bound.bound(*cell, Weights(3, power)) for cell in cells]
+        assert found[:2] == [3, 3]
+        assert max(found) == 3
+        assert bound.bound(0.0, 2.5, Weights(3, ROOT)) <= 3
 
     @pytest.mark.parametrize("concentration", [1e-3, 0.02, 0.1])
     def test_small_concentrations_make_no_rank(self, concentration):
@@ -227,3 +237,12 @@ class TestComplaints:
     def test_a_plain_function_needs_a_dimension(self):
         with pytest.raises(TypeError, match="'dim' must be given"):
             token_lower_bound(lambda x: x[:, 0], 0.1)
+
+
+@pytest.mark.parametrize(("kind", "keys"), [("core", "unit"), ("core", "free"), ("split", "unit")])
+def test_targets_of_any_size_have_the_same_bound(kind, keys):
+    found = [
+        token_lower_bound(lambda x, s=s: s * np.sin(5 * x[:, :2]), 0.05 * s, kind, keys=keys, dim=3, max_cells=5).n
+        for s in (1e-200, 1.0, 1e290)
+    ]
+    assert found[0] == found[1] == found[2] > 1

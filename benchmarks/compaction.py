@@ -1,0 +1,176 @@
+"""Compression of prefixes beside the published method, on heads of trained layers and on one of this library.
+
+The published method is Attention Matching (arXiv:2602.16284): keys chosen by matching pursuit, biases by nonnegative
+least squares of the mass, values by least squares; and its faster variant, with the keys that get most attention. Both
+are written from the paper, as `spherapprox.prefix.select`; its authors' code is torch and was not run. layers.py says
+what the heads are, and how their weights are installed. A prefix is compressed for some queries; the table and the
+figure have the errors at others, which no method saw, over the largest length of an output; in the figure `compress`
+has ``norm="rms"``. It takes some 7 minutes, ``--field`` two to three::
+
+    python benchmarks/compaction.py --out docs/compaction.png
+    python benchmarks/compaction.py --field
+"""
+
+# ruff: noqa: E402 - the limits on threads come before the import of NumPy, which reads them
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import numpy as np
+from layers import Head, anarcii, recogniser
+from matplotlib.figure import Figure
+from tabulate import tabulate
+from tqdm import tqdm
+
+from spherapprox import EqualMeasurePartition, SplitHead, points, targets
+from spherapprox.prefix import CompressedPrefix, compress, select
+
+SHARES = (50, 10)
+METHODS: dict[str, Callable[..., CompressedPrefix]] = {
+    "compress": lambda head, n: compress(head.key, head.value, head.train, length=n),
+    "compress, rms": lambda head, n: compress(head.key, head.value, head.train, length=n, norm="rms"),
+    "matching pursuit": lambda head, n: select(head.key, head.value, head.train, n),
+    "top attention": lambda head, n: select(head.key, head.value, head.train, n, method="attention"),
+}
+HEADER = ["head", "tokens", "method", "error", "rms", "error (held out)", "rms (held out)", "log mass", "s"]
+COLOURS = {"compress, rms": "#0072B2", "matching pursuit": "#D55E00", "top attention": "#7F7F7F"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Errors of one prefix: at the queries that it was made for, and at others; of log masses at these; seconds."""
+
+    head: str
+    share: int
+    n: int
+    method: str
+    error: float
+    rms: float
+    held_error: float
+    held_rms: float
+    held_mass: float
+    seconds: float
+
+
+def attention(key: Any, value: Any, queries: Any) -> tuple[Any, Any]:
+    """Return outputs and log masses by their definition."""
+    logits = queries @ key.T / np.sqrt(key.shape[1])
+    largest = logits.max(axis=1, keepdims=True)
+    masses = np.exp(logits - largest)
+    sums = masses.sum(axis=1, keepdims=True)
+    return masses @ value / sums, (largest + np.log(sums))[:, 0]
+
+
+def measured(head: Head, share: int, method: str) -> Result:
+    """Compress one head to a share of its tokens by one method."""
+    begin = time.perf_counter()
+    found = METHODS[method](head, len(head.key) // share)
+    seconds = time.perf_counter() - begin
+    size = np.linalg.norm(attention(head.key, head.value, head.train)[0], axis=1).max()
+    outputs, masses = attention(head.key, head.value, head.test)
+    change = np.linalg.norm(found(head.test) - outputs, axis=1) / size
+    missed = np.sqrt(np.mean((found.log_mass(head.test) - masses) ** 2))
+    numbers = found.error, found.rms, change.max(), np.sqrt(np.mean(change**2)), missed
+    return Result(head.name, share, found.n, method, *map(float, numbers), seconds)
+
+
+def compare(heads: Sequence[Head], out: Path) -> None:
+    """Print the table and write the figure, whole or not at all."""
+    jobs = [(head, share, method) for head in heads for share in SHARES for method in METHODS]
+    results = [measured(*job) for job in tqdm(jobs)]
+    rows = [
+        [r.head, r.n, r.method, *(f"{x:.2g}" for x in (r.error, r.rms, r.held_error, r.held_rms, r.held_mass)),
+         f"{r.seconds:.1f}"]
+        for r in results
+    ]  # fmt: skip
+    print(tabulate(rows, HEADER, disable_numparse=True))
+    for share in SHARES:
+        part = [r for r in results if r.share == share]
+        means = {
+            method: [
+                np.exp(np.mean([np.log(getattr(r, name)) for r in part if r.method == method]))
+                for name in ("held_error", "held_rms", "held_mass")
+            ]
+            for method in METHODS
+        }
+        words = "; ".join(f"{method} {a:.2g}, {b:.2g}, {c:.2g}" for method, (a, b, c) in means.items())
+        print(f"1/{share} of the tokens, geometric means of held-out error, rms, log mass: {words}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    drawn(results, [head.name for head in heads]).savefig(unfinished := out.with_suffix(".part"), dpi=130, format="png")
+    os.replace(unfinished, out)
+    print(f"wrote {out}")
+
+
+def drawn(results: Sequence[Result], names: Sequence[str]) -> Figure:
+    """Draw held-out errors, a row for each head, a panel for each number of tokens."""
+    figure = Figure(figsize=(9.6, 1.6 + 0.3 * len(names)), layout="constrained")
+    panels: Any = figure.subplots(1, len(SHARES), sharey=True, sharex=True)
+    y = np.arange(len(names))[::-1]
+    for panel, share in zip(panels, SHARES, strict=True):
+        found = {(r.head, r.method): r.held_rms for r in results if r.share == share}
+        for place, name in zip(y, names, strict=True):
+            ends = [found[name, method] for method in COLOURS]
+            panel.plot([min(ends), max(ends)], [place, place], color="0.85", lw=2, zorder=1)
+        for method, colour in COLOURS.items():
+            label = "compress" if method.startswith("compress") else f"{method} (published)"
+            panel.scatter([found[name, method] for name in names], y, 42, colour, label=label, zorder=2)
+        panel.set(xscale="log", xlabel="rms error of the outputs at held-out queries, relative")
+        panel.set_title(f"1/{share} of the tokens", fontsize=11)
+        panel.grid(axis="x", color="0.9")
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0].set_yticks(y, names)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+    return figure
+
+
+def field() -> None:
+    """Compress a Riemann head of 10 000 tokens of the Earth's magnetic field to 1e-3, and print the search."""
+    target, concentration = targets.geomagnetic_field(2025.0), 1500.0
+    head = SplitHead.from_target(target, EqualMeasurePartition(2, 10_000), concentration)
+    key, value, queries = concentration * head.control_points, head.values[:, None], points.fibonacci(4000).points
+    begin = time.perf_counter()
+    found = compress(key, value, queries, eps=1e-3, mass=0.0, scale=1.0)
+    print(found.table())
+    x = points.fibonacci(100_003).points
+    h, got, f = head(x), found(x)[:, 0], target(x)
+    print(
+        f"{len(head)} tokens to {found.n}, {time.perf_counter() - begin:.0f} s; at 100 003 other points: changes by "
+        f"{np.abs(got - h).max() / np.abs(h).max():.2g} of the largest value, errs from the field by "
+        f"{np.abs(got - f).max():.3g} microtesla, the long one by {np.abs(h - f).max():.3g}"
+    )
+    rows = [
+        [n, method, f"{chosen.error:.2g}"]
+        for n in (found.n, 10 * found.n)
+        for method in ("pursuit", "attention")
+        for chosen in [select(key, value, queries, n, method=method, scale=1.0)]
+    ]
+    print(tabulate(rows, ["tokens", "selection", "error"], disable_numparse=True))
+
+
+def main() -> None:
+    """Run the comparisons that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--field", action="store_true", help="compress a long head of this library instead")
+    add("--heads", type=int, nargs="+", default=[1, 2], help="numbers of the heads of each layer")
+    add("--out", type=Path, default=Path("compaction.png"))
+    chosen = parser.parse_args()
+    if chosen.field:
+        field()
+        return
+    layers = {**anarcii(), **recogniser()}
+    compare([heads[n - 1] for heads in layers.values() for n in chosen.heads], chosen.out)
+
+
+if __name__ == "__main__":
+    main()

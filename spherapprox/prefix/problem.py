@@ -1,0 +1,102 @@
+"""What a shorter prefix is fitted to: outputs and log masses of the given one at the queries, centred and scaled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import Float64
+from ..shortest.projection import Samples
+from ..shortest.tokens import Tokens
+from .attention import attended
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors at the queries: largest and root mean square, of outputs over the largest one, and of log masses."""
+
+    error: float
+    rms: float
+    mass_error: float
+    mass_rms: float
+
+    def measure(self, norm: str, mass: float) -> float:
+        """Return the number that is made small: of outputs, or of log masses times their weight if that is larger."""
+        pair = (self.error, self.mass_error) if norm == "sup" else (self.rms, self.mass_rms)
+        measured = max(pair[0], mass * pair[1])
+        return measured if measured >= 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A prefix at queries.
+
+    Tokens are those of a split head at points ``((x - centre) / spread, 1)``, x the queries times the scale: their last
+    coordinate is the bias. Without one they are those at ``x / spread``. Shift and factor change no logit; fits
+    converge faster.
+    """
+
+    key: Float64
+    value: Float64
+    x: Float64
+    centre: Float64
+    spread: float
+    size: float
+    samples: Samples
+    bias: bool
+
+    @classmethod
+    def of(cls, key: Float64, value: Float64, x: Float64, weights: Float64, bias: bool, mass: float) -> Problem:
+        """Return the problem of keys (n, d), values (n, p) and queries times their scale (m, d)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            outputs, masses = attended(x, key, value)
+        if not (np.isfinite(outputs).all() and np.isfinite(masses).all()):
+            raise ValueError("'queries' and 'key' must have logits that are finite, scale * <q, k> overflows")
+        centre = weights @ x / weights.sum() if bias else np.zeros(x.shape[1])
+        spread = float(np.linalg.norm((x - centre) * np.sqrt(weights / weights.sum())[:, None], 2)) or 1.0
+        largest = float(np.abs(outputs).max()) or 1.0
+        size = largest * (float(np.linalg.norm(outputs / largest, axis=1).max()) or 1.0)
+        points = (x - centre) / spread
+        if bias:
+            points = np.concatenate([points, np.ones((len(x), 1))], axis=1)
+        samples = Samples(points, outputs / size, weights / weights.mean(), masses, mass)
+        return cls(key, value, x, centre, spread, size, samples, bias)
+
+    def tokens(self, key: Float64, bias: Float64) -> Tokens:
+        """Return tokens of keys (N, d) and biases (N,), with no values yet."""
+        keys = self.spread * key
+        if self.bias:
+            keys = np.concatenate([keys, (bias + key @ self.centre)[:, None]], axis=1)
+        return Tokens(keys, np.zeros((len(key), self.value.shape[1])), normalize=True, unit=False)
+
+    def prefix(self, tokens: Tokens) -> tuple[Float64, Float64, Float64 | None]:
+        """Return the keys, the values and the biases of tokens."""
+        d = self.x.shape[1]
+        key = tokens.keys[:, :d] / self.spread
+        return key, self.size * tokens.values, tokens.keys[:, d] - key @ self.centre if self.bias else None
+
+    def aligned(self, tokens: Tokens) -> Tokens:
+        """Shift all keys alike, which changes no output, to the least squares of the log masses."""
+        wanted, roots = self.samples.log_masses, self.samples.roots[:, None]
+        assert wanted is not None
+        missed = (wanted - tokens.log_masses(self.samples.x))[:, None]
+        shift = np.linalg.lstsq(roots * self.samples.x, roots * missed, rcond=1e-10)[0]
+        return Tokens(tokens.keys + shift.T, tokens.values, normalize=True, unit=False)
+
+    def errors(self, tokens: Tokens) -> Errors:
+        """Return the errors of tokens at the queries."""
+        squares, mass_squares = self.squares(tokens)
+        mean = self.samples.weights / self.samples.weights.sum()
+        return Errors(
+            math.sqrt(float(squares.max())), math.sqrt(float(mean @ squares)),
+            math.sqrt(float(mass_squares.max())), math.sqrt(float(mean @ mass_squares)),
+        )  # fmt: skip
+
+    def squares(self, tokens: Tokens) -> tuple[Float64, Float64]:
+        """Return the squared errors of outputs and of log masses at each query, (m,) and (m,)."""
+        samples = self.samples
+        assert samples.log_masses is not None
+        outputs = np.square(tokens(samples.x) - samples.y).sum(axis=1)
+        return np.asarray(outputs), np.square(tokens.log_masses(samples.x) - samples.log_masses)

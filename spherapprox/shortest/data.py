@@ -53,7 +53,10 @@ def fit(
     # Step 3: move the points
     b = fixed.control_points.astype(np.float64)
     lengths = fixed.concentration * np.array([1.0] if concentration is not None else [1.0, 1.0 / _NARROW])
-    starts = [Tokens(min(max(length, 1e-9), _LONGEST) * b, np.zeros((len(b), table.shape[1])), normalize, True) for length in lengths]
+    starts = [
+        Tokens(min(max(length, 1e-9), _LONGEST) * b, np.zeros((len(b), table.shape[1])), normalize, True)
+        for length in lengths
+    ]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
     with threadpool_limits(1, "blas"):
         tokens, ridge, error = _chosen(starts, samples, ridges, generator)

@@ -81,7 +81,9 @@ class Session:
         for last in (False,) * _REPEATS + (True,):
             found = self._search.run()
             if found.error == math.inf:
-                raise ValueError("'value_bound' or 'dtype' admits no head that was tried: raise it, or scale the target")
+                raise ValueError(
+                    "'value_bound' or 'dtype' admits no head that was tried: raise it, or scale the target"
+                )
             error = sup_error(self.rows[len(found.tokens)].head, target)
             if last or found.error > self.wanted.eps or not self._missed(error):
                 break

@@ -220,7 +220,10 @@ def split(**changes):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (Record("new-head", {}), r"the kind 'new-head' is none of core-head, .*point-set, .*shortest-head, which spherapprox .* knows"),
+        (
+            Record("new-head", {}),
+            r"the kind 'new-head' is none of core-head, .*point-set, .*shortest-head, which spherapprox .* knows",
+        ),
         (Record("core-head", {"values": np.ones(3)}), "missing 2 required positional arguments"),
         (Record("partition", {"dim": 2, "n": 4, "cells": 7}), "unexpected keyword argument 'cells'"),
         (Record("partition", {"dim": 2, "n": "4"}), "'n' must be an integer, got '4'"),

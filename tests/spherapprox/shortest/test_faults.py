@@ -1,0 +1,214 @@
+"""Searches for the fewest tokens that were given odd targets, bounds, files, limits, interruptions and threads."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from spherapprox import CoreHead, EqualMeasurePartition, ShortestHead, SplitHead, Target, load, shortest_head, targets
+from spherapprox.shortest import Rung
+from spherapprox.shortest.jumps import largest_jump
+
+FIELD = targets.geomagnetic_field(2025.0)
+
+
+def height(x):
+    return x[:, -1]
+
+
+def search(target=height, eps=0.1, kind="split", **options):
+    return shortest_head(target, eps, kind, **({"dim": 2, "lower": False, "starts": 2} | options))
+
+
+@pytest.mark.parametrize("eps", [2.0, 1e200, 1e308])
+def test_an_eps_above_the_target_takes_a_constant(eps):
+    found = search(eps=eps)
+    assert (found.n, found.reached, found.eps) == (1, True, eps)
+    assert search(lambda x: 1e-300 * x[:, 0], 1.0).reached
+    assert search(lambda x: 0.0 * x[:, 0], 1e-3, relative=True).error.lower == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"target": lambda x: 1.7e308 * x[:, 0], "eps": 1e307}, "'target' must have values up to 1e.300"),
+        ({"target": lambda x: 1e10 * x[:, 0], "eps": 1e305, "relative": True}, "'eps' must be finite, got inf: times"),
+        ({"target": lambda x: np.where(x[:, 0] > 0.5, np.nan, 0.0)}, "must return finite values, got nan"),
+        ({"target": lambda x: x[:3, 0]}, "must return shape"),
+        ({"max_tokens": float("nan")}, "'max_tokens' must be an integer"),
+        ({"value_bound": float("inf")}, "'value_bound' must be finite"),
+        ({"dtype": "float32"}, "'dtype' must be one of"),
+        ({"checkpoint": "/"}, "'checkpoint' must name a file"),
+        ({"target": lambda x: 1e6 + 1e6 * x[:, 0], "eps": 1e5, "dtype": "float16", "max_tokens": 2},
+         "'value_bound' or 'dtype' admits no head that was tried"),
+    ],
+)  # fmt: skip
+def test_complaints(change, match):
+    with pytest.raises(ValueError, match=match):
+        search(**change)
+
+
+def test_what_the_target_raises_is_raised_and_a_folder_that_is_missing_comes_first(tmp_path):
+    calls = []
+
+    def fails(x):
+        calls.append(len(x))
+        if len(calls) > 4:
+            raise LookupError("no such row")
+        return x[:, 0]
+
+    with pytest.raises(LookupError, match="no such row"):
+        search(fails)
+    calls.clear()
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        search(fails, checkpoint=tmp_path / "none" / "file.npz")
+    assert len(calls) < 3
+
+
+@pytest.mark.parametrize("bound", [1e-300, 1e-5])
+@pytest.mark.parametrize("kind", ["core", "split"])
+def test_heads_with_values_beyond_their_bound_are_in_no_row(kind, bound):
+    with pytest.warns(RuntimeWarning, match="no head within eps"):
+        found = search(kind=kind, value_bound=bound, max_tokens=3)
+    assert all(row.largest_value <= bound for row in found.history)
+    assert not any(row.lower <= found.eps for row in found.history)
+
+
+def test_keys_beyond_the_largest_number_of_a_type_are_that_number():
+    narrow = CoreHead(np.eye(3)[:1], [3.0], 1e5)
+    with pytest.warns(RuntimeWarning, match="no head within eps"):
+        found = search(narrow, 1e-2, "core", dtype="float16", max_tokens=2)
+    keys = found.head.control_points * np.asarray(found.head.concentration)[:, None]
+    assert np.abs(keys).max() <= 65504.0
+    assert np.isfinite([row.lower for row in found.history]).all()
+
+
+class TestJumps:
+    @pytest.mark.parametrize("dim", [1, 2, 5, 12])
+    def test_a_jump_is_found_in_all_dimensions(self, dim):
+        with pytest.warns(RuntimeWarning, match="jumps by 2: every head errs by 1 at least"):
+            found = search(lambda x: np.where(x[:, 0] > 0.3, 1.0, -1.0), dim=dim, max_tokens=2)
+        assert not found.reached
+
+    def test_one_point_of_the_circle_is_enough(self):
+        with pytest.warns(RuntimeWarning, match="jumps by 6.283"):
+            search(lambda x: np.arctan2(x[:, 1], x[:, 0]), dim=1)
+
+    @pytest.mark.parametrize("function", [height, lambda x: np.cbrt(x[:, 0]), lambda x: np.tanh(1e4 * x[:, 0])])
+    def test_what_is_continuous_does_not_jump(self, function):
+        x = EqualMeasurePartition(2, 5000).centers()
+        values = lambda at: function(at)[:, None]
+        assert largest_jump(values, x, values(x), 1e-12) == 0.0
+
+
+@pytest.fixture(scope="module")
+def earlier():
+    return search(FIELD, 0.1, relative=True)
+
+
+class TestResumed:
+    def test_another_target_is_searched_anew(self, earlier):
+        found = search(Target(height, 2), 0.1, start=earlier)
+        fresh = search(Target(height, 2), 0.1)
+        assert found.n <= fresh.n
+        assert found.failed[0] == found.n - 1
+        assert next(row for row in found.history if row.n == 1).lower == pytest.approx(1.0, rel=0.01)
+
+    def test_nothing_found_is_lost_within_no_time(self, earlier):
+        found = search(FIELD, 0.1, relative=True, start=earlier, time_limit=1e-9)
+        assert found.reached
+        assert found.n <= earlier.n
+        assert {row.n for row in earlier.history} <= {row.n for row in found.history}
+
+    def test_it_does_not_climb_above_what_reached_eps(self, earlier):
+        found = search(FIELD, 0.1, relative=True, start=earlier)
+        assert found.reached
+        assert found.history[-1].n == earlier.history[-1].n
+
+    def test_fewer_tokens_may_be_asked_for(self, earlier):
+        with pytest.warns(RuntimeWarning, match="no head within eps"):
+            found = search(FIELD, 0.1, relative=True, start=earlier, max_tokens=2)
+        assert found.n <= 2
+
+    @pytest.mark.parametrize("change", [{"keys": "free"}, {"norm": "rms"}, {"polish": True}])
+    def test_what_failed_with_other_options_is_tried_again(self, earlier, change):
+        shorter = earlier.failed[0]
+        found = search(FIELD, 0.1, relative=True, start=earlier, progress=True, **change)
+        fresh = search(FIELD, 0.1, relative=True, **change)
+        assert found.n <= fresh.n
+        assert found.reached
+        assert found.options != earlier.options
+        assert shorter >= 1
+
+    def test_fits_that_time_cut_short_are_tried_again(self, tmp_path):
+        path = tmp_path / "checkpoint.npz"
+        with pytest.warns(RuntimeWarning, match="no head within eps"):
+            cut = search(FIELD, 0.03, relative=True, starts=1, time_limit=0.05, checkpoint=path)
+        assert cut.history[-1].starts == 0
+        assert search(FIELD, 0.03, relative=True, starts=1, start=path, checkpoint=path).reached
+        assert load(path).reached
+
+
+@pytest.mark.parametrize("options", [{}, {"kind": "core", "polish": True}, {"dtype": "float16"}, {"value_bound": 1e4}])
+def test_the_time_limit_holds(options):
+    begin = time.monotonic()
+    with pytest.warns(RuntimeWarning, match="no head within eps"):
+        search(FIELD, 1e-3, relative=True, time_limit=0.3, **options)
+    assert time.monotonic() - begin < 4.0
+
+
+def test_an_interruption_ends_the_search_and_restores_the_threads(tmp_path):
+    path, before = tmp_path / "checkpoint.npz", [pool["num_threads"] for pool in threadpool_info()]
+
+    def interrupted(x):
+        if path.exists():
+            raise KeyboardInterrupt
+        return np.sin(5.0 * x[:, 0]) * x[:, 1]
+
+    with pytest.raises(KeyboardInterrupt):
+        search(interrupted, 1e-3, checkpoint=path)
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.npz"]
+    assert isinstance(load(path), ShortestHead)
+
+
+def test_the_same_head_with_any_number_of_threads():
+    code = (
+        "import hashlib; from spherapprox import shortest_head, targets\n"
+        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.05, relative=True, keys='free', lower=False)\n"
+        "print([(row.n, row.lower, row.start, row.starts) for row in found.history])\n"
+        "print(hashlib.sha256(found.head.control_points.tobytes() + found.head.values.tobytes()).hexdigest())"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": n, "OMP_NUM_THREADS": n, "SPHERAPPROX_WORKERS": n},
+        ).stdout
+        for n in ("1", "2")
+    ]  # fmt: skip
+    assert told[0] == told[1] != ""
+
+
+class TestRecords:
+    @pytest.mark.parametrize(
+        ("change", "match"),
+        [
+            ({"n": 2}, "'history' must hold heads of more and more tokens, among them of n = 2"),
+            ({"history": ()}, "'history' must hold"),
+            ({"eps": 0.0}, "'eps' must be greater than 0"),
+            ({"norm": "l2"}, "'norm' must be one of"),
+            ({"lower": -1}, "'lower' must be at least 0"),
+        ],
+    )
+    def test_records_are_checked(self, change, match):
+        row = Rung(SplitHead(np.eye(3)[:1], [1.0], 1.0), 0.1, np.inf, np.eye(3)[0], 0.1, 1.0, 0.0, "constant", 1, 0.0)
+        with pytest.raises(ValueError, match=match):
+            ShortestHead(**({"history": (row,), "n": 1, "eps": 0.5} | change))
+        with pytest.raises(ValueError, match="'at' must have shape"):
+            Rung(row.head, 0.1, np.inf, np.eye(4)[0], 0.1, 1.0, 0.0, "constant", 1, 0.0)
+        with pytest.raises(ValueError, match="'history' must hold"):
+            ShortestHead((row, row), 1, 0.5)

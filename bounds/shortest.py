@@ -22,7 +22,6 @@ from spherapprox.error import lengths, sup_error
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
-from ._document import error as error_document
 from ._document import plain
 from ._document import target as target_document
 from ._files import write_csv, write_together
@@ -138,8 +137,8 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
         "made_by": f"spherapprox {__version__}", "n": found.n, "eps": found.eps, "norm": found.norm,
         "reached": found.reached, "kind": found.head.family, "failed": list(found.failed),
         "lower": found.lower, "lower_reason": found.lower_reason,
-        "error": error_document(found.error), "target": target_document(target), "rows": rows,
-        "notes": list(found.notes),
+        "error": {name: plain(getattr(found.error, name)) for name in ("lower", "upper", "at")},
+        "target": target_document(target), "rows": rows, "notes": list(found.notes),
     }  # fmt: skip
 
 

@@ -213,7 +213,10 @@ class ShortestHead(Savable):
         target = _checks.instance(target, "target", Target, remedy="Target(function, dim) makes one")
         picked = replace(self, n=n)
         slack = min(max(self.eps / max(picked.row.lower, 1e-300) - 1.0, _LEAST_SLACK), _SLACK)  # enough to prove eps
-        return picked.with_error(sup_error(picked.head, target, certified=certified, slack=slack))
+        error = sup_error(picked.head, target, certified=certified, slack=slack)
+        if certified and error.reason:
+            picked = replace(picked, notes=(*picked.notes, f"the proof of the error: {error.reason}"))
+        return picked.with_error(error)
 
     def with_error(self, error: ErrorInterval) -> ShortestHead:
         """Return the result with another sup error of the head that is picked."""

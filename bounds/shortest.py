@@ -137,8 +137,8 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
         "made_by": f"spherapprox {__version__}", "n": found.n, "eps": found.eps, "norm": found.norm,
         "reached": found.reached, "kind": found.head.family, "failed": list(found.failed),
         "lower": found.lower, "lower_reason": found.lower_reason,
-        "error": {name: plain(getattr(found.error, name)) for name in ("lower", "upper", "at")}, "target": target_document(target), "rows": rows,
-        "notes": list(found.notes),
+        "error": {name: plain(getattr(found.error, name)) for name in ("lower", "upper", "at")},
+        "target": target_document(target), "rows": rows, "notes": list(found.notes),
     }  # fmt: skip
 
 

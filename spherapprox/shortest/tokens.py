@@ -9,6 +9,8 @@ import numpy as np
 
 from .._types import Float64, Indices
 
+_NO_UNDERFLOW = 300.0
+"""Exponents up to which exponentials relative to one that is as large are no smaller than 1e-261."""
 _LONGEST_STEP = 0.7
 """Largest step of a unit key, in radians, and of the concentration's logarithm."""
 
@@ -52,10 +54,15 @@ class Tokens:
     def matrix(self, x: Float64) -> Float64:
         """Return the weights of the values at points, (n, N)."""
         exponents = x @ self.keys.T
-        exponents -= exponents.max(axis=1, keepdims=True) if self.normalize else self.lengths
+        if not self.normalize:
+            exponents -= self.lengths
+        elif (largest := float(self.lengths.max()) * math.sqrt(np.einsum("ij,ij->i", x, x).max())) < _NO_UNDERFLOW:
+            exponents -= largest  # at least theirs, in less time
+        else:
+            exponents -= exponents.max(axis=1, keepdims=True)
         weights = np.exp(exponents, out=exponents)
         if self.normalize:
-            weights /= weights.sum(axis=1, keepdims=True)
+            weights /= (weights @ np.ones(len(self)))[:, None]
         return np.asarray(weights)
 
     def log_masses(self, x: Float64) -> Float64:

@@ -10,6 +10,7 @@ from matplotlib.colors import SymLogNorm
 from matplotlib.figure import Figure
 
 from spherapprox import ShortestHead, _checks, sphere
+from spherapprox.error import lengths
 from spherapprox.target import Target
 
 from .errors import heading
@@ -55,13 +56,12 @@ def shortest_figure(
         shown = [points[i] for i in range(len(points)) if i == 0 or points[i - 1][1] > least]
         axes.plot(*zip(*shown, strict=True), color=colour, marker="o", ms=4, lw=1.4)
         labels.append(Label(name, max(shown[-1][1], least), colour))
-    rows = [row for row in found.history if row.lower > 0.0]
-    front = [(row.n, row.lower) for row in _front(rows)]
+    front = [(row.n, max(row.lower, least)) for row in _front(found.history)]
     axes.plot(*zip(*front, strict=True), color=GREEN, lw=2.6)
-    for row in rows:
+    for row in found.history:
         inside = row.lower <= found.eps
-        axes.plot(row.n, row.lower, "o", ms=6, color=GREEN, mfc=GREEN if inside else "white", zorder=3)
-    axes.plot(found.n, found.error.lower, "*", ms=17, color=GREEN, mec="black", mew=0.7, zorder=4)
+        axes.plot(row.n, max(row.lower, least), "o", ms=6, color=GREEN, mfc=GREEN if inside else "white", zorder=3)
+    axes.plot(found.n, max(found.error.lower, least), "*", ms=17, color=GREEN, mec="black", mew=0.7, zorder=4)
     labels.append(Label(f"free points: {found.n} tokens", front[-1][1], GREEN, True))
     if found.norm == "sup":
         axes.axhline(found.eps, color="0.35", lw=1.0, ls="--")
@@ -134,14 +134,14 @@ def control_points_figure(found: ShortestHead, target: Target, *, resolution: in
     latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
     cells = np.meshgrid(latitude, longitude, indexing="ij")
     x = sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())
-    error = np.linalg.norm((head(x) - target(x)).reshape(len(x), -1), axis=1).reshape(cells[0].shape)
+    error = lengths((head(x) - target(x)).reshape(len(x), -1)).reshape(cells[0].shape)
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     axes: Any = figure.add_subplot(projection="mollweide")
     image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), error, cmap="Greys", vmin=0.0,
                             vmax=found.error.lower, shading="gouraud", rasterized=True)  # fmt: skip
     where = np.radians(np.array(sphere.to_latitude_longitude(head.control_points)))
     table = head.values.reshape(len(head), -1)
-    values = table[:, 0] if table.shape[1] == 1 else np.linalg.norm(table, axis=1)
+    values = table[:, 0] if table.shape[1] == 1 else lengths(table)
     largest, typical = float(np.abs(values).max()) or 1.0, float(np.median(np.abs(values))) or 1.0
     scale = np.broadcast_to(np.asarray(head.concentration, dtype=float), len(head))
     points = axes.scatter(

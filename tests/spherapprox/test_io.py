@@ -245,6 +245,64 @@ def test_files_that_hold_no_such_object(path, record, message):
         load(path)
 
 
+def rung(n, **changes):
+    """The record of a row of a search, with some fields changed."""
+    head = split(control_points=np.eye(3)[:n], values=np.ones(n))
+    numbers = dict.fromkeys(("lower", "upper", "rms", "condition", "digits_lost", "seconds"), 0.5)
+    return Record("rung", {"head": head, "at": np.eye(3)[0], "start": "prune", "starts": 2, **numbers, **changes})
+
+
+def searched(**changes):
+    """The record of a search, with some fields changed."""
+    fields = {"history": (rung(1), rung(3)), "n": 3, "eps": 1.0, "norm": "sup", "notes": ("a note", "")}
+    return Record("shortest-head", fields | changes)
+
+
+def test_searches_come_back(path):
+    _archive.write(path, searched())
+    found = load(path)
+    assert ([row.n for row in found.history], found.n, found.notes) == ([1, 3], 3, ("a note", ""))
+    assert np.array_equal(found.head.values, np.ones(3))
+    contents = path.read_bytes()
+    found.save(path)
+    load(path).save(path)
+    again = load(path)
+    assert [row.head for row in again.history] == [row.head for row in found.history]
+    assert np.array_equal(again.history[0].at, np.eye(3)[0])
+    for i in range(0, len(contents), 7):
+        path.write_bytes(contents[:i] + bytes([contents[i] ^ 0x10]) + contents[i + 1 :])
+        try:
+            again = load(path)
+        except ValueError:
+            continue
+        assert [row.head for row in again.history] == [row.head for row in found.history]  # a date in the archive
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (searched(history=()), "'history' must hold"),
+        (searched(history="rows"), "'history' must be a tuple"),
+        (searched(history=(rung(3), rung(1))), "'history' must hold heads of more and more tokens"),
+        (searched(history=("row",)), "'history' must be a Rung"),
+        (searched(history=(split(),)), "'history' must be a Rung"),
+        (searched(n=2), "among them of n = 2"),
+        (searched(eps=np.nan), "'eps' must be a number"),
+        (searched(notes="text"), "'notes' must be a tuple"),
+        (searched(notes=(3,)), "'notes' must be a str"),
+        (searched(history=(rung(1, lower=-1.0),), n=1), "'lower' must be at least 0"),
+        (searched(history=(rung(1, at=np.eye(4)[0]),), n=1), "'at' must have shape"),
+        (searched(history=(rung(1, head=Record("partition", {"dim": 2, "n": 4, "centers": "midpoint"})),), n=1),
+         "'head' must be a Head"),
+        (searched(history=(rung(1, head=(split(),)),), n=1), "'head' must be a Head"),
+    ],
+)  # fmt: skip
+def test_files_that_hold_no_such_search(path, record, message):
+    _archive.write(path, record)
+    with pytest.raises(ValueError, match=f"head.npz' holds no shortest-head that can be made: .*{message}"):
+        load(path)
+
+
 WEIRD = (
     None,
     True,

@@ -25,7 +25,15 @@ def model(kind="split", **options):
     return HeadRegressor(kind, **{"n_control_points": 12, "random_state": 0, **options})
 
 
-@parametrize_with_checks([model("split"), model("core")])
+def inexact(estimator):
+    """Points that move amplify roundings: a test below takes weights for rows to 1e-4."""
+    names = ("dense_data",) if estimator.points == "free" else ()
+    return {f"check_sample_weight_equivalence_on_{name}": "equal to 1e-6" for name in names}
+
+
+@parametrize_with_checks(
+    [model("split"), model("core"), model("split", points="free", n_control_points=4)], expected_failed_checks=inexact
+)
 def test_the_estimator_passes_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -81,6 +89,22 @@ def test_it_learns_and_its_error_is_honest(kind):
     error = np.sqrt(np.mean(np.square(fitted.predict(X[300:]) - y[300:])))
     assert error < 0.3 * y.std()
     assert 0.5 < fitted.loo_error_ / error < 2.0
+
+
+@kinds
+def test_free_points_are_those_of_fit_and_fewer_do(kind):
+    X, y = data(200)
+    y = np.sin(X[:, 0]) + 0.5 * X[:, 1]
+    free, fixed = (model(kind, points=points, n_control_points=20).fit(X, y) for points in ("free", "fixed"))
+    assert 1.0 - free.score(X, y) < 0.6 * (1.0 - fixed.score(X, y)) < 0.1
+    assert len(free.head_) == 20
+    assert free.loo_error_ < fixed.loo_error_
+    w = np.random.default_rng(3).integers(0, 3, size=200)
+    weighted = model(kind, points="free", n_control_points=6).fit(X, y, sample_weight=w)
+    repeated = model(kind, points="free", n_control_points=6).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=0, atol=1e-4)
+    with pytest.raises(ValueError, match="'points' must be one of 'fixed', 'free', got 'some'"):
+        model(kind, points="some").fit(X, y)
 
 
 def test_it_works_within_scikit_learn():

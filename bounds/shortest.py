@@ -124,6 +124,11 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
     dict
         The rows, the head picked with its error, and the target's constants.
 
+    Raises
+    ------
+    AttributeError
+        If `found` is no search, or `target` none.
+
     Examples
     --------
     >>> import bounds

@@ -10,8 +10,8 @@ import numpy as np
 from .._types import Float64
 from ..heads.head import Head
 from .attempt import Found
-from .result import Rung
 from .rounding import rounded
+from .rung import Rung
 from .sup import Judge, errors
 from .tokens import Tokens
 

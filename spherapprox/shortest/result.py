@@ -10,101 +10,13 @@ import numpy as np
 
 from .. import _checks
 from .._archive import Savable
-from .._types import Float64
 from ..error import ErrorInterval, sup_error
 from ..heads.head import Head
 from ..target import Target
+from .rung import Rung
 
 _SLACK, _LEAST_SLACK = 0.05, 1e-3
 """Proven upper ends over the largest errors found, less 1: more is not worth less time, and less takes long."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rung(Savable):
-    """The best head of one length that a search found.
-
-    Parameters
-    ----------
-    head : CoreHead or SplitHead
-        The head.
-    lower, upper : float
-        Ends of its sup error, in the target's units: the largest error seen (of a head that was not picked, at the
-        points that the search checked), and one that is proven, or inf.
-    at : ndarray, shape (dim+1,)
-        Where the largest error was seen.
-    rms : float
-        Root of the mean squared error at those points.
-    condition : float
-        Condition number of the weights of the values at the samples.
-    digits_lost : float
-        Decimal digits that cancel: log10 of the largest ``sum_k |A_k v_k|`` over sup |f|, at least 0.
-    start : str
-        What the fit began from: "prune" or "insert", from the rung above or below; "equal 0", ... from points of equal
-        measure; "kernel", "constant"; "partition", "Fibonacci", "Gauss": points that stayed where they are.
-    starts : int
-        Starts tried.
-    seconds : float
-        Time spent.
-
-    Examples
-    --------
-    >>> from spherapprox import shortest_head, targets
-    >>> row = shortest_head(targets.bump(2), 1e-6, "core").history[-1]
-    >>> row.n, row.numbers, row.lower < 1e-6
-    (1, 4, True)
-    """
-
-    _kind = "rung"
-
-    head: Head
-    lower: float
-    upper: float
-    at: Float64
-    rms: float
-    condition: float
-    digits_lost: float
-    start: str
-    starts: int
-    seconds: float
-
-    def __post_init__(self) -> None:
-        head = _checks.instance(self.head, "head", Head)
-        for name in ("lower", "upper", "rms", "condition", "digits_lost", "seconds"):
-            _checks.real(getattr(self, name), name, minimum=0.0, finite=False)
-        _checks.floating(self.at, "at", (head.dim + 1,))
-        _checks.instance(self.start, "start", str)
-        _checks.integer(self.starts, "starts", minimum=0)
-
-    def _arguments(self) -> Mapping[str, Any]:
-        return dict(vars(self))
-
-    @property
-    def n(self) -> int:
-        """Number of tokens."""
-        return len(self.head)
-
-    @property
-    def numbers(self) -> int:
-        """Numbers that are stored: keys, values, and a concentration that is common to all."""
-        outputs = self.head.n_outputs or 1
-        if np.ndim(self.head.concentration) == 0:
-            return self.n * (self.head.dim + outputs) + 1
-        return self.n * (self.head.dim + 1 + outputs)
-
-    @property
-    def concentration(self) -> float:
-        """The concentration, or the mean of those of the tokens."""
-        return float(np.mean(self.head.concentration))
-
-    @property
-    def largest_value(self) -> float:
-        """The largest |v_k|."""
-        return float(np.abs(self.head.values).max())
-
-    @property
-    def error(self) -> ErrorInterval:
-        """The sup error."""
-        return ErrorInterval(self.lower, self.upper, self.at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +41,11 @@ class ShortestHead(Savable):
         What a reader should know, such as a number of tokens that may reach eps.
     options : str
         Those of the search that decide which heads will do.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the lengths of the history do not grow, n is none of them, or a field is of another kind.
 
     See Also
     --------
@@ -241,7 +158,30 @@ class ShortestHead(Savable):
         return picked.with_error(error)
 
     def with_error(self, error: ErrorInterval) -> ShortestHead:
-        """Return the result with another sup error of the head that is picked."""
+        """Return the result with another sup error of the head that is picked.
+
+        Parameters
+        ----------
+        error : ErrorInterval
+            As `sup_error` measures it.
+
+        Returns
+        -------
+        ShortestHead
+
+        Raises
+        ------
+        AttributeError
+            If `error` is no interval.
+
+        Examples
+        --------
+        >>> from spherapprox import shortest_head, sup_error, targets
+        >>> bump = targets.bump(2)
+        >>> found = shortest_head(bump, 1e-6, "core")
+        >>> found.with_error(sup_error(found.head, bump)).reached
+        True
+        """
         changed = replace(self.row, lower=error.lower, upper=error.upper, at=error.at)
         return replace(self, history=tuple(changed if row.n == self.n else row for row in self.history))
 

@@ -14,7 +14,8 @@ from ..error import ErrorInterval, sup_error
 from ..target import Target
 from .attempt import Found, Wanted
 from .making import Units
-from .result import Rung, ShortestHead
+from .result import ShortestHead
+from .rung import Rung
 from .search import FIRST, Search
 
 _SAME = 0.01

@@ -8,11 +8,11 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import closing
+from contextlib import closing, contextmanager
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -20,6 +20,9 @@ Result = TypeVar("Result")
 VARIABLE = "SPHERAPPROX_WORKERS"
 """The environment variable that sets how many threads ``workers=None`` takes."""
 _LOADING = threading.RLock()
+_BLAS = threading.Lock()
+_limited: list[Any] = []
+"""The limit of BLAS' threads, once for each block that wants it at present."""
 WORTH = 0.02
 """Seconds of work from which on ``workers=None`` takes more than one thread."""
 
@@ -28,6 +31,22 @@ def load(name: str) -> ModuleType:
     """Import a module of kernels, one thread at a time: meanwhile numba asks for others of ours in its own order."""
     with _LOADING:
         return importlib.import_module(name)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let BLAS have one thread, in the whole process, until the last of such blocks ends, in whatever thread."""
+    from threadpoolctl import threadpool_limits
+
+    with _BLAS:
+        _limited.append(_limited[0] if _limited else threadpool_limits(1, "blas"))
+    try:
+        yield
+    finally:
+        with _BLAS:
+            limit = _limited.pop()
+            if not _limited:
+                limit.restore_original_limits()
 
 
 def slices(n: int, step: int) -> list[slice]:

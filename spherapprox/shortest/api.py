@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 from .. import _checks
 from .._archive import place
+from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
 from ..error.search import sample
@@ -157,7 +157,7 @@ def shortest_head(
     seed = _checks.integer(rng, "rng", minimum=0, maximum=2**31)
     certified, progress = _checks.flag(certified, "certified"), _checks.flag(progress, "progress")
     lower = _checks.flag(lower, "lower")
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         x = sample(known.dim, _SCALE_POINTS, np.random.default_rng(seed))
     values = _table(known, x)
     size = float(lengths(values).max())

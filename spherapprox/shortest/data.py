@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 from .. import _checks
+from .._threads import one_blas_thread
 from .._types import Float64
 from ..heads import fitting
 from ..heads.fitting import Fit
@@ -58,7 +58,7 @@ def fit(
         for length in lengths
     ]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
-    with threadpool_limits(1, "blas"):
+    with one_blas_thread():
         tokens, ridge, error = _chosen(starts, samples, ridges, generator)
     values = (size * (tokens.values + middle)).reshape(-1, *np.shape(y)[1:])
     dtype = fixed.control_points.dtype

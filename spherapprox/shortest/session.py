@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass, field
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from .. import _checks
+from .._threads import one_blas_thread
 from ..error import ErrorInterval, sup_error
 from ..target import Target
 from .attempt import Found, Wanted
@@ -41,7 +41,7 @@ class Session:
     def resume(self, earlier: ShortestHead) -> None:
         """Take over the heads of an earlier search: what failed as hard as now is wanted is not tried again."""
         harder = earlier.eps >= self._eps and earlier.options == self.options
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             for row in earlier.history:
                 tokens = self.units.tokens(row.head, self.wanted.unit)
                 enough = row.starts >= self.wanted.starts and harder and self._of_this_target(row)
@@ -62,7 +62,7 @@ class Session:
             size = self.units.size
             notes = (f"the target jumps by {size * jump:.4g}: every head errs by {0.5 * size * jump:.4g} at least",)
             self._search.limit(FIRST[-1])
-        with threadpool_limits(1, "blas"):  # threads of ours fit from several starts, to the same bit
+        with one_blas_thread():  # threads of ours fit from several starts, to the same bit
             found, error = self._searched(target)
         if found.error > self.wanted.eps or self._missed(error):
             notes += (self._shortfall(bool(jump)),)

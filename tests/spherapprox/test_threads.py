@@ -7,6 +7,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from spherapprox import EqualMeasurePartition, _threads, evaluate
 
@@ -102,3 +103,22 @@ def test_results_do_not_depend_on_the_number():
     for workers in (None, 2, -1):
         np.testing.assert_array_equal(cells.centers(workers=workers), one)
         np.testing.assert_array_equal(cells.locate(one[:50_000], workers=workers), np.arange(50_000))
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_has_its_threads_again_after_the_last_block_in_any_order():
+    with threadpool_limits(3, "blas"):
+        before, first, second = blas_threads(), _threads.one_blas_thread(), _threads.one_blas_thread()
+        assert max(before) > 1
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(blas_threads()) == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+        with pytest.raises(KeyboardInterrupt), _threads.one_blas_thread():
+            raise KeyboardInterrupt
+        assert blas_threads() == before

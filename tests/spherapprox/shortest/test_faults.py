@@ -143,6 +143,10 @@ class TestResumed:
         assert found.options != earlier.options
         assert shorter >= 1
 
+    def test_free_keys_are_shorter_where_unit_ones_failed(self):
+        unit = search(FIELD, 0.05, relative=True)
+        assert search(FIELD, 0.05, relative=True, keys="free", start=unit).n <= unit.failed[0]
+
     def test_fits_that_time_cut_short_are_tried_again(self, tmp_path):
         path = tmp_path / "checkpoint.npz"
         with pytest.warns(RuntimeWarning, match="no head within eps"):

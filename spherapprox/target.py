@@ -255,3 +255,12 @@ class Target:
         angle = min(_checks.real(angle, "angle", minimum=0.0), math.pi)
         slope = math.inf if self.lipschitz is None else self.lipschitz * angle**self.exponent
         return min(slope, math.inf if self.sup_norm is None else 2.0 * self.sup_norm)
+
+
+def as_target(function: Any, dim: int | None) -> Target:
+    """Return a target as it is, or the target of a plain function, whose `dim` has to be given."""
+    if isinstance(function, Target):
+        _checks.agreeing(dim, "dim", function.dim, f", as '{function.name}' says")
+        return function
+    _checks.callable_(function, "target")
+    return Target(function, _checks.given(dim, "dim", "m of the sphere S^m, for a plain function"))

@@ -21,7 +21,7 @@ from ..error import lengths
 from ..error.search import sample
 from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
-from ..target import Target
+from ..target import Target, as_target
 from .attempt import Wanted
 from .jumps import largest_jump
 from .lower import token_lower_bound
@@ -150,7 +150,7 @@ def shortest_head(
     (5, True)
     """
     # Step 1: check the arguments, and scale the target
-    known = _target(target, dim)
+    known = as_target(target, dim)
     family = KINDS[_checks.choice(kind, "kind", KINDS)]
     unit = _checks.choice(keys, "keys", ("unit", "free")) == "unit"
     eps = _checks.real(eps, "eps", above=0.0)
@@ -204,15 +204,6 @@ def _floor(target: Target, found: ShortestHead, keys: str, certified: bool) -> d
     except ValueError as error:
         return _floor(target, found, keys, False) if certified else {"lower_reason": str(error)}
     return {"lower": bound.n, "lower_reason": f"{bound.reason}{', roundings included' if certified else ''}"}
-
-
-def _target(target: Any, dim: int | None) -> Target:
-    """Return the target as a `Target`."""
-    if isinstance(target, Target):
-        _checks.agreeing(dim, "dim", target.dim, f", as '{target.name}' says")
-        return target
-    _checks.callable_(target, "target")
-    return Target(target, _checks.given(dim, "dim", "m of the sphere S^m, for a plain function"))
 
 
 def _table(target: Target, x: Float64) -> Float64:

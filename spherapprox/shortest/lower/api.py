@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ... import _checks
-from ...target import Target
+from ...target import Target, as_target
 from .catalecticant import Catalecticant
 from .cells import Cell, Search, largest_degree
 from .coefficients import coefficients
@@ -131,7 +131,7 @@ def token_lower_bound(
     >>> found.n, found.certified, len(found.cells) < 100  # 19 tokens were found to suffice
     (8, True, True)
     """
-    known = _target(target, dim)
+    known = as_target(target, dim)
     kind = _checks.choice(kind, "kind", ("core", "split"))
     keys = _checks.choice(keys, "keys", ("unit", "free"))
     eps = _checks.real(eps, "eps", above=0.0)
@@ -179,12 +179,3 @@ def _by_values(values: Values, kind: str) -> LowerBound:
     reason = {"torus": "rank on a product of spheres", "circles": "changes of sign on a circle"}[theorem]
     reason = reason if n > 1 else "values on circles and products of spheres do not need more than one token"
     return LowerBound(n, theorem, reason, (0.0, math.inf), values.certified, values.eps)
-
-
-def _target(target: Any, dim: int | None) -> Target:
-    """Return the target as a `Target`."""
-    if isinstance(target, Target):
-        _checks.agreeing(dim, "dim", target.dim, f", as '{target.name}' says")
-        return target
-    _checks.callable_(target, "target")
-    return Target(target, _checks.given(dim, "dim", "m of the sphere S^m, for a plain function"))

@@ -152,10 +152,11 @@ class Head(Shortening):
             Draws the row that k-means starts from, and for free points the rows that are left out.
         points : {"fixed", "free"}
             "free" moves the control points, too, from where k-means leaves them, together with the values and the
-            concentration (a given one is where they start): the same error with far fewer of them, but a larger one
-            where noise prevails, for points that move follow it. What is minimised then is ``|h - y|^2 + mu |v|^2``,
-            with ``|v - c|^2`` for the mean c of y in a split head; the mu is best for a fifth of the rows that are left
-            out, and the work some hundred steps of m n^2 dim^2, or fewer of m n dim where that would take long.
+            concentration (a given one is where they start): the same error with far fewer of them. What is minimised
+            then is ``|h - y|^2 + mu |v|^2``, with ``|v - c|^2`` for the mean c of y in a split head; the mu is best for
+            a fifth of the rows that are left out. If control points that stay are better for these, as where noise
+            prevails, they stay. The work is some hundred steps of m n^2 dim^2, or fewer of m n dim where that would
+            take long.
 
         Returns
         -------

@@ -58,8 +58,11 @@ def fit(
         for length in lengths
     ]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
+    kept, out = _parts(samples, generator)
     with one_blas_thread():
-        tokens, ridge, error = _chosen(starts, samples, ridges, generator)
+        tokens, ridge, error = _chosen(starts, samples, ridges, kept, out)
+    if regularization is None and len(out.x) and _of_fixed(kept, out, len(b), normalize, concentration) < error:
+        return fixed
     values = (size * (tokens.values + middle)).reshape(-1, *np.shape(y)[1:])
     dtype = fixed.control_points.dtype
     points = (tokens.keys / tokens.lengths[:, None]).astype(dtype)
@@ -67,17 +70,33 @@ def fit(
     return Fit(points, values.astype(dtype), tokens.concentration, ridge * total, error)
 
 
+def _parts(samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
+    """Return the samples that choose a ridge by those that are left out, which few have none of."""
+    order, m = rng.permutation(len(samples.x)), int(_SHARE * len(samples.x))
+    m = m if len(order) >= _LEAST_ROWS else 0
+    return samples.some(order[m:]), samples.some(order[:m])
+
+
+def _of_fixed(samples: Samples, out: Samples, n: int, normalize: bool, concentration: float | None) -> float:
+    """Return the error at rows that were left out of the fit with control points that stay."""
+    found = fitting.fit(
+        samples.x, samples.y, n=min(n, len(samples.x)), normalize=normalize, concentration=concentration,
+        weights=samples.weights, rng=0,
+    )  # fmt: skip
+    b = found.control_points.astype(np.float64)
+    tokens = Tokens(max(found.concentration, 1e-13) * b, found.values.astype(np.float64), normalize, True)
+    return _rms(tokens, out)
+
+
 def _chosen(
-    starts: list[Tokens], samples: Samples, ridges: Float64, rng: np.random.Generator
+    starts: list[Tokens], samples: Samples, ridges: Float64, kept: Samples, out: Samples
 ) -> tuple[Tokens, float, float]:
     """Return tokens fitted to all samples, their ridge, and their error at rows that were left out."""
-    order, m = rng.permutation(len(samples.x)), int(_SHARE * len(samples.x))
-    if len(order) < _LEAST_ROWS:
+    if not len(out.x):
         ridge = float(ridges[0]) if len(ridges) == 1 else _DEFAULT_RIDGE
         found = [least_squares(tokens, samples, ridge, _LONG) for tokens in starts]
         errors = [_rms(tokens, samples) for tokens in found]
         return found[int(np.argmin(errors))], ridge, float(min(errors))
-    kept, out = samples.some(order[m:]), samples.some(order[:m])
     trials = [
         (_rms(found, out), ridge, found) for tokens in starts for ridge, found in _path(tokens, kept, ridges, out)
     ]

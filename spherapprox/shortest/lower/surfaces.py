@@ -14,7 +14,8 @@ from .tails import tails
 
 _OFF = 1e-13
 """Points of products and of circles are right to this angle."""
-_TORI, _CIRCLES = 600, 400
+_TORI, _IDLE, _CIRCLES = 600, 150, 400
+"""Products and circles that are tried, and products in turn that bring nothing before that ends."""
 _MOST_ROWS = 40
 _LEVELS = 33
 
@@ -41,7 +42,7 @@ class Values:
             remedy = "give them (targets.with_constants proves those of polynomials), or choose certified=False"
             raise ValueError(f"'target' must state sup_norm and lipschitz for certified=True: {remedy}")
         size = float(np.linalg.norm(values, axis=1).max()) if size is None else size
-        return self.eps + (self.target.accuracy + 1e-14) * size + (moved if known else 0.0)
+        return self.eps + (self.target.accuracy + 1e-14 + 2.0**-51 * values.shape[1]) * size + (moved if known else 0.0)
 
 
 def torus_bound(values: Values) -> int:
@@ -53,7 +54,7 @@ def torus_bound(values: Values) -> int:
     ranks = (dim + 1) // 2
     rules = [_rule(ranks), _rule(dim + 1 - ranks)]
     weights = np.sqrt(np.outer(rules[0][1], rules[1][1]))
-    best, frame, turn, largest = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0
+    best, frame, turn, largest, idle = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0, 0
     for step in range(_TORI):
         if step % 2:
             other = frame + 0.3 * rng.uniform() ** 2 * rng.standard_normal(frame.shape)
@@ -68,10 +69,13 @@ def torus_bound(values: Values) -> int:
         stacked = matrix.transpose(0, 2, 1).reshape(len(matrix), -1)
         tail, error = tails(stacked, values.certified, symmetric=False)
         tail = np.append(tail - error - values.allowed(found), -1.0)
+        idle += 1
         if tail[best] > largest or tail[best] > 0.0:
-            frame, turn, largest = other, angle, float(tail[best])
+            frame, turn, largest, idle = other, angle, float(tail[best]), 0
             while tail[best] > 0.0:
                 best, largest = best + 1, float(tail[best + 1])
+        elif idle >= _IDLE:
+            break
     return max(best, 1)
 
 

@@ -70,6 +70,14 @@ def _exact(target: Target, most: int) -> list[Float64] | None:
     return None
 
 
+def harmonics_of_value(target: Target) -> int:
+    """Return how many harmonics a random polynomial sums for one value; 1 for other targets."""
+    function = target.function
+    if isinstance(function, functools.partial) and function.func is random._polynomial:
+        return int(sizes(function.args[0], target.dim).sum())
+    return 1
+
+
 def _by_quadrature(target: Target, most: int) -> tuple[list[Float64], float, str]:
     """Return coefficients by a product rule, an allowance for their error, and a remark on it."""
     if target.degree is not None:

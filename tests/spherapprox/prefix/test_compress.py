@@ -105,6 +105,13 @@ class TestErrors:
         assert max(tried[found.n - 1].error, 0.5 * tried[found.n - 1].mass_error) > 0.05
         assert found.n < 30
 
+    @pytest.mark.parametrize("norm", ["sup", "rms"])
+    def test_an_error_asked_for_holds_for_log_masses(self, norm):
+        found = compress(KEY, VALUE, QUERIES[:150], eps=0.5, mass=20.0, norm=norm, starts=1)
+        error = errors_of(found, QUERIES[:150])[2 if norm == "sup" else 3]
+        assert found.reached
+        assert 0.05 < 20.0 * error <= 0.5
+
     def test_norms_are_what_they_say(self):
         worst, mean = (compress(KEY, VALUE, QUERIES, length=8, norm=norm, starts=2) for norm in ("sup", "rms"))
         assert worst.error < 0.9 * mean.error
@@ -190,7 +197,9 @@ class TestErrors:
             found = compress(KEY, VALUE, queries, length=5, bias=bias, mass=0.0)
             assert found.error < 1e-8
             assert errors_of(found, queries)[0] < 1e-8
-            assert select(KEY, VALUE, queries, 20, bias=bias).error < 1e-8
+            chosen = select(KEY, VALUE, queries, 20, bias=bias)
+            assert chosen.error < 1e-8
+            assert len(np.unique(chosen.key, axis=0)) == 20
 
     def test_long_keys_are_drawn_together(self):
         # fits from narrow kernels stall at errors of 0.78 and 1.0

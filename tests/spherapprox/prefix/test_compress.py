@@ -278,14 +278,12 @@ class TestCalls:
         assert not np.array_equal(first.key, compress(KEY, VALUE, QUERIES, length=5, rng=4, starts=1).key)
 
     def test_threads_of_the_blas_change_no_bit(self):
-        key, value, queries = (
-            np.tile(part, (9, 1)) + np.arange(9).repeat(len(part))[:, None] for part in (KEY, VALUE, QUERIES)
-        )
+        rng = np.random.default_rng(0)
+        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((1500, 24))
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads, "blas"):
-                options = {"length": 3, "starts": 1, "norm": "rms"}
-                found += [compress(key, value, queries / 5.0, **options), select(key, value, queries / 5.0, 20)]
+                found += [compress(*data, length=12, starts=1, norm="rms"), select(*data, 20)]
         for first, second in zip(found[:2], found[2:], strict=True):
             np.testing.assert_array_equal(first.key, second.key)
             np.testing.assert_array_equal(first.value, second.value)

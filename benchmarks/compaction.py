@@ -2,10 +2,12 @@
 
 The published method is Attention Matching (arXiv:2602.16284): keys chosen by matching pursuit, biases by nonnegative
 least squares of the mass, values by least squares; and its faster variant, with the keys that get most attention. Both
-are written from the paper, as `spherapprox.prefix.select`; its authors' code is torch and was not run. layers.py says
-what the heads are, and how their weights are installed. A prefix is compressed for some queries; the table and the
-figure have the errors at others, which no method saw, over the largest length of an output; in the figure `compress`
-has ``norm="rms"``. It takes some 7 minutes, ``--field`` two to three::
+are `spherapprox.prefix.select`, written from the paper and, for two details, after its authors' code
+(github.com/adamzweiger/compaction, torch, not run): least squares are clamped at 1e-12 inside the pursuit, and masses
+are taken over the largest one of each query. layers.py says what the heads are, and how their weights are installed.
+A prefix is compressed for some queries; the table and the figure have the errors at others, which no method saw, over
+the largest length of an output; in the figure `compress` has ``norm="rms"``. It takes some 7 minutes, ``--field`` two
+to three::
 
     python benchmarks/compaction.py --out docs/compaction.png
     python benchmarks/compaction.py --field

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._threads import one_blas_thread
 from .._types import Float64
-from ..shortest.projection import solved
 from ..shortest.tokens import Tokens
 from .fitting import Fit
 from .problem import Errors, Problem
 from .result import CompressedPrefix, Trial
 from .search import Search
-from .selection import METHODS, selected
+from .selection import METHODS, Masses, selected
 
 _MASS = 0.5
 """An error of the log mass changes outputs beside other tokens by at most half of it."""
@@ -73,7 +73,7 @@ def compress(
         Starts for each number of tokens: means of clusters of keys, tokens chosen by matching pursuit and by attention
         (`select`), then more clusters.
     rng : int, default 0
-        Seed of the clusters; the same one gives the same prefix with the same number of BLAS threads.
+        Seed of the clusters; the same one gives the same prefix, on any number of threads.
     time_limit : float, optional
         Seconds after which no other fit is begun; the result then depends on the machine.
     progress : bool, default False
@@ -82,14 +82,15 @@ def compress(
     Returns
     -------
     CompressedPrefix
-        The best one *found*: that no shorter one was found is evidence, no proof. `reached` is false, with a warning,
-        if time ended before one within eps was found; if none shorter than the prefix is, that is returned itself.
+        The best one *found*, not worse than those of `select`: that no shorter one was found is evidence, no proof.
+        `reached` is false, with a warning, if time ended before one within eps was found; if none shorter than the
+        prefix is, that is returned itself.
 
     Raises
     ------
     TypeError, ValueError
-        If arrays are empty, not finite or do not fit together, logits overflow, an option is out of its range, or both
-        or none of `length` and `eps` are given.
+        If arrays are empty, not finite or do not fit together, queries times keys exceed 1e100, an option is out of
+        its range, or both or none of `length` and `eps` are given.
 
     Warns
     -----
@@ -146,20 +147,21 @@ def compress(
 
     if len(problem.key) == 1 or (eps is None and n >= len(problem.key)):
         return _itself(problem, scale, eps, ())
-    search = Search(problem, norm, count, seed, time.monotonic() + limit, report)
-    found = n if eps is None else search.shortest(eps, len(problem.key))
-    if eps is None:
-        search.fitted(n)
-    # Step 3: the record
-    rows = tuple(row for _, row in sorted(history.items()))
-    if found is None:
-        assert eps is not None
-        if len(problem.key) - 1 in search.fits:
-            return _itself(problem, scale, eps, rows)
-        _checks.warn(f"no prefix within eps = {eps:.4g} was found in {limit:g} s", RuntimeWarning)
-        found = min(search.fits, key=search.measured)
-    reached = eps is None or search.measured(found) <= eps
-    return _result(problem, search.fits[found].tokens, scale, search.fits[found].errors, eps, reached, rows)
+    with one_blas_thread():
+        search = Search(problem, norm, count, seed, time.monotonic() + limit, report)
+        found = n if eps is None else search.shortest(eps, len(problem.key))
+        if eps is None:
+            search.fitted(n)
+        # Step 3: the record
+        rows = tuple(row for _, row in sorted(history.items()))
+        if found is None:
+            assert eps is not None
+            if len(problem.key) - 1 in search.fits:
+                return _itself(problem, scale, eps, rows)
+            _checks.warn(f"no prefix within eps = {eps:.4g} was found in {limit:g} s", RuntimeWarning)
+            found = min(search.fits, key=search.measured)
+        reached = eps is None or search.measured(found) <= eps
+        return _result(problem, search.fits[found].tokens, scale, search.fits[found].errors, eps, reached, rows)
 
 
 def select(
@@ -214,9 +216,10 @@ def select(
     """
     problem, scale = _problem(key, value, queries, bias, None, scale, weights)
     n = _checks.integer(length, "length", minimum=1, maximum=len(problem.key), limit="the given prefix has no more")
-    tokens = selected(problem, n, _checks.choice(method, "method", METHODS))
-    tokens = solved(tokens, problem.samples, 0.0).tokens
-    return _result(problem, tokens, scale, problem.errors(tokens), None, True, ())
+    method = _checks.choice(method, "method", METHODS)
+    with one_blas_thread():
+        tokens = selected(Masses(problem), n, method)
+        return _result(problem, tokens, scale, problem.errors(tokens), None, True, ())
 
 
 def _problem(
@@ -228,12 +231,13 @@ def _problem(
     rows = _array(queries, "queries", ("m", keys.shape[1]), ", columns as 'key' has")
     factor = 1.0 / math.sqrt(keys.shape[1]) if scale is None else _checks.real(scale, "scale", above=0.0)
     biased = _checks.flag(bias, "bias")
-    weight = _MASS * biased if mass is None else _checks.real(mass, "mass", minimum=0.0)
+    weight = _MASS * biased if mass is None else _checks.real(mass, "mass", minimum=0.0, maximum=1e100)
     shares = _checks.weights_for(weights, "weights", len(rows))  # type: ignore[arg-type]
     kept = shares > 0.0
     with np.errstate(over="ignore"):
         x = factor * rows[kept]
-    return Problem.of(keys, values, x, shares[kept], biased, weight), factor
+    with one_blas_thread():  # threads change the last bits
+        return Problem.of(keys, values, x, np.maximum(shares[kept] / shares.max(), 1e-300), biased, weight), factor
 
 
 def _array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str = "") -> Float64:
@@ -252,7 +256,8 @@ def _result(
 def _itself(problem: Problem, scale: float, eps: float | None, history: tuple[Trial, ...]) -> CompressedPrefix:
     """Return the given prefix."""
     bias = np.zeros(len(problem.key)) if problem.bias else None
-    return CompressedPrefix(problem.key, problem.value, bias, scale, 0.0, 0.0, 0.0, 0.0, eps, True, history)
+    key = problem.key / problem.unit
+    return CompressedPrefix(key, problem.value, bias, scale, 0.0, 0.0, 0.0, 0.0, eps, True, history)
 
 
 def _row(fit: Fit, seconds: float) -> Trial:

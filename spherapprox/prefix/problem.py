@@ -12,6 +12,9 @@ from ..shortest.projection import Samples
 from ..shortest.tokens import Tokens
 from .attention import attended
 
+_LARGEST = 1e100
+"""Product of the largest numbers of queries and keys, at most: squares of logits are finite."""
+
 
 @dataclass(frozen=True)
 class Errors:
@@ -35,7 +38,7 @@ class Problem:
 
     Tokens are those of a split head at points ``((x - centre) / spread, 1)``, x the queries times the scale: their last
     coordinate is the bias. Without one they are those at ``x / spread``. Shift and factor change no logit; fits
-    converge faster.
+    converge faster. `x` and `key` are over and times `unit`, a power of 2 with which x is about 1.
     """
 
     key: Float64
@@ -44,16 +47,19 @@ class Problem:
     centre: Float64
     spread: float
     size: float
+    unit: float
     samples: Samples
     bias: bool
 
     @classmethod
     def of(cls, key: Float64, value: Float64, x: Float64, weights: Float64, bias: bool, mass: float) -> Problem:
         """Return the problem of keys (n, d), values (n, p) and queries times their scale (m, d)."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            outputs, masses = attended(x, key, value)
-        if not (np.isfinite(outputs).all() and np.isfinite(masses).all()):
-            raise ValueError("'queries' and 'key' must have logits that are finite, scale * <q, k> overflows")
+        unit = math.ldexp(1.0, min(math.frexp(float(np.abs(x).max()))[1], 1023)) if x.any() else 1.0
+        with np.errstate(over="ignore"):
+            x, key = x / unit, unit * key
+        if not (np.isfinite(x).all() and np.abs(key).max() <= _LARGEST):
+            raise ValueError(f"'queries' and 'key' must be at most {_LARGEST:g} as products, scale * <q, k> overflows")
+        outputs, masses = attended(x, key, value)
         centre = weights @ x / weights.sum() if bias else np.zeros(x.shape[1])
         spread = float(np.linalg.norm((x - centre) * np.sqrt(weights / weights.sum())[:, None], 2)) or 1.0
         largest = float(np.abs(outputs).max()) or 1.0
@@ -62,7 +68,7 @@ class Problem:
         if bias:
             points = np.concatenate([points, np.ones((len(x), 1))], axis=1)
         samples = Samples(points, outputs / size, weights / weights.mean(), masses, mass)
-        return cls(key, value, x, centre, spread, size, samples, bias)
+        return cls(key, value, x, centre, spread, size, unit, samples, bias)
 
     def tokens(self, key: Float64, bias: Float64) -> Tokens:
         """Return tokens of keys (N, d) and biases (N,), with no values yet."""
@@ -75,7 +81,8 @@ class Problem:
         """Return the keys, the values and the biases of tokens."""
         d = self.x.shape[1]
         key = tokens.keys[:, :d] / self.spread
-        return key, self.size * tokens.values, tokens.keys[:, d] - key @ self.centre if self.bias else None
+        bias = tokens.keys[:, d] - key @ self.centre if self.bias else None
+        return key / self.unit, self.size * tokens.values, bias
 
     def aligned(self, tokens: Tokens) -> Tokens:
         """Shift all keys alike, which changes no output, to the least squares of the log masses."""

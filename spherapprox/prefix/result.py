@@ -156,4 +156,5 @@ class CompressedPrefix:
         """Return checked queries times the scale."""
         d = self.key.shape[1]
         rows = _checks.floating(queries, "queries", ("m", d), note=", columns as keys have")
-        return np.asarray(self.scale * rows.astype(np.float64))
+        with np.errstate(over="ignore"):
+            return np.asarray(self.scale * rows.astype(np.float64))

@@ -1,4 +1,8 @@
-"""Tokens at some of a prefix's keys, or at means of these, with biases in closed form."""
+"""Tokens at some of a prefix's keys, or at means of these, with biases in closed form.
+
+Selection is that of arXiv:2602.16284. Two details are those of its authors' code, github.com/adamzweiger/compaction:
+weights are clamped at 1e-12 inside the pursuit, and masses are taken over the largest one of each query.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +43,13 @@ class Masses:
         self.largest = logits.max(axis=1, keepdims=True)
         self.columns = self.roots * np.exp(logits - self.largest)  # (rows, n)
         self.sums = self.columns.sum(axis=1)
+        self.found: dict[tuple[str, int], Indices] = {}
+
+    def chosen(self, method: str, length: int) -> Indices:
+        """Return the tokens that one of the `METHODS` chooses."""
+        if (method, length) not in self.found:
+            self.found[method, length] = METHODS[method](self, length)
+        return self.found[method, length]
 
     def attention(self) -> Float64:
         """Return the attention of the queries to the tokens, (rows, n), times the roots of the queries' weights."""
@@ -115,10 +126,10 @@ def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Gener
 METHODS: dict[str, Callable[[Masses, int], Indices]] = {"pursuit": pursued, "attention": attended_most}
 
 
-def selected(problem: Problem, length: int, method: str) -> Tokens:
-    """Return tokens that are some of the prefix's, with biases in closed form."""
-    masses = Masses(problem)
-    return masses.tokens(problem.key[METHODS[method](masses, length)], _LEAST)
+def selected(masses: Masses, length: int, method: str) -> Tokens:
+    """Return tokens that are some of the prefix's, with biases and values in closed form."""
+    tokens = masses.tokens(masses.problem.key[masses.chosen(method, length)], _LEAST)
+    return solved(tokens, masses.problem.samples, 0.0).tokens
 
 
 def starts(masses: Masses, length: int, count: int, seed: int) -> Iterator[tuple[str, Callable[[], Tokens]]]:
@@ -128,7 +139,7 @@ def starts(masses: Masses, length: int, count: int, seed: int) -> Iterator[tuple
         return means(masses, length, np.random.default_rng([seed, number]))
 
     def chosen(method: str) -> Float64:
-        return masses.problem.key[METHODS[method](masses, length)]
+        return masses.problem.key[masses.chosen(method, length)]
 
     keys = [("k-means", partial(clustered, 0))] + [(method, partial(chosen, method)) for method in METHODS]
     keys += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]

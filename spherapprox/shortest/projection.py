@@ -89,8 +89,8 @@ def solved(tokens: Tokens, samples: Samples, ridge: float) -> Solution:
         wanted = np.concatenate([wanted, np.zeros((n, wanted.shape[1]))])
     basis, triangle = scipy.linalg.qr(matrix, mode="economic", check_finite=False)
     diagonal = np.abs(np.diag(triangle))
-    if diagonal.min() < _DROPPED * diagonal.max():
-        left, singular, right = scipy.linalg.svd(triangle, check_finite=False)
+    if len(diagonal) < n or diagonal.min() < _DROPPED * diagonal.max():  # with less samples than tokens, too
+        left, singular, right = scipy.linalg.svd(triangle, full_matrices=False, check_finite=False)
         kept = singular > _DROPPED * singular[0]
         basis = basis @ left[:, kept]
         values = right[kept].T @ ((basis.T @ wanted) / singular[kept][:, None])

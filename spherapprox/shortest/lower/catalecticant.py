@@ -16,8 +16,9 @@ from .ratios import at_zero, from_zero, within
 from .tails import tails
 from .triples import columns, zonal_products
 
-_ROUNDING = 2.0**-44
-"""Share of the sum of absolute values that entries of the matrices round by, at most (4.K, rounding)."""
+_ROUNDING, _FACTOR = 2.0**-44, 2.0**-50
+"""Shares of the sum of absolute values that entries of the matrices round by at most, the second for each of the m
+colatitudes (4.K, rounding)."""
 _SUMS = 2.0**-50
 _UP = 1.0 + 2.0**-40
 ROOT = 0.0
@@ -64,7 +65,7 @@ class Catalecticant:
         below, above = np.where(known.products > 0.0, (below, above), -math.inf)
         if not above.max() < 300.0:
             return 0
-        least, most = np.exp(below), np.exp(above) * _UP
+        least, most = np.exp(below) * (2.0 - _UP), np.exp(above) * _UP
         middle, half = 0.5 * (least + most), 0.5 * (most - least) * _UP
         # Step 2: the target's matrix at the middle
         used = known.matrices.shape[0]
@@ -76,7 +77,8 @@ class Catalecticant:
         drift = np.square(half[:, :, :used]) * known.products[:, :, :used]
         moved = math.sqrt(float(drift.sum(axis=(0, 1)) @ np.square(known.norms)))
         rounded = np.sqrt(np.square(np.moveaxis(middle[:, :, :used], 2, 0) * known.sizes).sum(axis=(1, 2))).sum()
-        slack = ((self.eps + self.coefficients.error) * noise + moved + _ROUNDING * float(rounded)) * _UP + error
+        rounding = (_ROUNDING + _FACTOR * self.coefficients.dim) * float(rounded)
+        slack = ((self.eps + self.coefficients.error) * noise + moved + rounding) * _UP + error
         return int((tail * (2.0 - _UP) > slack).sum()) if parts else 0
 
     def _weighted(self, low: float, high: float, weights: Weights, known: Tables) -> tuple[Float64, Float64]:

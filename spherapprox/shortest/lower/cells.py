@@ -21,6 +21,8 @@ _FIRST, _LAST = 2.0**-4, 2.0**8
 _PROBES = (2.0**-6, 0.25, 1.0, 2.0, 4.0, 8.0, 32.0, 2.0**10)
 _NARROWEST = 1e-5
 """Relative width of the narrowest cells."""
+_LEAST, _LARGEST = 1e-100, 1e100
+"""Ends of (0, hi] and [lo, inf) beyond which these are not cut: ratios would lose digits at last."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class Search:
         heapq.heapify(heap)
         for _ in range(budget):
             worst = heap[0][3]
-            if worst.n >= ceiling or worst.high <= worst.low * (1.0 + _NARROWEST):
+            narrow = worst.high <= worst.low * (1.0 + _NARROWEST)
+            if worst.n >= ceiling or narrow or worst.high < _LEAST or worst.low > _LARGEST:
                 break
             heapq.heappop(heap)
             middle = _between(worst.low, worst.high)

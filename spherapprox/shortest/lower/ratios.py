@@ -48,7 +48,7 @@ def ratios(dim: int, concentration: float, count: int) -> Ratios:
     room = 4.0 * _OUT * (1.0 + x * (x * high[:count]))
     logs = [np.log(end[:count]) for end in (low, high)]
     return Ratios(
-        logs[0] - _OUT * (1.0 - logs[0]), logs[1] + _OUT * (1.0 - logs[0]),
+        logs[0] - 2.0 * _OUT * (1.0 - logs[0]), logs[1] + 2.0 * _OUT * (1.0 - logs[0]),
         np.maximum(slopes[0] - room, 0.0), np.minimum(slopes[1] + room, 1.0),
     )  # fmt: skip
 
@@ -98,7 +98,7 @@ def within(dim: int, low: float, high: float, powers: Float64, count: int) -> tu
     # 4.K, between: the function is convex in log lambda, so it lies below its ends and above its tangents there
     width = math.log(high / low)
     rise = powers * width
-    room = _LOGS * (1.0 + np.abs(rise) + np.abs(low0))
+    room = _LOGS * (1.0 + np.abs(rise) + np.abs(low0) + np.abs(powers) / 16.0)
     first, last = powers - most - room, powers - least + room
     begin, end = -high0 - room, rise - high1 - room
     meet = np.clip((last * width - (end - begin)) / np.maximum(last - first, 1e-300), 0.0, width)

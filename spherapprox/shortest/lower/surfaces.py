@@ -11,12 +11,16 @@ from ... import points
 from ..._types import Float64
 from ...error import lengths
 from ...target import Target
+from .coefficients import harmonics_of_value
 from .tails import tails
 
 _OFF = 1e-13
 """Points of products and of circles are right to this angle."""
-_TORI, _CIRCLES = 600, 400
+_TORI, _IDLE, _CIRCLES = 600, 150, 400
+"""Products and circles that are tried, and products in turn that bring nothing before that ends."""
 _MOST_ROWS = 40
+_MOST_VALUES = 1e9
+"""Of harmonics that targets sum for one bound: half a minute."""
 _LEVELS = 33
 
 
@@ -34,6 +38,10 @@ class Values:
             len(x), -1
         )
 
+    def tries(self, most: int, rows: int) -> int:
+        """Return how often a target is evaluated at so many points: less often if it sums many harmonics."""
+        return min(most, int(_MOST_VALUES / (rows * harmonics_of_value(self.target))))
+
     def allowed(self, values: Float64) -> float:
         """Return the difference that a head within eps may have from the values at the exact points."""
         size, moved = self.target.sup_norm, self.target.modulus(_OFF)
@@ -42,7 +50,8 @@ class Values:
             remedy = "give them (targets.with_constants proves those of polynomials), or choose certified=False"
             raise ValueError(f"'target' must state sup_norm and lipschitz for certified=True: {remedy}")
         size = float(lengths(values).max()) if size is None else size
-        return self.eps + (self.target.accuracy + 1e-14) * size + (moved if known else 0.0)
+        share = self.target.accuracy + 1e-14 + 2.0**-51 * values.shape[1]
+        return float(self.eps + share * size + (moved if known else 0.0))
 
 
 def torus_bound(values: Values) -> int:
@@ -54,8 +63,8 @@ def torus_bound(values: Values) -> int:
     ranks = (dim + 1) // 2
     rules = [_rule(ranks), _rule(dim + 1 - ranks)]
     weights = np.sqrt(np.outer(rules[0][1], rules[1][1]))
-    best, frame, turn, largest = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0
-    for step in range(_TORI):
+    best, frame, turn, largest, idle = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0, 0
+    for step in range(values.tries(_TORI, weights.size)):
         if step % 2:
             other = frame + 0.3 * rng.uniform() ** 2 * rng.standard_normal(frame.shape)
             angle = turn + 0.3 * rng.uniform() ** 2 * rng.standard_normal()
@@ -70,10 +79,13 @@ def torus_bound(values: Values) -> int:
         unit = math.ldexp(1.0, math.frexp(float(np.abs(stacked).max()))[1])  # squares neither overflow nor underflow
         tail, error = tails(stacked / unit, values.certified, symmetric=False)
         tail = np.append(unit * (tail - error) - values.allowed(found), -math.inf)
+        idle += 1
         if tail[best] > largest or tail[best] > 0.0:
-            frame, turn, largest = other, angle, float(tail[best])
+            frame, turn, largest, idle = other, angle, float(tail[best]), 0
             while tail[best] > 0.0:
                 best, largest = best + 1, float(tail[best + 1])
+        elif idle >= _IDLE:
+            break
     return max(best, 1)
 
 
@@ -91,7 +103,7 @@ def circle_bound(values: Values, constants: bool) -> int:
     count = 256 if degree is None else min(max(16 * degree, 64), 2048)
     angle = 2.0 * math.pi * np.arange(count) / count
     best = 1
-    for _ in range(40 if dim == 1 else _CIRCLES):
+    for _ in range(values.tries(40 if dim == 1 else _CIRCLES, count)):
         frame = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))[0]
         tilt = 0.5 * math.pi if dim == 1 else math.acos(rng.uniform(-0.7, 0.7))
         x = math.sin(tilt) * (np.cos(angle)[:, None] * frame[0] + np.sin(angle)[:, None] * frame[1])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from spherapprox.prefix import compress, select
 from spherapprox.prefix.problem import Problem
@@ -87,15 +88,15 @@ class TestErrors:
         np.testing.assert_allclose(found.log_mass(QUERIES), wanted[1], atol=1e-12)
 
     def test_they_fall_with_the_length_and_below_those_of_selection(self):
-        found = [compress(KEY, VALUE, QUERIES, length=n, norm="rms") for n in (5, 10, 20, 30)]
+        found = [compress(KEY, VALUE, QUERIES, length=n, norm="rms") for n in (5, 10, 20)]
         rms = [row.rms for row in found]
-        assert rms[0] > 1.5 * rms[1] > 3.0 * rms[2] > 6.0 * rms[3]
+        assert rms[0] > 1.5 * rms[1] > 3.0 * rms[2]
         for row in found:
             for method in ("pursuit", "attention"):
                 assert row.rms < 0.75 * select(KEY, VALUE, QUERIES, row.n, method=method).rms
 
     def test_the_error_asked_for_is_reached_and_not_much_earlier(self):
-        found = compress(KEY, VALUE, QUERIES, eps=0.05)
+        found = compress(KEY, VALUE, QUERIES, eps=0.05, starts=1)
         error, _, mass_error, _ = errors_of(found, QUERIES)
         assert found.reached
         assert error <= 0.05
@@ -104,12 +105,19 @@ class TestErrors:
         assert max(tried[found.n - 1].error, 0.5 * tried[found.n - 1].mass_error) > 0.05
         assert found.n < 30
 
+    @pytest.mark.parametrize("norm", ["sup", "rms"])
+    def test_an_error_asked_for_holds_for_log_masses(self, norm):
+        found = compress(KEY, VALUE, QUERIES[:150], eps=0.5, mass=20.0, norm=norm, starts=1)
+        error = errors_of(found, QUERIES[:150])[2 if norm == "sup" else 3]
+        assert found.reached
+        assert 0.05 < 20.0 * error <= 0.5
+
     def test_norms_are_what_they_say(self):
-        worst, mean = (compress(KEY, VALUE, QUERIES, length=8, norm=norm) for norm in ("sup", "rms"))
+        worst, mean = (compress(KEY, VALUE, QUERIES, length=8, norm=norm, starts=2) for norm in ("sup", "rms"))
         assert worst.error < 0.9 * mean.error
         assert mean.rms <= worst.rms
-        found = compress(KEY, VALUE, QUERIES, eps=0.05, norm="rms")
-        assert errors_of(found, QUERIES)[1] <= 0.05 < found.error
+        found = compress(KEY, VALUE, QUERIES, eps=0.1, norm="rms", starts=1)
+        assert errors_of(found, QUERIES)[1] <= 0.1 < found.error
 
     def test_mass_trades_outputs_for_log_masses(self):
         kept, lost = (compress(KEY, VALUE, QUERIES, length=6, mass=mass, norm="rms") for mass in (1.0, 0.0))
@@ -153,6 +161,45 @@ class TestErrors:
             assert same.rms == pytest.approx(found.rms, rel=1e-3)
         far = compress(KEY, VALUE, QUERIES + 100.0 * KEY[0], length=4, norm="rms")
         assert np.isfinite(numbers(far)).all()
+
+    @pytest.mark.parametrize("factor", [1e-300, 1e200])
+    @pytest.mark.parametrize("bias", [True, False])
+    def test_units_of_keys_do_not_matter(self, factor, bias):
+        found = compress(KEY, VALUE, QUERIES[:100], length=3, bias=bias, starts=1)
+        same = compress(factor * KEY, VALUE, QUERIES[:100] / factor, length=3, bias=bias, starts=1)
+        assert same.rms == pytest.approx(found.rms, rel=1e-3)
+        got = attention(QUERIES[:100], same.key / factor, same.value, 5**-0.5, 0.0 if same.bias is None else same.bias)
+        np.testing.assert_allclose(same(QUERIES[:100] / factor), got[0], atol=1e-9)
+        itself = compress(factor * KEY, VALUE, QUERIES / factor, length=60)
+        np.testing.assert_array_equal(itself.key, factor * KEY)
+
+    def test_units_of_weights_do_not_matter(self):
+        weights = np.linspace(0.5, 1.0, 400)
+        first, other = (compress(KEY, VALUE, QUERIES, length=2, weights=w) for w in (weights, 2.0**1023 * weights))
+        np.testing.assert_array_equal(first.key, other.key)
+        apart = compress(KEY, VALUE, QUERIES[:50], length=2, starts=1, weights=10.0 ** np.linspace(-300.0, 300.0, 50))
+        assert np.isfinite(numbers(apart)).all()
+
+    @pytest.mark.parametrize("norm", ["sup", "rms"])
+    @pytest.mark.parametrize("length", [12, 30, 58])
+    def test_long_keys_are_no_worse_than_selected_ones(self, norm, length):
+        key = 300.0 * KEY
+        found = compress(key, VALUE, QUERIES[:80], length=length, mass=0.0, norm=norm, starts=1)
+        for method in ("pursuit", "attention"):
+            chosen = select(key, VALUE, QUERIES[:80], length, method=method)
+            pair = (found.error, chosen.error) if norm == "sup" else (found.rms, chosen.rms)
+            assert pair[0] <= pair[1] * (1.0 + 1e-9)
+        assert found.history[0].start in ("k-means", "pursuit", "attention")
+
+    @pytest.mark.parametrize("queries", [QUERIES[:1], QUERIES[:3], np.repeat(QUERIES[:2], 9, axis=0), 0.0 * QUERIES])
+    def test_few_different_queries_are_matched_by_as_many_tokens(self, queries):
+        for bias in (True, False):
+            found = compress(KEY, VALUE, queries, length=5, bias=bias, mass=0.0)
+            assert found.error < 1e-8
+            assert errors_of(found, queries)[0] < 1e-8
+            chosen = select(KEY, VALUE, queries, 20, bias=bias)
+            assert chosen.error < 1e-8
+            assert len(np.unique(chosen.key, axis=0)) == 20
 
     def test_long_keys_are_drawn_together(self):
         # fits from narrow kernels stall at errors of 0.78 and 1.0
@@ -230,6 +277,24 @@ class TestCalls:
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
         assert not np.array_equal(first.key, compress(KEY, VALUE, QUERIES, length=5, rng=4, starts=1).key)
 
+    def test_threads_of_the_blas_change_no_bit(self):
+        rng = np.random.default_rng(0)
+        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((1500, 24))
+        found = []
+        for threads in (1, 2):
+            with threadpool_limits(threads, "blas"):
+                found += [compress(*data, length=12, starts=1, norm="rms"), select(*data, 20)]
+        for first, second in zip(found[:2], found[2:], strict=True):
+            np.testing.assert_array_equal(first.key, second.key)
+            np.testing.assert_array_equal(first.value, second.value)
+            assert numbers(first) == numbers(second)
+
+    def test_queries_whose_logits_overflow_are_refused(self):
+        found = select(KEY, VALUE, QUERIES, 5)
+        for ask in (found, found.log_mass):
+            with pytest.raises(ValueError, match="'queries' must have finite logits"):
+                ask(1e308 * np.sign(QUERIES))
+
     def test_arguments_are_left_alone(self):
         key, value, queries = KEY.copy(), VALUE.copy(), QUERIES.copy()
         compress(key, value, queries, length=3)
@@ -259,6 +324,8 @@ class TestCalls:
             ({"eps": np.nan}, "'eps' must be a number"),
             ({"length": 3, "norm": "max"}, "'norm' must be one of"),
             ({"length": 3, "mass": -1.0}, "'mass' must be at least 0"),
+            ({"length": 3, "mass": 1e200}, "'mass' must be at most 1e"),
+            ({"length": 3, "queries": 1e200 * QUERIES}, "'queries' and 'key' must be at most 1e"),
             ({"length": 3, "scale": 0.0}, "'scale' must be greater than 0"),
             ({"length": 3, "scale": 1e308}, "overflows"),
             ({"length": 3, "bias": 1}, "'bias' must be True or False"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._threads import one_blas_thread
-from .._types import Float64
+from .._types import Float64, Indices
 from ..heads import fitting
 from ..heads.fitting import Fit
 from .descent import least_squares
@@ -20,8 +21,8 @@ _RIDGES = 10.0 ** -np.arange(1.0, 10.0)
 """Ridges that are tried, from the largest on, for values of size 1 and weights of mean 1."""
 _LONGEST = 1e12
 """The largest concentration to start from: squares of larger ones overflow in the end, and no kernel is as narrow."""
-_SHARE, _LEAST_ROWS = 0.2, 10
-"""Share of the rows that are left out, and the number of rows below which none is."""
+_FOLDS, _LEAST_ROWS = 5, 10
+"""Folds of rows, one of which chooses a ridge, and the number of rows below which none is left out."""
 _DEFAULT_RIDGE = 1e-6
 """The ridge where no row can be left out."""
 _BRIEF, _LONG = 15, 60
@@ -58,11 +59,12 @@ def fit(
         for length in lengths
     ]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
-    kept, out = _parts(samples, generator)
+    folds = _folds(len(samples.x), generator)
     with one_blas_thread():
-        tokens, ridge, error = _chosen(starts, samples, ridges, kept, out)
-    if regularization is None and len(out.x) and _of_fixed(kept, out, len(b), normalize, concentration) < error:
-        return fixed
+        start, trial, ridge, error = _trial(starts, ridges, samples, folds[0])
+        if regularization is None and len(folds[0]) and _stay(start, samples, ridge, folds, fixed.concentration):
+            return fixed
+        tokens = least_squares(trial, samples, ridge, _LONG)
     values = (size * (tokens.values + middle)).reshape(-1, *np.shape(y)[1:])
     dtype = fixed.control_points.dtype
     points = (tokens.keys / tokens.lengths[:, None]).astype(dtype)
@@ -70,38 +72,58 @@ def fit(
     return Fit(points, values.astype(dtype), tokens.concentration, ridge * total, error)
 
 
-def _parts(samples: Samples, rng: np.random.Generator) -> tuple[Samples, Samples]:
-    """Return the samples that choose a ridge by those that are left out, which few have none of."""
-    order, m = rng.permutation(len(samples.x)), int(_SHARE * len(samples.x))
-    m = m if len(order) >= _LEAST_ROWS else 0
-    return samples.some(order[m:]), samples.some(order[:m])
+def _folds(m: int, rng: np.random.Generator) -> list[Indices]:
+    """Return the rows of each fold; of few rows, one that is empty."""
+    return np.array_split(rng.permutation(m), _FOLDS) if m >= _LEAST_ROWS else [np.arange(0)]
 
 
-def _of_fixed(samples: Samples, out: Samples, n: int, normalize: bool, concentration: float | None) -> float:
-    """Return the error at rows that were left out of the fit with control points that stay."""
+def _trial(
+    starts: list[Tokens], ridges: Float64, samples: Samples, fold: Indices
+) -> tuple[Tokens, Tokens, float, float]:
+    """Return the start, its fit, and the ridge that are best for the rows of a fold, and the error there."""
+    if not len(fold):
+        ridge = float(ridges[0]) if len(ridges) == 1 else _DEFAULT_RIDGE
+        fits = [(start, least_squares(start, samples, ridge, _LONG)) for start in starts]
+        start, tokens = min(fits, key=lambda fit: _rms(fit[1], samples))
+        return start, tokens, ridge, _rms(tokens, samples)
+    kept, out = _parted(samples, fold)
+    trials = [
+        (_rms(found, out), ridge, start, found) for start in starts for ridge, found in _path(start, kept, ridges, out)
+    ]
+    error, ridge, start, tokens = min(trials, key=lambda trial: trial[:2])
+    return start, tokens, ridge, error
+
+
+def _parted(samples: Samples, fold: Indices) -> tuple[Samples, Samples]:
+    """Return the samples without those of a fold, and those."""
+    rest = np.ones(len(samples.x), dtype=bool)
+    rest[fold] = False
+    return samples.some(np.flatnonzero(rest)), samples.some(fold)
+
+
+def _stay(start: Tokens, samples: Samples, ridge: float, folds: list[Indices], concentration: float) -> bool:
+    """Tell whether control points that move err no less in cross-validation, by its standard error, than fixed ones."""
+    gains, weights = [], []
+    for fold in folds:
+        kept, out = _parted(samples, fold)
+        moved, fixed = least_squares(start, kept, ridge, _BRIEF), _fixed(kept, start, concentration)
+        gains.append(_squares(fixed, out) - _squares(moved, out))
+        weights.append(out.weights)
+    gain, weight = np.concatenate(gains), np.concatenate(weights)
+    mean = float(np.average(gain, weights=weight))
+    return not mean > math.sqrt(float(np.average(np.square(gain - mean), weights=weight)) / len(gain))
+
+
+def _fixed(samples: Samples, like: Tokens, concentration: float) -> Tokens:
+    """Return the fit to samples with as many control points that stay."""
     found = fitting.fit(
-        samples.x, samples.y, n=min(n, len(samples.x)), normalize=normalize, concentration=concentration,
+        samples.x, samples.y, n=min(len(like), len(samples.x)), normalize=like.normalize, concentration=concentration,
         weights=samples.weights, rng=0,
     )  # fmt: skip
-    b = found.control_points.astype(np.float64)
-    tokens = Tokens(max(found.concentration, 1e-13) * b, found.values.astype(np.float64), normalize, True)
-    return _rms(tokens, out)
-
-
-def _chosen(
-    starts: list[Tokens], samples: Samples, ridges: Float64, kept: Samples, out: Samples
-) -> tuple[Tokens, float, float]:
-    """Return tokens fitted to all samples, their ridge, and their error at rows that were left out."""
-    if not len(out.x):
-        ridge = float(ridges[0]) if len(ridges) == 1 else _DEFAULT_RIDGE
-        found = [least_squares(tokens, samples, ridge, _LONG) for tokens in starts]
-        errors = [_rms(tokens, samples) for tokens in found]
-        return found[int(np.argmin(errors))], ridge, float(min(errors))
-    trials = [
-        (_rms(found, out), ridge, found) for tokens in starts for ridge, found in _path(tokens, kept, ridges, out)
-    ]
-    error, ridge, tokens = min(trials, key=lambda trial: trial[:2])
-    return least_squares(tokens, samples, ridge, _LONG), ridge, error
+    length = min(max(concentration, 1e-13), _LONGEST)
+    return Tokens(
+        length * found.control_points.astype(np.float64), found.values.astype(np.float64), like.normalize, True
+    )
 
 
 def _path(tokens: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Iterator[tuple[float, Tokens]]:
@@ -117,7 +139,11 @@ def _path(tokens: Tokens, samples: Samples, ridges: Float64, out: Samples) -> It
             return
 
 
+def _squares(tokens: Tokens, samples: Samples) -> Float64:
+    """Return the squared errors, summed over columns."""
+    return np.asarray(np.square(tokens(samples.x) - samples.y).sum(axis=1))
+
+
 def _rms(tokens: Tokens, samples: Samples) -> float:
     """Return the root of the weighted mean squared error, summed over columns."""
-    squares = np.square(tokens(samples.x) - samples.y).sum(axis=1)
-    return float(np.sqrt(np.average(squares, weights=samples.weights)))
+    return float(np.sqrt(np.average(_squares(tokens, samples), weights=samples.weights)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -102,16 +101,16 @@ def _parted(samples: Samples, fold: Indices) -> tuple[Samples, Samples]:
 
 
 def _stay(start: Tokens, samples: Samples, ridge: float, folds: list[Indices], concentration: float) -> bool:
-    """Tell whether control points that move err no less in cross-validation, by its standard error, than fixed ones."""
+    """Tell whether control points that move err no less in cross-validation than fixed ones."""
     gains, weights = [], []
     for fold in folds:
         kept, out = _parted(samples, fold)
-        moved, fixed = least_squares(start, kept, ridge, _BRIEF), _fixed(kept, start, concentration)
+        moved, fixed = start, _fixed(kept, start, concentration)
+        for larger in _RIDGES[ridge <= _RIDGES]:
+            moved = least_squares(moved, kept, float(larger), _BRIEF)
         gains.append(_squares(fixed, out) - _squares(moved, out))
         weights.append(out.weights)
-    gain, weight = np.concatenate(gains), np.concatenate(weights)
-    mean = float(np.average(gain, weights=weight))
-    return not mean > math.sqrt(float(np.average(np.square(gain - mean), weights=weight)) / len(gain))
+    return not np.average(np.concatenate(gains), weights=np.concatenate(weights)) > 0.0
 
 
 def _fixed(samples: Samples, like: Tokens, concentration: float) -> Tokens:

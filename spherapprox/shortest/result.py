@@ -158,7 +158,7 @@ class ShortestHead(Savable):
         return picked.with_error(error)
 
     def with_error(self, error: ErrorInterval) -> ShortestHead:
-        """Return the result with another sup error of the head that is picked.
+        """Return the result with another sup error of the head that is picked; the largest error seen stays.
 
         Parameters
         ----------
@@ -182,7 +182,8 @@ class ShortestHead(Savable):
         >>> found.with_error(sup_error(found.head, bump)).reached
         True
         """
-        changed = replace(self.row, lower=error.lower, upper=error.upper, at=error.at)
+        seen = error if error.lower >= self.row.lower else self.row
+        changed = replace(self.row, lower=seen.lower, upper=error.upper, at=seen.at)
         return replace(self, history=tuple(changed if row.n == self.n else row for row in self.history))
 
     def table(self) -> str:

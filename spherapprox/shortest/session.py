@@ -20,6 +20,8 @@ from .search import FIRST, Search
 
 _SAME = 0.01
 """Relative difference of errors up to which they are those of the same target."""
+_FEW_DIMENSIONS, _USUAL, _THOROUGH = 3, (20_000, 16), (50_000, 48)
+"""Samples and climbs of the last search for the largest error: beyond this dimension samples are far apart."""
 _REPEATS = 5
 """How often a search goes on where its head's error turns out to be larger."""
 
@@ -85,7 +87,8 @@ class Session:
                 raise ValueError(
                     "'value_bound' or 'dtype' admits no head that was tried: raise it, or scale the target"
                 )
-            error = sup_error(self.rows[len(found.tokens)].head, target)
+            n, refine = _THOROUGH if target.dim > _FEW_DIMENSIONS else _USUAL
+            error = sup_error(self.rows[len(found.tokens)].head, target, n=n, refine=refine)
             if last or found.error > self.wanted.eps or not self._missed(error):
                 break
             self._search.join(error.at[None])

@@ -279,7 +279,7 @@ class TestCalls:
 
     def test_threads_of_the_blas_change_no_bit(self):
         rng = np.random.default_rng(0)
-        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((1500, 24))
+        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((3000, 24))
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads, "blas"):

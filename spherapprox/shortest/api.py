@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -149,49 +150,62 @@ def shortest_head(
     >>> found.n, found.reached  # a Riemann head of 100 tokens errs by 7 % of the largest value
     (5, True)
     """
-    # Step 1: check the arguments, and scale the target
+    # Step 1: check the arguments, then scale the target
     known = as_target(target, dim)
     family = KINDS[_checks.choice(kind, "kind", KINDS)]
-    unit = _checks.choice(keys, "keys", ("unit", "free")) == "unit"
-    eps = _checks.real(eps, "eps", above=0.0)
-    seed = _checks.integer(rng, "rng", minimum=0, maximum=2**31)
     certified, progress = _checks.flag(certified, "certified"), _checks.flag(progress, "progress")
-    lower = _checks.flag(lower, "lower")
-    with one_blas_thread():
-        x = sample(known.dim, _SCALE_POINTS, np.random.default_rng(seed))
-    values = _table(known, x)
-    size = float(lengths(values).max())
-    if not size <= _LARGEST:
-        raise ValueError(f"'target' must have values up to {_LARGEST:g}, got {size:g}: divide it by a constant")
-    if _checks.flag(relative, "relative"):
-        eps = _checks.real(eps * (known.sup_norm or size or 1.0), "eps", why="times sup|f|")
-    size = max(size, eps)
-    if eps <= _LEAST * size:
-        raise ValueError(f"'eps' must be above 1e-13 sup|f| = {_LEAST * size:.3g}, where roundings decide, got {eps:g}")
-    largest = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", above=0.0)
-    if dtype is not None:
-        largest = min(largest, LARGEST[_checks.choice(dtype, "dtype", LARGEST)])
-    limit = math.inf if time_limit is None else _checks.real(time_limit, "time_limit", above=0.0)
-    wanted = Wanted(
-        lambda x: _table(known, x) / size, known.dim, eps / size, family is SplitHead, unit, (_RIDGE * eps / size) ** 2,
-        _checks.integer(max_tokens, "max_tokens", minimum=1, maximum=10_000),
-        _checks.integer(starts, "starts", minimum=1, maximum=1000), seed,
-        _checks.choice(norm, "norm", ("sup", "rms")), largest / size, dtype, size,
-        _checks.flag(polish, "polish"), time.monotonic() + limit,
-    )  # fmt: skip
+    lower, relative = _checks.flag(lower, "lower"), _checks.flag(relative, "relative")
     if checkpoint is not None:
         place(checkpoint, "checkpoint")
+    earlier = None if start is None else _earlier(start)
+    limit = math.inf if time_limit is None else _checks.real(time_limit, "time_limit", above=0.0)
+    wanted = Wanted(
+        partial(_table, known), known.dim, _checks.real(eps, "eps", above=0.0), family is SplitHead,
+        _checks.choice(keys, "keys", ("unit", "free")) == "unit", 0.0,
+        _checks.integer(max_tokens, "max_tokens", minimum=1, maximum=10_000),
+        _checks.integer(starts, "starts", minimum=1, maximum=1000),
+        _checks.integer(rng, "rng", minimum=0, maximum=2**31), _checks.choice(norm, "norm", ("sup", "rms")),
+        _largest_value(value_bound, dtype), dtype, 1.0, _checks.flag(polish, "polish"), time.monotonic() + limit,
+    )  # fmt: skip
+    wanted, x, values = _scaled(wanted, known, relative)
     # Step 2: search
     scalar = np.asarray(known(x[:1])).ndim == 1
     options = f"keys={keys}, norm={norm}, value_bound={value_bound}, dtype={dtype}, polish={polish}"
-    session = Session(wanted, Units(family, size, scalar, dtype), options, progress, checkpoint)
-    if start is not None:
-        session.resume(_earlier(start, family, known.dim, values.shape[1]))
-    jump = largest_jump(wanted.function, x, values / size, 2.0 * wanted.eps) if norm == "sup" else 0.0
+    session = Session(wanted, Units(family, wanted.size, scalar, dtype), options, progress, checkpoint)
+    if earlier is not None:
+        _require_same(earlier, family, known.dim, values.shape[1])
+        session.resume(earlier)
+    jump = largest_jump(wanted.function, x, values, 2.0 * wanted.eps) if norm == "sup" else 0.0
     found = session.search(known, jump)
     # Step 3: prove the error, and a lower bound
     found = found.pick(found.n, known, certified=True) if certified else found
     return replace(found, **_floor(known, found, keys if dtype is None else "free", certified)) if lower else found
+
+
+def _largest_value(value_bound: float | None, dtype: str | None) -> float:
+    """Return the bound of values, or the largest number of the type that stores them."""
+    largest = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", above=0.0)
+    return largest if dtype is None else min(largest, LARGEST[_checks.choice(dtype, "dtype", LARGEST)])
+
+
+def _scaled(wanted: Wanted, target: Target, relative: bool) -> tuple[Wanted, Float64, Float64]:
+    """Return what is wanted of the target divided by its size, with a sample and the scaled values there."""
+    with one_blas_thread():
+        x = sample(wanted.dim, _SCALE_POINTS, np.random.default_rng(wanted.seed))
+    values, eps = wanted.function(x), wanted.eps
+    size = float(lengths(values).max())
+    if not size <= _LARGEST:
+        raise ValueError(f"'target' must have values up to {_LARGEST:g}, got {size:g}: divide it by a constant")
+    if relative:
+        eps = _checks.real(eps * (target.sup_norm or size or 1.0), "eps", why="times sup|f|")
+    size = max(size, eps)
+    if eps <= _LEAST * size:
+        raise ValueError(f"'eps' must be above 1e-13 sup|f| = {_LEAST * size:.3g}, where roundings decide, got {eps:g}")
+    scaled = replace(
+        wanted, function=lambda x: wanted.function(x) / size, eps=eps / size, ridge=(_RIDGE * eps / size) ** 2,
+        value_bound=wanted.value_bound / size, size=size,
+    )  # fmt: skip
+    return scaled, x, values / size
 
 
 def _floor(target: Target, found: ShortestHead, keys: str, certified: bool) -> dict[str, Any]:
@@ -210,14 +224,17 @@ def _table(target: Target, x: Float64) -> Float64:
     return np.asarray(target(x), dtype=np.float64).reshape(len(x), -1)
 
 
-def _earlier(start: Any, family: type[Head], dim: int, outputs: int) -> ShortestHead:
+def _earlier(start: Any) -> ShortestHead:
     """Return the search that is to go on, from itself or its file."""
     if isinstance(start, str | os.PathLike):
         start = import_module("spherapprox.io").load(start)  # which is built on this
-    found = _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
+    return _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
+
+
+def _require_same(found: ShortestHead, family: type[Head], dim: int, outputs: int) -> None:
+    """Check that a search that is to go on was for heads of the same kind."""
     if type(found.head) is not family or found.head.dim != dim or (found.head.n_outputs or 1) != outputs:
         raise ValueError(
             f"'start' must be a search for a {family.__name__} on S^{dim} with {outputs} outputs, got one that found "
             f"{found.head!r}: start anew"
         )
-    return found

@@ -49,12 +49,10 @@ def maps_figure(
         When the target is not on S^2.
     """
     _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
-    latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
-    grid = np.meshgrid(latitude, longitude, indexing="ij")
-    x = sphere.from_latitude_longitude(grid[0].ravel(), grid[1].ravel())
+    latitude, longitude, x = map_grid(resolution)
     truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))  # (n, p)
     vector = truth.shape[1] > 1
-    drawn = [_drawn(values, vector).reshape(grid[0].shape) for values in (truth, made, made - truth)]
+    drawn = [_drawn(values, vector).reshape(len(latitude), -1) for values in (truth, made, made - truth)]
     top = float(np.abs(drawn[0]).max())
     rate = _checks.concentration_text(head.concentration, 4)
     titles = (
@@ -69,6 +67,13 @@ def maps_figure(
         if earthly:
             _draw_coastlines(axes)
     return figure
+
+
+def map_grid(resolution: int) -> tuple[Array, Array, Array]:
+    """Return latitudes and longitudes of a map of S^2, in degrees, and its points (n, 3), row by row."""
+    latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
+    cells = np.meshgrid(latitude, longitude, indexing="ij")
+    return latitude, longitude, sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())
 
 
 def _draw_coastlines(axes: Any) -> None:

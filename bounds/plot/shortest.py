@@ -14,6 +14,7 @@ from spherapprox.error import lengths
 from spherapprox.target import Target
 
 from .errors import heading
+from .maps import map_grid
 from .style import BLUE, GREEN, ORANGE, PURPLE, RED, WINE, Label, grid, label_ends
 
 Points = Sequence[tuple[int, float]]
@@ -131,10 +132,8 @@ def control_points_figure(found: ShortestHead, target: Target, *, resolution: in
     """
     _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
     head = found.head
-    latitude, longitude = np.linspace(-90, 90, resolution), np.linspace(-180, 180, 2 * resolution - 1)
-    cells = np.meshgrid(latitude, longitude, indexing="ij")
-    x = sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())
-    error = lengths((head(x) - target(x)).reshape(len(x), -1)).reshape(cells[0].shape)
+    latitude, longitude, x = map_grid(resolution)
+    error = lengths((head(x) - target(x)).reshape(len(x), -1)).reshape(len(latitude), -1)
     figure = Figure(figsize=(9.0, 5.6), layout="constrained")
     axes: Any = figure.add_subplot(projection="mollweide")
     image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), error, cmap="Greys", vmin=0.0,

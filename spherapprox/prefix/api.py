@@ -141,9 +141,7 @@ def compress(
     def report(fit: Fit, seconds: float) -> None:
         history[len(fit.tokens)] = row = _row(fit, seconds)
         if progress:
-            wanted = "" if eps is None else f" (eps {eps:.3g})"
-            print(f"N={row.n} error {row.error:.3g} rms {row.rms:.3g} mass error {row.mass_error:.3g}{wanted} by "
-                  f"{row.start}, {seconds:.1f} s", flush=True)  # fmt: skip
+            print(_line(row, eps), flush=True)
 
     if len(problem.key) == 1 or (eps is None and n >= len(problem.key)):
         return _itself(problem, scale, eps, ())
@@ -154,10 +152,9 @@ def compress(
             search.fitted(n)
         # Step 3: the record
         rows = tuple(row for _, row in sorted(history.items()))
+        if found is None and len(problem.key) - 1 in search.fits:
+            return _itself(problem, scale, eps, rows)
         if found is None:
-            assert eps is not None
-            if len(problem.key) - 1 in search.fits:
-                return _itself(problem, scale, eps, rows)
             _checks.warn(f"no prefix within eps = {eps:.4g} was found in {limit:g} s", RuntimeWarning)
             found = min(search.fits, key=search.measured)
         reached = eps is None or search.measured(found) <= eps
@@ -258,6 +255,13 @@ def _itself(problem: Problem, scale: float, eps: float | None, history: tuple[Tr
     bias = np.zeros(len(problem.key)) if problem.bias else None
     key = problem.key / problem.unit
     return CompressedPrefix(key, problem.value, bias, scale, 0.0, 0.0, 0.0, 0.0, eps, True, history)
+
+
+def _line(row: Trial, eps: float | None) -> str:
+    """Return the line of progress for a length."""
+    wanted = "" if eps is None else f" (eps {eps:.3g})"
+    errors = f"error {row.error:.3g} rms {row.rms:.3g} mass error {row.mass_error:.3g}{wanted}"
+    return f"N={row.n} {errors} by {row.start}, {row.seconds:.1f} s"
 
 
 def _row(fit: Fit, seconds: float) -> Trial:

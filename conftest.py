@@ -9,6 +9,7 @@ if find_spec("sklearn") is None:
     collect_ignore += ["spherapprox/heads/regressor.py", "spherapprox/targets/digits.py"]
 if find_spec("torch") is None:
     collect_ignore += ["spherapprox/heads/torch_modules", "spherapprox/heads/modules.py"]
+    collect_ignore += ["spherapprox/prefix/torch_modules", "spherapprox/prefix/reading.py"]
 
 
 def pytest_collection_modifyitems(items):

@@ -18,6 +18,7 @@ from .arrays import called as called
 from .arrays import concentration_text as concentration_text
 from .arrays import concentrations as concentrations
 from .arrays import destination as destination
+from .arrays import detached as detached
 from .arrays import floating as floating
 from .arrays import is_masked as is_masked
 from .arrays import is_vector as is_vector

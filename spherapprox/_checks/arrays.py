@@ -235,7 +235,10 @@ def non_negative_for_log(values: Floats) -> None:
 
 def detached(values: Any) -> Any:
     """Detach a tensor of torch from its graph and move it to the CPU, so that NumPy can read it; pass on all else."""
-    return values.detach().cpu() if hasattr(values, "detach") else values
+    if not hasattr(values, "detach"):
+        return values
+    tensor = values.detach().cpu()
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # which NumPy has not
 
 
 def callable_(value: object, name: str) -> None:

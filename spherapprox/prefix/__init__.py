@@ -1,6 +1,9 @@
-"""Prefixes of attention heads: what a long one does, with few tokens."""
+"""Prefixes of attention heads and layers: what they do, can and cannot do, and how to make them."""
 
 from .api import compress, select
+from .layer import AttentionLayer
+from .reading import as_layer
 from .result import CompressedPrefix, Trial
+from .rows import Prefix
 
-__all__ = ["CompressedPrefix", "Trial", "compress", "select"]
+__all__ = ["AttentionLayer", "CompressedPrefix", "Prefix", "Trial", "as_layer", "compress", "select"]

@@ -1,10 +1,10 @@
-"""Attention over a prefix: outputs and log masses, a few queries at a time."""
+"""Attention over a prefix, alone and beside content: outputs and log masses."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._types import Float64
+from .._types import Bools, Float64
 
 _AT_ONCE = 2**22
 """Logits that are held at once."""
@@ -33,3 +33,34 @@ def _attended(x: Float64, key: Float64, value: Float64, bias: Float64 | None) ->
         outputs[part] = (weights @ value) / sums[:, None]
         masses[part] = largest + np.log(sums)
     return outputs, masses
+
+
+def beside(
+    query: Float64, key: Float64, value: Float64, prefix_key: Float64, prefix_value: Float64, *, scale: float,
+    seen: Bools | None = None,
+) -> Float64:  # fmt: skip
+    """Return attention (..., T, p) over a prefix (..., L, s) and the content (..., n, s) that is seen, (T, n)."""
+    logits = log_weights(query, key, prefix_key, scale=scale, seen=seen)  # (..., T, L + n)
+    length = prefix_key.shape[-2]
+    with np.errstate(under="ignore"):
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+    return np.asarray(weights[..., :length] @ prefix_value + weights[..., length:] @ value)
+
+
+def log_weights(
+    query: Float64, key: Float64, prefix_key: Float64, *, scale: float, seen: Bools | None = None
+) -> Float64:
+    """Return the logits (..., T, L + n) of a prefix and content; -inf at content that is not seen."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        own = scale * (query @ np.swapaxes(key, -1, -2))  # (..., T, n)
+        far = scale * (query @ np.swapaxes(prefix_key, -1, -2))  # (..., T, L)
+    if not (np.isfinite(own).all() and np.isfinite(far).all()):
+        raise ValueError("logits scale * <query, key> must be finite: they overflow for these queries and keys")
+    if seen is not None:
+        own = np.where(seen, own, -np.inf)
+    axes = np.broadcast_shapes(own.shape[:-2], far.shape[:-2])
+    logits = np.concatenate([np.broadcast_to(part, axes + part.shape[-2:]) for part in (far, own)], axis=-1)
+    if not logits.shape[-1] or not np.isfinite(logits).any(axis=-1).all():
+        raise ValueError("every query must see a token: neither the prefix nor the content has one")
+    return logits

@@ -1,0 +1,229 @@
+"""`fit_prefix` and `fit_layer`: prefixes in closed form that give a frozen head, or layer, outputs at examples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks
+from .._threads import one_blas_thread
+from .._types import Float64
+from .contexts import Contexts, read_contexts
+from .keys import chosen, distinct
+from .reading import as_layer
+from .rows import Prefix, finite
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedPrefix(Prefix):
+    """A prefix that was made for outputs at examples.
+
+    Parameters
+    ----------
+    key, value, tokens
+        As in `Prefix`.
+    error : float
+        The largest absolute difference of an output from its target at the examples, as measured.
+    condition : float
+        The condition number of the prefix's attention at the queries, by which values follow from targets: relative
+        errors of values are about this times 1e-16. Of several heads, the largest.
+    share : ndarray, shape (N,) or (heads, N)
+        The prefix's share of the attention at each query.
+    key_scale : float
+        The length of keys over that of queries. Of several heads, the largest.
+    """
+
+    error: float = np.nan
+    condition: float = np.nan
+    share: Float64 = field(default_factory=lambda: np.empty(0))
+    key_scale: float = np.nan
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, error={self.error:.3g}, condition={self.condition:.3g})"
+
+
+def fit_prefix(
+    query: ArrayLike,
+    key: ArrayLike | Sequence[Any],
+    value: ArrayLike | Sequence[Any],
+    targets: ArrayLike,
+    *,
+    length: int | None = None,
+    key_scale: float | None = None,
+    scale: float | None = None,
+) -> FittedPrefix:
+    """Fit a prefix of a frozen head to outputs at examples, in closed form.
+
+    With as many tokens as there are different queries, outputs are the targets; with fewer, values are those of least
+    squares. `reachable` says what no prefix can.
+
+    Parameters
+    ----------
+    query : array_like, shape (N, s)
+        A query for each example.
+    key, value : array_like, shapes (N, n, s) and (N, n, p), or lists of N arrays
+        What each query attends to beside the prefix; n > 0, in lists of any lengths.
+    targets : array_like, shape (N, p)
+        Wanted outputs of the head, before the weights that follow.
+    length : int, optional
+        Number of tokens, at most that of different queries, which is the default.
+    key_scale : float, optional
+        The length of keys over that of queries (root mean squares). By default a power of 2, with logits from about 1
+        on: for as many tokens as queries the smallest with a condition below 100, times the largest sum of masses over
+        the prefix's, or else the one where this is least; for fewer tokens the one of the least squares.
+    scale : float, optional
+        Factor of the inner products, 1 / sqrt(s) by default.
+
+    Returns
+    -------
+    FittedPrefix
+        Of shapes (length, s) and (length, p); keys point as queries do.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If arrays do not fit together, equal queries have different contexts or targets (`reachable` says how close a
+        prefix can come), queries are too close to each other, or `length` exceeds the number of different queries.
+
+    Notes
+    -----
+    Keys of one length in the directions of the queries make a query attend to its own token most, and to others less
+    and less as they grow, so that the equations of the values tend to the identity; where two queries have one
+    direction, keys are multiples of the queries, ``exp(scale * key_scale * <q_i, q_j>)`` being positive definite.
+    Fewer keys belong to queries chosen by pivoted Cholesky of ``exp(-scale * key_scale * |q_i - q_j|^2 / 2)``.
+
+    References
+    ----------
+    docs/theorems/8.5-interpolating-prefix.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prefix import fit_prefix
+    >>> rng = np.random.default_rng(0)
+    >>> query, targets = rng.standard_normal((2, 50, 8))  # 50 examples
+    >>> key, value = rng.standard_normal((2, 50, 12, 8))  # each with 12 tokens of its own
+    >>> prefix = fit_prefix(query, key, value, targets)
+    >>> len(prefix), prefix.error < 1e-13, fit_prefix(query, key, value, targets, length=25).error < 2.5
+    (50, True, True)
+    """
+    contexts = read_contexts(query, key, value, scale)
+    wanted = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
+    with one_blas_thread():
+        return _fitted(contexts, wanted, length, key_scale)
+
+
+def _fitted(contexts: Contexts, wanted: Float64, length: object, key_scale: object) -> FittedPrefix:
+    """Return the prefix for checked contexts and targets."""
+    examples = distinct(contexts, wanted)
+    n = len(examples.query)
+    count = n if length is None else _checks.integer(length, "length", minimum=1)
+    if count > n:
+        raise ValueError(f"'length' must be at most {n}, the number of different queries, got {count}")
+    given = None if key_scale is None else _checks.real(key_scale, "key_scale", above=0.0, maximum=1e100)
+    keys, value, condition = chosen(examples, count, given)
+    logits = contexts.scale * contexts.query @ keys.T  # (N, L)
+    top = np.maximum(logits.max(axis=1), contexts.log_mass)
+    weights, own = np.exp(logits - top[:, None]), np.exp(contexts.log_mass - top)
+    total = weights.sum(axis=1) + own
+    outputs = (weights @ value + own[:, None] * contexts.mean) / total[:, None]
+    size = math.sqrt(np.mean(keys**2) / max(float(np.mean(examples.query**2)), 1e-300))
+    error = float(abs(outputs - wanted).max())
+    return FittedPrefix(keys, value, None, error, condition, weights.sum(axis=1) / total, size)
+
+
+def fit_layer(
+    layer: Any,
+    x: ArrayLike | Sequence[Any],
+    targets: ArrayLike,
+    *,
+    length: int | None = None,
+    key_scale: float | None = None,
+) -> FittedPrefix:
+    """Fit a prefix of a frozen attention layer to its outputs at the last tokens of sequences, in closed form.
+
+    Parameters
+    ----------
+    layer : AttentionLayer or torch.nn.MultiheadAttention
+    x : array_like, shape (N, T, d), or a list of N arrays (T_i, d)
+        Sequences of inputs; the last of each asks, and sees all.
+    targets : array_like, shape (N, d_out)
+        Wanted outputs of the layer there.
+    length : int, optional
+        Number of tokens; by default, and at most, that of different queries: N in a layer without shared keys, and N
+        times the heads that share one in grouped attention.
+    key_scale : float, optional
+        As in `fit_prefix`.
+
+    Returns
+    -------
+    FittedPrefix
+        Of shapes (key_value_heads, length, ...); its error is that of the layer's outputs, and is not small where
+        targets are outside the range of the weights behind the heads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `fit_prefix` does.
+
+    Notes
+    -----
+    The outputs of heads change as little as possible, in the Euclidean norm, for the layer's output to be the target;
+    then each head has a prefix of its own.
+
+    References
+    ----------
+    docs/theorems/8.5-interpolating-prefix.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prefix import AttentionLayer, fit_layer
+    >>> rng = np.random.default_rng(0)
+    >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)) / 4.0, heads=2)
+    >>> x, targets = rng.standard_normal((30, 5, 16)), rng.standard_normal((30, 16))
+    >>> prefix = fit_layer(layer, x, targets)
+    >>> len(prefix), bool(abs(layer.attend(x, prefix=prefix)[:, -1] - targets).max() < 1e-12)
+    (30, True)
+    """
+    weights = as_layer(layer)
+    sequences = x if isinstance(x, list | tuple) else list(finite(x, "x"))
+    if not len(sequences):
+        raise ValueError("'x' must have a sequence or more, got none")
+    inputs = [weights.head_inputs(rows) for rows in sequences]  # (heads, T, s), ...
+    if any(q.ndim != 3 or not q.shape[1] for q, _, _ in inputs):
+        raise ValueError(f"'x' must be sequences of shape (T, {weights.width}), T > 0, without another axis")
+    outputs = np.stack([weights.attend(rows[-1:], rows)[0] for rows in map(_array, sequences)])  # (N, d_out)
+    wanted = _checks.shaped(finite(targets, "targets"), "targets", outputs.shape, note=" as outputs have")
+    change = wanted - outputs
+    if weights.out is not None:
+        change = change @ np.linalg.pinv(weights.out).T  # (N, heads * p)
+    change = change.reshape(len(change), weights.heads, weights.value_dim)
+    with one_blas_thread():
+        parts = [_group(weights, inputs, change, g, length, key_scale) for g in range(weights.key_value_heads)]
+    key, value = np.stack([part.key for part in parts]), np.stack([part.value for part in parts])
+    prefix = Prefix(key, value)
+    found = np.stack([weights.attend(rows[-1:], rows, prefix=prefix)[0] for rows in map(_array, sequences)])
+    share = np.concatenate([np.reshape(part.share, (-1, len(wanted))) for part in parts])
+    worst = (max(getattr(part, name) for part in parts) for name in ("condition", "key_scale"))
+    return FittedPrefix(key, value, None, float(abs(found - wanted).max()), next(worst), share, next(worst))
+
+
+def _array(rows: Any) -> Float64:
+    return finite(rows, "x")
+
+
+def _group(layer: Any, inputs: list[Any], change: Float64, group: int, length: object, scale: object) -> FittedPrefix:
+    """Return the prefix of the heads that share one key, for changes (N, heads, p) of their outputs."""
+    times = layer.heads // layer.key_value_heads
+    heads = range(group * times, (group + 1) * times)
+    query = [q[h, -1] for h in heads for q, _, _ in inputs]
+    key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
+    contexts = read_contexts(np.array(query), key, value, layer.scale)
+    wanted = contexts.mean + np.concatenate([change[:, h] for h in heads])
+    return _fitted(contexts, wanted, length, scale)

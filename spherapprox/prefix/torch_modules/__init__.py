@@ -1,4 +1,4 @@
-"""Prefixes in torch: attention with a trainable prefix, and prefixes as caches of transformers and embeddings of PEFT."""
+"""Prefixes in torch: attention with a trainable prefix, caches of transformers, embeddings of PEFT."""
 
 from ..._checks import needs
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..._checks import floating, instance, integer, needs
-from ..._checks import detached as detached_from_graph
+from ..._checks import detached, floating, instance, integer, needs
 from ..rows import Prefix
 
 
@@ -216,7 +215,7 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int) -> tuple
     (Prefix(heads=4, length=3, s=8, p=8), Prefix(heads=4, length=3, s=8, p=8))
     """
     parts = 2 * integer(layers, "layers", minimum=1), integer(heads, "heads", minimum=1)
-    rows = floating(detached_from_graph(embeddings), "embeddings", ("L", "columns")).astype(np.float64)
+    rows = floating(detached(embeddings), "embeddings", ("L", "columns")).astype(np.float64)
     if rows.shape[1] % (parts[0] * parts[1]):
         raise ValueError(
             f"'embeddings' must have a multiple of 2 * layers * heads = {parts[0] * parts[1]} columns, got {rows.shape}"
@@ -246,9 +245,9 @@ def _of_batch(tensor: Any, name: str) -> Any:
     """Return the keys or values (heads, L, s) that all sequences of a batch have."""
     if tensor is None:
         raise ValueError(f"'{name}' must be a tensor, got None: this layer of the cache is empty")
-    array = np.asarray(detached_from_graph(tensor), dtype=np.float64)
+    array = np.asarray(detached(tensor), dtype=np.float64)
     if array.ndim != 4 or not len(array):
         raise ValueError(f"'{name}' must have shape (batch, heads, L, s), got {array.shape}")
     if not np.array_equal(array, np.broadcast_to(array[:1], array.shape)):
-        raise ValueError(f"'{name}' must have one prefix, got {len(array)} sequences that differ: take a row of each")
+        raise ValueError(f"'{name}' must have one prefix, got {len(array)} sequences that differ: key[:1] is of one")
     return array[0]

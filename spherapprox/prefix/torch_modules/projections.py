@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ def head_inputs(mha: Any, x: Any, content: Any = None) -> tuple[Any, Any, Any]:
     -------
     query : Tensor, shape (batch, heads, T, s), or (heads, T, s)
     key, value : Tensor, shape (batch, heads, n, s), or (heads, n, s)
-        The very ones between which the module attends, to the rounding of its dtype: 2e-16 relative in float64.
+        The very ones between which the module attends, to the last bit or two of its dtype.
 
     Raises
     ------
@@ -96,22 +97,21 @@ def joined(mha: Any, heads: Any, batched: bool) -> Any:
 
 def content_mask(query: Any, key: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
     """Return what is added to the logits of content, up to (batch, heads, T, n); None if nothing is."""
-    batch, heads, length, n = *query.shape[:3], key.shape[2]
-    found = None
+    batch, heads, length, _ = query.shape
+    n, found = key.shape[2], None
     if attn_mask is not None:
-        shapes = (length, n), (batch * heads, length, n)
-        added = _added(attn_mask, "attn_mask", shapes, query)
+        added = _added(attn_mask, "attn_mask", ((length, n), (batch * heads, length, n)), query)
         found = added if added.ndim == 2 else added.unflatten(0, (batch, heads))
     elif is_causal:
-        found = _added(torch.ones(length, n, dtype=torch.bool, device=query.device).triu(1), "", ((length, n),), query)
+        found = query.new_full((length, n), -torch.inf).triu(1)
     if key_padding_mask is not None:
-        shapes = ((batch, n), (n,)) if batch == 1 else ((batch, n),)
+        shapes = [(batch, n), (n,)] if batch == 1 else [(batch, n)]
         padding = _added(key_padding_mask, "key_padding_mask", shapes, query).reshape(batch, 1, 1, n)
         found = padding if found is None else found + padding
     return found
 
 
-def _added(mask: Any, name: str, shapes: tuple[tuple[int, ...], ...], like: Any) -> Any:
+def _added(mask: Any, name: str, shapes: Sequence[tuple[int, ...]], like: Any) -> Any:
     """Return a mask as numbers that are added to logits: -inf where one of booleans is true."""
     instance(mask, name, torch.Tensor, remedy="a tensor of booleans, true where nothing is seen, is one")
     if tuple(mask.shape) not in shapes:

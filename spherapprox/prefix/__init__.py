@@ -1,9 +1,27 @@
 """Prefixes of attention heads and layers: what they do, can and cannot do, and how to make them."""
 
 from .api import compress, select
+from .collision import collision, unavoidable_error
+from .effect import NextLogits, PrefixEffect, prefix_effect
 from .layer import AttentionLayer
 from .reading import as_layer
 from .result import CompressedPrefix, Trial
 from .rows import Prefix
+from .share import context, prefix_share
 
-__all__ = ["AttentionLayer", "CompressedPrefix", "Prefix", "Trial", "as_layer", "compress", "select"]
+__all__ = [
+    "AttentionLayer",
+    "CompressedPrefix",
+    "NextLogits",
+    "Prefix",
+    "PrefixEffect",
+    "Trial",
+    "as_layer",
+    "collision",
+    "compress",
+    "context",
+    "prefix_effect",
+    "prefix_share",
+    "select",
+    "unavoidable_error",
+]

@@ -8,6 +8,7 @@ from .reading import as_layer
 from .result import CompressedPrefix, Trial
 from .rows import Prefix
 from .share import context, prefix_share
+from .virtual import VirtualToken, least_gap
 
 __all__ = [
     "AttentionLayer",
@@ -16,10 +17,12 @@ __all__ = [
     "Prefix",
     "PrefixEffect",
     "Trial",
+    "VirtualToken",
     "as_layer",
     "collision",
     "compress",
     "context",
+    "least_gap",
     "prefix_effect",
     "prefix_share",
     "select",

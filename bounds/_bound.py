@@ -22,8 +22,8 @@ ACCURACY = 1e-12
 EXACT = 27.0
 """A count whose logarithm is below this is known to the last unit: 5e11, and logarithms are right to 1e-14."""
 
-COUNTS = ("prefix length", "covering number")
-"""The quantities that are whole numbers."""
+COUNTS = ("prefix length", "covering number", "prompt length", "completions", "maps")
+"""The quantities that are whole numbers; a prompt may be empty, of the others there is one at least."""
 
 Side = Literal["upper", "lower"]
 
@@ -74,12 +74,12 @@ class Bound:
     """An upper or a lower bound by one theorem, kept as its natural logarithm.
 
     Outside its hypotheses a bound takes the trivial value on its side: infinity above; below, 1 for a count and 0
-    for an error.
+    for an error and the length of a prompt.
 
     Parameters
     ----------
     quantity : str
-        What is bounded: "prefix length", "sup error", "covering number".
+        What is bounded: "prefix length", "sup error", "covering number", "prompt length" and others.
     log : float
         Natural logarithm of the bound; ``inf`` and ``-inf`` are the trivial values.
     side : {"upper", "lower"}
@@ -233,7 +233,7 @@ def settle(bound: Bound, *, strict: bool) -> Bound:
         return bound
     if strict:
         raise HypothesisError(f"{bound.reference} needs {' and '.join(bound.failed)}")
-    trivial_below = -math.inf if bound.quantity == "sup error" else 0.0
+    trivial_below = -math.inf if bound.quantity in ("sup error", "prompt length") else 0.0
     log = math.inf if bound.side == "upper" else trivial_below
     return replace(bound, log=log, concentration=None, radius=None, whole=False)
 

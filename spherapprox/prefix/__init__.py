@@ -1,6 +1,8 @@
 """Prefixes of attention heads and layers: what they do, can and cannot do, and how to make them."""
 
 from .api import compress, select
+from .collision import collision, unavoidable_error
+from .effect import NextLogits, PrefixEffect, prefix_effect
 from .interpolation import FittedPrefix, fit_layer, fit_prefix
 from .layer import AttentionLayer
 from .programmed import ProgrammedPrefix
@@ -8,18 +10,29 @@ from .programming import program
 from .reading import as_layer
 from .result import CompressedPrefix, Trial
 from .rows import Prefix
+from .share import context, prefix_share
+from .virtual import VirtualToken, least_gap
 
 __all__ = [
     "AttentionLayer",
     "CompressedPrefix",
     "FittedPrefix",
+    "NextLogits",
     "Prefix",
+    "PrefixEffect",
     "ProgrammedPrefix",
     "Trial",
+    "VirtualToken",
     "as_layer",
+    "collision",
     "compress",
+    "context",
     "fit_layer",
     "fit_prefix",
+    "least_gap",
+    "prefix_effect",
+    "prefix_share",
     "program",
     "select",
+    "unavoidable_error",
 ]

@@ -1,0 +1,236 @@
+"""What virtual and hard tokens can make a model generate: numbers of completions and maps, and what they take."""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import ArrayLike
+
+from spherapprox import _checks
+from spherapprox.prefix import least_gap
+
+from .._bound import Bound, Hypothesis, over_arrays
+from .._problem import SMALLEST, WIDEST
+
+REFERENCE = "docs/theorems/8.7-virtual-tokens.md"
+MOST = 10**9
+"""The largest count that is taken."""
+
+
+def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike = 1, soft: bool = True) -> Bound:
+    """Bound how many sequences of symbols a deterministic model can be made to generate by its first tokens.
+
+    Parameters
+    ----------
+    vocabulary : int or array_like
+        Number V of symbols, at least 2.
+    length : int or array_like
+        Number N of symbols that are generated.
+    tokens : int or array_like, default 1
+        Number of first tokens that are free.
+    soft : bool, default True
+        Whether the tokens are vectors of real numbers: then all V^N sequences, from one token on, by the model of
+        `spherapprox.prefix.VirtualToken`. Tokens of the vocabulary make at most min(V^tokens, V^N), in every model.
+
+    Returns
+    -------
+    Bound
+        On the quantity "completions"; or an array of them, for array arguments. Of 10^12 and more, `as_integer` is on
+        the safe side by a relative 1e-12.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments out of their range.
+
+    References
+    ----------
+    docs/theorems/8.7-virtual-tokens.md.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> prompts.completions(10, 5).as_integer(), prompts.completions(10, 5, soft=False).as_integer()
+    (100000, 10)
+    >>> print(prompts.completions(32_000, 10, soft=False))
+    hard: completions <= 3.2e+04  [docs/theorems/8.7-virtual-tokens.md]
+    """
+    soft = _checks.flag(soft, "soft")
+
+    def one(v: object, n: object, s: object) -> Bound:
+        symbols, free = _count(v, "vocabulary", 2), _count(s, "tokens")
+        return _counted("completions", symbols, _count(n, "length"), free, soft)
+
+    return over_arrays(one, vocabulary, length, tokens)  # type: ignore[no-any-return]
+
+
+def maps(
+    vocabulary: ArrayLike, length: ArrayLike = 1, *, inputs: ArrayLike = 1, tokens: ArrayLike = 1, soft: bool = True
+) -> Bound:
+    """Bound how many maps from a user's symbols to a response a model can be made to do by its first tokens.
+
+    Parameters
+    ----------
+    vocabulary : int or array_like
+        Number V of symbols, at least 2.
+    length : int or array_like, default 1
+        Number of symbols of the response.
+    inputs : int or array_like, default 1
+        Number of symbols that the user gives.
+    tokens : int or array_like, default 1
+        Number of first tokens that are free.
+    soft : bool, default True
+        Whether the tokens are vectors of real numbers: then all V^(length V^inputs) maps. Proven for one symbol given
+        and `tokens` >= `length`, and for two given, one answered. Tokens of the vocabulary do at most V^tokens.
+
+    Returns
+    -------
+    Bound
+        On the quantity "maps"; or an array of them, for array arguments. Outside what is proven, a trivial 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments out of their range.
+
+    References
+    ----------
+    docs/theorems/8.7-virtual-tokens.md.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> prompts.maps(4).as_integer(), prompts.maps(4, soft=False).as_integer()
+    (256, 4)
+    """
+    soft = _checks.flag(soft, "soft")
+
+    def one(v: object, n: object, x: object, s: object) -> Bound:
+        symbols, free, answers, given = (
+            _count(v, "vocabulary", 2), _count(s, "tokens"), _count(n, "length"), _count(x, "inputs")
+        )  # fmt: skip
+        if given * math.log(symbols) > math.log(WIDEST):
+            raise ValueError(f"'inputs' must have at most {WIDEST:g} values, got {symbols}^{given}")
+        needed: tuple[Hypothesis, ...] = ()
+        if soft:
+            proven = (given == 1 and free >= answers) or (given == 2 and answers == 1)
+            text = "inputs = 1 and tokens >= length, or inputs = 2 and length = 1"
+            needed = (Hypothesis(text, proven),)
+        return _counted("maps", symbols, answers * symbols**given, free, soft, needed)
+
+    return over_arrays(one, vocabulary, length, inputs, tokens)  # type: ignore[no-any-return]
+
+
+def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, kind: str = "sequence") -> Bound:
+    """Bound the gap of logits with which one virtual token makes a model generate everything.
+
+    Parameters
+    ----------
+    vocabulary, length, kind
+        As those of `spherapprox.prefix.VirtualToken`.
+    largest : float or array_like, default 1.0
+        Largest entry of the embedding, in absolute value; of "sequence" alone.
+
+    Returns
+    -------
+    Bound
+        On the quantity "logit gap": the least one that serves is at most this.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments out of their range.
+
+    References
+    ----------
+    docs/theorems/8.7-virtual-tokens.md.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> print(round(prompts.gap(10, 5).value, 4))
+    5.7038
+    """
+
+    def one(v: object, n: object, b: object) -> Bound:
+        found = least_gap(v, n, kind=kind, largest=b)  # type: ignore[arg-type]
+        return Bound("logit gap", math.log(found), "upper", kind, REFERENCE)
+
+    return over_arrays(one, vocabulary, length, largest)  # type: ignore[no-any-return]
+
+
+def hard_tokens(
+    tokens: ArrayLike, eps: ArrayLike, *, vocabulary: ArrayLike, numbers: ArrayLike, value_range: ArrayLike = 1.0,
+    theorem: str = "digits",
+) -> Bound:  # fmt: skip
+    """Bound how many tokens of a vocabulary describe soft tokens to an accuracy.
+
+    Parameters
+    ----------
+    tokens : int or array_like
+        Number of soft tokens.
+    eps : float or array_like
+        Largest error of each number.
+    vocabulary : int or array_like
+        Number V of symbols, at least 2.
+    numbers : int or array_like
+        Numbers of a soft token: m + 1 of a control point, s + p of a key and a value.
+    value_range : float or array_like, default 1.0
+        Length of the interval in which each number is.
+    theorem : {"digits", "digits-printed"}
+        ``tokens * numbers * ceil(log_V(value_range / (2 eps)))``, the least number if each number is written by itself,
+        or what Petrov (2025), 4.5 says, with value_range / eps.
+
+    Returns
+    -------
+    Bound
+        On the quantity "prompt length".
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments out of their range.
+
+    References
+    ----------
+    docs/theorems/8.7-virtual-tokens.md.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> prompts.hard_tokens(100, 1e-3, vocabulary=32_000, numbers=64, value_range=2.0).as_integer()
+    6400
+    """
+    theorem = _checks.choice(theorem, "theorem", ("digits", "digits-printed"))
+    twice = 2.0 if theorem == "digits" else 1.0
+
+    def one(n: object, e: object, v: object, k: object, r: object) -> Bound:
+        symbols, wide = _count(v, "vocabulary", 2), _between(r, "value_range")
+        cells = math.ceil(wide / (twice * _between(e, "eps")) * (1.0 - 1e-12))
+        digits = 0
+        while symbols**digits < cells:
+            digits += 1
+        total = _count(n, "tokens") * _count(k, "numbers") * digits
+        log = math.log(total) if total else -math.inf
+        return Bound("prompt length", log, "upper", theorem, REFERENCE, whole=True)
+
+    return over_arrays(one, tokens, eps, vocabulary, numbers, value_range)  # type: ignore[no-any-return]
+
+
+def _counted(
+    quantity: str, symbols: int, free: int, tokens: int, soft: bool, needed: tuple[Hypothesis, ...] = ()
+) -> Bound:
+    """Return symbols^free for soft tokens, which is reached; for hard ones at most symbols^tokens of these."""
+    log = (free if soft else min(free, tokens)) * math.log(symbols)
+    if not all(h.holds for h in needed):
+        log = 0.0
+    name, side = ("soft", "lower") if soft else ("hard", "upper")
+    return Bound(quantity, log, side, name, REFERENCE, needed, whole=True)  # type: ignore[arg-type]
+
+
+def _count(value: object, name: str, minimum: int = 1) -> int:
+    return _checks.integer(value, name, minimum=minimum, maximum=MOST)
+
+
+def _between(value: object, name: str) -> float:
+    return _checks.real(value, name, minimum=SMALLEST, maximum=WIDEST)

@@ -1,0 +1,229 @@
+"""How long prompts have to be, and which lengths suffice: to memorise examples, and for all functions of a class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from spherapprox import _checks
+
+from .._bound import ACCURACY, Bound, Hypothesis, Side, over_arrays, settle
+from .._problem import SMALLEST, WIDEST
+
+REFERENCE = "docs/theorems/8.8-prompt-lengths.md"
+MEMORIZE = ("memorize-bits", "memorize-values", "memorize-dimension", "memorize-interpolation")
+GRIDS = ("grid", "grid-midpoint", "grid-printed", "grid-bits")
+MOST_EXAMPLES = 10**10
+
+
+def memorization_length(
+    n_examples: ArrayLike, *, theorem: str, numbers: ArrayLike, bits: ArrayLike = 16, classes: ArrayLike = 2,
+    accuracy: ArrayLike = 1.0, n_outputs: ArrayLike = 1, value_bound: ArrayLike = 1.0, tol: ArrayLike = 1e-3,
+) -> Bound:  # fmt: skip
+    """Bound the length of a prompt, or prefix, with which a fixed model answers given examples.
+
+    Parameters
+    ----------
+    n_examples : int or array_like
+        Number N of examples, up to 1e10: different inputs, each with a wanted answer, any of those that can be.
+    theorem : str
+        Lower bounds: ``"memorize-bits"`` (one of `classes` labels each, right for the share `accuracy` of them),
+        ``"memorize-values"`` (`n_outputs` numbers in [-value_bound, value_bound] each, to within `tol`), which hold for
+        every model and numbers of `bits` bits, and ``"memorize-dimension"`` (`n_outputs` numbers each, exactly; models
+        that depend smoothly on a prompt of real numbers). An upper one: ``"memorize-interpolation"``, for a prefix of
+        one attention head with different queries.
+    numbers : int or array_like
+        Free numbers of a token: its d columns in prompt tuning, in prefix tuning s + p for each head of each layer.
+    bits : float or array_like, default 16
+        Bits of a number.
+    classes : int or array_like, default 2
+        Number K of labels.
+    accuracy : float or array_like, default 1.0
+        Share of the examples whose label has to be right, above 0.
+    n_outputs : int or array_like, default 1
+        Numbers of an answer.
+    value_bound, tol : float or array_like
+        Largest absolute value of a number, and the error that it may have.
+
+    Returns
+    -------
+    Bound
+        On the quantity "prompt length", the bits that are needed among its constants; or an array of them, for array
+        arguments. ``as_integer()`` is the length in whole tokens.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown theorem, or arguments out of their range.
+
+    References
+    ----------
+    docs/theorems/8.8-prompt-lengths.md.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> found = prompts.memorization_length(10**6, theorem="memorize-bits", numbers=4096, classes=32_000)
+    >>> print(found, found.as_integer())
+    memorize-bits: prompt length >= 228.4  [docs/theorems/8.8-prompt-lengths.md] 229
+    """
+    name = _checks.choice(theorem, "theorem", MEMORIZE)
+
+    def one(n: object, k: object, b: object, c: object, a: object, p: object, v: object, t: object) -> Bound:
+        count = _checks.integer(n, "n_examples", minimum=1, maximum=MOST_EXAMPLES)
+        free = _checks.integer(k, "numbers", minimum=1)
+        width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
+        labels = _checks.integer(c, "classes", minimum=1)
+        share = _checks.real(a, "accuracy", above=0.0, maximum=1.0)
+        outputs = _checks.integer(p, "n_outputs", minimum=1)
+        largest, error = _between(v, "value_bound"), _between(t, "tol")
+        if name == "memorize-interpolation":
+            different = Hypothesis("one head, whose queries at the examples are different", True)
+            return Bound("prompt length", math.log(count), "upper", name, REFERENCE, (different,), whole=True)
+        if name == "memorize-dimension":
+            smooth = Hypothesis("answers depend smoothly on the prompt", True)
+            log = math.log(count) + math.log(outputs) - math.log(free)
+            return Bound("prompt length", log, "lower", name, REFERENCE, (smooth,))
+        if name == "memorize-bits":
+            needed = label_bits(count, labels, share)
+        else:
+            needed = count * outputs * math.log2(max(math.ceil(largest / error * (1.0 - 1e-9)), 1))
+        log = math.log(needed) - math.log(width) - math.log(free) if needed > 0.0 else -math.inf
+        return Bound("prompt length", log, "lower", name, REFERENCE, constants=(("bits", needed),))
+
+    options = (numbers, bits, classes, accuracy, n_outputs, value_bound, tol)
+    return over_arrays(one, n_examples, *options)  # type: ignore[no-any-return]
+
+
+def label_bits(count: int, classes: int, accuracy: float) -> float:
+    """Return bits without which not every labelling of examples can be met with an accuracy, for checked arguments.
+
+    They are ``count log2(classes) - log2 V``, V the number of labellings that are as near to one as they may be.
+
+    Examples
+    --------
+    >>> label_bits(4, 2, 1.0), round(label_bits(4, 2, 0.75), 4)
+    (4.0, 1.6781)
+    """
+    if classes == 1:
+        return 0.0
+    wrong = min(math.floor((1.0 - accuracy) * count + 1e-9 * count), count)
+    total = count * math.log2(classes)
+    if not wrong:
+        return total
+    # terms fall off from the binomial distribution's mode like a normal density: 40 deviations hold all that count
+    top = min(wrong, math.floor((count + 1) * (1.0 - 1.0 / classes)))
+    reach = math.ceil(20.0 * math.sqrt(count)) + 100
+    j = np.arange(max(top - reach, 0), min(top + reach, wrong) + 1, dtype=np.float64)
+    logs = gammaln(count + 1.0) - gammaln(j + 1.0) - gammaln(count - j + 1.0) + j * math.log(classes - 1.0)
+    largest = float(logs.max())
+    ball = (largest + math.log(float(np.exp(logs - largest).sum()))) / math.log(2.0)
+    return max(total - ball - ACCURACY * total, 0.0)  # the difference of two rounded numbers, on the safe side
+
+
+def prompt_length(
+    eps: ArrayLike, *, token_dim: ArrayLike, length: ArrayLike, theorem: str, lipschitz: ArrayLike = 1.0,
+    exponent: ArrayLike = 1.0, bits: ArrayLike = 16, strict: bool = False,
+) -> Bound:  # fmt: skip
+    """Bound the length of a prompt with which one model does all Lipschitz maps of sequences.
+
+    The class holds the maps f of [0, 1]^D, D = token_dim * length, into itself that have the Lipschitz constant in the
+    norm of an exponent, ``sum(|x_i|^alpha)^(1/alpha)``.
+
+    Parameters
+    ----------
+    eps : float or array_like
+        The error everywhere, in the same norm; for "grid-bits" in the maximum norm, which is smaller.
+    token_dim : int or array_like
+        Numbers of a token.
+    length : int or array_like
+        Number L of tokens of a sequence.
+    theorem : str
+        Upper bounds, for the best model of all, whose prompts are tables: ``"grid"``, with a grid of corners as Hu et
+        al. have it, ``"grid-midpoint"``, of midpoints, and ``"grid-printed"``, as in their Theorem 2.5, which is false.
+        A lower one, for every model and numbers of `bits` bits: ``"grid-bits"``.
+    lipschitz : float or array_like, default 1.0
+        Lipschitz constant C.
+    exponent : float or array_like, default 1.0
+        Exponent alpha >= 1 of the norm on R^D, or infinity.
+    bits : float or array_like, default 16
+        Bits of a number of a prompt; "grid-bits" alone uses it.
+    strict : bool, default False
+        Raise instead of returning the trivial bound where a hypothesis fails.
+
+    Returns
+    -------
+    Bound
+        On the quantity "prompt length"; or an array of them, for array arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown theorem, or arguments out of their range; `HypothesisError` if strict.
+
+    References
+    ----------
+    docs/theorems/8.8-prompt-lengths.md; Hu et al. (2024), arXiv:2411.16525, Lemma 2.3 and Theorem 2.5.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> print(prompts.prompt_length(0.1, token_dim=8, length=16, theorem="grid-midpoint"))
+    grid-midpoint: prompt length <= 10^437.46  [docs/theorems/8.8-prompt-lengths.md]
+    """
+    name = _checks.choice(theorem, "theorem", GRIDS)
+    strict = _checks.flag(strict, "strict")
+
+    def one(e: object, d: object, n: object, c: object, a: object, b: object) -> Bound:
+        tokens = _checks.integer(n, "length", minimum=1, maximum=10**9)
+        size = _checks.integer(d, "token_dim", minimum=1, maximum=10**9) * tokens
+        norm = _checks.real(a, "exponent", minimum=1.0, finite=False)
+        width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
+        spread = _between(c, "lipschitz"), _between(e, "eps"), float(size) ** (1.0 / norm)
+        cells, side, needed = _CELLS[name](*spread)
+        log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
+        log += size * math.log(cells) if cells > 0.0 else -math.inf
+        whole = side == "upper" and name != "grid-printed"
+        return settle(Bound("prompt length", log, side, name, REFERENCE, needed, whole=whole), strict=strict)
+
+    return over_arrays(one, eps, token_dim, length, lipschitz, exponent, bits)  # type: ignore[no-any-return]
+
+
+Cells = tuple[float, Side, tuple[Hypothesis, ...]]
+
+
+def _table(share: float, lipschitz: float, eps: float, stretch: float) -> Cells:
+    """Return the cells for each number with which a table is within eps."""
+    return math.ceil((lipschitz + 1.0) * stretch / (share * eps) * (1.0 - ACCURACY)), "upper", ()
+
+
+def _printed(lipschitz: float, eps: float, stretch: float) -> Cells:
+    return 2.0 * lipschitz * stretch / eps, "upper", ()
+
+
+def _pyramids(lipschitz: float, eps: float, stretch: float) -> Cells:
+    """Return the cells for each number on which pyramids, up or down, are more than 2 eps apart."""
+    cells = math.ceil(lipschitz / (2.0 * eps * stretch) * (1.0 - ACCURACY)) - 1
+    steep = cells >= 1 and lipschitz / (2.0 * cells * stretch) > 0.5
+    needed = (
+        Hypothesis("lipschitz > 2 eps D^(1/exponent)", cells >= 1),
+        Hypothesis("pyramids at most 1/2 high", not steep),
+    )
+    return float(max(cells, 0)), "lower", needed
+
+
+_CELLS: dict[str, Callable[[float, float, float], Cells]] = {
+    "grid": partial(_table, 0.5),
+    "grid-midpoint": partial(_table, 1.0),
+    "grid-printed": _printed,
+    "grid-bits": _pyramids,
+}
+
+
+def _between(value: object, name: str) -> float:
+    return _checks.real(value, name, minimum=SMALLEST, maximum=WIDEST)

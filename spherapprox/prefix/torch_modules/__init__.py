@@ -13,14 +13,17 @@ from .interchange import (
     past_key_values,
     prompt_embeddings,
 )
+from .programmed import ProgrammedAttention, program_module
 from .projections import head_inputs
 
 __all__ = [
     "PrefixAttention",
+    "ProgrammedAttention",
     "dynamic_cache",
     "from_past_key_values",
     "from_prompt_embeddings",
     "head_inputs",
     "past_key_values",
+    "program_module",
     "prompt_embeddings",
 ]

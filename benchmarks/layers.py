@@ -42,6 +42,7 @@ ATTENTIONS = {
 }
 RECOGNISER = "models/ch_PP-OCRv4_rec_infer.onnx"
 WEIGHTS = {
+    "models/antibody/antibody_4_1_128_512.pt": "bc5d34fb37b634902903f1db0f28c3ce01745f1e2d99ca0ecf8b54ab5b19cd5b",
     "models/antibody/antibody_4_2_128_512.pt": "03e9d07d13a3ec98a9d9fe57a0b2ff0853218aa2d7bdd50a25b6d83ff2bea2e0",
     RECOGNISER: "48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b",
 }

@@ -65,7 +65,7 @@ def maps_figure(
     for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
         axes = _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=not vector)
         if earthly:
-            _draw_coastlines(axes)
+            draw_coastlines(axes)
     return figure
 
 
@@ -76,7 +76,8 @@ def map_grid(resolution: int) -> tuple[Array, Array, Array]:
     return latitude, longitude, sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())
 
 
-def _draw_coastlines(axes: Any) -> None:
+def draw_coastlines(axes: Any) -> None:
+    """Draw the coasts of `targets.land` on Mollweide axes."""
     latitude, longitude = np.arange(-89.25, 90.0, 1.0), np.arange(-179.25, 180.0, 1.0)  # every other cell of the map
     cells = np.meshgrid(latitude, longitude, indexing="ij")
     land = targets.land()(sphere.from_latitude_longitude(cells[0].ravel(), cells[1].ravel())).reshape(cells[0].shape)

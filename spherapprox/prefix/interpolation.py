@@ -75,7 +75,8 @@ def fit_prefix(
     key_scale : float, optional
         The length of keys over that of queries (root mean squares). By default a power of 2, with logits from about 1
         on: for as many tokens as queries the smallest with a condition below 100, times the largest sum of masses over
-        the prefix's, or else the one where this is least; for fewer tokens the one of the least squares.
+        the prefix's, or else the one where this, times the largest logit, is least; for fewer tokens the one of the
+        least squares.
     scale : float, optional
         Factor of the inner products, 1 / sqrt(s) by default.
 

@@ -82,22 +82,24 @@ def _all(examples: Examples, given: float | None) -> tuple[Float64, Float64, flo
 
 
 def _best_keys(examples: Examples, given: float | None) -> Float64:
-    """Return a key for each query: the shortest by which values grow little over targets, or the least."""
+    """Return a key for each query: the shortest by which values grow little over targets, or the most accurate."""
     best, least, condition = examples.query, math.inf, math.inf
     for shape in shapes(examples.query):
         last, rises = math.inf, 0
+        largest = examples.scale * float(abs(examples.query @ shape.T).max())
         for factor in scales(examples, given):
             weights, log_mass = _weights(examples, shape * factor)
             found = _condition(weights)
             grown = found * (1.0 + math.exp(min(float((examples.log_mass - log_mass).max()), 700.0)))
-            if grown < least:
-                best, least, condition = shape * factor, grown, found
-            rises += not grown < last
-            last = grown
-            if least < ENOUGH or rises == 2:
+            error = grown * (1.0 + largest * factor)  # relative, in units of roundoff: logits are rounded
+            if error < least:
+                best, least, condition = shape * factor, error, found
+            if grown < ENOUGH:
+                return shape * factor
+            rises += error > last  # not of inf after inf: keys so short are too near to each other
+            last = error
+            if rises == 2:
                 break
-        if least < ENOUGH:
-            break
     if not condition < LARGEST:
         i, j = _nearest(examples.query)
         remedy = "leave one of them out, or take a smaller 'length'" if given is None else "take another 'key_scale'"

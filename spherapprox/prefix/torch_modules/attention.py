@@ -103,6 +103,7 @@ class PrefixAttention(torch.nn.Module):
                 self.register_buffer(name, tensor)
         self.register_buffer("prefix_unseen", None if unseen is None else torch.tensor(unseen, device=like.device))
         self.attention = mha.requires_grad_(False)
+        self.train(mha.training)
 
     @property
     def length(self) -> int:

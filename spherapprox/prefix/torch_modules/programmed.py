@@ -41,7 +41,8 @@ class ProgrammedAttention(torch.nn.Module):
 
     Notes
     -----
-    All is computed in the module's precision, which may lose digits: `ProgrammedPrefix.bound` says how many.
+    All is computed in the module's precision, which may lose digits: `ProgrammedPrefix.bound` says how many. It is in
+    training if the layer is: dropout of attention, if the layer has any, then drops tokens of the prefix.
 
     References
     ----------
@@ -73,6 +74,7 @@ class ProgrammedAttention(torch.nn.Module):
         for name in ("embedding", "shift", "readout"):
             array = getattr(interface, name)
             self.register_buffer(name, torch.tensor(array, dtype=like.dtype, device=like.device))
+        self.train(mha.training)
 
     def forward(self, y: Any, content: Any = None, *, causal: bool = False) -> Any:
         """Return the read-outs at points.

@@ -87,6 +87,15 @@ def test_queries_in_one_direction_and_one_that_is_zero():
     assert abs(through_torch(prefix, query, key, value) - targets).max() < 1e-15 * prefix.condition * 100.0
 
 
+def test_queries_that_are_near_get_long_keys():
+    rng = np.random.default_rng(12)
+    query, key, value, targets = examples(rng, 60, 6)
+    query[30:] = query[:30] * rng.uniform(0.5, 2.0, (30, 1)) + 1e-3 * rng.standard_normal((30, 6))
+    prefix = fit_prefix(query, key, value, targets)
+    assert prefix.condition < 1e5
+    assert prefix.error < 1e-10
+
+
 def test_contexts_of_different_lengths_and_a_scale():
     rng = np.random.default_rng(6)
     query, targets = rng.standard_normal((3, 5)), rng.standard_normal((3, 2))
@@ -170,6 +179,7 @@ TWICE = np.array([Q[0], Q[1], Q[0], Q[2]])
     ("call", "text"),
     [
         (lambda: fit_prefix(TWICE, K, V, T), "equal rows 0 and 2: 'reachable' says"),
+        (lambda: fit_prefix(TWICE, K[:1].repeat(4, 0), V[:1].repeat(4, 0), T), "equal rows 0 and 2"),
         (lambda: fit_prefix(Q, K, V, T, length=5), "'length' must be at most 4"),
         (lambda: fit_prefix(Q, K, V, T, length=0), "'length' must be"),
         (lambda: fit_prefix(Q, K, V, T, key_scale=0.0), "'key_scale' must be"),

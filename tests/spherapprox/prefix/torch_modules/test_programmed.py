@@ -99,6 +99,18 @@ def test_the_prefix_can_be_trained(kind, names):
     assert torch.mean((module(Y) - target) ** 2) < loss
 
 
+def test_it_is_in_evaluation_if_the_layer_is():
+    mha = layer(64, 4, dropout=0.5)
+    head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 150.0)
+    module = program_module(mha.eval(), head, **interface(64))
+    assert not module.training
+    assert not module.attention.training
+    np.testing.assert_allclose(module(Y).detach().numpy(), head(Y.numpy()), rtol=0, atol=1e-9)
+    torch.manual_seed(0)
+    assert abs(module.train()(Y).detach().numpy() - head(Y.numpy())).max() > 1.0
+    assert program_module(layer(64, 4), head, **interface(64)).training
+
+
 def test_a_layer_trained_here():
     # a layer that has learned to sort out the nearest of its tokens, then a map of the Earth
     mha = layer(64, 4, dtype=torch.float32, batch_first=True)

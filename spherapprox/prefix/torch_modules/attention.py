@@ -53,7 +53,9 @@ class PrefixAttention(torch.nn.Module):
     to 1e-14 of the size of logits and values. It takes the module's place as `self_attn` or `multihead_attn` of
     `torch.nn.TransformerEncoderLayer` and `TransformerDecoderLayer`. These have a fast path for inference, which reads
     weights and never calls a module in the place of theirs; they do not take it around this one, so evaluation is
-    training without dropout. Load weights of the whole model before it is put in: their names gain ``attention.``.
+    training without dropout. A `torch.nn.TransformerEncoder` of such layers warns unless `enable_nested_tensor` is false.
+    Load weights of the whole model before it is put in: their names gain ``attention.``. A prefix may be of more
+    precision than the module, float32 beside bfloat16 say: it is rounded in each call.
 
     Examples
     --------
@@ -150,7 +152,8 @@ class PrefixAttention(torch.nn.Module):
         """
         if self.space == "key_values":
             return self.prefix_key, self.prefix_value
-        tokens = self.prefix_tokens[None] if self.batch_first else self.prefix_tokens[:, None]
+        tokens = self.prefix_tokens.to(self.attention.in_proj_weight.dtype)
+        tokens = tokens[None] if self.batch_first else tokens[:, None]
         _, key, value = projected(self.attention, tokens, tokens, tokens)
         return key[0], value[0]
 

@@ -306,6 +306,19 @@ def test_less_precision(dtype, limit, weighted):
         assert np.abs(found.detach().double().numpy() - wanted).max() < limit * np.abs(wanted).max()
 
 
+@pytest.mark.parametrize("space", SPACES)
+def test_prefixes_of_more_precision(space):
+    mha = made(batch_first=True).bfloat16()
+    module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12).bfloat16()), space=space)
+    x = torch.randn(2, 5, 12).bfloat16()
+    wanted = [module(x, x, x, need_weights=weighted)[0] for weighted in (True, False)]
+    for name, parameter in module.named_parameters():
+        if name.startswith("prefix"):
+            parameter.data = parameter.data.float()  # so that small steps of training count
+    found = [module(x, x, x, need_weights=weighted)[0] for weighted in (True, False)]
+    assert all(map(torch.equal, found, wanted))
+
+
 def test_autocast():
     mha = made(batch_first=True).float()
     module = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12)))

@@ -88,7 +88,7 @@ class VirtualToken:
         rows = columns + 2 * self.length
         _checks.memory(64.0 * rows * (rows + self.vocabulary), "weights", "take a smaller vocabulary or length")
         if self.kind != "sequence":
-            _checks.left_out(embedding, "embedding", f"where kind is {self.kind!r}", "its tokens are the identity's columns")
+            _checks.left_out(embedding, "embedding", f"where kind is {self.kind!r}", "tokens are those of the identity")
         shape = columns, self.vocabulary
         given = (
             np.eye(*shape) if embedding is None else _checks.shaped(finite(embedding, "embedding"), "embedding", shape)

@@ -1,7 +1,9 @@
 """Lengths of prompts: the numbers of the page, counting arguments by enumeration, tables built, pyramids evaluated."""
 
+import functools
 import itertools
 import math
+import operator
 
 import mpmath as mp
 import numpy as np
@@ -74,14 +76,15 @@ def test_bits_of_very_many_examples():
     assert prompts.memorization_length(10, theorem="memorize-bits", numbers=8, classes=1).as_integer() == 0
 
 
-@pytest.mark.parametrize(("count", "least"), [(3, 2), (4, 4)])
+@pytest.mark.parametrize(("count", "least"), [(3, 2), (4, 4), (5, 7)])
 def test_fewest_prompts_by_enumeration(count, least):
     # answers of so many prompts, of which one is within one wrong label of every labelling: covering codes
-    points = [*itertools.product(range(2), repeat=count)]
-    near = [{i for i, p in enumerate(points) if sum(a != b for a, b in zip(p, q, strict=True)) <= 1} for q in points]
+    near = [1 << answer | sum(1 << (answer ^ 1 << place) for place in range(count)) for answer in range(2**count)]
 
     def covers(size):
-        return any(len(set.union(*chosen)) == len(points) for chosen in itertools.combinations(near, size))
+        every = 2 ** (2**count) - 1  # one answer is 0, if labels are renamed
+        others = itertools.combinations(near[1:], size - 1)
+        return any(functools.reduce(operator.or_, chosen, near[0]) == every for chosen in others)
 
     assert covers(least)
     assert not covers(least - 1)

@@ -14,7 +14,7 @@ from .._types import Float64
 from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import finite
-from .share import context
+from .share import context, softmax
 
 _RESIDUAL = 1e-12
 """Differences of log masses, and of mean values over the largest value, up to which contents collide."""
@@ -22,6 +22,8 @@ _ENOUGH = 1e-14
 """Differences at which the search ends: rounding leaves little less."""
 _APART = 0.1
 """The least distance of two contents, over the size of the first."""
+_WIDEST = 1e100
+"""Of the largest entry, or of 1 over it: squares neither overflow nor vanish."""
 _STARTS, _STEPS, _HALVINGS = 50, 100, 20
 """Random starts, steps from each, and how often a step is halved."""
 _CUT = 1e-13
@@ -88,6 +90,9 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
             f"fix, got {free}: take at least {fixed // weights.width + 2} tokens"
         )
     _checks.memory(24.0 * rows.size * weights.heads * (1 + weights.value_dim), "the search", "take fewer tokens of 'x'")
+    largest = float(np.abs(rows).max())
+    if largest and not 1.0 / _WIDEST <= largest <= _WIDEST:
+        raise ValueError(f"'x' must have a largest entry from {1.0 / _WIDEST:g} to {_WIDEST:g}, got {largest:g}")
     size = float(np.linalg.norm(rows))
     spread = size / np.sqrt(rows.size) or 1.0
     with one_blas_thread():
@@ -167,7 +172,7 @@ class _State:
         self.query = query[:, 0]  # (heads, s)
         self.log_mass, self.mean = context(self.query, self.key, self.value, scale=layer.scale)
         logits = layer.scale * (self.key @ self.query[..., None])[..., 0]
-        self.weights = np.exp(logits - self.log_mass[:, None])  # (heads, T)
+        self.weights = softmax(logits)  # (heads, T)
         self.units = max(1.0, float(np.abs(logits).max())), float(np.abs(self.value).max()) or 1.0
 
     def away(self, wanted: _State) -> Float64:

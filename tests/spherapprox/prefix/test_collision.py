@@ -111,6 +111,7 @@ def test_complaints():
     cases = [
         (lambda: collision(x[:, :5], layer), "'x' must have shape"),
         (lambda: collision(x[None], layer), "'x' must have shape"),
+        (lambda: collision(1e-200 * x, layer), "'x' must have a largest entry from 1e-100 to 1e\\+100"),
         (lambda: collision(x, layer, rng=-1), "'rng' must be at least 0"),
         (lambda: collision(np.full((4, 6), np.nan), layer), "'x' must be finite"),
         (lambda: unavoidable_error(x, x[::-1], layer, targets), "'other' must have the same last token"),

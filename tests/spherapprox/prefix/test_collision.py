@@ -78,6 +78,9 @@ def test_the_rank_of_the_values_counts():
     np.testing.assert_allclose(low.attend(other[-1:], other), low.attend(x[-1:], x), rtol=0, atol=1e-11)
     with pytest.raises(ValueError, match="got 0"):
         collision(x[:1], low)
+    grouped = AttentionLayer(query[:4], key[:2], value[:4], heads=4, key_value_heads=2)
+    with pytest.raises(ValueError, match="than the 12 that"):  # four heads see two numbers each, and have a log mass
+        collision(np.vstack([x, x[:1]]), grouped)
 
 
 def test_the_same_seed_gives_the_same_content():

@@ -10,7 +10,8 @@ from spherapprox import _checks
 from spherapprox.prefix import least_gap
 
 from .._bound import Bound, Hypothesis, over_arrays
-from .._problem import SMALLEST, WIDEST
+from .._problem import WIDEST
+from .lengths import between
 
 REFERENCE = "docs/theorems/8.7-virtual-tokens.md"
 MOST = 10**9
@@ -205,8 +206,8 @@ def hard_tokens(
     twice = 2.0 if theorem == "digits" else 1.0
 
     def one(n: object, e: object, v: object, k: object, r: object) -> Bound:
-        symbols, wide = _count(v, "vocabulary", 2), _between(r, "value_range")
-        cells = math.ceil(wide / (twice * _between(e, "eps")) * (1.0 - 1e-12))
+        symbols, wide = _count(v, "vocabulary", 2), between(r, "value_range")
+        cells = math.ceil(wide / (twice * between(e, "eps")) * (1.0 - 1e-12))
         digits = 0
         while symbols**digits < cells:
             digits += 1
@@ -230,7 +231,3 @@ def _counted(
 
 def _count(value: object, name: str, minimum: int = 1) -> int:
     return _checks.integer(value, name, minimum=minimum, maximum=MOST)
-
-
-def _between(value: object, name: str) -> float:
-    return _checks.real(value, name, minimum=SMALLEST, maximum=WIDEST)

@@ -81,7 +81,7 @@ def memorization_length(
         labels = _checks.integer(c, "classes", minimum=1)
         share = _checks.real(a, "accuracy", above=0.0, maximum=1.0)
         outputs = _checks.integer(p, "n_outputs", minimum=1)
-        largest, error = _between(v, "value_bound"), _between(t, "tol")
+        largest, error = between(v, "value_bound"), between(t, "tol")
         if name == "memorize-interpolation":
             different = Hypothesis("one head, whose queries at the examples are different", True)
             return Bound("prompt length", math.log(count), "upper", name, REFERENCE, (different,), whole=True)
@@ -184,7 +184,7 @@ def prompt_length(
         size = _checks.integer(d, "token_dim", minimum=1, maximum=10**9) * tokens
         norm = _checks.real(a, "exponent", minimum=1.0, finite=False)
         width = _checks.real(b, "bits", minimum=1.0, maximum=1e12)
-        spread = _between(c, "lipschitz"), _between(e, "eps"), float(size) ** (1.0 / norm)
+        spread = between(c, "lipschitz"), between(e, "eps"), float(size) ** (1.0 / norm)
         cells, side, needed = _CELLS[name](*spread)
         log = math.log(tokens) - (math.log(width) if side == "lower" else 0.0)
         log += size * math.log(cells) if cells > 0.0 else -math.inf
@@ -225,5 +225,6 @@ _CELLS: dict[str, Callable[[float, float, float], Cells]] = {
 }
 
 
-def _between(value: object, name: str) -> float:
+def between(value: object, name: str) -> float:
+    """Return a positive number with which every formula keeps its digits."""
     return _checks.real(value, name, minimum=SMALLEST, maximum=WIDEST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import ArrayLike
 
 from .. import _checks
@@ -13,16 +14,20 @@ from .._types import Float64
 from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import finite
-from .share import context
+from .share import context, softmax
 
 _RESIDUAL = 1e-12
 """Differences of log masses, and of mean values over the largest value, up to which contents collide."""
+_ENOUGH = 1e-14
+"""Differences at which the search ends: rounding leaves little less."""
 _APART = 0.1
 """The least distance of two contents, over the size of the first."""
+_WIDEST = 1e100
+"""Of the largest entry, or of 1 over it: squares neither overflow nor vanish."""
 _STARTS, _STEPS, _HALVINGS = 50, 100, 20
 """Random starts, steps from each, and how often a step is halved."""
 _CUT = 1e-13
-"""Singular values below this share of the largest one count as 0."""
+"""What is linearly dependent up to this share counts so."""
 
 
 def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None = None) -> Float64:
@@ -54,6 +59,10 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
         than each head's log mass and mean fix, the sum over the heads of 1 + rank of the value weights; if the search
         finds nothing.
 
+    Notes
+    -----
+    A layer of 64 columns takes less than 0.1 s, one of 768 columns and 12 heads some seconds.
+
     References
     ----------
     docs/theorems/8.4-collisions.md.
@@ -61,7 +70,7 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     Examples
     --------
     >>> import numpy as np
-    >>> from spherapprox.prefix import AttentionLayer, Prefix, collision
+    >>> from spherapprox.prefix import AttentionLayer, collision
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(*rng.standard_normal((3, 6, 6)), heads=2)
     >>> x = rng.standard_normal((5, 6))
@@ -81,6 +90,9 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
             f"fix, got {free}: take at least {fixed // weights.width + 2} tokens"
         )
     _checks.memory(24.0 * rows.size * weights.heads * (1 + weights.value_dim), "the search", "take fewer tokens of 'x'")
+    largest = float(np.abs(rows).max())
+    if largest and not 1.0 / _WIDEST <= largest <= _WIDEST:
+        raise ValueError(f"'x' must have a largest entry from {1.0 / _WIDEST:g} to {_WIDEST:g}, got {largest:g}")
     size = float(np.linalg.norm(rows))
     spread = size / np.sqrt(rows.size) or 1.0
     with one_blas_thread():
@@ -160,7 +172,7 @@ class _State:
         self.query = query[:, 0]  # (heads, s)
         self.log_mass, self.mean = context(self.query, self.key, self.value, scale=layer.scale)
         logits = layer.scale * (self.key @ self.query[..., None])[..., 0]
-        self.weights = np.exp(logits - self.log_mass[:, None])  # (heads, T)
+        self.weights = softmax(logits)  # (heads, T)
         self.units = max(1.0, float(np.abs(logits).max())), float(np.abs(self.value).max()) or 1.0
 
     def away(self, wanted: _State) -> Float64:
@@ -188,8 +200,11 @@ def _solved(layer: AttentionLayer, rows: Float64, wanted: _State) -> Float64 | N
     state = _State(layer, rows)
     away = state.away(wanted)
     for _ in range(_STEPS):
+        if np.abs(away).max() <= _ENOUGH:
+            break
         step = np.zeros_like(rows)
-        solution = np.linalg.lstsq(state.jacobian(layer, wanted), -away.ravel(), rcond=_CUT)[0]
+        slopes = state.jacobian(layer, wanted)
+        solution = scipy.linalg.lstsq(slopes, -away.ravel(), cond=_CUT, lapack_driver="gelsy", check_finite=False)[0]
         step[:-1] = solution.reshape(step[:-1].shape)
         for size in 0.5 ** np.arange(_HALVINGS):
             nearer = _State(layer, rows + size * step)

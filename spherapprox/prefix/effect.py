@@ -13,7 +13,7 @@ from .._types import Float64
 from .attention import log_weights
 from .layer import AttentionLayer
 from .reading import as_layer
-from .rows import Prefix, causal_mask, fitting
+from .rows import Prefix, causal_mask, finite, fitting
 from .share import share_of, softmax
 from .weights import by_head, matrix
 
@@ -101,6 +101,17 @@ class PrefixEffect:
             The heads' `bias`, behind the layer's last weights.
         content : ndarray, shape (..., T, d_out)
             ``(1 - share) * output`` of the heads, behind the same weights, plus their bias.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prefix import AttentionLayer, prefix_effect
+        >>> rng = np.random.default_rng(0)
+        >>> layer = AttentionLayer(*rng.standard_normal((4, 8, 8)), heads=2)
+        >>> x, tokens = rng.standard_normal((5, 8)), rng.standard_normal((3, 8))
+        >>> bias, content = prefix_effect(x, tokens, layer).split_output()
+        >>> bool(np.allclose(bias + content, layer.attend(x, prefix=layer.prefix(tokens))))
+        True
         """
         kept = (1.0 - self.share)[..., None] * self.output
         return self._joined(self.bias), self._joined(kept) + (0.0 if self.layer.out is None else self.layer.out_bias)
@@ -209,7 +220,7 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     if not query.size:
         raise ValueError(f"'x' must have rows, got shape {np.shape(x)}")
     seen = causal_mask(count, count) if _checks.flag(causal, "causal") else None
-    given = prefix if isinstance(prefix, Prefix) else weights.prefix(prefix)
+    given = prefix if isinstance(prefix, Prefix) else weights.prefix(_tokens(prefix, weights.width))
     rows = fitting(given, (weights.key_value_heads, weights.head_dim, weights.value_dim)).repeated(weights.heads)
     length = len(rows)
     _checks.memory(40.0 * query[..., 0].size * (length + count), "attention", "take fewer rows of 'x' at a time")
@@ -225,3 +236,10 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
         prefixed_output=bias + after[..., length:] @ value,
         layer=weights,
     )
+
+
+def _tokens(prefix: ArrayLike, width: int) -> Float64:
+    tokens = finite(prefix, "prefix")
+    if tokens.ndim != 2 or tokens.shape[1] != width:
+        raise ValueError(f"'prefix' must be a Prefix, or tokens of shape (L, {width}), got shape {tokens.shape}")
+    return tokens

@@ -88,7 +88,7 @@ class VirtualToken:
         rows = columns + 2 * self.length
         _checks.memory(64.0 * rows * (rows + self.vocabulary), "weights", "take a smaller vocabulary or length")
         if self.kind != "sequence":
-            _checks.left_out(embedding, "embedding", f"kind is {self.kind!r}", "its tokens are the identity's columns")
+            _checks.left_out(embedding, "embedding", f"where kind is {self.kind!r}", "tokens are those of the identity")
         shape = columns, self.vocabulary
         given = (
             np.eye(*shape) if embedding is None else _checks.shaped(finite(embedding, "embedding"), "embedding", shape)
@@ -169,7 +169,7 @@ class VirtualToken:
         _checks.shaped(rows, "token", (self.length, columns) if self.kind == "response" else (columns,))
         rows = np.atleast_2d(rows)
         if self.kind == "sequence":
-            _checks.left_out(user, "user", "kind is 'sequence'")
+            _checks.left_out(user, "user", "where kind is 'sequence'")
             return self._generated(rows)
         shape = (2,) if self.kind == "pair" else ()
         given = _symbols(_checks.given(user, "user", "what the user gives"), "user", shape, self.vocabulary)

@@ -51,8 +51,7 @@ def pair_layers(vocabulary: int, gap: float) -> tuple[AttentionLayer, ...]:
     first = _summed([(*sees(2, 1), upper), (*sees(2, 2), upper), (*sees(3, 3), lower)], gap)
     digits = np.hstack([np.ones(v), np.zeros(v)])[None]
     second = digits[:, ::-1]
-    # digits may sum up to 1 / v only
-    picks = [(v * second, digits, np.eye(v, 2 * v)), (second, second, np.eye(v, 2 * v, k=v))]
+    picks = [(second, digits, np.eye(v, 2 * v)), (second, second, np.eye(v, 2 * v, k=v))]
     return first, _summed(picks, gap)
 
 

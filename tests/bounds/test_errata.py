@@ -1,5 +1,6 @@
 """A numerical counterexample to each erratum of docs/theorems/3-errata.md, numbered as there."""
 
+import itertools
 import math
 
 import mpmath as mp
@@ -8,6 +9,7 @@ import pytest
 
 from bounds import covering_number, ragozin, thesis
 from spherapprox import points, special
+from spherapprox.prefix import AttentionLayer, VirtualToken, prefix_effect
 from spherapprox.vmf import VonMisesFisher
 
 
@@ -199,3 +201,57 @@ def test_311_the_misprints_are_off():
     log_c = VonMisesFisher(dim, lam).log_normalizer
     unscaled = 2.0 * math.pi * float(np.dot(w, np.exp(log_c + lam * x)))
     assert unscaled == pytest.approx(4.0 * math.pi, rel=1e-13)
+
+
+def test_312_the_change_of_the_outputs_has_full_rank():
+    rng = np.random.default_rng(0)
+    layer = AttentionLayer(*rng.standard_normal((3, 6, 6)), scale=0.3)
+    x, token, h = rng.standard_normal((8, 6)), rng.standard_normal((1, 6)), rng.standard_normal((6, 6))
+    effect = prefix_effect(x, token, layer)
+    change = (effect.prefixed_output - effect.output)[0]
+    bias = (effect.prefixed_output - (1.0 - effect.share[..., None]) * effect.output)[0]
+    assert np.linalg.matrix_rank(change, tol=1e-6) == 6
+    assert np.linalg.matrix_rank(bias, tol=1e-6) == 1
+    constant = effect.next_logits(h).bias_bias
+    assert np.abs(constant).max() > 2.0 * np.abs(constant).min()
+    x[1] = -x[1]  # shares at other places are no functions of what is there
+    change = np.abs(prefix_effect(x, token, layer).share[0] - effect.share[0])
+    assert np.delete(change, 1).max() > 0.01
+
+
+def test_313_the_printed_keys_attend_evenly():
+    model = VirtualToken(3, 3)
+    targets = list(itertools.product(range(3), repeat=3))
+    places = np.eye(3)
+
+    def generated(target, first, gap):
+        rows, found = model.encode(target)[None], []
+        for t in range(3):
+            held = np.hstack([rows, places[: len(rows)]])
+            logits = gap * np.stack([held[:, 3:] @ first, held[:, 3:] @ places[t]])
+            weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+            weights /= weights.sum(axis=1, keepdims=True)
+            z = np.maximum(weights[0] @ held[:, :3] + weights[1] @ held[:, 3:] - 1.0, 0.0).sum()
+            found.append(int(np.argmax((2.0 * np.arange(3) / 3.0 - 1.0) * z + 0.25 - np.square(np.arange(3) / 3.0))))
+            rows = np.vstack([rows, places[:, found[-1]]])
+        return tuple(found)
+
+    for gap in (5.0, 50.0, 500.0):
+        assert not all(generated(target, np.ones(3), gap) == target for target in targets)
+        assert all(generated(target, places[0], gap) == target for target in targets)
+
+
+def test_314_the_printed_tokens_are_read_one_too_high():
+    for v, count in ((2, 4), (3, 27), (4, 256)):
+        model = VirtualToken(v, kind="map")
+        every = [np.array(target) for target in itertools.product(range(v), repeat=v)]
+        printed = [[model.generate((target + 1) / v, x)[0] for x in range(v)] for target in every]
+        right = [target for target, found in zip(every, printed, strict=True) if np.array_equal(found, target)]
+        assert len(every) == count
+        assert len(right) == 1
+        assert np.array_equal(right[0], np.full(v, v - 1))
+        assert np.array_equal(printed, np.minimum(np.array(every) + 1, v - 1))
+    # the printed code for pairs exceeds 1
+    assert sum(2 * 2**i for i in range(2)) / 2**2 == 1.5
+    pairs = VirtualToken(2, kind="pair")
+    assert float(pairs.encode([[1, 1], [1, 1]]).max()) == 0.75

@@ -23,11 +23,11 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Errors that no mean can avoid, as functions of the share rho of the prefix: ``|(1-rho) start + rho end| - rho V``.
+    """Errors that no mean can avoid, ``|(1 - rho) start + rho end| - rho V``, as functions of the share of the prefix.
 
-    ``rho = psi / (psi + exp(log_mass))`` for the mass psi of the prefix (8.2, pairs). In the maximum norm each has one
-    coordinate, in the Euclidean norm all; `rows` holds the rows i, j, with j = -1 for the bound V of values, and the
-    coordinate.
+    This is ``rho = psi / (psi + exp(log_mass))`` for the mass psi of the prefix (8.2, pairs). In the maximum norm each has
+    one coordinate, in the Euclidean norm all; `rows` holds the rows i, j, with j = -1 for the bound V of values, and
+    the coordinate.
     """
 
     rows: Indices
@@ -128,7 +128,7 @@ class Contexts:
             if self.euclidean:
                 found = self.target[0] + centre(y, steps)
                 size = float(sizes(found[None])[0])
-                return found * min(1.0, self.bound / size) if size > 0.0 else found
+                return np.asarray(found * min(1.0, self.bound / size)) if size > 0.0 else found
             i, j = farthest_pairs(y, steps, False)
             c = np.arange(len(i))
             error = np.abs(share(steps[i] - steps[j]) * y[i, c] - share(steps[j] - steps[i]) * y[j, c])
@@ -157,7 +157,7 @@ class Contexts:
         rows = np.stack([i, j, c], axis=1)[i != j]
         if math.isfinite(self.bound):
             rows = np.concatenate([rows, self._outside(log_psi)])
-        return rows[self.constraints(rows).errors(log_psi)[0] > error]
+        return np.asarray(rows[self.constraints(rows).errors(log_psi)[0] > error])
 
     def _outside(self, log_psi: float) -> Indices:
         """Return the constraints by the bound of values with the largest error, for each coordinate."""

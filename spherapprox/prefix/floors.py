@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 from .constraints import Contexts, Point
-from .pairs import sizes
+from .pairs import share, sizes
 
 NORMS = ("max", "euclidean")
 _FAR = 1500.0
@@ -144,6 +144,10 @@ def floor_of(
     if low == -math.inf and float(sizes_of(contexts.change, euclidean).max()) <= error * _SAME:
         psi, attained = -math.inf, True
     value = np.zeros(targets.shape[1]) if psi == -math.inf else contexts.mean(psi)
+    if euclidean and len(targets) > 2 and psi > -math.inf:  # pairs that can be met need not all be at once
+        outputs, _ = contexts.weights(psi)
+        missed = share(psi - contexts.log_mass)[:, None] * (value - contexts.target[0]) - outputs
+        attained = attained and float(sizes(missed).max()) <= error * (1.0 + 1e-9)
     with np.errstate(over="ignore"):
         return Floor(
             float(np.ldexp(error, exponent)), psi + top, np.ldexp(value, exponent), attained,
@@ -161,11 +165,10 @@ def _least(contexts: Contexts, low: float, high: float) -> tuple[Point, bool]:
     least = float(contexts.log_mass.min())
     first = min(max(low, least - _FAR), high) if low == -math.inf else low
     found = contexts.floor(first, max(min(high, _FAR), first))
-    for end, bound, near in ((-math.inf, low, least - _NEAR), (math.inf, high, _NEAR)):
-        outside = found.log_mass < near if end < 0.0 else found.log_mass > near
+    for end, bound, outer in ((-math.inf, low, least - _NEAR), (math.inf, high, _NEAR)):
+        outside = found.log_mass < outer if end < 0.0 else found.log_mass > outer
         if bound == end and outside and (limit := contexts.at(end)).error <= found.error * _SAME:
-            near = min(max(near, low), high)
-            error = min(limit.error, found.error)
+            near, error = min(max(outer, low), high), min(limit.error, found.error)
             rising = contexts.slope(limit) * (1.0 if end < 0.0 else -1.0) > 0.0
             return Point(error, near, limit.rows), not rising and contexts.at(near).error <= error * _SAME
     return found, True

@@ -30,7 +30,7 @@ def sizes(vectors: Float64) -> Float64:
 
 
 def farthest_pairs(y: Float64, log_radius: Float64, euclidean: bool) -> tuple[Indices, Indices]:
-    """Return pairs i, j with the largest ``|r_i y_i - r_j y_j| / (r_i + r_j)``: of each coordinate, or of each row i."""
+    """Return pairs i, j with the largest ``|r_i y_i - r_j y_j| / (r_i + r_j)``, of each coordinate or each row i."""
     if euclidean:
         return _of_rows(y, log_radius)
     spread = float(log_radius.max() - log_radius.min())
@@ -74,4 +74,3 @@ def _differences(y: Float64, log_radius: Float64, row: int) -> Float64:
     """Return ``(r_i y_i - r_j y_j) / (r_i + r_j)`` for one i."""
     gap = log_radius[row] - log_radius
     return np.asarray(share(gap)[:, None] * y[row] - share(-gap)[:, None] * y)
-

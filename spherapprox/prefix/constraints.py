@@ -25,7 +25,7 @@ class Point(NamedTuple):
 class Constraints:
     """Errors that no mean can avoid, ``|(1 - rho) start + rho end| - rho V``, as functions of the share of the prefix.
 
-    This is ``rho = psi / (psi + exp(log_mass))`` for the mass psi of the prefix (8.2, pairs). In the maximum norm each has
+    This is ``rho = psi / (psi + exp(log_mass))``, psi the mass of the prefix (8.2, pairs). In the maximum norm each has
     one coordinate, in the Euclidean norm all; `rows` holds the rows i, j, with j = -1 for the bound V of values, and
     the coordinate.
     """

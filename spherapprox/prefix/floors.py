@@ -169,8 +169,9 @@ def _least(contexts: Contexts, low: float, high: float) -> tuple[Point, bool]:
         outside = found.log_mass < outer if end < 0.0 else found.log_mass > outer
         if bound == end and outside and (limit := contexts.at(end)).error <= found.error * _SAME:
             near, error = min(max(outer, low), high), min(limit.error, found.error)
-            rising = contexts.slope(limit) * (1.0 if end < 0.0 else -1.0) > 0.0
-            return Point(error, near, limit.rows), not rising and contexts.at(near).error <= error * _SAME
+            point = Point(error, near, limit.rows)
+            away = contexts.slope(point) * (1.0 if end < 0.0 else -1.0) > 0.0
+            return point, not away and contexts.at(near).error <= error * _SAME
     return found, True
 
 

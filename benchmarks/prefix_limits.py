@@ -36,14 +36,19 @@ from spherapprox.prefix import reachable
 
 Array = NDArray[np.float64]
 
-DRAWS, TOKENS, CONTEXTS, LENGTHS, STEPS = 8, 12, (2, 4, 16, 64), (2, 16), 1500
+DRAWS, TOKENS, CONTEXTS, LENGTHS, STEPS = 8, 12, (2, 4, 16, 64), (2, 16), 2500
 CHANGES: dict[str, Callable[[Array, np.random.Generator], Array]] = {
     "add one vector to every output": lambda outputs, rng: outputs + 0.1 * sign(outputs, rng),
     "multiply every output by 1.1": lambda outputs, rng: 1.1 * outputs,
     "give every context one output": lambda outputs, rng: np.tile(outputs.mean(axis=0), (len(outputs), 1)),
 }
 COLOURS = {"random": "#222222", "anarcii": "#0072B2", "recogniser": "#D55E00"}
-LABELS = {"random": "random contexts", "anarcii": "antibody model", "recogniser": "text recogniser"}
+LABELS = {
+    "random": "random numbers",
+    "anarcii": "heads of an antibody model",
+    "recogniser": "heads of a text recogniser",
+}
+SIZES = dict(zip(LENGTHS, (30, 85), strict=True))
 
 
 def sign(outputs: Array, rng: np.random.Generator) -> Array:
@@ -135,7 +140,7 @@ def trained(several: Sequence[Draw], contexts: int, targets: Array, length: int)
         made = made + torch.einsum("dcnt,dcntp->dcnp", weights[..., length:], value.expand(-1, changes, -1, -1, -1))
         missed = (made - wanted).abs().flatten(2) / unit[:, :, None]
         best = np.minimum(best, missed.detach().amax(dim=2).numpy())
-        sharp = 10.0 * 30.0 ** (step / STEPS)
+        sharp = 10.0 * 300.0 ** (step / STEPS)
         optimizer.zero_grad()
         (torch.logsumexp(sharp * missed, dim=2) / sharp).sum().backward()
         optimizer.step()
@@ -167,38 +172,37 @@ def measured(source: str, several: Sequence[Draw], contexts: int) -> list[Result
 
 
 def panel_of(panel: Any, results: Sequence[Result], change: str) -> None:
-    """Draw one change: floors as lines over what no prefix reaches, training as circles."""
-    places = np.arange(len(CONTEXTS))
-    for source, colour in COLOURS.items():
+    """Draw one change: floors as lines, training as circles on them or above."""
+    for shift, (source, colour) in zip((-0.07, 0.0, 0.07), COLOURS.items(), strict=True):
+        places = np.arange(len(CONTEXTS)) + shift
         rows = sorted((r for r in results if (r.source, r.change) == (source, change)), key=lambda r: r.contexts)
-        floors = np.array([np.median(r.floors) for r in rows])
-        ends = np.array([np.quantile(r.floors, [0.0, 1.0]) for r in rows]).T
-        panel.fill_between(places, *ends, color=colour, alpha=0.1, lw=0)
-        panel.plot(places, floors, color=colour, lw=2, label=f"{LABELS[source]}: no prefix below")
-        for length, size in zip(LENGTHS, (36, 90), strict=True):
+        panel.plot(places, [np.median(r.floors) for r in rows], color=colour, lw=2.2, label=LABELS[source])
+        for length, size in SIZES.items():
             reached = [np.median(r.trained[length]) for r in rows]
-            panel.scatter(places, reached, size, facecolors="none", edgecolors=colour, linewidths=1.3, zorder=3)
-    panel.set_title(change.capitalize(), fontsize=12, loc="left")
-    panel.set_xticks(places, [str(n) for n in CONTEXTS])
-    panel.set(ylim=(-0.04, 1.12), yticks=[0, 0.5, 1])
-    panel.set_yticklabels(["0", "half", "all"])
+            panel.scatter(places, reached, size, facecolors="none", edgecolors=colour, linewidths=1.2, zorder=3)
+    panel.set_title(change.capitalize(), fontsize=13, loc="left")
+    panel.set_xticks(np.arange(len(CONTEXTS)), [str(n) for n in CONTEXTS])
+    panel.tick_params(labelsize=12)
+    panel.set_yticks([0, 0.5, 1], ["none", "half", "all"])
     panel.grid(axis="y", color="0.9")
     panel.spines[["top", "right"]].set_visible(False)
 
 
 def drawn(results: Sequence[Result]) -> Figure:
     """Draw a panel for each change, one below the other."""
-    figure = Figure(figsize=(5.6, 7.6), layout="constrained")
-    panels: Any = figure.subplots(len(CHANGES), 1, sharex=True)
+    figure = Figure(figsize=(5.6, 7.4), layout="constrained")
+    panels: Any = figure.subplots(len(CHANGES), 1, sharex=True, height_ratios=(1.0, 1.0, 0.42))
     for panel, change in zip(panels, CHANGES, strict=True):
         panel_of(panel, results, change)
-    panels[-1].set_xlabel("contexts that one query sees", fontsize=11)
-    figure.supylabel("part of the change that is missed", fontsize=11)
+        panel.set_ylim(-0.06, 1.1)
+    panels[-1].set_ylim(-0.12, 0.6)
+    panels[-1].set_xlabel("contexts in which the head sees one query", fontsize=13)
+    figure.suptitle("What any prefix must miss of a wanted change", fontsize=15, x=0.03, ha="left")
     handles, labels = panels[0].get_legend_handles_labels()
-    for length, size in zip(LENGTHS, (36, 90), strict=True):
-        handles.append(panels[0].scatter([], [], size, facecolors="none", edgecolors="0.3", linewidths=1.3))
-        labels.append(f"{length} tokens trained by Adam")
-    figure.legend(handles, labels, loc="outside upper left", ncols=1, frameon=False, fontsize=10)
+    for length, size in SIZES.items():
+        handles.append(panels[0].scatter([], [], size, facecolors="none", edgecolors="0.3", linewidths=1.2))
+        labels.append(f"{length} tokens, trained")
+    figure.legend(handles, labels, loc="outside lower left", ncols=2, frameon=False, fontsize=12)
     return figure
 
 

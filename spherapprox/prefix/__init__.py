@@ -1,12 +1,15 @@
 """Prefixes of attention heads and layers: what they do, can and cannot do, and how to make them."""
 
 from .api import compress, select
+from .by_layer import LayerReachability, reachable_by_layer
 from .collision import collision, unavoidable_error
 from .effect import NextLogits, PrefixEffect, prefix_effect
+from .floors import Floor, prefix_floor
 from .interpolation import FittedPrefix, fit_layer, fit_prefix
 from .layer import AttentionLayer
 from .programmed import ProgrammedPrefix
 from .programming import program
+from .reachability import Reachability, reachable
 from .reading import as_layer
 from .result import CompressedPrefix, Trial
 from .rows import Prefix
@@ -17,10 +20,13 @@ __all__ = [
     "AttentionLayer",
     "CompressedPrefix",
     "FittedPrefix",
+    "Floor",
+    "LayerReachability",
     "NextLogits",
     "Prefix",
     "PrefixEffect",
     "ProgrammedPrefix",
+    "Reachability",
     "Trial",
     "VirtualToken",
     "as_layer",
@@ -31,8 +37,11 @@ __all__ = [
     "fit_prefix",
     "least_gap",
     "prefix_effect",
+    "prefix_floor",
     "prefix_share",
     "program",
+    "reachable",
+    "reachable_by_layer",
     "select",
     "unavoidable_error",
 ]

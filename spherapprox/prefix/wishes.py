@@ -1,0 +1,144 @@
+"""What is asked of a prefix: queries, what they see without it, targets and limits; and the least errors of groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks
+from .._threads import one_blas_thread
+from .._types import Float64, Indices
+from .attention import attended
+from .floors import Floor, floor_of, sizes_of
+from .pairs import sizes
+from .rows import scale_for
+
+MOST = 10_000
+"""Tokens of a witness at most, where none are asked for."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What prefixes are considered: tokens, length of keys and of values."""
+
+    length: int | None
+    key_norm: float | None
+    value_bound: float
+
+    def any(self) -> bool:
+        """Tell whether masses or values are limited."""
+        return self.key_norm is not None or math.isfinite(self.value_bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Queries, keys, values, targets, and means and log masses without a prefix, for each row."""
+
+    query: Float64
+    key: list[Float64]
+    value: list[Float64]
+    targets: Float64
+    means: Float64
+    log_masses: Float64
+    scale: float
+    euclidean: bool
+    limits: Limits
+
+    @property
+    def size(self) -> float:
+        """The largest target or output."""
+        return max(float(np.abs(part).max()) for part in (self.targets, self.means))
+
+    def groups(self) -> tuple[Indices, ...]:
+        """Return the rows of equal queries, in the order in which they come."""
+        found: dict[bytes, list[int]] = {}
+        for i, row in enumerate(self.query + 0.0):  # -0 is 0
+            found.setdefault(row.tobytes(), []).append(i)
+        return tuple(np.array(rows) for rows in found.values())
+
+    def exact(self, groups: Sequence[Indices]) -> bool:
+        """Tell whether the least errors of groups are infima, and not bounds of them."""
+        most = 1 if math.isfinite(self.limits.value_bound) else 2
+        return not self.euclidean or max(map(len, groups)) <= most
+
+    def floor(self, group: Indices) -> Floor:
+        """Return the least error of a group of equal queries."""
+        limits = self.limits
+        if limits.key_norm is None:
+            return self._between(group, -math.inf, math.inf)
+        reach = self.scale * limits.key_norm * float(sizes(self.query[group[:1]])[0])
+        if limits.length is not None:
+            middle = math.log(limits.length)
+            return self._between(group, middle - reach, middle + reach)
+        found = self._between(group, -reach, math.inf)
+        if gap := _between_counts(found.log_psi, reach):  # errors fall and then rise: one of its ends is best
+            found = min((self._between(group, end, end) for end in gap), key=lambda floor: floor.error)
+        if found.log_psi - reach > math.log(MOST):
+            fewer = self._between(group, -reach, math.log(MOST) + reach)
+            found = replace(fewer, error=found.error, attained=False)
+        size = float(sizes_of(self.targets[group] - self.means[group], self.euclidean).max())
+        if size > found.error:
+            return found
+        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, found.worst_pair)
+
+    def _between(self, group: Indices, low: float, high: float) -> Floor:
+        return floor_of(
+            self.targets[group], self.means[group], self.log_masses[group], self.euclidean, (low, high),
+            self.limits.value_bound,
+        )  # fmt: skip
+
+
+def problem_of(
+    query: ArrayLike, key: ArrayLike | Sequence[ArrayLike], value: ArrayLike | Sequence[ArrayLike],
+    targets: ArrayLike, scale: float | None, euclidean: bool, limits: Limits,
+) -> Problem:  # fmt: skip
+    """Return the checked problem."""
+    rows = _array(query, "query", ("N", "s"))
+    if not rows.any(axis=1).all():
+        where = int(np.flatnonzero(~rows.any(axis=1))[0])
+        raise ValueError(
+            f"'query' must have no row of zeros, to which all keys are alike, got row {where}: leave it out"
+        )
+    keys = arrays(key, "key", len(rows), ("n", rows.shape[1]))
+    values = arrays(value, "value", len(rows), ("n", "p"))
+    p = values[0].shape[1]
+    for i, (k, v) in enumerate(zip(keys, values, strict=True)):
+        if v.shape != (len(k), p):
+            raise ValueError(
+                f"'value' must have shape ({len(k)}, {p}) in row {i}, as 'key' and row 0 say, got {v.shape}"
+            )
+    wanted = _array(targets, "targets", (len(rows), p), ", a row for each query and columns as 'value' has")
+    factor = scale_for(scale, rows.shape[1])
+    with one_blas_thread():
+        found = [attended(factor * rows[i : i + 1], keys[i], values[i]) for i in range(len(rows))]
+    means, masses = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+    return Problem(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
+
+
+def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owner: str = "query") -> list[Float64]:
+    """Return the array of each row, from one array or as many as there are rows."""
+    whole = isinstance(value, np.ndarray) or hasattr(value, "detach")
+    if whole:
+        return [*_array(value, name, (count, *shape))]
+    if not isinstance(value, list | tuple) or len(value) != count:
+        got = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
+        raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {got}")
+    return [_array(one, name, shape, f" in row {i}") for i, one in enumerate(value)]
+
+
+def _array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str = "") -> Float64:
+    return np.asarray(_checks.floating(_checks.detached(value), name, shape, note=note).astype(np.float64))
+
+
+def _between_counts(log_psi: float, reach: float) -> tuple[float, float] | None:
+    """Return the log masses next to one that no number of tokens has, whose logits are within the reach; else None."""
+    if log_psi - reach > 36.0:
+        return None
+    count = max(1, math.ceil(math.exp(log_psi - reach)))
+    above = math.log(count) - reach
+    return None if log_psi >= above or count == 1 else (math.log(count - 1) + reach, above)

@@ -3,9 +3,7 @@
 A prefix is what one layer sees of a few inputs, its keys and values side by side; queries are those of other inputs at
 the same layer. Nothing but the wheels is needed, at these versions (weights are not copied into this repository)::
 
-    pip install anarcii==2.0.8
-    pip install --no-deps rapidocr-onnxruntime==1.4.4
-    pip install onnx onnxruntime
+    pip install ".[pretrained]"
 
 - anarcii (BSD-3-Clause): a transformer that numbers antibodies; torch.nn.MultiheadAttention, 128 wide, 4 heads. Inputs
   are the variable domains of trastuzumab and adalimumab, and mutants of these.

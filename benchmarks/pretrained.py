@@ -179,7 +179,7 @@ def memorised(layer: Layer, count: int) -> list[str]:
     sequences = [layer.contents[i][: t + 1] for i, t in chosen]
     wanted = rng.standard_normal((len(chosen), layer.mha.embed_dim))
     begin = time.perf_counter()
-    prefix = fit_layer(layer.mha, sequences, wanted)
+    prefix = fit_layer(layer.mha, [rows[-1] for rows in sequences], sequences, wanted)
     seconds = time.perf_counter() - begin
     free = 2 * layer.mha.embed_dim
     least = [

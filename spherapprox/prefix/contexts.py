@@ -13,6 +13,7 @@ from .. import _checks
 from .._types import Float64
 from .attention import attended
 from .rows import finite, scale_for
+from .wishes import arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,25 +33,9 @@ def read_contexts(
     rows = _checks.shaped(finite(query, "query"), "query", ("N", "s"))
     n, s = rows.shape
     factor = scale_for(scale, s)
-    keys, values = _several(key, "key", n), _several(value, "value", n)
-    masses, means = np.empty(n), []
-    for i, (k, v) in enumerate(zip(keys, values, strict=True)):
-        if k.ndim != 2 or v.ndim != 2 or len(k) != len(v) or k.shape[1] != s or not v.size:
-            raise ValueError(
-                f"'key' and 'value' must have shapes (n, {s}) and (n, p), n > 0, for each query, got {k.shape} and "
-                f"{v.shape} for query {i}"
-            )
-        output, mass = attended(factor * rows[i : i + 1], k, v)
-        masses[i] = mass[0]
-        means.append(output[0])
-    if len({len(mean) for mean in means}) > 1:
-        raise ValueError("'value' must have as many columns for each query")
-    return Contexts(rows, masses, np.array(means), factor)
-
-
-def _several(value: Any, name: str, n: int) -> list[Float64]:
-    """Return N arrays of an array with three axes, or of a list."""
-    found = [finite(part, name) for part in value] if isinstance(value, list | tuple) else list(finite(value, name))
-    if len(found) != n:
-        raise ValueError(f"'{name}' must have an array for each of the {n} queries, got {len(found)}")
-    return found
+    keys, values = arrays(key, "key", n, ("n", s)), arrays(value, "value", n, ("n", "p"))
+    if any(v.shape != (len(k), values[0].shape[1]) for k, v in zip(keys, values, strict=True)):
+        raise ValueError("'value' must have a row for each of 'key', and as many columns for each query")
+    found = [attended(factor * rows[i : i + 1], k, v) for i, (k, v) in enumerate(zip(keys, values, strict=True))]
+    means, masses = (np.concatenate([part[j] for part in found]) for j in (0, 1))
+    return Contexts(rows, masses, means, factor)

@@ -17,6 +17,7 @@ from .contexts import Contexts, read_contexts
 from .keys import chosen, distinct
 from .reading import as_layer
 from .rows import Prefix, finite
+from .wishes import arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,24 +141,27 @@ def _fitted(contexts: Contexts, wanted: Float64, length: object, key_scale: obje
 
 def fit_layer(
     layer: Any,
-    x: ArrayLike | Sequence[Any],
+    x: ArrayLike,
+    content: ArrayLike | Sequence[Any],
     targets: ArrayLike,
     *,
     length: int | None = None,
     key_scale: float | None = None,
 ) -> FittedPrefix:
-    """Fit a prefix of a frozen attention layer to its outputs at the last tokens of sequences, in closed form.
+    """Fit a prefix of a frozen attention layer to its outputs at examples, in closed form.
 
     Parameters
     ----------
     layer : AttentionLayer or torch.nn.MultiheadAttention
-    x : array_like, shape (N, T, d), or a list of N arrays (T_i, d)
-        Sequences of inputs; the last of each asks, and sees all.
+    x : array_like, shape (N, d)
+        What asks, in each example.
+    content : array_like, shape (N, n, d), or a list of N arrays (n_i, d)
+        What each x attends to beside the prefix, most often itself included; n > 0.
     targets : array_like, shape (N, d_out)
-        Wanted outputs of the layer there.
+        Wanted outputs of the layer.
     length : int, optional
-        Number of tokens; by default, and at most, that of different queries: N in a layer without shared keys, and N
-        times the heads that share one in grouped attention.
+        Number of tokens; by default, and at most, that of different x in a layer without shared keys, and times the
+        heads that share one in grouped attention.
     key_scale : float, optional
         As in `fit_prefix`.
 
@@ -187,43 +191,37 @@ def fit_layer(
     >>> from spherapprox.prefix import AttentionLayer, fit_layer
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(*rng.standard_normal((4, 16, 16)) / 4.0, heads=2)
-    >>> x, targets = rng.standard_normal((30, 5, 16)), rng.standard_normal((30, 16))
-    >>> prefix = fit_layer(layer, x, targets)
-    >>> len(prefix), bool(abs(layer.attend(x, prefix=prefix)[:, -1] - targets).max() < 1e-12)
+    >>> content, targets = rng.standard_normal((30, 5, 16)), rng.standard_normal((30, 16))
+    >>> prefix = fit_layer(layer, content[:, -1], content, targets)
+    >>> len(prefix), bool(abs(layer.attend(content, prefix=prefix)[:, -1] - targets).max() < 1e-12)
     (30, True)
     """
     weights = as_layer(layer)
-    sequences = x if isinstance(x, list | tuple) else list(finite(x, "x"))
-    if not len(sequences):
-        raise ValueError("'x' must have a sequence or more, got none")
-    inputs = [weights.head_inputs(rows) for rows in sequences]  # (heads, T, s), ...
-    if any(q.ndim != 3 or not q.shape[1] for q, _, _ in inputs):
-        raise ValueError(f"'x' must be sequences of shape (T, {weights.width}), T > 0, without another axis")
-    outputs = np.stack([weights.attend(rows[-1:], rows)[0] for rows in map(_array, sequences)])  # (N, d_out)
+    asked = _checks.shaped(finite(x, "x"), "x", ("N", weights.width))
+    seen = arrays(content, "content", len(asked), ("n", weights.width), "x")
+    pairs = list(zip(asked[:, None], seen, strict=True))
+    outputs = np.concatenate([weights.attend(*pair) for pair in pairs])  # (N, d_out)
     wanted = _checks.shaped(finite(targets, "targets"), "targets", outputs.shape, note=" as outputs have")
     change = wanted - outputs
     if weights.out is not None:
         change = change @ np.linalg.pinv(weights.out).T  # (N, heads * p)
     change = change.reshape(len(change), weights.heads, weights.value_dim)
+    inputs = [weights.head_inputs(*pair) for pair in pairs]  # (heads, 1, s), (heads, n, s), (heads, n, p)
     with one_blas_thread():
         parts = [_group(weights, inputs, change, g, length, key_scale) for g in range(weights.key_value_heads)]
     key, value = np.stack([part.key for part in parts]), np.stack([part.value for part in parts])
     prefix = Prefix(key, value)
-    found = np.stack([weights.attend(rows[-1:], rows, prefix=prefix)[0] for rows in map(_array, sequences)])
+    found = np.concatenate([weights.attend(*pair, prefix=prefix) for pair in pairs])
     share = np.concatenate([np.reshape(part.share, (-1, len(wanted))) for part in parts])
-    worst = (max(getattr(part, name) for part in parts) for name in ("condition", "key_scale"))
-    return FittedPrefix(key, value, None, float(abs(found - wanted).max()), next(worst), share, next(worst))
-
-
-def _array(rows: Any) -> Float64:
-    return finite(rows, "x")
+    worst = [max(getattr(part, name) for part in parts) for name in ("condition", "key_scale")]
+    return FittedPrefix(key, value, None, float(abs(found - wanted).max()), worst[0], share, worst[1])
 
 
 def _group(layer: Any, inputs: list[Any], change: Float64, group: int, length: object, scale: object) -> FittedPrefix:
     """Return the prefix of the heads that share one key, for changes (N, heads, p) of their outputs."""
     times = layer.heads // layer.key_value_heads
     heads = range(group * times, (group + 1) * times)
-    query = [q[h, -1] for h in heads for q, _, _ in inputs]
+    query = [q[h, 0] for h in heads for q, _, _ in inputs]
     key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
     contexts = read_contexts(np.array(query), key, value, layer.scale)
     wanted = contexts.mean + np.concatenate([change[:, h] for h in heads])

@@ -22,7 +22,7 @@ POWERS = 24
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Different queries (N, s), times the scale; log masses (N,) and means (N, p) of contexts; targets (N, p)."""
+    """Different queries (N, s); log masses (N,) and means (N, p) of contexts; targets (N, p); the scale."""
 
     query: Float64
     log_mass: Float64

@@ -1,7 +1,8 @@
-"""What prefixes can do in attention layers that others trained: five layers from weights inside wheels of PyPI.
+"""What prefixes can do in attention layers that others trained, from weights inside wheels of PyPI.
 
-layers.py says what the models are and how their wheels are installed (versions pinned, hashes checked, nothing fetched
-at run time). For each layer this
+There are five such layers; layers.py says what the models are and how their wheels are installed (versions pinned,
+hashes checked, nothing fetched at run time). Beside them stand layers of random weights and one that is trained here.
+For each layer this
 
 - programs the Earth's magnetic field into it by a prefix in closed form (`spherapprox.prefix.program`), with 2000
   tokens at equal-measure points and with the fewest for 0.1 % (`SplitHead.shortest`), and draws the maps that two of
@@ -119,6 +120,30 @@ def recogniser() -> list[Layer]:
     return layers
 
 
+def plain() -> list[Layer]:
+    """Return layers of normal weights, and one that is trained to find tokens by the first half of their numbers."""
+    layers = []
+    for d, heads in ((32, 1), (32, 4), (64, 4), (64, 8), (128, 8), (256, 8)):
+        torch.manual_seed(d + heads)
+        mha = torch.nn.MultiheadAttention(d, heads, batch_first=True, dtype=torch.float64)
+        for parameter in mha.parameters():
+            torch.nn.init.normal_(parameter, std=0.3 * (64 / d) ** 0.5)
+        content = torch.randn(100, d, dtype=torch.float64).numpy()
+        layers.append(Layer(f"random, {d} wide, {heads} heads", mha.eval(), [content], [content]))
+    torch.manual_seed(0)
+    mha = torch.nn.MultiheadAttention(64, 4, batch_first=True)
+    optimiser = torch.optim.Adam(mha.parameters(), 3e-3)
+    for _ in range(1000):
+        x = torch.randn(64, 12, 64)
+        loss = torch.mean((mha(x * (torch.arange(64) < 32), x, x, need_weights=False)[0] - x) ** 2)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    print(f"trained here: loss {loss.item():.2g}")
+    content = torch.randn(100, 64).double().numpy()
+    return [*layers, Layer("trained here, 64 wide, 4 heads", mha.double().eval(), [content], [content])]
+
+
 def programmed(layer: Layer, head: SplitHead, truth: Array, x: Array) -> tuple[list[str], Array]:
     """Program a head into a layer; return a row of the table, and the outputs at points."""
     rng = np.random.default_rng(0)
@@ -135,7 +160,7 @@ def programmed(layer: Layer, head: SplitHead, truth: Array, x: Array) -> tuple[l
         outputs = torch.cat([module(part, seen) for part in parts]).numpy()
         low = torch.cat([single(part.float(), seen.float()) for part in parts]).double().numpy()
     wanted, size = head(x), abs(truth).max()
-    rows = as_layer(layer.mha).heads * 4 + 1
+    rows = layer.mha.num_heads * 4 + 1
     bound = made.bound(x[:500], content).max()
     numbers = f"{rows} of {rows}", f"{made.condition:.1f}", f"{abs(outputs - wanted).max():.1e}", f"{bound:.0e}"
     errors = f"{abs(low - wanted).max():.1e}", f"{100 * abs(outputs - truth).max() / size:.2g} %", f"{seconds:.3f}"
@@ -224,6 +249,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("pretrained.png"))
     chosen = parser.parse_args()
     layers = [*anarcii(), *recogniser()]
+    others = plain()
     field = targets.geomagnetic_field(2025.0)
     long = SplitHead.from_target(field, EqualMeasurePartition(2, 2000), 300.0)
     short: Any = SplitHead.shortest(field, EPS, relative=True).head
@@ -231,7 +257,7 @@ def main() -> None:
     x = grid[2]
     truth = field(x)
     table, maps = [], []
-    for layer in layers:
+    for layer in [*layers, *others]:
         for head in (long, short):
             row, outputs = programmed(layer, head, truth, x)
             table.append(row)

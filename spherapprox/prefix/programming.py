@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._threads import one_blas_thread
 from .._types import Float64
 from ..heads import SplitHead
 from .equations import Interface, levels, logit_system, token_system, value_system, wanted_logits
@@ -112,7 +113,7 @@ def program(
     concentrations = np.broadcast_to(np.asarray(head.concentration, dtype=np.float64), (len(head),))
     keys = concentrations[:, None] * head._directions()  # (N, m+1)
     values = head.values.astype(np.float64).reshape(len(head), -1)  # (N, p)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         prefix, condition = (_tokens if kind == "tokens" else _key_values)(weights, inputs, keys, values, offset)
     return ProgrammedPrefix(head, weights, prefix, inputs, offset, condition)
 

@@ -250,22 +250,26 @@ def mean(results: Sequence[Result], method: str) -> float:
 
 def drawn(results: Sequence[Result]) -> Figure:
     """Draw accuracies on the unseen task above, on the known ones below; a dot for each seed."""
-    figure = Figure(figsize=(5.2, 6.4), layout="constrained")
-    above, below = figure.subplots(2, 1, height_ratios=[len(results[0].unseen), len(TASKS) + 0.6], sharex=True)
+    figure = Figure(figsize=(5.2, 6.2), layout="constrained")
+    above, below = figure.subplots(2, 1, height_ratios=[len(results[0].unseen), len(TASKS)], sharex=True)
     labels = []
     for place, (method, (trained, _)) in enumerate(results[0].unseen.items()):
         colour = BLUE if "prefix" in method else GREY if not trained else ORANGE
         row(above, place, [r.unseen[method][1] for r in results], colour)
+        above.plot([0.0, mean(results, method)], [place, place], color=colour, lw=9, alpha=0.15, solid_capstyle="butt")
         labels.append(f"{method}\n{trained:,} numbers".replace(",", " ") if trained else "as pretrained")
     above.set_yticks(range(len(labels)), labels)
-    above.set_title("A task it never saw: no prefix teaches it", loc="left", fontsize=12, fontweight="bold")
+    above.set_title("A task it never saw: no prefix taught it", loc="right", fontsize=11.5, fontweight="bold")
     for place, task in enumerate(TASKS):
-        row(below, place, [r.known["as pretrained"][task] for r in results], GREY, "as pretrained" * (not place))
-        name = f"prefix for {task}"
-        row(below, place, [r.known[name][task] for r in results], BLUE, "prefix of 1 token (48 numbers)" * (not place))
+        before, after = ([r.known[name][task] for r in results] for name in ("as pretrained", f"prefix for {task}"))
+        below.plot(
+            [np.mean(before), np.mean(after)], [place, place], color=BLUE, lw=9, alpha=0.15, solid_capstyle="butt"
+        )
+        row(below, place, before, GREY, "as pretrained" * (not place))
+        row(below, place, after, BLUE, "prefix of 1 token, 48 numbers" * (not place))
     below.set_yticks(range(len(TASKS)), TASKS)
-    below.set_title("Tasks it knows: one token selects", loc="left", fontsize=12, fontweight="bold")
-    below.legend(loc="upper center", bbox_to_anchor=(0.4, -0.22), ncols=2, frameon=False, handletextpad=0.2)
+    below.set_title("Four tasks it knows: one token selects one", loc="right", fontsize=11.5, fontweight="bold")
+    figure.legend(*below.get_legend_handles_labels(), loc="outside lower right", ncols=2, frameon=False)
     below.set_xlabel("inputs answered without a mistake")
     for panel in (above, below):
         panel.invert_yaxis()

@@ -44,7 +44,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from tabulate import tabulate
 from torch.nn.utils.parametrize import register_parametrization
-from tqdm import tqdm
 
 from spherapprox.prefix import as_layer
 from spherapprox.prefix.torch_modules import PrefixAttention
@@ -151,9 +150,8 @@ def prefixed(model: Decoder, length: int, space: str = "tokens") -> Decoder:
 def low_rank(model: Decoder) -> Decoder:
     """Return a frozen copy of a model with a change of rank 1 of each of its layer's matrices, to be trained."""
     copied = copy.deepcopy(model).requires_grad_(False)
-    layer = copied.layer
-    places = (layer.self_attn, "in_proj_weight"), (layer.self_attn.out_proj, "weight"), (layer.linear1, "weight")
-    for module, name in (*places, (layer.linear2, "weight")):
+    mha, *others = copied.layer.self_attn, copied.layer.linear1, copied.layer.linear2
+    for module, name in ((mha, "in_proj_weight"), *((module, "weight") for module in (mha.out_proj, *others))):
         register_parametrization(module, name, LowRank(getattr(module, name)))
     return copied
 
@@ -163,11 +161,6 @@ def tuned(start: Callable[[], Decoder], task: str, rate: float, starts: int = 2)
     models = [start() for _ in range(starts)]
     losses = [train(model, [task], 1500, rate) for model in models]
     return models[int(np.argmin(losses))]
-
-
-def numbers(model: Any) -> int:
-    """Return how many numbers of a model are trained."""
-    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
 
 
 def checks(model: Decoder, changed: Decoder) -> dict[str, float]:
@@ -197,7 +190,6 @@ def checks(model: Decoder, changed: Decoder) -> dict[str, float]:
 
 def run(seed: int) -> Result:
     """Train everything from one seed."""
-    torch.set_num_threads(1)
     torch.manual_seed(seed)
     found = Result()
     alone = Decoder(1)
@@ -211,13 +203,15 @@ def run(seed: int) -> Result:
         "all weights": tuned(lambda: copy.deepcopy(alone), "descending", 2e-3, 1),
     }
     found.unseen["as pretrained"] = 0, accuracy(alone, "descending")
-    found.unseen |= {method: (numbers(model), accuracy(model, "descending")) for method, model in models.items()}
+    for method, model in models.items():
+        numbers = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+        found.unseen[method] = numbers, accuracy(model, "descending")
     found.checks |= checks(alone, models[TOKENS])
     several = Decoder(4)
     train(several, list(TASKS), 8000, 3e-3)
     models = {f"prefix for {task}": tuned(lambda: prefixed(several, 1), task, 3e-2) for task in TASKS}
-    models = {"as pretrained": several, **models}
-    found.known = {name: {task: accuracy(model, task) for task in TASKS} for name, model in models.items()}
+    for name, model in {"as pretrained": several, **models}.items():
+        found.known[name] = {task: accuracy(model, task) for task in TASKS}
     return found
 
 
@@ -229,17 +223,15 @@ def report(results: Sequence[Result]) -> bool:
     ]
     print("Table 3.1: sorting downwards, by a model that has learned to sort; accuracies of each seed")
     print(tabulate(rows, ["trained", "numbers", *("" for _ in results), "mean"], disable_numparse=True), end="\n\n")
-    rows = [
-        [name, *(f"{np.mean([r.known[name][task] for r in results]):.3f}" for task in TASKS)]
-        for name in results[0].known
-    ]
+    means = {name: [np.mean([r.known[name][task] for r in results]) for task in TASKS] for name in results[0].known}
+    rows = [[name, *(f"{part:.3f}" for part in parts)] for name, parts in means.items()]
     print("Table 3.2: a model that has learned four tasks; accuracies on each, means over the seeds")
     print(tabulate(rows, ["trained", *TASKS], disable_numparse=True), end="\n\n")
     for name in results[0].checks:
         print(f"{name}: {', '.join(f'{r.checks[name]:.4g}' for r in results)}")
     held = {method: low <= mean(results, method) <= high for method, (low, high) in LIMITS.items()}
     held["attention over content"] = all(r.checks["change of relative attention"] <= 1e-12 for r in results)
-    print(", ".join(f"{name}: {'as' if fine else 'NOT as'} expected" for name, fine in held.items()))
+    print("as expected:", held)
     return all(held.values())
 
 
@@ -250,22 +242,25 @@ def mean(results: Sequence[Result], method: str) -> float:
 
 def drawn(results: Sequence[Result]) -> Figure:
     """Draw accuracies on the unseen task above, on the known ones below; a dot for each seed."""
-    figure = Figure(figsize=(5.2, 6.4), layout="constrained")
-    above, below = figure.subplots(2, 1, height_ratios=[len(results[0].unseen), len(TASKS) + 0.6], sharex=True)
-    labels = []
+    figure = Figure(figsize=(5.2, 6.2), layout="constrained")
+    above, below = figure.subplots(2, 1, height_ratios=[len(results[0].unseen), len(TASKS)], sharex=True)
     for place, (method, (trained, _)) in enumerate(results[0].unseen.items()):
         colour = BLUE if "prefix" in method else GREY if not trained else ORANGE
         row(above, place, [r.unseen[method][1] for r in results], colour)
-        labels.append(f"{method}\n{trained:,} numbers".replace(",", " ") if trained else "as pretrained")
-    above.set_yticks(range(len(labels)), labels)
-    above.set_title("A task it never saw: no prefix teaches it", loc="left", fontsize=12, fontweight="bold")
+        above.plot([0.0, mean(results, method)], [place, place], color=colour, lw=9, alpha=0.15, solid_capstyle="butt")
+    labels = [f"{method}\n{n:,} numbers" if n else method for method, (n, _) in results[0].unseen.items()]
+    above.set_yticks(range(len(labels)), [label.replace(",", " ") for label in labels])
+    above.set_title("A task it never saw: no prefix taught it", loc="right", fontsize=11.5, fontweight="bold")
     for place, task in enumerate(TASKS):
-        row(below, place, [r.known["as pretrained"][task] for r in results], GREY, "as pretrained" * (not place))
-        name = f"prefix for {task}"
-        row(below, place, [r.known[name][task] for r in results], BLUE, "prefix of 1 token (48 numbers)" * (not place))
+        before, after = ([r.known[name][task] for r in results] for name in ("as pretrained", f"prefix for {task}"))
+        below.plot(
+            [np.mean(before), np.mean(after)], [place, place], color=BLUE, lw=9, alpha=0.15, solid_capstyle="butt"
+        )
+        row(below, place, before, GREY, "as pretrained" * (not place))
+        row(below, place, after, BLUE, "prefix of 1 token, 48 numbers" * (not place))
     below.set_yticks(range(len(TASKS)), TASKS)
-    below.set_title("Tasks it knows: one token selects", loc="left", fontsize=12, fontweight="bold")
-    below.legend(loc="upper center", bbox_to_anchor=(0.4, -0.22), ncols=2, frameon=False, handletextpad=0.2)
+    below.set_title("Four tasks it knows: one token selects one", loc="right", fontsize=11.5, fontweight="bold")
+    figure.legend(*below.get_legend_handles_labels(), loc="outside lower right", ncols=2, frameon=False)
     below.set_xlabel("inputs answered without a mistake")
     for panel in (above, below):
         panel.invert_yaxis()
@@ -273,7 +268,6 @@ def drawn(results: Sequence[Result]) -> Figure:
         panel.xaxis.set_major_formatter(PercentFormatter(1.0))
         panel.tick_params(axis="y", length=0)
         panel.grid(axis="x", color="0.9")
-        panel.set_axisbelow(True)
         panel.spines[["top", "right", "left"]].set_visible(False)
     return figure
 
@@ -287,20 +281,18 @@ def row(panel: Any, place: int, found: Sequence[float], colour: str, label: str 
 def main() -> None:
     """Run all seeds, print the tables, and write the figure, whole or not at all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
-    add("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    add("--workers", type=int, default=1, help="seeds that are run at the same time")
-    add("--out", type=Path, default=Path("prompting.png"))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--workers", type=int, default=1, help="seeds that are run at the same time")
+    parser.add_argument("--out", type=Path, default=Path("prompting.png"))
     chosen = parser.parse_args()
     with ProcessPoolExecutor(chosen.workers, get_context("spawn")) as pool:
-        results = list(tqdm(pool.map(run, chosen.seeds), total=len(chosen.seeds)))
+        results = list(pool.map(run, chosen.seeds))
     held = report(results)
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
     drawn(results).savefig(unfinished := chosen.out.with_suffix(".part"), dpi=160, format="png")
     os.replace(unfinished, chosen.out)
     print(f"wrote {chosen.out}")
-    if not held:
-        raise SystemExit(1)
+    raise SystemExit(not held)
 
 
 if __name__ == "__main__":

@@ -111,9 +111,22 @@ def test_the_first_place_sees_the_prefix_and_itself(space, weighted, hint):
         assert not weights[:, 0, 4:].any()
 
 
-def test_keys_and_values_of_their_own_and_other_values_than_keys():
+@pytest.mark.parametrize("weighted", [True, False])
+def test_masks_of_each_sequence_and_head(weighted):
+    mha = made(batch_first=True)
+    x, mask = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(6, 5, 5, dtype=torch.float64)
+    tokens = torch.randn(3, 12, dtype=torch.float64)
+    long = tokens_before(mha, tokens, x)
+    wanted = mha(x, long, long, attn_mask=widened(mask, 3))[0]
+    found = PrefixAttention(mha, as_layer(mha).prefix(tokens))(x, x, x, attn_mask=mask, need_weights=weighted)[0]
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_keys_and_values_of_their_own_and_other_values_than_keys(same):
     mha = made()
     query, key, value = torch.randn(3, 4, 2, 12, dtype=torch.float64)
+    key = query if same else key
     rng = np.random.default_rng(0)
     prefix = Prefix(*rng.standard_normal((2, 3, 5, 4)))
     found = PrefixAttention(mha, prefix)(query, key, value, need_weights=False)[0].detach()

@@ -141,8 +141,7 @@ def reachable(
     Returns
     -------
     Reachability
-        Its error is right to 1e-12 times the largest target or output, for logits of any size (those of linear programs
-        to 1e-6 of the largest value).
+        Its error is right to 1e-12 times the largest target or output, for logits of any size.
 
     Raises
     ------

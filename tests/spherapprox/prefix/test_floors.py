@@ -178,6 +178,18 @@ def test_log_masses_far_apart(seed):
         assert math.isfinite(floor.error)
 
 
+def test_a_context_that_outweighs_all_others_hides_no_pair_of_them():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        targets, means, masses = 30 * rng.standard_normal((5, 1)), rng.standard_normal((5, 1)), rng.uniform(-15, 10, 5)
+        masses[1] = 41.0
+        share = 1.0 / (1.0 + np.exp(masses - 1.78))
+        wanted = (targets - (1.0 - share)[:, None] * means)[:, 0]
+        apart = np.abs(np.outer(share, wanted) - np.outer(wanted, share)) / np.add.outer(share, share)
+        floor = prefix_floor(targets, means, masses, log_psi=(1.78, 1.78))
+        assert floor.error == pytest.approx(apart.max(), rel=1e-12)
+
+
 def test_what_is_as_wanted_needs_the_empty_prefix():
     floor = prefix_floor([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]], [0.0, 5.0])
     assert (floor.error, floor.log_psi, floor.attained, floor.worst_pair) == (0.0, -math.inf, True, ())

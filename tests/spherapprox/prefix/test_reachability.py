@@ -340,7 +340,7 @@ def test_outputs_of_prefixes_pass_the_linear_programs(seed):
 @given(st.integers(0, 2**32))
 def test_linear_programs_say_no_more_of_equal_queries_than_is_true(seed):
     # masses of contexts that short keys come near only by thousands of tokens: tolerances of solvers are too coarse
-    rng, query, key, value, targets, scale = case(seed, each=5)
+    _rng, query, key, value, targets, scale = case(seed, each=5)
     key = [10.0 * rows for rows in key]
     options = {"scale": scale, "key_norm": 0.02, "value_bound": 6.0}
     alone = reachable(query, key, value, targets, **options)

@@ -205,8 +205,7 @@ def reachable(
     if coupled and (least := coupled_floor(problem)) > error:
         error, worst = least, ()
     # Step 3: a prefix, and what is known of it
-    prefix, exact = _witness(problem, groups, floors)
-    upper = error_of(problem, prefix)
+    prefix, upper, exact = _witness(problem, groups, floors)
     near = upper <= error * (1.0 + 1e-9) + 1e-12 * problem.size
     return Reachability(
         error, upper, 1e-12 * problem.size if tolerance is None else tolerance,
@@ -215,15 +214,15 @@ def reachable(
     )  # fmt: skip
 
 
-def _witness(problem: Problem, groups: Sequence[Indices], floors: Sequence[Floor]) -> tuple[Prefix | None, bool]:
-    """Return the better one of a prefix built and the empty one, and whether the floors are infima."""
+def _witness(problem: Problem, groups: Sequence[Indices], floors: Sequence[Floor]) -> tuple[Prefix | None, float, bool]:
+    """Return a prefix, the empty one if it is no worse, with its error, and whether the floors are infima."""
     none, limits = empty(problem), problem.limits
     nothing = none is not None and all(floor.log_psi == -math.inf for floor in floors)
-    made = none if nothing else witness(problem, groups, floors)
+    made = None if nothing else witness(problem, groups, floors)
     alone = not limits.any() and limits.length is None and len(groups) == len(problem.query)
-    exact = problem.exact(groups) and (len(groups) == 1 or alone or (made is not None and not nothing))
-    found = min((made, none), key=lambda prefix: error_of(problem, prefix))
-    return (None if error_of(problem, found) == math.inf else found), exact
+    exact = problem.exact(groups) and (len(groups) == 1 or alone or made is not None)
+    upper, found = min(((error_of(problem, one), one) for one in (none, made)), key=lambda pair: pair[0])
+    return (None if upper == math.inf else found), upper, exact
 
 
 def _check_coupled(limits: Limits, norm: str) -> None:

@@ -204,6 +204,15 @@ def test_values_of_no_length_can_only_damp():
     assert prefix_floor([[2.0]], [[1.0]], [0.3], value_bound=0.0).error == 1.0
 
 
+def test_short_values_are_best_where_they_weigh_most():
+    # the output 0.5 is to be 2: the prefix brings it to 1, its bound, in the limit of large masses
+    floor = prefix_floor([[2.0]], [[0.5]], [0.3], value_bound=1.0)
+    assert floor.error == pytest.approx(1.0, rel=1e-14)
+    assert floor.value.tolist() == [1.0]
+    assert floor.worst_pair == (0,)
+    assert not floor.attained
+
+
 def test_three_points_of_a_triangle_need_more_than_their_pairs():
     angles = 2 * np.pi * np.arange(3) / 3
     targets = np.stack([np.cos(angles), np.sin(angles)], axis=1)

@@ -385,6 +385,18 @@ def test_layers_are_bounded_by_their_heads(groups, norm):
     np.testing.assert_allclose(layer_outputs(layer, x[:1], content[:1], found.prefix), targets[:1], atol=1e-9)
 
 
+def test_the_bound_of_a_layer_is_sharp():
+    # keys of length 0 and values 0 leave one prefix, which halves the output (1, 3) of the head
+    layer = AttentionLayer(np.eye(2), np.zeros((2, 2)), np.eye(2), [[0.5, 0.5], [0.5, -0.5]])
+    options = {"length": 1, "key_norm": 0.0, "value_bound": 0.0}
+    found = reachable_by_layer(layer, [[1.0, 0.0]], [[[1.0, 3.0]]], [[0.0, -1.5]], **options)
+    assert found.error == pytest.approx(1.0, rel=1e-12)
+    assert found.upper == pytest.approx(1.0, rel=1e-12)
+    assert found.heads[0].error == pytest.approx(2.0)
+    free = reachable_by_layer(layer, np.eye(2), np.ones((2, 1, 2)), np.eye(2), key_norm=1.0)
+    assert free.reachable is None
+
+
 def test_layers_of_torch_and_prefixes_of_even_length():
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)

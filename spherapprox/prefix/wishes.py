@@ -75,16 +75,25 @@ class Problem:
         if limits.length is not None:
             middle = math.log(limits.length)
             return self._between(group, middle - reach, middle + reach)
-        found = self._between(group, -reach, math.inf)
-        if gap := _between_counts(found.log_psi, reach):  # errors fall and then rise: one of its ends is best
-            found = min((self._between(group, end, end) for end in gap), key=lambda floor: floor.error)
+        found = self._counted(group, reach, math.inf)
         if found.log_psi - reach > math.log(MOST):
-            fewer = self._between(group, -reach, math.log(MOST) + reach)
+            fewer = self._counted(group, reach, math.log(MOST) + reach)
             found = replace(fewer, error=found.error, attained=False)
         size = float(sizes_of(self.targets[group] - self.means[group], self.euclidean).max())
         if size > found.error:
             return found
         return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, found.worst_pair)
+
+    def _counted(self, group: Indices, reach: float, high: float) -> Floor:
+        """Return the least error over masses, up to one, that some number of tokens within the reach has."""
+        found = self._between(group, -reach, high)
+        gap = _between_counts(found.log_psi, reach)
+        if gap is None:
+            return found
+        ends = [self._between(group, end, end) for end in gap]  # errors fall and then rise: one of these is best
+        if found.attained:
+            return min(ends, key=lambda floor: floor.error)
+        return replace(ends[1], error=found.error, attained=False)  # a limit, which larger masses come near
 
     def _between(self, group: Indices, low: float, high: float) -> Floor:
         return floor_of(

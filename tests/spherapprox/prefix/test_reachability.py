@@ -162,6 +162,16 @@ def test_keys_of_length_0_have_whole_numbers_as_masses():
     assert found.error <= min(*several, nothing) + 1e-12
 
 
+def test_keys_of_length_0_come_near_a_limit():
+    # many tokens overwrite all; no number of them does so altogether
+    value = np.array([[[0.0, 0.0]], [[0.5, 0.5]]])
+    found = reachable(np.ones((2, 1)), np.zeros((2, 1, 1)), value, np.eye(2), key_norm=0.0)
+    assert found.error == 0.5
+    assert (found.exact, found.attained) == (True, False)
+    assert 0.5 < found.upper < 0.501
+    assert not found.prefix.key.any()
+
+
 def test_limits_and_several_queries_leave_a_lower_bound():
     rng = np.random.default_rng(0)
     query, key, value = np.eye(2), rng.standard_normal((2, 3, 2)), rng.standard_normal((2, 3, 2))

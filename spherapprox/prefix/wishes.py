@@ -126,6 +126,8 @@ def problem_of(
     with one_blas_thread():
         found = [attended(factor * rows[i : i + 1], keys[i], values[i]) for i in range(len(rows))]
     means, masses = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+    if not np.abs(masses).max() <= 1e300:
+        raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
     return Problem(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
 
 

@@ -242,6 +242,11 @@ def test_bounds_are_fast_for_many_contexts():
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0, 1.0]), ValueError, r"'log_masses' must have shape \(1,\)"),
         (lambda: prefix_floor([[1.0]], [[math.nan]], [0.0]), ValueError, "'means' must be finite"),
         (lambda: prefix_floor([[1.0]], [[1.0]], [-math.inf]), ValueError, "'log_masses' must be finite"),
+        (
+            lambda: prefix_floor([[1.0]], [[1.0]], [1e301]),
+            ValueError,
+            "'log_masses' must be at least -1e.300 and at mo",
+        ),
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], norm="l2"), ValueError, "'norm' must be one of 'max'"),
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], value_bound=-1), ValueError, "'value_bound' must be at least 0"),
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], log_psi=(2, 1)), ValueError, "'log_psi' must be a least"),

@@ -165,7 +165,7 @@ def test_keys_of_length_0_have_whole_numbers_as_masses():
 def test_keys_of_length_0_come_near_a_limit():
     # many tokens overwrite all; no number of them does so altogether
     value = np.array([[[0.0, 0.0]], [[0.5, 0.5]]])
-    found = reachable(np.ones((2, 1)), np.zeros((2, 1, 1)), value, np.eye(2), key_norm=0.0)
+    found = reachable(np.ones((2, 1)), np.full((2, 1, 1), 0.1), value, np.eye(2), key_norm=0.0)
     assert found.error == 0.5
     assert (found.exact, found.attained) == (True, False)
     assert 0.5 < found.upper < 0.501
@@ -179,7 +179,7 @@ def test_limits_and_several_queries_leave_a_lower_bound():
     assert found.error < 1e-12
     assert (found.reachable, found.attained, found.exact) == (None, False, False)
     assert (found.upper, found.prefix) == (math.inf, None)
-    assert "nothing known rules out" in str(found)
+    assert str(found).startswith("2 outputs at 2 queries, errors in the largest coordinate\nnothing known rules out")
     assert "no prefix was found" in str(found)
 
 
@@ -461,6 +461,7 @@ ONE = np.ones((2, 3)), np.ones((2, 4, 3)), np.ones((2, 4, 5)), np.ones((2, 5))
         ({"key": "k"}, ValueError, "'key' must hold an array for each"),
         ({"value": np.ones((2, 3, 5))}, ValueError, r"'value' must have shape \(4, 5\) in row 0"),
         ({"targets": np.ones((2, 4))}, ValueError, r"'targets' must have shape \(2, 5\)"),
+        ({"key": np.full((2, 4, 3), 1e305), "scale": 1.0}, ValueError, "'query' and 'key' must have logits"),
         ({"length": 0}, ValueError, "'length' must be at least 1"),
         ({"length": 1.5}, ValueError, "'length' must be an integer"),
         ({"key_norm": -1.0}, ValueError, "'key_norm' must be at least 0"),

@@ -36,8 +36,8 @@ class LayerReachability:
         No prefix has a smaller error; a lower bound of the infimum.
     upper : float
         The error of `prefix`, as measured; inf without one.
-    atol : float
-        What counts as no error.
+    reachable : bool or None
+        Whether prefixes reach all targets within `atol`, or come as near as one likes; None where that is not known.
     heads : tuple of Reachability
         What is known of each head of keys and values: its rows are those of its first head of queries, then those of
         the next one that shares it.
@@ -47,17 +47,9 @@ class LayerReachability:
 
     error: float
     upper: float
-    atol: float
+    reachable: bool | None
     heads: tuple[Reachability, ...]
     prefix: Prefix | None
-
-    @property
-    def reachable(self) -> bool | None:
-        """Whether prefixes come within `atol` of all targets, or as near as one likes; None where it is not known."""
-        if self.error > self.atol:
-            return False
-        known = self.upper <= self.atol or all(head.reachable for head in self.heads)
-        return True if known else None
 
     def __repr__(self) -> str:
         return (
@@ -152,8 +144,12 @@ def reachable_by_layer(
         error = max(error, *_bounds(found, norms, len(asking), rounding * float(np.abs(inner).max())))
         prefix = _stacked(asked, found, length, limits)
         upper = _error(frozen, asking, seen, wanted, prefix, norm)
-    size = float(np.abs(wanted).max())
-    return LayerReachability(error, upper, 1e-12 * size if tolerance is None else tolerance, tuple(found), prefix)
+    tolerance = 1e-12 * float(np.abs(wanted).max()) if tolerance is None else tolerance
+    even = (
+        key_norm is None or length is not None
+    )  # the heads of a layer have as many tokens, which masses may depend on
+    known = upper <= tolerance or (even and all(head.reachable for head in found))
+    return LayerReachability(error, upper, False if error > tolerance else known or None, tuple(found), prefix)
 
 
 def _inverse(out: Float64) -> tuple[Float64, float]:

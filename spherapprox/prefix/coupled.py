@@ -14,13 +14,13 @@ from .wishes import Problem
 
 _FARTHEST = 3.0
 """Pairs of queries with larger log kappa say too little to be worth their rows."""
-_MARGIN = 1e-6
-"""What is taken off the answer for the solver's tolerance, in units of the data."""
 _STEPS = 24
 _APART = 20.0
 """Contexts whose log masses differ by more are not coupled: the coefficients would be rounded away."""
 _ROWS = 20_000
 """Rows of the program that couple queries: the nearest queries come first."""
+_ROUNDING = 1e-12
+"""Sums of products are right to so much times the sum of their sizes."""
 
 
 def coupled_floor(problem: Problem) -> float:
@@ -30,47 +30,60 @@ def coupled_floor(problem: Problem) -> float:
         return 0.0
     program = _program(problem, unit)
     low, high = 0.0, 2.0
-    if program.feasible(0.0):
-        return 0.0
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if program.feasible(middle) else (middle, high)
-    least = unit * max(low - _MARGIN, 0.0)
+        low, high = (middle, high) if program.excludes(middle) else (low, middle)
     nothing = float(np.abs(problem.targets - problem.means).max())
-    return least if problem.limits.length is not None else min(least, nothing)
+    return unit * low if problem.limits.length is not None else min(unit * low, nothing)
 
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """Constraints on a_i = psi_i / Psi_i and b_i = u_i / Psi_i, the latter p numbers each, for every context i.
+    """Homogeneous constraints on h, ``a_i = h psi_i / Psi_i`` and ``b_i = h u_i / Psi_i``, the latter p numbers each.
 
-    `coupling` are those that hold for every error, as a sparse matrix whose products with (a, b) are at most 0.
+    `coupling` are those that hold for every error, as a sparse matrix whose products with (h, a, b) are at most 0.
     """
 
     targets: Float64
     change: Float64
     coupling: Any
-    limits: list[tuple[float, float | None]]
+    value_bound: float
 
-    def feasible(self, error: float) -> bool:
-        """Tell whether the constraints of a prefix within an error can be met, for all that the solver knows."""
+    def excludes(self, error: float) -> bool:
+        """Tell whether multipliers prove that no prefix has this error; those of the solver are checked here."""
         from scipy.optimize import linprog
+        from scipy.sparse import csr_array, hstack, vstack
+
+        n, p = self.targets.shape
+        rows = vstack([self._outputs(error), self.coupling], format="csr")
+        soft = np.concatenate([np.ones(2 * n * p), np.zeros(self.coupling.shape[0])])
+        width = rows.shape[1]
+        found = linprog(
+            np.append(np.zeros(width), 1.0), A_ub=hstack([rows, csr_array(-soft[:, None])], format="csr"),
+            b_ub=np.zeros(len(soft)), A_eq=[[1.0] * (n + 1) + [0.0] * (n * p + 1)], b_eq=[1.0],
+            bounds=[(0.0, None)] * (n + 1) + [(None, None)] * (n * p + 1), method="highs",
+        )  # fmt: skip
+        if found.status != 0:
+            return False
+        multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+        sums, size = rows.T @ multipliers, abs(rows).T @ multipliers
+        around = np.abs(sums[n + 1 :]).reshape(n, p) + _ROUNDING * size[n + 1 :].reshape(n, p)
+        positive = sums[: n + 1] - _ROUNDING * size[: n + 1]
+        positive[1:] -= self.value_bound * around.sum(axis=1)  # |b_i| <= V a_i
+        return bool((positive > 0.0).all())
+
+    def _outputs(self, error: float) -> Any:
+        """Return the rows of ``|b - a T - h D| <= e (a + h)``."""
         from scipy.sparse import csr_array, vstack
 
         n, p = self.targets.shape
         rows, i = np.arange(n * p), np.repeat(np.arange(n), p)
-        target, change = self.targets.ravel(), self.change.ravel()
-        parts, right = [self.coupling], [np.zeros(self.coupling.shape[0])]
-        for sign in (1.0, -1.0):  # |b - a T - D| <= e (a + 1)
-            entries = np.concatenate([np.full(n * p, sign), -sign * target - error])
-            columns = np.concatenate([n + rows, i])
-            parts.append(csr_array((entries, (np.tile(rows, 2), columns)), (n * p, n + n * p)))
-            right.append(sign * change + error)
-        found = linprog(
-            np.zeros(n + n * p), A_ub=vstack(parts, format="csr"), b_ub=np.concatenate(right), bounds=self.limits,
-            method="highs",
-        )  # fmt: skip
-        return int(found.status) != 2  # all but "infeasible" counts as feasible: the bound stays one
+        target, change, parts = self.targets.ravel(), self.change.ravel(), []
+        columns = np.concatenate([n + 1 + rows, 1 + i, 0 * i])
+        for sign in (1.0, -1.0):
+            entries = np.concatenate([np.full(n * p, sign), -sign * target - error, -sign * change - error])
+            parts.append(csr_array((entries, (np.tile(rows, 3), columns)), (n * p, 1 + n + n * p)))
+        return vstack(parts, format="csr")
 
 
 def _program(problem: Problem, unit: float) -> _Program:
@@ -79,49 +92,57 @@ def _program(problem: Problem, unit: float) -> _Program:
     length, reach = problem.limits.length, problem.scale * (problem.limits.key_norm or 0.0)
     value_bound, query = problem.limits.value_bound / unit, problem.query
     n, p = targets.shape
-    size = reach * sizes(query)
     gaps = reach * np.array([sizes(query - row) for row in query])
     apart = np.abs(log_masses[:, None] - log_masses)
     i, j = np.nonzero((gaps < _FARTHEST) & (apart < _APART) & ~np.eye(n, dtype=bool))
     nearest = np.argsort(gaps[i, j], kind="stable")[: _ROWS // (1 + 2 * p)]
-    coupling = _coupling(i[nearest], j[nearest], gaps[i, j][nearest], log_masses, p, value_bound)
-    tokens = math.log(length or 1)
-    low = np.exp(np.clip(tokens - size - log_masses, -700.0, 30.0))
-    high = np.exp(np.clip(tokens + size - log_masses, -700.0, 700.0))
-    bounded = length is not None
-    limits = [(float(a), float(b) if bounded and b < 1e15 else None) for a, b in zip(low, high, strict=True)]
-    return _Program(targets, targets - means, coupling, [*limits, *[(-np.inf, None)] * (n * p)])
+    pairs = i[nearest], j[nearest], gaps[i, j][nearest]
+    middle, size = math.log(length or 1) - log_masses, reach * sizes(query)
+    high = None if length is None else middle + size
+    return _Program(targets, targets - means, _coupling(pairs, log_masses, p, value_bound, middle - size, high),
+                    value_bound)  # fmt: skip
 
 
-def _coupling(i: Indices, j: Indices, gaps: Float64, log_masses: Float64, p: int, value_bound: float) -> Any:
-    """Return the rows that hold for every error: of the bound of values, and of pairs of near queries."""
-    from scipy.sparse import csr_array
-
-    n, pairs = len(log_masses), len(i)
-    own, rows = np.repeat(np.arange(n), p), np.arange(n * p)
-    entries, at, columns, count = [], [], [], 0
-
-    def add(*terms: tuple[Any, Indices]) -> None:
-        nonlocal count
-        size = len(terms[0][1])
-        for factor, column in terms:
-            entries.append(np.broadcast_to(factor, size))
-            at.append(count + np.arange(size))
-            columns.append(column)
-        count += size
-
-    mass = (
-        np.exp(np.minimum(log_masses[i] - log_masses[j], 0.0)),
-        np.exp(np.minimum(log_masses[j] - log_masses[i], 0.0)),
-    )
-    kappa = np.exp(gaps)
-    add((mass[0] / kappa, i), (-mass[1], j))  # psi_i <= kappa psi_j
-    several = np.repeat(np.arange(pairs), p)
-    c = np.tile(np.arange(p), pairs)
-    left, right = n + i[several] * p + c, n + j[several] * p + c
+def _coupling(
+    pairs: tuple[Indices, Indices, Float64], log_masses: Float64, p: int, value_bound: float, low: Float64,
+    high: Float64 | None,
+) -> Any:  # fmt: skip
+    """Return the rows that hold for every error: of the bounds of values and masses, and of pairs of near queries."""
+    (i, j, gaps), n = pairs, len(log_masses)
+    all_of, own = np.arange(n), np.repeat(np.arange(n), p)
+    rows = _Rows(1 + n + n * p)
+    with np.errstate(under="ignore"):
+        mass = [np.exp(np.minimum(gap, 0.0)) for gap in (log_masses[i] - log_masses[j], log_masses[j] - log_masses[i])]
+        rows.add((np.exp(np.minimum(low, 0.0)), 0 * all_of), (-np.exp(-np.maximum(low, 0.0)), 1 + all_of))
+        if high is not None:
+            rows.add((-np.exp(np.minimum(high, 0.0)), 0 * all_of), (np.exp(-np.maximum(high, 0.0)), 1 + all_of))
+    rows.add((mass[0] / np.exp(gaps), 1 + i), (-mass[1], 1 + j))  # psi_i <= kappa psi_j
+    several, c = np.repeat(np.arange(len(i)), p), np.tile(np.arange(p), len(i))
+    left, right = 1 + n + i[several] * p + c, 1 + n + j[several] * p + c
+    spread = -value_bound * np.expm1(gaps) * mass[1]
     for sign in (1.0, -1.0):
-        add((sign, n + rows), (-value_bound, own))  # |u_i| <= V psi_i
-        spread = -value_bound * np.expm1(gaps) * mass[1]
-        add((sign * mass[0][several], left), (-sign * mass[1][several], right), (spread[several], j[several]))
-    data = np.concatenate(entries), (np.concatenate(at), np.concatenate(columns))
-    return csr_array(data, (count, n + n * p))
+        rows.add((sign, 1 + n + np.arange(n * p)), (-value_bound, 1 + own))  # |u_i| <= V psi_i
+        rows.add((sign * mass[0][several], left), (-sign * mass[1][several], right), (spread[several], 1 + j[several]))
+    return rows.matrix()
+
+
+class _Rows:
+    """Rows of a sparse matrix, made block by block."""
+
+    def __init__(self, width: int) -> None:
+        self._width, self._count = width, 0
+        self._parts: list[tuple[Float64, Indices, Indices]] = []
+
+    def add(self, *terms: tuple[Any, Indices]) -> None:
+        """Add a block: each term has the entries of its rows and their columns."""
+        size = len(terms[0][1])
+        rows = self._count + np.arange(size)
+        self._parts += [(np.broadcast_to(entries, size), rows, columns) for entries, columns in terms]
+        self._count += size
+
+    def matrix(self) -> Any:
+        """Return the sparse matrix."""
+        from scipy.sparse import csr_array
+
+        entries, rows, columns = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        return csr_array((entries, (rows, columns)), (self._count, self._width))

@@ -119,13 +119,14 @@ def prefix_floor(
     """
     wanted = _rows(targets, "targets", ("N", "p"))
     given = _rows(means, "means", wanted.shape)
-    masses = _rows(log_masses, "log_masses", (len(wanted),))
+    masses = _checks.reals(_rows(log_masses, "log_masses", (len(wanted),)), "log_masses", minimum=-1e300, maximum=1e300)
     norm = _checks.choice(norm, "norm", NORMS)
     low, high = _range(log_psi)
     bound = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", minimum=0.0)
     return floor_of(wanted, given, masses, norm == "euclidean", (low, high), bound)
 
 
+@np.errstate(under="ignore")
 def floor_of(
     targets: Float64, means: Float64, log_masses: Float64, euclidean: bool, log_psi: tuple[float, float], bound: float
 ) -> Floor:

@@ -74,7 +74,7 @@ class Reachability:
     def __str__(self) -> str:
         rows = sum(map(len, self.groups))
         distance = "in the largest coordinate" if self.norm == "max" else "in Euclidean distance"
-        lines = [f"{rows} outputs, {len(self.groups)} different queries, errors {distance}"]
+        lines = [f"{_counted(rows, 'output')} at {_counted(len(self.groups), 'query')}, errors {distance}"]
         if self.reachable:
             lines.append(f"within reach, to {self.atol:.3g} or less")
         elif self.reachable is None:
@@ -88,7 +88,7 @@ class Reachability:
         if self.prefix is None:
             lines.append("no prefix was found")
         else:
-            lines.append(f"a prefix of {len(self.prefix)} tokens has an error of {self.upper:.4g}")
+            lines.append(f"a prefix of {_counted(len(self.prefix), 'token')} has an error of {self.upper:.4g}")
         return "\n".join(lines)
 
 
@@ -141,8 +141,7 @@ def reachable(
     Returns
     -------
     Reachability
-        Its error is right to 1e-12 times the largest target or output, for logits of any size (those of linear programs
-        to 1e-6 of the largest value).
+        Its error is right to 1e-12 times the largest target or output, for logits of any size.
 
     Raises
     ------
@@ -180,10 +179,10 @@ def reachable(
     >>> empty = Prefix(np.empty((0, 8)), np.empty((0, 8)))
     >>> outputs = empty.attend(query[:, None], key, value)[:, 0]
     >>> print(reachable(query, key, value, outputs + 0.1))
-    4 outputs, 1 different queries, errors in the largest coordinate
+    4 outputs at 1 query, errors in the largest coordinate
     no prefix has an error below 0.0...
     rows ... and ... are in each other's way
-    a prefix of 1 tokens has an error of 0.0...
+    a prefix of 1 token has an error of 0.0...
     >>> reachable(query, key, value, np.zeros((4, 8)), atol=1e-6)
     Reachability(error=0, upper=..., reachable=True, attained=False)
     """
@@ -206,8 +205,7 @@ def reachable(
     if coupled and (least := coupled_floor(problem)) > error:
         error, worst = least, ()
     # Step 3: a prefix, and what is known of it
-    prefix, exact = _witness(problem, groups, floors)
-    upper = error_of(problem, prefix)
+    prefix, upper, exact = _witness(problem, groups, floors)
     near = upper <= error * (1.0 + 1e-9) + 1e-12 * problem.size
     return Reachability(
         error, upper, 1e-12 * problem.size if tolerance is None else tolerance,
@@ -216,15 +214,21 @@ def reachable(
     )  # fmt: skip
 
 
-def _witness(problem: Problem, groups: Sequence[Indices], floors: Sequence[Floor]) -> tuple[Prefix | None, bool]:
-    """Return the better one of a prefix built and the empty one, and whether the floors are infima."""
+def _witness(problem: Problem, groups: Sequence[Indices], floors: Sequence[Floor]) -> tuple[Prefix | None, float, bool]:
+    """Return a prefix, the empty one if it is no worse, with its error, and whether the floors are infima."""
     none, limits = empty(problem), problem.limits
     nothing = none is not None and all(floor.log_psi == -math.inf for floor in floors)
-    made = none if nothing else witness(problem, groups, floors)
+    made = None if nothing else witness(problem, groups, floors)
     alone = not limits.any() and limits.length is None and len(groups) == len(problem.query)
-    exact = problem.exact(groups) and (len(groups) == 1 or alone or (made is not None and not nothing))
-    found = min((made, none), key=lambda prefix: error_of(problem, prefix))
-    return (None if error_of(problem, found) == math.inf else found), exact
+    exact = problem.exact(groups) and (len(groups) == 1 or alone or made is not None)
+    upper, found = min(((error_of(problem, one), one) for one in (none, made)), key=lambda pair: pair[0])
+    return (None if upper == math.inf else found), upper, exact
+
+
+def _counted(count: int, word: str) -> str:
+    """Return a number with its noun."""
+    plural = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{count} {word if count == 1 else plural}"
 
 
 def _check_coupled(limits: Limits, norm: str) -> None:

@@ -75,16 +75,25 @@ class Problem:
         if limits.length is not None:
             middle = math.log(limits.length)
             return self._between(group, middle - reach, middle + reach)
-        found = self._between(group, -reach, math.inf)
-        if gap := _between_counts(found.log_psi, reach):  # errors fall and then rise: one of its ends is best
-            found = min((self._between(group, end, end) for end in gap), key=lambda floor: floor.error)
+        found = self._counted(group, reach, math.inf)
         if found.log_psi - reach > math.log(MOST):
-            fewer = self._between(group, -reach, math.log(MOST) + reach)
+            fewer = self._counted(group, reach, math.log(MOST) + reach)
             found = replace(fewer, error=found.error, attained=False)
         size = float(sizes_of(self.targets[group] - self.means[group], self.euclidean).max())
         if size > found.error:
             return found
         return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, found.worst_pair)
+
+    def _counted(self, group: Indices, reach: float, high: float) -> Floor:
+        """Return the least error over masses, up to one, that some number of tokens within the reach has."""
+        found = self._between(group, -reach, high)
+        gap = _between_counts(found.log_psi, reach)
+        if gap is None:
+            return found
+        ends = [self._between(group, end, end) for end in gap]  # errors fall and then rise: one of these is best
+        if found.attained:
+            return min(ends, key=lambda floor: floor.error)
+        return replace(ends[1], error=found.error, attained=False)  # a limit, which larger masses come near
 
     def _between(self, group: Indices, low: float, high: float) -> Floor:
         return floor_of(
@@ -117,6 +126,8 @@ def problem_of(
     with one_blas_thread():
         found = [attended(factor * rows[i : i + 1], keys[i], values[i]) for i in range(len(rows))]
     means, masses = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+    if not np.abs(masses).max() <= 1e300:
+        raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
     return Problem(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
 
 

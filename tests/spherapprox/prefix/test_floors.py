@@ -178,6 +178,18 @@ def test_log_masses_far_apart(seed):
         assert math.isfinite(floor.error)
 
 
+def test_a_context_that_outweighs_all_others_hides_no_pair_of_them():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        targets, means, masses = 30 * rng.standard_normal((5, 1)), rng.standard_normal((5, 1)), rng.uniform(-15, 10, 5)
+        masses[1] = 41.0
+        share = 1.0 / (1.0 + np.exp(masses - 1.78))
+        wanted = (targets - (1.0 - share)[:, None] * means)[:, 0]
+        apart = np.abs(np.outer(share, wanted) - np.outer(wanted, share)) / np.add.outer(share, share)
+        floor = prefix_floor(targets, means, masses, log_psi=(1.78, 1.78))
+        assert floor.error == pytest.approx(apart.max(), rel=1e-12)
+
+
 def test_what_is_as_wanted_needs_the_empty_prefix():
     floor = prefix_floor([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]], [0.0, 5.0])
     assert (floor.error, floor.log_psi, floor.attained, floor.worst_pair) == (0.0, -math.inf, True, ())
@@ -190,6 +202,15 @@ def test_values_of_no_length_can_only_damp():
     assert floor.error < 1e-15
     assert floor.log_psi == pytest.approx(0.3)
     assert prefix_floor([[2.0]], [[1.0]], [0.3], value_bound=0.0).error == 1.0
+
+
+def test_short_values_are_best_where_they_weigh_most():
+    # the output 0.5 is to be 2: the prefix brings it to 1, its bound, in the limit of large masses
+    floor = prefix_floor([[2.0]], [[0.5]], [0.3], value_bound=1.0)
+    assert floor.error == pytest.approx(1.0, rel=1e-14)
+    assert floor.value.tolist() == [1.0]
+    assert floor.worst_pair == (0,)
+    assert not floor.attained
 
 
 def test_three_points_of_a_triangle_need_more_than_their_pairs():
@@ -221,6 +242,11 @@ def test_bounds_are_fast_for_many_contexts():
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0, 1.0]), ValueError, r"'log_masses' must have shape \(1,\)"),
         (lambda: prefix_floor([[1.0]], [[math.nan]], [0.0]), ValueError, "'means' must be finite"),
         (lambda: prefix_floor([[1.0]], [[1.0]], [-math.inf]), ValueError, "'log_masses' must be finite"),
+        (
+            lambda: prefix_floor([[1.0]], [[1.0]], [1e301]),
+            ValueError,
+            "'log_masses' must be at least -1e.300 and at mo",
+        ),
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], norm="l2"), ValueError, "'norm' must be one of 'max'"),
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], value_bound=-1), ValueError, "'value_bound' must be at least 0"),
         (lambda: prefix_floor([[1.0]], [[1.0]], [0.0], log_psi=(2, 1)), ValueError, "'log_psi' must be a least"),

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from spherapprox import EqualMeasurePartition, SplitHead, points, targets  # noqa: E402
-from spherapprox.prefix import as_layer, program  # noqa: E402
+from spherapprox.prefix import as_layer, fit_layer, fit_prefix, program, reachable_by_layer  # noqa: E402
 from spherapprox.prefix.torch_modules import PrefixAttention, ProgrammedAttention, program_module  # noqa: E402
 
 FIELD = targets.geomagnetic_field(2025.0)
@@ -124,6 +124,24 @@ def test_a_layer_trained_here():
     head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 150.0)
     module = program_module(mha.double(), head, **interface(64))
     np.testing.assert_allclose(module(Y).detach().numpy(), head(Y.numpy()), rtol=0, atol=1e-8)
+
+
+def test_prefixes_of_every_maker_go_into_the_layer():
+    mha = layer(64, 4, batch_first=True)
+    arrays, rng = as_layer(mha), np.random.default_rng(5)
+    x = rng.standard_normal((6, 5, 64))
+    targets_of_heads = rng.standard_normal((6, 4, 16))
+    query, key, value = arrays.head_inputs(x)  # (6, heads, 5, 16)
+    fitted = [fit_prefix(query[:, h, -1], key[:, h], value[:, h], targets_of_heads[:, h]) for h in range(4)]
+    found = PrefixAttention(mha, fitted)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
+    wanted = targets_of_heads.reshape(6, 64) @ arrays.out.T + arrays.out_bias
+    np.testing.assert_allclose(found.detach().numpy(), wanted, atol=1e-10)
+    whole = fit_layer(mha, x[:, -1], x, wanted)
+    found = PrefixAttention(mha, whole)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
+    np.testing.assert_allclose(found.detach().numpy(), wanted, atol=1e-10)
+    witness = reachable_by_layer(mha, x[:1, -1], x[:1], wanted[:1]).prefix
+    found = PrefixAttention(mha, witness)(*3 * [torch.tensor(x[:1])], need_weights=False)[0][:, -1]
+    np.testing.assert_allclose(found.detach().numpy(), wanted[:1], atol=1e-6)
 
 
 def test_complaints():

@@ -44,7 +44,7 @@ def test_a_thousand_examples():
     query, key, value, targets = examples(np.random.default_rng(1), 1000, 64, equal=True)
     prefix = fit_prefix(query, key, value, targets)
     assert len(prefix) == 1000
-    assert abs(through_torch(prefix, query, key, value) - targets).max() < 2e-14
+    assert abs(prefix.attend(query[:, None], key, value)[:, 0] - targets).max() < 2e-14
 
 
 def test_queries_of_any_lengths_have_keys_of_one():
@@ -187,7 +187,8 @@ TWICE = np.array([Q[0], Q[1], Q[0], Q[2]])
         (lambda: fit_prefix(Q, K, V, T[:3]), r"'targets' must have shape \(4, 3\)"),
         (lambda: fit_prefix(Q, K[:3], V, T), r"'key' must have shape \(4, n, 3\)"),
         (lambda: fit_prefix(Q, K[:, :0], V[:, :0], T), "'key' must"),
-        (lambda: fit_prefix(Q, [*K[:3], K[3, :1]], V, T), "'key' must have shape .* in row 3"),
+        (lambda: fit_prefix(Q, [*K[:3], K[3, :1]], V, T), "'value' must have a row for each of 'key'"),
+        (lambda: fit_prefix(Q, [*K[:3], K[3, :, :2]], V, T), "'key' must have shape .* in row 3"),
         (lambda: fit_prefix(Q, K, [*V[:3], V[3, :, :1]], T), "as many columns for each query"),
         (lambda: fit_prefix(Q * np.nan, K, V, T), "'query' must be finite"),
         (lambda: fit_layer(ONE, Q, K[:3], T), "'content' must .* 'x'|'content' must have shape"),

@@ -43,13 +43,9 @@ class AttentionLayer:
     TypeError, ValueError
         If arrays are empty, not finite or do not fit together.
 
-    See Also
-    --------
-    as_layer : reads a `torch.nn.MultiheadAttention`.
-
     Notes
     -----
-    What depends on positions in the layer (rotary embeddings, relative biases) and norms of queries and keys are not
+    `as_layer` makes one of a `torch.nn.MultiheadAttention`. What depends on positions in the layer (rotary embeddings, relative biases) and norms of queries and keys are not
     part of it.
 
     Examples

@@ -37,7 +37,10 @@ def _lawson(y: Float64, steps: Float64, passes: int) -> Float64:
     own = np.exp(least - steps)[:, None]
     weights, best, error = np.full((len(y), 1), 1.0 / len(y)), np.zeros(y.shape[1]), np.inf
     for _ in range(passes):
-        mean = np.sum(weights * own * y, axis=0) / np.sum(weights * own * own)
+        below = float(np.sum(weights * own * own))
+        if not below > 0.0:  # what is left cannot see the prefix
+            break
+        mean = np.sum(weights * own * y, axis=0) / below
         missed = sizes(own * mean - y)
         if float(missed.max()) < error:
             best, error = mean, float(missed.max())

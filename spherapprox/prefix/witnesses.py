@@ -23,7 +23,8 @@ _NOTHING = 46.0
 def witness(problem: Problem, groups: Sequence[Indices], floors: Sequence[Floor]) -> Prefix | None:
     """Return a prefix that does at every query what its floor says, if one can be built."""
     least = np.array([float(problem.log_masses[group].min()) - _NOTHING for group in groups])
-    masses = np.maximum([floor.log_psi for floor in floors], least)
+    wanted = np.array([floor.log_psi for floor in floors])
+    masses = np.where(wanted == -np.inf, least, wanted)
     value = np.array([floor.value for floor in floors])
     if not (np.isfinite(masses).all() and np.isfinite(value).all()):
         return None

@@ -172,6 +172,18 @@ def test_keys_of_length_0_come_near_a_limit():
     assert not found.prefix.key.any()
 
 
+def test_contexts_far_heavier_than_any_prefix_within_limits():
+    query, key = np.ones((2, 1)), np.full((2, 1, 1), 200.0)
+    value, targets = np.array([[[0.0]], [[1.0]]]), [[0.5], [0.5]]
+    found = reachable(query, key, value, targets, key_norm=1.0)
+    assert found.error < 1e-15
+    assert found.upper == pytest.approx(0.5)
+    three = reachable(query, key, value, targets, key_norm=1.0, length=3)
+    assert three.error == pytest.approx(0.5)
+    assert three.upper == pytest.approx(0.5)
+    assert np.abs(three.prefix.key).max() <= 1.0 + 1e-12
+
+
 def test_limits_and_several_queries_leave_a_lower_bound():
     rng = np.random.default_rng(0)
     query, key, value = np.eye(2), rng.standard_normal((2, 3, 2)), rng.standard_normal((2, 3, 2))

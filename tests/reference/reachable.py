@@ -1,9 +1,9 @@
 """Least errors of prefixes against random ones: how many beat them.
 
 ``python tests/reference/reachable.py --cases 3000 --seed 0`` takes some minutes. Each case has random contexts at
-equal, near and different queries, and limits or none. Prefixes at random, and near the witness, must have larger errors than
-`reachable` states, with `coupled` too where it can be asked for; the witness must have the error measured, and that of
-the floor where it is said to be attained. The last line has the number of violations.
+equal, near and different queries, and limits or none. Prefixes at random, and near the witness, must have larger errors
+than `reachable` states, with `coupled` too where it can be asked for; the witness must have the error measured, and
+that of the floor where it is said to be attained. The last line has the number of violations.
 """
 
 from __future__ import annotations

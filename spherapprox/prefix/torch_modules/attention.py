@@ -53,8 +53,8 @@ class PrefixAttention(torch.nn.Module):
     to 1e-14 of the size of logits and values. It takes the module's place as `self_attn` or `multihead_attn` of
     `torch.nn.TransformerEncoderLayer` and `TransformerDecoderLayer`. These have a fast path for inference, which reads
     weights and never calls a module in the place of theirs; they do not take it around this one, so evaluation is
-    training without dropout. A `torch.nn.TransformerEncoder` of such layers warns unless `enable_nested_tensor` is false.
-    Load weights of the whole model before it is put in: their names gain ``attention.``. A prefix may be of more
+    training without dropout. A `torch.nn.TransformerEncoder` of such layers warns unless `enable_nested_tensor` is
+    false. Load weights of the whole model before it is put in: their names gain ``attention.``. A prefix may be of more
     precision than the module, float32 beside bfloat16 say: it is rounded in each call.
 
     Examples

@@ -166,12 +166,12 @@ def _squared_lengths(array: Floats) -> Float64:
     return squares
 
 
-def sequences(x: ArrayLike, *, dim: int) -> Floats:
+def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
     """Return sequences of points of S^m, shape (T, m+1) or (batch, T, m+1), after checking their unit length."""
-    array = shaped(_floats(x, "x"), "x", ("T", dim + 1), ("batch", "T", dim + 1), note=f" for dim = {dim}")
+    array = shaped(_floats(x, name), name, ("T", dim + 1), ("batch", "T", dim + 1), note=f" for dim = {dim}")
     flat = array.reshape(-1, dim + 1)
     if not _have_unit_length(flat):
-        _explain_rows(flat, "x", dim)
+        _explain_rows(flat, name, dim)
     return array
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _checks
 from .._types import Bools, Float64
 
 _AT_ONCE = 2**22
@@ -52,6 +53,8 @@ def log_weights(
     query: Float64, key: Float64, prefix_key: Float64, *, scale: float, seen: Bools | None = None
 ) -> Float64:
     """Return the logits (..., T, L + n) of a prefix and content; -inf at content that is not seen."""
+    leading = {"queries": query.shape[:-2], "keys": key.shape[:-2], "prefix": prefix_key.shape[:-2]}
+    _checks.broadcast_shape("sequences and heads", **leading)
     with np.errstate(over="ignore", invalid="ignore"):
         own = scale * (query @ np.swapaxes(key, -1, -2))  # (..., T, n)
         far = scale * (query @ np.swapaxes(prefix_key, -1, -2))  # (..., T, L)

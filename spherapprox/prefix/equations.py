@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Float64
 from .layer import AttentionLayer
+from .weights import lengths
 
 _WEAK = 1e-3
 """What parts depend on by less than this, relatively, is not used to make them small."""
@@ -56,8 +57,13 @@ class System:
         They are the least, moved in the null space to where the sum of squares of the parts is least.
         """
         n, columns = self.matrix.shape
-        lengths = np.linalg.norm(self.matrix, axis=1)
-        left, sizes, right = np.linalg.svd(self.matrix / np.where(lengths > 0.0, lengths, 1.0)[:, None])
+        long = lengths(self.matrix)
+        if not np.isfinite(long).all():
+            raise ValueError(
+                f"'layer' must have weights whose products are finite: the equations of {self.what} overflow, scale "
+                "its weights, 'embedding' or 'readout' down"
+            )
+        left, sizes, right = np.linalg.svd(self.matrix / np.where(long > 0.0, long, 1.0)[:, None])
         rank = int(np.sum(sizes > max(n, columns) * np.finfo(np.float64).eps * sizes[0]))
         if rank < n:
             counts = f" and {n} are needed" if columns >= n else f": {n} equations need as many, got {columns}"
@@ -65,19 +71,25 @@ class System:
                 f"'layer' has too small a rank: the equations of {self.what} have rank {rank} of {n} "
                 f"in {columns} unknowns{counts}"
             )
-        found = ((wanted - self.constant) / lengths @ left / sizes) @ right[:n]  # (N, unknowns)
+        found = ((wanted - self.constant) / long @ left / sizes) @ right[:n]  # (N, unknowns)
         if self.parts is not None and columns > n:
             free = right[n:].T  # (unknowns, free)
             u, strengths, v = np.linalg.svd(self.parts @ free, full_matrices=False)
-            kept = strengths > _WEAK * np.linalg.norm(self.parts)
+            kept = strengths > _WEAK * lengths(self.parts.ravel())
             remains = found @ self.parts.T + self.parts_constant  # (N, numbers)
             found -= (remains @ u[:, kept] / strengths[kept]) @ v[kept] @ free.T
+        if not np.isfinite(found).all():
+            raise ValueError(
+                f"'layer' must have larger weights: solutions of the equations of {self.what} overflow, the shortest "
+                f"row of the equations has length {long.min():.3g}"
+            )
         return np.asarray(found), float(sizes[0] / sizes[-1])
 
 
 def levels(layer: AttentionLayer, inputs: Interface) -> Float64:
     """Return the queries (heads, s) of the shift: a key's products with them are the levels of its logits."""
-    return (layer.query @ inputs.shift + layer.query_bias).reshape(layer.heads, layer.head_dim)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return (layer.query @ inputs.shift + layer.query_bias).reshape(layer.heads, layer.head_dim)
 
 
 def logit_system(layer: AttentionLayer, inputs: Interface, group: int) -> System:

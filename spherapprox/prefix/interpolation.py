@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64
-from .contexts import Contexts, read_contexts
-from .keys import chosen, distinct
+from .contexts import WIDEST, Contexts, read_contexts
+from .keys import EPS, LOST, chosen, distinct
+from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import Prefix, finite
 from .wishes import arrays
@@ -68,18 +69,19 @@ def fit_prefix(
     query : array_like, shape (N, s)
         A query for each example.
     key, value : array_like, shapes (N, n, s) and (N, n, p), or lists of N arrays
-        What each query attends to beside the prefix; n > 0, in lists of any lengths.
+        What each query attends to beside the prefix; n > 0, in lists of any lengths. The largest entry of the queries
+        is from 1e-70 to 1e70, if it is not 0.
     targets : array_like, shape (N, p)
         Wanted outputs of the head, before the weights that follow.
     length : int, optional
         Number of tokens, at most that of different queries, which is the default.
     key_scale : float, optional
-        The length of keys over that of queries (root mean squares). By default a power of 2, with logits from about 1
-        on: for as many tokens as queries the smallest with a condition below 100, times the largest sum of masses over
-        the prefix's, or else the one where this, times the largest logit, is least; for fewer tokens the one of the
-        least squares.
+        The length of keys over that of queries (root mean squares), from 1e-70 to 1e70. By default a power of 2, with
+        logits from about 1 on: for as many tokens as queries the smallest with a condition below 100, times the largest
+        sum of masses over the prefix's, or else the one where this, times the largest logit, is least; for fewer tokens
+        the one of the least squares.
     scale : float, optional
-        Factor of the inner products, 1 / sqrt(s) by default.
+        Factor of the inner products, from 1e-70 to 1e70; 1 / sqrt(s) by default.
 
     Returns
     -------
@@ -90,7 +92,8 @@ def fit_prefix(
     ------
     TypeError, ValueError
         If arrays do not fit together, equal queries have different contexts or targets (`reachable` says how close a
-        prefix can come), queries are too close to each other, or `length` exceeds the number of different queries.
+        prefix can come), queries are too close to each other, keys of the given length leave the prefix too little
+        attention for any digit of the outputs to be right, or `length` exceeds the number of different queries.
 
     Notes
     -----
@@ -114,28 +117,41 @@ def fit_prefix(
     >>> len(prefix), prefix.error < 1e-13, fit_prefix(query, key, value, targets, length=25).error < 2.5
     (50, True, True)
     """
-    contexts = read_contexts(query, key, value, scale)
-    wanted = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
     with one_blas_thread():
+        contexts = read_contexts(query, key, value, scale)
+        wanted = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
         return _fitted(contexts, wanted, length, key_scale)
 
 
 def _fitted(contexts: Contexts, wanted: Float64, length: object, key_scale: object) -> FittedPrefix:
     """Return the prefix for checked contexts and targets."""
+    largest = max(float(np.abs(wanted).max()), float(np.abs(contexts.mean).max()))
+    unit = math.ldexp(1.0, min(math.frexp(largest)[1], 1022)) if largest else 1.0
+    contexts, wanted = replace(contexts, mean=contexts.mean / unit), wanted / unit
     examples = distinct(contexts, wanted)
     n = len(examples.query)
     count = n if length is None else _checks.integer(length, "length", minimum=1)
     if count > n:
         raise ValueError(f"'length' must be at most {n}, the number of different queries, got {count}")
-    given = None if key_scale is None else _checks.real(key_scale, "key_scale", above=0.0, maximum=1e100)
+    given = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
     keys, value, condition = chosen(examples, count, given)
     logits = contexts.scale * contexts.query @ keys.T  # (N, L)
+    steepest = float(np.abs(logits).max())
+    if not steepest * (condition if count == n else 1.0) * EPS < LOST:
+        raise ValueError(
+            f"'key_scale' must be smaller, or the nearest of 'query' left out: rounding of logits up to {steepest:.3g} "
+            f"and a condition of {condition:.3g} leave no digit that counts"
+        )
     top = np.maximum(logits.max(axis=1), contexts.log_mass)
     weights, own = np.exp(logits - top[:, None]), np.exp(contexts.log_mass - top)
     total = weights.sum(axis=1) + own
     outputs = (weights @ value + own[:, None] * contexts.mean) / total[:, None]
     size = math.sqrt(np.mean(keys**2) / max(float(np.mean(examples.query**2)), 1e-300))
-    error = float(abs(outputs - wanted).max())
+    error = unit * float(abs(outputs - wanted).max())
+    with np.errstate(over="ignore"):
+        value = unit * value
+    if not np.isfinite(value).all():
+        raise ValueError(f"'targets' must be smaller: values overflow for targets and means up to {largest:.3g}")
     return FittedPrefix(keys, value, None, error, condition, weights.sum(axis=1) / total, size)
 
 
@@ -197,6 +213,15 @@ def fit_layer(
     (30, True)
     """
     weights = as_layer(layer)
+    with one_blas_thread():
+        return _layer_fitted(weights, x, content, targets, length, key_scale)
+
+
+def _layer_fitted(
+    weights: AttentionLayer, x: ArrayLike, content: ArrayLike | Sequence[Any], targets: ArrayLike, length: object,
+    key_scale: object,
+) -> FittedPrefix:  # fmt: skip
+    """Return the prefix of all heads of a layer."""
     asked = _checks.shaped(finite(x, "x"), "x", ("N", weights.width))
     seen = arrays(content, "content", len(asked), ("n", weights.width), "x")
     pairs = list(zip(asked[:, None], seen, strict=True))
@@ -207,8 +232,7 @@ def fit_layer(
         change = change @ np.linalg.pinv(weights.out).T  # (N, heads * p)
     change = change.reshape(len(change), weights.heads, weights.value_dim)
     inputs = [weights.head_inputs(*pair) for pair in pairs]  # (heads, 1, s), (heads, n, s), (heads, n, p)
-    with one_blas_thread():
-        parts = [_group(weights, inputs, change, g, length, key_scale) for g in range(weights.key_value_heads)]
+    parts = [_group(weights, inputs, change, g, length, key_scale) for g in range(weights.key_value_heads)]
     key, value = np.stack([part.key for part in parts]), np.stack([part.value for part in parts])
     prefix = Prefix(key, value)
     found = np.concatenate([weights.attend(*pair, prefix=prefix) for pair in pairs])
@@ -217,7 +241,9 @@ def fit_layer(
     return FittedPrefix(key, value, None, float(abs(found - wanted).max()), worst[0], share, worst[1])
 
 
-def _group(layer: Any, inputs: list[Any], change: Float64, group: int, length: object, scale: object) -> FittedPrefix:
+def _group(
+    layer: AttentionLayer, inputs: list[Any], change: Float64, group: int, length: object, scale: object
+) -> FittedPrefix:
     """Return the prefix of the heads that share one key, for changes (N, heads, p) of their outputs."""
     times = layer.heads // layer.key_value_heads
     heads = range(group * times, (group + 1) * times)

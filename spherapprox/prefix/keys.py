@@ -18,6 +18,12 @@ LARGEST = 1e8
 """The largest condition of values that are worth something."""
 POWERS = 24
 """Lengths of keys that are tried, each twice the one before."""
+EPS, LOST = float(np.finfo(np.float64).eps), 1e-3
+"""The rounding of numbers, and the relative error from which outputs are worth nothing."""
+_SAME = 1e-12
+"""Differences of log masses, means and targets up to which equal queries ask for the same."""
+_DEPENDENT = 1e-13
+"""Squared distances from the span of chosen rows that are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +38,13 @@ class Examples:
 
 
 def distinct(contexts: Contexts, targets: Float64) -> Examples:
-    """Return the examples with different queries; equal ones need equal contexts and targets."""
+    """Return the examples with different queries; equal ones need equal contexts and targets, which are about 1."""
     _, first, inverse = np.unique(contexts.query, axis=0, return_index=True, return_inverse=True)
     for i, j in enumerate(first[inverse.ravel()]):
-        same = contexts.log_mass[i] == contexts.log_mass[j] and np.array_equal(contexts.mean[i], contexts.mean[j])
-        if not (same and np.array_equal(targets[i], targets[j])):
+        # sums of the same tokens in another order differ by roundings
+        size = max(1.0, abs(float(contexts.log_mass[j])))
+        differences = abs(contexts.log_mass[i] - contexts.log_mass[j]) / size, contexts.mean[i] - contexts.mean[j]
+        if not max(float(np.abs(part).max()) for part in (*differences, targets[i] - targets[j])) <= _SAME:
             raise ValueError(
                 f"'query' must have different rows for different contexts or targets, got equal rows {j} and {i}: "
                 "'reachable' says how close a prefix can come"
@@ -72,13 +80,16 @@ def _all(examples: Examples, given: float | None) -> tuple[Float64, Float64, flo
     """Return a key for each query, and the values with which outputs are targets."""
     keys = _best_keys(examples, given)
     weights, log_mass = _weights(examples, keys)
-    with np.errstate(over="ignore"):
-        rest = np.exp(examples.log_mass - log_mass)[:, None]  # the content's mass over the prefix's
-    wanted = examples.target + rest * (examples.target - examples.mean)
-    if not np.isfinite(wanted).all():
-        raise ValueError("'key_scale' must be larger: the content's mass leaves the prefix no attention")
+    rest = np.exp(np.minimum(examples.log_mass - log_mass, 700.0))[:, None]  # the content's mass over the prefix's
     sizes = np.linalg.svd(weights, compute_uv=False)
-    return keys, np.asarray(np.linalg.solve(weights, wanted)), float(sizes[0] / sizes[-1])
+    condition = float(sizes[0] / sizes[-1])
+    if not condition * (1.0 + float(rest.max())) * EPS < LOST:
+        raise ValueError(
+            "'key_scale' must be larger: the content's mass leaves the prefix a share of "
+            f"{1.0 / (1.0 + rest.max()):.3g} of the attention, too little for its values to have a digit that counts"
+        )
+    wanted = examples.target + rest * (examples.target - examples.mean)
+    return keys, np.asarray(np.linalg.solve(weights, wanted)), condition
 
 
 def _best_keys(examples: Examples, given: float | None) -> Float64:
@@ -166,8 +177,9 @@ def pivots(rows: Float64, scale: float, count: int) -> list[int]:
     for k in range(count):
         i = int(np.argmax(remains))
         column = np.exp(-0.5 * scale * np.sum((rows - rows[i]) ** 2, axis=1))
-        factor[k] = (column - factor[:k, i] @ factor[:k]) / math.sqrt(max(remains[i], 1e-300))
-        remains = np.maximum(remains - factor[k] ** 2, 0.0)
+        if remains[i] > _DEPENDENT:
+            factor[k] = (column - factor[:k, i] @ factor[:k]) / math.sqrt(remains[i])
+            remains = np.maximum(remains - factor[k] ** 2, 0.0)
         found.append(i)
         remains[found] = -1.0
     return found

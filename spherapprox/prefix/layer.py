@@ -12,7 +12,7 @@ from .. import _checks
 from .._types import Float64
 from .attention import beside
 from .rows import Prefix, causal_mask, finite, fitting, scale_for
-from .weights import by_head, matrix, vector
+from .weights import by_head, matrix, product, vector
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +45,8 @@ class AttentionLayer:
 
     Notes
     -----
-    `as_layer` makes one of a `torch.nn.MultiheadAttention`. What depends on positions in the layer (rotary embeddings, relative biases) and norms of queries and keys are not
-    part of it.
+    `as_layer` reads a `torch.nn.MultiheadAttention`. What depends on positions (rotary embeddings, relative biases) and
+    norms of queries and keys are not part of it.
 
     Examples
     --------
@@ -199,9 +199,8 @@ class AttentionLayer:
         asking = self._rows(x, "x")
         seen = asking if content is None else self._rows(content, "content")
         times = self.heads // self.key_value_heads
-        query = by_head(asking @ self.query.T + self.query_bias, self.heads)
-        key = by_head(seen @ self.key.T + self.key_bias, self.key_value_heads)
-        value = by_head(seen @ self.value.T + self.value_bias, self.key_value_heads)
+        query = by_head(product(asking, self.query, self.query_bias, "x"), self.heads)
+        key, value = self._keys_and_values(seen, "x" if content is None else "content")
         return query, np.repeat(key, times, axis=-3), np.repeat(value, times, axis=-3)
 
     def prefix(self, tokens: ArrayLike) -> Prefix:
@@ -223,9 +222,7 @@ class AttentionLayer:
             If tokens are not finite or have other columns than d.
         """
         rows = self._rows(tokens, "tokens")
-        key = by_head(rows @ self.key.T + self.key_bias, self.key_value_heads)
-        value = by_head(rows @ self.value.T + self.value_bias, self.key_value_heads)
-        return Prefix(key, value, rows)
+        return Prefix(*self._keys_and_values(rows, "tokens"), rows)
 
     def head_outputs(
         self,
@@ -290,7 +287,12 @@ class AttentionLayer:
         """
         heads = np.moveaxis(self.head_outputs(x, content, prefix=prefix, causal=causal), -3, -2)  # (..., T, heads, p)
         joined = heads.reshape(*heads.shape[:-2], -1)
-        return joined if self.out is None else np.asarray(joined @ self.out.T + self.out_bias)
+        return joined if self.out is None else product(joined, self.out, self.out_bias, "content")
+
+    def _keys_and_values(self, rows: Float64, name: str) -> tuple[Float64, Float64]:
+        """Return keys (..., key_value_heads, n, s) and values (..., key_value_heads, n, p) of rows."""
+        key, value = product(rows, self.key, self.key_bias, name), product(rows, self.value, self.value_bias, name)
+        return by_head(key, self.key_value_heads), by_head(value, self.key_value_heads)
 
     def _rows(self, x: ArrayLike, name: str) -> Float64:
         rows = finite(x, name)

@@ -16,8 +16,11 @@ from .layer import AttentionLayer
 from .programmed import ProgrammedPrefix
 from .reading import as_layer
 from .rows import Prefix, finite
+from .weights import lengths
 
 KINDS = ("tokens", "key_values")
+_LOST = 1e-3
+"""Rounding over the largest value from which read-outs are worth nothing."""
 
 
 def program(
@@ -63,11 +66,11 @@ def program(
     Raises
     ------
     TypeError, ValueError
-        If shapes do not fit, or the layer's rank is too small; the complaint says which equations have what rank.
-        For tokens, (m+2) heads + p equations in d unknowns; for keys and values m+2 equations in s unknowns for each
-        head of queries that shares a key, and p in those of the values. Layers of random weights have full rank if they
-        have as many unknowns. A head whose queries at the shift are all 0 (no bias, no shift) has one equation less,
-        and can have no `offset`.
+        If shapes do not fit, rounding leaves no digit of the values, or the layer's rank is too small; the complaint
+        says which equations have what rank. For tokens, (m+2) heads + p equations in d unknowns; for keys and values
+        m+2 equations in s unknowns for each head of queries that shares a key, and p in those of the values. Layers of
+        random weights have full rank if they have as many unknowns. A head whose queries at the shift are all 0 (no
+        bias, no shift) has one equation less, and can have no `offset`.
 
     Notes
     -----
@@ -115,7 +118,31 @@ def program(
     values = head.values.astype(np.float64).reshape(len(head), -1)  # (N, p)
     with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         prefix, condition = (_tokens if kind == "tokens" else _key_values)(weights, inputs, keys, values, offset)
+        _check_digits(weights, inputs, prefix, float(lengths(values).max()))
     return ProgrammedPrefix(head, weights, prefix, inputs, offset, condition)
+
+
+def _check_digits(layer: AttentionLayer, inputs: Interface, prefix: Prefix, largest: float) -> None:
+    """Check that roundings of logits and of read-outs leave digits of values up to the largest."""
+    slopes = (layer.query @ inputs.embedding).reshape(layer.heads, -1)  # (heads, s (m+1))
+    keys = lengths(prefix.key).max(axis=1)  # (key_value_heads,)
+    if prefix.tokens is not None:  # of which keys are made, and rounded
+        weights = lengths(layer.key.reshape(layer.key_value_heads, -1))
+        keys = np.maximum(keys, weights * lengths(prefix.tokens).max())
+    key = np.repeat(keys, layer.heads // layer.key_value_heads)
+    logits = float((layer.scale * (lengths(slopes) + lengths(levels(layer, inputs))) * key).max())
+    system = value_system(layer, inputs)
+    held = lengths(np.moveaxis(prefix.value, 0, 1).reshape(len(prefix), -1))
+    read = float(lengths(system.matrix.ravel()) * held.max())
+    if prefix.tokens is not None:
+        read += float(lengths((system.matrix @ layer.value).ravel()) * lengths(prefix.tokens).max())
+    eps = float(np.finfo(np.float64).eps)
+    if not eps * logits < _LOST or not eps * read <= _LOST * largest:
+        raise ValueError(
+            f"'layer' must have queries that depend more on the points: products of queries and keys up to "
+            f"{logits:.3g} and read-outs up to {read:.3g} cancel to values up to {largest:.3g}, of which rounding "
+            "leaves no digit; take a larger 'embedding', or a smaller 'shift', concentration or 'offset'"
+        )
 
 
 def _interface(

@@ -53,7 +53,9 @@ class Prefix:
         object.__setattr__(self, "value", value)
         if self.tokens is not None:
             tokens = finite(self.tokens, "tokens")
-            object.__setattr__(self, "tokens", _checks.shaped(tokens, "tokens", (len(self), max(tokens.shape[-1], 1))))
+            if tokens.ndim != 2 or len(tokens) != len(self) or not tokens.shape[1]:
+                raise ValueError(f"'tokens' must have shape ({len(self)}, d) as 'key' has rows, got {tokens.shape}")
+            object.__setattr__(self, "tokens", tokens)
 
     def __len__(self) -> int:
         return int(self.key.shape[-2])
@@ -118,6 +120,8 @@ class Prefix:
                     f"'{name}' must have {self.key.ndim} axes or more and {width.shape[-1]} columns as the prefix has, "
                     f"got shape {array.shape}"
                 )
+        if k.shape[-2] != v.shape[-2]:
+            raise ValueError(f"'key' and 'value' must have as many rows, got shapes {k.shape} and {v.shape}")
         return beside(q, k, v, self.key, self.value, scale=scale_for(scale, q.shape[-1]))
 
 

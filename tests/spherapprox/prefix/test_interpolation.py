@@ -187,9 +187,11 @@ TWICE = np.array([Q[0], Q[1], Q[0], Q[2]])
         (lambda: fit_prefix(Q, K, V, T[:3]), r"'targets' must have shape \(4, 3\)"),
         (lambda: fit_prefix(Q, K[:3], V, T), r"'key' must have shape \(4, n, 3\)"),
         (lambda: fit_prefix(Q, K[:, :0], V[:, :0], T), "'key' must"),
-        (lambda: fit_prefix(Q, [*K[:3], K[3, :1]], V, T), "'value' must have a row for each of 'key'"),
-        (lambda: fit_prefix(Q, [*K[:3], K[3, :, :2]], V, T), "'key' must have shape .* in row 3"),
-        (lambda: fit_prefix(Q, K, [*V[:3], V[3, :, :1]], T), "as many columns for each query"),
+        (
+            lambda: fit_prefix(Q, [*K[:3], K[3, :1]], V, T),
+            r"'value' must have shape \(1, 3\) in row 3 .* got \(12, 3\)",
+        ),
+        (lambda: fit_prefix(Q, K, [*V[:3], V[3, :, :1]], T), r"'value' must have shape \(12, 3\) in row 3"),
         (lambda: fit_prefix(Q * np.nan, K, V, T), "'query' must be finite"),
         (lambda: fit_layer(ONE, Q, K[:3], T), "'content' must .* 'x'|'content' must have shape"),
         (lambda: fit_layer(ONE, Q[None], K, T), r"'x' must have shape \(N, 3\)"),
@@ -208,3 +210,49 @@ def test_queries_that_no_keys_tell_apart_are_named():
     with pytest.raises(ValueError, match="take another 'key_scale'"):
         fit_prefix(query + np.diag([0.0, 0.0, 0.1])[:, 1:], np.zeros((3, 1, 2)), np.zeros((3, 1, 1)),
                    np.ones((3, 1)), key_scale=1e-9)  # fmt: skip
+
+
+def test_the_same_context_in_another_order_is_the_same_example():
+    query, key, value, targets = examples(np.random.default_rng(0), 3, 4)
+    order = np.random.default_rng(1).permutation(12)
+    query[1], key[1], value[1], targets[1] = query[0], key[0, order], value[0, order], targets[0]
+    prefix = fit_prefix(query, key, value, targets)
+    assert len(prefix) == 2
+    assert prefix.error < 1e-13
+
+
+@pytest.mark.parametrize("size", [1e-69, 1e69])
+@pytest.mark.parametrize("length", [None, 3])
+def test_sizes_of_queries_and_values_do_not_matter(size, length):
+    query, key, value, targets = examples(np.random.default_rng(2), 8, 4)
+    ours = fit_prefix(query, key, value, targets, length=length)
+    units = 2.0 ** round(np.log2(size)), 2.0**600
+    large = fit_prefix(query * units[0], key / units[0], value * units[1], targets * units[1], length=length)
+    np.testing.assert_allclose(large.value / units[1], ours.value, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(large.share, ours.share, rtol=1e-10)
+    np.testing.assert_allclose(large.error / units[1], ours.error, rtol=1e-8, atol=1e-13)
+
+
+def test_fewer_tokens_than_dependent_queries():
+    # the Gaussian kernel of these has rank 1 up to rounding
+    query, key, value, targets = examples(np.random.default_rng(3), 30, 8)
+    prefix = fit_prefix(query, key, value, targets, length=22, key_scale=4.0, scale=1e-10)
+    assert len(np.unique(prefix.key, axis=0)) == 22
+    assert np.isfinite(prefix.value).all()
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "text"),
+    [
+        (1e90 * np.eye(3), {}, "'query' must have a largest entry from 1e-70"),
+        (1e-90 * np.eye(3), {}, "'query' must have a largest entry from 1e-70"),
+        (np.eye(3), {"scale": 1e90}, "'scale' must be at most"),
+        (np.eye(3), {"key_scale": 1e90}, "'key_scale' must be at most"),
+        (1e10 * np.eye(3), {"key_scale": 1.0, "scale": 1.0}, "'key_scale' must be smaller"),
+        (50.0 * np.eye(3), {"key_scale": 1e-4, "scale": 1.0}, "'key_scale' must be larger: .* share of"),
+    ],
+)
+def test_keys_without_digits_are_refused(query, options, text):
+    _, key, value, targets = examples(np.random.default_rng(4), 3, 3)
+    with pytest.raises(ValueError, match=text):
+        fit_prefix(query, np.abs(key), value, targets, **options)

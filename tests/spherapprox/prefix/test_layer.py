@@ -132,3 +132,27 @@ def test_modules_that_have_a_prefix_already_are_refused():
     for options in ({"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 4}):
         with pytest.raises(ValueError, match="'layer' must have"):
             as_layer(torch.nn.MultiheadAttention(8, 2, **options))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: Prefix([[1.0]], [[1.0]], 3.0), r"'tokens' must have shape \(1, d\)"),
+        (
+            lambda: Prefix([[1.0]], [[1.0]]).attend([[1.0]], [[1.0], [2.0]], [[1.0]]),
+            "'key' and 'value' must have as many",
+        ),
+        (
+            lambda: Prefix(np.ones((2, 3, 1)), np.ones((2, 3, 1))).attend(*np.ones((3, 3, 4, 1))),
+            "'queries' and 'keys' and 'prefix' must broadcast",
+        ),
+        (lambda: AttentionLayer(*np.full((4, 2, 2), 1e200)).attend([[1e200, 1.0]]), "'x' must have finite products"),
+        (
+            lambda: AttentionLayer(*np.full((4, 2, 2), 1e200)).prefix([[1e200, 1.0]]),
+            "'tokens' must have finite products",
+        ),
+    ],
+)
+def test_what_does_not_fit_or_overflows_is_named(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()

@@ -226,3 +226,57 @@ def test_wrong_types_are_named():
         program(HEAD, np.eye(3), **GOOD)
     with pytest.raises(ValueError, match="unit length"):
         program(HEAD, LAYER, **GOOD).attend(2.0 * np.eye(3))
+
+
+def sphere(n):
+    y = np.random.default_rng(n).standard_normal((n, 3))
+    return y / np.linalg.norm(y, axis=1, keepdims=True)
+
+
+def test_weights_of_any_size_are_programmed():
+    # squares of their rows overflow or vanish
+    rng = np.random.default_rng(0)
+    layer, inputs = frozen(rng), interface(rng, 32, 2)
+    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
+    y = sphere(7)
+    for size in (2.0**-600, 2.0**600):
+        weights = {name: getattr(layer, name) for name in ("query", "key", "value", "query_bias")}
+        scaled = AttentionLayer(**weights, out=size * layer.out, heads=4)
+        programmed = program(head, scaled, **(inputs | {"readout": inputs["readout"] / size}))
+        plain = program(head, AttentionLayer(**weights, out=layer.out, heads=4), **inputs)
+        np.testing.assert_allclose(programmed.attend(y), plain.attend(y), rtol=1e-10)
+        np.testing.assert_allclose(programmed.bound(y), plain.bound(y), rtol=1e-10)
+        times = SplitHead(head.control_points, size * head.values, 5.0)
+        wide = program(times, plain.layer, **(inputs | {"readout": size * inputs["readout"]}))
+        np.testing.assert_allclose(wide.bound(y) / size, plain.bound(y), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["tokens", "key_values"])
+def test_read_outs_without_digits_are_refused(kind):
+    rng = np.random.default_rng(1)
+    layer, inputs = frozen(rng), interface(rng, 32, 2)
+    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
+    tiny = inputs | {"embedding": 1e-14 * inputs["embedding"]}
+    with pytest.raises(ValueError, match=r"'layer' must have queries that depend more on the points: .* no digit"):
+        program(head, layer, **tiny, kind=kind)
+    huge = inputs | {"readout": 1e200 * inputs["readout"]}
+    with pytest.raises(ValueError, match="'layer' must have weights whose products are finite"):
+        program(
+            head, AttentionLayer(*(1e150 * np.eye(32) for _ in range(4)), query_bias=np.ones(32)), **huge, kind=kind
+        )
+
+
+def test_points_as_tensors_and_complaints_about_them():
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(2)
+    head = SplitHead(sphere(20), rng.standard_normal(20), 5.0)
+    programmed = program(head, frozen(rng), **interface(rng, 32, 2))
+    y = sphere(4)
+    np.testing.assert_array_equal(programmed.attend(torch.tensor(y, requires_grad=True)), programmed.attend(y))
+    assert programmed.bound(torch.eye(3, dtype=torch.bfloat16)).shape == (3,)
+    with pytest.raises(ValueError, match="'y' must have rows of unit length"):
+        programmed.attend(2.0 * y)
+    with pytest.raises(ValueError, match="'queries' and 'keys' and 'prefix' must broadcast"):
+        programmed.attend(np.stack([y, y]), np.ones((3, 4, 32)))
+    with pytest.raises(ValueError, match=r"attention would take .* fewer rows of 'y'"):
+        programmed.bound(np.tile(y[:1], (60_000, 1)))

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64
+from .contexts import arrays
 from .floors import NORMS, sizes_of
 from .layer import AttentionLayer
 from .reachability import Reachability, reachable
 from .reading import as_layer
 from .rows import Prefix
-from .wishes import arrays
 
 _ROUNDING = 1e-14
 """Targets of heads are off by so much times the condition of the weights behind them and the largest one."""

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64
-from .contexts import WIDEST, Contexts, read_contexts
+from .contexts import WIDEST, Contexts, arrays, read_contexts
 from .keys import EPS, LOST, chosen, distinct
 from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import Prefix, finite
-from .wishes import arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks
-from .._threads import one_blas_thread
 from .._types import Float64, Indices
-from .attention import attended
+from .contexts import array, seen, several
 from .floors import Floor, floor_of, sizes_of
 from .pairs import sizes
 from .rows import scale_for
@@ -107,43 +104,20 @@ def problem_of(
     targets: ArrayLike, scale: float | None, euclidean: bool, limits: Limits,
 ) -> Problem:  # fmt: skip
     """Return the checked problem."""
-    rows = _array(query, "query", ("N", "s"))
+    rows = array(query, "query", ("N", "s"))
     if not rows.any(axis=1).all():
         where = int(np.flatnonzero(~rows.any(axis=1))[0])
         raise ValueError(
             f"'query' must have no row of zeros, to which all keys are alike, got row {where}: leave it out"
         )
-    keys = arrays(key, "key", len(rows), ("n", rows.shape[1]))
-    values = arrays(value, "value", len(rows), ("n", "p"))
-    p = values[0].shape[1]
-    for i, (k, v) in enumerate(zip(keys, values, strict=True)):
-        if v.shape != (len(k), p):
-            raise ValueError(
-                f"'value' must have shape ({len(k)}, {p}) in row {i}, as 'key' and row 0 say, got {v.shape}"
-            )
-    wanted = _array(targets, "targets", (len(rows), p), ", a row for each query and columns as 'value' has")
     factor = scale_for(scale, rows.shape[1])
-    with one_blas_thread():
-        found = [attended(factor * rows[i : i + 1], keys[i], values[i]) for i in range(len(rows))]
-    means, masses = (np.concatenate([part[k] for part in found]) for k in (0, 1))
+    keys, values = several(rows, key, value)
+    note = ", a row for each query and columns as 'value' has"
+    wanted = array(targets, "targets", (len(rows), values[0].shape[1]), note)
+    means, masses = seen(factor * rows, keys, values)
     if not np.abs(masses).max() <= 1e300:
         raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
     return Problem(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
-
-
-def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owner: str = "query") -> list[Float64]:
-    """Return the array of each row, from one array or as many as there are rows."""
-    whole = isinstance(value, np.ndarray) or hasattr(value, "detach")
-    if whole:
-        return [*_array(value, name, (count, *shape))]
-    if not isinstance(value, list | tuple) or len(value) != count:
-        got = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
-        raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {got}")
-    return [_array(one, name, shape, f" in row {i}") for i, one in enumerate(value)]
-
-
-def _array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str = "") -> Float64:
-    return np.asarray(_checks.floating(_checks.detached(value), name, shape, note=note).astype(np.float64))
 
 
 def _between_counts(log_psi: float, reach: float) -> tuple[float, float] | None:

@@ -189,7 +189,7 @@ TWICE = np.array([Q[0], Q[1], Q[0], Q[2]])
         (lambda: fit_prefix(Q, K[:, :0], V[:, :0], T), "'key' must"),
         (
             lambda: fit_prefix(Q, [*K[:3], K[3, :1]], V, T),
-            r"'value' must have shape \(1, 3\) in row 3 .* got \(12, 3\)",
+            r"'value' must have shape \(1, 3\) in row 3, .* got \(12, 3\)",
         ),
         (lambda: fit_prefix(Q, K, [*V[:3], V[3, :, :1]], T), r"'value' must have shape \(12, 3\) in row 3"),
         (lambda: fit_prefix(Q * np.nan, K, V, T), "'query' must be finite"),

@@ -134,6 +134,7 @@ def _check_digits(layer: AttentionLayer, inputs: Interface, prefix: Prefix, larg
     system = value_system(layer, inputs)
     held = lengths(np.moveaxis(prefix.value, 0, 1).reshape(len(prefix), -1))
     read = float(lengths(system.matrix.ravel()) * held.max())
+    read += float(lengths(system.constant))
     if prefix.tokens is not None:
         read += float(lengths((system.matrix @ layer.value).ravel()) * lengths(prefix.tokens).max())
     eps = float(np.finfo(np.float64).eps)

@@ -104,9 +104,8 @@ class AttentionLayer:
         if o is None and out_bias is not None:
             raise TypeError("'out_bias' needs 'out', the weights behind the heads")
         biases = {"query": (query_bias, q), "key": (key_bias, k), "value": (value_bias, v), "out": (out_bias, o)}
-        for name, array in (("query", q), ("key", k), ("value", v), ("out", o)):
-            object.__setattr__(self, name, array)
         for name, (bias, weight) in biases.items():
+            object.__setattr__(self, name, weight)
             length = columns if weight is None else len(weight)
             object.__setattr__(self, f"{name}_bias", vector(bias, f"{name}_bias", length))
         for name, number in (("heads", h), ("key_value_heads", g), ("scale", scale_for(scale, len(q) // h))):

@@ -28,6 +28,9 @@ def test_the_layer_is_the_module(bias, causal):
     wanted = mha(x, x, x, attn_mask=mask, need_weights=False)[0].detach().numpy()
     layer = as_layer(mha)
     np.testing.assert_allclose(layer.attend(x, causal=causal), wanted, rtol=0, atol=1e-13)
+    projected = torch.nn.functional.linear(x, mha.in_proj_weight, mha.in_proj_bias).detach().numpy()
+    for part, rows in zip(layer.head_inputs(x), np.split(projected, 3, axis=-1), strict=True):
+        np.testing.assert_allclose(np.moveaxis(part, 1, 2).reshape(2, 7, 32), rows, rtol=0, atol=1e-14)
     # a prefix of tokens is content that comes first
     tokens = torch.randn(3, 32, dtype=torch.float64)
     long = torch.cat([tokens.expand(2, 3, 32), x], 1)

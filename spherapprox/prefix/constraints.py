@@ -126,7 +126,7 @@ class Contexts:
         steps = np.logaddexp(0.0, self.log_mass - log_psi)  # log r_i / psi
         with np.errstate(over="ignore", invalid="ignore"):
             if self.euclidean:
-                found = self.target[0] + centre(y, steps)
+                found = self.target[0] + centre(y, steps, self.target[0], self.bound)
                 size = float(sizes(found[None])[0])
                 return np.asarray(found * min(1.0, self.bound / size)) if size > 0.0 else found
             i, j = farthest_pairs(y, steps, False)

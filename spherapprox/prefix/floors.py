@@ -148,7 +148,8 @@ def floor_of(
     value = np.zeros(targets.shape[1]) if psi == -math.inf else contexts.mean(psi)
     if euclidean and len(targets) > settled(limit) and psi > -math.inf:  # what is met in pairs need not be at once
         outputs, _ = contexts.weights(psi)
-        missed = share(psi - contexts.log_mass)[:, None] * (value - contexts.target[0]) - outputs
+        with np.errstate(invalid="ignore"):  # of a value that floats do not hold nothing is known
+            missed = share(psi - contexts.log_mass)[:, None] * (value - contexts.target[0]) - outputs
         attained = attained and float(sizes(missed).max()) <= error * (1.0 + 1e-9)
     with np.errstate(over="ignore"):
         return Floor(

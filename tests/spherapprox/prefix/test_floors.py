@@ -231,6 +231,17 @@ def test_values_within_a_bound_are_as_good_as_any_in_the_euclidean_norm(seed):
             assert error(*known, floor.log_psi, inside, "euclidean") >= found * (1.0 - 1e-3)
 
 
+def test_prefixes_too_small_for_floats_do_nothing():
+    rng, euclidean = np.random.default_rng(0), {"norm": "euclidean", "log_psi": (-5000.0, -4000.0)}
+    known = targets, means, _ = *rng.standard_normal((2, 3, 2)), np.zeros(3)
+    nothing = np.linalg.norm(targets - means, axis=1).max()
+    bounded, free = prefix_floor(*known, **euclidean, value_bound=1.0), prefix_floor(*known, **euclidean)
+    assert bounded.error == pytest.approx(nothing, rel=1e-12)
+    assert bounded.attained
+    assert np.linalg.norm(bounded.value) <= 1.0
+    assert not free.attained or np.isfinite(free.value).all()
+
+
 def test_two_contexts_that_meet_in_pairs_only_attain_nothing():
     # balls about (1, 1) and (1, -1) meet in (1, 0), and both the ball of values, elsewhere
     floor = prefix_floor(

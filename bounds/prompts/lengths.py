@@ -112,7 +112,7 @@ def label_bits(count: int, classes: int, accuracy: float) -> float:
     """
     if classes == 1:
         return 0.0
-    wrong = min(math.floor((1.0 - accuracy) * count + 1e-9 * count), count)
+    wrong = min(math.floor((1.0 - accuracy + 1e-15) * count), count)  # 0.7 of 10 examples may be 3 wrong
     total = count * math.log2(classes)
     if not wrong:
         return total

@@ -21,26 +21,34 @@ def middle(y: Float64, steps: Float64, error: Float64) -> Float64:
     return np.asarray(ends[0] + 0.5 * (ends[1] - ends[0]))
 
 
-def centre(y: Float64, steps: Float64, passes: int = 300) -> Float64:
-    """Return nearly the F (p,) with the least largest length of ``exp(-steps_i) F - y_i``."""
+def centre(y: Float64, steps: Float64, origin: Float64, bound: float) -> Float64:
+    """Return nearly the F (p,) with the least largest length of ``exp(-steps_i) F - y_i``.
+
+    Of several rows ``|origin + F| <= bound``; of one row, F may be longer: then the nearest one within is best.
+    """
     if len(y) == 1:
         return np.asarray(y[0] * np.exp(steps[0]))
     if len(y) == 2:  # where the errors are equal, between the two
         both = np.logaddexp(steps[0], steps[1])
-        return np.asarray((y[0] + y[1]) * np.exp(steps[0] + steps[1] - both))
-    return _lawson(y, steps, passes)
+        found = np.asarray((y[0] + y[1]) * np.exp(steps[0] + steps[1] - both))
+        if bound == np.inf or float(sizes((origin + found)[None])[0]) <= bound:
+            return found
+    return _lawson(y, steps, origin, bound)
 
 
-def _lawson(y: Float64, steps: Float64, passes: int) -> Float64:
-    """Return it by least squares whose weights are multiplied by the errors (Lawson 1961), the best one met."""
+def _lawson(y: Float64, steps: Float64, origin: Float64, bound: float, passes: int = 300) -> Float64:
+    """Return it by least squares whose weights are multiplied by the errors (Lawson 1961), the best one met.
+
+    Within the bound the best F of a pass is the one nearest to that of least squares, whose level sets are balls.
+    """
     least = float(steps.min())
-    own = np.exp(least - steps)[:, None]
+    unit, own = float(np.exp(-least)), np.exp(least - steps)[:, None]
     weights, best, error = np.full((len(y), 1), 1.0 / len(y)), np.zeros(y.shape[1]), np.inf
     for _ in range(passes):
         below = float(np.sum(weights * own * own))
         if not below > 0.0:  # what is left cannot see the prefix
             break
-        mean = np.sum(weights * own * y, axis=0) / below
+        mean = _within(np.sum(weights * own * y, axis=0) / below, origin * unit, bound * unit)
         missed = sizes(own * mean - y)
         if float(missed.max()) < error:
             best, error = mean, float(missed.max())
@@ -49,3 +57,9 @@ def _lawson(y: Float64, steps: Float64, passes: int) -> Float64:
             break
         weights = weights * (missed / total)[:, None]
     return np.asarray(best * np.exp(least))
+
+
+def _within(mean: Float64, origin: Float64, bound: float) -> Float64:
+    """Return the nearest vector to a mean that is at most so long once the origin is added."""
+    size = float(sizes((origin + mean)[None])[0])
+    return mean if not size > bound else (origin + mean) * (bound / size) - origin

@@ -126,7 +126,9 @@ class Contexts:
         steps = np.logaddexp(0.0, self.log_mass - log_psi)  # log r_i / psi
         with np.errstate(over="ignore", invalid="ignore"):
             if self.euclidean:
-                found = self.target[0] + centre(y, steps)
+                found = self.target[0] + centre(y, steps, self.target[0], self.bound)
+                if math.isfinite(self.bound) and not np.isfinite(found).all():  # a mass so small that all do as well
+                    return np.zeros_like(found)
                 size = float(sizes(found[None])[0])
                 return np.asarray(found * min(1.0, self.bound / size)) if size > 0.0 else found
             i, j = farthest_pairs(y, steps, False)

@@ -29,8 +29,8 @@ class Floor:
     Parameters
     ----------
     error : float
-        The infimum of the largest distance of an output from its target: exact in the maximum norm, and for two
-        contexts, or one, in the Euclidean norm; else a lower bound (Notes of `reachable`).
+        The infimum of the largest distance of an output from its target: exact in the maximum norm, and in the
+        Euclidean one for one context, or two without a bound of values; else a lower bound (Notes of `reachable`).
     log_psi : float
         Log mass of a prefix, the logarithm of the sum of ``exp(scale * <q, k>)`` over its tokens, that reaches the
         error, or nearly if no one does; -inf for the empty prefix.
@@ -38,7 +38,8 @@ class Floor:
         The mean of its values, weighted with these exponentials: one token has value `value` and log mass `log_psi`.
         Not finite where floats do not hold it.
     attained : bool
-        Whether a prefix reaches the error; otherwise it is a limit, for masses that go to 0 or infinity.
+        Whether the prefix of this mass and value reaches the error; otherwise it is a limit, for masses that go to 0 or
+        infinity, or a lower bound.
     worst_pair : tuple of int
         The two contexts that are in each other's way most at this mass; one if it is the bound of values that is, none
         if nothing is.
@@ -145,15 +146,21 @@ def floor_of(
     if low == -math.inf and float(sizes_of(contexts.change, euclidean).max()) <= error * _SAME:
         psi, attained = -math.inf, True
     value = np.zeros(targets.shape[1]) if psi == -math.inf else contexts.mean(psi)
-    if euclidean and len(targets) > 2 and psi > -math.inf:  # pairs that can be met need not all be at once
+    if euclidean and len(targets) > settled(limit) and psi > -math.inf:  # what is met in pairs need not be at once
         outputs, _ = contexts.weights(psi)
-        missed = share(psi - contexts.log_mass)[:, None] * (value - contexts.target[0]) - outputs
+        with np.errstate(invalid="ignore"):  # of a value that floats do not hold nothing is known
+            missed = share(psi - contexts.log_mass)[:, None] * (value - contexts.target[0]) - outputs
         attained = attained and float(sizes(missed).max()) <= error * (1.0 + 1e-9)
     with np.errstate(over="ignore"):
         return Floor(
             float(np.ldexp(error, exponent)), psi + top, np.ldexp(value, exponent), attained,
             tuple(row for row in worst[:2] if row >= 0),
         )  # fmt: skip
+
+
+def settled(bound: float) -> int:
+    """Return for how many contexts the bounds by pairs are infima in the Euclidean norm."""
+    return 1 if math.isfinite(bound) else 2
 
 
 def sizes_of(rows: Float64, euclidean: bool) -> Float64:

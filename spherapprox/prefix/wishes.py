@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._types import Float64, Indices
 from .contexts import array, seen, several
-from .floors import Floor, floor_of, sizes_of
+from .floors import Floor, floor_of, settled, sizes_of
 from .pairs import sizes
 from .rows import scale_for
 
@@ -60,8 +60,7 @@ class Problem:
 
     def exact(self, groups: Sequence[Indices]) -> bool:
         """Tell whether the least errors of groups are infima, and not bounds of them."""
-        most = 1 if math.isfinite(self.limits.value_bound) else 2
-        return not self.euclidean or max(map(len, groups)) <= most
+        return not self.euclidean or max(map(len, groups)) <= settled(self.limits.value_bound)
 
     def floor(self, group: Indices) -> Floor:
         """Return the least error of a group of equal queries."""

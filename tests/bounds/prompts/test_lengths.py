@@ -73,6 +73,7 @@ def test_bits_of_very_many_examples():
     entropy = -wrong * math.log2(wrong) - (1.0 - wrong) * math.log2(1.0 - wrong)
     assert label_bits(count, 2, 1.0 - wrong) == pytest.approx(count * (1.0 - entropy), rel=1e-8)
     assert bits_of(1000, 1, 1.0) == 0.0
+    assert label_bits(10**10, 2, 1.0) == 1e10  # all right, none wrong
     assert label_bits(10**6, 10, 0.1) <= 2.0  # no better than guessing
     assert prompts.memorization_length(10, theorem="memorize-bits", numbers=8, classes=1).as_integer() == 0
 
@@ -228,6 +229,9 @@ def test_errata_of_hu_et_al():
     known = {"token_dim": 2, "length": 1, "lipschitz": 4.0, "exponent": 2.0}
     fewer, printed = (prompts.prompt_length(0.02, theorem=name, **known) for name in ("grid-midpoint", "grid-printed"))
     assert fewer.value < 0.5 * printed.value
+    near = {"token_dim": 2, "length": 1, "lipschitz": 1.01, "exponent": math.inf}  # whole cells cost more here
+    more, printed = (prompts.prompt_length(1 / 1.2, theorem=name, **near) for name in ("grid-midpoint", "grid-printed"))
+    assert (more.as_integer(), printed.value) == (9, pytest.approx(2.424**2))
     # an error in the mean is none at the data
     x = (np.arange(100_000) + 0.5) / 100_000
     spike = np.maximum(1.0 - np.abs(x - 0.5) / 0.01, 0.0)

@@ -213,6 +213,46 @@ def test_short_values_are_best_where_they_weigh_most():
     assert not floor.attained
 
 
+@given(st.integers(0, 2**31))
+@settings(max_examples=40)
+def test_values_within_a_bound_are_as_good_as_any_in_the_euclidean_norm(seed):
+    # two contexts and a bound are three balls, which may meet in pairs only
+    rng, targets, means, log_masses = case(seed)
+    targets, means, log_masses = (np.concatenate([part, part[::-1] + 1.0])[:2] for part in (targets, means, log_masses))
+    known = targets, means, log_masses
+    floor = prefix_floor(*known, norm="euclidean", log_psi=(0.0, 1.0), value_bound=0.3)
+    found = error(*known, floor.log_psi, floor.value, "euclidean")
+    assert np.linalg.norm(floor.value) <= 0.3 * (1.0 + 1e-15)
+    if floor.attained:
+        assert found <= floor.error * (1.0 + 1e-8)
+    for step in (0.1, 1e-2, 1e-3):
+        for value in floor.value + step * rng.standard_normal((30, targets.shape[1])):
+            inside = value * min(1.0, 0.3 / np.linalg.norm(value))
+            assert error(*known, floor.log_psi, inside, "euclidean") >= found * (1.0 - 1e-3)
+
+
+def test_prefixes_too_small_for_floats_do_nothing():
+    rng, euclidean = np.random.default_rng(0), {"norm": "euclidean", "log_psi": (-5000.0, -4000.0)}
+    known = targets, means, _ = *rng.standard_normal((2, 3, 2)), np.zeros(3)
+    nothing = np.linalg.norm(targets - means, axis=1).max()
+    bounded, free = prefix_floor(*known, **euclidean, value_bound=1.0), prefix_floor(*known, **euclidean)
+    assert bounded.error == pytest.approx(nothing, rel=1e-12)
+    assert bounded.attained
+    assert np.linalg.norm(bounded.value) <= 1.0
+    assert not free.attained or np.isfinite(free.value).all()
+
+
+def test_two_contexts_that_meet_in_pairs_only_attain_nothing():
+    # balls about (1, 1) and (1, -1) meet in (1, 0), and both the ball of values, elsewhere
+    floor = prefix_floor(
+        [[1.0, 1.0], [1.0, -1.0]], np.zeros((2, 2)), [-40.0, -40.0],
+        norm="euclidean", log_psi=(0.0, 0.0), value_bound=0.2,
+    )  # fmt: skip
+    assert floor.error == pytest.approx(math.sqrt(2.0) - 0.2, rel=1e-12)
+    assert not floor.attained
+    assert floor.value == pytest.approx([0.2, 0.0], abs=1e-9)  # at a distance of sqrt(0.64 + 1) = 1.2806
+
+
 def test_three_points_of_a_triangle_need_more_than_their_pairs():
     angles = 2 * np.pi * np.arange(3) / 3
     targets = np.stack([np.cos(angles), np.sin(angles)], axis=1)

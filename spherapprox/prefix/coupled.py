@@ -20,7 +20,9 @@ _APART = 20.0
 _ROWS = 20_000
 """Rows of the program that couple queries: the nearest queries come first."""
 _ROUNDING = 1e-12
-"""Sums of products are right to so much times the sum of their sizes."""
+"""Sums of products are right to so much times the sum of their sizes, if log masses are of ordinary size."""
+_ROUNDED_LOGS = 1e-15
+"""What ratios of masses are off by, relatively, for each unit of their logarithms."""
 
 
 def coupled_floor(problem: Problem) -> float:
@@ -48,6 +50,7 @@ class _Program:
     change: Float64
     coupling: Any
     value_bound: float
+    rounding: float
 
     def excludes(self, error: float) -> bool:
         """Tell whether multipliers prove that no prefix has this error; those of the solver are checked here."""
@@ -67,8 +70,8 @@ class _Program:
             return False
         multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
         sums, size = rows.T @ multipliers, abs(rows).T @ multipliers
-        around = np.abs(sums[n + 1 :]).reshape(n, p) + _ROUNDING * size[n + 1 :].reshape(n, p)
-        positive = sums[: n + 1] - _ROUNDING * size[: n + 1]
+        around = np.abs(sums[n + 1 :]).reshape(n, p) + self.rounding * size[n + 1 :].reshape(n, p)
+        positive = sums[: n + 1] - self.rounding * size[: n + 1]
         positive[1:] -= self.value_bound * around.sum(axis=1)  # |b_i| <= V a_i
         return bool((positive > 0.0).all())
 
@@ -99,8 +102,9 @@ def _program(problem: Problem, unit: float) -> _Program:
     pairs = i[nearest], j[nearest], gaps[i, j][nearest]
     middle, size = math.log(length or 1) - log_masses, reach * sizes(query)
     high = None if length is None else middle + size
-    return _Program(targets, targets - means, _coupling(pairs, log_masses, p, value_bound, middle - size, high),
-                    value_bound)  # fmt: skip
+    coupling = _coupling(pairs, log_masses, p, value_bound, middle - size, high)
+    rounding = _ROUNDING + _ROUNDED_LOGS * float(np.abs(log_masses).max() + size.max())
+    return _Program(targets, targets - means, coupling, value_bound, rounding)
 
 
 def _coupling(

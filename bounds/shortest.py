@@ -134,7 +134,7 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
     >>> import bounds
     >>> from spherapprox import shortest_head, targets
     >>> bump = targets.bump(2)
-    >>> bounds.shortest.document(shortest_head(bump, 1e-6, "core"), bump)["n"]
+    >>> bounds.shortest.document(shortest_head(bump, 1e-6, "core", lower=False), bump)["n"]
     1
     """
     rows = [dict(zip(_COLUMNS, map(plain, cells), strict=True)) for cells in _rows(found)]
@@ -191,7 +191,7 @@ def save(
     >>> from spherapprox import shortest_head, targets
     >>> bump = targets.bump(3)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in bounds.shortest.save(shortest_head(bump, 1e-6, "core"), bump, folder)]
+    ...     [path.name for path in bounds.shortest.save(shortest_head(bump, 1e-6, "core", lower=False), bump, folder)]
     ['error.png', 'head.npz', 'shortest.csv', 'shortest.json', 'shortest.npz']
     """
     from . import plot  # matplotlib is loaded when a figure is asked for

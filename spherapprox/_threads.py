@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import os
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -36,10 +38,8 @@ def load(name: str) -> ModuleType:
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Let BLAS have one thread, in the whole process, until the last of such blocks ends, in whatever thread."""
-    from threadpoolctl import threadpool_limits
-
     with _BLAS:
-        _limited.append(_limited[0] if _limited else threadpool_limits(1, "blas"))
+        _limited.append(_limited[0] if _limited else _controller(len(sys.modules)).limit(limits=1, user_api="blas"))
     try:
         yield
     finally:
@@ -47,6 +47,14 @@ def one_blas_thread() -> Iterator[None]:
             limit = _limited.pop()
             if not _limited:
                 limit.restore_original_limits()
+
+
+@lru_cache(1)
+def _controller(modules: int) -> Any:
+    """Find the BLAS libraries of this process, which takes milliseconds: again only if it has loaded modules since."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def slices(n: int, step: int) -> list[slice]:

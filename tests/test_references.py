@@ -1,5 +1,6 @@
 """References between pages, and from code to pages, lead somewhere."""
 
+import functools
 import importlib
 import re
 import tokenize
@@ -46,6 +47,12 @@ def mislabelled(path, text):
 def numbers(text):
     """Return the numbers of theorems that a page's headings begin with."""
     return {found[0] for title in headings(text) if (found := re.match(rf"{NUMBER}(?=[ .])|\d(?=\. )", title))}
+
+
+@functools.cache
+def numbered():
+    """Return the pages by the numbers in their headings."""
+    return {number: page for page in PAGES.values() for number in numbers(page)}
 
 
 def dead_links(path, text):
@@ -99,7 +106,7 @@ def has_part(text, part):
 
 def dead_numbers(text):
     """Yield the numbers, and their parts, that comments and docstrings cite without a page and none has."""
-    known = {number: page for page in PAGES.values() for number in numbers(page)}
+    known = numbered()
     text = re.sub(r".*\bTheorems? \d.*", "", text)  # those are the thesis's
     label = r" \(([a-z]+|\d)\)"
     cited = re.findall(rf"(?:^# |\()({NUMBER})(?:, ([A-Za-z][\w -]*)|{label})?(?=:|\))", text, re.MULTILINE)

@@ -24,6 +24,8 @@ DIRECTIONS = 16
 """Largest number of tangent directions, each with its opposite, that are tried at a step."""
 PARTITION_DIM = 8
 """Dimension up to which the sample is the centres of an equal-measure partition, beyond it is random."""
+_CLOSE = 256
+"""Number of candidates that are compared at a time. Tuned."""
 BATCH = 8192
 """Number of points between which a search can be interrupted."""
 
@@ -84,10 +86,13 @@ def _worst(x: Float64, values: Float64, count: int) -> Indices:
     order = np.argsort(-values, kind="stable")[:CANDIDATES]
     candidates, least = x[order], math.cos(min(1.5 * _spacing(x), math.pi))
     tops: list[int] = []
-    for i in range(0, len(order), 512):
-        close = candidates[i : i + 512] @ candidates.T > least  # (512, candidates)
-        alone = ~np.tril(close, i - 1).any(axis=1)  # nothing higher, hence earlier, is close
-        tops.extend(order[i : i + 512][alone])
+    for i in range(0, len(order), _CLOSE):
+        # a neighbour that is higher stands earlier, and seldom long before
+        block, recent = candidates[i : i + _CLOSE], max(i - _CLOSE, 0)
+        close = block @ candidates[recent : i + _CLOSE].T > least  # (_CLOSE, 2 _CLOSE)
+        alone = np.flatnonzero(~np.tril(close, i - recent - 1).any(axis=1))
+        alone = alone[~(block[alone] @ candidates[:recent].T > least).any(axis=1)]
+        tops.extend(order[i + alone])
         if len(tops) >= count:
             break
     return np.array(tops[:count], dtype=np.intp)

@@ -38,9 +38,11 @@ def sectoral(max_degree: int, s: Float64) -> tuple[Float64, Int32]:
     exponent = np.zeros((max_degree + 1, len(s)), dtype=np.int32)
     for m in range(1, max_degree + 1):
         seed[m] = (math.sqrt((2 * m - 1) / (2 * m)) if m > 1 else 1.0) * s * seed[m - 1]
-        small = (seed[m] < 2.0 ** (-_RADIX // 2)) & (seed[m] > 0.0)
-        seed[m, small] *= 2.0**_RADIX
-        exponent[m] = exponent[m - 1] + small
+        exponent[m] = exponent[m - 1]
+        if seed[m].min(initial=1.0) < 2.0 ** (-_RADIX // 2):
+            small = (seed[m] < 2.0 ** (-_RADIX // 2)) & (seed[m] > 0.0)
+            seed[m, small] *= 2.0**_RADIX
+            exponent[m] += small
     return seed, exponent
 
 

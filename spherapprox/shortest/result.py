@@ -54,7 +54,7 @@ class ShortestHead(Savable):
     Examples
     --------
     >>> from spherapprox import shortest_head, targets
-    >>> found = shortest_head(targets.bump(2), 1e-6, "core")
+    >>> found = shortest_head(targets.bump(2), 1e-6, "core", lower=False)
     >>> found.n, found.reached, found.head
     (1, True, CoreHead(n=1, dim=2, concentration=10))
     """
@@ -178,7 +178,7 @@ class ShortestHead(Savable):
         --------
         >>> from spherapprox import shortest_head, sup_error, targets
         >>> bump = targets.bump(2)
-        >>> found = shortest_head(bump, 1e-6, "core")
+        >>> found = shortest_head(bump, 1e-6, "core", lower=False)
         >>> found.with_error(sup_error(found.head, bump)).reached
         True
         """
@@ -198,7 +198,7 @@ class ShortestHead(Savable):
         Examples
         --------
         >>> from spherapprox import shortest_head, targets
-        >>> print(shortest_head(targets.bump(2), 1e-6, "core").table().splitlines()[0].split())
+        >>> print(shortest_head(targets.bump(2), 1e-6, "core", lower=False).table().splitlines()[0].split())
         ['N', 'error', 'rms', 'numbers', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's']
         """
         from tabulate import tabulate

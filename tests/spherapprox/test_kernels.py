@@ -39,15 +39,22 @@ def compiled_files(folder):
     return [path for path in Path(folder).rglob("*") if path.suffix in (".nbi", ".nbc")]
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A folder that holds the kernels of `CODE`."""
+    folder = tmp_path_factory.mktemp("filled")
+    run(NUMBA_CACHE_DIR=str(folder))
+    return folder
+
+
 def test_the_cache_is_the_users_and_never_the_packages(tmp_path):
     run(XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path), LOCALAPPDATA=str(tmp_path))
     assert compiled_files(tmp_path)
     assert not compiled_files(Path(spherapprox.__file__).parent)
 
 
-def test_numbas_own_setting_is_followed(tmp_path):
-    run(NUMBA_CACHE_DIR=str(tmp_path))
-    kernels = {path.name.rpartition("-")[0] for path in compiled_files(tmp_path)}
+def test_numbas_own_setting_is_followed(filled):
+    kernels = {path.name.rpartition("-")[0] for path in compiled_files(filled)}
     # They are called from the compiled loop, yet kept on their own.
     assert {"_scalars.beta-log_surface_area", "_scalars.gamma-log_gamma"} <= kernels
 
@@ -67,8 +74,8 @@ def damage(path, how):
 
 
 @pytest.mark.parametrize("how", ["empty", "cut", "flipped"])
-def test_damaged_files_are_compiled_again_with_one_warning(tmp_path, how):
-    run(NUMBA_CACHE_DIR=str(tmp_path))
+def test_damaged_files_are_compiled_again_with_one_warning(filled, tmp_path, how):
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     files = compiled_files(tmp_path)
     for path in files:
         damage(path, how)

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import threading
@@ -122,3 +123,22 @@ def test_blas_has_its_threads_again_after_the_last_block_in_any_order():
         with pytest.raises(KeyboardInterrupt), _threads.one_blas_thread():
             raise KeyboardInterrupt
         assert blas_threads() == before
+
+
+def test_blas_that_is_loaded_later_has_one_thread_too():
+    code = """
+import numpy
+from threadpoolctl import threadpool_info
+from spherapprox._threads import one_blas_thread
+
+def threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+with one_blas_thread():
+    assert threads() == {1}, threads()
+import scipy.linalg  # which comes with a BLAS of its own
+with one_blas_thread():
+    assert threads() == {1}, threads()
+"""
+    environment = os.environ | dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "3")
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

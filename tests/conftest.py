@@ -9,7 +9,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # tests run side by side already
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("repeatable")
 
 

@@ -18,7 +18,7 @@ from .floors import NORMS, sizes_of
 from .layer import AttentionLayer
 from .reachability import Reachability, reachable
 from .reading import as_layer
-from .rows import Prefix
+from .rows import Prefix, array
 
 _ROUNDING = 1e-14
 """Targets of heads are off by so much times the condition of the weights behind them and the largest one."""
@@ -124,10 +124,10 @@ def reachable_by_layer(
     # Step 1: check the arguments
     frozen, norm = as_layer(layer), _checks.choice(norm, "norm", NORMS)
     tolerance = None if atol is None else _checks.real(atol, "atol", minimum=0.0)
-    asking = _checks.floating(_checks.detached(x), "x", ("N", frozen.width)).astype(np.float64)
+    asking = array(x, "x", ("N", frozen.width))
     seen = arrays(content, "content", len(asking), ("n", frozen.width), "x")
-    out = np.eye(frozen.heads * frozen.value_dim) if frozen.out is None else frozen.out
-    wanted = _checks.floating(_checks.detached(targets), "targets", (len(asking), len(out))).astype(np.float64)
+    out = frozen.output_weights
+    wanted = array(targets, "targets", (len(asking), len(out)))
     limits: Any = {"norm": norm, "key_norm": key_norm, "value_bound": value_bound, "scale": frozen.scale}
     with one_blas_thread():
         # Step 2: what every head has to give, and how near it comes
@@ -145,10 +145,9 @@ def reachable_by_layer(
         prefix = _stacked(asked, found, length, limits)
         upper = _error(frozen, asking, seen, wanted, prefix, norm)
     tolerance = 1e-12 * float(np.abs(wanted).max()) if tolerance is None else tolerance
-    even = (
-        key_norm is None or length is not None
-    )  # the heads of a layer have as many tokens, which masses may depend on
-    known = upper <= tolerance or (even and all(head.reachable for head in found))
+    # all heads have as many tokens, on which masses depend if keys are limited
+    free = key_norm is None or length is not None
+    known = upper <= tolerance or (free and all(head.reachable for head in found))
     return LayerReachability(error, upper, False if error > tolerance else known or None, tuple(found), prefix)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import Float64
-from .pairs import sizes
+from .weights import lengths
 
 _SLACK = 1e-13
 """Intervals are this much wider, so that those of small masses still meet beside those of large ones."""
@@ -31,7 +31,7 @@ def centre(y: Float64, steps: Float64, origin: Float64, bound: float) -> Float64
     if len(y) == 2:  # where the errors are equal, between the two
         both = np.logaddexp(steps[0], steps[1])
         found = np.asarray((y[0] + y[1]) * np.exp(steps[0] + steps[1] - both))
-        if bound == np.inf or float(sizes((origin + found)[None])[0]) <= bound:
+        if bound == np.inf or float(lengths((origin + found)[None])[0]) <= bound:
             return found
     return _lawson(y, steps, origin, bound)
 
@@ -49,7 +49,7 @@ def _lawson(y: Float64, steps: Float64, origin: Float64, bound: float, passes: i
         if not below > 0.0:  # what is left cannot see the prefix
             break
         mean = _within(np.sum(weights * own * y, axis=0) / below, origin * unit, bound * unit)
-        missed = sizes(own * mean - y)
+        missed = lengths(own * mean - y)
         if float(missed.max()) < error:
             best, error = mean, float(missed.max())
         total = float(np.sum(weights[:, 0] * missed))
@@ -61,5 +61,5 @@ def _lawson(y: Float64, steps: Float64, origin: Float64, bound: float, passes: i
 
 def _within(mean: Float64, origin: Float64, bound: float) -> Float64:
     """Return the nearest vector to a mean that is at most so long once the origin is added."""
-    size = float(sizes((origin + mean)[None])[0])
+    size = float(lengths((origin + mean)[None])[0])
     return mean if not size > bound else (origin + mean) * (bound / size) - origin

@@ -184,9 +184,10 @@ class _State:
     def jacobian(self, layer: AttentionLayer, wanted: _State) -> Float64:
         """Return the derivatives of `away` in the tokens but the last, (heads (1 + p), (T - 1) d)."""
         mass, value = wanted.units
-        times = layer.heads // layer.key_value_heads
-        keys = np.repeat(layer.key.reshape(layer.key_value_heads, -1, layer.width), times, axis=0)
-        values = np.repeat(layer.value.reshape(layer.key_value_heads, -1, layer.width), times, axis=0)
+        keys, values = (
+            np.repeat(weights.reshape(layer.key_value_heads, -1, layer.width), layer.group_size, axis=0)
+            for weights in (layer.key, layer.value)
+        )
         steep = layer.scale * np.einsum("hs,hsd->hd", self.query, keys)  # gradients of the logits
         shifted = self.value - self.mean[:, None]  # (heads, T, p)
         means = values[:, :, None] + np.einsum("hjp,hd->hpjd", shifted, steep)  # (heads, p, T, d)
@@ -226,4 +227,4 @@ def _equations(layer: AttentionLayer) -> int:
     """Return how many numbers log masses and means of all heads have."""
     blocks = layer.value.reshape(layer.key_value_heads, -1, layer.width)
     ranks = np.linalg.matrix_rank(blocks)  # (key_value_heads,)
-    return layer.heads + int(ranks.sum()) * (layer.heads // layer.key_value_heads)
+    return layer.heads + int(ranks.sum()) * layer.group_size

@@ -10,7 +10,8 @@ import numpy as np
 
 from .._types import Bools, Float64, Indices
 from .centres import centre, middle
-from .pairs import farthest_pairs, share, sizes
+from .pairs import farthest_pairs, share
+from .weights import lengths
 
 
 class Point(NamedTuple):
@@ -40,14 +41,14 @@ class Constraints:
         """Return the errors (k,), and the vectors (k, 1 or p) whose lengths they are."""
         rho = share(log_psi - self.log_mass)
         vectors = share(self.log_mass - log_psi)[:, None] * self.start + rho[:, None] * self.end
-        least: Float64 = sizes(vectors)
+        least: Float64 = lengths(vectors)
         limited = np.isfinite(self.bound)
         least[limited] -= rho[limited] * self.bound[limited]
         return least, vectors
 
     def slope(self, k: int, vector: Float64) -> float:
         """Return a number that has the sign of the slope of an error in psi."""
-        size = float(sizes(vector[None])[0])
+        size = float(lengths(vector[None])[0])
         along = float(np.sum((vector / size) * (self.end[k] - self.start[k])))
         return along - self.bound[k] if math.isfinite(self.bound[k]) else along
 
@@ -71,7 +72,7 @@ class Constraints:
 
 
 @dataclass(frozen=True, eq=False)
-class Contexts:
+class QueryContexts:
     """What contexts of one query ask of a prefix, in units in which nothing overflows.
 
     Targets, changes (targets less means) and log masses (less the largest), a row for each; V bounds values.
@@ -129,7 +130,7 @@ class Contexts:
                 found = self.target[0] + centre(y, steps, self.target[0], self.bound)
                 if math.isfinite(self.bound) and not np.isfinite(found).all():  # a mass so small that all do as well
                     return np.zeros_like(found)
-                size = float(sizes(found[None])[0])
+                size = float(lengths(found[None])[0])
                 return np.asarray(found * min(1.0, self.bound / size)) if size > 0.0 else found
             i, j = farthest_pairs(y, steps, False)
             c = np.arange(len(i))
@@ -166,5 +167,5 @@ class Contexts:
         lam = share(log_psi - self.log_mass)[:, None]
         c = np.arange(1 if self.euclidean else self.target.shape[1])
         vectors = lam * self.target + share(self.log_mass - log_psi)[:, None] * self.change
-        least = (sizes(vectors)[:, None] if self.euclidean else np.abs(vectors)) - lam * self.bound
+        least = (lengths(vectors)[:, None] if self.euclidean else np.abs(vectors)) - lam * self.bound
         return np.stack([least.argmax(axis=0), np.full_like(c, -1), c], axis=1)

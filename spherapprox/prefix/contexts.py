@@ -13,7 +13,7 @@ from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64
 from .attention import attended
-from .rows import finite, scale_for
+from .rows import array, finite, scale_for
 
 WIDEST = 1e70
 """Of the largest entry of queries, or of 1 over it, and of factors: products of a few neither overflow nor vanish."""
@@ -74,8 +74,3 @@ def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owne
         got = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
         raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {got}")
     return [array(one, name, shape, f" in row {i}") for i, one in enumerate(value)]
-
-
-def array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str = "") -> Float64:
-    """Return a float64 array of a shape."""
-    return np.asarray(_checks.floating(_checks.detached(value), name, shape, note=note).astype(np.float64))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._types import Float64, Indices
-from .pairs import sizes
-from .wishes import Problem
+from .weights import lengths
+from .wishes import Wishes
 
 _FARTHEST = 3.0
 """Pairs of queries with larger log kappa say too little to be worth their rows."""
@@ -25,18 +25,18 @@ _ROUNDED_LOGS = 1e-15
 """What ratios of masses are off by, relatively, for each unit of their logarithms."""
 
 
-def coupled_floor(problem: Problem) -> float:
+def coupled_floor(wishes: Wishes) -> float:
     """Return the bound in the maximum norm (docs/theorems/8.3-near-equal-queries.md)."""
-    unit = max(problem.size, problem.limits.value_bound)
+    unit = max(wishes.size, wishes.limits.value_bound)
     if not unit > 0.0:
         return 0.0
-    program = _program(problem, unit)
+    program = _program(wishes, unit)
     low, high = 0.0, 2.0
     for _ in range(_STEPS):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if program.excludes(middle) else (low, middle)
-    nothing = float(np.abs(problem.targets - problem.means).max())
-    return unit * low if problem.limits.length is not None else min(unit * low, nothing)
+    nothing = float(np.abs(wishes.targets - wishes.means).max())
+    return unit * low if wishes.limits.length is not None else min(unit * low, nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +89,18 @@ class _Program:
         return vstack(parts, format="csr")
 
 
-def _program(problem: Problem, unit: float) -> _Program:
-    """Return the program of a problem in units of its numbers."""
-    targets, means, log_masses = problem.targets / unit, problem.means / unit, problem.log_masses
-    length, reach = problem.limits.length, problem.scale * (problem.limits.key_norm or 0.0)
-    value_bound, query = problem.limits.value_bound / unit, problem.query
+def _program(wishes: Wishes, unit: float) -> _Program:
+    """Return the program of wishes, in units of their numbers."""
+    targets, means, log_masses = wishes.targets / unit, wishes.means / unit, wishes.log_masses
+    length, reach = wishes.limits.length, wishes.scale * (wishes.limits.key_norm or 0.0)
+    value_bound, query = wishes.limits.value_bound / unit, wishes.query
     n, p = targets.shape
-    gaps = reach * np.array([sizes(query - row) for row in query])
+    gaps = reach * np.array([lengths(query - row) for row in query])
     apart = np.abs(log_masses[:, None] - log_masses)
     i, j = np.nonzero((gaps < _FARTHEST) & (apart < _APART) & ~np.eye(n, dtype=bool))
     nearest = np.argsort(gaps[i, j], kind="stable")[: _ROWS // (1 + 2 * p)]
     pairs = i[nearest], j[nearest], gaps[i, j][nearest]
-    middle, size = math.log(length or 1) - log_masses, reach * sizes(query)
+    middle, size = math.log(length or 1) - log_masses, reach * lengths(query)
     high = None if length is None else middle + size
     coupling = _coupling(pairs, log_masses, p, value_bound, middle - size, high)
     rounding = _ROUNDING + _ROUNDED_LOGS * float(np.abs(log_masses).max() + size.max())

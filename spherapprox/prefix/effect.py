@@ -15,7 +15,7 @@ from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import Prefix, causal_mask, finite, fitting
 from .share import share_of, softmax
-from .weights import by_head, matrix
+from .weights import by_head, matrix, side_by_side
 
 
 class NextLogits(NamedTuple):
@@ -164,18 +164,16 @@ class PrefixEffect:
             raise ValueError(
                 f"'interaction' must take the layer's {width} outputs, got a layer of {layer.width} inputs"
             )
-        times = layer.heads // layer.key_value_heads
         query, key, _ = layer.head_inputs(content)
         added = by_head(bias @ layer.query.T, layer.heads)
-        answer = np.repeat(by_head(bias @ layer.key.T, layer.key_value_heads), times, axis=-3)
+        answer = np.repeat(by_head(bias @ layer.key.T, layer.key_value_heads), layer.group_size, axis=-3)
         pairs = ((added, answer), (added, key), (query, answer), (query, key))
         terms = (layer.scale * (left @ np.swapaxes(right, -1, -2)) for left, right in pairs)
         return NextLogits(*(term if given else term[..., 0, :, :] for term in terms))
 
     def _joined(self, heads: Float64) -> Float64:
         """Return outputs of heads (..., heads, T, p) behind the layer's last weights, (..., T, d_out)."""
-        rows = np.moveaxis(heads, -3, -2)
-        joined = rows.reshape(*rows.shape[:-2], -1)
+        joined = side_by_side(heads)
         return joined if self.layer.out is None else np.asarray(joined @ self.layer.out.T)
 
 

@@ -94,12 +94,11 @@ def levels(layer: AttentionLayer, inputs: Interface) -> Float64:
 
 def logit_system(layer: AttentionLayer, inputs: Interface, group: int) -> System:
     """Return the equations of a key (s,): for each head that has it m+1 slopes, and a level unless all levels are 0."""
-    s, times = layer.head_dim, layer.heads // layer.key_value_heads
+    s, times, level = layer.head_dim, layer.group_size, levels(layer, inputs)
     blocks = []
     for h in range(group * times, (group + 1) * times):
         slopes = (layer.query[h * s : (h + 1) * s] @ inputs.embedding).T  # (m+1, s)
-        level = levels(layer, inputs)[h]
-        blocks.append(np.vstack([slopes, level]) if level.any() else slopes)
+        blocks.append(np.vstack([slopes, level[h]]) if level[h].any() else slopes)
     matrix = layer.scale * np.concatenate(blocks)
     what = f"a key for head {group + 1} ({_counted(layer, inputs, times)})"
     return System(matrix, np.zeros(len(matrix)), what)
@@ -110,10 +109,9 @@ def value_system(layer: AttentionLayer, inputs: Interface) -> System:
 
     Their parts are the read-outs behind each head.
     """
-    g, p, n = layer.key_value_heads, layer.value_dim, len(inputs.readout)
-    times = layer.heads // g
-    out = np.eye(layer.heads * p) if layer.out is None else layer.out
-    read = np.moveaxis((inputs.readout @ out).reshape(n, g, times, p), 0, 2)  # (groups, times, p_out, p)
+    g, times, p, n = layer.key_value_heads, layer.group_size, layer.value_dim, len(inputs.readout)
+    read = (inputs.readout @ layer.output_weights).reshape(n, g, times, p)
+    read = np.moveaxis(read, 0, 2)  # (groups, times, p_out, p)
     parts = np.zeros((g, times, n, g, p))
     parts[np.arange(g), :, :, np.arange(g)] = read
     flat = parts.reshape(layer.heads * n, g * p)
@@ -140,12 +138,8 @@ def token_system(layer: AttentionLayer, inputs: Interface) -> System:
 
 def wanted_logits(layer: AttentionLayer, inputs: Interface, keys: Float64, offset: float, heads: range) -> Float64:
     """Return what the equations of the keys (N, m+1) are to give, a block for each of the heads."""
-    n, found = len(keys), []
-    for h in heads:
-        found.append(keys)
-        if levels(layer, inputs)[h].any():
-            found.append(np.full((n, 1), offset))
-    return np.concatenate(found, axis=1)
+    level, raised = levels(layer, inputs), np.full((len(keys), 1), offset)
+    return np.concatenate([part for h in heads for part in ([keys, raised] if level[h].any() else [keys])], axis=1)
 
 
 def _counted(layer: AttentionLayer, inputs: Interface, heads: int) -> str:

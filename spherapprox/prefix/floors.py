@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
-from .constraints import Contexts, Point
-from .pairs import share, sizes
+from .constraints import Point, QueryContexts
+from .pairs import share
+from .rows import array
+from .weights import lengths
 
 NORMS = ("max", "euclidean")
 _FAR = 1500.0
@@ -118,9 +120,9 @@ def prefix_floor(
     >>> floor.error, floor.attained
     (0.5, False)
     """
-    wanted = _rows(targets, "targets", ("N", "p"))
-    given = _rows(means, "means", wanted.shape)
-    masses = _checks.reals(_rows(log_masses, "log_masses", (len(wanted),)), "log_masses", minimum=-1e300, maximum=1e300)
+    wanted = array(targets, "targets", ("N", "p"))
+    given = array(means, "means", wanted.shape)
+    masses = _checks.reals(array(log_masses, "log_masses", (len(wanted),)), "log_masses", minimum=-1e300, maximum=1e300)
     norm = _checks.choice(norm, "norm", NORMS)
     low, high = _range(log_psi)
     bound = math.inf if value_bound is None else _checks.real(value_bound, "value_bound", minimum=0.0)
@@ -139,7 +141,7 @@ def floor_of(
         limit = math.ldexp(bound, -exponent)
     except OverflowError:
         limit = math.inf
-    contexts = Contexts(small, small - smaller, log_masses - top, euclidean, limit)
+    contexts = QueryContexts(small, small - smaller, log_masses - top, euclidean, limit)
     low, high = log_psi[0] - top, log_psi[1] - top
     found, attained = _least(contexts, low, high)
     error, psi, worst = found
@@ -150,7 +152,7 @@ def floor_of(
         outputs, _ = contexts.weights(psi)
         with np.errstate(invalid="ignore"):  # of a value that floats do not hold nothing is known
             missed = share(psi - contexts.log_mass)[:, None] * (value - contexts.target[0]) - outputs
-        attained = attained and float(sizes(missed).max()) <= error * (1.0 + 1e-9)
+        attained = attained and float(lengths(missed).max()) <= error * (1.0 + 1e-9)
     with np.errstate(over="ignore"):
         return Floor(
             float(np.ldexp(error, exponent)), psi + top, np.ldexp(value, exponent), attained,
@@ -165,10 +167,10 @@ def settled(bound: float) -> int:
 
 def sizes_of(rows: Float64, euclidean: bool) -> Float64:
     """Return the length of each row in the norm."""
-    return sizes(rows) if euclidean else np.asarray(np.abs(rows).max(axis=1))
+    return lengths(rows) if euclidean else np.asarray(np.abs(rows).max(axis=1))
 
 
-def _least(contexts: Contexts, low: float, high: float) -> tuple[Point, bool]:
+def _least(contexts: QueryContexts, low: float, high: float) -> tuple[Point, bool]:
     """Return the least error over log masses in [low, high], where a mass comes near it, and whether one reaches it."""
     least = float(contexts.log_mass.min())
     first = min(max(low, least - _FAR), high) if low == -math.inf else low
@@ -191,7 +193,3 @@ def _range(log_psi: tuple[float, float]) -> tuple[float, float]:
     if low > high or low == math.inf or high == -math.inf:
         raise ValueError(f"'log_psi' must be a least and a largest log mass, got {low:g} and {high:g}")
     return low, high
-
-
-def _rows(value: ArrayLike, name: str, shape: tuple[int | str, ...]) -> Float64:
-    return _checks.floating(_checks.detached(value), name, shape).astype(np.float64)

@@ -244,8 +244,7 @@ def _group(
     layer: AttentionLayer, inputs: list[Any], change: Float64, group: int, length: object, scale: object
 ) -> FittedPrefix:
     """Return the prefix of the heads that share one key, for changes (N, heads, p) of their outputs."""
-    times = layer.heads // layer.key_value_heads
-    heads = range(group * times, (group + 1) * times)
+    heads = range(group * layer.group_size, (group + 1) * layer.group_size)
     query = [q[h, 0] for h in heads for q, _, _ in inputs]
     key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
     contexts = read_contexts(np.array(query), key, value, layer.scale)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._threads import one_blas_thread
 from .._types import Float64
-from .pairs import sizes
+from .weights import lengths
 
 _DROP = 80.0
 """Logits of a token at other queries are below the log mass wanted there by as much, for values up to 1e9 times 1e9."""
@@ -22,7 +22,7 @@ def tokens(
     There is one if for each query some direction is orthogonal to it and at an obtuse angle to all others
     (8.2, several queries): for linearly independent queries, and most sets of less than twice as many as columns.
     """
-    size = sizes(query)
+    size = lengths(query)
     unit, own, keys = query / size[:, None], log_mass.copy(), []
     copies = np.ones(len(unit), dtype=int)
     copies[0] += length - len(unit)
@@ -53,7 +53,7 @@ def _separating(others: Float64, unit: Float64) -> Float64 | None:
 
     projected = others - np.outer(others @ unit, unit)
     projected -= np.outer(projected @ unit, unit)
-    size = sizes(projected)
+    size = lengths(projected)
     if not (size > 1e-12).all():
         return None
     projected /= size[:, None]

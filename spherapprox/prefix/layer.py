@@ -12,7 +12,7 @@ from .. import _checks
 from .._types import Float64
 from .attention import beside
 from .rows import Prefix, causal_mask, finite, fitting, scale_for
-from .weights import by_head, matrix, product, vector
+from .weights import by_head, head_counts, matrix, product, side_by_side, vector
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,24 +74,12 @@ class AttentionLayer:
     scale: float
 
     def __init__(
-        self,
-        query: ArrayLike,
-        key: ArrayLike,
-        value: ArrayLike,
-        out: ArrayLike | None = None,
-        *,
-        query_bias: ArrayLike | None = None,
-        key_bias: ArrayLike | None = None,
-        value_bias: ArrayLike | None = None,
-        out_bias: ArrayLike | None = None,
-        heads: int = 1,
-        key_value_heads: int | None = None,
+        self, query: ArrayLike, key: ArrayLike, value: ArrayLike, out: ArrayLike | None = None, *,
+        query_bias: ArrayLike | None = None, key_bias: ArrayLike | None = None, value_bias: ArrayLike | None = None,
+        out_bias: ArrayLike | None = None, heads: int = 1, key_value_heads: int | None = None,
         scale: float | None = None,
-    ) -> None:
-        h = _checks.integer(heads, "heads", minimum=1)
-        g = h if key_value_heads is None else _checks.integer(key_value_heads, "key_value_heads", minimum=1)
-        if h % g:
-            raise ValueError(f"'heads' must be a multiple of 'key_value_heads', got {h} and {g}")
+    ) -> None:  # fmt: skip
+        h, g = head_counts(heads, key_value_heads)
         q = matrix(query, "query", None, h)
         k = matrix(key, "key", q.shape[1], g)
         v = matrix(value, "value", q.shape[1], g)
@@ -142,8 +130,7 @@ class AttentionLayer:
         TypeError, ValueError
             As `AttentionLayer` does.
         """
-        h = _checks.integer(heads, "heads", minimum=1)
-        g = h if key_value_heads is None else _checks.integer(key_value_heads, "key_value_heads", minimum=1)
+        h, g = head_counts(heads, key_value_heads)
         weights = matrix(qkv, "qkv", None, h + 2 * g)
         s = len(weights) // (h + 2 * g)
         ends = [h * s, (h + g) * s]
@@ -173,6 +160,16 @@ class AttentionLayer:
         """Columns p of a head's values."""
         return len(self.value) // self.key_value_heads
 
+    @property
+    def group_size(self) -> int:
+        """Heads of queries that share a key and a value."""
+        return self.heads // self.key_value_heads
+
+    @property
+    def output_weights(self) -> Float64:
+        """Weights (d_out, heads * p) behind the heads: `out`, or the identity."""
+        return np.eye(self.heads * self.value_dim) if self.out is None else self.out
+
     def head_inputs(self, x: ArrayLike, content: ArrayLike | None = None) -> tuple[Float64, Float64, Float64]:
         """Return queries, keys and values of all heads.
 
@@ -197,10 +194,9 @@ class AttentionLayer:
         """
         asking = self._rows(x, "x")
         seen = asking if content is None else self._rows(content, "content")
-        times = self.heads // self.key_value_heads
         query = by_head(product(asking, self.query, self.query_bias, "x"), self.heads)
         key, value = self._keys_and_values(seen, "x" if content is None else "content")
-        return query, np.repeat(key, times, axis=-3), np.repeat(value, times, axis=-3)
+        return query, np.repeat(key, self.group_size, axis=-3), np.repeat(value, self.group_size, axis=-3)
 
     def prefix(self, tokens: ArrayLike) -> Prefix:
         """Return the keys and values that the layer makes of the tokens of a prefix.
@@ -284,8 +280,7 @@ class AttentionLayer:
         TypeError, ValueError
             As `head_outputs` does.
         """
-        heads = np.moveaxis(self.head_outputs(x, content, prefix=prefix, causal=causal), -3, -2)  # (..., T, heads, p)
-        joined = heads.reshape(*heads.shape[:-2], -1)
+        joined = side_by_side(self.head_outputs(x, content, prefix=prefix, causal=causal))
         return joined if self.out is None else product(joined, self.out, self.out_bias, "content")
 
     def _keys_and_values(self, rows: Float64, name: str) -> tuple[Float64, Float64]:

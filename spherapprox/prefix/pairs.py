@@ -1,10 +1,11 @@
-"""Shares of masses from their logarithms, lengths of vectors, and the pairs of contexts that are farthest apart."""
+"""Shares of masses from their logarithms, and the pairs of contexts that are farthest apart."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._types import Float64, Indices
+from .weights import lengths
 
 _SPREAD = 600.0
 """Log masses that differ by less keep all digits as masses over the largest one."""
@@ -17,16 +18,6 @@ def share(gap: Float64) -> Float64:
     with np.errstate(under="ignore"):
         small = np.exp(-np.abs(gap))
     return np.asarray(np.where(gap < 0.0, small, 1.0) / (1.0 + small))
-
-
-def sizes(vectors: Float64) -> Float64:
-    """Return the lengths (n,) of rows (n, p) without overflow."""
-    largest = np.abs(vectors).max(axis=1)
-    if vectors.shape[1] == 1:
-        return np.asarray(largest)
-    scaled = vectors / np.where(largest > 0.0, largest, 1.0)[:, None]
-    with np.errstate(under="ignore"):
-        return np.asarray(largest * np.sqrt(np.sum(scaled * scaled, axis=1)))
 
 
 def farthest_pairs(y: Float64, log_radius: Float64, euclidean: bool) -> tuple[Indices, Indices]:
@@ -66,7 +57,7 @@ def _of_all(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
 
 def _of_rows(y: Float64, log_radius: Float64) -> tuple[Indices, Indices]:
     """Find the farthest row of each row."""
-    found = [int(np.argmax(sizes(_differences(y, log_radius, row)))) for row in range(len(y))]
+    found = [int(np.argmax(lengths(_differences(y, log_radius, row)))) for row in range(len(y))]
     return np.arange(len(y)), np.array(found)
 
 

@@ -14,6 +14,7 @@ from .attention import log_weights
 from .equations import Interface
 from .layer import AttentionLayer
 from .rows import Prefix, causal_mask
+from .share import share_of
 from .weights import lengths
 
 
@@ -175,8 +176,7 @@ class ProgrammedPrefix:
         _checks.memory(logits_held, "attention", "take fewer rows of 'y' at a time")
         seen = causal_mask(query.shape[-2], key.shape[-2]) if _checks.flag(causal, "causal") else None
         logits = log_weights(query, key, far.key, scale=self.layer.scale, seen=seen)  # (..., heads, T, N + n)
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        share = weights[..., len(far) :].sum(axis=-1) / weights.sum(axis=-1)  # (..., heads, T)
+        share = share_of(logits[..., len(far) :], logits[..., : len(far)])  # (..., heads, T)
         largest = self._largest(far.value) + self._largest(value)  # (..., heads)
         with np.errstate(over="ignore", invalid="ignore"):
             found = (share * largest[..., None]).sum(axis=-2)
@@ -187,8 +187,7 @@ class ProgrammedPrefix:
     def _largest(self, value: Float64) -> Float64:
         """Return the largest length of a read-out of a value (..., heads, n, p) behind its head, for each head."""
         layer, r = self.layer, self.interface.readout
-        out = np.eye(layer.heads * layer.value_dim) if layer.out is None else layer.out
         with np.errstate(over="ignore", invalid="ignore"):
-            read = (r @ out).reshape(len(r), layer.heads, layer.value_dim)  # (p_out, heads, p)
+            read = (r @ layer.output_weights).reshape(len(r), layer.heads, layer.value_dim)  # (p_out, heads, p)
             long = lengths(value @ np.moveaxis(read, 0, -1))  # (..., heads, n)
         return np.asarray(long.max(axis=-1, initial=0.0))

@@ -129,7 +129,7 @@ def _check_digits(layer: AttentionLayer, inputs: Interface, prefix: Prefix, larg
     if prefix.tokens is not None:  # of which keys are made, and rounded
         weights = lengths(layer.key.reshape(layer.key_value_heads, -1))
         keys = np.maximum(keys, weights * lengths(prefix.tokens).max())
-    key = np.repeat(keys, layer.heads // layer.key_value_heads)
+    key = np.repeat(keys, layer.group_size)
     logits = float((layer.scale * (lengths(slopes) + lengths(levels(layer, inputs))) * key).max())
     system = value_system(layer, inputs)
     held = lengths(np.moveaxis(prefix.value, 0, 1).reshape(len(prefix), -1))
@@ -174,7 +174,7 @@ def _key_values(
     layer: AttentionLayer, inputs: Interface, keys: Float64, values: Float64, offset: float
 ) -> tuple[Prefix, float]:
     """Return the prefix of free keys and values, and the largest condition of their equations."""
-    g, times = layer.key_value_heads, layer.heads // layer.key_value_heads
+    g, times = layer.key_value_heads, layer.group_size
     found, conditions = [], []
     for group in range(g):
         wanted = wanted_logits(layer, inputs, keys, offset, range(group * times, (group + 1) * times))

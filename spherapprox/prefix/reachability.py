@@ -14,7 +14,7 @@ from .._types import Float64, Indices
 from .coupled import coupled_floor
 from .floors import NORMS, Floor
 from .rows import Prefix
-from .wishes import Limits, Problem, problem_of
+from .wishes import Limits, Wishes, wishes_of
 from .witnesses import empty, error_of, witness
 
 
@@ -195,33 +195,33 @@ def reachable(
     limits = Limits(count, reach, bound)
     if _checks.flag(coupled, "coupled"):
         _check_coupled(limits, norm)
-    problem = problem_of(query, key, value, targets, scale, euclidean, limits)
+    wishes = wishes_of(query, key, value, targets, scale, euclidean, limits)
     # Step 2: the least errors, and the worst of them
-    groups = problem.groups()
-    floors = [problem.floor(group) for group in groups]
+    groups = wishes.groups()
+    floors = [wishes.floor(group) for group in groups]
     errors = np.array([floor.error for floor in floors])
     first = int(np.argmax(errors))
     error, worst = float(errors[first]), tuple(int(groups[first][k]) for k in floors[first].worst_pair)
-    if coupled and (least := coupled_floor(problem)) > error:
+    if coupled and (least := coupled_floor(wishes)) > error:
         error, worst = least, ()
     # Step 3: a prefix, and what is known of it
-    prefix, upper, exact = _witness(problem, groups, floors)
-    near = upper <= error * (1.0 + 1e-9) + 1e-12 * problem.size
+    prefix, upper, exact = _witness(wishes, groups, floors)
+    near = upper <= error * (1.0 + 1e-9) + 1e-12 * wishes.size
     return Reachability(
-        error, upper, 1e-12 * problem.size if tolerance is None else tolerance,
+        error, upper, 1e-12 * wishes.size if tolerance is None else tolerance,
         (exact and error == errors[first]) or near, near and all(floor.attained for floor in floors), groups, errors,
         prefix, worst if error > 0.0 else (), norm,
     )  # fmt: skip
 
 
-def _witness(problem: Problem, groups: Sequence[Indices], floors: Sequence[Floor]) -> tuple[Prefix | None, float, bool]:
+def _witness(wishes: Wishes, groups: Sequence[Indices], floors: Sequence[Floor]) -> tuple[Prefix | None, float, bool]:
     """Return a prefix, the empty one if it is no worse, with its error, and whether the floors are infima."""
-    none, limits = empty(problem), problem.limits
+    none, limits = empty(wishes), wishes.limits
     nothing = none is not None and all(floor.log_psi == -math.inf for floor in floors)
-    made = None if nothing else witness(problem, groups, floors)
-    alone = not limits.any() and limits.length is None and len(groups) == len(problem.query)
-    exact = problem.exact(groups) and (len(groups) == 1 or alone or made is not None)
-    upper, found = min(((error_of(problem, one), one) for one in (none, made)), key=lambda pair: pair[0])
+    made = None if nothing else witness(wishes, groups, floors)
+    alone = not limits.any() and limits.length is None and len(groups) == len(wishes.query)
+    exact = wishes.exact(groups) and (len(groups) == 1 or alone or made is not None)
+    upper, found = min(((error_of(wishes, one), one) for one in (none, made)), key=lambda pair: pair[0])
     return (None if upper == math.inf else found), upper, exact
 
 

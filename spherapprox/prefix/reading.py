@@ -39,11 +39,16 @@ def as_layer(layer: Any) -> AttentionLayer:
             f"'layer' must be an AttentionLayer or a torch.nn.MultiheadAttention, got {type(layer).__name__}: "
             "AttentionLayer(query, key, value, out, heads=...) takes the weights of any other"
         )
-    if layer.in_proj_weight is None:
-        raise ValueError("'layer' must have keys and values as wide as queries, got one with 'kdim' or 'vdim'")
-    if layer.bias_k is not None or layer.add_zero_attn:
-        raise ValueError("'layer' must have neither 'bias_k' nor 'add_zero_attn': these are prefixes of one token")
+    check_plain(layer, "layer")
     return AttentionLayer.fused(
         layer.in_proj_weight, layer.out_proj.weight, bias=layer.in_proj_bias, out_bias=layer.out_proj.bias,
         heads=layer.num_heads,
     )  # fmt: skip
+
+
+def check_plain(module: Any, name: str) -> None:
+    """Check that a `torch.nn.MultiheadAttention` has nothing that no `AttentionLayer` has."""
+    if module.in_proj_weight is None:
+        raise ValueError(f"'{name}' must have keys and values as wide as queries, got one with 'kdim' or 'vdim'")
+    if module.bias_k is not None or module.add_zero_attn:
+        raise ValueError(f"'{name}' must have neither 'bias_k' nor 'add_zero_attn': these are prefixes of one token")

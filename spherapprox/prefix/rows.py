@@ -148,6 +148,11 @@ def finite(value: ArrayLike, name: str) -> Float64:
     return _checks.reals(_checks.detached(value), name, finite=True, nan=False)
 
 
+def array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str = "") -> Float64:
+    """Return a finite float64 array of a shape, which is not empty."""
+    return np.asarray(_checks.floating(_checks.detached(value), name, shape, note=note).astype(np.float64))
+
+
 def causal_mask(queries: int, keys: int) -> Bools:
     """Return which content each query sees: up to its own place, (T, n)."""
     return np.tri(queries, keys, dtype=bool)

@@ -7,22 +7,32 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
+from .rows import array
+
+
+def head_counts(heads: int, key_value_heads: int | None) -> tuple[int, int]:
+    """Return the checked numbers of heads of queries, and of keys and values."""
+    h = _checks.integer(heads, "heads", minimum=1)
+    g = h if key_value_heads is None else _checks.integer(key_value_heads, "key_value_heads", minimum=1)
+    if h % g:
+        raise ValueError(f"'heads' must be a multiple of 'key_value_heads', got {h} and {g}")
+    return h, g
 
 
 def matrix(value: ArrayLike, name: str, columns: int | None, heads: int) -> Float64:
     """Return a matrix of weights, with rows for so many heads."""
     wanted = ("rows", "d" if columns is None else columns)
-    array = _checks.floating(_checks.detached(value), name, wanted).astype(np.float64)
-    if len(array) % heads:
-        raise ValueError(f"'{name}' must have as many rows for each of {heads} heads, got {len(array)} rows")
-    return array
+    rows = array(value, name, wanted)
+    if len(rows) % heads:
+        raise ValueError(f"'{name}' must have as many rows for each of {heads} heads, got {len(rows)} rows")
+    return rows
 
 
 def vector(value: ArrayLike | None, name: str, length: int) -> Float64:
     """Return a bias of a length; None is 0."""
     if value is None:
         return np.zeros(length)
-    return _checks.floating(_checks.detached(value), name, (length,)).astype(np.float64)
+    return array(value, name, (length,))
 
 
 def product(rows: Float64, weight: Float64, bias: Float64, name: str) -> Float64:
@@ -40,10 +50,19 @@ def product(rows: Float64, weight: Float64, bias: Float64, name: str) -> Float64
 def lengths(rows: Float64) -> Float64:
     """Return the Euclidean lengths (...) of rows (..., n); squares neither overflow nor vanish."""
     largest = np.abs(rows).max(axis=-1, initial=0.0)
+    if rows.shape[-1] == 1:
+        return np.asarray(largest)
     units = np.where(largest > 0.0, largest, 1.0)
-    return np.asarray(units * np.linalg.norm(rows / units[..., None], axis=-1))
+    with np.errstate(under="ignore"):
+        return np.asarray(units * np.linalg.norm(rows / units[..., None], axis=-1))
 
 
 def by_head(rows: Float64, heads: int) -> Float64:
     """Return rows (..., T, heads * s) as (..., heads, T, s)."""
     return np.moveaxis(rows.reshape(*rows.shape[:-1], heads, rows.shape[-1] // heads), -2, -3)
+
+
+def side_by_side(heads: Float64) -> Float64:
+    """Return rows (..., heads, T, p) of heads as (..., T, heads * p)."""
+    rows = np.moveaxis(heads, -3, -2)
+    return rows.reshape(*rows.shape[:-2], -1)

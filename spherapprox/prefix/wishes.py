@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Float64, Indices
-from .contexts import array, seen, several
+from .contexts import seen, several
 from .floors import Floor, floor_of, settled, sizes_of
-from .pairs import sizes
-from .rows import scale_for
+from .rows import array, scale_for
+from .weights import lengths
 
 MOST = 10_000
 """Tokens of a witness at most, where none are asked for."""
@@ -33,7 +33,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Wishes:
     """Queries, keys, values, targets, and means and log masses without a prefix, for each row."""
 
     query: Float64
@@ -67,7 +67,7 @@ class Problem:
         limits = self.limits
         if limits.key_norm is None:
             return self._between(group, -math.inf, math.inf)
-        reach = self.scale * limits.key_norm * float(sizes(self.query[group[:1]])[0])
+        reach = self.scale * limits.key_norm * float(lengths(self.query[group[:1]])[0])
         if limits.length is not None:
             middle = math.log(limits.length)
             return self._between(group, middle - reach, middle + reach)
@@ -98,11 +98,11 @@ class Problem:
         )  # fmt: skip
 
 
-def problem_of(
+def wishes_of(
     query: ArrayLike, key: ArrayLike | Sequence[ArrayLike], value: ArrayLike | Sequence[ArrayLike],
     targets: ArrayLike, scale: float | None, euclidean: bool, limits: Limits,
-) -> Problem:  # fmt: skip
-    """Return the checked problem."""
+) -> Wishes:  # fmt: skip
+    """Return the checked wishes."""
     rows = array(query, "query", ("N", "s"))
     if not rows.any(axis=1).all():
         where = int(np.flatnonzero(~rows.any(axis=1))[0])
@@ -116,7 +116,7 @@ def problem_of(
     means, masses = seen(factor * rows, keys, values)
     if not np.abs(masses).max() <= 1e300:
         raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
-    return Problem(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
+    return Wishes(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
 
 
 def _between_counts(log_psi: float, reach: float) -> tuple[float, float] | None:

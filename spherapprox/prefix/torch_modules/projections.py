@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ..._checks import instance
+from ..reading import check_plain
 
 
 def head_inputs(mha: Any, x: Any, content: Any = None) -> tuple[Any, Any, Any]:
@@ -51,10 +52,7 @@ def head_inputs(mha: Any, x: Any, content: Any = None) -> tuple[Any, Any, Any]:
 def check_module(mha: Any) -> None:
     """Check that a module has plain projections."""
     instance(mha, "mha", torch.nn.MultiheadAttention, remedy="AttentionLayer takes the weights of any other layer")
-    if mha.in_proj_weight is None:
-        raise ValueError("'mha' must have keys and values as wide as queries, got one with 'kdim' or 'vdim'")
-    if mha.bias_k is not None or mha.add_zero_attn:
-        raise ValueError("'mha' must have neither 'bias_k' nor 'add_zero_attn': these are prefixes of one token")
+    check_plain(mha, "mha")
 
 
 def check_rows(mha: Any, tensor: Any, name: str, like: Any) -> None:

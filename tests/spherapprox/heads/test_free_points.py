@@ -163,7 +163,7 @@ def test_complaints_name_the_argument(change, match):
 def test_the_same_head_with_any_number_of_threads():
     code = (
         "import hashlib, numpy as np; from spherapprox import *\n"
-        "x = sphere.uniform(7, 300, rng=0); y = np.tanh(3.0 * x[:, 0]) * x[:, 1]\n"
+        "x = sphere.uniform(7, 600, rng=0); y = np.tanh(3.0 * x[:, 0]) * x[:, 1]\n"
         "head = SplitHead.fit(x, y, n=12, concentration=3.0, points='free', rng=0)\n"
         "print(hashlib.sha256(head.control_points.tobytes() + head.values.tobytes()).hexdigest())"
     )

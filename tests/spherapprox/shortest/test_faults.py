@@ -182,7 +182,7 @@ def test_an_interruption_ends_the_search_and_restores_the_threads(tmp_path):
 def test_the_same_head_with_any_number_of_threads():
     code = (
         "import hashlib; from spherapprox import shortest_head, targets\n"
-        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.1, relative=True, keys='free', lower=False)\n"
+        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.05, relative=True, keys='free', lower=False)\n"
         "print([(row.n, row.lower, row.start, row.starts) for row in found.history])\n"
         "print(hashlib.sha256(found.head.control_points.tobytes() + found.head.values.tobytes()).hexdigest())"
     )

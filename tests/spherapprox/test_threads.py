@@ -19,13 +19,22 @@ def four_cores(monkeypatch):
     monkeypatch.setattr(_threads, "cores", lambda: 4)
 
 
-def threads_of(blocks, seconds, workers=None):
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that moves only by the seconds that tasks say they take: a busy machine adds none."""
+    passed = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: passed[0])
+    return passed
+
+
+def threads_of(blocks, seconds, clock, workers=None):
     """The threads that a call's blocks ran on."""
     used = []
 
     def task(block):
         used.append(threading.get_ident())
         time.sleep(seconds)
+        clock[0] += seconds
         return block
 
     assert list(_threads.in_order(task, range(blocks), workers)) == list(range(blocks))
@@ -33,20 +42,20 @@ def threads_of(blocks, seconds, workers=None):
     return set(used)
 
 
-def test_long_work_takes_all_cores_and_short_work_one():
-    assert len(threads_of(24, 0.005)) > 2
-    assert threads_of(24, 0.0) == {threading.get_ident()}
-    assert threads_of(1, 0.05) == {threading.get_ident()}
+def test_long_work_takes_all_cores_and_short_work_one(clock):
+    assert len(threads_of(24, 0.005, clock)) > 2
+    assert threads_of(24, 0.0008, clock) == {threading.get_ident()}
+    assert threads_of(1, 0.05, clock) == {threading.get_ident()}
 
 
-def test_a_stated_number_is_taken():
-    assert threads_of(24, 0.005, workers=1) == {threading.get_ident()}
-    assert len(threads_of(8, 0.001, workers=2)) in (2, 3, 4)  # two pools
+def test_a_stated_number_is_taken(clock):
+    assert threads_of(24, 0.005, clock, workers=1) == {threading.get_ident()}
+    assert len(threads_of(8, 0.001, clock, workers=2)) in (2, 3, 4)  # two pools
 
 
-def test_an_environment_variable_sets_the_number(monkeypatch):
+def test_an_environment_variable_sets_the_number(monkeypatch, clock):
     monkeypatch.setenv(_threads.VARIABLE, "1")
-    assert threads_of(24, 0.003) == {threading.get_ident()}
+    assert threads_of(24, 0.003, clock) == {threading.get_ident()}
     monkeypatch.setenv(_threads.VARIABLE, "3")
     assert _threads.most(None) == 3
     monkeypatch.setenv(_threads.VARIABLE, "all")

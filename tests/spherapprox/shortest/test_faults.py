@@ -158,10 +158,10 @@ class TestResumed:
 
 @pytest.mark.parametrize("options", [{}, {"kind": "core", "polish": True}, {"dtype": "float16"}, {"value_bound": 1e4}])
 def test_the_time_limit_holds(options):
-    begin = time.monotonic()
+    begin = time.process_time()  # of this process alone, however busy the machine is
     with pytest.warns(RuntimeWarning, match="no head within eps"):
         search(FIELD, 1e-3, relative=True, time_limit=0.3, **options)
-    assert time.monotonic() - begin < 4.0
+    assert time.process_time() - begin < 4.0
 
 
 def test_an_interruption_ends_the_search_and_restores_the_threads(tmp_path):

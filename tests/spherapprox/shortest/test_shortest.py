@@ -329,7 +329,7 @@ class TestRecords:
         assert {row.n for row in found.history} <= {row.n for row in finer.history}
         again = search(FIELD, 0.05, relative=True, keys="free", start=found)
         assert again.n <= found.n
-        assert sum(row.seconds for row in again.history) < 0.5 * sum(row.seconds for row in found.history)
+        assert not {row.n for row in again.history if row.seconds} & {row.n for row in found.history}  # none is fitted
 
     def test_other_heads_can_be_picked(self, searched):
         found, _ = searched

@@ -36,7 +36,9 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
     `shift` is the largest of the rows', `merges` counts those of states, which are not compensated, and `terms` those
     that are added one after another.
     """
-    unit = 2.0**-53 if problem.dtype.itemsize == 8 else 2.0**-24
+    unit, quotient = unit_roundoff(problem), 2.0 if problem.normalize else 1.0
+    if problem.dots:
+        return dots_error(problem) + unit * (terms + 16.0) * quotient
     chain = layout.distance_chain_length(problem.dim + 1) + 8.0  # roundings that one exponent passes
     if problem.by_products:
         chain *= 4.0
@@ -46,7 +48,19 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
     if exponent > 709.0:
         exponent = min(exponent, problem.rate * shift + 709.0)
     # 4.8, rounding errors: r_0 (c min(2 lambda, 709) + terms + 16)
-    return unit * (chain * exponent + terms + 16.0 + 4.0 * merges) * (2.0 if problem.normalize else 1.0)
+    return unit * (chain * exponent + terms + 16.0 + 4.0 * merges) * quotient
+
+
+def dots_error(problem: Problem) -> float:
+    """Bound what exponents from products alone cost, relative to ``sum |w_k| exp(...)``."""
+    # 4.8, dot products: (3 c_d + 6) lambda r_0
+    chain = 3.0 * layout.distance_chain_length(problem.dim + 1) + 6.0
+    return unit_roundoff(problem) * chain * 2.0 * problem.rate * (2.0 if problem.normalize else 1.0)
+
+
+def unit_roundoff(problem: Problem) -> float:
+    """Return the unit roundoff of the type that sums are computed in."""
+    return 2.0**-53 if problem.dtype.itemsize == 8 else 2.0**-24
 
 
 def lost_rows(problem: Problem, state: Partial) -> Indices:
@@ -72,7 +86,7 @@ def with_rest(shift: Floats, sums: Floats) -> Partial:
 
 def packed_size(problem: Problem) -> int:
     """Return the number of control points that are packed at a time."""
-    return layout.whole_blocks(PACKED // (problem.dim + 2 + problem.p))
+    return layout.whole_blocks(PACKED // (problem.dim + 2 + problem.p), problem.dtype.itemsize)
 
 
 def run(task: Callable[[slice], int], parts: list[slice], workers: int | None, report: Report) -> None:

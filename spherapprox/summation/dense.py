@@ -24,6 +24,8 @@ LOADING = 0.4
 """Seconds that it takes to load a kernel that has been compiled. Measured."""
 RATE, NUMPY_RATE = 2.4e10, 5e9
 """Work in float64 per second, of the kernels on each thread and of NumPy. Measured."""
+DOTS_SHARE = 0.1
+"""Share of the tolerance that exponents from products alone may cost."""
 Packed = tuple[Floats, Floats]
 """Control points and weights in a kernel's layout."""
 
@@ -32,12 +34,15 @@ _spent = [0.0]
 
 
 def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, report: Report) -> Sums:
-    """Return the sums over all control points, whatever the tolerance."""
+    """Return the sums over all control points; the tolerance may allow exponents from products alone."""
     if not _compiled(problem):
         merges = len(problem.b) // dense_numpy.columns(problem)
         state, path = dense_numpy.sums(problem, report), "numpy"
     else:
         load("spherapprox._kernels.summation.shifted")  # and the fused one
+        if tolerance is not None and problem.kernel == "fused":
+            # 4.8, dot products: a share of what may be lost, so that near pairs keep their digits by default
+            problem = replace(problem, dots=all_pairs.dots_error(problem) <= DOTS_SHARE * tolerance.omitted)
         state, path, merges = (_fused if problem.kernel == "fused" else _shifted)(problem, workers, report), "numba", 0
     if not problem.normalize:
         state.denominator[:] = 0.0
@@ -72,57 +77,72 @@ def _compiled(problem: Problem) -> bool:
 
 def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the plain sums; rows that underflow are summed relative to their nearest control point."""
-    from .._kernels.summation import fused
+    from .._kernels.summation import fused, packing
 
-    m, dtype, columns = len(problem.x), problem.dtype, problem.p + problem.normalize
-    constants, defects = fused.constants(problem.rate, dtype), fused.half_defects(problem.x, dtype, problem.by_products)
-    totals = np.zeros((m, 2, columns), dtype)
+    dtype, columns, products = problem.dtype, problem.p + problem.normalize, problem.by_products
+    kernel, scale, rates = fused.fused_sums, 1.0, None
+    totals = np.zeros((len(problem.x), 2, columns), dtype)
+    if columns == 1:
+        kernel = fused.column_sums
+    if problem.dots:
+        scale = packing.octaves(problem.rate)
+    else:
+        rates = packing.rates(problem.rate, dtype)
 
     def pack(part: slice) -> Packed:
         b, _, w = problem.controls(part)
-        return fused.pack(b, w, columns, dtype, problem.by_products)
+        points = packing.pack_points(b, scale * packing.half_defects(b, dtype, products), dtype)
+        return points, packing.pack_columns(w, columns, dtype) if columns > 1 else packing.pack_tables(w, dtype)
 
     def add(packed: Packed, x: Floats, rows: slice) -> None:
-        fused.fused_sums(x, defects[rows], *packed, problem.by_products, constants, totals[rows])
+        if problem.dots:
+            x, last = packing.in_octaves(x, problem.rate, dtype)
+        else:
+            last = packing.half_defects(x, dtype, products)
+        kernel(x, last, *packed, products, rates, totals[rows])
 
-    _over_parts(problem, pack, add, fused.tile_rows(dtype), workers, report)
+    _over_parts(problem, pack, add, workers, report)
     all_pairs.ready.add(("fused", dtype))
     if problem.normalize:
-        state = all_pairs.with_rest(np.zeros(m), totals)
+        state = all_pairs.with_rest(np.zeros(len(totals)), totals)
     else:
-        state = Partial(np.zeros(m), np.add(totals[:, 0], totals[:, 1], dtype=np.float64), np.zeros(m))
+        numerators = np.add(totals[:, 0], totals[:, 1], dtype=np.float64)
+        state = Partial(np.zeros(len(totals)), numerators, np.zeros(len(totals)))
     # 4.8, plain and shifted sums: once more, relative to the nearest control point
     if len(lost := all_pairs.lost_rows(problem, state)):
-        few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64))
+        few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64), dots=False)
         put(state, lost, _shifted(few, workers, silent))
     return state
 
 
 def _shifted(problem: Problem, workers: int | None, report: Report) -> Partial:
     """Return the sums relative to each row's nearest control point, or of angles."""
-    from .._kernels.summation import shifted
+    from .._kernels.summation import packing, shifted
 
     dtype, columns, angles = problem.dtype, problem.p + 1, problem.values is None
-    constants = shifted.constants(problem.rate, dtype)
+    rates = packing.rates(problem.rate, dtype)
     shift, totals = all_pairs.no_sums(problem, len(problem.x))
 
     def pack(part: slice) -> Packed:
-        return shifted.pack(*problem.controls(part), columns, dtype, problem.stretched(part))
+        b, offset, w = problem.controls(part)
+        return shifted.pack(b, offset, dtype, problem.stretched(part)), packing.pack_columns(w, columns, dtype)
 
     def add(packed: Packed, x: Floats, rows: slice) -> None:
-        shifted.shifted_sums(x, *packed, angles, constants, shift[rows], totals[rows])
+        shifted.shifted_sums(x, *packed, angles, rates, shift[rows], totals[rows])
 
-    _over_parts(problem, pack, add, shifted.tile_rows(dtype), workers, report)
+    _over_parts(problem, pack, add, workers, report)
     all_pairs.ready.add(("shifted", dtype))
     return all_pairs.with_rest(shift, totals)
 
 
 def _over_parts(
-    problem: Problem, pack: Callable[[slice], Packed], add: Callable[[Packed, Floats, slice], None], tile: int,
+    problem: Problem, pack: Callable[[slice], Packed], add: Callable[[Packed, Floats, slice], None],
     workers: int | None, report: Report,
 ) -> None:  # fmt: skip
     """Add the sums over each part of the control points, packed, by whole tiles of rows, some for each worker."""
-    n, size = len(problem.b), all_pairs.packed_size(problem)
+    from .._kernels.summation.tiles import tile_rows
+
+    n, size, tile = len(problem.b), all_pairs.packed_size(problem), tile_rows(problem.dtype)
     for first in range(0, n, size):
         count, packed = min(size, n - first), pack(slice(first, min(first + size, n)))
 

@@ -102,7 +102,7 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     error, reason = found.error, chosen.reason
     # Step 3: sum doubtful rows by all pairs
     if found.doubtful is not None and len(found.doubtful):
-        again = dense.sums(problem.at_rows(found.doubtful), tolerance, wish.workers, silent)
+        again = dense.sums(problem.at_rows(found.doubtful), None, wish.workers, silent)
         put(found.partial, found.doubtful, again.partial)
         error = max(error, again.error)
         reason += f"; {len(found.doubtful)} rows by all pairs, for their accuracy"
@@ -115,12 +115,12 @@ def choose(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Plan, Tolera
     """Return the plan with the method and the prices compared, and the tolerance, None to leave out nothing."""
     if wish.method == "dense" or wish.rtol is None:
         asked = "asked for" if wish.method == "dense" else "rtol=None allows nothing to be left out"
-        return _plan("dense", asked), None
+        return _plan("dense", asked), None if wish.rtol is None else allowed(problem, wish.rtol)
     if wish.method == "auto":
         price = dense.cost(problem)
-        if price < CHEAP or (price < LOADING and not _others_loaded()):
-            return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}), None
         tolerance = allowed(problem, wish.rtol)
+        if price < CHEAP or (price < LOADING and not _others_loaded()):
+            return _plan("dense", f"expected: {price:.1g} s, not worth a comparison", {"dense": price}), tolerance
         return _cheapest(problem, tolerance, row_by_row, wish.explain), tolerance
     tolerance = allowed(problem, wish.rtol, LENIENT)
     obstacle = _obstacle(problem, wish.method, tolerance, row_by_row)

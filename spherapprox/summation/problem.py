@@ -40,7 +40,7 @@ class Problem:
     The weights are ``values 2^-octaves``, (n, p) from (n, p) and (p,); without values they are the angles between x and
     b_k (p = 1). `normalize` says whether the sum without weights is wanted too; `lifted`, that sums are multiplied by
     huge numbers later, so that tiny ones matter. `stretch` (n,), 0 to 1, multiplies the squared distances, and `offset`
-    (n,), at least 0, adds to them.
+    (n,), at least 0, adds to them. `dots` says that exponents may be from products alone.
     """
 
     x: Floats
@@ -53,6 +53,7 @@ class Problem:
     offset: Float64 | None = None
     octaves: Int32 = UNSCALED
     stretch: Float64 | None = None
+    dots: bool = False
 
     @cached_property
     def dim(self) -> int:
@@ -67,7 +68,7 @@ class Problem:
     @cached_property
     def by_products(self) -> bool:
         """Whether squared distances are from products, unless they are small."""
-        return self.dim >= PRODUCTS_FROM
+        return self.dots or self.dim >= PRODUCTS_FROM
 
     @cached_property
     def kernel(self) -> Literal["fused", "shifted"]:

@@ -192,14 +192,14 @@ def _masses(table: Float64, normalize: bool) -> list[Float64]:
 
 def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
     """Return the fused kernel's sums (m, p), or (m, p+1) with the denominators last."""
-    from .._kernels.summation import fused
+    from .._kernels.summation import packing
     from .._kernels.summation.truncated import truncated_sums
 
     problem, products = task.problem, task.problem.by_products
     out = np.zeros((len(problem.x), problem.p + problem.normalize))
-    constants = fused.constants(problem.rate, problem.dtype)
-    w = fused.pack_columns(problem.weights(slice(0, len(problem.b))), len(problem.b), out.shape[1], problem.dtype)
-    defects = fused.half_defects(problem.x, problem.dtype, products)
+    rates = packing.rates(problem.rate, problem.dtype)
+    w = packing.pack_columns(problem.weights(slice(0, len(problem.b))), out.shape[1], problem.dtype)
+    defects = packing.half_defects(problem.x, problem.dtype, products)
     lost = -math.log(all_pairs.LOST[problem.dtype.itemsize])
     if problem.normalize or problem.lifted:
         limits = task.limits(lost if 4.0 * problem.rate >= lost else math.inf)
@@ -209,7 +209,7 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
     def evaluate(part: slice) -> int:
         order = task.order[part]
         x = problem.x.take(order, axis=0)  # (rows, d)
-        truncated_sums(x, order, defects, task.tree, task.groups, w, products, constants, limits, out)
+        truncated_sums(x, order, defects, task.tree, task.groups, w, products, rates, limits, out)
         return len(x) * task.pairs
 
     all_pairs.run(evaluate, _row_ranges(problem, len(problem.x), workers), workers, report)
@@ -218,21 +218,22 @@ def _plain_sums(task: _Sorted, workers: int | None, report: Report) -> Float64:
 
 def _put_shifted_sums(task: _Sorted, which: Indices, state: Partial, workers: int | None, report: Report) -> None:
     """Write the shifted kernel's sums at some of the rows into the state."""
-    from .._kernels.summation import shifted
+    from .._kernels.summation import packing, shifted
     from .._kernels.summation.truncated import truncated_triples
 
     if len(which) == 0:
         return
     problem = task.problem
-    constants = shifted.constants(problem.rate, problem.dtype)
-    packed = shifted.pack(*problem.controls(slice(0, len(problem.b))), problem.p + 1, problem.dtype)
+    rates = packing.rates(problem.rate, problem.dtype)
+    b, offset, w = problem.controls(slice(0, len(problem.b)))
+    packed = shifted.pack(b, offset, problem.dtype), packing.pack_columns(w, problem.p + 1, problem.dtype)
     limits = task.limits()
 
     def evaluate(part: slice) -> int:
         rows = which[part]
         shift, totals = all_pairs.no_sums(problem, len(rows))
         x = problem.x.take(rows, axis=0)  # (rows, d)
-        truncated_triples(x, task.tree, *packed, constants, limits, shift, totals)
+        truncated_triples(x, task.tree, *packed, rates, limits, shift, totals)
         put(state, rows, all_pairs.with_rest(shift, totals))
         return len(rows) * task.pairs
 

@@ -7,6 +7,7 @@ AVX-512, 3 x 4 vectors of 64 bytes (8 float64), elsewhere 2 x 4 of 32 bytes, whi
 
 from __future__ import annotations
 
+import functools
 import math
 from functools import cache
 from typing import Any
@@ -192,11 +193,14 @@ def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any) -> Any
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         total, block, w_value, index = arguments
         kind = context.get_value_type(sums)
-        part = [emit.constant(kind.element, -0.0)] * e.rows
+        part: list[Any] = []
         for k in range(e.columns):
             number = _spread(context, builder, kind.element, w, w_value, _beyond(builder, index, k))
             here = [builder.extract_value(block, k * e.rows + u) for u in range(e.rows)]
-            part = [emit.fused(builder, v, number, s) for v, s in zip(here, part, strict=True)]
+            if part:
+                part = [emit.fused(builder, v, number, s) for v, s in zip(here, part, strict=True)]
+            else:
+                part = [builder.fmul(v, number) for v in here]
         pairs = zip(emit.vectors_of(builder, total), part, strict=True)
         return emit.value_of(builder, kind, [builder.fadd(t, s) for t, s in pairs])
 
@@ -204,23 +208,19 @@ def add_weighted(typing_context: Any, sums: Any, e: Any, w: Any, at: Any) -> Any
 
 
 @intrinsic
-def smallest(typing_context: Any, block: Any) -> Any:
-    """Return the smallest number in a block."""
+def any_below(typing_context: Any, block: Any, limit: Any) -> Any:
+    """Tell whether a number in a block is below a limit: a number, or a block's of one form; nan is not."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vectors = emit.vectors_of(builder, arguments[0])
-        while len(vectors) > 1:
-            pairs = zip(vectors[::2], vectors[1::2], strict=False)
-            vectors = [emit.smaller(builder, a, b) for a, b in pairs] + vectors[len(vectors) // 2 * 2 :]
-        vector = vectors[0]
-        width = block.lanes
-        while width > 1:
-            width //= 2
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width)))
-            upper = ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(width, 2 * width)))
-            a = builder.shuffle_vector(vector, vector, mask)
-            b = builder.shuffle_vector(vector, vector, upper)
-            vector = emit.smaller(builder, a, b)
-        return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+        if isinstance(limit, Block):
+            limits = emit.vectors_of(builder, arguments[1])
+        else:
+            number = context.cast(builder, arguments[1], limit, block.scalar)
+            limits = [emit.broadcast(builder, number, vectors[0].type)] * len(vectors)
+        below = [builder.fcmp_ordered("<", v, s) for v, s in zip(vectors, limits, strict=True)]
+        found = functools.reduce(builder.or_, below)
+        mask = ir.IntType(block.lanes)
+        return builder.icmp_unsigned("!=", builder.bitcast(found, mask), ir.Constant(mask, 0))
 
-    return block.scalar(block), generate
+    return types.boolean(block, limit), generate

@@ -30,8 +30,9 @@ from ..simd.vectors import (
     smaller,
     subtract,
 )
-from .fused import GROUP, half_defects
 from .layout import NEAR_BLOCK
+from .packing import half_defects
+from .tiles import GROUP
 
 BUNDLE = 16
 """Blocks in a bundle, but the last."""

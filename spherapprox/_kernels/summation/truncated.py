@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ..jit import njit
-from ..simd.decay import decay_table
+from ..simd.flush import flush_tiny, restore_tiny
 from ..simd.registers import lanes
 from ..simd.vectors import (
     add,
@@ -33,9 +33,10 @@ from ..simd.vectors import (
 )
 from . import shifted
 from .boxes import BUNDLE, LANES, enclose, farthest, fill, nearest, negative
-from .fused import GROUP, VECTORS, add_block, aligned
-from .fused import fill as fill_tile
-from .layout import BLOCK, NEAR_BLOCK
+from .fused import add_block, by_products_again
+from .layout import NEAR_BLOCK
+from .tiles import VECTORS, aligned
+from .tiles import fill as fill_tile
 
 TILES = 8
 """Tiles that look for blocks together, among those that may matter to all of their rows. Tuned."""
@@ -148,20 +149,19 @@ def _room(tree, size):
 
 
 @njit
-def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits, out):
+def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, out):
     """Write the sums at each row of x (m, d) into rows ``order`` (m,) of ``out``; others as in `fused_sums`, sorted.
 
     A tile whose sums would all underflow is left out. Returns the pairs that were computed.
     """
     size, d = VECTORS * lanes(x), x.shape[1]
-    q, n = w.shape[0] * w.shape[2], w.shape[1]
-    tile, buffer = aligned(d + 1, size, x), aligned(BLOCK, size, x)
-    total, rest = aligned(q, size, x), aligned(q, size, x)
+    q, n = out.shape[1], b.shape[0] * b.shape[2]
+    tile, part, total, rest = aligned(d + 1, size, x), aligned(q, size, x), aligned(q, size, x), aligned(q, size, x)
     near, ids, need, around, found = _room(tree, size)
-    table = decay_table(constants, x)
     box = np.empty((2 * d, 1))
     pairs = candidates = 0
     bound = math.inf
+    before = flush_tiny()
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
@@ -179,23 +179,23 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, constants, limits
         for i in range(blocks):
             k = found[i]
             last = min(k + NEAR_BLOCK, n)
-            products = by_products and (2 * GROUP * again <= NEAR_BLOCK or i % 16 == 0)
-            again = add_block(tile, b, w, k, last, products, constants.near, table, buffer, total, rest)
+            products = by_products_again(by_products, again, i * NEAR_BLOCK, NEAR_BLOCK)
+            again = add_block(tile, b, w, k, last, products, rates, part, total, rest)
             pairs += count * (last - k)
         for i in range(count):
             for r in range(out.shape[1]):
                 out[order[start + i], r] = total[r, i] + rest[r, i]
+    restore_tiny(before)
     return pairs
 
 
 @njit
-def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
+def truncated_triples(x, tree, b, w, rates, limits, nearest_yet, sums):
     """Write the state of `shifted_sums` for each row of x (m, d); b and w sorted. Returns the pairs computed."""
     size, d = VECTORS * lanes(x), x.shape[1]
-    zeros, n = np.zeros(x.shape[0], x.dtype), w.shape[1]
-    tile, state = aligned(d + 1, size, x), shifted.new_state(size, w, x)
+    zeros, n = np.zeros(x.shape[0], x.dtype), b.shape[0] * b.shape[2]
+    tile, state = aligned(d + 1, size, x), shifted.new_state(size, sums.shape[2], x)
     near, ids, need, around, found = _room(tree, size)
-    table = decay_table(constants, x)
     box = np.empty((2 * d, 1))
     pairs = candidates = 0
     bound = math.inf
@@ -209,7 +209,7 @@ def truncated_triples(x, tree, b, w, constants, limits, nearest_yet, sums):
         for i in range(blocks):
             k = found[i]
             last = min(k + NEAR_BLOCK, n)
-            shifted.add_block(tile, b, w, k, last, False, table, state)
+            shifted.add_block(tile, b, w, k, last, False, rates, state)
             pairs += count * (last - k)
         shifted.finish(start, count, state, nearest_yet, sums)
     return pairs

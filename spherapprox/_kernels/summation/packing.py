@@ -1,0 +1,105 @@
+"""Control points, weights and constants in the layouts that the kernels read."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..._types import Float64, Floats
+from ..jit import njit
+from ..simd.alignment import aligned_zeros_of
+from ..simd.decay import decay_rates, table_length
+from .layout import NEAR
+from .tiles import GROUP
+
+NEAREST, EXCESS = 3, 4
+"""Places after those of `decay_rates` in the array of `rates`."""
+HIGHEST = {8: 64.0, 4: 16.0}
+"""By the size of a number: octaves by which a kernel's exponentials may exceed 1 before its sums are scaled."""
+ROUNDING = 1.5 * 2.0**26
+"""Adding it to a number, and subtracting it, rounds the number to a multiple of 2^-26."""
+
+
+@lru_cache(64)
+def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
+    """Return what the kernels derive from the rate; the last are kept, as their fractions take as long as a small sum.
+
+    After the numbers of `decay_rates` come the t below which it is computed by differences, and how far a t may be
+    below the one that exponentials are relative to.
+    """
+    numbers = decay_rates(rate, dtype)
+    near = NEAR if rate > 0.5 else -1.0  # at small rates no exponent has digits to lose
+    largest = float(np.finfo(dtype).max)
+    excess = min(HIGHEST[dtype.itemsize] / -float(numbers[0]), largest) if numbers[0] else largest
+    return np.array([*numbers, near, excess], dtype)
+
+
+def pack_points(b: Floats, last: Floats, dtype: np.dtype[Any]) -> Floats:
+    """Copy control points (n, d) and a number for each, in groups that are filled with the last one."""
+    n, d = b.shape
+    points = np.empty((-(-n // GROUP) * GROUP, d + 1), dtype)
+    points[:n, :d], points[:n, d] = b, last
+    points[n:] = points[n - 1]
+    return np.ascontiguousarray(points.reshape(-1, GROUP, d + 1).transpose(0, 2, 1))  # (groups, d+1, GROUP)
+
+
+def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
+    """Copy weights (n, p), and ones in the columns beyond them, in groups; filling points weigh 0."""
+    n, p = w.shape
+    rows = np.zeros((-(-n // GROUP) * GROUP, columns), dtype)
+    rows[:n, :p], rows[:n, p:] = w, 1.0
+    return np.ascontiguousarray(rows.reshape(-1, GROUP, columns).transpose(0, 2, 1))  # (groups, columns, GROUP)
+
+
+def pack_tables(w: Float64, dtype: np.dtype[Any]) -> Floats:
+    """Return weights (n, 1) times the fractional powers of 2 that `add_decays` wants; filling points weigh 0."""
+    length = table_length(dtype.itemsize)
+    tables = aligned_zeros_of((-(-len(w) // GROUP) * GROUP, length), dtype)
+    np.multiply(w.astype(dtype, copy=False), np.exp2(np.arange(length) / length).astype(dtype), out=tables[: len(w)])
+    return tables
+
+
+def half_defects(x: Floats, dtype: np.dtype[Any], by_products: bool) -> Floats:
+    """Return ``(1 - |x|^2)/2`` of each row, or 0 where distances are from differences."""
+    defects = np.zeros(len(x), dtype)
+    if by_products:
+        for first in range(0, len(x), 2**14):
+            rows = slice(first, first + 2**14)
+            write_half_defects(np.require(x[rows], dtype, ["C", "W"]), defects[rows])
+    return defects
+
+
+def octaves(rate: float) -> float:
+    """Return ``2 rate log2(e)``: the octaves of ``exp(2 rate)``."""
+    return 2.0 * rate / math.log(2.0)
+
+
+def in_octaves(x: Floats, rate: float, dtype: np.dtype[Any]) -> tuple[Floats, Floats]:
+    """Return s x and ``-s (1 + |x|^2)/2`` for each row, s the `octaves`, for kernels without rates.
+
+    With control points b and ``s (1 - |b|^2)/2`` they make the exponents: ``-s |x - b|^2/2``.
+    """
+    scale = octaves(rate)
+    last = np.multiply(half_defects(x, dtype, True), scale, dtype=np.float64) - scale
+    return np.multiply(x, scale, dtype=np.float64).astype(dtype, copy=False), last.astype(dtype)
+
+
+@njit
+def write_half_defects(x, out):
+    """Write ``(1 - |x|^2)/2`` of each row of about unit length, with an error far below its own rounding of 1.
+
+    Multiples of 2^-26 have squares that add up exactly; what they leave is too small for its rounding to matter.
+    """
+    for i in range(x.shape[0]):
+        whole, rest = 1.0, 0.0
+        for j in range(x.shape[1]):
+            number = float(x[i, j])
+            head = (number + ROUNDING) - ROUNDING
+            whole -= head * head
+            rest += (number - head) * (number + head)
+        out[i] = 0.5 * (whole - rest)

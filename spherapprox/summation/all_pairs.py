@@ -21,7 +21,7 @@ TASK_WORK, LEAST_WORK = 1e9, 1e7
 least: some 20 ms, and far more than the call itself takes. Tuned."""
 TASKS_EACH = 16
 """Tasks for each worker, so that all end at about one time."""
-PACKED = 2**17
+PACKED = 2**19
 """Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
 LOST = {8: 2.0**-700, 4: 2.0**-70}
 """By the size of a number: a plain sum below it may have lost terms to underflow."""
@@ -53,8 +53,8 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
 
 def dots_error(problem: Problem) -> float:
     """Bound what exponents from products alone cost, relative to ``sum |w_k| exp(...)``."""
-    # 4.8, dot products: (3 c_d + 6) lambda r_0
-    chain = 3.0 * layout.distance_chain_length(problem.dim + 1) + 6.0
+    # 4.8, dot products: (3 c_d + 5) lambda r_0
+    chain = 3.0 * layout.distance_chain_length(problem.dim + 1) + 5.0
     return unit_roundoff(problem) * chain * 2.0 * problem.rate * (2.0 if problem.normalize else 1.0)
 
 

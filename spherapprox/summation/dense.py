@@ -80,10 +80,7 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
     from .._kernels.summation import fused, packing
 
     dtype, columns, products = problem.dtype, problem.p + problem.normalize, problem.by_products
-    kernel, scale, rates = fused.fused_sums, 1.0, None
-    totals = np.zeros((len(problem.x), 2, columns), dtype)
-    if columns == 1:
-        kernel = fused.column_sums
+    scale, rates, totals = 1.0, None, np.zeros((len(problem.x), 2, columns), dtype)
     if problem.dots:
         scale = packing.octaves(problem.rate)
     else:
@@ -92,14 +89,14 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
     def pack(part: slice) -> Packed:
         b, _, w = problem.controls(part)
         points = packing.pack_points(b, scale * packing.half_defects(b, dtype, products), dtype)
-        return points, packing.pack_columns(w, columns, dtype) if columns > 1 else packing.pack_tables(w, dtype)
+        return points, packing.pack_weights(w, columns, dtype)
 
     def add(packed: Packed, x: Floats, rows: slice) -> None:
         if problem.dots:
             x, last = packing.in_octaves(x, problem.rate, dtype)
         else:
             last = packing.half_defects(x, dtype, products)
-        kernel(x, last, *packed, products, rates, totals[rows])
+        fused.fused_sums(x, last, *packed, products, rates, totals[rows])
 
     _over_parts(problem, pack, add, workers, report)
     all_pairs.ready.add(("fused", dtype))

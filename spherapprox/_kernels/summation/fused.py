@@ -70,42 +70,22 @@ def _by_products(tile, b, k):
 
 
 @njit
-def _add_column(tile, b, tables, first, last, by_products, rates, total, rest):
-    """Add the sums over control points first, ..., last - 1 of one column; as `add_block`, but for its `tables`."""
-    sums, again = row_zeros(tile), 0
-    for k in range(first, last, GROUP):
-        if rates is None:
-            t = _by_products(tile, b, k)
-        else:
-            t, differences = block_zeros(tile), not by_products
-            if by_products:
-                # 4.8, products
-                t = squares_from_products(_by_products(tile, b, k))
-                differences = any_below(t, rates[NEAREST])
-            if differences:
-                t = squares(tile, b, k * tile.shape[0], tile.shape[0] - 1)
-                again += 1
-        sums = add_decays(sums, t, rates, tables, k)
-    add_exactly(0, sums, total, rest)
-    return again
-
-
-@njit
 def add_block(tile, b, w, first, last, by_products, rates, sums, total, rest):
     """Add the sums over control points first, ..., last - 1 (a multiple of GROUP) to `total` and `rest`.
 
     ``tile`` (d+1, size) holds the coordinates of the evaluation points and then ``(1 - |x|^2)/2``, ``b``
-    (n / GROUP, d+1, GROUP) the same of the control points, ``w`` (n / GROUP, q, GROUP) the columns of their weights;
-    ``total``, ``rest`` and the room `sums` are (q, size). Between the calls of `flush_tiny`. Returns the number of
-    groups computed by differences.
+    (n / GROUP, d+1, GROUP) the same of the control points, ``w`` (n / GROUP, q, GROUP) the q columns of their weights,
+    or (n, -) one, as `add_decays` wants it; ``total``, ``rest`` and the room `sums` are (q, size). Between the calls
+    of `flush_tiny`. Returns the number of groups computed by differences.
     """
-    size, q, again = tile.shape[1], w.shape[1], 0
+    size, column, again = tile.shape[1], row_zeros(tile), 0
     sums[:] = 0.0
     for k in range(first, last, GROUP):
+        t = block_zeros(tile)
         if rates is None:
             t = _by_products(tile, b, k)
         else:
-            t, differences = block_zeros(tile), not by_products
+            differences = not by_products
             if by_products:
                 # 4.8, products
                 t = squares_from_products(_by_products(tile, b, k))
@@ -113,10 +93,17 @@ def add_block(tile, b, w, first, last, by_products, rates, sums, total, rest):
             if differences:
                 t = squares(tile, b, k * tile.shape[0], tile.shape[0] - 1)
                 again += 1
-        e = decay_block(t, rates)
-        for r in range(q):
-            store(sums, r * size, add_weighted(load_like(sums, r * size, row_zeros(tile)), e, w, k * q + r * GROUP))
-    add_sums(sums, total, rest)
+        if w.ndim == 2:
+            column = add_decays(column, t, rates, w, k)
+        else:
+            e = decay_block(t, rates)
+            for r in range(w.shape[1]):
+                at = k * w.shape[1] + r * GROUP
+                store(sums, r * size, add_weighted(load_like(sums, r * size, column), e, w, at))
+    if w.ndim == 2:
+        add_exactly(0, column, total, rest)
+    else:
+        add_sums(sums, total, rest)
     return again
 
 
@@ -128,45 +115,27 @@ def add_sums(sums, total, rest):
 
 
 @njit
-def by_products_again(by_products, again, k, block):
+def begins_with_products(by_products, again, k, block):
     """Tell whether a block begins with products: where most groups of the last one needed differences, rarely."""
     return by_products and (2 * GROUP * again <= block or k % (16 * block) == 0)
 
 
 @njit
-def column_sums(x, defects, b, tables, by_products, rates, sums):
-    """Add the sums of one column at each row of x (m, d), with their rounding errors, to ``sums`` (m, 2, 1).
-
-    Arrays are as in `add_block`, of one dtype; ``defects`` (m,) are the ``(1 - |x|^2)/2``, ``tables`` the weights as
-    `add_decays` wants them.
-    """
-    size, block = VECTORS * lanes(x), block_length(x)
-    tile, total, rest = aligned(x.shape[1] + 1, size, x), aligned(1, size, x), aligned(1, size, x)
-    before = flush_tiny()
-    for start in range(0, x.shape[0], size):
-        count = fill(tile, x, start, defects)
-        resume(start, count, sums, total, rest)
-        again = 0
-        for k in range(0, tables.shape[0], block):
-            products, last = by_products_again(by_products, again, k, block), min(k + block, tables.shape[0])
-            again = _add_column(tile, b, tables, k, last, products, rates, total, rest)
-        keep(start, count, total, rest, sums)
-    restore_tiny(before)
-
-
-@njit
 def fused_sums(x, defects, b, w, by_products, rates, sums):
-    """Add the sums at each row of x (m, d), with their rounding errors, to ``sums`` (m, 2, q); others as above."""
-    size, block, n = VECTORS * lanes(x), block_length(x), w.shape[0] * GROUP
-    tile, part = aligned(x.shape[1] + 1, size, x), aligned(sums.shape[2], size, x)
-    total, rest = aligned(sums.shape[2], size, x), aligned(sums.shape[2], size, x)
+    """Add the sums at each row of x (m, d), with their rounding errors, to ``sums`` (m, 2, q).
+
+    Arrays are as in `add_block`, of one dtype; ``defects`` (m,) are the ``(1 - |x|^2)/2``.
+    """
+    size, block, q, n = VECTORS * lanes(x), block_length(x), sums.shape[2], b.shape[0] * GROUP
+    tile, part = aligned(x.shape[1] + 1, size, x), aligned(q, size, x)
+    total, rest = aligned(q, size, x), aligned(q, size, x)
     before = flush_tiny()
     for start in range(0, x.shape[0], size):
         count = fill(tile, x, start, defects)
         resume(start, count, sums, total, rest)
         again = 0
         for k in range(0, n, block):
-            products, last = by_products_again(by_products, again, k, block), min(k + block, n)
-            again = add_block(tile, b, w, k, last, products, rates, part, total, rest)
+            products = begins_with_products(by_products, again, k, block)
+            again = add_block(tile, b, w, k, min(k + block, n), products, rates, part, total, rest)
         keep(start, count, total, rest, sums)
     restore_tiny(before)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.alignment import aligned_zeros_of
-from ..simd.decay import decay_rates, table_length
+from ..simd.decay import HIGH, decay_rates, table_length
 from .layout import NEAR
 from .tiles import GROUP
 
@@ -48,6 +47,11 @@ def pack_points(b: Floats, last: Floats, dtype: np.dtype[Any]) -> Floats:
     return np.ascontiguousarray(points.reshape(-1, GROUP, d + 1).transpose(0, 2, 1))  # (groups, d+1, GROUP)
 
 
+def pack_weights(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
+    """Copy weights (n, p), and ones in the columns beyond them, for `fused_sums`."""
+    return pack_columns(w, columns, dtype) if columns > 1 else pack_tables(w, dtype)
+
+
 def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
     """Copy weights (n, p), and ones in the columns beyond them, in groups; filling points weigh 0."""
     n, p = w.shape
@@ -76,7 +80,7 @@ def half_defects(x: Floats, dtype: np.dtype[Any], by_products: bool) -> Floats:
 
 def octaves(rate: float) -> float:
     """Return ``2 rate log2(e)``: the octaves of ``exp(2 rate)``."""
-    return 2.0 * rate / math.log(2.0)
+    return -2.0 * float(rates(rate, np.dtype(np.float64))[HIGH])
 
 
 def in_octaves(x: Floats, rate: float, dtype: np.dtype[Any]) -> tuple[Floats, Floats]:

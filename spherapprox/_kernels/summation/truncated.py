@@ -33,7 +33,7 @@ from ..simd.vectors import (
 )
 from . import shifted
 from .boxes import BUNDLE, LANES, enclose, farthest, fill, nearest, negative
-from .fused import add_block, by_products_again
+from .fused import add_block, begins_with_products
 from .layout import NEAR_BLOCK
 from .tiles import VECTORS, aligned
 from .tiles import fill as fill_tile
@@ -179,7 +179,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
         for i in range(blocks):
             k = found[i]
             last = min(k + NEAR_BLOCK, n)
-            products = by_products_again(by_products, again, i * NEAR_BLOCK, NEAR_BLOCK)
+            products = begins_with_products(by_products, again, i * NEAR_BLOCK, NEAR_BLOCK)
             again = add_block(tile, b, w, k, last, products, rates, part, total, rest)
             pairs += count * (last - k)
         for i in range(count):

@@ -81,10 +81,50 @@ def test_many_parts_keep_their_digits(monkeypatch):
 
 
 def test_accuracy_does_not_depend_on_the_number_of_parts(monkeypatch):
-    monkeypatch.setattr(all_pairs, "PACKED", 1)  # 64 control points in each of 2000
+    monkeypatch.setattr(all_pairs, "PACKED", 1)  # a block in each of hundreds
     x, b = sphere(3, 2), sphere(128_000, 2, 1)
     w = np.random.default_rng(2).random(len(b))
     assert worst(evaluate(x, b, w, 2.0, method="dense"), truth(x, b, w, 2.0)[0]) <= 3e-16
+
+
+def dots_deviation(dtype, d, p, concentration, normalize):
+    """The largest error of exponents from products alone, over what the plan allows."""
+    b, x = sphere(530, d - 1, 1).astype(dtype), sphere(60, d - 1, 2).astype(dtype)
+    x[:30] = near(b, concentration, dtype)
+    x[30] = -b[0]
+    w = np.random.default_rng(3).standard_normal((len(b), p)).astype(dtype)
+    options = {"normalize": normalize, "method": "dense", "explain": True}
+    got, plan = evaluate(x, b, w, concentration, rtol=0.1, **options)
+    assert plan.rtol < evaluate(x, b, w, concentration, rtol=None, **options)[1].rtol
+    wanted, size = truth(x, b, w, concentration, normalize)
+    return float(np.max(np.abs(got - wanted) / (plan.rtol * size + plan.atol)))
+
+
+@wide
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("concentration", [0.5, 8.0, 100.0])
+def test_products_alone_keep_to_a_smaller_bound(dtype, normalize, concentration):
+    for d, p in ((2, 1), (3, 3), (25, 1), (60, 2)):
+        assert dots_deviation(dtype, d, p, concentration, normalize) <= 0.5, (d, p)
+
+
+@pytest.mark.parametrize(("concentration", "rtol"), [(20.0, None), (20.0, 1e-13), (1e8, 1e-9)])
+def test_products_alone_need_a_tolerance(concentration, rtol):
+    b = sphere(300, 2, 1)
+    x, w = near(b, concentration, np.float64), np.random.default_rng(3).random(300)
+    got, wanted = (evaluate(x, b, w, concentration, method="dense", rtol=tol) for tol in (rtol, 1e-14))
+    assert np.array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+@pytest.mark.parametrize("method", ["dense", "truncated"])
+def test_numbers_below_the_normal_range_are_as_before_afterwards(method, p):
+    b = sphere(2000, 2, 1)
+    evaluate(b, b, np.ones((2000, p)), 1e3, method=method, workers=1)
+    tiny = np.full(3, 1e-310)
+    assert np.array_equal(tiny * 0.5, np.full(3, 5e-311))
+    assert (tiny + 0.0 > 0.0).all()
 
 
 PORTABLE = """
@@ -100,6 +140,9 @@ for concentration in (1.0, 1e3, 1e8):
     for d, p in ((3, 1), (20, 1), (14, 6)):
         for normalize in (False, True):
             assert deviation(np.float64, d, p, concentration, normalize) <= 2e-15, (d, p)
+for dtype in (np.float64, np.float32):
+    for d, p in ((3, 1), (30, 3)):
+        assert dots_deviation(dtype, d, p, 8.0, False) <= 0.5, (d, p)
 for rate in (0.0, 1.0, 1e8, 1e30):
     for shape in ((3, 131, 1), (25, 64, 6)):
         assert shifted.deviation(np.float64, *shape, rate) <= 2e-15, (rate, shape)

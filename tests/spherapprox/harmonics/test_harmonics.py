@@ -236,6 +236,19 @@ class TestSynthesize:
         assert np.array_equal(linear, [1.0, 2.0, 3.0, -1.0, -2.0, -3.0])
 
     @pytest.mark.parametrize("coefficients", [np.ones(5), np.ones((3, 3)), np.ones((4, 2, 2)), np.array(1.0)])
+    @pytest.mark.parametrize("outputs", [1, 3])
+    def test_many_points_have_the_bits_of_few(self, outputs):
+        degree, rng = 40, np.random.default_rng(0)
+        coefficients = rng.standard_normal(((degree + 1) ** 2, outputs))
+        x = sphere.uniform(2, 150_000 // outputs, rng=1)  # more terms than NumPy adds before the kernel is taken
+        x[:6] = [*POLES, [1e-12, 0.0, 1.0], [0.0, -1e-9, -1.0], [1e-200, 1e-200, 1.0], [1.0, 0.0, 0.0]]
+        many = harmonics.synthesize(coefficients, x)
+        assert np.allclose(many[:300], harmonics.real_spherical_harmonics(degree, x[:300]) @ coefficients, atol=1e-11)
+        # degrees above 255 are for NumPy alone, and zeros change no sum
+        padded = np.zeros((257**2, outputs))
+        padded[: len(coefficients)] = coefficients
+        assert np.array_equal(many[:300], harmonics.synthesize(padded, x[:300]))
+
     @pytest.mark.parametrize("function", [harmonics.synthesize, harmonics.gradient])
     def test_coefficients_have_a_row_for_each_degree_and_order(self, function, coefficients):
         with pytest.raises(ValueError, match=r"'coefficients' must have shape .*degree k and order m"):

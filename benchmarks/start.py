@@ -135,7 +135,8 @@ def _versions() -> str:
     """Return the machine, its threads and the versions of what compiles."""
     names = ("numpy", "scipy", "numba", "llvmlite")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
-    return f"{platform.processor() or platform.machine()}, {os.cpu_count()} threads, Python {platform.python_version()}, {versions}"
+    machine = platform.processor() or platform.machine()
+    return f"{machine}, {os.cpu_count()} threads, Python {platform.python_version()}, {versions}"
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .._threads import load
 from .._types import Complex128, Float64, Floats
 from .recurrences import blocks, cosines_and_sines, legendre_rows, polar, roots
 
@@ -52,11 +53,10 @@ def _in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth
 
 def _compiled(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
     """Return the sums (p, n) by the kernel, and by NumPy where seeds need an exponent of their own."""
-    from .._kernels.harmonics import synthesis  # numba is loaded where it pays
-
     result = np.zeros((columns.shape[1], len(z)))
     cos, sin = np.ascontiguousarray(azimuth.real), np.ascontiguousarray(azimuth.imag)
-    synthesis.add(z, s, cos, sin, _roots(max_degree), _by_order(columns, max_degree), result)
+    kernels = load("spherapprox._kernels.harmonics.synthesis")  # numba is loaded where it pays
+    kernels.add(z, s, cos, sin, _roots(max_degree), _by_order(columns, max_degree), result)
     deep = (s > 0.0) & (s < 2.0 ** (-390.0 / max(max_degree, 1)))
     if deep.any():
         result[:, deep] = _in_numpy(columns, max_degree, z[deep], s[deep], azimuth[deep])

@@ -7,10 +7,22 @@ import math
 import numpy as np
 
 from ..._types import Float64
-from ..jit import njit
+from ..jit import njit, subroutine
 
 LANES = 64
 """Points that are summed side by side, in the first cache."""
+
+
+@subroutine
+def begin(m: int, s: Float64, cos: Float64, sin: Float64, seed: Float64, x: Float64, y: Float64) -> None:
+    """Take seed, cosine and sine from the order m - 1 to m."""
+    factor = math.sqrt((2 * m - 1) / (2 * m)) if m > 1 else 1.0
+    for i in range(len(s)):
+        if m == 0:
+            seed[i], x[i], y[i] = 1.0, 1.0, 0.0
+        else:
+            seed[i] = (factor * s[i]) * seed[i]
+            x[i], y[i] = x[i] * cos[i] - y[i] * sin[i], y[i] * cos[i] + x[i] * sin[i]
 
 
 @njit
@@ -29,14 +41,8 @@ def add(z: Float64, s: Float64, cos: Float64, sin: Float64, roots: Float64, weig
         size, height = stop - start, z[start:stop]
         for m in range(orders):
             # Step 1: the seed, cosine and sine of this order
-            factor = math.sqrt((2 * m - 1) / (2 * m)) if m > 1 else 1.0
+            begin(m, s[start:stop], cos[start:stop], sin[start:stop], seed, x, y)
             for i in range(size):
-                if m == 0:
-                    seed[i], x[i], y[i] = 1.0, 1.0, 0.0
-                else:
-                    east, north = cos[start + i], sin[start + i]
-                    seed[i] = (factor * s[start + i]) * seed[i]
-                    x[i], y[i] = x[i] * east - y[i] * north, y[i] * east + x[i] * north
                 before[i], last[i] = 0.0, seed[i]
             for column in range(columns):
                 for i in range(size):

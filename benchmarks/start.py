@@ -66,7 +66,8 @@ def calls() -> Iterator[tuple[str, str]]:
                 code = _code(document)
                 if code and code not in seen:
                     seen.add(code)
-                    yield what, code
+                    home = getattr(module, public).__module__  # whose names doctests know
+                    yield what, f"import importlib; globals().update(vars(importlib.import_module({home!r})))\n{code}"
 
 
 def _documents(name: str, found: object) -> Iterator[tuple[str, str]]:

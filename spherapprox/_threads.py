@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -33,6 +33,20 @@ def load(name: str) -> ModuleType:
     """Import a module of kernels, one thread at a time: meanwhile numba asks for others of ours in its own order."""
     with _LOADING:
         return importlib.import_module(name)
+
+
+class Later:
+    """A module of kernels, imported when one of its names is first used: many a process needs no compiler."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @cached_property
+    def _module(self) -> ModuleType:
+        return load(self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
 
 
 @contextmanager

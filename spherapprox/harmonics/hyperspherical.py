@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks, special
-from .._kernels.harmonics import hyperspherical
-from .._threads import slices
+from .._threads import load, slices
 from .._types import Complex128, Float64, Int64
 from .columns import checked_degree, in_order
 from .spherical import real_spherical_harmonics
@@ -202,9 +201,10 @@ def solid_harmonics(x: Float64, weights: Float64, offsets: Int64, constants: Flo
     filled = np.array([1] + degree * [2])  # (L+1,): the rows of each degree that are done
     # Step 2: one coordinate after the other joins, 5.7
     squares = x[0] * x[0] + x[1] * x[1]  # (n,)
+    kernels = load("spherapprox._kernels.harmonics.hyperspherical")
     for k in range(2, len(x)):
         squares += x[k] * x[k]
-        hyperspherical.extend(k, np.ascontiguousarray(x[k]), squares, offsets, filled, constants[k - 1], table)
+        kernels.extend(k, np.ascontiguousarray(x[k]), squares, offsets, filled, constants[k - 1], table)
     return table
 
 

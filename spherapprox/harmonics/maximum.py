@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.fft import next_fast_len
 
 from .. import _checks
 from .._types import Float64
@@ -128,6 +127,8 @@ def _grid_for(radius: float) -> tuple[int, float]:
 
     With B = 2 A longitudes the bound of 6.1 is d = 2 arcsin(sqrt(2) sin(pi/(4A))).
     """
+    from scipy.fft import next_fast_len  # not before it is needed, as it loads much
+
     n_parallels = next_fast_len(math.ceil(math.pi / (4.0 * math.asin(math.sin(radius / 2.0) / math.sqrt(2.0)))), True)
     return n_parallels, 2.0 * math.asin(math.sqrt(2.0) * math.sin(math.pi / (4.0 * n_parallels)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +16,9 @@ _RADIX = 800
 
 _ROW_NUMBERS = 2**15
 """Elements per work array of one block of rows: a quarter of a MiB, so that the few arrays of a block stay in cache."""
+
+_KEPT = 255
+"""Largest degree whose `roots` are kept: those of all take a quarter of a MiB."""
 
 
 def blocks(n_rows: int, max_degree: int) -> list[slice]:
@@ -46,6 +50,19 @@ def sectoral(max_degree: int, s: Float64) -> tuple[Float64, Int32]:
     return seed, exponent
 
 
+def roots(degree: int) -> Float64:
+    """Return ``sqrt(k^2 - m^2)`` for k = degree and m = 0..k-1, (k,)."""
+    return _kept_roots(degree) if degree <= _KEPT else _roots(degree)
+
+
+def _roots(degree: int) -> Float64:
+    m = np.arange(degree, dtype=np.float64)  # (k,)
+    return np.asarray(np.sqrt((degree - m) * (degree + m)))
+
+
+_kept_roots = lru_cache(maxsize=None)(_roots)
+
+
 def legendre_rows(max_degree: int, z: Float64, s: Float64) -> Iterator[Float64]:
     """Yield Schmidt's ``P_k^0, ..., P_k^k`` at z = cos theta, s = sin theta, as (k+1, n), for k = 0..max_degree."""
     seed, exponent = sectoral(max_degree, s)
@@ -53,13 +70,13 @@ def legendre_rows(max_degree: int, z: Float64, s: Float64) -> Iterator[Float64]:
     exponent = exponent[:, deep]  # (K+1, deep points)
     before = last = np.empty((0, len(z)))  # the rows of degrees k-2 and k-1, (k-1, n) and (k, n)
     for k in range(max_degree + 1):
-        m = np.arange(k, dtype=np.float64)[:, None]  # (k, 1)
+        root, root_before = (roots(degree)[:, None] for degree in (k, max(k - 1, 0)))  # (k, 1) and (k-1, 1)
         row = np.empty((k + 1, len(z)))
         row[k] = seed[k]
         # sqrt(k^2-m^2) P_k^m = (2k-1) z P_(k-1)^m - sqrt((k-1)^2-m^2) P_(k-2)^m
         np.multiply((2 * k - 1) * z, last, out=row[:k])
-        row[: max(k - 1, 0)] -= np.sqrt((k - 1 - m[:-1]) * (k - 1 + m[:-1])) * before
-        row[:k] /= np.sqrt((k - m) * (k + m))
+        row[: max(k - 1, 0)] -= root_before * before
+        row[:k] /= root
         true = row
         if deep.size:
             grown = (np.abs(row[:k, deep]) > 2.0 ** (_RADIX // 2)) & (exponent[:k] > 0)
@@ -95,10 +112,13 @@ def derivative_rows(k: int, row: Float64, before: Float64) -> tuple[Float64, Flo
 
 def cosines_and_sines(azimuth: Complex128, max_degree: int) -> tuple[Float64, Float64]:
     """Return ``cos(m phi)`` and ``sin(m phi)`` for m = 0..max_degree, (max_degree+1, n) each."""
-    power = np.ones((max_degree + 1, len(azimuth)), dtype=np.complex128)
-    for m in range(1, max_degree + 1):
-        np.multiply(power[m - 1], azimuth, out=power[m])
-    return np.ascontiguousarray(power.real), np.ascontiguousarray(power.imag)
+    east, north = np.ascontiguousarray(azimuth.real), np.ascontiguousarray(azimuth.imag)
+    cos, sin = np.empty((2, max_degree + 1, len(azimuth)))
+    cos[0], sin[0] = 1.0, 0.0
+    for m in range(1, max_degree + 1):  # in real numbers: NumPy's complex products round as the processor can
+        np.subtract(cos[m - 1] * east, sin[m - 1] * north, out=cos[m])
+        np.add(sin[m - 1] * east, cos[m - 1] * north, out=sin[m])
+    return cos, sin
 
 
 def ordered(row: Float64, even: Float64, odd: Float64) -> Float64:

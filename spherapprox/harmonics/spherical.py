@@ -9,6 +9,7 @@ from .. import _checks
 from .._types import Float64
 from .columns import checked_degree, factors, in_order, scalar_coefficients, schmidt_coefficients
 from .recurrences import blocks, by_degree, legendre_rows, polar, slopes_by_degree
+from .sums import weighted_sums
 
 
 def associated_legendre(max_degree: int, z: ArrayLike, *, normalization: str = "schmidt") -> Float64:
@@ -142,12 +143,7 @@ def synthesize(coefficients: ArrayLike, x: ArrayLike, *, normalization: str = "o
     """
     weights, max_degree = schmidt_coefficients(coefficients, normalization)
     rows = _checks.rows(x, dim=2)
-    columns = weights.reshape(len(weights), -1)  # ((K+1)^2, p)
-    result = np.zeros((len(rows), columns.shape[1]))
-    for block in blocks(len(rows), max_degree):
-        part = result[block]
-        for k, values in by_degree(max_degree, rows[block]):
-            part += values.T @ columns[k * k : (k + 1) ** 2]  # (rows, 2k+1) @ (2k+1, p)
+    result = weighted_sums(weights.reshape(len(weights), -1), max_degree, rows)
     return result.reshape(len(rows), *weights.shape[1:])
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import special, sphere
-from .._kernels.partition import cap
 from .._types import Float64
+from .compiled import cap
 from .levels import zones
 
 __all__ = ["intervals", "sample"]

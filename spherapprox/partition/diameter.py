@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import special
-from .._kernels.partition import diameters
 from .._types import Int64
+from .compiled import diameters
 from .levels import inside, level_of
 
 __all__ = ["largest_diameter"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._kernels.partition import ascent
 from .._types import Float64, Int64
+from .compiled import ascent
 
 __all__ = ["KINDS", "centers", "radii"]
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import special
-from .._kernels.partition import descent
 from .._types import Float64, Int64
+from .compiled import descent
 
 _CACHED_BOUNDARIES = 2**20
 """Boundaries that the cache of tables may hold (40 bytes each)."""

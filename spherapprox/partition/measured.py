@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import _checks
 from .._archive import Savable
-from .._kernels.partition import cap
 from .._threads import each_block
 from .._types import Int64
+from .compiled import cap
 from .diameter import largest_diameter
 from .levels import level_of
 from .radius import largest

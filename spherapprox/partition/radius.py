@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels.partition import bundles, collars, sweep
-from .._kernels.partition import largest as kernel
 from .._types import Float64, Int64
+from .compiled import bundles, collars, sweep
+from .compiled import largest as kernel
 from .levels import level_of
 
 __all__ = ["largest"]
 
 
-CODES = {"midpoint": kernel.MIDPOINT, "smallest-cap": kernel.SMALLEST_CAP, "centroid": kernel.CENTROID}
-"""Numbers of the kinds of centres in kernels."""
+CODES = {"midpoint": 0, "smallest-cap": 1, "centroid": 2}
+"""Numbers of the kinds of centres, as the kernels have them."""
 
 BUNDLES, FINER = 2**22, 8
 """Bundles of cells that are lifted at a time, about, and the factor between one such number and the next."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._kernels.partition import cap
 from .._types import Bools, Int64
+from .compiled import cap
 from .levels import Level, edge_of, inside, level_of
 
 

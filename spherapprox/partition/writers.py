@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._kernels.partition import cap, circle, descent, location
 from .._types import Float64, Int64
 from . import kinds
+from .compiled import cap, circle, descent, location
 from .levels import Level, descend, zones
 from .tree import tree_of_points, tree_of_range
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
 
 from .. import _checks, sphere
 from .._types import Float64
@@ -96,6 +95,8 @@ def _gauss_gegenbauer(n: int, order: float) -> tuple[Float64, Float64]:
     # Step 1: eigenvalues of the Jacobi matrix
     j = np.arange(1, n + 1)
     beta = np.sqrt(j * (j + 2.0 * order - 1.0) / (4.0 * (j + order) * (j + order - 1.0)))
+    from scipy.linalg import eigh_tridiagonal  # not before it is needed, as it loads much
+
     t = eigh_tridiagonal(np.zeros(n), beta[:-1], eigvals_only=True)[::-1]
     # Step 2: a Newton step, and the symmetry about 0
     value, slope, _ = _orthonormal(t, beta)

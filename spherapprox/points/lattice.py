@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import helmert
 
 from .. import _checks
 from .._types import Float64
@@ -89,6 +88,8 @@ def lattice_cover(dim: int, radius: float, *, rng: np.random.Generator | int | N
     size = cell / math.sin(radius * (1.0 - _ROUNDING))
     count = _guarded_count(n, cell, size, radius)
     # Step 2: the lines of the lattice that come near it
+    from scipy.linalg import helmert  # not before it is needed, as it loads much
+
     basis = helmert(n + 1)  # (n, n+1), row j - 1 is (1, ..., 1, -j, 0, ...)/sqrt(j (j+1))
     shift = basis @ generator.random(n + 1)
     inner, outer = (size - cell) * (1.0 - _KEPT), (size + cell) * (1.0 + _KEPT)

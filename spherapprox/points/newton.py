@@ -6,7 +6,6 @@ import functools
 import math
 
 import numpy as np
-from scipy.optimize import minimize
 
 from .. import sphere
 from .._types import Float64
@@ -143,6 +142,8 @@ def _relax(group: Group, x: Float64, iterations: int) -> Float64:
         gradient = (2.0 * (width - 1) * terms / squares).reshape(q, -1) @ images
         gradient -= (gradient * y).sum(1, keepdims=True) * y
         return math.log(total), (gradient / (length * total)).ravel()
+
+    from scipy.optimize import minimize  # not before it is needed, as it loads much
 
     y = minimize(energy, x.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations}).x.reshape(q, width)
     return np.asarray(y / np.linalg.norm(y, axis=1, keepdims=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 
 import numpy as np
-from scipy.special import betaincinv
 
 from .. import _checks, sphere
 from ..quality.nearest import unit
@@ -115,6 +114,7 @@ def sobol(dim: int, n: int, rng: np.random.Generator | int | None = None) -> Poi
     >>> bool(np.abs(points.sobol(3, 1024, rng=0).points.mean(axis=0)).max() < 0.005)
     True
     """
+    from scipy.special import betaincinv
     from scipy.stats import qmc
 
     dim = _checks.dimension(dim, maximum=qmc.Sobol.MAXDIM)

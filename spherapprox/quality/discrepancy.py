@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from .. import _checks
-from .._kernels.quality import chords
-from .._threads import in_order, slices
+from .._threads import in_order, load, slices
 from .._types import Float64
 from .nearest import unit
 
@@ -77,7 +76,7 @@ def l2(x: Float64, weights: Float64, *, workers: int | None = None) -> float:
 
     def rows(some: slice) -> Float64:
         out = np.empty(some.stop - some.start)
-        chords.sums(columns, weights, some.start, out)
+        load("spherapprox._kernels.quality.chords").sums(columns, weights, some.start, out)
         return out
 
     sums = np.concatenate(list(in_order(rows, slices(n, max(16, n // 256)), workers)))

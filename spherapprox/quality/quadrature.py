@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import _checks
-from .._kernels.harmonics import hyperspherical
-from .._threads import in_order, most, slices
+from .._threads import in_order, load, most, slices
 from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 from .nearest import unit
@@ -154,9 +153,10 @@ def _against_colatitude(dim: int, t: Float64, s: Float64, offsets: Int64, scale:
     """Return the sums over parallels times functions of the colatitude: for each l' a block of the degrees l >= l'."""
     degree = len(scale) - 1
     functions, blocks = np.empty((degree + 1, len(t))), []
+    kernels = load("spherapprox._kernels.harmonics.hyperspherical")
     for low in range(degree + 1):
         some = functions[: degree + 1 - low]
-        hyperspherical.of_colatitude(dim, low, scale[low], t, s, some)
+        kernels.of_colatitude(dim, low, scale[low], t, s, some)
         blocks.append((some @ sums[offsets[low] : offsets[low + 1]].T).ravel())
     return np.concatenate(blocks)
 

@@ -43,25 +43,33 @@ class Cells:
 
     def located(self) -> tuple[Float64, Float64]:
         """Return the centres (n, m+1), and the radii (n,) of caps about them that hold the cells."""
-        (n, dim), step = self.indices.shape, 0.5 * math.pi / self.divisions
-        angles = (self.indices + 0.5) * step - 0.25 * math.pi  # (n, m)
-        middle, low, high = np.tan(angles), np.tan(angles - 0.5 * step), np.tan(angles + 0.5 * step)
+        (n, dim), axis = self.indices.shape, self.faces // 2
+        low, middle, high = self._tangents()  # (m, n) each
         # Step 1: the sine of half the angle to the farthest corner; a cell is the convex hull of its corners
-        middle_length = np.sqrt(1.0 + np.square(middle).sum(axis=1, keepdims=True))  # (n, 1)
+        middle_length = np.sqrt(1.0 + np.square(middle).sum(axis=0))  # (n,)
+        unit, height = middle / middle_length, 1.0 / middle_length
         farthest = np.zeros(n)
-        for corner in product((False, True), repeat=dim):
-            end = np.where(corner, high, low)
-            end_length = np.sqrt(1.0 + np.square(end).sum(axis=1, keepdims=True))
-            chords = np.square(end / end_length - middle / middle_length).sum(axis=1)
-            chords += np.square(1.0 / end_length - 1.0 / middle_length)[:, 0]
-            np.maximum(farthest, chords, out=farthest)
+        for corner in product((low, high), repeat=dim):
+            end = [tangents[j] for j, tangents in enumerate(corner)]  # m times (n,)
+            end_length = np.sqrt(1.0 + sum(map(np.square, end)))
+            chords = sum(np.square(part / end_length - own) for part, own in zip(end, unit, strict=True))
+            np.maximum(farthest, chords + np.square(1.0 / end_length - height), out=farthest)
         # Step 2: the centres, from face to sphere
         centers = np.empty((n, dim + 1))
-        for axis in range(dim + 1):
-            rows = np.flatnonzero(self.faces // 2 == axis)
-            centers[rows, :axis], centers[rows, axis + 1 :] = middle[rows, :axis], middle[rows, axis:]
-            centers[rows, axis] = 1.0 - 2.0 * (self.faces[rows] % 2)
-        return centers / middle_length, 2.0 * np.arcsin(0.5 * np.sqrt(farthest)) + ROUNDING
+        ends = np.where(self.faces % 2, -height, height)
+        for j in range(dim + 1):
+            after, before = unit[max(j - 1, 0)], unit[min(j, dim - 1)]
+            centers[:, j] = np.where(axis == j, ends, np.where(axis > j, before, after))
+        return centers, 2.0 * np.arcsin(0.5 * np.sqrt(farthest)) + ROUNDING
+
+    def _tangents(self) -> tuple[Float64, Float64, Float64]:
+        """Return the tangents of the angles where the cells begin, of their middles and where they end, (m, n) each."""
+        step, steps = 0.5 * math.pi / self.divisions, np.ascontiguousarray(self.indices.T)
+        few = self.divisions < steps.size  # so that cells share angles
+        angles = ((np.arange(self.divisions) if few else steps) + 0.5) * step - 0.25 * math.pi
+        tangents = (np.tan(angles - 0.5 * step), np.tan(angles), np.tan(angles + 0.5 * step))
+        low, middle, high = (tangent[steps] for tangent in tangents) if few else tangents
+        return low, middle, high
 
     def halved(self) -> Cells:
         """Return the cells cut in half along each angle, 2^m each."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import cosdg, sindg
 
 from .. import _checks
 from .._types import Float64
@@ -48,9 +47,12 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
     remedy = "latitude[:, None] and longitude give a grid"
     _checks.broadcast_shape(remedy, latitude=north.shape, longitude=east.shape)
     north, east = np.broadcast_arrays(north, east)
+    cos, sin = np.cos, np.sin
     if degrees:
+        from scipy.special import cosdg, sindg  # SciPy takes longer than what many a process does
+
+        cos, sin = cosdg, sindg
         east = np.fmod(east, 360.0)  # exact; beyond 1.1e14 SciPy's functions return 0
-    cos, sin = (cosdg, sindg) if degrees else (np.cos, np.sin)
     radius = cos(north)
     # adding 0.0 turns the -0.0 of exact degree arithmetic into 0.0
     return np.stack([radius * cos(east), radius * sin(east), sin(north)], axis=-1) + 0.0  # (..., 3)

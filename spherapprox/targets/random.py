@@ -6,7 +6,6 @@ import functools
 import math
 
 import numpy as np
-from scipy.special import betaln
 
 from .. import _checks, harmonics, sphere
 from .._threads import slices
@@ -200,6 +199,8 @@ def approximation_bound(dim: int, smoothness: float, degree: int) -> float:
     )
     # 4.12
     sine = abs(math.sin(math.pi * (half - round(half))))  # pi / (Gamma(half) |Gamma(1 - half)|)
+    from scipy.special import betaln  # not before it is needed, as it loads much
+
     log = betaln(float(n + dim), half) + betaln(n + 1.0 - half, half) - betaln(0.5 * dim, half)
     return sine / math.pi * math.exp(log)
 

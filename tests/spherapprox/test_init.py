@@ -21,6 +21,14 @@ def test_import_is_light():
     assert not loaded & {"numba", "scipy", "matplotlib", "mpmath", "tqdm"}
 
 
+def test_most_names_load_neither_scipy_nor_a_compiler():
+    names = (
+        "CoreHead, EqualMeasurePartition, PointSet, SplitHead, harmonics, points, special, sphere, sup_error, targets"
+    )
+    loaded = loaded_after(f"from spherapprox import {names}; points.fibonacci(9); targets.geomagnetic_field")
+    assert not loaded & {"numba", "llvmlite", "scipy", "matplotlib"}
+
+
 def test_bounds_loads_no_matplotlib():
     loaded = loaded_after("import bounds; bounds.validate")
     assert "spherapprox.heads" in loaded

@@ -40,12 +40,9 @@ def _power(q: Float64, exponent: float, base: Float64, w: Float64) -> None:
         for i in range(w.size):
             w[i] = q[i] ** (0.5 * exponent)
         return
-    if whole % 2:
-        for i in range(w.size):
-            w[i] = math.sqrt(q[i])
-    else:
-        w[:] = 1.0
-    base[:] = q
+    for i in range(w.size):  # base[:] = q would compile the message that shapes differ with it, for seconds
+        w[i] = math.sqrt(q[i]) if whole % 2 else 1.0
+        base[i] = q[i]
     bits = whole // 2
     while bits:
         if bits % 2:

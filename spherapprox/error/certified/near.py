@@ -29,7 +29,9 @@ def each_near(
     """
     for cells, near in _groups(x, chords, columns, rate, cut):
         parts = [result[cells] for result in results]
-        call(x[cells], chords[cells], near, [array[cells] for array in arrays], parts)
+        # in one order, as each other one would be compiled too
+        own, *others = (np.ascontiguousarray(array[cells]) for array in (x, *arrays))
+        call(own, chords[cells], near, others, parts)
         for result, part in zip(results, parts, strict=True):
             result[cells] = part
 

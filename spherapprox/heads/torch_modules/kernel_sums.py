@@ -56,8 +56,9 @@ class _Rows(Stateful):
             If x has another type, shape or dtype, or its rows are not of unit length, where `SplitAttention` checks it.
         """
         check(x, self.control_points, self.control_points.shape[1])
-        result = in_parts(self._evaluate, x.reshape(-1, x.shape[-1]), len(self.control_points))
-        return result.reshape((*x.shape[:-1], *self.values.shape[1:]))
+        rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+        result = in_parts(self._evaluate, rows, len(self.control_points))
+        return result if x.ndim == 2 == self.values.ndim else result.reshape((*x.shape[:-1], *self.values.shape[1:]))
 
     def _evaluate(self, rows: Any) -> Any:
         """Return the head's values at rows, (m, p) or (m,)."""

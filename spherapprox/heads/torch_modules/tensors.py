@@ -69,8 +69,8 @@ def hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[s
 
 def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
     """Return a function's results for the items of x, a part at a time, each item taking some numbers."""
-    parts = x.split(max(1, NUMBERS // numbers))
-    return function(x) if len(parts) == 1 else torch.cat([function(part) for part in parts])
+    most = max(1, NUMBERS // numbers)
+    return function(x) if len(x) <= most else torch.cat([function(part) for part in x.split(most)])
 
 
 def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
@@ -95,9 +95,11 @@ def _worst_length(x: Any) -> float:
     captured = x.is_cuda and torch.cuda.is_current_stream_capturing()
     if captured or torch.compiler.is_compiling() or torch.jit.is_tracing() or x.numel() == 0:
         return 1.0
-    lengths = torch.linalg.vector_norm(x, dim=-1, dtype=torch.promote_types(x.dtype, torch.float32)).flatten()
+    precise = torch.float32 if x.element_size() < 4 else None
+    extremes = torch.aminmax(torch.linalg.vector_norm(x, dim=-1, dtype=precise))
     try:
-        return float(lengths[(lengths - 1.0).abs().argmax()])
+        low, high = (float(extreme) for extreme in extremes)
+        return high if abs(high - 1.0) >= abs(low - 1.0) else low
     except RuntimeError:
         return 1.0
 

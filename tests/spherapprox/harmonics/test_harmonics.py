@@ -12,6 +12,11 @@ from spherapprox import harmonics, sphere
 
 FEW = settings(derandomize=True, deadline=None, max_examples=25)
 POLES = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+MANY = [
+    np.random.default_rng(0).standard_normal(41**2),
+    np.random.default_rng(1).standard_normal((31**2, 3)),
+    np.eye(1, 201**2, harmonics.column(200, 150))[0],  # near the poles too small for a seed, but not for its sum
+]
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -234,6 +239,21 @@ class TestSynthesize:
         assert np.array_equal(harmonics.synthesize([2.0], axes), np.full(6, 2.0))
         linear = harmonics.synthesize([0.0, 2.0, 3.0, 1.0], axes, normalization="schmidt")  # x + 2 y + 3 z
         assert np.array_equal(linear, [1.0, 2.0, 3.0, -1.0, -2.0, -3.0])
+
+    @pytest.mark.parametrize("coefficients", MANY, ids=lambda coefficients: f"{coefficients.shape}")
+    def test_many_points_have_the_bits_of_few(self, coefficients):
+        terms = 3e8  # more than NumPy adds before the kernel is taken
+        x = sphere.uniform(2, int(terms / coefficients.size), rng=1)
+        x[:5] = [*POLES, [1e-12, 0.0, 1.0], [1e-200, 1e-200, 1.0], [1.0, 0.0, 0.0]]
+        x[5:] = np.where(np.arange(len(x) - 5)[:, None] % 2, x[5:], [0.006, 0.0, -1.0])
+        x /= np.linalg.norm(x, axis=1, keepdims=True)
+        few, many = x[:300], harmonics.synthesize(coefficients, x)[:300]
+        table = harmonics.real_spherical_harmonics(math.isqrt(len(coefficients)) - 1, few)
+        assert np.allclose(many, table @ coefficients, rtol=0, atol=1e-12 * np.abs(coefficients).sum())
+        # degrees above 255 are for NumPy alone, and zeros change no sum
+        padded = np.zeros((257**2, *coefficients.shape[1:]))
+        padded[: len(coefficients)] = coefficients
+        assert np.array_equal(many, harmonics.synthesize(padded, few))
 
     @pytest.mark.parametrize("coefficients", [np.ones(5), np.ones((3, 3)), np.ones((4, 2, 2)), np.array(1.0)])
     @pytest.mark.parametrize("function", [harmonics.synthesize, harmonics.gradient])

@@ -1,0 +1,82 @@
+"""Sums of harmonics on S^2: in NumPy, and the same bits from a compiled kernel where there is so much to sum."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from .._threads import load
+from .._types import Complex128, Float64, Floats
+from .recurrences import blocks, cosines_and_sines, legendre_rows, polar, roots
+
+_COMPILED = 255
+"""Largest degree that the kernel takes; above it NumPy's rows are long enough."""
+_DEAR = 2e8
+"""Terms that NumPy adds in about the time of compiling: a process with more of them takes the kernel. Tuned."""
+_spent = [0.0]
+"""Terms that this process has added in NumPy."""
+
+
+def weighted_sums(columns: Float64, max_degree: int, rows: Floats) -> Float64:
+    """Return sums of Schmidt's harmonics with coefficients ((K+1)^2, p) at points (n, 3): (n, p)."""
+    result = np.zeros((columns.shape[1], len(rows)))
+    by_kernel = _pays(float(columns.size) * len(rows), max_degree)
+    add = _compiled if by_kernel else _in_numpy
+    for block in blocks(len(rows), max_degree):
+        result[:, block] = add(columns, max_degree, *polar(rows[block]))
+    return np.ascontiguousarray(result.T)
+
+
+def _pays(terms: float, max_degree: int) -> bool:
+    """Tell whether to take the kernel: where as much has been spent on NumPy as compiling takes."""
+    if max_degree <= _COMPILED and _spent[0] + terms <= _DEAR:
+        _spent[0] += terms
+    return max_degree <= _COMPILED and _spent[0] + terms > _DEAR
+
+
+def _in_numpy(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
+    """Return the sums (p, n): over the degrees for each order, then over the orders."""
+    cos, sin = cosines_and_sines(azimuth, max_degree)
+    even, odd = np.zeros((2, columns.shape[1], max_degree + 1, len(z)))  # (p, K+1, n)
+    work = np.empty((max_degree + 1, len(z)))
+    for k, row in enumerate(legendre_rows(max_degree, z, s)):
+        middle, term = k * k + k, work[: k + 1]
+        for column in range(len(even)):
+            even[column, : k + 1] += np.multiply(columns[middle : middle + k + 1, column, None], row, out=term)
+            odd[column, : k + 1] += np.multiply(columns[k * k : middle + 1, column][::-1, None], row, out=term)
+    result = np.zeros((len(even), len(z)))
+    for m in range(max_degree + 1):
+        result += even[:, m] * cos[m] + odd[:, m] * sin[m]
+    return result
+
+
+def _compiled(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth: Complex128) -> Float64:
+    """Return the sums (p, n) by the kernel, and by NumPy where seeds need an exponent of their own."""
+    result = np.zeros((columns.shape[1], len(z)))
+    cos, sin = np.ascontiguousarray(azimuth.real), np.ascontiguousarray(azimuth.imag)
+    kernels = load("spherapprox._kernels.harmonics.synthesis")  # numba is loaded where it pays
+    kernels.add(z, s, cos, sin, _roots(max_degree), _by_order(columns, max_degree), result)
+    deep = (s > 0.0) & (s < 2.0 ** (-390.0 / max(max_degree, 1)))
+    if deep.any():
+        result[:, deep] = _in_numpy(columns, max_degree, z[deep], s[deep], azimuth[deep])
+    return result
+
+
+@lru_cache(maxsize=4)
+def _roots(max_degree: int) -> Float64:
+    """Return `recurrences.roots` by order and degree, (K+1, K+1)."""
+    result = np.zeros((max_degree + 1, max_degree + 1))
+    for k in range(max_degree + 1):
+        result[:k, k] = roots(k)
+    return result
+
+
+def _by_order(columns: Float64, max_degree: int) -> Float64:
+    """Return the coefficients of cosines and sines by order and degree, (K+1, K+1, p, 2)."""
+    result = np.zeros((max_degree + 1, max_degree + 1, columns.shape[1], 2))
+    for k in range(max_degree + 1):
+        middle = k * k + k
+        result[: k + 1, k, :, 0] = columns[middle : middle + k + 1]
+        result[: k + 1, k, :, 1] = columns[k * k : middle + 1][::-1]
+    return result

@@ -1,4 +1,4 @@
-"""What was measured on this machine: the seconds of short runs and the fastest of several forms, once and for all.
+"""What was measured on this machine: numbers that say how fast it is, and the fastest of several forms, once.
 
 It is kept in a sealed file beside the compiled kernels, for one processor and number of cores; a file that is damaged,
 or of another machine, is measured again, and without a folder the numbers last as long as the process.
@@ -27,22 +27,25 @@ ROUNDS, PATIENCE = 9, 0.06
 """Runs of one form, at most, and seconds of all its runs from which on there is no further one."""
 BETTER = 0.97
 """Share of the first form's time that another must stay below to take its place."""
-FARTHEST = 16.0
-"""How many times faster or slower than usual a machine is believed to be."""
 
 _LOCK = threading.RLock()
 _known: dict[str, float | str] = {}
 _read: list[bool] = []
 
 
-def seconds(name: str, run: Callable[[], object], usual: float) -> float:
-    """Return the seconds that a short run takes on this machine, from `usual` / 16 to 16 `usual`.
+def measured(name: str, measure: Callable[[], float], smallest: float, largest: float) -> float:
+    """Return a number that was measured on this machine, within bounds of sanity; `measure` is called at most once."""
+    found = _recorded(name, float, lambda: float(measure()))
+    return min(max(found, smallest), largest)
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Return the seconds that a short run takes, without recording them.
 
     It is called once unmeasured, for what must be loaded or compiled, and then some times for some 50 ms: the least
     time counts, since a busy machine only adds to it.
     """
-    found = _recorded(name, float, lambda: _least([run])[0])
-    return min(max(found, usual / FARTHEST), usual * FARTHEST)
+    return _least([run])[0]
 
 
 def winner(name: str, forms: Mapping[str, Callable[[], object]]) -> str:
@@ -58,7 +61,7 @@ def winner(name: str, forms: Mapping[str, Callable[[], object]]) -> str:
 
 
 def recorded() -> dict[str, float | str]:
-    """Return all that has been measured on this machine, by name: seconds, or the name of the fastest form."""
+    """Return all that has been measured on this machine, by name: numbers, and names of fastest forms."""
     with _LOCK:
         _read_once()
         return dict(sorted(_known.items()))

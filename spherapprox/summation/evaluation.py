@@ -96,9 +96,11 @@ def evaluate(
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
         product; "truncated" leaves out control points that are too far away to matter, for large concentrations in
         low dimensions or clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
-        in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one that a
-        calibrated model of their times prefers, of those that can prove an error as small as `rtol` says.
-        Concentrations that differ leave only "dense".
+        in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one of the
+        least expected time, of those that can prove an error as small as `rtol` says. Times are those of a model and,
+        for long sums, of short runs of each method, measured once on a machine and kept beside the compiled code
+        (`show_config` shows them): another machine, and the same before it has been measured, may take another method,
+        whose result differs within the bounds of both. Concentrations that differ leave only "dense".
     rtol : float or None, default 1e-14
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
         "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from .._threads import load
-from . import dense
+from . import dense, rates
 from .method import Method, Report, Scale, Tolerance, silent
 from .partial import Partial, put
 from .problem import Problem
@@ -54,7 +54,7 @@ class Plan:
     path : str
         "numba" for compiled code, "numpy" for NumPy, "ducc0" where that optional package makes the Legendre transforms.
     costs : mapping of str to float
-        The seconds of one thread that the model expects of each method that was compared; empty if none was.
+        The seconds of one thread that are expected of each method that was compared; empty if none was.
     scale : {"each row", "largest row"}
         What S is in the bound: the row's own, for "dense" and "truncated", or the largest row's of the same column, for
         "harmonic" and "lowrank", whose errors are about the same everywhere.
@@ -96,9 +96,12 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     # Step 2: sum by it
     if chosen.method == "dense":
         found = dense.sums(problem, tolerance, wish.workers, wish.report)
+        if found.path == "numba":
+            rates.used("dense", problem)
         return found.partial, replace(chosen, rtol=found.error, path=found.path)
     assert tolerance is not None
     found = _method(chosen.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
+    rates.used(chosen.method, _in_float64(problem))
     error, reason = found.error, chosen.reason
     # Step 3: sum doubtful rows by all pairs
     if found.doubtful is not None and len(found.doubtful):
@@ -180,7 +183,7 @@ def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[d
             costs[name] = cost
         else:
             excluded[name] = obstacle or "no pair is far enough to be left out"
-    return costs, excluded
+    return rates.on_this_machine(costs, problem), excluded
 
 
 def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: bool) -> str:

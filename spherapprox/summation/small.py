@@ -22,6 +22,7 @@ LARGEST_WORK = 2.2e7
 _FLOAT64 = np.dtype(np.float64)
 _TOLERANCE, _LOST = _checks.UNIT_TOLERANCE[_FLOAT64], all_pairs.LOST[8]
 
+_KERNEL = ("fused", _FLOAT64)
 _calls = [0]
 _kernels: list[tuple[Callable[..., bool], Callable[[float], Any]]] = []
 """The kernel and its constants, once loaded."""
@@ -34,17 +35,11 @@ def sums(
 
     That is where arguments are of any other type, something is wrong with them, or the sum is not small.
     """
-    if not (_kernels or _loaded()) or not (type(x) is type(b) is type(values) is np.ndarray):
+    if _KERNEL not in all_pairs.ready or not (_kernels or _loaded()):
         return None
-    if not (x.dtype is b.dtype is values.dtype is _FLOAT64 and x.ndim == b.ndim == 2 and _are_plain(method, rtol)):
+    if not (_are_plain_arrays(x, b, values) and _are_plain_options(normalize, method, rtol, workers)):
         return None
-    if not (_is_plain_count(workers) and isinstance(normalize, bool)) or type(concentration) not in (float, int):
-        return None
-    (m, d), n, p = x.shape, len(b), values.size // max(len(values), 1)
-    fits = b.shape[1] == d > 1 and len(values) == n and values.ndim in (1, 2) and n * (d + 2 + p) <= all_pairs.PACKED
-    if not (fits and m * n * p > 0 and m * n * (2 * d + 15 + p) <= LARGEST_WORK):
-        return None
-    if not 0.0 <= 2.0 * concentration <= LARGEST_EXPONENT[8]:
+    if type(concentration) not in (float, int) or not 0 <= concentration <= LARGEST_EXPONENT[8] / 2.0:
         return None
     return _summed(_writeable(x), _writeable(b), _writeable(values), concentration / 2.0, bool(normalize))
 
@@ -66,23 +61,32 @@ def _writeable(array: Floats) -> Floats:
     return array if array.flags.carray else array.copy()
 
 
-def _are_plain(method: object, rtol: object) -> bool:
-    """Tell whether dense sums are allowed and the options are of their usual types and in range."""
-    known = type(method) is str and method in ("auto", "dense")
-    return known and (rtol is None or (type(rtol) is float and 0.0 < rtol < math.inf))
+def _are_plain_arrays(x: Any, b: Any, values: Any) -> bool:
+    """Tell whether these are arrays of float64 whose shapes fit together, and the sum is small."""
+    if not (type(x) is type(b) is type(values) is np.ndarray and x.dtype is b.dtype is values.dtype is _FLOAT64):
+        return False
+    if not (x.ndim == b.ndim == 2 and values.ndim in (1, 2)):
+        return False
+    (m, d), n = x.shape, len(b)
+    if not (b.shape[1] == d > 1 and len(values) == n > 0 < m):
+        return False
+    p = values.size // n
+    return p > 0 and n * (d + 2 + p) <= all_pairs.PACKED and m * n * (2 * d + 15 + p) <= LARGEST_WORK
 
 
-def _is_plain_count(workers: object) -> bool:
-    """Tell whether a number of threads is right; one thread does small sums."""
+def _are_plain_options(normalize: object, method: object, rtol: object, workers: object) -> bool:
+    """Tell whether options are in range and of their usual types, and dense sums by one thread are allowed."""
+    if not (isinstance(normalize, bool) and type(method) is str and method in ("auto", "dense")):
+        return False
+    if rtol is not None and not (type(rtol) is float and 0.0 < rtol < math.inf):
+        return False
     if workers is None:
         return VARIABLE not in os.environ
     return type(workers) is int and (workers > 0 or workers == -1)
 
 
 def _loaded() -> bool:
-    """Load the kernel once small calls are many in a process that has the dense one."""
-    if ("fused", _FLOAT64) not in all_pairs.ready:
-        return False
+    """Load the kernel once calls are many in a process that has the dense one."""
     _calls[0] += 1
     if _calls[0] <= FROM_CALLS:
         return False

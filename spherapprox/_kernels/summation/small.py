@@ -12,8 +12,9 @@ from ..._types import Float64
 from ..jit import njit
 from .fused import GROUP, Constants, constants, fused_sums, write_half_defects
 
-LARGEST, SMALLEST = 2.0**30, 2.0**-400
-"""Values below the first and, but for zeros, from the second on need no scale."""
+LARGEST, SMALLEST = 2.0**30, 2.0**-300
+"""Values below the first and, but for zeros, from the second on need no scale: products with exponentials that matter
+to a denominator of 2^-700 are normal numbers."""
 MODERATE = 2.0**-30
 """The largest value at least, unless all are 0."""
 STRICT = 0.99

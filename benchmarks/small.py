@@ -1,9 +1,9 @@
 """Small sums beside NumPy as a user writes it, and what a sum on two threads spends outside its kernels.
 
 Two tables, of one run each. Small sums: `evaluate` and a head's call beside ``np.exp(lam * (x @ b.T - 1)) @ w`` on
-arrays of float64, in interleaved rounds, medians, with the number of Python functions that a call enters; first by NumPy
-alone, as in the first fifth of a second of a process, then by kernels. Shares: the time before the first
-kernel, after the last one, and what threads wait, as parts of the wall time of a dense sum. It takes some 20 seconds::
+arrays of float64, in interleaved rounds, medians, with the number of Python functions that a call enters; first by
+NumPy alone, as in the first fifth of a second of a process, then by kernels. Shares: the time before the first kernel,
+after the last one, and what threads wait, as parts of the wall time of a dense sum. It takes some 20 seconds::
 
     python benchmarks/small.py
 """

@@ -17,14 +17,17 @@ from .._threads import load
 from .method import Method, Tolerance, silent
 from .problem import Problem
 
-WORTH = 0.3
-"""Expected seconds of a sum from which on methods are measured for it: some 30 ms each, once on a machine."""
+WORTH, LEAST = 0.3, 0.02
+"""Expected seconds of all sums of a process from which on methods are measured, some 30 ms each, once on a machine; and
+of a sum that waits for that."""
 FARTHEST = 16.0
 """How many times faster or slower than expected a machine is believed to be."""
 _LOADED = "spherapprox._kernels.jit"
 
 _used: set[str] = set()
 """Runs whose code this process has loaded."""
+_spent = [0.0]
+"""Expected seconds of the sums of this process."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,9 @@ def on_this_machine(costs: Mapping[str, float], problem: Problem) -> dict[str, f
 
     Methods that have not been measured are taken to be as much faster or slower as the dense one.
     """
-    long = min(costs.values()) > WORTH
+    least = min(costs.values())
+    _spent[0] += least
+    long = _spent[0] > WORTH and least > LEAST
     if not long and _LOADED not in sys.modules:  # numba alone takes longer than the sum
         return dict(costs)
     factors = {name: _factor(_run_name(name, problem), long) for name in costs}

@@ -147,7 +147,7 @@ def auto_rows(dims: list[int], largest: int, rounds: int) -> Iterator[list[str]]
         expected = plan.compare(sums, tolerance, False)[0]
         times = {"dense": dense_seconds(x, b, w, concentration, rounds)}
         chosen = min(expected, key=expected.__getitem__)
-        mine = seconds(partial(plan.compare, sums, tolerance, False), rounds)
+        mine = seconds(partial(plan.compare, sums, tolerance, False, False), rounds)
         if small := n <= 10**4:
             auto = partial(evaluate, x, b, w, concentration, rtol=RTOL)
             chosen, mine = auto(explain=True)[1].method, seconds(auto, rounds)

@@ -10,9 +10,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import cached_property, lru_cache
+from queue import SimpleQueue
+from threading import Thread
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -23,6 +25,7 @@ VARIABLE = "SPHERAPPROX_WORKERS"
 """The environment variable that sets how many threads ``workers=None`` takes."""
 _LOADING = threading.RLock()
 _BLAS = threading.Lock()
+_here = threading.local()
 _limited: list[Any] = []
 """The limit of BLAS' threads, once for each block that wants it at present."""
 WORTH = 0.02
@@ -89,6 +92,8 @@ def most(workers: int | None) -> int:
     """
     if workers is not None:
         return workers
+    if getattr(_here, "shared", False):  # one of our own threads, beside others
+        return 1
     if threading.current_thread() is not threading.main_thread() or multiprocessing.parent_process() is not None:
         return 1
     stated = os.environ.get(VARIABLE, "").strip()
@@ -130,16 +135,52 @@ def in_order(
 def as_done(
     function: Callable[[Block], Result], blocks: Sequence[Block], workers: int | None
 ) -> Generator[Result, None, None]:
-    """Yield results of a function over blocks in the order of completion; an interruption drops blocks not begun."""
+    """Yield results of a function over blocks in the order of completion; an interruption drops blocks not begun.
+
+    This thread does blocks too: it is awake already, and need not wake up for each block that another has done.
+    """
     done = yield from _alone(function, blocks, workers)
-    if done == len(blocks):
-        return
-    pool = ThreadPoolExecutor(min(most(workers), len(blocks) - done))
+    left, found = deque(blocks[done:]), SimpleQueue[tuple[Result | None, BaseException | None]]()
+    count = len(left)
+    helpers = [Thread(target=_help, args=(function, left, found)) for _ in range(min(most(workers), count) - 1)]
     try:
-        for future in as_completed([pool.submit(function, block) for block in blocks[done:]]):
-            yield future.result()
+        for helper in helpers:
+            helper.start()
+        for _ in range(count):
+            if found.empty():
+                _do_next(function, left, found)
+            result, error = found.get()
+            if error is not None:
+                raise error
+            yield result  # type: ignore[misc]
     finally:
-        pool.shutdown(cancel_futures=True)
+        left.clear()
+        for helper in helpers:
+            if helper.ident is not None:
+                helper.join()
+
+
+def _help(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any]) -> None:
+    """Do blocks until none is left."""
+    while _do_next(function, left, found):
+        pass
+
+
+def _do_next(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any]) -> bool:
+    """Do the next block, if one is left, and put its result or its error where it is found."""
+    try:
+        block = left.popleft()
+    except IndexError:
+        return False
+    before, _here.shared = getattr(_here, "shared", False), True
+    try:
+        found.put((function(block), None))
+    except BaseException as error:
+        left.clear()
+        found.put((None, error))
+    finally:
+        _here.shared = before
+    return True
 
 
 def each_block(task: Callable[[slice], None], rows: int, size: int, workers: int | None) -> None:

@@ -33,7 +33,9 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
         Only for "dicts". "versions": of Python and the packages that are required; "threads": the cores that
         ``workers=-1`` takes; "instructions": the processor that code is compiled for, whether AVX-512 is used, the
         bytes of a vector and the block of evaluation and control points in registers; "compiled code": the folder that
-        keeps it, None where there can be none; "extras": versions of optional packages, None where not installed.
+        keeps it, None where there can be none; "calibration": what has been measured on this machine so far, seconds of
+        short runs and the fastest of several forms of a kernel, which choices of a method or a kernel go by; "extras":
+        versions of optional packages, None where not installed.
 
     Raises
     ------
@@ -59,6 +61,7 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
 
 
 def _collect() -> dict[str, Any]:
+    from ._kernels import machine
     from ._kernels.jit import cache_folder
     from ._kernels.simd.registers import host, shape
 
@@ -75,6 +78,7 @@ def _collect() -> dict[str, Any]:
             "block": f"{vectors} vectors of evaluation points x {group} control points",
         },
         "compiled code": None if folder is None else os.fspath(folder),
+        "calibration": machine.recorded(),
         "extras": {package: _version(package) for package in OPTIONAL},
     }
 

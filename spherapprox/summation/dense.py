@@ -19,7 +19,9 @@ from .partial import Partial, put
 from .problem import Problem, compiled_form
 
 COMPILE_WORTH = 1e9
-"""Work from which on loading or compiling a kernel pays: about a second of NumPy's time. Tuned."""
+"""Work from which on loading or compiling a kernel pays: a fifth of a second of NumPy's time. Tuned."""
+CALL = 5e5
+"""Work that takes as long as a call by NumPy does besides its own."""
 LOADING = 0.4
 """Seconds that it takes to load a kernel that has been compiled. Measured."""
 RATE, NUMPY_RATE = 2.4e10, 5e9
@@ -61,17 +63,21 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 def cost(problem: Problem, tolerance: Tolerance | None = None) -> float:
     """Estimate the seconds of one thread: from counts of vector operations, and their rates on an Ice Lake Xeon."""
-    compiled = (problem.kernel, problem.dtype) in all_pairs.ready
-    if not compiled and _spent[0] + problem.work <= COMPILE_WORTH:
-        return 1e-4 + problem.work / NUMPY_RATE
-    return (0.0 if compiled else LOADING) + 5e-5 + problem.work / (RATE * 8.0 / problem.dtype.itemsize)
+    by_kernel = 5e-5 + problem.work / (RATE * 8.0 / problem.dtype.itemsize)
+    if (problem.kernel, problem.dtype) in all_pairs.ready:
+        return by_kernel
+    by_numpy = (CALL + problem.work) / NUMPY_RATE
+    if _spent[0] + problem.work <= COMPILE_WORTH:
+        return by_numpy
+    # loading is for the sums to come, too: no sum costs more than what it would cost without
+    return min(by_numpy, LOADING + by_kernel)
 
 
 def _compiled(problem: Problem) -> bool:
     """Decide between a kernel and NumPy, by the work that NumPy has done in this process so far."""
     if (problem.kernel, problem.dtype) in all_pairs.ready:
         return True
-    _spent[0] += problem.work
+    _spent[0] += CALL + problem.work
     return _spent[0] > COMPILE_WORTH
 
 

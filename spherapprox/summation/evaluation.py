@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64, Floats
-from . import bands, scaling
+from . import bands, scaling, small
 from .method import Report, silent
 from .plan import METHODS, Plan, Wish
 from .problem import Problem
@@ -96,9 +96,11 @@ def evaluate(
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
         product; "truncated" leaves out control points that are too far away to matter, for large concentrations in
         low dimensions or clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
-        in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one that a
-        calibrated model of their times prefers, of those that can prove an error as small as `rtol` says.
-        Concentrations that differ leave only "dense".
+        in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one of the
+        least expected time, of those that can prove an error as small as `rtol` says. Times are those of a model and,
+        for long sums, of short runs of each method, measured once on a machine and kept beside the compiled code
+        (`show_config` shows them): another machine, and the same before it has been measured, may take another method,
+        whose result differs within the bounds of both. Concentrations that differ leave only "dense".
     rtol : float or None, default 1e-14
         What a method may leave out on purpose, relative to ``sum_k |values_k| exp(...)``: row by row for "dense" and
         "truncated", in its largest row for "harmonic" and "lowrank". A method is taken if the bound of all its errors
@@ -166,6 +168,10 @@ def evaluate(
     >>> evaluate(b, -b[:1], [1.0], 1e4, log=True).round(6)
     array([-20000., -10000.])
     """
+    if out is None and log is False and progress is False and explain is False:
+        found = small.sums(x, control_points, values, concentration, normalize, method, rtol, workers)
+        if found is not None:
+            return found
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     numbers = _checks.values_for(values, "values", len(controls), "the control points")

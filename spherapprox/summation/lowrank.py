@@ -39,7 +39,7 @@ MOST_POINTS = 2.0**16
 """Points of a task, at most: so much room the chains of additions have that bounds count with."""
 ROUNDING = 4e-16
 """What roundings usually come to, relative to the sum of all absolute terms: seen, where `Sums.error` is proven."""
-PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT, LOADING = 7e-11, 3e-10, 5000.0, 2e-8, 8e-8, 0.6
+PER_MONOMIAL, PER_ROW, ROWS, PER_COORDINATE, PER_POINT, LOADING = 5e-11, 2.2e-10, 5000.0, 1.5e-8, 6e-8, 0.6
 """Seconds for a monomial at a point; for a row of a part at a point while rows are few beside ROWS, and more
 when they leave the cache; for a coordinate of a point; for a point; and to load the kernels. Measured."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from .._threads import load
-from . import dense
+from . import dense, rates
 from .method import Method, Report, Scale, Tolerance, silent
 from .partial import Partial, put
 from .problem import Problem
@@ -54,7 +54,7 @@ class Plan:
     path : str
         "numba" for compiled code, "numpy" for NumPy, "ducc0" where that optional package makes the Legendre transforms.
     costs : mapping of str to float
-        The seconds of one thread that the model expects of each method that was compared; empty if none was.
+        The seconds of one thread that are expected of each method that was compared; empty if none was.
     scale : {"each row", "largest row"}
         What S is in the bound: the row's own, for "dense" and "truncated", or the largest row's of the same column, for
         "harmonic" and "lowrank", whose errors are about the same everywhere.
@@ -96,9 +96,12 @@ def evaluated(problem: Problem, wish: Wish, row_by_row: bool) -> tuple[Partial, 
     # Step 2: sum by it
     if chosen.method == "dense":
         found = dense.sums(problem, tolerance, wish.workers, wish.report)
+        if found.path == "numba":
+            rates.used("dense", problem)
         return found.partial, replace(chosen, rtol=found.error, path=found.path)
     assert tolerance is not None
     found = _method(chosen.method).sums(_in_float64(problem), tolerance, wish.workers, wish.report)
+    rates.used(chosen.method, _in_float64(problem))
     error, reason = found.error, chosen.reason
     # Step 3: sum doubtful rows by all pairs
     if found.doubtful is not None and len(found.doubtful):
@@ -161,7 +164,7 @@ def _in_float64(problem: Problem) -> Problem:
 
 def _cheapest(problem: Problem, tolerance: Tolerance, row_by_row: bool, explain: bool) -> Plan:
     """Return the plan of the method of the least expected time, with the prices compared."""
-    costs, excluded = compare(problem, tolerance, row_by_row)
+    costs, excluded = compare(problem, tolerance, row_by_row, explain)
     if explain:
         excluded = {name: why + _remedy(problem, name, tolerance, row_by_row) for name, why in excluded.items()}
     best = min(costs, key=lambda name: costs[name])
@@ -169,18 +172,32 @@ def _cheapest(problem: Problem, tolerance: Tolerance, row_by_row: bool, explain:
     return _plan(best, f"expected: {others}", costs, excluded)
 
 
-def compare(problem: Problem, tolerance: Tolerance, row_by_row: bool) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the expected seconds of each method that is compared, and the obstacles to the others."""
-    costs, excluded = {}, {}
-    for name in METHODS:
+def compare(
+    problem: Problem, tolerance: Tolerance, row_by_row: bool, everything: bool = True
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the expected seconds of each method that is compared, and the obstacles to the others.
+
+    Without `everything` no sample is taken for truncated sums that cannot be the cheapest.
+    """
+    costs: dict[str, float] = {}
+    excluded: dict[str, str] = {}
+    for name in sorted(METHODS, key="truncated".__eq__):  # last
         obstacle = _obstacle(problem, name, tolerance, row_by_row)
         computed = problem if name == "dense" else _in_float64(problem)
+        if not (everything or obstacle) and name == "truncated" and _sorts_long(computed, min(costs.values())):
+            obstacle = "to sort the points alone takes longer than another method"
         cost = math.inf if obstacle else _method(name).cost(computed, tolerance)
         if cost < math.inf:
             costs[name] = cost
         else:
             excluded[name] = obstacle or "no pair is far enough to be left out"
-    return costs, excluded
+    return rates.on_this_machine(costs, problem), excluded
+
+
+def _sorts_long(problem: Problem, others: float) -> bool:
+    """Tell whether truncated sums take longer than others do, whatever they leave out."""
+    least: float = load(f"{__package__}.truncated").least_cost(problem)
+    return least > others
 
 
 def _obstacle(problem: Problem, name: str, tolerance: Tolerance, row_by_row: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,8 +38,29 @@ def share(problem: Problem, block: int, tile: int, cut: float, most: float = mat
     nearest = to_controls.radius(1.0) ** 2  # (r,)
     rate = max(problem.rate, 1e-30)
     reach = np.sqrt(np.minimum(np.minimum(nearest + cut / rate, most / rate), 16.0))
-    reach += to_controls.radius(float(block)) * to_controls.diagonal() + own.radius(float(tile)) * own.diagonal()
-    return float(to_controls.count(reach).mean()) / n, problem.rate * float(np.median(nearest))
+    # a block matters to a tile at most if balls about their boxes meet, and if its box is within reach of a row
+    balls = reach + to_controls.radius(float(block)) * to_controls.diagonal()
+    balls += own.radius(float(tile)) * own.diagonal()
+    share = min(
+        _mean(to_controls.count(balls), n), tile * _mean(to_controls.count(to_controls.beside(reach, block)), n)
+    )
+    return share, problem.rate * float(np.median(nearest))
+
+
+@lru_cache(1)
+def _distances() -> tuple[Float64, Float64]:
+    """Return distances from the centre of a large box of many dimensions, and from the box, in its half diagonals."""
+    centres = np.geomspace(0.02, 50.0, 100)
+    a = 1.0 / centres  # half a side over the deviation of a coordinate of the way
+    tails = np.array([0.5 * math.erfc(t / math.sqrt(2.0)) for t in a])
+    # the mean of max(|z| - a, 0)^2 for a normal z
+    squares = 2.0 * ((1.0 + a**2) * tails - a * np.exp(-0.5 * a**2) / math.sqrt(2.0 * math.pi))
+    return centres, centres * np.sqrt(np.maximum(squares, 0.0))
+
+
+def _mean(counts: Float64, n: int) -> float:
+    """Return the mean share of n that counts are."""
+    return float(np.minimum(counts, n).mean()) / n
 
 
 def _sample(rows: Floats, size: int) -> Float64:
@@ -77,6 +99,17 @@ class _Near:
         """Return half the diagonal of a cube that has the volume of the unit ball: blocks are boxes."""
         d = min(max(self.dimension, 1.0), 40.0)
         return 0.5 * math.sqrt(d * math.pi) / math.exp(math.lgamma(0.5 * d + 1.0) / d)
+
+    def beside(self, reach: Float64, count: int) -> Float64:
+        """Return the usual distance from the centre of a box of `count` points that is at a distance of `reach`.
+
+        In a usual direction, coordinates of the way to the centre are as those of a normal vector; in many dimensions
+        each of them is hardly longer than the box.
+        """
+        d = min(max(self.dimension, 1.0), 40.0)
+        half = self.radius(float(count)) * self.diagonal() / math.sqrt(d)  # (r,)
+        centres, boxes = _distances()
+        return np.asarray(half * math.sqrt(d) * np.interp(reach / (half * math.sqrt(d)), boxes, centres))
 
     def count(self, radius: Float64) -> Float64:
         """Return the estimated number of all points within the radii."""

@@ -114,7 +114,7 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
     """Estimate the seconds of one thread, from the share of the pairs that it computes within a sample."""
-    everything = dense.cost(problem, tolerance)
+    everything, once = dense.cost(problem, tolerance), least_cost(problem)
     cut = math.log(len(problem.b) / _truncation(problem, tolerance)) + USUAL
     if everything < WORTH or 4.0 * problem.rate < cut:
         return math.inf
@@ -122,10 +122,15 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     share, nearest = sampled.share(problem, *layout.near_sizes(), cut, most)
     if (problem.normalize or problem.lifted) and nearest > -math.log(all_pairs.LOST[problem.dtype.itemsize]):
         share *= SHIFTED
+    return once + SURVIVING * share * everything
+
+
+def least_cost(problem: Problem) -> float:
+    """Estimate the seconds of one thread without any pair."""
     points = len(problem.x) + len(problem.b)
     each = POINT * math.log2(2.0 + points / 2000.0) + COORDINATE * (problem.dim + 1 + problem.p)
     loading = 0.0 if ("truncated", problem.dtype) in all_pairs.ready else LOADING
-    return START + loading + points * each + SURVIVING * share * everything
+    return START + loading + points * each
 
 
 def _slack(d: int) -> float:

@@ -350,6 +350,12 @@ def test_truncation_costs_less_than_all_pairs_where_pairs_are_left_out():
     low, all_pairs = costs(100_000, 2, 1e4)
     assert low < 0.2 * all_pairs
     assert costs(20000, 16, 100.0)[0] > costs(20000, 16, 100.0)[1]
+    # in many dimensions a point is near few boxes, though balls about the boxes hold it
+    low, all_pairs = costs(100_000, 8, 1e6, normalize=False)
+    assert low < 0.1 * all_pairs
+    low, all_pairs = costs(100_000, 8, 1e4, normalize=False)
+    assert 0.2 * all_pairs < low < 0.6 * all_pairs
+    assert costs(100_000, 8, 100.0, normalize=False)[0] > all_pairs
     with_shift = costs(20000, 2, 1e9, normalize=True)[0]
     assert with_shift > costs(20000, 2, 1e9, normalize=False)[0]
 
@@ -390,6 +396,17 @@ def test_auto_takes_the_cheaper(monkeypatch):
     assert set(taken.costs) >= {"dense", "truncated"}
     np.testing.assert_array_equal(got, evaluate(x, b, np.ones(8000), 1e5, method="truncated"))
     assert evaluate(x[:500], b, np.ones(8000), 2.0, explain=True)[1].method != "truncated"
+
+
+def test_no_sample_is_taken_where_sorting_alone_takes_longer(monkeypatch):
+    x, b = sphere(10_000, 1, 42), sphere(10_000, 1, 43)
+    evaluate(x[:50], b[:50], np.ones(50), 100.0, method="harmonic")
+    monkeypatch.setattr(all_pairs, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
+    taken = evaluate(x, b, np.ones(10_000), 100.0, explain=True)[1]
+    assert taken.method == "harmonic"
+    assert "truncated" in taken.costs
+    monkeypatch.setattr(sampled, "share", None)  # not called
+    assert evaluate(x, b, np.ones(10_000), 100.0).shape == (10_000,)
 
 
 def test_angles_are_for_the_dense_method():

@@ -1,0 +1,65 @@
+"""Expected times are held against the machine: once, for long sums, and never for short ones."""
+
+import os
+import subprocess
+import sys
+
+
+def run(code, **variables):
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+SETTING = """
+import sys
+import numpy as np
+from spherapprox import sphere
+from spherapprox.summation import plan
+from spherapprox.summation.problem import Problem
+
+def costs(n, concentration=1.0):
+    x = sphere.uniform(2, n, rng=0)
+    problem = Problem(x, x, concentration / 2.0, np.dtype(np.float64), np.ones((n, 1)), normalize=False)
+    return plan.compare(problem, plan.allowed(problem, 1e-9), False)[0]
+"""
+
+SCALED = """
+from spherapprox._kernels import machine
+assert machine.recorded() == {}
+plain, many = costs(100), costs(20_000)
+assert machine.recorded() == {}
+machine.measured("dense", lambda: 2.0, 0.1, 10.0)
+machine.measured("harmonic on S^2", lambda: 8.0, 0.1, 10.0)
+machine.measured("harmonic on S^1", lambda: 5.0, 0.1, 10.0)
+for before, after in ((plain, costs(100)), (many, costs(20_000))):
+    assert set(before) == {"dense", "harmonic", "lowrank"}
+    for name, factor in (("dense", 2.0), ("harmonic", 8.0), ("lowrank", 2.0)):
+        assert abs(after[name] / before[name] - factor) < 1e-12, name
+"""
+
+
+def test_expected_times_are_scaled_by_what_was_measured(tmp_path):
+    run(SETTING + SCALED, NUMBA_CACHE_DIR=str(tmp_path))
+
+
+def test_short_sums_neither_measure_nor_ask_for_it(tmp_path):
+    code = SETTING + "costs(1000); print('spherapprox._kernels.machine' in sys.modules)"
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == "False"
+
+
+LONG = """
+import numpy as np
+from spherapprox import evaluate, show_config, sphere
+x, b = sphere.uniform(2, 20_000, rng=0), sphere.uniform(2, 20_000, rng=1)
+evaluate(x[:5000], b, np.ones(len(b)), 5000.0, method="dense")
+evaluate(x, b, np.ones(len(b)), 0.1, log=True)
+found = show_config("dicts")["calibration"]
+assert 1 / 16 <= found["dense"] <= 16, found
+"""
+
+
+def test_a_long_sum_measures_the_methods_that_this_process_has_used():
+    run(LONG)

@@ -1,0 +1,219 @@
+"""Small sums have a short way: the bits of the long one, its refusals, and few calls of Python."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import CoreHead, SplitHead, evaluate, sphere
+from spherapprox._threads import load
+from spherapprox.summation import all_pairs, dense, small
+
+FEW = 30
+"""Calls of Python that a small sum may take; the long way takes over 100."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    """Load the kernels, as a process has that sums for a while."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dense, "COMPILE_WORTH", -1.0)
+        x = sphere.uniform(2, 5, rng=0)
+        evaluate(x, x, np.ones(5), 1.0, method="dense")
+    for _ in range(small.FROM_CALLS + 1):
+        evaluate(x, x, np.ones(5), 1.0)
+
+
+def python_calls(function):
+    """Return the number of Python functions that a call enters."""
+    count = [0]
+
+    def note(frame, event, argument):
+        count[0] += event == "call"
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count[0]
+
+
+def problem(m, n, d, columns, rng=0):
+    generator = np.random.default_rng(rng)
+    shape = (n,) if columns == 0 else (n, columns)
+    return sphere.uniform(d - 1, m, rng=rng), sphere.uniform(d - 1, n, rng=rng + 1), generator.standard_normal(shape)
+
+
+LAYOUTS = {
+    "plain": lambda a: a,
+    "read-only": lambda a: np.require(np.frombuffer(a.tobytes()).reshape(a.shape), requirements=["C"]),
+    "Fortran": np.asfortranarray,
+    "strided": lambda a: np.repeat(a, 2, axis=0)[::2],
+}
+
+
+@settings(deadline=None)
+@given(
+    m=st.integers(1, 30),
+    n=st.integers(1, 80),
+    d=st.sampled_from([2, 3, 4, 11, 12, 25, 40]),
+    columns=st.sampled_from([0, 1, 2, 3, 4, 5]),
+    concentration=st.sampled_from([0.0, 1e-3, 1.0, 20, 149.0, 400.0, 3e3, 1e5, 4e12, 1e14]),
+    normalize=st.booleans(),
+    exponent=st.sampled_from([0, 0, 0, -420, -40, -29, 28, 29, 40, 600]),
+    zeros=st.booleans(),
+    layout=st.sampled_from(sorted(LAYOUTS)),
+    options=st.sampled_from([{}, {"rtol": None}, {"method": "dense"}, {"workers": 2}, {"workers": -1}, {"rtol": 1e-6}]),
+    off=st.sampled_from([0.0, 3e-7]),
+    rng=st.integers(0, 1000),
+)
+def test_the_short_way_gives_the_bits_of_the_long_one(
+    m, n, d, columns, concentration, normalize, exponent, zeros, layout, options, off, rng
+):
+    x, b, values = problem(m, n, d, columns, rng)
+    x[: m // 2] = b[np.arange(m // 2) % n]
+    x, b = x * (1.0 + off), b * (1.0 - off)
+    values[rng % n] *= 2.0**exponent
+    if zeros:
+        values[: n // 2] = 0.0
+    x, b, values = (LAYOUTS[layout](a) for a in (x, b, values))
+    arguments = (x, b, values, concentration)
+    wanted, taken = evaluate(*arguments, normalize=normalize, explain=True, **options)
+    got = evaluate(*arguments, normalize=normalize, **options)
+    assert got.shape == wanted.shape
+    assert got.dtype == wanted.dtype
+    # the long way scales values by powers of 2: where terms leave the normal numbers, they round otherwise
+    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=0.0 if concentration < 150.0 else taken.atol)
+    assert taken.method == "dense"
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "d", "columns"), [(1, 10, 3, 0), (100, 100, 3, 0), (900, 1000, 3, 0), (9, 7, 20, 3)]
+)
+def test_small_sums_take_few_calls(m, n, d, columns):
+    x, b, values = problem(m, n, d, columns)
+    core, split = CoreHead(b, values, 20.0), SplitHead(b, values, 20.0)
+    for call in (
+        lambda: evaluate(x, b, values, 20.0),
+        lambda: evaluate(x, b, values, 20, normalize=True, method="dense", rtol=1e-9, workers=2),
+        lambda: core(x),
+        lambda: split(x),
+    ):
+        call()
+        assert python_calls(call) < FEW
+
+
+def test_heads_give_the_bits_of_sums():
+    x, b, values = problem(7, 30, 3, 2)
+    for kind, normalize in ((CoreHead, False), (SplitHead, True)):
+        head = kind(b, values, 20.0)
+        np.testing.assert_array_equal(head(x), evaluate(x, b, values, 20.0, normalize=normalize, explain=True)[0])
+        out = np.empty((7, 2))
+        assert head(x, out=out) is out
+        np.testing.assert_array_equal(out, head(x))
+
+
+def test_sums_that_underflow_are_done_again():
+    x, b = np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+    for concentration in (200.0, 300.0, 1e4, 1e9):
+        found = evaluate(x, b, np.array([5.0, 3.0]), concentration, normalize=True)
+        np.testing.assert_allclose(found, 3.0, rtol=1e-14)
+    head = SplitHead(b[:1], np.array([5.0]), 1e4)
+    assert head(x).tolist() == [5.0]
+
+
+def test_small_values_of_a_column_beside_large_ones_of_another_keep_their_digits():
+    x, b = np.array([[0.0, 0.0, 1.0]]), np.array([[0.0, 0.8, -0.6], [0.0, -0.8, -0.6]])
+    values = np.array([[1.0, 3.0 * 2.0**-390]] * 2)
+    found = evaluate(x, b, values, 295.0, normalize=True)  # denominators of 2^-680
+    np.testing.assert_allclose(found / [1.0, 2.0**-390], [[1.0, 3.0]], rtol=1e-15)
+
+
+def test_one_form_of_the_kernel_is_compiled():
+    kernel = load("spherapprox._kernels.summation.small").small_sums
+    x, b, values = (LAYOUTS["read-only"](a) for a in problem(4, 6, 3, 2))
+    evaluate(x, b, values, 20.0)
+    assert len(kernel.signatures) == 1
+
+
+def altered(array, value, at=(0, 0)):
+    array = array.copy()
+    array[at] = value
+    return array
+
+
+X, B, VALUES = problem(4, 6, 3, 2)
+WRONG = {
+    "x": [
+        X * 1.1, X * (1.0 + 2e-6), altered(X, np.nan), altered(X, np.inf), X[:, :2], X[0], X[:0], X > 0.0,
+        X.astype(complex), np.zeros((4, 3)), "x", None, np.ma.masked_array(X, X > 0.0),
+    ],
+    "control_points": [B * 0.9, altered(B, np.nan, (5, 2)), B[:, :2], B[:5], B[:0], B[None], altered(B, 1e200)],
+    "values": [
+        VALUES[:5], VALUES[None], altered(VALUES, np.nan), altered(VALUES, -np.inf), VALUES[:, :0], VALUES > 0.0,
+    ],
+    "concentration": [-1.0, np.nan, np.inf, 1e301, 10**400, "1", None, True, [1.0], np.ones(3), 1j],
+    "normalize": [1, 0, "yes", None, np.ones(2)],
+    "method": ["fast", "Dense", None, 1, np.array(["auto", "dense"])],
+    "rtol": [0.0, -1.0, np.nan, np.inf, "small", True],
+    "workers": [0, -2, 1.5, "2", True, np.ones(2)],
+    "log": [0, 1, "", None],
+    "progress": [0, 1, "", None],
+    "out": [np.empty(3), np.empty((4, 2), np.float32), [0.0], 0],
+}  # fmt: skip
+
+
+def outcome(**arguments):
+    """Return the complaint about a call, or its result."""
+    try:
+        return evaluate(**arguments)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("name", sorted(WRONG))
+def test_what_is_wrong_is_refused_in_the_same_words(name, monkeypatch):
+    right = {"x": X, "control_points": B, "values": VALUES, "concentration": 20.0}
+    for wrong in WRONG[name]:
+        said = outcome(**right | {name: wrong})
+        with monkeypatch.context() as patch:
+            patch.setattr(small, "LARGEST_WORK", 0.0)  # no sum is small
+            assert isinstance(said, tuple), (name, wrong)
+            assert outcome(**right | {name: wrong}) == said
+
+
+def test_a_wrong_environment_is_refused(monkeypatch):
+    monkeypatch.setenv("SPHERAPPROX_WORKERS", "many")
+    with pytest.raises(ValueError, match="SPHERAPPROX_WORKERS"):
+        evaluate(X, B, VALUES, 1.0)
+
+
+def test_other_types_have_the_same_results():
+    plain = evaluate(X, B, VALUES, 3.0)
+    swapped = X.astype(">f8")
+    for x, b, values, concentration in (
+        (X.tolist(), B, VALUES, 3),
+        (swapped, B, VALUES, np.float64(3.0)),
+        (X, B, VALUES.tolist(), np.float32(3.0)),
+        (X, B.view(np.matrix).A, VALUES, np.array(3.0)),
+    ):
+        np.testing.assert_array_equal(evaluate(x, b, values, concentration), plain)
+    single = evaluate(*(a.astype(np.float32) for a in (X, B, VALUES)), 3.0)
+    assert single.dtype == np.float32
+
+
+def test_before_kernels_are_loaded_numpy_does_small_sums(monkeypatch):
+    monkeypatch.setattr(all_pairs, "ready", set())
+    assert evaluate(X, B, VALUES, 3.0, explain=True)[1].path == "numpy"
+    assert python_calls(lambda: evaluate(X, B, VALUES, 3.0)) > FEW
+
+
+def test_many_small_sums_do_not_wait_for_other_methods(monkeypatch):
+    # NumPy has done enough for a kernel to pay, yet each sum alone takes less time than its loading
+    monkeypatch.setattr(all_pairs, "ready", set())
+    monkeypatch.setattr(dense, "COMPILE_WORTH", -1.0)
+    x, b, values = problem(100, 100, 3, 0)
+    assert evaluate(x, b, values, 20.0, explain=True)[1].method == "dense"

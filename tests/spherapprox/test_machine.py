@@ -1,0 +1,137 @@
+"""What is measured on this machine is kept beside the kernels, once, and measured again where its file is no good."""
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+CODE = """
+from spherapprox import show_config
+from spherapprox._kernels import machine
+calls = []
+took = machine.measured("some run", lambda: machine.seconds(lambda: calls.append(1)), 1e-8, 1e-5)
+best = machine.winner("some forms", {"one": lambda: calls.append(1), "other": lambda: calls.append(1)})
+assert 1e-8 <= took <= 1e-5 and best in ("one", "other")
+assert {"some run", "some forms"} <= set(show_config("dicts")["calibration"])
+print(len(calls), machine.measured("some run", None, 1e-8, 1e-5) == took)
+"""
+
+
+def calls(folder):
+    """Return how often a process that keeps its kernels in a folder has measured."""
+    run = subprocess.run(
+        [sys.executable, "-c", CODE], env=os.environ | {"NUMBA_CACHE_DIR": str(folder)}, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    count, same = run.stdout.split()
+    assert same == "True"
+    return int(count)
+
+
+def record(folder):
+    (path,) = Path(folder).rglob("machine-*.json")
+    return path
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("filled")
+    assert calls(folder) > 0
+    return folder
+
+
+def test_a_machine_is_measured_once(filled):
+    assert calls(filled) == 0
+    assert not list(filled.rglob("*.part"))
+
+
+def _cut(path):
+    path.write_text(path.read_text()[:40])
+
+
+def _changed(path):
+    content = json.loads(path.read_text())
+    content["measured"]["some run"] *= 2.0
+    path.write_text(json.dumps(content))
+
+
+def _foreign(path):
+    content = json.loads(path.read_text())
+    content["machine"][0] = "other"
+    path.write_text(json.dumps(content))
+
+
+def _list(path):
+    path.write_text("[1]")
+
+
+def _binary(path):
+    path.write_bytes(b"\xff\xfe\x00")
+
+
+@pytest.mark.parametrize("spoil", [_cut, _changed, _foreign, _list, _binary])
+def test_a_file_that_is_no_good_is_measured_again(filled, spoil):
+    spoil(record(filled))
+    assert calls(filled) > 0
+    assert calls(filled) == 0
+
+
+def test_a_file_of_another_machine_with_its_own_seal_is_not_believed(filled):
+    path = record(filled)
+    content = json.loads(path.read_text())
+    content["machine"][0] = "other"
+    sealed = json.dumps([content["machine"], content["measured"]], sort_keys=True)
+    content["seal"] = sha256(sealed.encode()).hexdigest()
+    path.write_text(json.dumps(content))
+    assert calls(filled) > 0
+
+
+def test_without_a_folder_numbers_last_as_long_as_the_process(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert calls(blocked) > 0
+    assert blocked.read_text() == ""
+
+
+ALONE = """
+import time
+from spherapprox._kernels import machine
+
+def slow():
+    time.sleep(2e-3)
+
+# the faster form wins, wherever it stands
+assert machine.winner("a", {"slow": slow, "fast": lambda: None}) == "fast"
+assert machine.winner("b", {"fast": lambda: None, "slow": slow}) == "fast"
+# a form that is known no more is measured again, and so is a number in place of a form
+assert machine.winner("c", {"old": lambda: None}) == "old"
+assert machine.winner("c", {"new": lambda: None}) == "new"
+assert machine.measured("c", lambda: 2.0, 1.0, 3.0) == 2.0
+# forms as fast as each other go to the first
+assert machine.winner("d", {"first": slow, "second": slow}) == "first"
+# a busy machine gives no nonsense
+pauses = iter([0.03, 0.02, 0.02, 0.0] + 9 * [0.02])
+assert machine.seconds(lambda: time.sleep(next(pauses))) < 5e-3
+# and what is out of all bounds is not believed
+assert machine.measured("e", lambda: 9.0, 1.0, 3.0) == 3.0
+assert machine.measured("f", lambda: 0.1, 1.0, 3.0) == 1.0
+"""
+
+
+def test_forms_and_runs_are_compared_fairly(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", ALONE], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+
+
+def test_processes_that_measure_at_a_time_do_no_harm(tmp_path):
+    with ThreadPoolExecutor(3) as pool:
+        assert max(pool.map(calls, 3 * [tmp_path])) > 0
+    assert calls(tmp_path) == 0

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._threads import for_work, load, slices
-from ..._types import Float64, Floats
-from ..dense_numpy import half_defects
+from ..._threads import for_work, load
+from ..._types import Float64
 from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
@@ -75,7 +74,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     _loaded.add(problem.dim)
     # Step 3: bound the errors
     ones = columns.pop() if problem.normalize else None
-    off = _off_length(problem.x) + _off_length(problem.b)
+    off = source.length_error + target.length_error
     errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
     trusted = errors <= tolerance.total  # not where an error is nan
     numerators = np.stack([one.values for one in columns], axis=1)  # (m, p)
@@ -169,11 +168,3 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     transforms = columns * (fourier + legendre) + signs * (0.75 * fourier + 0.25 * legendre)
     return loading + 5e-4 + 7e-8 * points + columns * 1.7e-7 * points + transforms
-
-
-def _off_length(x: Floats) -> float:
-    """Bound the deviation of the rows' lengths from 1."""
-    off = 0.0
-    for part in slices(len(x), 2**14):
-        off = max(off, float(np.abs(half_defects(x[part])).max()))
-    return off * (1.0 + off) + UNIT / 8.0

@@ -72,8 +72,8 @@ def _sizes(target: Scattered, padded: Float64, window: Window, workers: int) -> 
     """Return some rows and the function's values there; all rows if these miss where it is large."""
     sample = slice(None, None, max(len(target.order) // SAMPLE, 1))
     for part in (sample, slice(None)):
-        place, fraction = target.place[:, part].copy(), target.fraction[:, part].copy()
-        some = replace(target, place=place, fraction=fraction, order=np.arange(place.shape[1]))
+        place, fraction = target.place[part].copy(), target.fraction[part].copy()
+        some = replace(target, place=place, fraction=fraction, order=np.arange(len(place)))
         values = interpolate(some, padded, window, workers)
         if values.max() > 0.5 * padded.max():
             break

@@ -12,7 +12,7 @@ from ..._types import Float64
 from ...vmf import VonMisesFisher
 from .legendre import backend
 from .legendre import rounding as legendre_rounding
-from .window import OVERSAMPLING, Window, grid_size, window
+from .window import OVERSAMPLING, WIDTHS, Window, grid_size, window
 
 SHARE = 0.05
 """What truncation may take of rtol, and aliasing twice, relative to the kernel's mean."""
@@ -65,11 +65,12 @@ def design(dim: int, concentration: float, rtol: float) -> Design:
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
     # Step 2: refine the grid until its aliases are small enough
     size = 2.0 * len(eigenvalues)
-    chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size))
+    width = WIDTHS[-1]
+    chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size), width)
     while (aliased := _aliased(dim, eigenvalues, chosen)) > 2.0 * SHARE * rtol * mean:
         if chosen.n >= OVERSAMPLING[1] * size:
             break
-        chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0))
+        chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0), width)
     # Step 3: choose the code of the Legendre transforms
     legendre = backend(len(eigenvalues), ROUNDED * rtol) if dim == 2 else ""
     return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased, legendre)

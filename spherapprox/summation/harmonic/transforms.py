@@ -13,9 +13,6 @@ from ..._types import Float64
 from .legendre import apply_filter
 from .window import Window
 
-LEFT, RIGHT = margins()
-
-
 def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 
@@ -44,12 +41,13 @@ def _convolve_circle(window: Window, eigenvalues: Float64, grid: Float64, worker
     """Return the padded grid on S^1: the eigenvalues over the window's transform squared, on Fourier coefficients."""
     from scipy import fft
 
-    modes = fft.rfft(fold(grid), axis=1, workers=workers)  # (1, n/2 + 1)
+    (left, _), n = margins(window.width), window.n
+    modes = fft.rfft(fold(grid, n, window.width), axis=1, workers=workers)  # (1, n/2 + 1)
     modes[:, len(eigenvalues) :] = 0.0
     modes[:, : len(eigenvalues)] *= eigenvalues / window.transform[: len(eigenvalues)] ** 2 * window.n
     padded = aligned_zeros(grid.shape)
-    padded[:, LEFT : LEFT + window.n] = fft.irfft(modes, window.n, axis=1, workers=workers)
-    unfold(padded)
+    padded[:, left : left + n] = fft.irfft(modes, n, axis=1, workers=workers)
+    unfold(padded, n, window.width)
     return padded
 
 
@@ -61,18 +59,18 @@ def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Floa
     """
     from scipy import fft
 
-    half, transform = window.n // 2, window.transform[:orders]
+    half, transform, (left, right) = window.n // 2, window.transform[:orders], margins(window.width)
     rows = np.empty((orders, 2, len(grid)))
 
     def take(some: slice) -> None:
-        part = fft.rfft(fold(grid[some]), axis=1)[:, :orders] / transform  # (rows, orders)
+        part = fft.rfft(fold(grid[some], window.n, window.width), axis=1)[:, :orders] / transform  # (rows, orders)
         rows[:, 0, some], rows[:, 1, some] = part.real.T, part.imag.T
 
     each_block(take, len(grid), 32, workers)
-    core = rows[..., LEFT : LEFT + half + 1]
+    core = rows[..., left : left + half + 1]
     sign = _parity(orders)
-    core[..., 1 : LEFT + 1] += sign * rows[..., LEFT - 1 :: -1]
-    core[..., half - RIGHT : half] += sign * rows[..., : LEFT + half : -1]
+    core[..., 1 : left + 1] += sign * rows[..., left - 1 :: -1]
+    core[..., half - right : half] += sign * rows[..., : left + half : -1]
     return core
 
 
@@ -95,24 +93,24 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
     """Return the padded grid from which the convolved function is interpolated: the transpose of the steps down."""
     from scipy import fft
 
-    orders, m, half = len(values), values.shape[-1] - 1, window.n // 2
+    orders, m, half, (left, right) = len(values), values.shape[-1] - 1, window.n // 2, margins(window.width)
     scale = window.n / (2.0 * m * window.transform[:orders])
-    rows = np.zeros((orders, 2, LEFT + half + 1 + RIGHT))
-    core = rows[..., LEFT : LEFT + half + 1]
+    rows = np.zeros((orders, 2, left + half + 1 + right))
+    core = rows[..., left : left + half + 1]
     core[0::2, :, :orders] = _cosines(values[0::2], workers)[..., :orders] * scale
     core[0::2] = _cosines(core[0::2], workers)
     core[1::2, :, 1:orders] = _sines(values[1::2, :, 1:-1], workers)[..., : orders - 1] * scale[1:]
     core[1::2, :, 1:-1] = _sines(core[1::2, :, 1:-1], workers)
     sign = _parity(orders)
-    rows[..., :LEFT] = sign * core[..., LEFT:0:-1]
-    rows[..., LEFT + half + 1 :] = sign * core[..., half - 1 : half - 1 - RIGHT : -1]
-    padded = aligned_zeros(padded_shape(window.n, sphere=True))  # (rows, columns)
+    rows[..., :left] = sign * core[..., left:0:-1]
+    rows[..., left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
+    padded = aligned_zeros(padded_shape(window.n, True, window.width))  # (rows, columns)
 
     def give(some: slice) -> None:
         part = np.empty((some.stop - some.start, orders), np.complex128)
         part.real, part.imag = rows[:, 0, some].T, rows[:, 1, some].T
-        padded[some, LEFT : LEFT + window.n] = fft.irfft(part / window.transform[:orders], window.n, axis=1)
-        unfold(padded[some])
+        padded[some, left : left + window.n] = fft.irfft(part / window.transform[:orders], window.n, axis=1)
+        unfold(padded[some], window.n, window.width)
 
     each_block(give, len(padded), 32, workers)
     return padded

@@ -8,10 +8,10 @@ LANES = 8
 """Grid points in a vector."""
 WIDEST = 24
 """Grid points of the widest window in each direction: three vectors."""
-BAND = 24
-"""Rows of a patch, at least as many as a window's: every other band has grid points of its own."""
-PATCH, ARC = 16, 4096
-"""Columns of a patch on the sphere, and grid points of one on the circle."""
+PATCH, ARC = 8, 4096
+"""Rows and columns of a patch on the sphere, and grid points of one on the circle."""
+APART = 3
+"""Patches in a row or a column, at least, so that what is beyond them touches no grid point of what is before."""
 
 
 def margins(width: int) -> tuple[int, int]:
@@ -36,7 +36,7 @@ def padded_shape(cells: int, sphere: bool, width: int) -> tuple[int, int]:
 def patch_counts(cells: int, sphere: bool) -> tuple[int, int]:
     """Return the numbers of patches in a band, and in a whole grid."""
     patches = -(-cells // columns_of(sphere))
-    return patches, (cells // 2 // BAND + 1 if sphere else 1) * patches
+    return patches, (cells // 2 // PATCH + 1 if sphere else 1) * patches
 
 
 def fold(grid: Float64, cells: int, width: int) -> Float64:

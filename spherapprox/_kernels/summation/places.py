@@ -13,7 +13,7 @@ import numpy as np
 
 from ..jit import njit, subroutine
 from ..simd.vectors import larger, load, store
-from .grids import BAND
+from .grids import PATCH
 
 CHUNK = 256
 """Points whose places are computed together; a multiple of a vector's lanes."""
@@ -50,7 +50,7 @@ def sort_points(x, first, cells, patches, columns, place, fraction, order, start
         keys[i] = cell[angles - 1, i] // columns
     if angles == 2:
         for i in range(n):
-            keys[i] += cell[0, i] // BAND * patches
+            keys[i] += cell[0, i] // PATCH * patches
     starts[:] = 0
     for i in range(n):
         starts[keys[i] + 1] += 1

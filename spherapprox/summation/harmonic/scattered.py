@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._kernels.simd.alignment import aligned_zeros
 from ..._kernels.summation import gridding, places
-from ..._kernels.summation.grids import columns_of, padded_shape, patch_counts
+from ..._kernels.summation.grids import APART, columns_of, padded_shape, patch_counts
 from ..._threads import each_block
 from ..._types import Float64, Floats, Int32, Int64
 from ..problem import compiled_form
@@ -77,11 +77,12 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     (chunks, total), band = points.starts.shape, points.band
     bands = (total - 1) // band
 
-    def add(patches: tuple[int, int], chunks: tuple[int, int], grids: Float64) -> None:
-        gridding.spread_patches(
-            patches, chunks, band, columns_of(sphere), points.starts, points.place, points.fraction, points.order,
-            window.polynomials, window.width, weights, grids, window.n,
-        )  # fmt: skip
+    def add(rows: tuple[int, int], blocks: tuple[int, int], chunks: tuple[int, int], grids: Float64) -> None:
+        given = points.starts, points.place, points.fraction, points.order, window.polynomials, window.width, weights
+        if sphere:
+            gridding.spread_sphere(rows, blocks, chunks, band, *given, grids)
+        else:
+            gridding.spread_circle(blocks, chunks, *given, grids)
 
     if COPIES * shape[1] * shape[2] <= len(weights):
         # Some chunks on each grid, and the sum of these
@@ -91,21 +92,21 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
 
         def one(some: slice) -> None:
             for i in range(some.start, some.stop):
-                add((0, total - 1), (ends[i], ends[i + 1]), grids[i])
+                add((0, bands), (0, band), (ends[i], ends[i + 1]), grids[i])
 
         each_block(one, apart, 1, workers)
         for i in range(1, apart):
             grids[0] += grids[i]
         return np.asarray(grids[0])
-    # Every other band of patches, and of these every other block, share no grid points
+    # Every other row of blocks, and of these every other block, share no grid points
     result = aligned_zeros(shape)
-    wide = max(2, -(-band * bands // TASKS))
+    high, wide = APART, max(APART, -(-band * bands // (APART * TASKS)))
     for turn in range(4):
-        corners = [(i, j) for i in range(turn // 2, bands, 2) for j in range(turn % 2 * wide, band, 2 * wide)]
+        corners = [(i, j) for i in range(turn // 2 * high, bands, 2 * high) for j in range(turn % 2 * wide, band, 2 * wide)]
 
         def turns(some: slice, corners: list[tuple[int, int]] = corners) -> None:
             for i, j in corners[some]:
-                add((i * band + j, i * band + min(j + wide, band)), (0, chunks), result)
+                add((i, min(i + high, bands)), (j, min(j + wide, band)), (0, chunks), result)
 
         each_block(turns, len(corners), 1, workers)
     return result

@@ -63,10 +63,12 @@ def _windows(polynomials, width, fraction, points, count, weight, shift, across,
     for i in range(count):
         y, z, w = spread(flat, points[i] * angles), spread(flat, (points[i] + 1) * angles - 1), spread(weight, i)
         yy, zz = multiply(y, y), multiply(z, z)
-        for j in range(0, SPACE, LANES):
-            store(along, beside + j, nought)
-            store(across, over + j, nought)
         here, there = beside + shift[1, i], over + shift[0, i]
+        store(along, beside, nought)
+        store(along, beside + width, nought)
+        if angles == 2:
+            store(across, over, nought)
+            store(across, over + width, nought)
         for part in range(0, lanes, LANES):
             at = len(polynomials) - 2 * lanes + part
             a, b = load(polynomials, at), load(polynomials, at + lanes)
@@ -83,10 +85,12 @@ def _windows(polynomials, width, fraction, points, count, weight, shift, across,
                 c, d = multiply_add(c, yy, p), multiply_add(d, yy, q)
             a, b, d = multiply(a, w), multiply(multiply(b, z), w), multiply(d, y)
             store(along, here + part, add(a, b))
-            store(across, there + part, add(c, d))
             if part == 0:
                 store(along, here + width - LANES, _turned_difference(a, b))
-                store(across, there + width - LANES, _turned_difference(c, d))
+            if angles == 2:
+                store(across, there + part, add(c, d))
+                if part == 0:
+                    store(across, there + width - LANES, _turned_difference(c, d))
         over += SPACE
         beside += SPACE
 
@@ -236,6 +240,8 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, width, 
     over, beside = _offset(across), _offset(along)
     points, shift, at = np.empty(GROUP, np.int64), np.zeros((2, GROUP), np.int64), np.empty(GROUP, np.int64)
     weight = np.ones(GROUP)
+    if angles == 1:
+        across[:] = 1.0
     for begin in range(start, stop, GROUP):
         # Step 1: the windows of some points, and where they begin
         count = min(GROUP, stop - begin)
@@ -245,9 +251,6 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, width, 
             at[i] = (place[k, 0] * stride if angles == 2 else 0) + place[k, angles - 1] - shift[1, i]
         _windows(polynomials, width, fraction, points, count, weight, shift, across, over, along, beside)
         # Step 2: sums of products with the grid's values, lane by lane
-        if angles == 1:
-            for i in range(count):
-                across[over + i * SPACE] = 1.0
         _read_rows(count, values, at, stride, width if angles == 2 else 1, width, across, over, along, beside)
         # Step 3: sum over lanes
         for i in range(count):

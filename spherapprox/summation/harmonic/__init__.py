@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._threads import for_work, load
-from ..._types import Float64
+from ..._types import Float64, Floats
 from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
@@ -41,6 +41,8 @@ __all__ = ["cost", "obstacle", "promise", "sums"]
 LARGEST_CIRCLE = 2.0**26
 LARGEST_SPHERE = 18_000.0
 """Grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`."""
+SAMPLE = 2**14
+"""Rows of which the lengths are looked at to expect an error, or half as many."""
 LOADING = 0.5
 """Seconds that a process takes to load the kernels from the cache."""
 _ELSEWHERE = 1.3
@@ -61,7 +63,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     workers = for_work(workers, cost(problem, tolerance))
     m, n = len(problem.x), len(problem.b)
     # Step 1: choose degree and grid, and sort the points by the grid's patches
-    chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted)
+    chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted, math.frexp(float(m + n))[1])
     source = scattered(problem.b, chosen.window, workers)
     target = scattered(problem.x, chosen.window, workers)
     weights = problem.weights(slice(0, n))
@@ -129,7 +131,7 @@ def promise(problem: Problem, omitted: float) -> float:
     """Estimate the error bound where control points lie about as densely as anywhere."""
     concentration = 2.0 * problem.rate
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
-    off = sum(float(np.abs(np.einsum("ij,ij->i", rows, rows) - 1.0).max()) / 2.0 for rows in (problem.x, problem.b))
+    off = sum(_off_length(rows[:: len(rows) // SAMPLE + 1]) for rows in (problem.x, problem.b))
     moved = float(moved_points(concentration, off, np.float64(exponent)))
     rounded = _ELSEWHERE * rounding(problem.dim, largest_degree(problem.dim, concentration, omitted))
     return (2.0 if problem.normalize else 1.0) * (moved + rounded + 3.0 * SHARE * omitted)
@@ -168,3 +170,8 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     transforms = columns * (fourier + legendre) + signs * (0.75 * fourier + 0.25 * legendre)
     return loading + 5e-4 + 7e-8 * points + columns * 1.7e-7 * points + transforms
+
+
+def _off_length(x: Floats) -> float:
+    """Estimate the largest deviation of rows' lengths from 1."""
+    return float(np.abs(np.einsum("ij,ij->i", x, x) - 1.0).max()) / 2.0

@@ -96,11 +96,11 @@ def _windows(polynomials, width, fraction, points, count, weight, shift, across,
 
 
 @njit
-def spread_sphere(bands, blocks, chunks, band, starts, place, fraction, order, polynomials, width, weights, grids):
+def spread_sphere(bands, blocks, chunks, band, starts, place, fraction, polynomials, width, weights, grids):
     """Add the weights times the windows of the points of some patches and chunks to the grid, (1, rows, columns).
 
     `bands`, `blocks` and `chunks` are pairs of a first one and an end, of `band` patches in each band; `starts`,
-    (chunks, patches + 1), says where the points are of each. With two grids, (2, rows, columns), the second is for the
+    (chunks, patches + 1), says where the points are of each; weights are in their order. With two grids, (2, rows, columns), the second is for the
     sizes of the weights that are negative.
     """
     signs = len(grids)
@@ -115,10 +115,10 @@ def spread_sphere(bands, blocks, chunks, band, starts, place, fraction, order, p
                 last = chunk == chunks[1]
                 first, stop = (0, signs) if last else (starts[chunk, patch], starts[chunk, patch + 1])
                 for k in range(first, stop):
-                    sign = k if last else np.int64(signs == 2 and weights[order[k]] < 0.0)
+                    sign = k if last else np.int64(signs == 2 and weights[k] < 0.0)
                     i = some[sign]
                     if not last:
-                        points[sign, i], weight[sign, i] = k, abs(weights[order[k]]) if signs == 2 else weights[order[k]]
+                        points[sign, i], weight[sign, i] = k, abs(weights[k]) if signs == 2 else weights[k]
                         shift[sign, 0, i], shift[sign, 1, i] = place[k, 0] - top, place[k, 1] - left
                         some[sign] = i = i + 1
                     # Step 2: add their windows to a tile
@@ -193,7 +193,7 @@ def _flush(tiles, base, grids, top, left):
 
 
 @njit
-def spread_circle(arcs, chunks, starts, place, fraction, order, polynomials, width, weights, grids):
+def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, weights, grids):
     """Add the weights times the windows of the points of some arcs and chunks to the grid, as `spread_sphere` does."""
     signs, stride, flat = len(grids), grids.shape[2], grids.reshape(-1)
     tiles, across, along = _buffer(signs * (ARC + SPACE)), _buffer(GROUP * SPACE), _buffer(GROUP * SPACE)
@@ -208,7 +208,7 @@ def spread_circle(arcs, chunks, starts, place, fraction, order, polynomials, wid
                 # Step 1: the windows of some points
                 count = min(GROUP, stop - begin)
                 for i in range(count):
-                    points[i], weight[i] = begin + i, weights[order[begin + i]]
+                    points[i], weight[i] = begin + i, weights[begin + i]
                     shift[1, i] = place[begin + i, 0] % LANES
                 _windows(polynomials, width, fraction, points, count, weight, shift, across, over, along, beside)
                 # Step 2: add them to the tiles

@@ -14,8 +14,8 @@ from .legendre import backend
 from .legendre import rounding as legendre_rounding
 from .window import OVERSAMPLING, WIDTHS, Window, grid_size, window
 
-SHARE = 0.05
-"""What truncation may take of rtol, and aliasing twice, relative to the kernel's mean."""
+SHARE, ALIASED = 0.05, 0.03
+"""What truncation and aliasing may take of rtol, relative to the kernel's mean."""
 ROUNDED = 0.01
 """What the rounding errors of a faster, less accurate code may take of rtol."""
 COARSE = 0.01
@@ -69,7 +69,7 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     # Step 1: truncate the expansion
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
     # Step 2: choose a window and refine its grid until its aliases are small enough
-    allowed = 2.0 * SHARE * rtol * mean
+    allowed = ALIASED * rtol * mean
     found = [_refined(dim, eigenvalues, width, allowed) for width in WIDTHS]
     chosen, aliased = min(found, key=lambda one: (one[1] > allowed, window_price(dim, one[0], 2.0**octave)))
     # Step 3: choose the code of the Legendre transforms

@@ -16,8 +16,8 @@ from .window import Window
 
 POINTS = 2**15
 """Points in one call of a kernel, between which a sum can be interrupted: a few ms."""
-PER_PATCH = 16
-"""Points of one patch that a chunk has, at least, if all patches have equally many."""
+PER_PATCH, CHUNKS = 64, 8
+"""Points of one patch that a chunk has, at least, if all patches have equally many; unless there were fewer chunks."""
 GRIDS, COPIES = 16, 16
 """Grids onto which chunks are spread apart, at most, and how many fewer cells than points these have."""
 UNIT = 2.0**-53
@@ -52,7 +52,7 @@ def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     x = compiled_form(x, np.dtype(np.float64))
     n, sphere = len(x), x.shape[1] == 3
     band, total = patch_counts(window.n, sphere)
-    chunk = max(POINTS, PER_PATCH * total)
+    chunk = max(POINTS, min(PER_PATCH * total, -(-n // CHUNKS)))
     place, fraction, order = np.empty((n, x.shape[1] - 1), np.int32), np.empty((n, x.shape[1] - 1)), np.empty(n, int)
     starts, off = np.empty((-(-n // chunk), total + 1), np.int64), np.zeros(-(-n // chunk))
 
@@ -77,8 +77,15 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     (chunks, total), band = points.starts.shape, points.band
     bands = (total - 1) // band
 
+    taken = np.empty(len(weights))
+
+    def take(part: slice) -> None:
+        np.take(weights, points.order[part], out=taken[part], mode="clip")  # the default makes a copy
+
+    each_block(take, len(weights), POINTS, workers)
+
     def add(rows: tuple[int, int], blocks: tuple[int, int], chunks: tuple[int, int], grids: Float64) -> None:
-        given = points.starts, points.place, points.fraction, points.order, window.polynomials, window.width, weights
+        given = points.starts, points.place, points.fraction, window.polynomials, window.width, taken
         if sphere:
             gridding.spread_sphere(rows, blocks, chunks, band, *given, grids)
         else:

@@ -13,9 +13,9 @@ from ..._types import Float64
 
 WIDTHS = (16, 24)
 """Grid points that a window touches in each direction: two vectors or three."""
-OVERSAMPLING = (1.25, 2.5)
+OVERSAMPLING = (1.25, 2.6)
 """Grid points per coefficient, at least and at most."""
-POLYNOMIAL = 18
+POLYNOMIAL = 16
 """Coefficients of the polynomials that stand for the window between two grid points; their error is below 1e-16."""
 ALIASES = 16
 """Aliases on either side that are summed one by one."""

@@ -79,12 +79,12 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     off = source.length_error + target.length_error
     errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
     trusted = errors <= tolerance.total  # not where an error is nan
-    numerators = np.stack([one.values for one in columns], axis=1)  # (m, p)
-    denominator = np.full(m, np.nan) if ones is None else ones.values
+    doubtful = np.flatnonzero(np.broadcast_to(~trusted, m)) if not trusted.all() else np.empty(0, np.int64)
+    # No array is filled that is not used: where there are many rows that takes as long as their sums
+    numerators = columns[0].values[:, None] if len(columns) == 1 else np.stack([one.values for one in columns], axis=1)
+    denominator = np.zeros(m) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
-    return Sums(
-        Partial(np.zeros(m), numerators, denominator), error, chosen.legendre or "numba", np.flatnonzero(~trusted)
-    )
+    return Sums(Partial(np.zeros(m), numerators, denominator), error, chosen.legendre or "numba", doubtful)
 
 
 def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
@@ -95,13 +95,13 @@ def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
         if column.total == 0.0:
             continue
         if not largest > 0.0:
-            return np.full(len(column.values), np.inf)
+            return np.full(1, np.inf)
         # 4.9 (c): E_0 = 2 + log(W / s)
         exponent = 2.0 + math.log(max(column.total / largest, 1.0))
         # 4.9 (e): D / max s + 1.15 g(E_0)
         own = column.absolute / largest + float(moved_points(chosen.concentration, off, np.float64(exponent)))
         worst = max(worst, own)
-    return np.full(len(columns[0].values), worst)
+    return np.full(1, worst)
 
 
 def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: float) -> Float64:

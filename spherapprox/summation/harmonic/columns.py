@@ -15,7 +15,7 @@ from .scattered import Scattered, interpolate, spread
 from .transforms import convolve, largest
 from .window import Window
 
-SAMPLE = 2**16
+SAMPLE = 2**15
 """Rows, or up to twice as many, at which the sums of the weights' sizes are looked at first."""
 
 

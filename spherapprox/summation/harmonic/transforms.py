@@ -13,6 +13,8 @@ from ..._types import Float64
 from .legendre import apply_filter
 from .window import Window
 
+ORDERS = 32
+"""Orders whose rows are transformed together, in the cache: an even number."""
 def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 
@@ -79,13 +81,21 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
     orders = len(core)
     m = parallels(orders - 1)
     scale = 1.0 / (2.0 * m * window.transform[:orders])
-    result = np.zeros((orders, 2, m + 1))
-    core[..., :: core.shape[-1] - 1] *= 2.0
-    result[0::2, :, :orders] = _cosines(core[0::2], workers)[..., :orders] * scale
-    result[0::2] = _cosines(result[0::2], workers)
-    result[1::2, :, 1:orders] = _sines(core[1::2, :, 1:-1], workers)[..., : orders - 1] * scale[1:]
-    result[1::2, :, 1:-1] = _sines(result[1::2, :, 1:-1], workers)
-    result[..., ::m] *= 0.5
+    result = np.empty((orders, 2, m + 1))
+
+    def take(some: slice) -> None:
+        even, odd = slice(some.start, some.stop, 2), slice(some.start + 1, some.stop, 2)  # `ORDERS` is even
+        given, wide = core[even].copy(), np.zeros((2, len(core[even]), 2, m + 1))
+        given[..., :: given.shape[-1] - 1] *= 2.0
+        wide[0, ..., :orders] = _cosines(given)[..., :orders] * scale
+        result[even] = _cosines(wide[0])
+        wide = wide[1, : len(core[odd])]
+        wide[..., 1:orders] = _sines(core[odd, :, 1:-1])[..., : orders - 1] * scale[1:]
+        result[odd, :, 1:-1] = _sines(wide[..., 1:-1])
+        result[odd, :, ::m] = 0.0
+        result[some, :, ::m] *= 0.5
+
+    each_block(take, orders, ORDERS, workers)
     return result
 
 
@@ -95,21 +105,28 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
 
     orders, m, half, (left, right) = len(values), values.shape[-1] - 1, window.n // 2, margins(window.width)
     scale = window.n / (2.0 * m * window.transform[:orders])
-    rows = np.zeros((orders, 2, left + half + 1 + right))
-    core = rows[..., left : left + half + 1]
-    core[0::2, :, :orders] = _cosines(values[0::2], workers)[..., :orders] * scale
-    core[0::2] = _cosines(core[0::2], workers)
-    core[1::2, :, 1:orders] = _sines(values[1::2, :, 1:-1], workers)[..., : orders - 1] * scale[1:]
-    core[1::2, :, 1:-1] = _sines(core[1::2, :, 1:-1], workers)
-    sign = _parity(orders)
-    rows[..., :left] = sign * core[..., left:0:-1]
-    rows[..., left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
+    rows = np.empty((orders, 2, left + half + 1 + right))
+
+    def widen(some: slice) -> None:
+        even, odd = slice(some.start, some.stop, 2), slice(some.start + 1, some.stop, 2)
+        core = np.zeros((len(values[some]), 2, half + 1))
+        core[0::2, :, :orders] = _cosines(values[even])[..., :orders] * scale
+        core[0::2] = _cosines(core[0::2])
+        core[1::2, :, 1:orders] = _sines(values[odd, :, 1:-1])[..., : orders - 1] * scale[1:]
+        core[1::2, :, 1:-1] = _sines(core[1::2, :, 1:-1])
+        sign = _parity(len(core))
+        rows[some, :, left : left + half + 1] = core
+        rows[some, :, :left] = sign * core[..., left:0:-1]
+        rows[some, :, left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
+
+    each_block(widen, orders, ORDERS, workers)
     padded = aligned_zeros(padded_shape(window.n, True, window.width))  # (rows, columns)
 
     def give(some: slice) -> None:
         part = np.empty((some.stop - some.start, orders), np.complex128)
         part.real, part.imag = rows[:, 0, some].T, rows[:, 1, some].T
-        padded[some, left : left + window.n] = fft.irfft(part / window.transform[:orders], window.n, axis=1)
+        part /= window.transform[:orders]
+        padded[some, left : left + window.n] = fft.irfft(part, window.n, axis=1)
         unfold(padded[some], window.n, window.width)
 
     each_block(give, len(padded), 32, workers)
@@ -128,15 +145,15 @@ def parallels(degree: int) -> int:
     return 2 * int(fft.next_fast_len(degree // 2 + 1, real=True))
 
 
-def _cosines(x: Any, workers: int) -> Any:
+def _cosines(x: Any) -> Any:
     """Return x_0 + (-1)^k x_M + 2 sum x_i cos(pi i k / M) along the last axis."""
     from scipy import fft
 
-    return fft.dct(x, type=1, axis=-1, workers=workers)
+    return fft.dct(x, type=1, axis=-1)
 
 
-def _sines(x: Any, workers: int) -> Any:
+def _sines(x: Any) -> Any:
     """Return 2 sum x_i sin(pi i k / M), i, k = 1, ..., M - 1, along the last axis."""
     from scipy import fft
 
-    return fft.dst(x, type=1, axis=-1, workers=workers)
+    return fft.dst(x, type=1, axis=-1) if len(x) else x

@@ -39,7 +39,7 @@ def point_sets(n: int, dim: int, rng: np.random.Generator) -> Iterator[tuple[str
 
 def as_gridded(points: Scattered, cells: int) -> Array:
     """Return the points that the grid's cells and fractions stand for, in long double and in the points' own order."""
-    angle = (points.place + (points.fraction.astype(np.longdouble) + 1) / 2) * (2 * PI / cells)
+    angle = (points.place.T + (points.fraction.T.astype(np.longdouble) + 1) / 2) * (2 * PI / cells)
     if len(angle) == 1:
         rows = np.stack([np.cos(angle[0]), np.sin(angle[0])], axis=1)
     else:

@@ -100,8 +100,8 @@ def spread_sphere(bands, blocks, chunks, band, starts, place, fraction, polynomi
     """Add the weights times the windows of the points of some patches and chunks to the grid, (1, rows, columns).
 
     `bands`, `blocks` and `chunks` are pairs of a first one and an end, of `band` patches in each band; `starts`,
-    (chunks, patches + 1), says where the points are of each; weights are in their order. With two grids, (2, rows, columns), the second is for the
-    sizes of the weights that are negative.
+    (chunks, patches + 1), says where the points are of each; weights are in their order. With two grids, (2, rows,
+    columns), the second is for the sizes of the weights that are negative.
     """
     signs = len(grids)
     tiles, across, along = _buffer(signs * SPACE * SPACE), _buffer(GROUP * SPACE), _buffer(GROUP * SPACE)

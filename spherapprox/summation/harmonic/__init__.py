@@ -20,9 +20,10 @@ from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
 from .expansion import (
+    ALIASED,
+    RATES,
     ROUNDED,
     SHARE,
-    UNIT,
     Design,
     design,
     grid_cells,
@@ -30,8 +31,10 @@ from .expansion import (
     largest_degree,
     moved_points,
     rounding,
+    window_price,
 )
 from .legendre import backend
+from .window import WIDTHS
 
 if TYPE_CHECKING:
     from .columns import Column
@@ -134,7 +137,7 @@ def promise(problem: Problem, omitted: float) -> float:
     off = sum(_off_length(rows[:: len(rows) // SAMPLE + 1]) for rows in (problem.x, problem.b))
     moved = float(moved_points(concentration, off, np.float64(exponent)))
     rounded = _ELSEWHERE * rounding(problem.dim, largest_degree(problem.dim, concentration, omitted))
-    return (2.0 if problem.normalize else 1.0) * (moved + rounded + 3.0 * SHARE * omitted)
+    return (2.0 if problem.normalize else 1.0) * (moved + rounded + (SHARE + ALIASED) * omitted)
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
@@ -151,25 +154,26 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the seconds of one thread.
+    """Estimate the seconds of one thread: counts over `RATES`.
 
-    Fitted to one core of a busy Ice Lake Xeon at 2.8 GHz, 1e3 to 1e6 points, concentrations 10 to 1e4: positions and
-    order of points, their spreading and interpolation; the Fourier transforms, which grow as the grid; the Legendre
-    transforms, which grow as L^3; and with weights of both signs the coarse ones that say how large sums may be.
+    Counted are points that are sorted; for each column windows, their grid points, the grid's cells, the degrees of
+    Legendre transforms to the third power; and with weights of both signs the coarse ones that say how large sums may
+    be.
     """
     omitted, concentration = tolerance.omitted, 2.0 * problem.rate
     points = float(len(problem.x)) + len(problem.b)
     cells, degree = (f(problem.dim, concentration, omitted) for f in (grid_cells, largest_degree))
     loading = 0.0 if problem.dim in _loaded else LOADING
     columns = problem.p + problem.normalize
+    sorting = loading + (1.0 + columns) / RATES["calls"] + points / RATES["points"]
     if problem.dim == 1:
-        return loading + 4e-4 + 8e-8 * points + columns * (6e-8 * points + 3e-8 * cells)
-    fourier, legendre = 1.2e-5 * cells + 3.2e-8 * cells**2, 2e-10 * degree**3
+        return sorting + columns * window_price(1, points, cells, WIDTHS[0])
+    legendre = degree**3 / RATES["degrees"]
     if backend(int(degree), ROUNDED * omitted) == "ducc0":
         legendre *= 0.45
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
-    transforms = columns * (fourier + legendre) + signs * (0.75 * fourier + 0.25 * legendre)
-    return loading + 5e-4 + 7e-8 * points + columns * 1.7e-7 * points + transforms
+    coarse = signs * (0.5 * window_price(2, 0.0, cells) + 0.25 * legendre)
+    return sorting + columns * (window_price(2, points, cells) + legendre) + coarse
 
 
 def _off_length(x: Floats) -> float:

@@ -24,8 +24,10 @@ DIRECTION = 9e-16
 """Error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md."""
 UNIT = 2.0**-53
 """Unit roundoff."""
-RATES = {"points": 3e7, "taps": 1.2e10, "cells": 6e7, "degrees": 7e9}
-"""What one thread does in a second."""
+RATES = {"points": 3e7, "windows": 5e7, "taps": 1e10, "cells": 3e7, "degrees": 7e9, "calls": 2e3}
+"""Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (L^3 of a
+column) and whole sums begun, by one thread in a second: the cost is a sum of counts over these rates.
+"""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Design:
 
 @lru_cache(maxsize=16)
 def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Design:
-    """Return the expansion that leaves out at most three times `SHARE` of rtol, relative to the kernel's mean.
+    """Return the expansion that leaves out at most `SHARE` and `ALIASED` of rtol, relative to the kernel's mean.
 
     Its window is that of the least time for about 2^octave points.
     """
@@ -71,7 +73,9 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     # Step 2: choose a window and refine its grid until its aliases are small enough
     allowed = ALIASED * rtol * mean
     found = [_refined(dim, eigenvalues, width, allowed) for width in WIDTHS]
-    chosen, aliased = min(found, key=lambda one: (one[1] > allowed, window_price(dim, one[0], 2.0**octave)))
+    chosen, aliased = min(
+        found, key=lambda one: (one[1] > allowed, window_price(dim, 2.0**octave, one[0].n, one[0].width))
+    )
     # Step 3: choose the code of the Legendre transforms
     legendre = backend(len(eigenvalues), ROUNDED * rtol) if dim == 2 else ""
     return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased, legendre)
@@ -86,9 +90,10 @@ def _refined(dim: int, eigenvalues: Float64, width: int, allowed: float) -> tupl
     return chosen, aliased
 
 
-def window_price(dim: int, chosen: Window, points: float) -> float:
-    """Estimate the seconds of one thread of one column that depend on the window."""
-    return points * chosen.width**dim / RATES["taps"] + 2.0 * float(chosen.n) ** dim / RATES["cells"]
+def window_price(dim: int, points: float, cells: float, width: int = WIDTHS[-1]) -> float:
+    """Estimate the seconds of one thread that a column's points and its grid take."""
+    fourier = cells**2 / RATES["cells"] if dim == 2 else cells / RATES["cells"]
+    return points * (1.0 / RATES["windows"] + float(width) ** dim / RATES["taps"]) + fourier
 
 
 def kernel_mean(dim: int, concentration: float) -> float:

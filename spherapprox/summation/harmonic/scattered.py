@@ -16,7 +16,7 @@ from .window import Window
 
 POINTS = 2**15
 """Points in one call of a kernel, between which a sum can be interrupted: a few ms."""
-PER_PATCH, CHUNKS = 64, 8
+PER_PATCH, CHUNKS = 64, 4
 """Points of one patch that a chunk has, at least, if all patches have equally many; unless there were fewer chunks."""
 GRIDS, COPIES = 16, 16
 """Grids onto which chunks are spread apart, at most, and how many fewer cells than points these have."""
@@ -109,7 +109,9 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     result = aligned_zeros(shape)
     high, wide = APART, max(APART, -(-band * bands // (APART * TASKS)))
     for turn in range(4):
-        corners = [(i, j) for i in range(turn // 2 * high, bands, 2 * high) for j in range(turn % 2 * wide, band, 2 * wide)]
+        corners = [
+            (i, j) for i in range(turn // 2 * high, bands, 2 * high) for j in range(turn % 2 * wide, band, 2 * wide)
+        ]
 
         def turns(some: slice, corners: list[tuple[int, int]] = corners) -> None:
             for i, j in corners[some]:

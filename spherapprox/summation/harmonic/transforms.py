@@ -15,6 +15,8 @@ from .window import Window
 
 ORDERS = 32
 """Orders whose rows are transformed together, in the cache: an even number."""
+
+
 def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 

@@ -73,9 +73,9 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     # Step 2: choose a window and refine its grid until its aliases are small enough
     allowed = ALIASED * rtol * mean
     found = [_refined(dim, eigenvalues, width, allowed) for width in WIDTHS]
-    chosen, aliased = min(
-        found, key=lambda one: (one[1] > allowed, window_price(dim, 2.0**octave, one[0].n, one[0].width))
-    )
+    prices = [window_price(dim, 2.0**octave, one.n, one.width) for one, _ in found]
+    best = min(range(len(found)), key=lambda i: (max(found[i][1], allowed), prices[i]))
+    chosen, aliased = found[best]
     # Step 3: choose the code of the Legendre transforms
     legendre = backend(len(eigenvalues), ROUNDED * rtol) if dim == 2 else ""
     return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased, legendre)

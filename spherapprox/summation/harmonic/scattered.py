@@ -109,9 +109,8 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     result = aligned_zeros(shape)
     high, wide = APART, max(APART, -(-band * bands // (APART * TASKS)))
     for turn in range(4):
-        corners = [
-            (i, j) for i in range(turn // 2 * high, bands, 2 * high) for j in range(turn % 2 * wide, band, 2 * wide)
-        ]
+        rows, blocks = range(turn // 2 * high, bands, 2 * high), range(turn % 2 * wide, band, 2 * wide)
+        corners = [(i, j) for i in rows for j in blocks]
 
         def turns(some: slice, corners: list[tuple[int, int]] = corners) -> None:
             for i, j in corners[some]:

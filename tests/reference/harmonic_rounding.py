@@ -77,10 +77,9 @@ def main() -> None:
                     x = np.concatenate([sphere(100, dim, rng), b[:50], -b[:20], np.eye(dim + 1), -np.eye(dim + 1)])
                     for w in (rng.random(len(b)) + 0.1, rng.standard_normal(len(b))):
                         worst = max(worst, (error(expansion, x, b, w), name))
-            degree = len(expansion.eigenvalues) - 1
-            ratio = expansion.rounding / UNIT / worst[0]
-            line = f"{dim}    {concentration:<8g} {expansion.window.width:<6d} {degree:<7d} {worst[0]:<14.3g} {worst[1]:<10s}"
-            print(f"{line} {ratio:.2f}", flush=True)
+            degree, width = len(expansion.eigenvalues) - 1, expansion.window.width
+            line = f"{dim}    {concentration:<8g} {width:<6d} {degree:<7d} {worst[0]:<14.3g} {worst[1]:<10s}"
+            print(f"{line} {expansion.rounding / UNIT / max(worst[0], 1e-3):.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
 def rounding(dim: int, degree: float, legendre: str = "numba") -> float:
     """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere: measured, not proven."""
     # 4.9 (d)
-    return UNIT * (40.0 + 0.02 * degree) if dim == 1 else legendre_rounding(legendre, degree)
+    return UNIT * (44.0 + 0.01 * degree) if dim == 1 else legendre_rounding(legendre, degree)
 
 
 def moved_points(concentration: float, off_length: float, exponent: Float64 | np.float64) -> Float64:

@@ -36,7 +36,7 @@ def rounding(backend: str, degree: float) -> float:
 
     Measured, not proven: at least twice the largest that was seen (docs/theorems/4.9-harmonic-sums.md (d)).
     """
-    return 2.0**-53 * (60.0 + 0.6 * degree + (0.035 * degree**2 if backend == "ducc0" else 0.0))
+    return 2.0**-53 * (70.0 + 0.4 * degree + (0.035 * degree**2 if backend == "ducc0" else 0.0))
 
 
 def apply_filter(values: Float64, eigenvalues: Float64, backend: str, workers: int) -> None:

@@ -10,10 +10,12 @@ from scipy.special import eval_legendre
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
+from spherapprox._kernels.summation.grids import columns_of
 from spherapprox._kernels.summation.legendre import filter_orders, padded_size
 from spherapprox.summation import harmonic, plan
 from spherapprox.summation.harmonic import columns, expansion, window
 from spherapprox.summation.harmonic import legendre as legendre_module
+from spherapprox.summation.harmonic.scattered import scattered
 from spherapprox.summation.method import Tolerance
 from spherapprox.summation.problem import Problem
 
@@ -221,14 +223,59 @@ def test_many_points_in_one_place_keep_their_digits(dim):
     assert np.max(np.abs(got - wanted)) <= min(plan.rtol, 2e-14) * scale.max()
 
 
-@pytest.mark.parametrize("dim", [1, 2])
-def test_any_number_of_workers_gives_the_same_bits(dim):
+@pytest.mark.parametrize(
+    ("dim", "concentration", "rtol"),
+    [(1, 50.0, 1e-10), (1, 2e5, 1e-9), (2, 3.0, 1e-10), (2, 50.0, 1e-10), (2, 2e3, 1e-9)],
+)
+def test_any_number_of_workers_gives_the_same_bits(dim, concentration, rtol):
+    # on grids of their own for some of the points, and on one grid by turns; with gaps and a cluster between
     x, b = sphere(70_000, dim, 17), sphere(70_001, dim, 18)
-    values = np.random.default_rng(19).random(70_001)
-    one = evaluate(x, b, values, 50.0, method="harmonic", rtol=1e-10, normalize=True)
-    np.testing.assert_array_equal(
-        evaluate(x, b, values, 50.0, method="harmonic", rtol=1e-10, normalize=True, workers=3), one
+    b = unit(np.concatenate([b[np.abs(b[:, 0]) > 0.1], np.eye(dim + 1)[0] + 1e-3 * sphere(20_000, dim, 27)]))
+    values = np.random.default_rng(19).standard_normal((len(b), 2))
+    options = {"method": "harmonic", "rtol": rtol, "explain": True}
+    one, plan = evaluate(x, b, values, concentration, **options, workers=1)
+    assert plan.method == "harmonic"
+    for workers in (2, 3):
+        again, same = evaluate(x, b, values, concentration, **options, workers=workers)
+        np.testing.assert_array_equal(again, one)
+        assert same.rtol == plan.rtol
+    wanted, scale = truth(x[::7000], b, values, concentration)
+    assert np.max(np.abs(one[::7000] - wanted) / np.abs(one).max(axis=0)) <= 1e-9
+    assert plan.rtol <= rtol
+    assert np.all(np.abs(one[::7000] - wanted) <= plan.rtol * np.maximum(scale.max(axis=0), np.abs(one).max(axis=0)))
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_the_window_is_narrow_where_that_is_cheap_and_good_enough(dim):
+    widths = [expansion.design(dim, 10.0, 1e-12, octave).window.width for octave in (8, 24)]
+    assert widths[-1] == window.WIDTHS[0]
+    for octave in (8, 24):
+        chosen = expansion.design(2, 1e4, 1e-13, octave)
+        assert chosen.window.width == window.WIDTHS[-1]  # the narrow one cannot prove it
+        assert chosen.omitted <= (expansion.SHARE + expansion.ALIASED) * 1e-13 * chosen.mean
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_places_are_angles_and_lengths_are_measured(dim):
+    x = sphere(3000, dim, 33)
+    x[::2] *= 1.0 - 1e-7
+    x = np.concatenate([x, np.eye(dim + 1), -np.eye(dim + 1)])
+    chosen = window.window(40, 104, window.WIDTHS[-1])
+    found = scattered(x, chosen, 1)
+    angle = (found.place + (found.fraction + 1.0) / 2.0) * (2.0 * np.pi / chosen.n)
+    wanted = [np.mod(np.arctan2(x[:, 1], x[:, 0]), 2.0 * np.pi)]
+    wanted = [np.arctan2(np.hypot(x[:, 0], x[:, 1]), x[:, 2]), *wanted] if dim == 2 else wanted
+    off = np.abs(angle - np.stack(wanted, axis=1)[found.order])
+    off[(np.abs(x[found.order, :2]) < 1e-300).all(axis=1), -1] = 0.0  # a pole has every azimuth
+    assert np.minimum(off, 2.0 * np.pi - off).max() < 2e-15
+    assert sorted(found.order) == list(range(len(x)))
+    assert found.place.min() >= 0
+    assert np.abs(found.fraction).max() <= 1.0 + 1e-9
+    assert found.length_error == pytest.approx(1e-7, rel=1e-6)
+    keys = found.place[:, -1] // columns_of(dim == 2) + (
+        found.place[:, 0] // columns_of(True) * found.band if dim == 2 else 0
     )
+    np.testing.assert_array_equal(np.searchsorted(keys, np.arange(found.starts.shape[1])), found.starts[0])
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from ..problem import Problem
 from .expansion import (
     ALIASED,
     RATES,
-    ROUNDED,
     SHARE,
     Design,
     design,
@@ -33,7 +32,6 @@ from .expansion import (
     rounding,
     window_price,
 )
-from .legendre import backend
 from .window import WIDTHS
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     numerators = columns[0].values[:, None] if len(columns) == 1 else np.stack([one.values for one in columns], axis=1)
     denominator = np.zeros(m) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
-    return Sums(Partial(np.zeros(m), numerators, denominator), error, chosen.legendre or "numba", doubtful)
+    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", doubtful)
 
 
 def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
@@ -169,8 +167,6 @@ def cost(problem: Problem, tolerance: Tolerance) -> float:
     if problem.dim == 1:
         return sorting + columns * window_price(1, points, cells, WIDTHS[0])
     legendre = degree**3 / RATES["degrees"]
-    if backend(int(degree), ROUNDED * omitted) == "ducc0":
-        legendre *= 0.45
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
     coarse = signs * (0.5 * window_price(2, 0.0, cells) + 0.25 * legendre)
     return sorting + columns * (window_price(2, points, cells) + legendre) + coarse

@@ -17,11 +17,11 @@ ORDERS = 32
 """Orders whose rows are transformed together, in the cache: an even number."""
 
 
-def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid: Float64, workers: int) -> Float64:
+def convolve(dim: int, window: Window, eigenvalues: Float64, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 
     `grid` holds the sums of w_k times the windows of b_k; it is overwritten. The eigenvalues c_l may be fewer than the
-    window is for; `legendre` says which code makes the Legendre transforms.
+    window is for.
     """
     if dim == 1:
         return _convolve_circle(window, eigenvalues, grid, workers)
@@ -29,7 +29,7 @@ def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid
     rows = _from_grid(window, grid, len(eigenvalues), workers)
     values = _to_parallels(window, rows, workers)
     # Step 2: Legendre transform, times the eigenvalues, and back
-    apply_filter(values, eigenvalues, legendre, workers)
+    apply_filter(values, eigenvalues, workers)
     # Step 3: back to the grid
     return _to_grid(window, values, workers)
 

@@ -14,23 +14,9 @@ from spherapprox._kernels.summation.grids import columns_of
 from spherapprox._kernels.summation.legendre import filter_orders, padded_size
 from spherapprox.summation import harmonic, plan
 from spherapprox.summation.harmonic import columns, expansion, window
-from spherapprox.summation.harmonic import legendre as legendre_module
 from spherapprox.summation.harmonic.scattered import scattered
 from spherapprox.summation.method import Tolerance
 from spherapprox.summation.problem import Problem
-
-
-@pytest.fixture(params=["numba", "ducc0"])
-def legendre(request, monkeypatch):
-    """One of the codes for Legendre transforms, at every degree and accuracy that it can keep."""
-    if request.param == "ducc0":
-        pytest.importorskip("ducc0")
-        monkeypatch.setattr(legendre_module, "LEAST_DUCC0", 0)
-    else:
-        monkeypatch.setattr(legendre_module, "installed", lambda: False)
-    expansion.design.cache_clear()
-    yield request.param
-    expansion.design.cache_clear()
 
 
 def check(x, b, values, concentration, rtol, normalize=False):
@@ -73,29 +59,18 @@ def test_the_error_is_within_its_bound(dim, normalize):
 
 
 @wide
-def test_every_legendre_transform_is_within_its_bound(legendre):
+def test_sums_on_the_sphere_are_within_their_bound():
     cases = [(b, concentration) for b in clusters(2) for concentration in (20.0, 500.0)]
     for b, concentration, rtol in [(b, c, 1e-10) for b, c in cases] + [(clusters(2)[2], 5e3, 1e-9)]:
         x = np.concatenate([sphere(30, 2, 7), b[:20], -b[:20], np.eye(3)])
         values = np.random.default_rng(6).standard_normal((len(b), 1))
         check(x, b, values, concentration, rtol)  # of both signs
         chosen = expansion.design(2, concentration, rtol)
-        assert chosen.legendre == legendre
         problem = Problem(x, b, concentration / 2, x.dtype, np.abs(values), normalize=False)
         result = harmonic.sums(problem, Tolerance(rtol, rtol), 1, lambda pairs: None)
         wanted, scale = truth(x, b, np.abs(values), concentration)
         error = np.max(np.abs(result.partial.numerators - wanted)) / scale.max()
         assert error <= chosen.omitted * np.abs(values).sum() / scale.max() + chosen.rounding + 1e-14
-        assert result.path == legendre
-
-
-def test_fewer_digits_are_for_those_who_want_fewer(monkeypatch):
-    monkeypatch.setattr(legendre_module, "installed", lambda: True)
-    assert legendre_module.backend(900, 0.01 * 1e-8) == "ducc0"
-    assert legendre_module.backend(900, 0.01 * 1e-12) == "numba"
-    assert legendre_module.backend(200, 0.01 * 1e-8) == "numba"  # no gain
-    monkeypatch.setattr(legendre_module, "installed", lambda: False)
-    assert legendre_module.backend(900, 0.01 * 1e-8) == "numba"
 
 
 @wide

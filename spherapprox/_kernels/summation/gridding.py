@@ -107,9 +107,11 @@ def spread_sphere(bands, blocks, chunks, band, starts, place, fraction, polynomi
     tiles, across, along = _buffer(signs * SPACE * SPACE), _buffer(GROUP * SPACE), _buffer(GROUP * SPACE)
     base, over, beside = _offset(tiles), _offset(across), _offset(along)
     points, shift, weight = np.empty((2, GROUP), np.int64), np.empty((2, 2, GROUP), np.int64), np.empty((2, GROUP))
+    some = np.empty(2, np.int64)
     for row in range(bands[0], bands[1]):
         for patch in range(row * band + blocks[0], row * band + blocks[1]):
-            top, left, waiting, some = row * PATCH, (patch - row * band) * PATCH, 0, np.zeros(2, np.int64)
+            top, left, waiting = row * PATCH, (patch - row * band) * PATCH, 0
+            some[0] = some[1] = 0
             for chunk in range(chunks[0], chunks[1] + 1):
                 # Step 1: collect points of one sign; after the last chunk, what is left of them
                 last = chunk == chunks[1]
@@ -241,7 +243,8 @@ def interpolate_points(start, stop, place, fraction, order, polynomials, width, 
     points, shift, at = np.empty(GROUP, np.int64), np.zeros((2, GROUP), np.int64), np.empty(GROUP, np.int64)
     weight = np.ones(GROUP)
     if angles == 1:
-        across[:] = 1.0
+        for i in range(len(across)):
+            across[i] = 1.0
     for begin in range(start, stop, GROUP):
         # Step 1: the windows of some points, and where they begin
         count = min(GROUP, stop - begin)

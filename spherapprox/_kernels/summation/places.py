@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ..jit import njit, subroutine
-from ..simd.vectors import larger, load, store
+from ..simd.vectors import larger, load, store, zeros
 from .grids import PATCH
 
 CHUNK = 256
@@ -51,13 +51,15 @@ def sort_points(x, first, cells, patches, columns, place, fraction, order, start
     if angles == 2:
         for i in range(n):
             keys[i] += cell[0, i] // PATCH * patches
-    starts[:] = 0
+    at = np.empty(len(starts), np.int64)
+    for key in range(len(starts)):
+        at[key] = 0
     for i in range(n):
-        starts[keys[i] + 1] += 1
-    for key in range(1, len(starts)):
-        starts[key] += starts[key - 1]
+        at[keys[i]] += 1
+    total = 0
+    for key in range(len(starts)):
+        starts[key], at[key], total = first + total, total, total + at[key]
     # Step 3: sort
-    at = starts[:-1].copy()
     for i in range(n):
         to = at[keys[i]]
         at[keys[i]] += 1
@@ -65,8 +67,6 @@ def sort_points(x, first, cells, patches, columns, place, fraction, order, start
         for j in range(angles):
             place[to, j] = cell[j, i]
             fraction[to, j] = rest[j, i]
-    for key in range(len(starts)):
-        starts[key] += first
     return off
 
 
@@ -74,38 +74,40 @@ def sort_points(x, first, cells, patches, columns, place, fraction, order, start
 def _places(x, cells, cell, rest):
     """Write the cells and rests, one row for each angle; return the largest ``|1 - |x|^2| / 2``."""
     n, sphere = len(x), x.shape[1] == 3
-    a, b, c, d = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
-    worst = np.zeros(_LANES)
+    a, b, c, d = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
+    worst = np.empty(_LANES)
+    top = zeros(worst)
     for begin in range(0, n, CHUNK):
         count = min(CHUNK, n - begin)
         for i in range(count):
             a[i], b[i] = x[begin + i, 0], x[begin + i, 1]
-        if sphere:
-            for i in range(count):
-                c[i] = x[begin + i, 2]
-        _half_defects(a, b, c, sphere, count, d)
-        top = load(worst, 0)
+        for i in range(count):
+            c[i] = x[begin + i, 2] if sphere else 0.0
+        _half_defects(a, b, c, count, d)
         for i in range(0, count, _LANES):
             top = larger(load(d, i), top)
-        store(worst, 0, top)
         if sphere:
             for i in range(count):
                 d[i] = math.sqrt(a[i] * a[i] + b[i] * b[i])
             _cells(d, c, count, cells, cell[0, begin:], rest[0, begin:])
         _cells(b, a, count, cells, cell[-1, begin:], rest[-1, begin:])
-    return worst.max()
+    store(worst, 0, top)
+    off = 0.0
+    for i in range(_LANES):
+        off = max(off, worst[i])
+    return off
 
 
 @subroutine
-def _half_defects(a, b, c, sphere, count, out):
+def _half_defects(a, b, c, count, out):
     """Write ``|1 - |row|^2| / 2``: squares of multiples of 2^-26 add up exactly, what they leave is small."""
-    out[:] = 0.0
+    for i in range(count, CHUNK):
+        out[i] = 0.0
     for i in range(count):
         # 4.8, proof: |x|^2 - 1 = (sum h_i^2 - 1) + sum (x_i - h_i) (x_i + h_i)
         p, q = (a[i] + _HALF_DIGITS) - _HALF_DIGITS, (b[i] + _HALF_DIGITS) - _HALF_DIGITS
-        r = (c[i] + _HALF_DIGITS) - _HALF_DIGITS if sphere else 0.0
-        low = (a[i] - p) * (a[i] + p) + (b[i] - q) * (b[i] + q)
-        low += (c[i] - r) * (c[i] + r) if sphere else 0.0
+        r = (c[i] + _HALF_DIGITS) - _HALF_DIGITS
+        low = (a[i] - p) * (a[i] + p) + (b[i] - q) * (b[i] + q) + (c[i] - r) * (c[i] + r)
         out[i] = 0.5 * abs((1.0 - (p * p + q * q + r * r)) - low)
 
 

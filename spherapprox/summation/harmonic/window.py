@@ -16,7 +16,7 @@ WIDTHS = (16, 24)
 OVERSAMPLING = (1.25, 2.6)
 """Grid points per coefficient, at least and at most."""
 POLYNOMIAL = 16
-"""Coefficients of the polynomials that stand for the window between two grid points; truncated they are off by 1e-17."""
+"""Coefficients of the polynomials that stand for the window between two grid points, off by 1e-17."""
 ALIASES = 16
 """Aliases on either side that are summed one by one."""
 

@@ -12,7 +12,7 @@ from . import _checks
 __all__ = ["show_config"]
 
 REQUIRED = ("spherapprox", "numpy", "scipy", "numba", "llvmlite")
-OPTIONAL = ("dask", "distributed", "ducc0", "peft", "python-flint", "scikit-learn", "torch", "transformers")
+OPTIONAL = ("dask", "distributed", "peft", "python-flint", "scikit-learn", "torch", "transformers")
 
 
 @overload

@@ -19,6 +19,8 @@ from .problem import Problem
 TASK_WORK, LEAST_WORK = 1e9, 1e7
 """Work of one call of a kernel, between which the sum can be interrupted, at most and, for more than one worker, at
 least: some 20 ms, and far more than the call itself takes. Tuned."""
+SMALL_WORK = 2.2e7
+"""Work of a small sum, about a millisecond: sums beyond it are not only done by all pairs, nor by differences."""
 TASKS_EACH = 16
 """Tasks for each worker, so that all end at about one time."""
 PACKED = 2**19

@@ -42,7 +42,7 @@ def sums(problem: Problem, tolerance: Tolerance | None, workers: int | None, rep
         state, path = dense_numpy.sums(problem, report), "numpy"
     else:
         load("spherapprox._kernels.summation.shifted")  # and the fused one
-        if tolerance is not None and problem.kernel == "fused":
+        if tolerance is not None and problem.kernel == "fused" and problem.work > all_pairs.SMALL_WORK:
             # 4.8, dot products: a share of what may be lost, so that near pairs keep their digits by default
             problem = replace(problem, dots=all_pairs.dots_error(problem) <= DOTS_SHARE * tolerance.omitted)
         state, path, merges = (_fused if problem.kernel == "fused" else _shifted)(problem, workers, report), "numba", 0

@@ -52,7 +52,7 @@ class Plan:
         quotient, S over its denominator), with all roundings, the last to the result's type too: the worst case,
         usually 10 to 1000 times what happens. For logarithms, of their absolute error.
     path : str
-        "numba" for compiled code, "numpy" for NumPy, "ducc0" where that optional package makes the Legendre transforms.
+        "numba" for compiled code, "numpy" for NumPy.
     costs : mapping of str to float
         The seconds of one thread that are expected of each method that was compared; empty if none was.
     scale : {"each row", "largest row"}

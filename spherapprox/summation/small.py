@@ -17,15 +17,13 @@ from .problem import LARGEST_EXPONENT, PRODUCTS_FROM
 
 FROM_CALLS = 100
 """Calls in a process that has the dense kernel from which on loading one for small sums pays."""
-LARGEST_WORK = 2.2e7
-"""Work of a small sum, about a millisecond: sums beyond it are not only done by all pairs."""
 _FLOAT64 = np.dtype(np.float64)
 _TOLERANCE, _LOST = _checks.UNIT_TOLERANCE[_FLOAT64], all_pairs.LOST[8]
 
 _KERNEL = ("fused", _FLOAT64)
 _calls = [0]
-_kernels: list[tuple[Callable[..., bool], Callable[[float], Any]]] = []
-"""The kernel and its constants, once loaded."""
+_kernels: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
+"""The kernel and the function of its rates, once loaded."""
 
 
 def sums(
@@ -46,13 +44,13 @@ def sums(
 
 def _summed(x: Floats, b: Floats, values: Floats, rate: float, normalize: bool) -> Floats | None:
     """Return the kernel's sums, None where it refuses."""
-    kernel, constants = _kernels[0]
+    kernel, rates = _kernels[0]
     result = np.empty(x.shape[:1] + values.shape[1:])
     # 4.8, plain and shifted sums: smaller denominators may have lost terms
     least = _LOST if normalize and 4.0 * rate >= -math.log(_LOST) else 0.0
     flat = (values, result) if values.ndim == 1 else (values.reshape(-1), result.reshape(-1))
     products = x.shape[1] > PRODUCTS_FROM
-    done = kernel(x, b, flat[0], normalize, products, constants(rate), _TOLERANCE, least, flat[1])
+    done = kernel(x, b, flat[0], normalize, products, rates(rate, _FLOAT64), _TOLERANCE, least, flat[1])
     return result if done else None
 
 
@@ -71,7 +69,7 @@ def _are_plain_arrays(x: Any, b: Any, values: Any) -> bool:
     if not (b.shape[1] == d > 1 and len(values) == n > 0 < m):
         return False
     p = values.size // n
-    return p > 0 and n * (d + 2 + p) <= all_pairs.PACKED and m * n * (2 * d + 15 + p) <= LARGEST_WORK
+    return p > 0 and n * (d + 2 + p) <= all_pairs.PACKED and m * n * (2 * d + 15 + p) <= all_pairs.SMALL_WORK
 
 
 def _are_plain_options(normalize: object, method: object, rtol: object, workers: object) -> bool:
@@ -90,6 +88,6 @@ def _loaded() -> bool:
     _calls[0] += 1
     if _calls[0] <= FROM_CALLS:
         return False
-    module = load("spherapprox._kernels.summation.small")
-    _kernels.append((module.small_sums, module.kernel_constants))
+    folder = "spherapprox._kernels.summation"
+    _kernels.append((load(f"{folder}.small").small_sums, load(f"{folder}.packing").rates))
     return True

@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 from ..._types import Float64
-from .layout import WIDTH
 
-LEFT = WIDTH // 2 - 1
-"""Grid points of a window before the cell of its middle: a padded grid begins so many cells before 0."""
-BAND = 24
-"""Rows of a patch."""
-PATCH = 16
-"""Columns of a patch."""
+LANES = 8
+"""Grid points in a vector."""
+WIDEST = 24
+"""Grid points of the widest window in each direction: three vectors."""
+PATCH, ARC = 8, 4096
+"""Rows and columns of a patch on the sphere, and grid points of one on the circle."""
+APART = 3
+"""Patches in a row or a column, at least, so that what is beyond them touches no grid point of what is before."""
 
 
-def margins() -> tuple[int, int]:
+def margins(width: int) -> tuple[int, int]:
     """Return the numbers of cells of a padded grid before the first and beyond the last of the grid."""
-    return LEFT, WIDTH - LEFT
+    return width // 2 - 1, width // 2 + 1
 
 
-def padded_shape(cells: int, sphere: bool) -> tuple[int, int]:
-    """Return the shape of a grid that holds all points' windows without wrapping."""
-    return (cells // 2 + 1 + WIDTH if sphere else 1, cells + WIDTH)
+def columns_of(sphere: bool) -> int:
+    """Return the columns of a patch."""
+    return PATCH if sphere else ARC
+
+
+def padded_shape(cells: int, sphere: bool, width: int) -> tuple[int, int]:
+    """Return the shape of a grid that holds all points' windows without wrapping, in whole vectors.
+
+    Rows are an odd number of vectors apart, so that neighbours in a column share no place of the cache.
+    """
+    vectors = (cells + WIDEST) // LANES
+    return (cells // 2 + 1 + width if sphere else 1, (vectors | 1) * LANES)
 
 
 def patch_counts(cells: int, sphere: bool) -> tuple[int, int]:
     """Return the numbers of patches in a band, and in a whole grid."""
-    patches = -(-cells // PATCH)
-    return patches, (cells // 2 // BAND + 1 if sphere else 1) * patches
+    patches = -(-cells // columns_of(sphere))
+    return patches, (cells // 2 // PATCH + 1 if sphere else 1) * patches
 
 
-def fold(grid: Float64) -> Float64:
+def fold(grid: Float64, cells: int, width: int) -> Float64:
     """Return the periodic grid (last axis): sums beyond its ends are added at the other end."""
-    n = grid.shape[-1] - WIDTH
-    core = grid[..., LEFT : LEFT + n]
-    core[..., n - LEFT :] += grid[..., :LEFT]
-    core[..., : WIDTH - LEFT] += grid[..., LEFT + n :]
+    left, right = margins(width)
+    core = grid[..., left : left + cells]
+    core[..., cells - left :] += grid[..., :left]
+    core[..., :right] += grid[..., left + cells : width + cells]
     return core
 
 
-def unfold(padded: Float64) -> None:
+def unfold(padded: Float64, cells: int, width: int) -> None:
     """Fill a padded grid's ends (last axis) from its periodic middle."""
-    n = padded.shape[-1] - WIDTH
-    padded[..., :LEFT] = padded[..., n : n + LEFT]
-    padded[..., LEFT + n :] = padded[..., LEFT:WIDTH]
+    left, right = margins(width)
+    padded[..., :left] = padded[..., cells : cells + left]
+    padded[..., left + cells : width + cells] = padded[..., left : left + right]

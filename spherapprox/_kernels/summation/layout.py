@@ -11,14 +11,6 @@ NEAR = 0.5
 NEAR_BLOCK, NEAR_TILE = 24, 24
 """Control points in a block that is left out as one, but the last, and evaluation points for which it is. Tuned."""
 
-WIDTH = 24
-"""Grid points that a window touches in each direction: three vectors of float64."""
-
-
-def window_width() -> int:
-    """Return the number of grid points that a window touches in each direction."""
-    return WIDTH
-
 
 def block_length(itemsize: int) -> int:
     """Return the number of control points of a block: whole groups."""

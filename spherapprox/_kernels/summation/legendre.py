@@ -41,19 +41,16 @@ def filter_orders(start, stop, degree, versine, sine, eigenvalues, data):
     """
     size = len(versine)
     value, power = np.ones(size), np.zeros(size, np.int64)
-    for m in range(1, stop):
-        factor = math.sqrt((2.0 * m + 1.0) / (2.0 * m))
-        for i in range(size):
-            value[i] *= sine[i] * factor
-            if value[i] < _LOW:
-                value[i] *= _STEP
-                power[i] -= 1
+    for m in range(stop):
+        if m > 0:
+            factor = math.sqrt((2.0 * m + 1.0) / (2.0 * m))
+            for i in range(size):
+                value[i] *= sine[i] * factor
+                if value[i] < _LOW:
+                    value[i] *= _STEP
+                    power[i] -= 1
         if m >= start:
             _filter_order(m, degree, versine, sine, eigenvalues, value, power, data[m].reshape(-1))
-    if start == 0:
-        _filter_order(
-            0, degree, versine, sine, eigenvalues, np.ones(size), np.zeros(size, np.int64), data[0].reshape(-1)
-        )
 
 
 @subroutine

@@ -41,10 +41,13 @@ def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
 def pack_points(b: Floats, last: Floats, dtype: np.dtype[Any]) -> Floats:
     """Copy control points (n, d) and a number for each, in groups that are filled with the last one."""
     n, d = b.shape
-    points = np.empty((-(-n // GROUP) * GROUP, d + 1), dtype)
-    points[:n, :d], points[:n, d] = b, last
-    points[n:] = points[n - 1]
-    return np.ascontiguousarray(points.reshape(-1, GROUP, d + 1).transpose(0, 2, 1))  # (groups, d+1, GROUP)
+    whole = n // GROUP
+    groups = np.empty((-(-n // GROUP), d + 1, GROUP), dtype)
+    groups[:whole, :d] = b[: whole * GROUP].reshape(whole, GROUP, d).transpose(0, 2, 1)
+    groups[:whole, d] = last[: whole * GROUP].reshape(whole, GROUP)
+    groups[whole:, :d], groups[whole:, d] = b[-1][:, None], last[-1]
+    groups[whole:, :d, : n % GROUP], groups[whole:, d, : n % GROUP] = b[whole * GROUP :].T, last[whole * GROUP :]
+    return groups
 
 
 def pack_weights(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
@@ -55,17 +58,25 @@ def pack_weights(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
 def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
     """Copy weights (n, p), and ones in the columns beyond them, in groups; filling points weigh 0."""
     n, p = w.shape
-    rows = np.zeros((-(-n // GROUP) * GROUP, columns), dtype)
-    rows[:n, :p], rows[:n, p:] = w, 1.0
-    return np.ascontiguousarray(rows.reshape(-1, GROUP, columns).transpose(0, 2, 1))  # (groups, columns, GROUP)
+    whole = n // GROUP
+    groups = np.zeros((-(-n // GROUP), columns, GROUP), dtype)
+    groups[:whole, :p] = w[: whole * GROUP].reshape(whole, GROUP, p).transpose(0, 2, 1)
+    groups[:whole, p:] = 1.0
+    groups[whole:, :p, : n % GROUP], groups[whole:, p:, : n % GROUP] = w[whole * GROUP :].T, 1.0
+    return groups
 
 
 def pack_tables(w: Float64, dtype: np.dtype[Any]) -> Floats:
     """Return weights (n, 1) times the fractional powers of 2 that `add_decays` wants; filling points weigh 0."""
-    length = table_length(dtype.itemsize)
-    tables = aligned_zeros_of((-(-len(w) // GROUP) * GROUP, length), dtype)
-    np.multiply(w.astype(dtype, copy=False), np.exp2(np.arange(length) / length).astype(dtype), out=tables[: len(w)])
+    tables = aligned_zeros_of((-(-len(w) // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
+    np.multiply(w.astype(dtype, copy=False), powers(dtype.itemsize).astype(dtype), out=tables[: len(w)])
     return tables
+
+
+def powers(itemsize: int) -> Float64:
+    """Return the fractional powers of 2 that `add_decays` wants for numbers of a size."""
+    length = table_length(itemsize)
+    return np.asarray(np.exp2(np.arange(length) / length))
 
 
 def half_defects(x: Floats, dtype: np.dtype[Any], by_products: bool) -> Floats:

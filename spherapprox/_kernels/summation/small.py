@@ -4,27 +4,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from ..._types import Float64
 from ..jit import njit
-from .fused import GROUP, Constants, constants, fused_sums, write_half_defects
+from .fused import fused_sums
+from .packing import powers, write_half_defects
+from .tiles import GROUP, aligned
 
 LARGEST, SMALLEST = 2.0**30, 2.0**-300
 """Values below the first and, but for zeros, from the second on need no scale: products with exponentials that matter
 to a denominator of 2^-700 are normal numbers."""
 MODERATE = 2.0**-30
 """The largest value at least, unless all are 0."""
+POWERS = powers(8)
 STRICT = 0.99
 """Share of the tolerance of unit lengths that is taken: about its end the check of larger sums decides."""
-
-
-@lru_cache(64)
-def kernel_constants(rate: float) -> Float64:
-    """Return the fused kernel's constants as an array, which takes less time to pass than a tuple."""
-    return np.array(constants(rate, np.dtype(np.float64)))
 
 
 @njit
@@ -52,45 +46,61 @@ def _are_moderate(values):
 
 
 @njit
-def _packed(b, values, p, columns, by_products):
-    """Return control points and weights in the layout of `fused.pack`."""
+def _points(b, by_products):
+    """Return control points in the layout of `pack_points`."""
     n, d = b.shape
-    size = -(-n // GROUP) * GROUP
     last = np.zeros(n)
     if by_products:
         write_half_defects(b, last)
-    points = np.empty((size // GROUP, d + 1, GROUP))
-    for k in range(size):
+    points = np.empty((-(-n // GROUP), d + 1, GROUP))
+    for k in range(points.shape[0] * GROUP):
         row = min(k, n - 1)
         for j in range(d):
             points[k // GROUP, j, k % GROUP] = b[row, j]
         points[k // GROUP, d, k % GROUP] = last[row]
-    c = 1 if columns <= 2 else GROUP
-    weights = np.zeros((-(-columns // c), size, c))
-    for k in range(n):
-        for r in range(columns):
-            weights[r // c, k, r % c] = values[k * p + r] if r < p else 1.0
-    return points, weights
+    return points
 
 
 @njit
-def small_sums(x, b, values, normalize, by_products, numbers, tolerance, least, out):
+def _columns(values, n, p, columns):
+    """Return weights in the layout of `pack_columns`."""
+    weights = np.zeros((-(-n // GROUP), columns, GROUP))
+    for k in range(n):
+        for r in range(columns):
+            weights[k // GROUP, r, k % GROUP] = values[k * p + r] if r < p else 1.0
+    return weights
+
+
+@njit
+def _tables(values):
+    """Return weights in the layout of `pack_tables`."""
+    tables = aligned(-(-values.size // GROUP) * GROUP, POWERS.size, values)
+    for k in range(values.size):
+        for j in range(POWERS.size):
+            tables[k, j] = values[k] * POWERS[j]
+    return tables
+
+
+@njit
+def small_sums(x, b, values, normalize, by_products, rates, tolerance, least, out):
     """Write the sums, or quotients, at rows x (m, d) over b (n, d) to ``out`` (m p,); ``values`` are (n p,).
 
-    ``numbers`` are the `kernel_constants`. Returns False, and `out` is of no use, if something is wrong with the arrays
+    Returns False, and `out` is of no use, if something is wrong with the arrays
     or a denominator is below ``least``: then it takes more than a small sum's way.
     """
     if not (_are_unit(x, tolerance) and _are_unit(b, tolerance) and _are_moderate(values)):
         return False
     m, p = x.shape[0], len(values) // b.shape[0]
     columns = p + 1 if normalize else p
-    points, weights = _packed(b, values, p, columns, by_products)
+    points = _points(b, by_products)
     defects = np.zeros(m)
     if by_products:
         write_half_defects(x, defects)
     sums = np.zeros((m, 2, columns))
-    of_rate = Constants(numbers[0], numbers[1], numbers[2], numbers[3])
-    fused_sums(x, defects, points, weights, by_products, of_rate, sums)
+    if columns == 1:
+        fused_sums(x, defects, points, _tables(values), by_products, rates, sums)
+    else:
+        fused_sums(x, defects, points, _columns(values, b.shape[0], p, columns), by_products, rates, sums)
     for i in range(m):
         below = sums[i, 0, p] + sums[i, 1, p] if normalize else 1.0
         if not below >= least:

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._threads import for_work, load, slices
+from ..._threads import for_work, load
 from ..._types import Float64, Floats
-from ..dense_numpy import half_defects
 from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
 from .expansion import (
-    ROUNDED,
+    ALIASED,
+    RATES,
     SHARE,
-    UNIT,
     Design,
     design,
     grid_cells,
@@ -31,8 +30,9 @@ from .expansion import (
     largest_degree,
     moved_points,
     rounding,
+    window_price,
 )
-from .legendre import backend
+from .window import WIDTHS
 
 if TYPE_CHECKING:
     from .columns import Column
@@ -42,6 +42,8 @@ __all__ = ["cost", "obstacle", "promise", "sums"]
 LARGEST_CIRCLE = 2.0**26
 LARGEST_SPHERE = 18_000.0
 """Grid cells in a full turn, above which grids take more memory than `_checks.MEMORY_LIMIT`."""
+SAMPLE = 2**14
+"""Rows of which the lengths are looked at to expect an error, or half as many."""
 LOADING = 0.5
 """Seconds that a process takes to load the kernels from the cache."""
 _ELSEWHERE = 1.3
@@ -62,7 +64,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     workers = for_work(workers, cost(problem, tolerance))
     m, n = len(problem.x), len(problem.b)
     # Step 1: choose degree and grid, and sort the points by the grid's patches
-    chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted)
+    chosen = design(problem.dim, 2.0 * problem.rate, tolerance.omitted, math.frexp(float(m + n))[1])
     source = scattered(problem.b, chosen.window, workers)
     target = scattered(problem.x, chosen.window, workers)
     weights = problem.weights(slice(0, n))
@@ -75,15 +77,15 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     _loaded.add(problem.dim)
     # Step 3: bound the errors
     ones = columns.pop() if problem.normalize else None
-    off = _off_length(problem.x) + _off_length(problem.b)
+    off = source.length_error + target.length_error
     errors = _errors(columns, chosen, off) if ones is None else _quotient_errors(columns, ones, chosen, off)
     trusted = errors <= tolerance.total  # not where an error is nan
-    numerators = np.stack([one.values for one in columns], axis=1)  # (m, p)
-    denominator = np.full(m, np.nan) if ones is None else ones.values
+    doubtful = np.flatnonzero(np.broadcast_to(~trusted, m)) if not trusted.all() else np.empty(0, np.int64)
+    # No array is filled that is not used: where there are many rows that takes as long as their sums
+    numerators = columns[0].values[:, None] if len(columns) == 1 else np.stack([one.values for one in columns], axis=1)
+    denominator = np.zeros(m) if ones is None else ones.values
     error = float(errors[trusted].max(initial=0.0))
-    return Sums(
-        Partial(np.zeros(m), numerators, denominator), error, chosen.legendre or "numba", np.flatnonzero(~trusted)
-    )
+    return Sums(Partial(np.zeros(m), numerators, denominator), error, "numba", doubtful)
 
 
 def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
@@ -94,13 +96,13 @@ def _errors(columns: list[Column], chosen: Design, off: float) -> Float64:
         if column.total == 0.0:
             continue
         if not largest > 0.0:
-            return np.full(len(column.values), np.inf)
+            return np.full(1, np.inf)
         # 4.9 (c): E_0 = 2 + log(W / s)
         exponent = 2.0 + math.log(max(column.total / largest, 1.0))
         # 4.9 (e): D / max s + 1.15 g(E_0)
         own = column.absolute / largest + float(moved_points(chosen.concentration, off, np.float64(exponent)))
         worst = max(worst, own)
-    return np.full(len(columns[0].values), worst)
+    return np.full(1, worst)
 
 
 def _quotient_errors(columns: list[Column], ones: Column, chosen: Design, off: float) -> Float64:
@@ -130,10 +132,10 @@ def promise(problem: Problem, omitted: float) -> float:
     """Estimate the error bound where control points lie about as densely as anywhere."""
     concentration = 2.0 * problem.rate
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
-    off = sum(float(np.abs(np.einsum("ij,ij->i", rows, rows) - 1.0).max()) / 2.0 for rows in (problem.x, problem.b))
+    off = sum(_off_length(rows[:: len(rows) // SAMPLE + 1]) for rows in (problem.x, problem.b))
     moved = float(moved_points(concentration, off, np.float64(exponent)))
     rounded = _ELSEWHERE * rounding(problem.dim, largest_degree(problem.dim, concentration, omitted))
-    return (2.0 if problem.normalize else 1.0) * (moved + rounded + 3.0 * SHARE * omitted)
+    return (2.0 if problem.normalize else 1.0) * (moved + rounded + (SHARE + ALIASED) * omitted)
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:
@@ -150,30 +152,26 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
-    """Estimate the seconds of one thread.
+    """Estimate the seconds of one thread: counts over `RATES`.
 
-    Fitted to one core of a busy Ice Lake Xeon at 2.8 GHz, 1e3 to 1e6 points, concentrations 10 to 1e4: positions and
-    order of points, their spreading and interpolation; the Fourier transforms, which grow as the grid; the Legendre
-    transforms, which grow as L^3; and with weights of both signs the coarse ones that say how large sums may be.
+    Counted are points that are sorted; for each column windows, their grid points, the grid's cells, the degrees of
+    Legendre transforms to the third power; and with weights of both signs the coarse ones that say how large sums may
+    be.
     """
     omitted, concentration = tolerance.omitted, 2.0 * problem.rate
     points = float(len(problem.x)) + len(problem.b)
     cells, degree = (f(problem.dim, concentration, omitted) for f in (grid_cells, largest_degree))
     loading = 0.0 if problem.dim in _loaded else LOADING
     columns = problem.p + problem.normalize
+    sorting = loading + (1.0 + columns) / RATES["calls"] + points / RATES["points"]
     if problem.dim == 1:
-        return loading + 4e-4 + 8e-8 * points + columns * (6e-8 * points + 3e-8 * cells)
-    fourier, legendre = 1.2e-5 * cells + 3.2e-8 * cells**2, 2e-10 * degree**3
-    if backend(int(degree), ROUNDED * omitted) == "ducc0":
-        legendre *= 0.45
+        return sorting + columns * window_price(1, points, cells, WIDTHS[0])
+    legendre = degree**3 / RATES["degrees"]
     signs = problem.p if problem.values is not None and problem.weights(slice(0, 1000)).min(initial=0.0) < 0.0 else 0
-    transforms = columns * (fourier + legendre) + signs * (0.75 * fourier + 0.25 * legendre)
-    return loading + 5e-4 + 7e-8 * points + columns * 1.7e-7 * points + transforms
+    coarse = signs * (0.5 * window_price(2, 0.0, cells) + 0.25 * legendre)
+    return sorting + columns * (window_price(2, points, cells) + legendre) + coarse
 
 
 def _off_length(x: Floats) -> float:
-    """Bound the deviation of the rows' lengths from 1."""
-    off = 0.0
-    for part in slices(len(x), 2**14):
-        off = max(off, float(np.abs(half_defects(x[part])).max()))
-    return off * (1.0 + off) + UNIT / 8.0
+    """Estimate the largest deviation of rows' lengths from 1."""
+    return float(np.abs(np.einsum("ij,ij->i", x, x) - 1.0).max()) / 2.0

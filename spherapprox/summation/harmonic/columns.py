@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +9,11 @@ import numpy as np
 
 from ..._types import Float64
 from .expansion import Design
-from .legendre import backend
 from .scattered import Scattered, interpolate, spread
 from .transforms import convolve, largest
 from .window import Window
 
-SAMPLE = 2**16
+SAMPLE = 2**15
 """Rows, or up to twice as many, at which the sums of the weights' sizes are looked at first."""
 
 
@@ -42,19 +40,19 @@ def column(chosen: Design, source: Scattered, weights: Float64, target: Scattere
     grids = spread(source, weights, 2 if weights.min() < 0.0 else 1, window, workers)
     # Step 2: convolve and interpolate
     if len(grids) == 1:
-        padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
+        padded = convolve(dim, window, chosen.eigenvalues, grids[0], workers)
         values = interpolate(target, padded, window, workers)
         absolute = _absolute(chosen, largest(dim, window, padded), total)
         return Column(values, absolute, total, slice(None), values - absolute)
     grids[0] -= grids[1]  # in place: grids may be large
     grids[1] *= 2.0
     grids[1] += grids[0]  # of |w|
-    padded = convolve(dim, window, chosen.eigenvalues, chosen.legendre, grids[0], workers)
+    padded = convolve(dim, window, chosen.eigenvalues, grids[0], workers)
     values = interpolate(target, padded, window, workers)
     del padded
     # Step 3: the sums of absolute terms, 4.9, weights of both signs
     eigenvalues, omitted = chosen.coarse
-    padded = convolve(dim, window, eigenvalues, backend(len(eigenvalues), math.inf), grids[1], workers)
+    padded = convolve(dim, window, eigenvalues, grids[1], workers)
     top = largest(dim, window, padded) + omitted * total
     absolute = _absolute(chosen, top, total)
     where, sizes = _sizes(target, padded, window, workers)
@@ -72,8 +70,8 @@ def _sizes(target: Scattered, padded: Float64, window: Window, workers: int) -> 
     """Return some rows and the function's values there; all rows if these miss where it is large."""
     sample = slice(None, None, max(len(target.order) // SAMPLE, 1))
     for part in (sample, slice(None)):
-        place, fraction = target.place[:, part].copy(), target.fraction[:, part].copy()
-        some = replace(target, place=place, fraction=fraction, order=np.arange(place.shape[1]))
+        place, fraction = target.place[part].copy(), target.fraction[part].copy()
+        some = replace(target, place=place, fraction=fraction, order=np.arange(len(place)))
         values = interpolate(some, padded, window, workers)
         if values.max() > 0.5 * padded.max():
             break

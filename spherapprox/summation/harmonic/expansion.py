@@ -10,20 +10,20 @@ import numpy as np
 
 from ..._types import Float64
 from ...vmf import VonMisesFisher
-from .legendre import backend
-from .legendre import rounding as legendre_rounding
-from .window import OVERSAMPLING, Window, grid_size, window
+from .window import OVERSAMPLING, WIDTHS, Window, grid_size, window
 
-SHARE = 0.05
-"""What truncation may take of rtol, and aliasing twice, relative to the kernel's mean."""
-ROUNDED = 0.01
-"""What the rounding errors of a faster, less accurate code may take of rtol."""
+SHARE, ALIASED = 0.05, 0.03
+"""What truncation and aliasing may take of rtol, relative to the kernel's mean."""
 COARSE = 0.01
 """What truncation may take of the kernel's mean where only a scale is wanted."""
 DIRECTION = 9e-16
 """Error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md."""
 UNIT = 2.0**-53
 """Unit roundoff."""
+RATES = {"points": 3e7, "windows": 5e7, "taps": 1e10, "cells": 3e7, "degrees": 7e9, "calls": 2e3}
+"""Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (L^3 of a
+column) and whole sums begun, by one thread in a second: the cost is a sum of counts over these rates.
+"""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Design:
     """The kernel's eigenvalues c_0, ..., c_L and the window of its grid.
 
     The kernel is ``sum_l c_l dim(H_l) G_l``, c_0 its mean; `omitted` bounds what truncation and aliasing change of it
-    anywhere; `legendre` says which code makes the Legendre transforms ("" on the circle).
+    anywhere.
     """
 
     dim: int
@@ -40,12 +40,11 @@ class Design:
     window: Window
     mean: float
     omitted: float
-    legendre: str
 
     @property
     def rounding(self) -> float:
         """The transforms' rounding errors, relative to the largest sum of |w| K anywhere."""
-        return rounding(self.dim, len(self.eigenvalues), self.legendre)
+        return rounding(self.dim, len(self.eigenvalues))
 
     @property
     def coarse(self) -> tuple[Float64, float]:
@@ -53,26 +52,40 @@ class Design:
         terms = self.eigenvalues * _multiplicity(self.dim, np.arange(len(self.eigenvalues), dtype=np.float64))
         tails = np.append(np.cumsum(terms[:0:-1])[::-1], 0.0)  # of the degrees above 0, 1, ...
         degree = int(np.argmax(tails <= COARSE * self.mean))
-        rounded = rounding(self.dim, degree, backend(degree, math.inf))
-        return self.eigenvalues[: degree + 1], float(tails[degree]) + self.omitted + rounded
+        return self.eigenvalues[: degree + 1], float(tails[degree]) + self.omitted + rounding(self.dim, degree)
 
 
 @lru_cache(maxsize=16)
-def design(dim: int, concentration: float, rtol: float) -> Design:
-    """Return the expansion that leaves out at most three times `SHARE` of rtol, relative to the kernel's mean."""
+def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Design:
+    """Return the expansion that leaves out at most `SHARE` and `ALIASED` of rtol, relative to the kernel's mean.
+
+    Its window is that of the least time for about 2^octave points.
+    """
     mean = kernel_mean(dim, concentration)
     # Step 1: truncate the expansion
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
-    # Step 2: refine the grid until its aliases are small enough
+    # Step 2: choose a window and refine its grid until its aliases are small enough
+    allowed = ALIASED * rtol * mean
+    found = [_refined(dim, eigenvalues, width, allowed) for width in WIDTHS]
+    prices = [window_price(dim, 2.0**octave, one.n, one.width) for one, _ in found]
+    best = min(range(len(found)), key=lambda i: (max(found[i][1], allowed), prices[i]))
+    chosen, aliased = found[best]
+    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
+
+
+def _refined(dim: int, eigenvalues: Float64, width: int, allowed: float) -> tuple[Window, float]:
+    """Return the window of a width on the smallest grid whose aliases are allowed, or on the largest, and these."""
     size = 2.0 * len(eigenvalues)
-    chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size))
-    while (aliased := _aliased(dim, eigenvalues, chosen)) > 2.0 * SHARE * rtol * mean:
-        if chosen.n >= OVERSAMPLING[1] * size:
-            break
-        chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0))
-    # Step 3: choose the code of the Legendre transforms
-    legendre = backend(len(eigenvalues), ROUNDED * rtol) if dim == 2 else ""
-    return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased, legendre)
+    chosen = window(len(eigenvalues) - 1, grid_size(OVERSAMPLING[0] * size), width)
+    while (aliased := _aliased(dim, eigenvalues, chosen)) > allowed and chosen.n < OVERSAMPLING[1] * size:
+        chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0), width)
+    return chosen, aliased
+
+
+def window_price(dim: int, points: float, cells: float, width: int = WIDTHS[-1]) -> float:
+    """Estimate the seconds of one thread that a column's points and its grid take."""
+    fourier = cells**2 / RATES["cells"] if dim == 2 else cells / RATES["cells"]
+    return points * (1.0 / RATES["windows"] + float(width) ** dim / RATES["taps"]) + fourier
 
 
 def kernel_mean(dim: int, concentration: float) -> float:
@@ -151,10 +164,13 @@ def _aliased(dim: int, eigenvalues: Float64, chosen: Window) -> float:
     return float(2.0 * math.sqrt(eigenvalues @ _multiplicity(dim, degrees)) * math.sqrt(square) + square)
 
 
-def rounding(dim: int, degree: float, legendre: str = "numba") -> float:
-    """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere: measured, not proven."""
+def rounding(dim: int, degree: float) -> float:
+    """Return the transforms' rounding errors, relative to the largest sum of |w| K anywhere.
+
+    They are measured, not proven: at least 2.2 times the largest that was seen.
+    """
     # 4.9 (d)
-    return UNIT * (40.0 + 0.02 * degree) if dim == 1 else legendre_rounding(legendre, degree)
+    return UNIT * (44.0 + 0.01 * degree if dim == 1 else 70.0 + 0.4 * degree)
 
 
 def moved_points(concentration: float, off_length: float, exponent: Float64 | np.float64) -> Float64:

@@ -7,67 +7,117 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._kernels.simd.alignment import aligned_zeros
-from ..._kernels.summation import gridding
-from ..._kernels.summation.grids import padded_shape, patch_counts
+from ..._kernels.summation import gridding, places
+from ..._kernels.summation.grids import APART, columns_of, padded_shape, patch_counts
 from ..._threads import each_block
-from ..._types import Float64, Floats, Indices, Int32, Int64
+from ..._types import Float64, Floats, Int32, Int64
 from ..problem import compiled_form
 from .window import Window
 
-POINTS = 2**16
+POINTS = 2**15
 """Points in one call of a kernel, between which a sum can be interrupted: a few ms."""
+PER_PATCH, CHUNKS = 64, 4
+"""Points of one patch that a chunk has, at least, if all patches have equally many; unless there were fewer chunks."""
+GRIDS, COPIES = 16, 16
+"""Grids onto which chunks are spread apart, at most, and how many fewer cells than points these have."""
+UNIT = 2.0**-53
+"""Unit roundoff."""
+TASKS = 64
+"""Parts of a large grid onto which points are spread, about."""
 
 
 @dataclass(frozen=True)
 class Scattered:
-    """Grid cells and places in them of n points, one row for each coordinate, sorted by patches of the grid.
+    """Grid cells and places in them of n points, (n, dim), chunk by chunk sorted by patches of the grid.
 
-    `order` says where the points came from, `starts` where the patches begin, of which `patches` make a row.
+    `order` (n,) says where the points came from, `starts`, (chunks, patches + 1), where each chunk's points of a patch
+    begin, of which `band` make a row; `off` is the largest ``|1 - |x|^2| / 2``.
     """
 
     place: Int32
     fraction: Float64
     order: Int64
     starts: Int64
-    patches: int
+    band: int
+    off: float
+
+    @property
+    def length_error(self) -> float:
+        """Bound the deviation of the points' lengths from 1."""
+        return self.off * (1.0 + self.off) + UNIT / 8.0
 
 
 def scattered(x: Floats, window: Window, workers: int) -> Scattered:
     """Sort points of S^1 or S^2 (rows, whose length does not matter) by patches of the window's grid."""
     x = compiled_form(x, np.dtype(np.float64))
     n, sphere = len(x), x.shape[1] == 3
-    place, fraction = np.empty((x.shape[1] - 1, n), np.int32), np.empty((x.shape[1] - 1, n))
-    write = gridding.sphere_positions if sphere else gridding.circle_positions
-    each_block(lambda rows: write(x[rows], window.n, place[:, rows], fraction[:, rows]), n, POINTS, workers)
-    patches, total = patch_counts(window.n, sphere)
-    starts = np.empty(total + 1, np.int64)
-    result = Scattered(np.empty_like(place), np.empty_like(fraction), np.empty(n, np.int64), starts, patches)
-    gridding.sort_points(place, fraction, patches, result.place, result.fraction, result.order, starts)
-    return result
+    band, total = patch_counts(window.n, sphere)
+    chunk = max(POINTS, min(PER_PATCH * total, -(-n // CHUNKS)))
+    place, fraction, order = np.empty((n, x.shape[1] - 1), np.int32), np.empty((n, x.shape[1] - 1)), np.empty(n, int)
+    starts, off = np.empty((-(-n // chunk), total + 1), np.int64), np.zeros(-(-n // chunk))
+
+    def sort(rows: slice) -> None:
+        i = rows.start // chunk
+        off[i] = places.sort_points(
+            x[rows], rows.start, window.n, band, columns_of(sphere), place[rows], fraction[rows], order[rows], starts[i]
+        )
+
+    each_block(sort, n, chunk, workers)
+    return Scattered(place, fraction, order, starts, band, float(off.max()))
 
 
 def spread(points: Scattered, weights: Float64, signs: int, window: Window, workers: int) -> Float64:
     """Return the padded grid of the sums of each point's weight times its window, (1, rows, columns).
 
     With two `signs`, (2, rows, columns), one grid is of the weights that are not negative, one of the others' sizes.
-    Every other band of patches goes first, then the rest; no two of one turn share a grid point, so that every grid
-    point has its sums in one order, whatever the number of threads.
+    Every grid point has its sums in one order, whatever the number of threads.
     """
-    grids = aligned_zeros((signs, *padded_shape(window.n, len(points.place) == 2)))
-    total = len(points.starts) - 1
-    band = points.patches if len(points.place) == 2 else max(total // 64, 2)  # patches
-    for parity in (0, 1):
-        firsts = np.arange(parity * band, total, 2 * band)
+    sphere = points.place.shape[1] == 2
+    shape = (signs, *padded_shape(window.n, sphere, window.width))
+    (chunks, total), band = points.starts.shape, points.band
+    bands = (total - 1) // band
 
-        def add(some: slice, firsts: Indices = firsts) -> None:
-            for first in firsts[some]:
-                gridding.spread_patches(
-                    first, min(first + band, total), points.patches, points.starts, points.place, points.fraction,
-                    points.order, window.polynomials, weights, grids,
-                )  # fmt: skip
+    taken = np.empty(len(weights))
 
-        each_block(add, len(firsts), 1, workers)
-    return grids
+    def take(part: slice) -> None:
+        np.take(weights, points.order[part], out=taken[part], mode="clip")  # the default makes a copy
+
+    each_block(take, len(weights), POINTS, workers)
+
+    def add(rows: tuple[int, int], blocks: tuple[int, int], chunks: tuple[int, int], grids: Float64) -> None:
+        given = points.starts, points.place, points.fraction, window.polynomials, window.width, taken
+        if sphere:
+            gridding.spread_sphere(rows, blocks, chunks, band, *given, grids)
+        else:
+            gridding.spread_circle(blocks, chunks, *given, grids)
+
+    if COPIES * shape[1] * shape[2] <= len(weights):
+        # Some chunks on each grid, and the sum of these
+        apart = min(chunks, GRIDS)
+        ends = [chunks * i // apart for i in range(apart + 1)]
+        grids = aligned_zeros((apart, *shape))
+
+        def one(some: slice) -> None:
+            for i in range(some.start, some.stop):
+                add((0, bands), (0, band), (ends[i], ends[i + 1]), grids[i])
+
+        each_block(one, apart, 1, workers)
+        for i in range(1, apart):
+            grids[0] += grids[i]
+        return np.asarray(grids[0])
+    # Every other row of blocks, and of these every other block, share no grid points
+    result = aligned_zeros(shape)
+    high, wide = APART, max(APART, -(-band * bands // (APART * TASKS)))
+    for turn in range(4):
+        rows, blocks = range(turn // 2 * high, bands, 2 * high), range(turn % 2 * wide, band, 2 * wide)
+        corners = [(i, j) for i in rows for j in blocks]
+
+        def turns(some: slice, corners: list[tuple[int, int]] = corners) -> None:
+            for i, j in corners[some]:
+                add((i, min(i + high, bands)), (j, min(j + wide, band)), (0, chunks), result)
+
+        each_block(turns, len(corners), 1, workers)
+    return result
 
 
 def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) -> Float64:
@@ -76,8 +126,9 @@ def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) 
 
     def read(rows: slice) -> None:
         gridding.interpolate_points(
-            rows.start, rows.stop, points.place, points.fraction, points.order, window.polynomials, grid, values
-        )
+            rows.start, rows.stop, points.place, points.fraction, points.order, window.polynomials, window.width, grid,
+            values,
+        )  # fmt: skip
 
     each_block(read, len(values), POINTS, workers)
     return values

@@ -13,14 +13,15 @@ from ..._types import Float64
 from .legendre import apply_filter
 from .window import Window
 
-LEFT, RIGHT = margins()
+ORDERS = 32
+"""Orders whose rows are transformed together, in the cache: an even number."""
 
 
-def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid: Float64, workers: int) -> Float64:
+def convolve(dim: int, window: Window, eigenvalues: Float64, grid: Float64, workers: int) -> Float64:
     """Return the padded grid from which ``sum_k w_k sum_l c_l dim(H_l) G_l(<x, b_k>)`` is interpolated.
 
     `grid` holds the sums of w_k times the windows of b_k; it is overwritten. The eigenvalues c_l may be fewer than the
-    window is for; `legendre` says which code makes the Legendre transforms.
+    window is for.
     """
     if dim == 1:
         return _convolve_circle(window, eigenvalues, grid, workers)
@@ -28,7 +29,7 @@ def convolve(dim: int, window: Window, eigenvalues: Float64, legendre: str, grid
     rows = _from_grid(window, grid, len(eigenvalues), workers)
     values = _to_parallels(window, rows, workers)
     # Step 2: Legendre transform, times the eigenvalues, and back
-    apply_filter(values, eigenvalues, legendre, workers)
+    apply_filter(values, eigenvalues, workers)
     # Step 3: back to the grid
     return _to_grid(window, values, workers)
 
@@ -44,12 +45,13 @@ def _convolve_circle(window: Window, eigenvalues: Float64, grid: Float64, worker
     """Return the padded grid on S^1: the eigenvalues over the window's transform squared, on Fourier coefficients."""
     from scipy import fft
 
-    modes = fft.rfft(fold(grid), axis=1, workers=workers)  # (1, n/2 + 1)
+    (left, _), n = margins(window.width), window.n
+    modes = fft.rfft(fold(grid, n, window.width), axis=1, workers=workers)  # (1, n/2 + 1)
     modes[:, len(eigenvalues) :] = 0.0
     modes[:, : len(eigenvalues)] *= eigenvalues / window.transform[: len(eigenvalues)] ** 2 * window.n
     padded = aligned_zeros(grid.shape)
-    padded[:, LEFT : LEFT + window.n] = fft.irfft(modes, window.n, axis=1, workers=workers)
-    unfold(padded)
+    padded[:, left : left + n] = fft.irfft(modes, n, axis=1, workers=workers)
+    unfold(padded, n, window.width)
     return padded
 
 
@@ -61,18 +63,18 @@ def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Floa
     """
     from scipy import fft
 
-    half, transform = window.n // 2, window.transform[:orders]
+    half, transform, (left, right) = window.n // 2, window.transform[:orders], margins(window.width)
     rows = np.empty((orders, 2, len(grid)))
 
     def take(some: slice) -> None:
-        part = fft.rfft(fold(grid[some]), axis=1)[:, :orders] / transform  # (rows, orders)
+        part = fft.rfft(fold(grid[some], window.n, window.width), axis=1)[:, :orders] / transform  # (rows, orders)
         rows[:, 0, some], rows[:, 1, some] = part.real.T, part.imag.T
 
     each_block(take, len(grid), 32, workers)
-    core = rows[..., LEFT : LEFT + half + 1]
+    core = rows[..., left : left + half + 1]
     sign = _parity(orders)
-    core[..., 1 : LEFT + 1] += sign * rows[..., LEFT - 1 :: -1]
-    core[..., half - RIGHT : half] += sign * rows[..., : LEFT + half : -1]
+    core[..., 1 : left + 1] += sign * rows[..., left - 1 :: -1]
+    core[..., half - right : half] += sign * rows[..., : left + half : -1]
     return core
 
 
@@ -81,13 +83,21 @@ def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
     orders = len(core)
     m = parallels(orders - 1)
     scale = 1.0 / (2.0 * m * window.transform[:orders])
-    result = np.zeros((orders, 2, m + 1))
-    core[..., :: core.shape[-1] - 1] *= 2.0
-    result[0::2, :, :orders] = _cosines(core[0::2], workers)[..., :orders] * scale
-    result[0::2] = _cosines(result[0::2], workers)
-    result[1::2, :, 1:orders] = _sines(core[1::2, :, 1:-1], workers)[..., : orders - 1] * scale[1:]
-    result[1::2, :, 1:-1] = _sines(result[1::2, :, 1:-1], workers)
-    result[..., ::m] *= 0.5
+    result = np.empty((orders, 2, m + 1))
+
+    def take(some: slice) -> None:
+        even, odd = slice(some.start, some.stop, 2), slice(some.start + 1, some.stop, 2)  # `ORDERS` is even
+        given, wide = core[even].copy(), np.zeros((2, len(core[even]), 2, m + 1))
+        given[..., :: given.shape[-1] - 1] *= 2.0
+        wide[0, ..., :orders] = _cosines(given)[..., :orders] * scale
+        result[even] = _cosines(wide[0])
+        wide = wide[1, : len(core[odd])]
+        wide[..., 1:orders] = _sines(core[odd, :, 1:-1])[..., : orders - 1] * scale[1:]
+        result[odd, :, 1:-1] = _sines(wide[..., 1:-1])
+        result[odd, :, ::m] = 0.0
+        result[some, :, ::m] *= 0.5
+
+    each_block(take, orders, ORDERS, workers)
     return result
 
 
@@ -95,24 +105,31 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
     """Return the padded grid from which the convolved function is interpolated: the transpose of the steps down."""
     from scipy import fft
 
-    orders, m, half = len(values), values.shape[-1] - 1, window.n // 2
+    orders, m, half, (left, right) = len(values), values.shape[-1] - 1, window.n // 2, margins(window.width)
     scale = window.n / (2.0 * m * window.transform[:orders])
-    rows = np.zeros((orders, 2, LEFT + half + 1 + RIGHT))
-    core = rows[..., LEFT : LEFT + half + 1]
-    core[0::2, :, :orders] = _cosines(values[0::2], workers)[..., :orders] * scale
-    core[0::2] = _cosines(core[0::2], workers)
-    core[1::2, :, 1:orders] = _sines(values[1::2, :, 1:-1], workers)[..., : orders - 1] * scale[1:]
-    core[1::2, :, 1:-1] = _sines(core[1::2, :, 1:-1], workers)
-    sign = _parity(orders)
-    rows[..., :LEFT] = sign * core[..., LEFT:0:-1]
-    rows[..., LEFT + half + 1 :] = sign * core[..., half - 1 : half - 1 - RIGHT : -1]
-    padded = aligned_zeros(padded_shape(window.n, sphere=True))  # (rows, columns)
+    rows = np.empty((orders, 2, left + half + 1 + right))
+
+    def widen(some: slice) -> None:
+        even, odd = slice(some.start, some.stop, 2), slice(some.start + 1, some.stop, 2)
+        core = np.zeros((len(values[some]), 2, half + 1))
+        core[0::2, :, :orders] = _cosines(values[even])[..., :orders] * scale
+        core[0::2] = _cosines(core[0::2])
+        core[1::2, :, 1:orders] = _sines(values[odd, :, 1:-1])[..., : orders - 1] * scale[1:]
+        core[1::2, :, 1:-1] = _sines(core[1::2, :, 1:-1])
+        sign = _parity(len(core))
+        rows[some, :, left : left + half + 1] = core
+        rows[some, :, :left] = sign * core[..., left:0:-1]
+        rows[some, :, left + half + 1 :] = sign * core[..., half - 1 : half - 1 - right : -1]
+
+    each_block(widen, orders, ORDERS, workers)
+    padded = aligned_zeros(padded_shape(window.n, True, window.width))  # (rows, columns)
 
     def give(some: slice) -> None:
         part = np.empty((some.stop - some.start, orders), np.complex128)
         part.real, part.imag = rows[:, 0, some].T, rows[:, 1, some].T
-        padded[some, LEFT : LEFT + window.n] = fft.irfft(part / window.transform[:orders], window.n, axis=1)
-        unfold(padded[some])
+        part /= window.transform[:orders]
+        padded[some, left : left + window.n] = fft.irfft(part, window.n, axis=1)
+        unfold(padded[some], window.n, window.width)
 
     each_block(give, len(padded), 32, workers)
     return padded
@@ -130,15 +147,15 @@ def parallels(degree: int) -> int:
     return 2 * int(fft.next_fast_len(degree // 2 + 1, real=True))
 
 
-def _cosines(x: Any, workers: int) -> Any:
+def _cosines(x: Any) -> Any:
     """Return x_0 + (-1)^k x_M + 2 sum x_i cos(pi i k / M) along the last axis."""
     from scipy import fft
 
-    return fft.dct(x, type=1, axis=-1, workers=workers)
+    return fft.dct(x, type=1, axis=-1)
 
 
-def _sines(x: Any, workers: int) -> Any:
+def _sines(x: Any) -> Any:
     """Return 2 sum x_i sin(pi i k / M), i, k = 1, ..., M - 1, along the last axis."""
     from scipy import fft
 
-    return fft.dst(x, type=1, axis=-1, workers=workers)
+    return fft.dst(x, type=1, axis=-1) if len(x) else x

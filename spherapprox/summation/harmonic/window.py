@@ -9,15 +9,14 @@ from functools import lru_cache
 import numpy as np
 
 from ..._kernels.simd.alignment import aligned_zeros
-from ..._kernels.summation.layout import window_width
 from ..._types import Float64
 
-WIDTH = window_width()
-
-OVERSAMPLING = (1.25, 2.0)
+WIDTHS = (16, 24)
+"""Grid points that a window touches in each direction: two vectors or three."""
+OVERSAMPLING = (1.25, 2.6)
 """Grid points per coefficient, at least and at most."""
-POLYNOMIAL = 17
-"""Coefficients of the polynomials that stand for the window between two grid points; their error is below 1e-16."""
+POLYNOMIAL = 16
+"""Coefficients of the polynomials that stand for the window between two grid points, off by 1e-17."""
 ALIASES = 16
 """Aliases on either side that are summed one by one."""
 
@@ -26,31 +25,34 @@ ALIASES = 16
 class Window:
     """The window for a grid of n cells in a full turn: its polynomials, and its transform at frequencies 0, ..., L.
 
+    It is `width` grid points wide; `polynomials`, (`POLYNOMIAL`, width - 8) flat, are those of the first of them, in
+    2 f - 1 for a point f beyond a grid point: the last eight have those of the first eight, with the sign turned.
     `aliasing`, (L + 1,), bounds the sum of the transform's absolute values at a frequency's aliases, relative to that
     at the frequency, and does not decrease.
     """
 
     n: int
+    width: int
     polynomials: Float64
     transform: Float64
     aliasing: Float64
 
 
 @lru_cache(maxsize=8)
-def window(degree: int, n: int) -> Window:
+def window(degree: int, n: int, width: int) -> Window:
     """Return the window for trigonometric polynomials of a degree on n grid points.
 
-    Its shape, `beta` / (pi WIDTH), is that of the least aliases for a spectrum that falls as the kernel's do: the usual
+    Its shape, `beta` / (pi width), is that of the least aliases for a spectrum that falls as the kernel's do: the usual
     ``1 - 1 / (2 oversampling)`` and a little more.
     """
-    beta = math.pi * WIDTH * (1.02 - (degree + 1.0) / n)
+    beta = math.pi * width * (1.02 - (degree + 1.0) / n)
     frequencies = np.arange(degree + 1.0) / n
-    transform = _transform(frequencies, beta)  # (L + 1,)
+    transform = _transform(frequencies, beta, width)  # (L + 1,)
     aliases = np.concatenate([np.arange(1, ALIASES), -np.arange(1, ALIASES + 1)])  # |frequency| < ALIASES - 1/2
-    total = np.abs(_transform(frequencies[:, None] + aliases, beta)).sum(axis=1)  # (L + 1,)
-    total += _far_aliases(beta)
+    total = np.abs(_transform(frequencies[:, None] + aliases, beta, width)).sum(axis=1)  # (L + 1,)
+    total += _far_aliases(beta, width)
     # 4.9 (b): alpha, not decreasing
-    return Window(n, _polynomials(beta), transform, np.maximum.accumulate(total / transform))
+    return Window(n, width, _polynomials(beta, width), transform, np.maximum.accumulate(total / transform))
 
 
 def grid_size(least: float) -> int:
@@ -67,47 +69,47 @@ def grid_size(least: float) -> int:
     return best
 
 
-def _transform(frequency: Float64, beta: float) -> Float64:
+def _transform(frequency: Float64, beta: float, width: int) -> Float64:
     """Return the Fourier transform at frequencies in turns per cell."""
     from scipy.special import i0e
 
-    square = (math.pi * WIDTH * frequency) ** 2
+    square = (math.pi * width * frequency) ** 2
     root = square - beta**2
     r = np.maximum(np.sqrt(np.abs(root)), 1e-9)
     drop = np.where(root < 0.0, square / (r + beta), 0.0)  # beta - r without a loss of digits
     # 4.9, window: times exp(-beta), so that nothing overflows
     inside = 0.5 * (np.exp(-drop) - np.exp(-r - beta)) / r
     outside = math.exp(-beta) * np.sin(r) / r
-    end = math.exp(-beta) * np.sinc(WIDTH * frequency)
-    return np.asarray(WIDTH * (np.where(root < 0.0, inside, outside) - end) / (i0e(beta) - math.exp(-beta)))
+    end = math.exp(-beta) * np.sinc(width * frequency)
+    return np.asarray(width * (np.where(root < 0.0, inside, outside) - end) / (i0e(beta) - math.exp(-beta)))
 
 
-def _far_aliases(beta: float) -> float:
+def _far_aliases(beta: float, width: int) -> float:
     """Bound the transform's absolute values, summed over the aliases from the `ALIASES`th on."""
     from scipy.special import i0e
 
-    square = 1.25 * (beta / (math.pi * WIDTH)) ** 2  # |transform(f)| <= square / f^2, up to the factor below
+    square = 1.25 * (beta / (math.pi * width)) ** 2  # |transform(f)| <= square / f^2, up to the factor below
     # 4.9, window: the aliases with |r| >= R
-    return 2.0 * square / (ALIASES - 1.5) * WIDTH * math.exp(-beta) / (float(i0e(beta)) - math.exp(-beta))
+    return 2.0 * square / (ALIASES - 1.5) * width * math.exp(-beta) / (float(i0e(beta)) - math.exp(-beta))
 
 
 @lru_cache(maxsize=8)
-def _polynomials(beta: float) -> Float64:
+def _polynomials(beta: float, width: int) -> Float64:
     """Return coefficients of the window at each of its grid points, in 2 f - 1 for a point f beyond a grid point."""
     from scipy.special import i0e
 
     quarters = np.outer(np.arange(POLYNOMIAL), 2 * np.arange(POLYNOMIAL) + 1) % (4 * POLYNOMIAL)  # (degrees, nodes)
     cosines = np.cos(math.pi / (2 * POLYNOMIAL) * quarters)  # of k (i + 1/2) pi / POLYNOMIAL
     nodes = cosines[1]
-    place = np.arange(WIDTH) - (WIDTH // 2 - 1) - 0.5 * (nodes[:, None] + 1.0)  # (nodes, WIDTH)
-    square = np.minimum((2.0 * place / WIDTH) ** 2, 1.0)
+    place = np.arange(width - 8) - (width // 2 - 1) - 0.5 * (nodes[:, None] + 1.0)  # (nodes, width - 8)
+    square = np.minimum((2.0 * place / width) ** 2, 1.0)
     root = np.sqrt(1.0 - square)
     end = math.exp(-beta)
-    values = (i0e(beta * root) * np.exp(-beta * square / (1.0 + root)) - end) / (i0e(beta) - end)  # (nodes, WIDTH)
-    series = np.einsum("ki,ij->kj", cosines, values) * (2.0 / POLYNOMIAL)  # (degrees, WIDTH)
+    values = (i0e(beta * root) * np.exp(-beta * square / (1.0 + root)) - end) / (i0e(beta) - end)  # (nodes, width - 8)
+    series = np.einsum("ki,ij->kj", cosines, values) * (2.0 / POLYNOMIAL)  # (degrees, width - 8)
     series[0] *= 0.5
-    result = aligned_zeros((POLYNOMIAL, WIDTH))
-    np.einsum("kj,ki->ji", _powers(), series, out=result)  # (powers, WIDTH)
+    result = aligned_zeros((POLYNOMIAL, width - 8))
+    np.einsum("kj,ki->ji", _powers(), series, out=result)  # (powers, width - 8)
     return result.ravel()
 
 

@@ -180,7 +180,7 @@ def test_what_is_wrong_is_refused_in_the_same_words(name, monkeypatch):
     for wrong in WRONG[name]:
         said = outcome(**right | {name: wrong})
         with monkeypatch.context() as patch:
-            patch.setattr(small, "LARGEST_WORK", 0.0)  # no sum is small
+            patch.setattr(all_pairs, "SMALL_WORK", 0.0)  # no sum is small
             assert isinstance(said, tuple), (name, wrong)
             assert outcome(**right | {name: wrong}) == said
 

@@ -18,8 +18,8 @@ from .tiles import GROUP
 
 NEAREST, EXCESS = 3, 4
 """Places after those of `decay_rates` in the array of `rates`."""
-HIGHEST = {8: 64.0, 4: 16.0}
-"""By the size of a number: octaves by which a kernel's exponentials may exceed 1 before its sums are scaled."""
+HIGHEST = 4.0
+"""Octaves by which exponentials may exceed 1 before sums are scaled: exponents lose digits as they grow."""
 ROUNDING = 1.5 * 2.0**26
 """Adding it to a number, and subtracting it, rounds the number to a multiple of 2^-26."""
 
@@ -34,7 +34,7 @@ def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
     numbers = decay_rates(rate, dtype)
     near = NEAR if rate > 0.5 else -1.0  # at small rates no exponent has digits to lose
     largest = float(np.finfo(dtype).max)
-    excess = min(HIGHEST[dtype.itemsize] / -float(numbers[0]), largest) if numbers[0] else largest
+    excess = min(HIGHEST / -float(numbers[0]), largest) if numbers[0] else largest
     return np.array([*numbers, near, excess], dtype)
 
 

@@ -3,8 +3,9 @@
 For each evaluation point x it is the smallest t of ``t_k = offset_k + stretch_k |x - b_k|^2``, and for each column r of
 weights ``sum_k w_kr exp(-rate (t_k - t))``: no term overflows, and the largest exponential is 1.
 
-A tile of points meets a block of control points in one pass, relative to the minima of earlier blocks. Where one of
-this block is lower by so much that its sums might overflow, the block is computed again, relative to its own.
+A tile of points meets a block of control points in one pass, relative to the least t of earlier ones. That is taken
+anew, and the block's sums are scaled to it, where a t is lower by so much that digits of the exponent matter, and when
+the block ends.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -55,40 +56,12 @@ def _distances(tile, b, k):
 
 
 @njit
-def _nearest(tile, b, first, last):
-    """Return the least t_k of each row."""
-    least = row_infinities(tile)
-    for k in range(first, last, GROUP):
-        least = row_minima(least, _distances(tile, b, k))
-    return least
-
-
-@njit
-def _write_sums(tile, b, w, first, last, angles, rates, reference, sums):
-    """Write a block's sums relative to one t for each row, and return the rows' least t_k."""
-    size, q, least = tile.shape[1], w.shape[1], row_infinities(tile)
-    sums[:] = 0.0
-    for k in range(first, last, GROUP):
-        t = _distances(tile, b, k)
-        here = row_minima(row_infinities(tile), t)
-        least = row_minima(least, here)
-        if not any_below(subtract(here, reference), rates[MOST]):
-            continue  # all exponentials are 0
-        e = decay_beyond(t, reference, rates)
-        for r in range(q):
-            term = multiply(e, angle_block(t)) if angles and r == 0 else e
-            store(sums, r * size, add_weighted(load_like(sums, r * size, reference), term, w, k * q + r * GROUP))
-    return least
-
-
-@njit
-def _rescale(before, after, rates, total, rest):
+def _relate(sums, before, after, rates):
     """Relate sums to another t of each row, that is not above the one before."""
     scale = decay_beyond(before, after, rates)
     if any_below(scale, 1.0):
-        for at in range(0, total.size, total.shape[1]):
-            store(total, at, multiply(load_like(total, at, scale), scale))
-            store(rest, at, multiply(load_like(rest, at, scale), scale))
+        for at in range(0, sums.size, sums.shape[1]):
+            store(sums, at, multiply(load_like(sums, at, scale), scale))
 
 
 @njit
@@ -116,18 +89,29 @@ def add_block(tile, b, w, first, last, angles, rates, state):
     multiplied by the angles between x and b_k.
     """
     near, sums, total, rest = state
-    before = reference = load_like(near, 0, row_zeros(tile))
-    # Step 1: the block's sums, relative to the minima of earlier blocks unless there are none
-    if not any_below(before, np.inf):
-        reference = _nearest(tile, b, first, last)
-    least = row_minima(reference, _write_sums(tile, b, w, first, last, angles, rates, reference, sums))
-    if any_below(subtract(least, reference), -rates[EXCESS]):
-        reference = least
-        _write_sums(tile, b, w, first, last, angles, rates, reference, sums)
-    # Step 2: add them, and relate all to the new minima
-    _rescale(before, reference, rates, total, rest)
+    size, q = tile.shape[1], w.shape[1]
+    least = before = reference = load_like(near, 0, row_zeros(tile))
+    sums[:] = 0.0
+    # Step 1: the block's sums
+    for k in range(first, last, GROUP):
+        t = _distances(tile, b, k)
+        here = row_minima(row_infinities(tile), t)
+        least = row_minima(least, here)
+        if any_below(subtract(here, reference), -rates[EXCESS]):
+            _relate(sums, reference, least, rates)
+            reference = least
+        if not any_below(subtract(here, reference), rates[MOST]):
+            continue  # all exponentials are 0
+        e = decay_beyond(t, reference, rates)
+        if angles:
+            store(sums, 0, add_weighted(load_like(sums, 0, reference), multiply(e, angle_block(t)), w, k * q))
+        for r in range(angles, q):
+            store(sums, r * size, add_weighted(load_like(sums, r * size, reference), e, w, k * q + r * GROUP))
+    # Step 2: relate them, and those of earlier blocks, to the new minima
+    _relate(sums, reference, least, rates)
+    _relate(total, before, least, rates)
+    _relate(rest, before, least, rates)
     add_sums(sums, total, rest)
-    _rescale(reference, least, rates, total, rest)
     store(near, 0, least)
 
 

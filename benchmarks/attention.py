@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from tabulate import tabulate
+from timing import machine
 
 from spherapprox import ClassicalHead, SplitHead, sphere
 
@@ -166,7 +167,8 @@ def main() -> None:
     chosen = options()
     torch.set_num_threads(chosen.threads)
     print(
-        f"torch {torch.__version__}, {', '.join(devices())}; n = {chosen.n} control points, values of dim+1 columns\n"
+        f"{machine('torch', 'numpy', 'numba')}; {', '.join(devices())}\n"
+        f"n = {chosen.n} control points, values of dim+1 columns\n"
     )
     header = ["device", "dtype", "dim", "concentration", "SDPA", "MHA, T = 1", "MHA, one sequence", "allowed", "kept"]
     print(tabulate(accuracy(chosen.dims, chosen.n), header, disable_numparse=True))

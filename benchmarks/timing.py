@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 HEADER = ["what / peer", "ours (s)", "peer (s)", "peer/ours", "target", "kept", "worst disagreement"]
+
+
+def machine(*packages: str) -> str:
+    """Name the processor, its cores and the versions of Python and of packages, one without any where not installed."""
+    listed, model = Path("/proc/cpuinfo"), platform.processor() or platform.machine()
+    if listed.exists():
+        names = [line.partition(":")[2].strip() for line in listed.read_text().splitlines() if "model name" in line]
+        model = names[0] if names else model
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    versions = ", ".join(f"{package} {_version(package)}" for package in packages)
+    return f"{model}, {cores} cores; Python {platform.python_version()}, {versions}"
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "-"
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def evaluate(
         Divide by ``sum_k exp(-lambda |x - b_k|^2 / 2)``; right at every lambda, also where all of these underflow.
     method : {"auto", "dense", "truncated", "harmonic", "lowrank"}
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
-        product; "truncated" leaves out control points that are too far away to matter, for large concentrations in
+        product, by exponents from products alone where those of a long sum cost at most a tenth of `rtol`; "truncated" leaves out control points that are too far away to matter, for large concentrations in
         low dimensions or clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
         in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one of the
         least expected time, of those that can prove an error as small as `rtol` says. Times are those of a model and,
@@ -139,11 +139,11 @@ def evaluate(
     Notes
     -----
     Squaring the difference x - b_k keeps all digits where ``lambda (<x, b_k> - 1)`` loses a share that grows with
-    lambda. For values of one sign the relative error is at most 2e-15 in float64 and 5e-7 in float32 wherever some
-    control point is near (``lambda |x - b_k|^2 / 2`` below 5) and the method is "dense" or "truncated"; farther off it
-    is about that exponent times the unit roundoff, as for any sum that rounds its exponents. It does not grow with n:
-    terms are added in blocks, and blocks with compensation for their rounding errors. Values may span all decades of
-    float64: where that matters, those of different size are summed apart.
+    lambda. For values of one sign and the default `rtol` the relative error is at most 2e-15 in float64 and 5e-7 in
+    float32 wherever some control point is near (``lambda |x - b_k|^2 / 2`` below 5) and the method is "dense" or
+    "truncated"; farther off it is about that exponent times the unit roundoff, as for any sum that rounds its
+    exponents. It does not grow with n: terms are added in blocks, and blocks with compensation for their rounding
+    errors. Values may span all decades of float64: where that matters, those of different size are summed apart.
 
     Where concentrations differ, logits ``<x, lambda_k b_k>`` have errors of some ``1e-16 lambda_k (1 + dim/24)``, each
     of its own lambda_k alone, whatever the others are; sums without `normalize` are as accurate as for one lambda. All

@@ -94,8 +94,9 @@ def evaluate(
         Divide by ``sum_k exp(-lambda |x - b_k|^2 / 2)``; right at every lambda, also where all of these underflow.
     method : {"auto", "dense", "truncated", "harmonic", "lowrank"}
         "dense" takes every pair of an evaluation point and a control point, in memory that does not grow with their
-        product, by exponents from products alone where those of a long sum cost at most a tenth of `rtol`; "truncated" leaves out control points that are too far away to matter, for large concentrations in
-        low dimensions or clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
+        product, and in long sums exponents from products alone where these cost at most a tenth of `rtol`; "truncated"
+        leaves out control points that are too far away to matter, for large concentrations in low dimensions or
+        clusters; "harmonic" expands the kernel in harmonics on S^1 and S^2, "lowrank" in polynomials
         in any dimension, for small concentrations: both in time nearly linear in m + n. "auto" takes the one of the
         least expected time, of those that can prove an error as small as `rtol` says. Times are those of a model and,
         for long sums, of short runs of each method, measured once on a machine and kept beside the compiled code

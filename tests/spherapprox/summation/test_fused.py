@@ -51,6 +51,20 @@ def test_near_pairs_keep_their_digits(dtype, normalize, concentration):
 
 
 @wide
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_exponents_of_five_keep_their_digits(dtype):
+    """Rates that round badly, in float32: half a unit in the last place above 8 log2(e)."""
+    angle = np.linspace(0.3, 1.25, 200)
+    b = np.array([[1.0, 0.0, 0.0]], dtype)
+    x = np.stack([np.cos(angle), np.sin(angle), np.zeros(200)], axis=1).astype(dtype)
+    for concentration in np.linspace(11.0903555, 11.0903566, 12):
+        e = concentration / 2 * ((x.astype(float) - b) ** 2).sum(axis=1)
+        near = x[e < 5.0]
+        got = evaluate(near, b, np.ones(1, dtype), concentration, method="dense")
+        assert worst(got, truth(near, b, np.ones(1), concentration)[0]) <= (1e-15 if dtype == np.float64 else 3e-7)
+
+
+@wide
 @pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.1, 0.7, 1.0])
 def test_clusters_keep_their_digits_in_high_dimension(spread):
     for d in (12, 65):

@@ -160,9 +160,7 @@ def as_done(
             ended.get()
 
 
-def _help(
-    function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any], ended: SimpleQueue[None]
-) -> None:
+def _help(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any], ended: SimpleQueue[None]) -> None:
     """Do blocks until none is left, and say so."""
     while _do_next(function, left, found):
         pass

@@ -208,7 +208,7 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
     """Return the sums (m, p), or their quotients by the sum without values."""
     sums = scaled.sums
     if normalize:
-        quotients = np.empty(sums.numerators.shape)
+        quotients = np.empty_like(sums.numerators)
         for part in column_parts(quotients.shape[1]):
             np.divide(sums.numerators[:, part], sums.denominator[:, None], out=quotients[:, part])
         return lift(quotients, scaled.octaves)

@@ -20,6 +20,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from .._version import __version__
 from .jit import cache_folder
 from .simd.registers import host
 
@@ -67,8 +68,8 @@ def recorded() -> dict[str, float]:
 
 
 def _machine() -> list[str | int]:
-    """Return what the numbers depend on; the folder's name stands for the kernels and for numba."""
-    return [*map(str, host()), os.cpu_count() or 1, np.__version__]
+    """Return what the numbers depend on, the models by their version; the folder's name stands for the kernels."""
+    return [*map(str, host()), os.cpu_count() or 1, np.__version__, __version__]
 
 
 def _path() -> Path | None:

@@ -161,3 +161,15 @@ def test_the_portable_form_keeps_its_digits():
     settings = os.environ | {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ",".join(kept)}
     folders = [os.path.dirname(file) for file in (__file__, sums.__file__)]
     subprocess.run([sys.executable, "-c", PORTABLE, *folders], env=settings, check=True)
+
+
+def test_rows_of_any_layout_are_summed_by_one_form_of_the_kernel():
+    from spherapprox._kernels.summation.fused import fused_sums
+
+    b = sphere(3000, 2, 1)
+    wanted = evaluate(b, b, np.ones(3000), 20.0, method="dense")
+    before, read_only = len(fused_sums.signatures), b.copy()
+    read_only.flags.writeable = False
+    for x in (np.asfortranarray(b), np.repeat(b, 2, axis=0)[::2], read_only):
+        np.testing.assert_array_equal(evaluate(x, b, np.ones(3000), 20.0, method="dense"), wanted)
+    assert len(fused_sums.signatures) == before

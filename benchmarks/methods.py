@@ -54,7 +54,9 @@ def options() -> argparse.Namespace:
     add("--tables", nargs="+", choices=TABLES, default=list(TABLES))
     add("--rounds", type=int, default=3, help="how often each call is timed")
     add("--dims", type=int, nargs="+", default=[2, 3, 5, 9, 65], help='columns of the points in the table of "auto"')
-    add("--largest", type=int, default=10**6, help='points and control points in the table of "auto", at most')
+    add("--smallest", type=int, default=10**2, help='points and control points in the table of "auto", at least')
+    add("--largest", type=int, default=10**6, help="and at most")
+    add("--concentrations", type=float, nargs="+", default=[1.0, 10.0, 100.0, 1e3, 1e4, 1e6], help="in that table")
     return parser.parse_args()
 
 
@@ -132,13 +134,15 @@ def _row(what: str, peer: str, fast: float, slow: float, target: float | None) -
     return [what, peer, f"{fast:.3g}", f"{slow:.3g}", f"{slow / fast:.3g}", wanted, kept]
 
 
-def auto_rows(dims: list[int], largest: int, rounds: int) -> Iterator[list[str]]:
+def auto_rows(
+    dims: list[int], smallest: int, largest: int, concentrations: list[float], rounds: int
+) -> Iterator[list[str]]:
     """Time every method that solves a problem in time, and the one that "auto" takes, with its choice.
 
     Where a sum may be long, "auto" takes the time of the choice and that of the method.
     """
-    sizes = [n for n in (10**2, 10**3, 10**4, 10**5, 10**6) if n <= largest]
-    cases = [(d, n, concentration) for d in dims for n in sizes for concentration in (1.0, 10.0, 100.0, 1e3, 1e4, 1e6)]
+    sizes = [n for n in (10**2, 10**3, 10**4, 10**5, 10**6) if smallest <= n <= largest]
+    cases = [(d, n, concentration) for d in dims for n in sizes for concentration in concentrations]
     for d, n, concentration in tqdm(cases, desc="auto", unit="problem"):
         x, b, w = problem(n, d)
         sums = Problem(x, b, concentration / 2.0, np.dtype(np.float64), w[:, None], normalize=False)
@@ -224,7 +228,7 @@ def main() -> None:
         "fast": (["what", "peer", "ours (s)", "peer (s)", "ratio", "target", "kept"], lambda: fast_rows(chosen.rounds)),
         "auto": (
             ["d", "N = M", "lambda", "auto takes", "best", "best (s)", "auto (s)", "ratio", "<= 1.3", "all (s)"],
-            lambda: auto_rows(chosen.dims, chosen.largest, chosen.rounds),
+            lambda: auto_rows(chosen.dims, chosen.smallest, chosen.largest, chosen.concentrations, chosen.rounds),
         ),
         "growth": (
             ["growing", "number", "s", "G pairs/s", "input (MiB)", "memory added (MiB)"],

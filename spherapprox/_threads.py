@@ -8,13 +8,13 @@ import os
 import sys
 import threading
 import time
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import cached_property, lru_cache
 from queue import SimpleQueue
-from threading import Thread
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -142,10 +142,11 @@ def as_done(
     done = yield from _alone(function, blocks, workers)
     left, found = deque(blocks[done:]), SimpleQueue[tuple[Result | None, BaseException | None]]()
     count = len(left)
-    helpers = [Thread(target=_help, args=(function, left, found)) for _ in range(min(most(workers), count) - 1)]
+    ended, helpers = SimpleQueue[None](), 0
     try:
-        for helper in helpers:
-            helper.start()
+        for _ in range(min(most(workers), count) - 1):
+            start_new_thread(_help, (function, left, found, ended))  # Thread.start would wait until it runs
+            helpers += 1
         for _ in range(count):
             if found.empty():
                 _do_next(function, left, found)
@@ -155,15 +156,15 @@ def as_done(
             yield result  # type: ignore[misc]
     finally:
         left.clear()
-        for helper in helpers:
-            if helper.ident is not None:
-                helper.join()
+        for _ in range(helpers):
+            ended.get()
 
 
-def _help(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any]) -> None:
-    """Do blocks until none is left."""
+def _help(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any], ended: SimpleQueue[None]) -> None:
+    """Do blocks until none is left, and say so."""
     while _do_next(function, left, found):
         pass
+    ended.put(None)
 
 
 def _do_next(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueue[Any]) -> bool:

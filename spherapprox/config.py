@@ -33,9 +33,9 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
         Only for "dicts". "versions": of Python and the packages that are required; "threads": the cores that
         ``workers=-1`` takes; "instructions": the processor that code is compiled for, whether AVX-512 is used, the
         bytes of a vector and the block of evaluation and control points in registers; "compiled code": the folder that
-        keeps it, None where there can be none; "calibration": what has been measured on this machine so far, seconds of
-        short runs and the fastest of several forms of a kernel, which choices of a method or a kernel go by; "extras":
-        versions of optional packages, None where not installed.
+        keeps it, None where there can be none; "calibration": what has been measured on this machine so far, by which a
+        method is chosen: the time of a short run of each over the one that was expected; "extras": versions of optional
+        packages, None where not installed.
 
     Raises
     ------

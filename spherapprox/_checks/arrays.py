@@ -18,6 +18,10 @@ UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
 
 
+_ROWS = 2**12
+"""Rows whose lengths are checked at a time, in the inner caches."""
+
+
 def reals(
     value: ArrayLike,
     name: str,
@@ -131,11 +135,14 @@ def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
 
 def _have_unit_length(array: Floats) -> bool:
     """Tell whether all rows have finite numbers and unit length, strictly within the tolerance."""
-    if array.size == 0:
-        return False
     tolerance = UNIT_TOLERANCE[array.dtype]
-    squares = np.einsum("ij,ij->i", array, array, dtype=np.float64)
-    return bool(squares.min() > 1.0 - tolerance and squares.max() < 1.0 + tolerance)
+    for first in range(0, len(array), _ROWS):
+        rows = array[first : first + _ROWS]
+        few = len(rows) < 500  # for which every call counts
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64) if few else _squared_lengths(rows)
+        if not (squares.min() > 1.0 - tolerance and squares.max() < 1.0 + tolerance):
+            return False
+    return array.size > 0
 
 
 def _explain_rows(array: Floats, name: str, dim: int | None) -> None:

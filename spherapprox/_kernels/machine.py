@@ -1,4 +1,4 @@
-"""What was measured on this machine: numbers that say how fast it is, and the fastest of several forms, once.
+"""What was measured on this machine, once: numbers that say how fast it is.
 
 It is kept in a sealed file beside the compiled kernels, for one processor and number of cores; a file that is damaged,
 or of another machine, is measured again, and without a folder the numbers last as long as the process.
@@ -11,7 +11,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -20,23 +20,26 @@ from uuid import uuid4
 
 import numpy as np
 
+from .._version import __version__
 from .jit import cache_folder
 from .simd.registers import host
 
 ROUNDS, PATIENCE = 9, 0.06
-"""Runs of one form, at most, and seconds of all its runs from which on there is no further one."""
-BETTER = 0.97
-"""Share of the first form's time that another must stay below to take its place."""
+"""Runs, at most, and their seconds from which on there is no further one."""
 
 _LOCK = threading.RLock()
-_known: dict[str, float | str] = {}
+_known: dict[str, float] = {}
 _read: list[bool] = []
 
 
 def measured(name: str, measure: Callable[[], float], smallest: float, largest: float) -> float:
     """Return a number that was measured on this machine, within bounds of sanity; `measure` is called at most once."""
-    found = _recorded(name, float, lambda: float(measure()))
-    return min(max(found, smallest), largest)
+    with _LOCK:
+        _read_once()
+        if type(_known.get(name)) is not float:
+            _known[name] = float(measure())
+            _write()
+        return min(max(_known[name], smallest), largest)
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -45,58 +48,28 @@ def seconds(run: Callable[[], object]) -> float:
     It is called once unmeasured, for what must be loaded or compiled, and then some times for some 50 ms: the least
     time counts, since a busy machine only adds to it.
     """
-    return _least([run])[0]
+    run()
+    least, spent = math.inf, 0.0
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        run()
+        took = time.perf_counter() - begin
+        least, spent = min(least, max(took, 1e-9)), spent + took
+        if spent > PATIENCE:
+            break
+    return least
 
 
-def winner(name: str, forms: Mapping[str, Callable[[], object]]) -> str:
-    """Return the name of the form that is fastest on this machine, the first if no other is clearly faster."""
-
-    def fastest() -> str:
-        names, times = list(forms), _least(list(forms.values()))
-        best = int(np.argmin(times))
-        return names[best if times[best] < BETTER * times[0] else 0]
-
-    found: str = _recorded(name, str, fastest, forms)
-    return found
-
-
-def recorded() -> dict[str, float | str]:
-    """Return all that has been measured on this machine, by name: numbers, and names of fastest forms."""
+def recorded() -> dict[str, float]:
+    """Return all that has been measured on this machine, by name."""
     with _LOCK:
         _read_once()
         return dict(sorted(_known.items()))
 
 
-def _recorded(name: str, kind: type, measure: Callable[[], Any], known: Any = None) -> Any:
-    """Return what is recorded under a name, of the right kind and among those that are known, or measure it."""
-    with _LOCK:
-        _read_once()
-        found = _known.get(name)
-        if type(found) is not kind or (known is not None and found not in known):
-            found = _known[name] = measure()
-            _write()
-        return found
-
-
-def _least(runs: list[Callable[[], object]]) -> list[float]:
-    """Return the least seconds of each of some runs, which take turns."""
-    for run in runs:
-        run()
-    least, spent = [math.inf] * len(runs), 0.0
-    for _ in range(ROUNDS):
-        for i, run in enumerate(runs):
-            begin = time.perf_counter()
-            run()
-            took = time.perf_counter() - begin
-            least[i], spent = min(least[i], max(took, 1e-9)), spent + took
-        if spent > PATIENCE * len(runs):
-            break
-    return least
-
-
 def _machine() -> list[str | int]:
-    """Return what the numbers depend on; the folder's name stands for the kernels and for numba."""
-    return [*map(str, host()), os.cpu_count() or 1, np.__version__]
+    """Return what the numbers depend on, the models by their version; the folder's name stands for the kernels."""
+    return [*map(str, host()), os.cpu_count() or 1, np.__version__, __version__]
 
 
 def _path() -> Path | None:
@@ -116,7 +89,7 @@ def _read_once() -> None:
         _known.update(_stored() | _known)
 
 
-def _stored() -> dict[str, float | str]:
+def _stored() -> dict[str, float]:
     """Return what the file holds; nothing if there is none, or it is damaged or another machine's."""
     path = _path()
     try:
@@ -126,7 +99,7 @@ def _stored() -> dict[str, float | str]:
             return {}
     except (OSError, ValueError, KeyError, TypeError):  # whatever ails the file, all can be measured again
         return {}
-    return {name: found for name, found in numbers.items() if isinstance(found, str) or 0.0 < found < math.inf}
+    return {name: found for name, found in numbers.items() if type(found) is float and 0.0 < found < math.inf}
 
 
 def _write() -> None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from .._kernels.summation import layout
 from .._threads import as_done, most
-from .._types import Floats, Indices
+from .._types import Float64, Floats, Indices
 from .method import Report
 from .partial import Partial
-from .problem import Problem
+from .problem import Problem, column_parts
 
 TASK_WORK, LEAST_WORK = 1e9, 1e7
 """Work of one call of a kernel, between which the sum can be interrupted, at most and, for more than one worker, at
@@ -82,8 +82,16 @@ def no_sums(problem: Problem, rows: int) -> tuple[Floats, Floats]:
 
 def with_rest(shift: Floats, sums: Floats) -> Partial:
     """Return the state of a kernel's sums and their rounding errors, (m, 2, p+1); the last column is denominators."""
-    totals = np.add(sums[:, 0], sums[:, 1], dtype=np.float64)  # (m, p+1)
+    totals = whole(sums)  # (m, p+1)
     return Partial(shift.astype(np.float64, copy=False), totals[:, :-1], totals[:, -1])
+
+
+def whole(sums: Floats) -> Float64:
+    """Return a kernel's sums with their rounding errors added, (m, q) from (m, 2, q)."""
+    totals = np.empty((len(sums), sums.shape[2]))
+    for part in column_parts(sums.shape[2]):
+        np.add(sums[:, 0, part], sums[:, 1, part], out=totals[:, part], dtype=np.float64)
+    return totals
 
 
 def packed_size(problem: Problem) -> int:

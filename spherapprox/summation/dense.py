@@ -109,8 +109,7 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
     if problem.normalize:
         state = all_pairs.with_rest(np.zeros(len(totals)), totals)
     else:
-        numerators = np.add(totals[:, 0], totals[:, 1], dtype=np.float64)
-        state = Partial(np.zeros(len(totals)), numerators, np.zeros(len(totals)))
+        state = Partial(np.zeros(len(totals)), all_pairs.whole(totals), np.zeros(len(totals)))
     # 4.8, plain and shifted sums: once more, relative to the nearest control point
     if len(lost := all_pairs.lost_rows(problem, state)):
         few = replace(problem.at_rows(lost), dtype=np.dtype(np.float64), dots=False)

@@ -16,7 +16,7 @@ SMALLEST, LARGEST = 512, 8192
 """Control points of a sample."""
 ENOUGH = 4
 """Points of a sample in a block that are enough."""
-PAIRS = 100_000
+PAIRS = 250_000
 """Pairs of the problem for each of these, so that the sample takes a small part of the sum's time."""
 RANK = 2
 """The nearest distance of a sample that says something: that of rank 1 may be to the point itself."""

@@ -12,7 +12,7 @@ from . import plan
 from .all_pairs import LOST
 from .partial import Partial, merge
 from .plan import Plan, Wish
-from .problem import UNSCALED, Problem, lift
+from .problem import FEW_COLUMNS, UNSCALED, Problem, column_parts, lift
 
 NO_UNDERFLOW = 300.0
 """While 2 lambda is below this, no exponential of the sum leaves the range of float64."""
@@ -102,7 +102,10 @@ def as_weights(problem: Problem) -> Problem:
     It is lifted where tiny sums matter, as those of a quotient do: also where huge values lift them.
     """
     assert problem.values is not None
-    largest = np.abs(problem.values).max(axis=0)  # (p,)
+    if problem.p <= FEW_COLUMNS:
+        largest = np.array([np.abs(column).max() for column in problem.values.T])  # (p,)
+    else:
+        largest = np.abs(problem.values).max(axis=0)
     octaves = np.frexp(largest)[1]
     octaves[largest == 0.0] = _NO_OCTAVES
     return replace(problem, octaves=octaves, lifted=problem.lifted or bool(octaves.max() > LIFTED))
@@ -205,7 +208,12 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
     """Return the sums (m, p), or their quotients by the sum without values."""
     sums = scaled.sums
     if normalize:
-        return lift(sums.numerators / sums.denominator[:, None], scaled.octaves)
+        quotients = np.empty_like(sums.numerators)
+        for part in column_parts(quotients.shape[1]):
+            np.divide(sums.numerators[:, part], sums.denominator[:, None], out=quotients[:, part])
+        return lift(quotients, scaled.octaves)
+    if not sums.shift.any():
+        return lift(sums.numerators, scaled.octaves)
     return times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)
 
 

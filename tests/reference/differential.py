@@ -57,7 +57,7 @@ class Case:
 
 def problem(rng: np.random.Generator) -> Case:
     """Draw a problem."""
-    dim = int(rng.choice([1, 2, 2, 3, 5, 11, 12, 30]))
+    dim = int(rng.choice([1, 2, 2, 3, 5, 12, 13, 30]))
     m, n = (int(rng.integers(1, most)) for most in (50, 300))
     concentration = float(
         rng.choice([0.0, 10.0 ** rng.uniform(-3.0, 2.0), 10.0 ** rng.uniform(1.0, 9.0)], p=[0.04, 0.48, 0.48])

@@ -153,6 +153,15 @@ def test_rows_of_wrong_length_are_refused_and_not_normalised():
         evaluate(np.where(np.arange(10)[:, None] == 4, 1.00001 * x, x), x, np.ones(10), 1.0)
 
 
+@pytest.mark.parametrize("row", [0, 4095, 4096, 4999])
+@pytest.mark.parametrize("factor", [1.01, 0.99, np.nan])
+def test_one_wrong_row_of_many_is_found(row, factor):
+    x = sphere.uniform(2, 5000, rng=0)
+    x[row] *= factor
+    with pytest.raises(ValueError, match="'x' must be finite" if np.isnan(factor) else f"in row {row}: divide by"):
+        evaluate(x, x[1:2], [1.0], 1.0)
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-6), (np.float32, 1e-3)])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_rows_of_length_one_within_the_tolerance_pass(dtype, tolerance, sign):

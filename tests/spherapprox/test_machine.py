@@ -15,9 +15,8 @@ from spherapprox import show_config
 from spherapprox._kernels import machine
 calls = []
 took = machine.measured("some run", lambda: machine.seconds(lambda: calls.append(1)), 1e-8, 1e-5)
-best = machine.winner("some forms", {"one": lambda: calls.append(1), "other": lambda: calls.append(1)})
-assert 1e-8 <= took <= 1e-5 and best in ("one", "other")
-assert {"some run", "some forms"} <= set(show_config("dicts")["calibration"])
+assert 1e-8 <= took <= 1e-5
+assert "some run" in show_config("dicts")["calibration"]
 print(len(calls), machine.measured("some run", None, 1e-8, 1e-5) == took)
 """
 
@@ -102,18 +101,6 @@ ALONE = """
 import time
 from spherapprox._kernels import machine
 
-def slow():
-    time.sleep(2e-3)
-
-# the faster form wins, wherever it stands
-assert machine.winner("a", {"slow": slow, "fast": lambda: None}) == "fast"
-assert machine.winner("b", {"fast": lambda: None, "slow": slow}) == "fast"
-# a form that is known no more is measured again, and so is a number in place of a form
-assert machine.winner("c", {"old": lambda: None}) == "old"
-assert machine.winner("c", {"new": lambda: None}) == "new"
-assert machine.measured("c", lambda: 2.0, 1.0, 3.0) == 2.0
-# forms as fast as each other go to the first
-assert machine.winner("d", {"first": slow, "second": slow}) == "first"
 # a busy machine gives no nonsense
 pauses = iter([0.03, 0.02, 0.02, 0.0] + 9 * [0.02])
 assert machine.seconds(lambda: time.sleep(next(pauses))) < 5e-3
@@ -123,7 +110,7 @@ assert machine.measured("f", lambda: 0.1, 1.0, 3.0) == 1.0
 """
 
 
-def test_forms_and_runs_are_compared_fairly(tmp_path):
+def test_runs_are_measured_fairly(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", ALONE], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True,
         text=True, check=False,

@@ -63,6 +63,24 @@ def test_an_environment_variable_sets_the_number(monkeypatch, clock):
         evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0, workers=None)
 
 
+def test_no_block_runs_after_the_call():
+    running = []
+
+    def task(block):
+        if block == 0:
+            time.sleep(0.01)
+            raise ZeroDivisionError
+        running.append(block)
+        time.sleep(0.05)
+        running.remove(block)
+        return block
+
+    with pytest.raises(ZeroDivisionError):
+        list(_threads.as_done(task, range(20), 3))
+    assert not running
+    assert sorted(_threads.as_done(task, range(1, 9), 3)) == list(range(1, 9))
+
+
 def test_threads_of_others_keep_to_one():
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(_threads.most, None).result() == 1

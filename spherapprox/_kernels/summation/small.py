@@ -8,7 +8,7 @@ import numpy as np
 
 from ..jit import njit
 from .fused import fused_sums
-from .packing import powers, write_half_defects
+from .packing import powers, write_half_defects, write_tables
 from .tiles import GROUP, aligned
 
 LARGEST, SMALLEST = 2.0**30, 2.0**-300
@@ -75,9 +75,7 @@ def _columns(values, n, p, columns):
 def _tables(values):
     """Return weights in the layout of `pack_tables`."""
     tables = aligned(-(-values.size // GROUP) * GROUP, POWERS.size, values)
-    for k in range(values.size):
-        for j in range(POWERS.size):
-            tables[k, j] = values[k] * POWERS[j]
+    write_tables(values, POWERS, tables)
     return tables
 
 

@@ -55,13 +55,14 @@ class _Rows(Stateful):
         TypeError, ValueError
             If x has another type, shape or dtype, or its rows are not of unit length, where `SplitAttention` checks it.
         """
-        check(x, self.control_points, self.control_points.shape[1])
+        points, values = self.control_points, self.values  # once: torch looks for each in several places
+        check(x, points, points.shape[1])
         rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
-        result = in_parts(self._evaluate, rows, len(self.control_points))
-        return result if x.ndim == 2 == self.values.ndim else result.reshape((*x.shape[:-1], *self.values.shape[1:]))
+        result = in_parts(lambda part: self._evaluate(part, points, values), rows, len(points))
+        return result if x.ndim == 2 == values.ndim else result.reshape((*x.shape[:-1], *values.shape[1:]))
 
-    def _evaluate(self, rows: Any) -> Any:
-        """Return the head's values at rows, (m, p) or (m,)."""
+    def _evaluate(self, rows: Any, points: Any, values: Any) -> Any:
+        """Return the head's values at rows, (m, p) or (m,), from the control points and values."""
         raise NotImplementedError
 
     def extra_repr(self) -> str:
@@ -122,13 +123,15 @@ class SplitAttention(_Rows):
         """Return the control points as keys."""
         return np.asarray(head._directions())
 
-    def _evaluate(self, rows: Any) -> Any:
-        values = self.values if self.values.ndim == 2 else self.values[:, None]
-        keys = self.control_points * self.concentration[:, None] if self._several else self.control_points
-        query, key, value = rows[None, None], keys[None, None], values[None, None]
+    def _evaluate(self, rows: Any, points: Any, values: Any) -> Any:
+        keys, scale = points, self.concentration
+        if isinstance(scale, torch.Tensor):
+            keys, scale = points * scale[:, None], 1.0
+        query, key = rows.view(1, 1, *rows.shape), keys.view(1, 1, *keys.shape)
+        value = values.view(1, 1, len(values), -1)
         with attention_path(self.largest_concentration, query, key, value):
-            attention = torch.nn.functional.scaled_dot_product_attention
-            return attention(query, key, value, scale=1.0 if self._several else self.concentration)[0, 0]
+            result = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=scale)
+        return result.reshape(result.shape[2:])
 
 
 class ExponentialSum(_Rows):
@@ -162,10 +165,9 @@ class ExponentialSum(_Rows):
     array([1.099574, 2.049787])
     """
 
-    def _evaluate(self, rows: Any) -> Any:
-        by_differences = "donot_use_mm_for_euclid_dist"
-        chords = torch.cdist(rows, self.control_points, compute_mode=by_differences)  # (rows, n)
-        return torch.exp(chords.square() * (-0.5 * self.concentration)) @ self.values
+    def _evaluate(self, rows: Any, points: Any, values: Any) -> Any:
+        chords = torch.cdist(rows, points, compute_mode="donot_use_mm_for_euclid_dist")  # (rows, n)
+        return torch.exp(chords.square() * (-0.5 * self.concentration)) @ values
 
     def extra_repr(self) -> str:
         """Return the text in the brackets of the module's repr."""

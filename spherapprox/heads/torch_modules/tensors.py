@@ -26,6 +26,9 @@ UNIT_TOLERANCE = (1e-3, 1e-2)
 """Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
 
 
+_USUAL = nullcontext()
+
+
 class Stateful(torch.nn.Module):
     """A module whose scalars, which are no tensors, are in its state_dict too."""
 
@@ -83,7 +86,7 @@ def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
         raise ValueError(f"'x' must have shape {shapes}, got {tuple(x.shape)}")
     if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
         raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
-    worst = _worst_length(x.detach())
+    worst = _worst_length(x.detach() if x.requires_grad else x)
     if not abs(worst - 1.0) <= UNIT_TOLERANCE[x.element_size() < 4]:
         raise ValueError(
             f"'x' must have rows of unit length, got length {worst:.9g}: torch.nn.functional.normalize(x, dim=-1)"
@@ -112,6 +115,6 @@ def attention_path(logit: float, x: Any, *tensors: Any) -> AbstractContextManage
     """
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, *tensors))
     if not wanted or logit * torch.finfo(x.dtype).eps < LOGIT_ROUNDING:
-        return nullcontext()
+        return _USUAL
     plain: AbstractContextManager[Any] = sdpa_kernel(SDPBackend.MATH)
     return plain

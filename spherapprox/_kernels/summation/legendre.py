@@ -50,8 +50,10 @@ def filter_orders(
 
 @njit
 def _filter_orders(start, stop, degree, versine, sine, eigenvalues, data, work, powers):
-    """Apply the filter to some orders. `work` has, one after the other, the values P, the differences D, four degrees'
-    values, P_mm, the sums on the parallels in four parts, and what is the same for all parallels.
+    """Apply the filter to some orders.
+
+    `work` has, one after the other, the values P, the differences D, four degrees' values, P_mm, the sums on the
+    parallels in four parts, and what is the same for all parallels.
     """
     size = len(versine)
     diagonal, out, steps = 6 * size, 7 * size, 11 * size

@@ -22,7 +22,7 @@ DIRECTION = 9e-16
 """Error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md."""
 UNIT = 2.0**-53
 """Unit roundoff."""
-RATES = {"points": 3e7, "windows": 5e7, "taps": 1e10, "cells": 3e7, "degrees": 7e9, "calls": 2e3}
+RATES = {"points": 3e7, "windows": 5e7, "taps": 9e9, "cells": 4e7, "degrees": 6e9, "calls": 2e3}
 """Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (L^3 of a
 column) and whole sums begun, by one thread in a second: the cost is a sum of counts over these rates.
 """

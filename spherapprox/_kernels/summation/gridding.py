@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 
+from ..._types import Float64, Int64
 from ..jit import njit, subroutine
+from ..simd.alignment import aligned_zeros
 from ..simd.vectors import add, load, multiply, multiply_add, operation, spread, store, subtract, zeros
 from .grids import ARC, LANES, PATCH, WIDEST
 
@@ -26,6 +28,10 @@ GROUP = 16
 
 SPACE = WIDEST + LANES
 """Grid points from the begin of a vector that a window touches at most."""
+_OVER, _BESIDE, _TILES = 2 * GROUP, (2 + SPACE) * GROUP, (2 + 2 * SPACE) * GROUP
+"""Where windows of either coordinate and tiles begin in the workspace, after the weights of points of either sign."""
+_SHIFT, _BEGIN, _COUNT, _WHOLE = 2 * GROUP, 6 * GROUP, 7 * GROUP, 7 * GROUP + 2
+"""Where that of integers has, after the points, their windows' shifts, first grid points, and numbers; its length."""
 
 
 def _turned(builder: Any, a: Any, b: Any) -> Any:
@@ -38,257 +44,211 @@ def _turned(builder: Any, a: Any, b: Any) -> Any:
 _turned_difference = operation(_turned, 2)
 
 
-@subroutine
-def _buffer(size):
-    """Return zeros, with room for an aligned start."""
-    return np.zeros(size + LANES)
+def workspace() -> tuple[Float64, Int64]:
+    """Return the arrays that kernels write to on their way: NumPy makes them, numba would compile each form."""
+    return aligned_zeros((_TILES + max(2 * SPACE * SPACE, 2 * (ARC + SPACE)),)), np.zeros(_WHOLE, np.int64)
 
 
 @subroutine
-def _offset(buffer):
-    """Return the index of the first element whose address is a multiple of a vector's size."""
-    return -(buffer.ctypes.data // 8) % LANES
+def _windows(polynomials, width, fraction, count, some, whole, work):
+    """Write the windows of some points, one after another, from `_OVER` and `_BESIDE` on: four vectors each.
 
-
-@subroutine
-def _windows(polynomials, width, fraction, points, count, weight, shift, across, over, along, beside):
-    """Write the windows of some points, one after another, from `over` and `beside` on: four vectors each.
-
-    That of the last coordinate is times a weight. Both begin at a shift, (2, points), between zeros. A window is even,
-    so that one half has the other's polynomials, whose even and odd parts are apart.
+    That of the last coordinate is times a weight. Both begin at a shift, between zeros. A window is even, so that one
+    half has the other's polynomials, whose even and odd parts are apart. `some` is the first point's number in the
+    workspace.
     """
-    nought, angles = zeros(along), fraction.shape[1]
-    flat = fraction.reshape(-1)
-    lanes = LANES * (width // LANES - 1)
-    for i in range(count):
-        y, z, w = spread(flat, points[i] * angles), spread(flat, (points[i] + 1) * angles - 1), spread(weight, i)
+    nought, angles, lanes = zeros(work), fraction.shape[1], LANES * (width // LANES - 1)
+    over, beside = np.int64(_OVER), np.int64(_BESIDE)
+    for i in range(some, some + count):
+        at, w = whole[i] * angles, spread(work, i)
+        y, z = spread(fraction, at), spread(fraction, at + angles - 1)
         yy, zz = multiply(y, y), multiply(z, z)
-        here, there = beside + shift[1, i], over + shift[0, i]
-        store(along, beside, nought)
-        store(along, beside + width, nought)
-        if angles == 2:
-            store(across, over, nought)
-            store(across, over + width, nought)
+        there, here = over + whole[_SHIFT + i], beside + whole[_SHIFT + 2 * GROUP + i]
+        store(work, beside, nought)
+        store(work, beside + width, nought)
+        store(work, over, nought)
+        store(work, over + width, nought)
         for part in range(0, lanes, LANES):
             at = len(polynomials) - 2 * lanes + part
             a, b = load(polynomials, at), load(polynomials, at + lanes)
             c, d = a, b
-            if angles == 1:
-                while at >= 2 * lanes:
-                    at -= 2 * lanes
-                    a = multiply_add(a, zz, load(polynomials, at))
-                    b = multiply_add(b, zz, load(polynomials, at + lanes))
             while at >= 2 * lanes:
                 at -= 2 * lanes
                 p, q = load(polynomials, at), load(polynomials, at + lanes)
                 a, b = multiply_add(a, zz, p), multiply_add(b, zz, q)
-                c, d = multiply_add(c, yy, p), multiply_add(d, yy, q)
+                if angles == 2:
+                    c, d = multiply_add(c, yy, p), multiply_add(d, yy, q)
             a, b, d = multiply(a, w), multiply(multiply(b, z), w), multiply(d, y)
-            store(along, here + part, add(a, b))
+            store(work, here + part, add(a, b))
+            store(work, there + part, add(c, d))
             if part == 0:
-                store(along, here + width - LANES, _turned_difference(a, b))
-            if angles == 2:
-                store(across, there + part, add(c, d))
-                if part == 0:
-                    store(across, there + width - LANES, _turned_difference(c, d))
+                store(work, here + width - LANES, _turned_difference(a, b))
+                store(work, there + width - LANES, _turned_difference(c, d))
         over += SPACE
         beside += SPACE
 
 
 @njit
-def spread_sphere(bands, blocks, chunks, band, starts, place, fraction, polynomials, width, weights, grids):
+def spread_sphere(
+    bands, blocks, chunks, band, starts, place, fraction, polynomials, width, weights, grids, work, whole
+):  # fmt: skip
     """Add the weights times the windows of the points of some patches and chunks to the grid, (1, rows, columns).
 
     `bands`, `blocks` and `chunks` are pairs of a first one and an end, of `band` patches in each band; `starts`,
     (chunks, patches + 1), says where the points are of each; weights are in their order. With two grids, (2, rows,
     columns), the second is for the sizes of the weights that are negative.
     """
-    signs = len(grids)
-    tiles, across, along = _buffer(signs * SPACE * SPACE), _buffer(GROUP * SPACE), _buffer(GROUP * SPACE)
-    base, over, beside = _offset(tiles), _offset(across), _offset(along)
-    points, shift, weight = np.empty((2, GROUP), np.int64), np.empty((2, 2, GROUP), np.int64), np.empty((2, GROUP))
-    some = np.empty(2, np.int64)
+    signs, tiles = len(grids), np.int64(_TILES)
     for row in range(bands[0], bands[1]):
         for patch in range(row * band + blocks[0], row * band + blocks[1]):
             top, left, waiting = row * PATCH, (patch - row * band) * PATCH, 0
-            some[0] = some[1] = 0
+            whole[_COUNT] = whole[_COUNT + 1] = 0
             for chunk in range(chunks[0], chunks[1] + 1):
                 # Step 1: collect points of one sign; after the last chunk, what is left of them
                 last = chunk == chunks[1]
                 first, stop = (0, signs) if last else (starts[chunk, patch], starts[chunk, patch + 1])
                 for k in range(first, stop):
                     sign = k if last else np.int64(signs == 2 and weights[k] < 0.0)
-                    i = some[sign]
+                    i, some = whole[_COUNT + sign], sign * GROUP
                     if not last:
-                        points[sign, i], weight[sign, i] = k, abs(weights[k]) if signs == 2 else weights[k]
-                        shift[sign, 0, i], shift[sign, 1, i] = place[k, 0] - top, place[k, 1] - left
-                        some[sign] = i = i + 1
+                        whole[some + i], work[some + i] = k, abs(weights[k]) if signs == 2 else weights[k]
+                        whole[_SHIFT + some + i] = place[k, 0] - top
+                        whole[_SHIFT + 2 * GROUP + some + i] = place[k, 1] - left
+                        i += 1
+                        whole[_COUNT + sign] = i
                     # Step 2: add their windows to a tile
                     if i == GROUP or (last and i > 0):
-                        _windows(
-                            polynomials, width, fraction, points[sign], i, weight[sign], shift[sign], across, over,
-                            along, beside,
-                        )  # fmt: skip
-                        _add_products(i, tiles, base + sign * SPACE * SPACE, width, across, over, along, beside)
-                        some[sign] = 0
+                        _windows(polynomials, width, fraction, i, some, whole, work)
+                        _add_products(i, width, tiles + sign * SPACE * SPACE, work)
+                        whole[_COUNT + sign] = 0
                         waiting += i
                     # Step 3: add the tiles to the grids
                     if waiting >= CHAIN or (last and k == signs - 1 and waiting > 0):
-                        _flush(tiles, base, grids, top, left)
+                        _flush(grids, top, left, work)
                         waiting = 0
 
 
 @subroutine
-def _add_products(count, tile, base, width, across, over, along, beside):
-    """Add the products of points' windows to a tile, in registers for four of its rows at a time."""
-    for row in range(0, width + PATCH, 4):
-        at, x, y = base + row * SPACE, over + row, beside
-        a0, b0, c0, d0 = load(tile, at), load(tile, at + 8), load(tile, at + 16), load(tile, at + 24)
-        a1, b1, c1, d1 = load(tile, at + 32), load(tile, at + 40), load(tile, at + 48), load(tile, at + 56)
-        a2, b2, c2, d2 = load(tile, at + 64), load(tile, at + 72), load(tile, at + 80), load(tile, at + 88)
-        a3, b3, c3, d3 = load(tile, at + 96), load(tile, at + 104), load(tile, at + 112), load(tile, at + 120)
-        for _ in range(count if width == WIDEST else 0):
-            s, t, u, v = spread(across, x), spread(across, x + 1), spread(across, x + 2), spread(across, x + 3)
-            p, q, r, w = load(along, y), load(along, y + 8), load(along, y + 16), load(along, y + 24)
-            a0, b0, c0 = multiply_add(s, p, a0), multiply_add(s, q, b0), multiply_add(s, r, c0)
-            a1, b1, c1 = multiply_add(t, p, a1), multiply_add(t, q, b1), multiply_add(t, r, c1)
-            a2, b2, c2 = multiply_add(u, p, a2), multiply_add(u, q, b2), multiply_add(u, r, c2)
-            a3, b3, c3 = multiply_add(v, p, a3), multiply_add(v, q, b3), multiply_add(v, r, c3)
-            d0, d1 = multiply_add(s, w, d0), multiply_add(t, w, d1)
-            d2, d3 = multiply_add(u, w, d2), multiply_add(v, w, d3)
-            x += SPACE
-            y += SPACE
-        for _ in range(0 if width == WIDEST else count):
-            s, t, u, v = spread(across, x), spread(across, x + 1), spread(across, x + 2), spread(across, x + 3)
-            p, q, r = load(along, y), load(along, y + 8), load(along, y + 16)
-            a0, b0, c0 = multiply_add(s, p, a0), multiply_add(s, q, b0), multiply_add(s, r, c0)
-            a1, b1, c1 = multiply_add(t, p, a1), multiply_add(t, q, b1), multiply_add(t, r, c1)
-            a2, b2, c2 = multiply_add(u, p, a2), multiply_add(u, q, b2), multiply_add(u, r, c2)
-            a3, b3, c3 = multiply_add(v, p, a3), multiply_add(v, q, b3), multiply_add(v, r, c3)
-            x += SPACE
-            y += SPACE
-        _store_row(tile, at, a0, b0, c0, d0)
-        _store_row(tile, at + SPACE, a1, b1, c1, d1)
-        _store_row(tile, at + 2 * SPACE, a2, b2, c2, d2)
-        _store_row(tile, at + 3 * SPACE, a3, b3, c3, d3)
+def _add_products(count, width, tile, work):
+    """Add the products of points' windows to a tile, in registers for eight rows of a vector at a time."""
+    for row in range(0, width + PATCH, 8):
+        for column in range(0, width + PATCH, LANES):
+            x, y, at = _OVER + row, _BESIDE + column, tile + row * SPACE + column
+            a, b, c, d = load(work, at), load(work, at + SPACE), load(work, at + 2 * SPACE), load(work, at + 3 * SPACE)
+            e, f = load(work, at + 4 * SPACE), load(work, at + 5 * SPACE)
+            g, h = load(work, at + 6 * SPACE), load(work, at + 7 * SPACE)
+            for _ in range(count):
+                p = load(work, y)
+                a, b = multiply_add(spread(work, x), p, a), multiply_add(spread(work, x + 1), p, b)
+                c, d = multiply_add(spread(work, x + 2), p, c), multiply_add(spread(work, x + 3), p, d)
+                e, f = multiply_add(spread(work, x + 4), p, e), multiply_add(spread(work, x + 5), p, f)
+                g, h = multiply_add(spread(work, x + 6), p, g), multiply_add(spread(work, x + 7), p, h)
+                x += SPACE
+                y += SPACE
+            store(work, at, a)
+            store(work, at + SPACE, b)
+            store(work, at + 2 * SPACE, c)
+            store(work, at + 3 * SPACE, d)
+            store(work, at + 4 * SPACE, e)
+            store(work, at + 5 * SPACE, f)
+            store(work, at + 6 * SPACE, g)
+            store(work, at + 7 * SPACE, h)
 
 
 @subroutine
-def _store_row(tile, at, a, b, c, d):
-    """Write a row of a tile."""
-    store(tile, at, a)
-    store(tile, at + 8, b)
-    store(tile, at + 16, c)
-    store(tile, at + 24, d)
-
-
-@subroutine
-def _flush(tiles, base, grids, top, left):
+def _flush(grids, top, left, work):
     """Add the tiles to the grids, within the grids' bounds, and clear them."""
-    nought, flat, (signs, rows, stride) = zeros(tiles), grids.reshape(-1), grids.shape
+    nought, (signs, rows, stride) = zeros(work), grids.shape
+    reach = SPACE if rows - top > SPACE else rows - top
     for sign in range(signs):
-        for i in range(min(SPACE, rows - top)):
-            at, to = base + (sign * SPACE + i) * SPACE, (sign * rows + top + i) * stride + left
+        for i in range(reach):
+            at, to = _TILES + (sign * SPACE + i) * SPACE, (sign * rows + top + i) * stride + left
             for j in range(0, SPACE, LANES):
-                store(flat, to + j, add(load(flat, to + j), load(tiles, at + j)))
-                store(tiles, at + j, nought)
+                store(grids, to + j, add(load(grids, to + j), load(work, at + j)))
+                store(work, at + j, nought)
 
 
 @njit
-def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, weights, grids):
+def spread_circle(arcs, chunks, starts, place, fraction, polynomials, width, weights, grids, work, whole):
     """Add the weights times the windows of the points of some arcs and chunks to the grid, as `spread_sphere` does."""
-    signs, stride, flat = len(grids), grids.shape[2], grids.reshape(-1)
-    tiles, across, along = _buffer(signs * (ARC + SPACE)), _buffer(GROUP * SPACE), _buffer(GROUP * SPACE)
-    base, over, beside = _offset(tiles), _offset(across), _offset(along)
-    points, shift, weight = np.empty(GROUP, np.int64), np.zeros((2, GROUP), np.int64), np.empty(GROUP)
+    signs, stride, nought = len(grids), grids.shape[2], zeros(work)
     for arc in range(arcs[0], arcs[1]):
         left, waiting = arc * ARC, 0
-        reach = min(ARC + SPACE, stride - left)
+        reach = ARC + SPACE if stride - left > ARC + SPACE else stride - left
         for chunk in range(chunks[0], chunks[1]):
-            stop = starts[chunk, arc + 1]
-            for begin in range(starts[chunk, arc], stop, GROUP):
+            begin, stop = starts[chunk, arc], starts[chunk, arc + 1]
+            while begin < stop:
                 # Step 1: the windows of some points
-                count = min(GROUP, stop - begin)
+                count = GROUP if stop - begin > GROUP else stop - begin
                 for i in range(count):
-                    points[i], weight[i] = begin + i, weights[begin + i]
-                    shift[1, i] = place[begin + i, 0] % LANES
-                _windows(polynomials, width, fraction, points, count, weight, shift, across, over, along, beside)
+                    whole[i], work[i] = begin + i, weights[begin + i]
+                    whole[_SHIFT + 2 * GROUP + i] = place[begin + i, 0] % LANES
+                _windows(polynomials, width, fraction, count, np.int64(0), whole, work)
                 # Step 2: add them to the tiles
                 for i in range(count):
-                    at, of = base + place[begin + i, 0] - left - shift[1, i], beside + i * SPACE
-                    if signs == 2 and weight[i] < 0.0:
-                        for j in range(0, SPACE, LANES):
-                            to = at + ARC + SPACE + j
-                            store(tiles, to, subtract(load(tiles, to), load(along, of + j)))
-                    else:
-                        for j in range(0, SPACE, LANES):
-                            store(tiles, at + j, add(load(tiles, at + j), load(along, of + j)))
+                    at, of = _TILES + place[begin + i, 0] - left - whole[_SHIFT + 2 * GROUP + i], _BESIDE + i * SPACE
+                    negative = signs == 2 and work[i] < 0.0
+                    at += ARC + SPACE if negative else 0
+                    for j in range(0, SPACE, LANES):
+                        sums, window = load(work, at + j), load(work, of + j)
+                        store(work, at + j, subtract(sums, window) if negative else add(sums, window))
                 waiting += count
+                begin += count
                 # Step 3: add the tiles to the grids
-                if waiting >= CHAIN or begin + count == stop:
+                if waiting >= CHAIN or begin == stop:
                     for sign in range(signs):
-                        at, to = base + sign * (ARC + SPACE), sign * stride + left
-                        for j in range(reach):
-                            flat[to + j] += tiles[at + j]
-                            tiles[at + j] = 0.0
+                        at, to = _TILES + sign * (ARC + SPACE), sign * stride + left
+                        for j in range(0, reach, LANES):
+                            store(grids, to + j, add(load(grids, to + j), load(work, at + j)))
+                            store(work, at + j, nought)
                     waiting = 0
 
 
 @njit
-def interpolate_points(start, stop, place, fraction, order, polynomials, width, grid, out):
+def interpolate_points(start, stop, place, fraction, order, polynomials, width, grid, out, work, whole):
     """Write the sums of grid values times the window at each point, in the points' own order."""
-    angles, values, stride = place.shape[1], grid.reshape(-1), grid.shape[1]
-    across, along = _buffer(GROUP * SPACE), _buffer(GROUP * SPACE)
-    over, beside = _offset(across), _offset(along)
-    points, shift, at = np.empty(GROUP, np.int64), np.zeros((2, GROUP), np.int64), np.empty(GROUP, np.int64)
-    weight = np.ones(GROUP)
-    if angles == 1:
-        for i in range(len(across)):
-            across[i] = 1.0
+    angles, stride = place.shape[1], grid.shape[1]
+    height = width if angles == 2 else 1
+    for i in range(GROUP):
+        work[i] = 1.0
     for begin in range(start, stop, GROUP):
         # Step 1: the windows of some points, and where they begin
-        count = min(GROUP, stop - begin)
+        count = GROUP if stop - begin > GROUP else stop - begin
         for i in range(count):
-            k = points[i] = begin + i
-            shift[1, i] = place[k, angles - 1] % LANES
-            at[i] = (place[k, 0] * stride if angles == 2 else 0) + place[k, angles - 1] - shift[1, i]
-        _windows(polynomials, width, fraction, points, count, weight, shift, across, over, along, beside)
+            k = begin + i
+            column = place[k, angles - 1]
+            shift = column % LANES
+            whole[i], whole[_SHIFT + 2 * GROUP + i] = k, shift
+            whole[_BEGIN + i] = (place[k, 0] * stride if angles == 2 else 0) + column - shift
+        _windows(polynomials, width, fraction, count, np.int64(0), whole, work)
         # Step 2: sums of products with the grid's values, lane by lane
-        _read_rows(count, values, at, stride, width if angles == 2 else 1, width, across, over, along, beside)
+        _read_rows(count, grid, stride, height, width, whole, work)
         # Step 3: sum over lanes
         for i in range(count):
-            out[order[begin + i]] = _total(along, beside + i * SPACE)
+            at = _BESIDE + i * SPACE
+            near = (work[at] + work[at + 1]) + (work[at + 2] + work[at + 3])
+            out[order[begin + i]] = near + ((work[at + 4] + work[at + 5]) + (work[at + 6] + work[at + 7]))
 
 
 @subroutine
-def _read_rows(count, values, begins, stride, height, width, across, over, along, beside):
+def _read_rows(count, values, stride, height, width, whole, work):
     """Write the products of grid values and two windows, summed but for the lanes, into the windows' first vectors."""
+    over, beside = np.int64(_OVER), np.int64(_BESIDE)
     for i in range(count):
-        at = begins[i]
-        a = b = c = d = zeros(along)
-        if width == WIDEST:
-            for j in range(over, over + height):
-                tap = spread(across, j)
-                a, b = multiply_add(load(values, at), tap, a), multiply_add(load(values, at + LANES), tap, b)
-                c = multiply_add(load(values, at + 2 * LANES), tap, c)
+        at = whole[_BEGIN + i]
+        a = b = c = d = zeros(work)
+        if height == 1:
+            work[over] = 1.0  # no window of another coordinate
+        for j in range(over, over + height):
+            tap = spread(work, j)
+            a, b = multiply_add(load(values, at), tap, a), multiply_add(load(values, at + LANES), tap, b)
+            c = multiply_add(load(values, at + 2 * LANES), tap, c)
+            if width == WIDEST:
                 d = multiply_add(load(values, at + 3 * LANES), tap, d)
-                at += stride
-        else:
-            for j in range(over, over + height):
-                tap = spread(across, j)
-                a, b = multiply_add(load(values, at), tap, a), multiply_add(load(values, at + LANES), tap, b)
-                c = multiply_add(load(values, at + 2 * LANES), tap, c)
-                at += stride
-        a, c = multiply(a, load(along, beside)), multiply(c, load(along, beside + 2 * LANES))
-        a = multiply_add(b, load(along, beside + LANES), a)
-        c = multiply_add(d, load(along, beside + 3 * LANES), c)
-        store(along, beside, add(a, c))
+            at += stride
+        a, c = multiply(a, load(work, beside)), multiply(c, load(work, beside + 2 * LANES))
+        a = multiply_add(b, load(work, beside + LANES), a)
+        c = multiply_add(d, load(work, beside + 3 * LANES), c)
+        store(work, beside, add(a, c))
         over += SPACE
         beside += SPACE
-
-
-@subroutine
-def _total(lanes, at):
-    """Return the sum of a vector's lanes."""
-    near = (lanes[at] + lanes[at + 1]) + (lanes[at + 2] + lanes[at + 3])
-    return near + ((lanes[at + 4] + lanes[at + 5]) + (lanes[at + 6] + lanes[at + 7]))

@@ -8,9 +8,11 @@ Rows go through short arrays of one coordinate each, so that the arithmetic is o
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
+from ..._types import Float64, Floats, Int32, Int64
 from ..jit import njit, subroutine
 from ..simd.vectors import larger, load, store, zeros
 from .grids import PATCH
@@ -19,6 +21,7 @@ CHUNK = 256
 """Points whose places are computed together; a multiple of a vector's lanes."""
 
 _LANES = 8
+_PATCH_BITS = PATCH.bit_length() - 1
 _TAN_EIGHTH = 0.41421356237309503
 _ROUND = 1.5 * 2.0**52
 """A number whose sums with small ones are whole."""
@@ -32,87 +35,97 @@ _ARCTAN = (
 )  # fmt: skip
 
 
-@njit
-def sort_points(x, first, cells, patches, columns, place, fraction, order, starts):
+def sort_points(
+    x: Floats, first: int, cells: int, patches: int, columns: int, place: Int32, fraction: Float64, order: Int64,
+    starts: Int64,
+) -> float:  # fmt: skip
     """Write points' places sorted by patch, and where the patches begin; return the largest ``|1 - |x|^2| / 2``.
 
     The rows `x` are those from `first` on of all points; a place is a grid cell, of `cells` (a multiple of 8) in a full
     turn, and 2 f - 1 for the rest f in it: on S^1 of the angle, on S^2 of colatitude and azimuth. `order` gets the
-    points' numbers among all. `patches`, of so many columns, make a band; `starts` gets one number more than there are
-    patches.
+    points' numbers among all. `patches`, of so many columns (a power of 2), make a band; `starts` gets one number more
+    than there are patches.
     """
-    n, angles = len(x), x.shape[1] - 1
-    cell, rest, keys = np.empty((angles, n), np.int32), np.empty((angles, n)), np.empty(n, np.int32)
-    # Step 1: places
-    off = _places(x, cells, cell, rest)
-    # Step 2: count the points of each patch
+    # NumPy makes the arrays that the kernels need on their way: numba would compile each form
+    cell, rest, keys = np.empty(place.size, np.int32), np.empty(place.size), np.empty(len(x), np.int32)
+    work, at = np.zeros(4 * CHUNK + _LANES), np.zeros(len(starts), np.int64)
+    _find_places(x, cells, cell, rest, work)
+    _sort_places(first, patches, columns.bit_length() - 1, cell, rest, keys, place, fraction, order, starts, at)
+    return float(work[4 * CHUNK :].max())
+
+
+@njit
+def _sort_places(first, patches, bits, cell, rest, keys, place, fraction, order, starts, at):
+    """Sort places by patches of 2^bits columns."""
+    n, angles = place.shape
+    last = (angles - 1) * n
+    # Step 1: number the patches, and count the points of each
     for i in range(n):
-        keys[i] = cell[angles - 1, i] // columns
-    if angles == 2:
-        for i in range(n):
-            keys[i] += cell[0, i] // PATCH * patches
-    at = np.empty(len(starts), np.int64)
-    for key in range(len(starts)):
-        at[key] = 0
-    for i in range(n):
+        keys[i] = cell[last + i] >> bits
+        if angles == 2:
+            keys[i] += (cell[i] >> _PATCH_BITS) * patches
         at[keys[i]] += 1
     total = 0
     for key in range(len(starts)):
-        starts[key], at[key], total = first + total, total, total + at[key]
-    # Step 3: sort
+        count = at[key]
+        starts[key] = first + total
+        at[key] = total
+        total += count
+    # Step 2: sort
     for i in range(n):
         to = at[keys[i]]
-        at[keys[i]] += 1
+        at[keys[i]] = to + 1
         order[to] = first + i
-        for j in range(angles):
-            place[to, j] = cell[j, i]
-            fraction[to, j] = rest[j, i]
-    return off
+        place[to, 0], fraction[to, 0] = cell[i], rest[i]
+        if angles == 2:
+            place[to, 1], fraction[to, 1] = cell[n + i], rest[n + i]
 
 
-@subroutine
-def _places(x, cells, cell, rest):
-    """Write the cells and rests, one row for each angle; return the largest ``|1 - |x|^2| / 2``."""
-    n, sphere = len(x), x.shape[1] == 3
-    a, b, c, d = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
-    worst = np.empty(_LANES)
-    top = zeros(worst)
+@njit
+def _find_places(x, cells, cell, rest, work):
+    """Write the cells and rests, one row for each angle, one after the other.
+
+    `work` has four rows of `CHUNK`, three for coordinates and one on the way, and ends with what adds up to the largest
+    ``|1 - |x|^2| / 2``, lane by lane.
+    """
+    (n, d), top, nought = x.shape, zeros(work), np.int64(0)
     for begin in range(0, n, CHUNK):
-        count = min(CHUNK, n - begin)
+        count = CHUNK if n - begin > CHUNK else n - begin
         for i in range(count):
-            a[i], b[i] = x[begin + i, 0], x[begin + i, 1]
-        for i in range(count):
-            c[i] = x[begin + i, 2] if sphere else 0.0
-        _half_defects(a, b, c, count, d)
+            work[i], work[CHUNK + i] = x[begin + i, 0], x[begin + i, 1]
+            work[2 * CHUNK + i] = x[begin + i, 2] if d == 3 else 0.0
+        for i in range(count, CHUNK):
+            work[3 * CHUNK + i] = 0.0
+        # Step 1: half the defects of the lengths
+        _half_defects(work, count)
         for i in range(0, count, _LANES):
-            top = larger(load(d, i), top)
-        if sphere:
-            for i in range(count):
-                d[i] = math.sqrt(a[i] * a[i] + b[i] * b[i])
-            _cells(d, c, count, cells, cell[0, begin:], rest[0, begin:])
-        _cells(b, a, count, cells, cell[-1, begin:], rest[-1, begin:])
-    store(worst, 0, top)
-    off = 0.0
-    for i in range(_LANES):
-        off = max(off, worst[i])
-    return off
+            top = larger(load(work, 3 * CHUNK + i), top)
+        # Step 2: the colatitude's cells, of the height and the distance from the axis, and the azimuth's
+        for i in range(count):
+            work[3 * CHUNK + i] = math.sqrt(work[i] * work[i] + work[CHUNK + i] * work[CHUNK + i])
+        for j in range(3 - d, 2):
+            across, along = (nought, nought + CHUNK) if j == 1 else (nought + 2 * CHUNK, nought + 3 * CHUNK)
+            _cells(work, along, across, count, cells, cell, rest, (j + d - 3) * n + begin)
+    store(work, 4 * CHUNK, top)
 
 
 @subroutine
-def _half_defects(a, b, c, count, out):
+def _half_defects(work, count):
     """Write ``|1 - |row|^2| / 2``: squares of multiples of 2^-26 add up exactly, what they leave is small."""
-    for i in range(count, CHUNK):
-        out[i] = 0.0
     for i in range(count):
+        a, b, c = work[i], work[CHUNK + i], work[2 * CHUNK + i]
         # 4.8, proof: |x|^2 - 1 = (sum h_i^2 - 1) + sum (x_i - h_i) (x_i + h_i)
-        p, q = (a[i] + _HALF_DIGITS) - _HALF_DIGITS, (b[i] + _HALF_DIGITS) - _HALF_DIGITS
-        r = (c[i] + _HALF_DIGITS) - _HALF_DIGITS
-        low = (a[i] - p) * (a[i] + p) + (b[i] - q) * (b[i] + q) + (c[i] - r) * (c[i] + r)
-        out[i] = 0.5 * abs((1.0 - (p * p + q * q + r * r)) - low)
+        p, q, r = (
+            (a + _HALF_DIGITS) - _HALF_DIGITS,
+            (b + _HALF_DIGITS) - _HALF_DIGITS,
+            (c + _HALF_DIGITS) - _HALF_DIGITS,
+        )
+        low = (a - p) * (a + p) + (b - q) * (b + q) + (c - r) * (c + r)
+        work[3 * CHUNK + i] = 0.5 * abs((1.0 - (p * p + q * q + r * r)) - low)
 
 
-@njit(fastmath={"contract"})
-def _cells(y, x, count, cells, place, fraction):
+@partial(subroutine, fastmath={"contract"})
+def _cells(work, y, x, count, cells, place, fraction, to):
     """Write the grid cells of directions' angles and 2 f - 1 for the rests f in them.
 
     An angle is k pi/4 + a, |a| <= pi/8 or so, with an error of about 1e-16 in a. Without branches, whose outcomes would
@@ -120,9 +133,10 @@ def _cells(y, x, count, cells, place, fraction):
     """
     eighth, scale = cells // 8, cells / (2.0 * math.pi)
     for i in range(count):
-        far, near = abs(x[i]), abs(y[i])
+        horizontal, vertical = work[x + i], work[y + i]
+        far, near = abs(horizontal), abs(vertical)
         steep = near > far
-        low, high = min(far, near), max(far, near)
+        low, high = (far if steep else near), (near if steep else far)
         beyond = low > _TAN_EIGHTH * high
         above, below = (low - high if beyond else low), (low + high if beyond else high)
         ratio = above / (below if below > 0.0 else 1.0)
@@ -133,10 +147,10 @@ def _cells(y, x, count, cells, place, fraction):
         small = ratio * series
         k = 1.0 if beyond else 0.0
         k, small = (2.0 - k if steep else k), (-small if steep else small)
-        k, small = (4.0 - k if x[i] < 0.0 else k), (-small if x[i] < 0.0 else small)
-        k, small = (-k if y[i] < 0.0 else k), (-small if y[i] < 0.0 else small)
+        k, small = (4.0 - k if horizontal < 0.0 else k), (-small if horizontal < 0.0 else small)
+        k, small = (-k if vertical < 0.0 else k), (-small if vertical < 0.0 else small)
         rest = small * scale
         whole = ((rest - 0.5) + _ROUND) - _ROUND
         cell = k * eighth + whole
-        place[i] = np.int32(cell + cells if cell < 0.0 else cell)
-        fraction[i] = 2.0 * (rest - whole) - 1.0
+        place[to + i] = np.int32(cell + cells if cell < 0.0 else cell)
+        fraction[to + i] = 2.0 * (rest - whole) - 1.0

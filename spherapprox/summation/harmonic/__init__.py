@@ -20,10 +20,10 @@ from ..method import Report, Sums, Tolerance
 from ..partial import Partial
 from ..problem import Problem
 from .expansion import (
-    ALIASED,
     RATES,
     SHARE,
     Design,
+    aliased_share,
     design,
     grid_cells,
     kernel_mean,
@@ -134,8 +134,9 @@ def promise(problem: Problem, omitted: float) -> float:
     exponent = 2.0 - math.log(kernel_mean(problem.dim, concentration))
     off = sum(_off_length(rows[:: len(rows) // SAMPLE + 1]) for rows in (problem.x, problem.b))
     moved = float(moved_points(concentration, off, np.float64(exponent)))
-    rounded = _ELSEWHERE * rounding(problem.dim, largest_degree(problem.dim, concentration, omitted))
-    return (2.0 if problem.normalize else 1.0) * (moved + rounded + (SHARE + ALIASED) * omitted)
+    degree = largest_degree(problem.dim, concentration, omitted)
+    left_out = (SHARE + aliased_share(problem.dim, degree, omitted)) * omitted
+    return (2.0 if problem.normalize else 1.0) * (moved + _ELSEWHERE * rounding(problem.dim, degree) + left_out)
 
 
 def obstacle(problem: Problem, tolerance: Tolerance) -> str:

@@ -14,13 +14,15 @@ from .window import OVERSAMPLING, WIDTHS, Window, grid_size, window
 
 SHARE, ALIASED = 0.05, 0.03
 """What truncation and aliasing may take of rtol, relative to the kernel's mean."""
+NARROW, ROOMY = 0.25, 0.025
+"""What a narrow window's aliases may take instead, where roundings are at most that share of rtol."""
 COARSE = 0.01
 """What truncation may take of the kernel's mean where only a scale is wanted."""
 DIRECTION = 9e-16
 """Error of the angle between two directions, in radians: docs/theorems/4.9-harmonic-sums.md."""
 UNIT = 2.0**-53
 """Unit roundoff."""
-RATES = {"points": 3e7, "windows": 5e7, "taps": 1e10, "cells": 3e7, "degrees": 7e9, "calls": 2e3}
+RATES = {"points": 3e7, "windows": 5e7, "taps": 9e9, "cells": 4e7, "degrees": 6e9, "calls": 2e3}
 """Points sorted, windows evaluated, their grid points summed, cells transformed, Legendre functions evaluated (L^3 of a
 column) and whole sums begun, by one thread in a second: the cost is a sum of counts over these rates.
 """
@@ -57,7 +59,7 @@ class Design:
 
 @lru_cache(maxsize=16)
 def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Design:
-    """Return the expansion that leaves out at most `SHARE` and `ALIASED` of rtol, relative to the kernel's mean.
+    """Return the expansion that leaves out at most `SHARE` and `aliased_share` of rtol, relative to the kernel's mean.
 
     Its window is that of the least time for about 2^octave points.
     """
@@ -65,10 +67,11 @@ def design(dim: int, concentration: float, rtol: float, octave: int = 0) -> Desi
     # Step 1: truncate the expansion
     eigenvalues, tail = _expansion(dim, concentration, mean, SHARE * rtol * mean)
     # Step 2: choose a window and refine its grid until its aliases are small enough
-    allowed = ALIASED * rtol * mean
-    found = [_refined(dim, eigenvalues, width, allowed) for width in WIDTHS]
+    share = aliased_share(dim, len(eigenvalues), rtol)
+    allowed = {width: (share if width == WIDTHS[0] else ALIASED) * rtol * mean for width in WIDTHS}
+    found = [_refined(dim, eigenvalues, width, allowed[width]) for width in WIDTHS]
     prices = [window_price(dim, 2.0**octave, one.n, one.width) for one, _ in found]
-    best = min(range(len(found)), key=lambda i: (max(found[i][1], allowed), prices[i]))
+    best = min(range(len(found)), key=lambda i: (max(found[i][1], share * rtol * mean), prices[i]))
     chosen, aliased = found[best]
     return Design(dim, concentration, eigenvalues, chosen, mean, tail + aliased)
 
@@ -80,6 +83,11 @@ def _refined(dim: int, eigenvalues: Float64, width: int, allowed: float) -> tupl
     while (aliased := _aliased(dim, eigenvalues, chosen)) > allowed and chosen.n < OVERSAMPLING[1] * size:
         chosen = window(len(eigenvalues) - 1, grid_size(chosen.n + 1.0), width)
     return chosen, aliased
+
+
+def aliased_share(dim: int, degree: float, rtol: float) -> float:
+    """Return what aliases may take of rtol, relative to the kernel's mean: more where other errors leave room."""
+    return NARROW if rounding(dim, degree) <= ROOMY * rtol else ALIASED
 
 
 def window_price(dim: int, points: float, cells: float, width: int = WIDTHS[-1]) -> float:

@@ -85,11 +85,11 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
     each_block(take, len(weights), POINTS, workers)
 
     def add(rows: tuple[int, int], blocks: tuple[int, int], chunks: tuple[int, int], grids: Float64) -> None:
-        given = points.starts, points.place, points.fraction, window.polynomials, window.width, taken
+        given = points.starts, points.place, points.fraction, window.polynomials, window.width, taken, grids
         if sphere:
-            gridding.spread_sphere(rows, blocks, chunks, band, *given, grids)
+            gridding.spread_sphere(rows, blocks, chunks, band, *given, *gridding.workspace())
         else:
-            gridding.spread_circle(blocks, chunks, *given, grids)
+            gridding.spread_circle(blocks, chunks, *given, *gridding.workspace())
 
     if COPIES * shape[1] * shape[2] <= len(weights):
         # Some chunks on each grid, and the sum of these
@@ -127,7 +127,7 @@ def interpolate(points: Scattered, grid: Float64, window: Window, workers: int) 
     def read(rows: slice) -> None:
         gridding.interpolate_points(
             rows.start, rows.stop, points.place, points.fraction, points.order, window.polynomials, window.width, grid,
-            values,
+            values, *gridding.workspace(),
         )  # fmt: skip
 
     each_block(read, len(values), POINTS, workers)

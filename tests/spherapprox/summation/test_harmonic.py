@@ -230,6 +230,13 @@ def test_the_window_is_narrow_where_that_is_cheap_and_good_enough(dim):
         assert chosen.omitted <= (expansion.SHARE + expansion.ALIASED) * 1e-13 * chosen.mean
 
 
+def test_a_narrow_window_may_alias_more_where_roundings_leave_room():
+    roomy, tight = expansion.design(2, 100.0, 1e-12, 24), expansion.design(2, 10.0, 1e-13, 24)
+    assert roomy.window.width == tight.window.width == window.WIDTHS[0]
+    assert roomy.omitted <= (expansion.SHARE + expansion.NARROW) * 1e-12 * roomy.mean
+    assert tight.omitted <= (expansion.SHARE + expansion.ALIASED) * 1e-13 * tight.mean
+
+
 @pytest.mark.parametrize("dim", [1, 2])
 def test_places_are_angles_and_lengths_are_measured(dim):
     x = sphere(3000, dim, 33)

@@ -94,7 +94,7 @@ def _rescale(before, after, rates, total, rest):
 @njit
 def new_state(size, q, like):
     """Return the state of a tile's sums: their `near`, room for those of a block, `total` and `rest`."""
-    return aligned(1, size, like), aligned(q, size, like), aligned(q, size, like), aligned(q, size, like)
+    return aligned(np.int64(1), size, like), aligned(q, size, like), aligned(q, size, like), aligned(q, size, like)
 
 
 @njit

@@ -23,7 +23,6 @@ from tqdm import tqdm
 
 from spherapprox import evaluate
 from spherapprox.summation import all_pairs, dense, lowrank, plan, scaling, truncated
-from spherapprox.summation.harmonic import legendre
 
 LARGEST_ON_SPHERE = 2000.0
 """Concentration up to which transforms on S^2 take no more than some milliseconds."""
@@ -38,7 +37,6 @@ SWITCHES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "all rows again": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "LOST", {8: np.inf, 4: np.inf})),
     "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scaling, "LIFTED", -2000)),
     "narrow bands": ((dense, "COMPILE_WORTH", -1.0), (scaling, "BAND", 3), (scaling, "NO_UNDERFLOW", 1.0)),
-    "own transforms": ((legendre, "installed", lambda: False),),
     "many runs": ((lowrank, "BLOCK_WORK", 1.0),),
 }
 """What is set in which module: dense sums by kernels or by NumPy, every path that is rarely taken, always."""

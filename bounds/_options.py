@@ -16,6 +16,10 @@ from typing import Any
 from spherapprox import _checks, sphere, targets
 from spherapprox.target import Target
 
+STATUS = """\
+exit status: 0; 1 where a theorem is violated or a stated number is refuted; 2 for bad arguments"""
+"""The end of ``--help``."""
+
 
 def count(text: str) -> int:
     """Parse a whole number, also written as 1e5."""
@@ -105,3 +109,8 @@ def show(options: argparse.Namespace, text: Sequence[str], document: Mapping[str
     print(json.dumps(document, indent=1, allow_nan=False) if options.json else "\n".join(text))
     for path in () if options.json and options.quiet else written:
         print(f"wrote {path}", file=sys.stderr if options.json else sys.stdout)
+
+
+def as_option(text: str) -> str:
+    """Name the option of the command where the library names its own."""
+    return text.replace("estimate=True", "--estimate-lipschitz").replace("'estimate'", "'--estimate-lipschitz'")

@@ -123,7 +123,7 @@ def _largest(head: Head, target: Target, error: ErrorInterval) -> str:
     from . import plot  # matplotlib is loaded when a figure is asked for
 
     stream = io.BytesIO()
-    plot.error_figure_of(head, target, error).savefig(stream, format="png", dpi=130)
+    plot.write(plot.error_figure_of(head, target, error), stream, dpi=130)
     place = ", ".join(f"{value:.6f}" for value in error.at[:8]) + (", …" if len(error.at) > 8 else "")
     where = f"x = ({place})"
     if target.dim == 2:

@@ -9,13 +9,14 @@ from spherapprox import shortest_head
 from . import shortest
 from ._options import add_output, add_target, chosen_target, count, show
 
+FILES = shortest.FILES
 STATUS = "exit status: 0; 1 where no head within eps was found; 2 for bad arguments"
 _LEGEND = """\
 error    the largest found, of the head that is picked by a search of the whole sphere; proven: no error is larger
 numbers  what is stored: keys, values and a common concentration; lost: decimal digits that cancel in the sum"""
 
 
-def add_shortest(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.epilog = STATUS
     add = parser.add_argument
@@ -39,7 +40,7 @@ def add_shortest(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "folder for the head, shortest.csv, .json, .npz and figures (default: shortest)", "shortest")
 
 
-def searched(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
     target = chosen_target(options)
     found = shortest_head(

@@ -14,9 +14,10 @@ from spherapprox.heads.head import Head
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.target import Target
 
+from . import verdicts
 from ._comparison import MAKERS
 from ._estimate import with_estimates, with_proofs
-from ._options import add_output, add_target, chosen_target, count, show
+from ._options import STATUS, add_output, add_target, chosen_target, count, show
 from ._trial import LOCAL, Measure, least_bound, least_error
 from .claims import VALUES
 from .error import best_concentration
@@ -28,10 +29,8 @@ KINDS: dict[str, type[Head]] = {"split": SplitHead, "core": CoreHead, "classical
 """Kinds of head that can be made."""
 CHOICES = ("best", "theory", "second-order", "mean")
 N = 1000
+FILES = verdicts.FILES
 _SAMPLE = 20_000
-STATUS = """\
-exit status: 0; 1 where a theorem is violated or a stated number is refuted; 2 for bad arguments"""
-"""The end of ``--help``."""
 _LEGEND = """\
 ratio    predicted over achieved; PROVED: the error's proven upper end lies below the bound (of lower: W above it)
 |f-K*f|  the parts of the error alone: kernel, control points (of core heads), the sum of kernels over its mean"""
@@ -45,7 +44,7 @@ def _choice(text: str) -> str | float:
 _choice.__name__ = "'best', 'theory', 'second-order', 'mean' or number"
 
 
-def add_validate(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.epilog = STATUS
     add = parser.add_argument
@@ -79,7 +78,7 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "folder for validation.html, .json, .csv, .png and the head (default: validation)", "validation")
 
 
-def validated(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
     stated = chosen_target(options)
     target = with_proofs(stated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -171,14 +171,39 @@ class _Bounds:
     def largest(self, concentration: float, start: Float64, refine: int, rng: np.random.Generator) -> PointwiseBound:
         """Search for the largest bound, from starting points."""
         found = largest_error(lambda x: self.at(x, concentration), start, refine, rng, False)
+        return self.record(found.lower, found.at, len(start), concentration)
+
+    def record(self, value: float, at: Float64 | None, count: int, concentration: float) -> PointwiseBound:
+        """Return the record of the largest bound found at so many points."""
         constants = tuple((name, float(getattr(self.target, name))) for name in self.theorem.constants)
         estimates = [name for name in self.theorem.constants if self.target.origin(name) == "estimated"]
         return PointwiseBound(
-            f"error at {len(start)} points", math.log(found.lower) if found.lower > 0.0 else -math.inf, "upper",
+            f"error at {count} points", math.log(value) if value > 0.0 else -math.inf, "upper",
             self.theorem.name, self.theorem.reference,
             tuple(Hypothesis(f"the estimated {name} of the target is a bound", True) for name in estimates),
-            concentration, constants=constants, at=found.at,
+            concentration, constants=constants, at=at,
         )  # fmt: skip
+
+
+def bounds_at(
+    head: SplitHead, target: Target, x: Float64, workers: int | None
+) -> Iterator[tuple[PointwiseTheorem, PointwiseBound, PointwiseBound]]:
+    """Return the theorems that apply, each with its bound at the last of points (n, dim+1), and the largest at all.
+
+    The head has the target's values. It is `second_order_bound` by each, but the moments are taken once.
+    """
+    controls = head.control_points.astype(np.float64)
+    concentration = _checks.one_concentration(head.concentration, "the theorem treats")
+    moments = tangent_moments(x, controls, concentration, workers=workers)
+    for theorem in POINTWISE.values():
+        if not theorem.lack(target):
+            bounds = _Bounds(theorem, target, controls, workers)
+            values = theorem.bound(target, Expansion(moments, bounds.derivatives(x)))
+            top = int(np.argmax(values))
+            last, largest = (
+                bounds.record(float(values[i]), x[i].copy(), n, concentration) for i, n in ((-1, 1), (top, len(x)))
+            )
+            yield theorem, last, largest
 
 
 def least(theorem: str, target: object, points: Points | None) -> PointwiseBound:

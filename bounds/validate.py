@@ -24,7 +24,7 @@ from ._registry import Theorem
 from .claims import Claim
 from .error import error_bound
 from .lemmas import of_lemmas
-from .pointwise import second_order_bound
+from .pointwise import bounds_at
 from .theorems import POINTWISE, THEOREMS
 from .verdicts import Validation
 
@@ -249,24 +249,22 @@ def _second_order(
     search: dict[str, Any],
 ) -> list[Check]:  # fmt: skip
     """Hold the second-order bounds that apply, at a sample and where the error was seen, against the error."""
-    theorems = [theorem for theorem in POINTWISE.values() if not theorem.lack(target)]
-    if not isinstance(head, SplitHead) or not theorems or claims[attempts.VALUES].outcome != "survived":
+    if not isinstance(head, SplitHead) or claims[attempts.VALUES].outcome != "survived":
+        return []
+    if all(theorem.lack(target) for theorem in POINTWISE.values()):
         return []
     x = np.concatenate([sample(head.dim, min(search["n"], POINTS), _checks.generator(search["rng"])), error.at[None]])
     checks = []
-    for theorem in theorems:
+    for theorem, *bounds in bounds_at(head, target, x, search["workers"]):
         degree = (attempts.DEGREE,) if theorem.local else ()  # the derivatives are those of a polynomial
         enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS), *degree)
         known = {name: claims[name] for name in enter if name in claims}
-        for at in (error.at[None], x):  # where the error was seen, then everywhere
-            bound = second_order_bound(
-                head, target, theorem=theorem.name, points=at, refine=0, workers=search["workers"]
-            )
+        for bound in bounds:  # where the error was seen, then everywhere
             check = judged(bound, size, error, known, claims)
             if check.verdict == "violated":
                 break
         if check.verdict in ("proved", "holds"):
-            reason = f"the bound's largest value at {len(at)} points"
+            reason = f"the bound's largest value at {len(x)} points"
             check = replace(check, reason="; ".join(filter(None, (reason, check.reason))))
         checks.append(with_estimates(replace(check, quantity="error at points"), target, theorem.constants))
     return checks

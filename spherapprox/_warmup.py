@@ -98,6 +98,7 @@ def _partitions() -> None:
         partition.locate(sphere.uniform(dim, 100, rng=0))
         partition.radii()
         partition.cell(5)
+    EqualMeasurePartition(2, 100_000).centers()  # so many that plain Python would be slower
     EqualMeasurePartition(4, 50).locate(sphere.uniform(4, 1000, rng=0))
 
 

@@ -3,7 +3,6 @@
 import functools
 import importlib
 import re
-import tokenize
 from pathlib import Path
 
 import bounds
@@ -19,7 +18,11 @@ NUMBER = r"\d\.(?:\d+|[A-Z])"
 PAGE = rf"(?:docs/theorems/)?((?:\d|{NUMBER})-[a-z-]+\.md)"
 SPANS = re.compile(r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)  # code and mathematics hold no links
 
+QUOTES = (r'"""(?:[^\\]|\\.)*?"""', r"'''(?:[^\\]|\\.)*?'''", r'"(?:[^"\\\n]|\\.)*"', r"'(?:[^'\\\n]|\\.)*'")
+LITERALS = re.compile("|".join((*QUOTES, r"#[^\n]*")), re.DOTALL)  # Python's tokenizer takes seconds
 
+
+@functools.cache
 def headings(text):
     return re.findall(r"^#+ (.*)$", text, re.MULTILINE)
 
@@ -44,6 +47,7 @@ def mislabelled(path, text):
             yield f"{path.name}: [{number}]({page}#{anchor})"
 
 
+@functools.cache
 def numbers(text):
     """Return the numbers of theorems that a page's headings begin with."""
     return {found[0] for title in headings(text) if (found := re.match(rf"{NUMBER}(?=[ .])|\d(?=\. )", title))}
@@ -90,11 +94,8 @@ def unresolved(text):
 
 
 def prose(path):
-    """Return the comments and docstrings of a file, one a line."""
-    with path.open("rb") as file:
-        tokens = [*tokenize.tokenize(file.readline)]
-    notes = (t.string for t in tokens if t.type == tokenize.COMMENT or t.string.startswith(('"""', 'r"""')))
-    return "\n".join(notes)
+    """Return the comments, docstrings and other texts of several lines of a file, one a line."""
+    return "\n".join(s for s in LITERALS.findall(path.read_text(encoding="utf-8")) if s.startswith(("#", '"""')))
 
 
 def has_part(text, part):
@@ -107,7 +108,7 @@ def has_part(text, part):
 def dead_numbers(text):
     """Yield the numbers, and their parts, that comments and docstrings cite without a page and none has."""
     known = numbered()
-    text = re.sub(r".*\bTheorems? \d.*", "", text)  # those are the thesis's
+    text = "\n".join(line for line in text.splitlines() if not re.search(r"\bTheorems? \d", line))  # the thesis's
     label = r" \(([a-z]+|\d)\)"
     cited = re.findall(rf"(?:^# |\()({NUMBER})(?:, ([A-Za-z][\w -]*)|{label})?(?=:|\))", text, re.MULTILINE)
     cited += [(number, part, "") for number, part in re.findall(rf"(?<![\w./-])({NUMBER}){label}", text)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import matplotlib
 import matplotlib.ticker
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 BLUE, RED, PINK, GREEN, ORANGE, SKY = "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#56B4E9"
@@ -87,7 +88,11 @@ def _start(group: Sequence[int], wanted: Sequence[float], gap: float) -> float:
     return min(max(middle - width / 2.0, 0.0), max(1.0 - width, 0.0))
 
 
-def write(figure: Figure, path: Path) -> None:
+def write(figure: Figure, path: Path | IO[bytes], dpi: int = 150) -> None:
     """Write a figure as a PNG with the maker's name, by which the command recognises it."""
     software = f"spherapprox, Matplotlib {matplotlib.__version__}"
-    figure.savefig(path, dpi=150, metadata={"Software": software})
+    figure.set_dpi(dpi)
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)  # `Figure.savefig` would draw all twice for it
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.print_png(path, metadata={"Software": software})

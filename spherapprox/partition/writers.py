@@ -21,6 +21,12 @@ _COORDINATES = 2**18
 _AT_HAND = 512
 """Cells of the S^2 up to which all centres are made once, to be copied for each cell of the levels above."""
 
+COMPILE_FROM = 2**16
+"""Cells of S^2 from which a process compiles their midpoints, two seconds' work where no other did it before."""
+
+_interpreted = 0
+"""Midpoints that were written in plain Python so far, or later."""
+
 _SCRATCH = 2**22
 """Coordinates of cells or points that go down together, a level at a time."""
 
@@ -59,7 +65,7 @@ def _midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, 
     if dim == 1:
         return lambda low, out: circle.centers(low, n, out)
     if dim == 2:
-        return lambda low, out: cap.centers(n, low, 1.0, np.empty(0), out)
+        return lambda low, out: _write_on_sphere(n, low, out)
     level, below, counts = tree_of_range(dim, n, start, stop)
     # Step 1: the centres of every small S^2 below, once
     small = np.where(counts <= _AT_HAND, counts, 0)
@@ -69,6 +75,14 @@ def _midpoint_writer(dim: int, n: int, start: int, stop: int) -> Callable[[int, 
     # Step 2: the descent through the tables, which copies them
     tree = descent.Tree(level.offsets, level.first, level.cosine, level.sine, below, at_hand, rows)
     return lambda low, out: descent.centers(dim, n, tree, low, out)
+
+
+def _write_on_sphere(n: int, low: int, out: Float64) -> None:
+    """Write consecutive midpoints of S^2, the first in plain Python: the kernel gives the same bits."""
+    global _interpreted  # noqa: PLW0603
+    _interpreted += len(out)
+    kernel = cap.centers if _interpreted > COMPILE_FROM else cap.centers.py_func
+    kernel(n, low, 1.0, np.empty(0), out)
 
 
 def index_writer(dim: int, n: int, rows: int) -> tuple[Callable[[Float64, Int64], None], int]:

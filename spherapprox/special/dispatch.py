@@ -12,9 +12,9 @@ import numpy as np
 
 from .._types import Float64
 
-COMPILE_FROM = 10_000
+COMPILE_FROM = 40_000
 """Elements from which compiled kernels are used, in one call, or over all calls by the time they took: the kernels load
-in 0.3 s (each takes some 0.5 s more the first time on a machine)."""
+in 0.3 s (each takes one to three more the first time on a machine)."""
 
 ELEMENT = 1e-5
 """Seconds that plain Python takes for an element, where nothing better is known."""

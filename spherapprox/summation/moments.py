@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +12,18 @@ from .. import _checks
 from .._threads import each_block
 from .._types import Float64
 from .evaluation import LARGEST_CONCENTRATION
-from .near import NearBlocks
 from .problem import compiled_form
 
 _REACH = 45.0
 """Terms below exp(-45) of the largest, over the number of control points, are left out."""
-_FEW = 500
-"""For fewer points a k-d tree of the control points would take longer than all distances. Tuned."""
-_PAIRS = 2**21
-"""Pairs of points of a task: some milliseconds."""
+_FEW = 100
+"""For fewer points sorting the control points would take longer than all distances. Tuned."""
+_TREE_COLUMNS, _NARROW = 10, 0.5
+"""Columns, and excess of a square over the smallest one, up to which boxes leave out control points. Tuned."""
+_BOX = 32
+"""Control points of a box, at least. Tuned."""
+_ROWS, _PAIRS = 256, 2**21
+"""Points of a task where boxes leave out control points, and pairs of points where not: some milliseconds."""
 
 
 class TangentMoments(NamedTuple):
@@ -95,25 +98,30 @@ def tangent_moments(
     _checks.memory(8.0 * n * (d * d + 2 * d), "the moments", "take fewer points")
     from .._kernels.summation import moments
 
-    columns = np.ascontiguousarray(controls.T)  # (d, N)
-    reach = _REACH + math.log(len(controls))
+    room = (_REACH + math.log(len(controls))) / rate if rate > 0.0 else math.inf
+    sort = n >= _FEW and d <= _TREE_COLUMNS and room < _NARROW
+    columns, boxes, size = _boxed(controls, sort)
     found = TangentMoments(np.empty((n, d)), np.empty((n, d, d)), np.empty(n))
 
-    def write(rows: Any, candidates: Any) -> None:
-        some, near = (compiled_form(array, np.dtype(np.float64)) for array in (points[rows], columns[:, candidates]))
-        parts = (np.empty((len(some), d)), np.empty((len(some), d, d)), np.empty(len(some)))
-        moments.tangent_moments(some, near, rate, reach, *parts)
-        for whole, part in zip(found, parts, strict=True):
-            whole[rows] = part
+    def task(rows: slice) -> None:
+        parts = (part[rows] for part in found)
+        moments.tangent_moments(compiled_form(points[rows], points.dtype), columns, boxes, size, rate, room, *parts)
 
-    if n < _FEW or rate == 0.0:
-        each_block(lambda rows: write(rows, slice(None)), n, max(1, _PAIRS // len(controls)), threads)
-        return found
-    blocks = NearBlocks(points, columns, reach / rate)
-
-    def task(block: slice) -> None:
-        for rows, candidates in blocks.parts(block):
-            write(rows, candidates)
-
-    each_block(task, n, blocks.rows, threads)
+    each_block(task, n, _ROWS if sort else max(1, _PAIRS // len(controls)), threads)
     return found
+
+
+def _boxed(controls: Float64, sort: bool) -> tuple[Float64, Float64, int]:
+    """Return control points (n, d) as columns, the boxes (2d, B) of so many after each other, and the number of these.
+
+    Where they are not sorted all of them are in one box.
+    """
+    n, size = len(controls), len(controls)
+    if sort:
+        from scipy.spatial import cKDTree
+
+        size = max(_BOX, math.isqrt(n) // 4)
+        controls = controls[cKDTree(controls, leafsize=size).indices]
+    columns, starts = np.ascontiguousarray(controls.T), np.arange(0, n, size)
+    sides = [side.reduceat(columns, starts, axis=1) for side in (np.minimum, np.maximum)]
+    return columns, np.concatenate(sides), size

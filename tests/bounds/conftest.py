@@ -14,10 +14,8 @@ def coarse_figures(monkeypatch):
 
     from bounds import plot
 
-    write = Figure.savefig
-    monkeypatch.setattr(
-        Figure, "savefig", lambda figure, path, *, dpi, **rest: write(figure, path, dpi=dpi / 10, **rest)
-    )
+    coarse = Figure.set_dpi
+    monkeypatch.setattr(Figure, "set_dpi", lambda figure, dpi: coarse(figure, dpi / 10))
     monkeypatch.setattr(plot, "maps_figure", functools.partial(plot.maps_figure, resolution=19))
 
 
@@ -30,11 +28,13 @@ def short_search(monkeypatch):
 @pytest.fixture
 def no_figures(monkeypatch):
     """Write a word in place of each figure, where what is drawn is not at issue."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr(Figure, "savefig", _word)
+    monkeypatch.setattr(Figure, "get_layout_engine", lambda _: None)
+    monkeypatch.setattr(FigureCanvasAgg, "print_png", _word)
 
 
-def _word(_, where, **options):
-    word = repr(options).encode()
+def _word(_, where, *, metadata):
+    word = repr(metadata).encode()
     where.write(word) if hasattr(where, "write") else where.write_bytes(word)

@@ -161,7 +161,7 @@ sys.meta_path.insert(0, Interrupt())
 from bounds.cli import main
 sys.exit(main())
 """
-    done = subprocess.run([sys.executable, "-c", code, "points"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code, "study"], capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bounds import covering_number, ladder, plot, prefix_length, rungs
@@ -135,7 +136,8 @@ def test_save_writes_everything_or_nothing(tmp_path, monkeypatch):
     assert "dim >= 8 (holds)" in rows[0]["hypotheses"]
 
     monkeypatch.setattr(plot, "concentration_figure", None)
-    monkeypatch.setattr(Figure, "savefig", lambda _, path, **__: path.write_bytes(b"drawn"))
+    monkeypatch.setattr(Figure, "get_layout_engine", lambda _: None)
+    monkeypatch.setattr(FigureCanvasAgg, "print_png", lambda _, path, **__: path.write_bytes(b"drawn"))
     with pytest.raises(TypeError):
         rungs.save(tmp_path / "broken", 0.3, dim=8)
     assert not (tmp_path / "broken").exists()

@@ -12,7 +12,7 @@ from ..jit import njit, subroutine
 from . import circle
 
 
-@njit
+@subroutine
 def layout(n: int) -> Any:
     """Return the polar caps' colatitude, the fitting angle and the number of collars of S^2 in n >= 3 cells."""
     # 5.1: sin^2(cap/2) = 1/n, and the ideal angle is (4 pi/n)^(1/2)

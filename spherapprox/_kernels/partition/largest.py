@@ -61,9 +61,9 @@ def equatorial_bound(center_kind: int, n: float, angle: float, step: float) -> f
     return 2.0 * math.asin(math.sqrt(square)) * (1.0 + ROUNDING) if square < 1.0 else math.pi
 
 
-@njit
+@subroutine
 def of_count(center_kind: int, n: int) -> float:
-    """Return the largest cell radius of S^2 in n cells."""
+    """Return the largest cell radius of S^2 in n cells; few collars need to be looked at, for plain Python too."""
     if n <= 2:
         return math.pi / n
     angle, fitting, collars = cap.layout(n)

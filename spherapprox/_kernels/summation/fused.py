@@ -114,7 +114,7 @@ def add_sums(sums, total, rest):
         add_exactly(at, load_like(sums, at, row_zeros(sums)), total, rest)
 
 
-@njit
+@njit(inline="always")
 def begins_with_products(by_products, again, k, block):
     """Tell whether a block begins with products: where most groups of the last one needed differences, rarely."""
     return by_products and (2 * GROUP * again <= block or k % (16 * block) == 0)

@@ -1,7 +1,7 @@
 """Moments of the tangent vectors from a point to the control points, under softmax weights.
 
-For each evaluation point x the squared distances of all control points come first, in one vectorised pass; tangent
-vectors are taken only where the exponential of the excess over the smallest counts.
+For each evaluation point x the squared distances of control points come first, in vectors, but those of boxes too far
+away; tangent vectors are taken only where the exponential of the excess over the smallest counts.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -18,17 +18,62 @@ __all__ = ["tangent_moments"]
 
 
 @njit
-def _squares(x, b, t):
-    """Write ``|x - b_k|^2`` into t, and return the smallest."""
+def _distances(x, boxes, least, most):
+    """Write the squares of the least and the largest distance from x to boxes (2d, B); return the least of these."""
+    least[:] = 0.0
+    most[:] = 0.0
+    for j in range(x.size):
+        for k in range(least.size):
+            below, above = boxes[j, k] - x[j], x[j] - boxes[x.size + j, k]
+            out, through = max(below, above), min(below, above)
+            out = max(out, 0.0)
+            least[k] += out * out
+            most[k] += through * through
+    bound = np.inf
+    for k in range(most.size):
+        bound = min(bound, most[k])
+    return bound
+
+
+@njit
+def _squares(x, b, first, t):
+    """Write ``|x - b_k|^2`` for k from `first` on into t, and return the smallest."""
     t[:] = 0.0
     for j in range(x.size):
+        column = b[j][first : first + t.size]
         for k in range(t.size):
-            difference = b[j, k] - x[j]
+            difference = column[k] - x[j]
             t[k] += difference * difference
     least = np.inf
     for k in range(t.size):
         least = min(least, t[k])
     return least
+
+
+@njit
+def _near(x, b, boxes, size, room, least, most, found, t, ids):
+    """List the control points whose square exceeds the smallest by less than `room`, and their squares.
+
+    Returns their number and the smallest.
+    """
+    n, boxed, count, nearest = b.shape[1], 0, 0, np.inf
+    # Step 1: the squares of those in boxes that may hold such points
+    bound = (_distances(x, boxes, least, most) + room) * (1.0 + 1e-12)
+    for k in range(least.size):
+        if least[k] <= bound:
+            found[boxed] = k * size
+            length = min(size, n - k * size)
+            nearest = min(nearest, _squares(x, b, k * size, t[count : count + length]))
+            boxed += 1
+            count += length
+    # Step 2: the points themselves
+    kept = count = 0
+    for first in found[:boxed]:
+        for k in range(first, min(first + size, n)):
+            ids[kept], t[kept] = k, t[count]
+            kept += t[count] - nearest < room
+            count += 1
+    return kept, nearest
 
 
 @njit
@@ -61,28 +106,25 @@ def _logarithm(x, b, k, t, v):
 
 
 @njit
-def tangent_moments(x, b, rate, reach, first, second, third):
+def tangent_moments(x, b, boxes, size, rate, room, first, second, third):
     """Write the moments at each row of x (m, d): first (m, d), second (m, d, d) and third (m,).
 
-    The control points are the columns of b (d, n); of them those count whose exponent is less than `reach` above the
-    smallest.
+    The control points are the columns of b (d, n), those of ``boxes`` (2d, B) `size` after each other: their least and
+    largest coordinates. Those count whose squared distance exceeds the smallest by less than `room`.
     """
     d, n = b.shape
-    t, v, near = np.empty(n), np.empty(d), np.empty(n, np.int64)
+    t, v, ids = np.empty(n), np.empty(d), np.empty(n, np.int64)
+    least, most, found = np.empty(boxes.shape[1]), np.empty(boxes.shape[1]), np.empty(boxes.shape[1], np.int64)
     mean, products = np.empty(d), np.empty((d, d))
     for i in range(x.shape[0]):
         row = x[i]
-        least = _squares(row, b, t)
-        count = 0
-        for k in range(n):
-            near[count] = k
-            count += rate * (t[k] - least) < reach
+        count, nearest = _near(row, b, boxes, size, room, least, most, found, t, ids)
         total = cube = 0.0
         mean[:] = 0.0
         products[:] = 0.0
-        for k in near[:count]:
-            e = math.exp(-rate * (t[k] - least))
-            angle = _logarithm(row, b, k, t[k], v)
+        for k in range(count):
+            e = math.exp(-rate * (t[k] - nearest))
+            angle = _logarithm(row, b, ids[k], t[k], v)
             total += e
             cube += e * (angle * angle * angle)
             for j in range(d):

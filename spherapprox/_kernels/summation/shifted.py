@@ -67,7 +67,7 @@ def _relate(sums, before, after, rates):
 @njit
 def new_state(size, q, like):
     """Return the state of a tile's sums: their `near`, room for those of a block, `total` and `rest`."""
-    return aligned(1, size, like), aligned(q, size, like), aligned(q, size, like), aligned(q, size, like)
+    return aligned(np.int64(1), size, like), aligned(q, size, like), aligned(q, size, like), aligned(q, size, like)
 
 
 @njit

@@ -164,7 +164,7 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
     before = flush_tiny()
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
-            enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
+            enclose(x, start, min(start + TILES * size, x.shape[0]), box, np.int64(0))
             candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
         count = min(size, x.shape[0] - start)
         for i in range(size):
@@ -198,10 +198,10 @@ def truncated_triples(x, tree, b, w, rates, limits, nearest_yet, sums):
     near, ids, need, around, found = _room(tree, size)
     box = np.empty((2 * d, 1))
     pairs = candidates = 0
-    bound = math.inf
+    bound, never = math.inf, d < 0  # no constant: for one that it knows numba compiles again
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
-            enclose(x, start, min(start + TILES * size, x.shape[0]), box, 0)
+            enclose(x, start, min(start + TILES * size, x.shape[0]), box, np.int64(0))
             candidates, bound = _candidates(tree, box.reshape(2 * d), limits, near, ids)
         count = fill_tile(tile, x, start, zeros)
         shifted.begin(start, count, state, nearest_yet, sums)
@@ -209,7 +209,7 @@ def truncated_triples(x, tree, b, w, rates, limits, nearest_yet, sums):
         for i in range(blocks):
             k = found[i]
             last = min(k + NEAR_BLOCK, n)
-            shifted.add_block(tile, b, w, k, last, False, rates, state)
+            shifted.add_block(tile, b, w, k, last, never, rates, state)
             pairs += count * (last - k)
         shifted.finish(start, count, state, nearest_yet, sums)
     return pairs

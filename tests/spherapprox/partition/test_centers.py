@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from spherapprox import EqualMeasurePartition, sphere
 from spherapprox._threads import each_block
+from spherapprox.partition import writers
 from spherapprox.partition.tree import tree_of_points, tree_of_range
 
 few = settings(derandomize=True, deadline=None, max_examples=20)
@@ -296,3 +297,14 @@ P = EqualMeasurePartition(2, 50)
 def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 300, 20_000, 10**7 + 3, 2**40 + 7, 2**52 + 9])
+def test_midpoints_have_the_same_bits_before_and_after_compiling(n, monkeypatch):
+    partition = EqualMeasurePartition(2, n)
+    for start in (0, n // 3, max(n - 700, 0)):
+        both = []
+        for limit in (-1, np.inf):
+            monkeypatch.setattr(writers, "COMPILE_FROM", limit)
+            both.append(partition.centers(start, min(start + 700, n)))
+        np.testing.assert_array_equal(*both)

@@ -70,6 +70,17 @@ def test_moments_do_not_depend_on_the_number_of_threads():
     assert all(np.array_equal(a, b) for a, b in zip(alone, both, strict=True))
 
 
+@pytest.mark.parametrize("dim", [1, 2, 5])
+@pytest.mark.parametrize("concentration", [150.0, 3000.0, 1e6])
+def test_many_points_have_the_moments_of_few(dim, concentration):
+    # for few points no boxes are made, which leave out control points
+    x, controls = sphere.uniform(dim, 150, rng=0), sphere.uniform(dim, 1500, rng=1)
+    together = tangent_moments(x, controls, concentration)
+    apart = [tangent_moments(part, controls, concentration) for part in np.split(x, 5)]
+    for many, few in zip(together, zip(*apart, strict=True), strict=True):
+        np.testing.assert_allclose(many, np.concatenate(few), rtol=1e-10, atol=1e-13 * np.abs(many).max())
+
+
 def test_huge_concentrations_see_the_nearest_point_only():
     controls, x = sphere.uniform(2, 50, rng=0), sphere.uniform(2, 20, rng=1)
     found = tangent_moments(x, controls, 1e300)

@@ -136,11 +136,13 @@ def _sums() -> None:
     for dtype in (np.float64, np.float32):
         # as many that NumPy would be slower
         x, b = (sphere.uniform(2, 15000, rng=seed).astype(dtype) for seed in (0, 1))
-        values = np.ones((len(b), 5), dtype)
-        for method, log, normalize in product(("dense", "truncated"), (False, True), (False, True)):
-            evaluate(x, b, values, 1e4, log=log, normalize=normalize, method=method, rtol=1e-6)
-        x, b = (sphere.uniform(20, 15000, rng=seed).astype(dtype) for seed in (0, 1))
-        evaluate(x, b, values, 1.0, method="dense")
+        column, columns = np.ones(len(b), dtype), np.ones((len(b), 2), dtype)
+        for values, rtol in product((column, columns), (None, 0.1)):  # by differences, and by products alone
+            evaluate(x, b, values, 1.0, method="dense", rtol=rtol)
+        for method, log in product(("dense", "truncated"), (False, True)):
+            evaluate(x, b, columns, 1e4, log=log, method=method)
+    for _ in range(200):  # small sums, in one call of a kernel
+        evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0)
 
 
 def _expansions() -> None:

@@ -56,28 +56,30 @@ def warmup(*, workers: int | None = None, progress: bool = False) -> int:
     count, shown, folder = _checks.workers(workers), _checks.flag(progress, "progress"), cache_folder()
     if folder is None or not os.access(folder, os.W_OK):
         raise OSError("no folder can keep compiled kernels; name one that can be written to in NUMBA_CACHE_DIR")
-    before = len(list(folder.glob("*.nbc")))
-    pool = ThreadPoolExecutor(most(count))
+    compiled, pool = 0, ThreadPoolExecutor(most(count))
     try:
         with tqdm(total=len(TASKS), desc="compiling", disable=not shown) as bar:
             for task in as_completed([pool.submit(_compile, name) for name in TASKS]):
-                task.result()
+                compiled += task.result()
                 bar.update()
     finally:
         pool.shutdown(cancel_futures=True)
-    return len(list(folder.glob("*.nbc"))) - before
+    return compiled
 
 
-def _compile(name: str) -> None:
-    """Run a task in a process of its own."""
+def _compile(name: str) -> int:
+    """Run a task in a process of its own, and return the number of kernels that it compiled."""
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    code = f"from spherapprox._warmup import TASKS; TASKS[{name!r}]()"
+    code += "; from spherapprox._kernels.store import kept; print(kept())"
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", f"from spherapprox._warmup import TASKS; TASKS[{name!r}]()"],
+        [sys.executable, "-W", "ignore", "-c", code],
         env=os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if run.returncode:
         raise RuntimeError(f"compiling the kernels of {name!r} failed:\n{run.stderr}")
+    return int(run.stdout.split()[-1])
 
 
 def _radii() -> None:

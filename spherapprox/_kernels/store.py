@@ -66,6 +66,7 @@ class Store(NullCache):
                 self.folder.mkdir(parents=True, exist_ok=True)
                 part.write_bytes(sha256(content).digest() + content)
                 part.replace(path)
+                _kept.append(path)
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
@@ -84,6 +85,14 @@ class Store(NullCache):
         if sha256(content).digest() != sealed[:_SEAL]:
             raise ValueError(f"the checksum of {path.name} is wrong")
         return _rebuild(target_context, *pickle.loads(content))
+
+
+def kept() -> int:
+    """Count the compiled kernels that this process has put into their folder."""
+    return len(_kept)
+
+
+_kept: list[Path] = []
 
 
 def _warn(problem: str, message: str) -> None:

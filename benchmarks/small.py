@@ -13,7 +13,6 @@ after the last one, and what threads wait, as parts of the wall time of a dense 
 from __future__ import annotations
 
 import os
-import platform
 import statistics
 import sys
 import threading
@@ -26,6 +25,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 from tabulate import tabulate
+from timing import machine
 
 from spherapprox import CoreHead, evaluate, show_config, sphere
 from spherapprox.summation import dense, small
@@ -116,7 +116,7 @@ def share_rows() -> Iterator[list[str]]:
 def main() -> None:
     """Print both tables."""
     found = show_config("dicts")
-    print(platform.processor() or platform.machine(), found["instructions"], found["versions"], "BLAS on one thread")
+    print(machine("numpy", "numba", "llvmlite"), found["instructions"], "BLAS on one thread")
     dense.COMPILE_WORTH = np.inf  # else these rows would take long enough for kernels to be loaded
     rows = list(small_rows("NumPy"))
     dense.COMPILE_WORTH = -1.0

@@ -16,7 +16,6 @@ import importlib
 import importlib.metadata
 import inspect
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tabulate import tabulate
+from timing import machine
 from tqdm import tqdm
 
 MODULES = (
@@ -132,21 +132,13 @@ def row(name: str, code: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _versions() -> str:
-    """Return the machine, its threads and the versions of what compiles."""
-    names = ("numpy", "scipy", "numba", "llvmlite")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
-    machine = platform.processor() or platform.machine()
-    return f"{machine}, {os.cpu_count()} threads, Python {platform.python_version()}, {versions}"
-
-
 def main() -> None:
     """Print the table, the slowest first calls first."""
     words = options().only
     chosen = [(name, code) for name, code in calls() if any(word in name for word in words)]
     rows = [row(name, code) for name, code in tqdm(chosen, disable=None)]
     rows.sort(key=lambda row: -float(row[1]))
-    print(_versions())
+    print(machine("numpy", "scipy", "numba", "llvmlite"))
     print(tabulate(rows, HEADER, disable_numparse=True))
     print(f"{sum(float(row[1]) > SLOW for row in rows)} of {len(rows)} first calls take more than {SLOW:g} CPU seconds")
 

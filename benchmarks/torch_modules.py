@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from tabulate import tabulate
+from timing import machine
 
 from spherapprox import ClassicalHead, CoreHead, SplitHead, sphere
 
@@ -124,7 +125,7 @@ def main() -> None:
     """Print the table."""
     chosen = options()
     torch.set_num_threads(chosen.threads)
-    print(f"torch {torch.__version__}, {chosen.threads} thread(s)")
+    print(f"{machine('torch', 'numpy')}; {chosen.threads} thread(s)")
     grid = [(m, t, r, n, d) for m in chosen.modules for d in chosen.d for t in chosen.dtypes
             for r in chosen.rows for n in chosen.n if m != "classical" or n * r <= 2**20]  # fmt: skip
     print(tabulate([row(*case, chosen.rounds) for case in grid], HEADER, disable_numparse=True))

@@ -17,11 +17,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.metadata import version
-from typing import Any
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1" if variable != "OMP_NUM_THREADS" else "2")
@@ -32,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ive
 from tabulate import tabulate
-from timing import HEADER, Row, Timed, measure
+from timing import HEADER, Row, Timed, machine, measure
 
 from spherapprox import evaluate, sphere
 
@@ -123,22 +120,10 @@ def rows(chosen: argparse.Namespace) -> Iterator[list[str]]:
                     yield measure(comparison(d, n, concentration, threads, chosen), chosen.rounds)
 
 
-def machine() -> str:
-    """Name the processor and the versions."""
-    names: dict[str, Any] = {"spherapprox": None, "numpy": None, "scipy": None, "numba": None}
-    packages = ", ".join(f"{name} {version(name)}" for name in (*list(names)[1:], "ducc0", "finufft"))
-    try:
-        with open("/proc/cpuinfo", encoding="ascii") as file:
-            model = next(line.partition(":")[2].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        model = platform.processor()
-    return f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}, {packages}"
-
-
 def main() -> None:
     """Print the table."""
     chosen = options()
-    print(machine())
+    print(machine("spherapprox", "numpy", "scipy", "numba", "ducc0", "finufft"))
     print(tabulate(list(rows(chosen)), HEADER, disable_numparse=True))
 
 

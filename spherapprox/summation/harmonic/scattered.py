@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,20 +93,32 @@ def spread(points: Scattered, weights: Float64, signs: int, window: Window, work
             gridding.spread_circle(blocks, chunks, *given, *gridding.workspace())
 
     if COPIES * shape[1] * shape[2] <= len(weights):
-        # Some chunks on each grid, and the sum of these
-        apart = min(chunks, GRIDS)
-        ends = [chunks * i // apart for i in range(apart + 1)]
-        grids = aligned_zeros((apart, *shape))
+        return _by_copies(add, shape, chunks, bands, band, workers)
+    return _by_turns(add, shape, chunks, bands, band, workers)
 
-        def one(some: slice) -> None:
-            for i in range(some.start, some.stop):
-                add((0, bands), (0, band), (ends[i], ends[i + 1]), grids[i])
 
-        each_block(one, apart, 1, workers)
-        for i in range(1, apart):
-            grids[0] += grids[i]
-        return np.asarray(grids[0])
-    # Every other row of blocks, and of these every other block, share no grid points
+_Add = Callable[[tuple[int, int], tuple[int, int], tuple[int, int], Float64], None]
+"""It adds the points of some rows, blocks of patches and chunks to grids."""
+
+
+def _by_copies(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band: int, workers: int) -> Float64:
+    """Return the sum of several grids, onto each of which some chunks are spread."""
+    apart = min(chunks, GRIDS)
+    ends = [chunks * i // apart for i in range(apart + 1)]
+    grids = aligned_zeros((apart, *shape))
+
+    def one(some: slice) -> None:
+        for i in range(some.start, some.stop):
+            add((0, bands), (0, band), (ends[i], ends[i + 1]), grids[i])
+
+    each_block(one, apart, 1, workers)
+    for i in range(1, apart):
+        grids[0] += grids[i]
+    return np.asarray(grids[0])
+
+
+def _by_turns(add: _Add, shape: tuple[int, ...], chunks: int, bands: int, band: int, workers: int) -> Float64:
+    """Return one grid: every other row of blocks, and of these every other block, share no grid points."""
     result = aligned_zeros(shape)
     high, wide = APART, max(APART, -(-band * bands // (APART * TASKS)))
     for turn in range(4):

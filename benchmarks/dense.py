@@ -1,8 +1,9 @@
 """Dense sums over control points beside NumPy, PyTorch and others, and beside the machine's own limits, in one run.
 
 Every peer evaluates the same sums; ours are right at every concentration, theirs are what their users would write. The
-script starts itself again for each number of threads, without settings that tie OpenBLAS to another machine's kernels,
-and prints what threadpoolctl reports. Medians of interleaved rounds of wall time; it takes some minutes::
+script starts itself again for each number of threads, with memory that is kept when it is freed and without settings
+that tie OpenBLAS to another machine's kernels, and prints what threadpoolctl reports. Medians of interleaved rounds of
+wall time; it takes some minutes::
 
     python benchmarks/dense.py
     python benchmarks/dense.py --threads 1 --dims 3 65 --rounds 9
@@ -39,6 +40,8 @@ Array = NDArray[Any]
 CONCENTRATION = 20.0
 TILE = (128, 512)
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+MEMORY_SETTINGS = dict.fromkeys(("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"), str(2**30))
+"""glibc keeps what is freed: else page faults are half of a peer's time, and the next call pays for giving back."""
 CORE_TARGETS = {(3, 1): 4.3, (3, 2): 8.0}
 SPLIT_TARGETS = {3: 6.0, 65: 2.5, 129: 2.0}
 SHARES = {3: 0.65, 9: 0.72, 17: 0.75, 65: 0.88, 129: 0.88}
@@ -246,7 +249,7 @@ def main() -> None:
         return
     clean = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
     for threads in chosen.threads:
-        settings = clean | dict.fromkeys(THREAD_SETTINGS, str(threads))
+        settings = clean | MEMORY_SETTINGS | dict.fromkeys(THREAD_SETTINGS, str(threads))
         command = [sys.executable, __file__, "--child", str(threads), "--rounds", str(chosen.rounds), "--dims"]
         subprocess.run([*command, *map(str, chosen.dims)], env=settings, check=True)
 

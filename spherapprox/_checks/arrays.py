@@ -163,14 +163,15 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
 
 
 def _squared_lengths(array: Floats) -> Float64:
-    """Return the squared length of each row, which may be inf; a few columns are faster one by one."""
-    if array.shape[1] > 8:
+    """Return the squared length of each row, which may be inf; a few columns are added faster one by one."""
+    if array.shape[1] > 6:
         return np.asarray(np.einsum("ij,ij->i", array, array, dtype=np.float64))
     with np.errstate(over="ignore"):
-        squares = np.square(array[:, 0], dtype=np.float64)
-        for column in array.T[1:]:
-            squares += np.square(column, dtype=np.float64)
-    return squares
+        squares = np.square(array, dtype=np.float64).T
+        lengths = squares[0] + squares[1]
+        for column in squares[2:]:
+            lengths += column
+    return np.asarray(lengths)
 
 
 def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:

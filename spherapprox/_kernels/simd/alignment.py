@@ -17,12 +17,15 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 def aligned_zeros(shape: tuple[int, ...]) -> Float64:
     """Return an array of zeros that begins with a line of the cache."""
-    return aligned_zeros_of(shape, np.dtype(np.float64))
+    return _within(np.zeros(math.prod(shape) + BYTES // 8), shape)
 
 
-def aligned_zeros_of(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Scalar]:
-    """Return an array of zeros of a type that begins with a line of the cache."""
-    extra = BYTES // dtype.itemsize
-    buffer = np.zeros(math.prod(shape) + extra, dtype)
-    first = -(buffer.ctypes.data // dtype.itemsize) % extra
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Scalar]:
+    """Return an array of a type that begins with a line of the cache, whose numbers are still to be written."""
+    return _within(np.empty(math.prod(shape) + BYTES // dtype.itemsize, dtype), shape)
+
+
+def _within(buffer: NDArray[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:
+    """Return the part of a buffer, longer by a line of the cache, that begins with one."""
+    first = -(buffer.ctypes.data // buffer.itemsize) % (BYTES // buffer.itemsize)
     return buffer[first : first + math.prod(shape)].reshape(shape)

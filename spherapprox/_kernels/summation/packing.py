@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._types import Float64, Floats
 from ..jit import njit
-from ..simd.alignment import aligned_zeros_of
+from ..simd.alignment import aligned_empty
 from ..simd.decay import HIGH, decay_rates, table_length
 from .layout import NEAR
 from .tiles import GROUP
@@ -20,8 +20,6 @@ NEAREST, EXCESS = 3, 4
 """Places after those of `decay_rates` in the array of `rates`."""
 HIGHEST = 4.0
 """Octaves by which exponentials may exceed 1 before sums are scaled: exponents lose digits as they grow."""
-FEW = 8
-"""Coordinates up to which points are copied faster number by number of a group than group by group. Tuned."""
 ROUNDING = 1.5 * 2.0**26
 """Adding it to a number, and subtracting it, rounds the number to a multiple of 2^-26."""
 
@@ -42,19 +40,21 @@ def rates(rate: float, dtype: np.dtype[Any]) -> Floats:
 
 def pack_points(b: Floats, last: Floats, dtype: np.dtype[Any]) -> Floats:
     """Copy control points (n, d) and a number for each, in groups that are filled with the last one."""
-    n, d = b.shape
-    whole = n // GROUP
-    groups = np.empty((-(-n // GROUP), d + 1, GROUP), dtype)
-    if d <= FEW:
-        for j in range(d):
-            for k in range(GROUP):
-                groups[:whole, j, k] = b[k : whole * GROUP : GROUP, j]
-    else:
-        groups[:whole, :d] = b[: whole * GROUP].reshape(whole, GROUP, d).transpose(0, 2, 1)
-    groups[:whole, d] = last[: whole * GROUP].reshape(whole, GROUP)
-    groups[whole:, :d], groups[whole:, d] = b[-1][:, None], last[-1]
-    groups[whole:, :d, : n % GROUP], groups[whole:, d, : n % GROUP] = b[whole * GROUP :].T, last[whole * GROUP :]
+    groups = np.empty((-(-len(b) // GROUP), b.shape[1] + 1, GROUP), dtype)
+    write_points(np.require(b, dtype, ["C", "W"]), np.require(last, dtype, ["C", "W"]), groups)
     return groups
+
+
+@njit
+def write_points(b, last, groups):
+    """Write control points (n, d) and a number for each to groups."""
+    n, d = b.shape
+    for k in range(groups.shape[0]):
+        for i in range(GROUP):
+            row = min(k * GROUP + i, n - 1)
+            for j in range(d):
+                groups[k, j, i] = b[row, j]
+            groups[k, d, i] = last[row]
 
 
 def pack_weights(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
@@ -75,7 +75,8 @@ def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
 
 def pack_tables(w: Float64, dtype: np.dtype[Any]) -> Floats:
     """Return weights (n, 1) times the fractional powers of 2 that `add_decays` wants; filling points weigh 0."""
-    tables = aligned_zeros_of((-(-len(w) // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
+    tables = aligned_empty((-(-len(w) // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
+    tables[len(w) :] = 0.0
     write_tables(np.require(w[:, 0], dtype, ["C", "W"]), powers(dtype.itemsize).astype(dtype), tables)
     return tables
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..jit import njit
 from .fused import fused_sums
-from .packing import powers, write_half_defects, write_tables
+from .packing import powers, write_half_defects, write_points, write_tables
 from .tiles import GROUP, aligned
 
 LARGEST, SMALLEST = 2.0**30, 2.0**-300
@@ -53,11 +53,7 @@ def _points(b, by_products):
     if by_products:
         write_half_defects(b, last)
     points = np.empty((-(-n // GROUP), d + 1, GROUP))
-    for k in range(points.shape[0] * GROUP):
-        row = min(k, n - 1)
-        for j in range(d):
-            points[k // GROUP, j, k % GROUP] = b[row, j]
-        points[k // GROUP, d, k % GROUP] = last[row]
+    write_points(b, last, points)
     return points
 
 

@@ -39,6 +39,7 @@ Array = NDArray[Any]
 
 CONCENTRATION = 20.0
 TILE = (128, 512)
+PAUSE = 0.15
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 MEMORY_SETTINGS = dict.fromkeys(("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"), str(2**30))
 """glibc keeps what is freed: else page faults are half of a peer's time, and the next call pays for giving back."""
@@ -163,12 +164,16 @@ def split_peers(x: Array, b: Array, w: Array) -> Iterator[tuple[str, Callable[[]
 
 
 def rounds_of(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Return the median wall time of each call, in interleaved rounds after one that is not timed."""
+    """Return the median wall time of each call, in interleaved rounds after one that is not timed.
+
+    A pause before each lets threads of the call before fall asleep: those of BLAS spin for up to a tenth of a second.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
     for _ in range(rounds):
         for name, call in calls.items():
+            time.sleep(PAUSE)
             start = time.perf_counter()
             call()
             seconds[name].append(time.perf_counter() - start)

@@ -132,6 +132,7 @@ def _points() -> None:
 
 def _sums() -> None:
     from . import sphere
+    from ._kernels.summation.layout import MANY
     from .summation import evaluate, tangent_moments
 
     tangent_moments(np.eye(3), np.eye(3), 1.0)
@@ -141,6 +142,8 @@ def _sums() -> None:
         column, columns = np.ones(len(b), dtype), np.ones((len(b), 2), dtype)
         for values, rtol in product((column, columns), (None, 0.1)):  # by differences, and by products alone
             evaluate(x, b, values, 1.0, method="dense", rtol=rtol)
+        for rtol in (None, 0.1):
+            evaluate(x[:300], b, np.ones((len(b), MANY), dtype), 1.0, method="dense", rtol=rtol)
         for method, log in product(("dense", "truncated"), (False, True)):
             evaluate(x, b, columns, 1e4, log=log, method=method)
     for _ in range(200):  # small sums, in one call of a kernel

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._kernels.simd.alignment import TABLE
 from .._kernels.summation import layout
 from .._threads import as_done, most
 from .._types import Float64, Floats, Indices
@@ -23,8 +24,9 @@ SMALL_WORK = 2.2e7
 """Work of a small sum, about a millisecond: sums beyond it are not only done by all pairs, nor by differences."""
 TASKS_EACH = 16
 """Tasks for each worker, so that all end at about one time."""
-PACKED = 2**19
-"""Numbers of control points and values packed for a kernel at a time: they stay in the outer caches. Tuned."""
+PACKED = 2**20
+"""Bytes of control points and one column of weights that are packed for a kernel at a time, and half of those with
+several columns, whose sums are read and written again each time: they stay in the second cache, or nearly. Tuned."""
 LOST = {8: 2.0**-700, 4: 2.0**-70}
 """By the size of a number: a plain sum below it may have lost terms to underflow."""
 
@@ -96,7 +98,11 @@ def whole(sums: Floats) -> Float64:
 
 def packed_size(problem: Problem) -> int:
     """Return the number of control points that are packed at a time."""
-    return layout.whole_blocks(PACKED // (problem.dim + 2 + problem.p), problem.dtype.itemsize)
+    columns, size = problem.p + problem.normalize, problem.dtype.itemsize
+    points = (problem.dim + 2) * size
+    if columns == 1:
+        return layout.whole_blocks(PACKED // (points + TABLE), size)
+    return layout.whole_blocks(2 * PACKED // (points + columns * size), size)
 
 
 def run(task: Callable[[slice], int], parts: list[slice], workers: int | None, report: Report) -> None:

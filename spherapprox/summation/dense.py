@@ -95,7 +95,7 @@ def _fused(problem: Problem, workers: int | None, report: Report) -> Partial:
     def pack(part: slice) -> Packed:
         b, _, w = problem.controls(part)
         points = packing.pack_points(b, scale * packing.half_defects(b, dtype, products), dtype)
-        return points, packing.pack_weights(w, columns, dtype)
+        return points, packing.pack_weights(w, columns, problem.dim + 1, dtype)
 
     def add(packed: Packed, x: Floats, rows: slice) -> None:
         if problem.dots:

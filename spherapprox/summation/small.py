@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _checks
+from .._kernels.summation import layout
 from .._threads import VARIABLE, load
 from .._types import Floats
 from . import all_pairs
@@ -69,7 +70,9 @@ def _are_plain_arrays(x: Any, b: Any, values: Any) -> bool:
     if not (b.shape[1] == d > 1 and len(values) == n > 0 < m):
         return False
     p = values.size // n
-    return p > 0 and n * (d + 2 + p) <= all_pairs.PACKED and m * n * (2 * d + 15 + p) <= all_pairs.SMALL_WORK
+    if p == 0 or layout.in_chunks(d, p + 1) or 8 * n * (d + 2 + p) > all_pairs.PACKED:
+        return False
+    return bool(m * n * (2 * d + 15 + p) <= all_pairs.SMALL_WORK)
 
 
 def _are_plain_options(normalize: object, method: object, rtol: object, workers: object) -> bool:

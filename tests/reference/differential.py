@@ -22,6 +22,7 @@ from sums import Array, sphere, truth, unit
 from tqdm import tqdm
 
 from spherapprox import evaluate
+from spherapprox._kernels.summation import layout
 from spherapprox.summation import all_pairs, dense, lowrank, plan, scaling, truncated
 
 LARGEST_ON_SPHERE = 2000.0
@@ -33,6 +34,7 @@ SWITCHES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "compiled": ((dense, "COMPILE_WORTH", -1.0),),
     "NumPy": ((dense, "COMPILE_WORTH", np.inf), (all_pairs, "ready", set())),
     "many parts": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "PACKED", 1)),
+    "chunks": ((dense, "COMPILE_WORTH", -1.0), (layout, "MANY", 0)),
     "many tasks": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "TASK_WORK", 1.0), (truncated, "TASK_WORK", 1.0)),
     "all rows again": ((dense, "COMPILE_WORTH", -1.0), (all_pairs, "LOST", {8: np.inf, 4: np.inf})),
     "all lifted": ((dense, "COMPILE_WORTH", -1.0), (scaling, "LIFTED", -2000)),

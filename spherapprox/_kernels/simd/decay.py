@@ -17,6 +17,7 @@ from numba import types
 from numba.core.cgutils import get_or_insert_function
 
 from . import emit
+from .alignment import TABLE
 from .emit import intrinsic
 from .registers import has_avx512
 
@@ -62,7 +63,7 @@ def decay_rates(rate: float, dtype: np.dtype[Any]) -> list[Any]:
 
 def table_length(itemsize: int) -> int:
     """Return the number of fractional powers that `add_decays` wants each weight multiplied by."""
-    return 128 // itemsize if has_avx512() else 1
+    return TABLE // itemsize if has_avx512() else 1
 
 
 @intrinsic

@@ -69,6 +69,21 @@ def _by_products(tile, b, k):
     return _products(pair_sums(block_zeros(tile), tile, d * size, b, at + d * GROUP), tile, b, at, d)
 
 
+@njit(inline="always")
+def _exponents(tile, b, k, by_products, rates):
+    """Return the t_k of a group, or its exponents where there are no rates, and whether it is by differences."""
+    t, differences = block_zeros(tile), rates is not None and not by_products
+    if rates is None:
+        t = _by_products(tile, b, k)
+    elif by_products:
+        # 4.8, products
+        t = squares_from_products(_by_products(tile, b, k))
+        differences = any_below(t, rates[NEAREST])
+    if differences:
+        t = squares(tile, b, k * tile.shape[0], tile.shape[0] - 1)
+    return t, differences
+
+
 @njit
 def add_block(tile, b, w, first, last, by_products, rates, sums, total, rest):
     """Add the sums over control points first, ..., last - 1 (a multiple of GROUP) to `total` and `rest`.
@@ -81,18 +96,8 @@ def add_block(tile, b, w, first, last, by_products, rates, sums, total, rest):
     size, column, again = tile.shape[1], row_zeros(tile), 0
     sums[:] = 0.0
     for k in range(first, last, GROUP):
-        t = block_zeros(tile)
-        if rates is None:
-            t = _by_products(tile, b, k)
-        else:
-            differences = not by_products
-            if by_products:
-                # 4.8, products
-                t = squares_from_products(_by_products(tile, b, k))
-                differences = any_below(t, rates[NEAREST])
-            if differences:
-                t = squares(tile, b, k * tile.shape[0], tile.shape[0] - 1)
-                again += 1
+        t, differences = _exponents(tile, b, k, by_products, rates)
+        again += differences
         if w.ndim == 2:
             column = add_decays(column, t, rates, w, k)
         else:
@@ -104,6 +109,31 @@ def add_block(tile, b, w, first, last, by_products, rates, sums, total, rest):
         add_exactly(0, column, total, rest)
     else:
         add_sums(sums, total, rest)
+    return again
+
+
+@njit
+def add_chunks(tile, b, w, first, last, by_products, rates, decays, sums, total, rest):
+    """Add sums as `add_block` does, for the weights of `pack_chunks`, with the room `decays` (chunk, size) besides.
+
+    The rows of `total`, `rest` and `sums` are as many as the weights' columns with those that fill them up.
+    """
+    size, (_, groups, length, _), again = tile.shape[1], w.shape, 0
+    sums[:] = 0.0
+    for begin in range(first, last, length):
+        # Step 1: the exponentials of a chunk
+        end = min(begin + length, last)
+        for k in range(begin, end, GROUP):
+            t, differences = _exponents(tile, b, k, by_products, rates)
+            again += differences
+            store(decays, (k - begin) * size, decay_block(t, rates))
+        # Step 2: their products with the weights, for a group of columns at a time
+        for r in range(groups):
+            s, at = block_zeros(tile), (begin * groups + r * length) * GROUP
+            for k in range(end - begin):
+                s = add_products(s, decays, k * size, w, at + k * GROUP)
+            store(sums, r * GROUP * size, add(load_like(sums, r * GROUP * size, s), s))
+    add_sums(sums, total, rest)
     return again
 
 
@@ -126,8 +156,9 @@ def fused_sums(x, defects, b, w, by_products, rates, sums):
 
     Arrays are as in `add_block`, of one dtype; ``defects`` (m,) are the ``(1 - |x|^2)/2``.
     """
-    size, block, q, n = VECTORS * lanes(x), block_length(x), sums.shape[2], b.shape[0] * GROUP
-    tile, part = aligned(x.shape[1] + 1, size, x), aligned(q, size, x)
+    size, block, n = VECTORS * lanes(x), block_length(x), b.shape[0] * GROUP
+    chunk, q = (w.shape[2], w.shape[1] * GROUP) if w.ndim == 4 else (0, sums.shape[2])
+    tile, decays, part = aligned(x.shape[1] + 1, size, x), aligned(chunk, size, x), aligned(q, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
     before = flush_tiny()
     for start in range(0, x.shape[0], size):
@@ -136,6 +167,10 @@ def fused_sums(x, defects, b, w, by_products, rates, sums):
         again = 0
         for k in range(0, n, block):
             products = begins_with_products(by_products, again, k, block)
-            again = add_block(tile, b, w, k, min(k + block, n), products, rates, part, total, rest)
+            last = min(k + block, n)
+            if w.ndim == 4:
+                again = add_chunks(tile, b, w, k, last, products, rates, decays, part, total, rest)
+            else:
+                again = add_block(tile, b, w, k, last, products, rates, part, total, rest)
         keep(start, count, total, rest, sums)
     restore_tiny(before)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 BLOCK, SHORT_BLOCK = 240, 64
 """Control points in a block, whose sums are added with their rounding errors, in float64 and in float32. Tuned."""
+CHUNK, SHORT_CHUNK = 60, 16
+"""Control points whose exponentials are kept until they meet the columns of their weights, in float64 and in float32:
+whole parts of a block. Tuned."""
+MANY = 200
+"""Coordinates and columns together above which that is the way. Tuned."""
 CHAIN = 24
 """Coordinates in a running sum: its rounding errors grow with it, not with the dimension."""
 NEAR = 0.5
@@ -17,8 +22,22 @@ def block_length(itemsize: int) -> int:
     return BLOCK if itemsize == 8 else SHORT_BLOCK
 
 
+def chunk_length(itemsize: int) -> int:
+    """Return the number of control points of a chunk."""
+    return CHUNK if itemsize == 8 else SHORT_CHUNK
+
+
+def in_chunks(d: int, columns: int) -> bool:
+    """Tell whether exponentials are kept for their products with weights: else these are done while in registers.
+
+    Each group of control points reads the tile's coordinates, and reads and writes its sums: together they no longer
+    fit into the innermost cache, where exponentials of a chunk do.
+    """
+    return columns > 1 and d + columns > MANY
+
+
 def chain_length() -> int:
-    """Count the roundings that a term passes in a block of all pairs: those of a group of 4, and a sum of groups."""
+    """Count the roundings that a term passes in a block of all pairs: those of a group or a chunk, and their sum."""
     return 64
 
 

@@ -13,7 +13,7 @@ from ..._types import Float64, Floats
 from ..jit import njit
 from ..simd.alignment import aligned_empty
 from ..simd.decay import HIGH, decay_rates, table_length
-from .layout import NEAR
+from .layout import NEAR, chunk_length, in_chunks
 from .tiles import GROUP
 
 NEAREST, EXCESS = 3, 4
@@ -57,9 +57,11 @@ def write_points(b, last, groups):
             groups[k, d, i] = last[row]
 
 
-def pack_weights(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
-    """Copy weights (n, p), and ones in the columns beyond them, for `fused_sums`."""
-    return pack_columns(w, columns, dtype) if columns > 1 else pack_tables(w, dtype)
+def pack_weights(w: Float64, columns: int, d: int, dtype: np.dtype[Any]) -> Floats:
+    """Copy weights (n, p), and ones in the columns beyond them, for `fused_sums` in d coordinates."""
+    if columns == 1:
+        return pack_tables(w, dtype)
+    return pack_chunks(w, columns, dtype) if in_chunks(d, columns) else pack_columns(w, columns, dtype)
 
 
 def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
@@ -71,6 +73,15 @@ def pack_columns(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
     groups[:whole, p:] = 1.0
     groups[whole:, :p, : n % GROUP], groups[whole:, p:, : n % GROUP] = w[whole * GROUP :].T, 1.0
     return groups
+
+
+def pack_chunks(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
+    """Copy weights as `pack_columns` does, in chunks of control points and GROUP columns, those of a point together."""
+    (n, p), length = w.shape, chunk_length(dtype.itemsize)
+    chunks, groups = -(-n // length), -(-columns // GROUP)
+    table = np.zeros((chunks * length, groups * GROUP), dtype)
+    table[:n, :p], table[:n, p:columns] = w, 1.0
+    return np.ascontiguousarray(table.reshape(chunks, length, groups, GROUP).swapaxes(1, 2))
 
 
 def pack_tables(w: Float64, dtype: np.dtype[Any]) -> Floats:

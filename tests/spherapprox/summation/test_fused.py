@@ -11,6 +11,7 @@ from numba.core.registry import cpu_target
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
+from spherapprox._kernels.summation import layout
 from spherapprox.summation import all_pairs
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -38,7 +39,7 @@ def deviation(dtype, d, p, concentration, normalize, spread=None):
     return worst(got, truth(x, b, w, concentration, normalize)[0])
 
 
-CASES = [(d, p) for d in (2, 3, 12, 13, 14, 25, 49, 130) for p in (1, 2, 3, 4, 9)]
+CASES = [(d, p) for d in (2, 3, 12, 13, 14, 25, 49, 130) for p in (1, 2, 3, 4, 9)] + [(130, 71), (3, 201)]
 
 
 @wide
@@ -90,8 +91,33 @@ def test_rows_that_underflow_are_summed_again():
 
 def test_many_parts_keep_their_digits(monkeypatch):
     monkeypatch.setattr(all_pairs, "PACKED", 400)
-    for d in (3, 14):
-        assert deviation(np.float64, d, 3, 10.0, True) <= 2e-15
+    for d, p in ((3, 3), (14, 3), (14, 190)):
+        assert deviation(np.float64, d, p, 10.0, True) <= 2e-15
+
+
+@wide
+@pytest.mark.parametrize(("dtype", "limit"), [(np.float64, 1e-14), (np.float32, 6e-6)])
+def test_products_keep_fewer_digits_of_exponents_up_to_five(dtype, limit):
+    for d in (14, 24, 48, 130):
+        x, b = sphere(3000, d - 1, 1), sphere(1, d - 1, 2)
+        b = b.astype(dtype)
+        x -= (x @ b.T) * b
+        x = (0.74 * b + np.sqrt(1.0 - 0.74**2) * unit(x)).astype(dtype)  # squared distances of 0.52
+        got = evaluate(x, b, np.ones(1, dtype), 19.0, method="dense")
+        assert worst(got, truth(x, b, np.ones(1), 19.0)[0]) <= limit, d
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rtol", [1e-14, 0.1])
+def test_columns_in_chunks_are_as_accurate_as_a_few(dtype, rtol, monkeypatch):
+    x, b = sphere(700, 13, 1).astype(dtype), sphere(1001, 13, 2).astype(dtype)
+    values = np.random.default_rng(3).standard_normal((1001, 5)).astype(dtype)
+    for normalize in (False, True):
+        found = []
+        for many in (1000, 0):
+            monkeypatch.setattr(layout, "MANY", many)
+            found.append(evaluate(x, b, values, 3.0, normalize=normalize, method="dense", rtol=rtol))
+        assert 0.0 < np.abs(found[0] - found[1]).max() <= LIMIT[dtype] * np.abs(found[0]).max()
 
 
 def test_accuracy_does_not_depend_on_the_number_of_parts(monkeypatch):
@@ -121,7 +147,7 @@ def dots_deviation(dtype, d, p, concentration, normalize):
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("concentration", [0.5, 8.0, 100.0])
 def test_products_alone_keep_to_a_smaller_bound(dtype, normalize, concentration):
-    for d, p in ((2, 1), (3, 3), (25, 1), (60, 2)):
+    for d, p in ((2, 1), (3, 3), (25, 1), (60, 2), (25, 180)):
         assert dots_deviation(dtype, d, p, concentration, normalize) <= 0.5, (d, p)
 
 
@@ -154,7 +180,7 @@ from spherapprox.summation import dense
 assert not has_avx512()
 dense.COMPILE_WORTH = -1.0
 for concentration in (1.0, 1e3, 1e8):
-    for d, p in ((3, 1), (20, 1), (14, 6)):
+    for d, p in ((3, 1), (20, 1), (14, 6), (14, 190)):
         for normalize in (False, True):
             assert deviation(np.float64, d, p, concentration, normalize) <= 2e-15, (d, p)
 for dtype in (np.float64, np.float32):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import TypeVar
 
 import numpy as np
@@ -22,9 +23,24 @@ def aligned_zeros(shape: tuple[int, ...]) -> Float64:
     return _within(np.zeros(math.prod(shape) + BYTES // 8), shape)
 
 
-def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Scalar]:
-    """Return an array of a type that begins with a line of the cache, whose numbers are still to be written."""
-    return _within(np.empty(math.prod(shape) + BYTES // dtype.itemsize, dtype), shape)
+class _Room(threading.local):
+    """Memory of one thread."""
+
+    buffer = np.empty(0, np.uint8)
+
+
+_room = _Room()
+
+
+def aligned_room(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Scalar]:
+    """Return an array of a type that begins with a line of the cache, in memory that this thread has again next time.
+
+    To get new memory takes longer than to fill it.
+    """
+    size = math.prod(shape) * dtype.itemsize + BYTES
+    if _room.buffer.size < size:
+        _room.buffer = np.empty(size, np.uint8)
+    return _within(_room.buffer[:size].view(dtype), shape)
 
 
 def _within(buffer: NDArray[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:

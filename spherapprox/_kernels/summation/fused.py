@@ -69,78 +69,74 @@ def _by_products(tile, b, k):
     return _products(pair_sums(block_zeros(tile), tile, d * size, b, at + d * GROUP), tile, b, at, d)
 
 
-@njit(inline="always")
-def _exponents(tile, b, k, by_products, rates):
-    """Return the t_k of a group, or its exponents where there are no rates, and whether it is by differences."""
-    t, differences = block_zeros(tile), rates is not None and not by_products
-    if rates is None:
-        t = _by_products(tile, b, k)
-    elif by_products:
-        # 4.8, products
-        t = squares_from_products(_by_products(tile, b, k))
-        differences = any_below(t, rates[NEAREST])
-    if differences:
-        t = squares(tile, b, k * tile.shape[0], tile.shape[0] - 1)
-    return t, differences
-
-
 @njit
-def add_block(tile, b, w, first, last, by_products, rates, sums, total, rest):
+def add_block(tile, b, w, first, last, by_products, rates, room, total, rest):
     """Add the sums over control points first, ..., last - 1 (a multiple of GROUP) to `total` and `rest`.
 
     ``tile`` (d+1, size) holds the coordinates of the evaluation points and then ``(1 - |x|^2)/2``, ``b``
     (n / GROUP, d+1, GROUP) the same of the control points, ``w`` (n / GROUP, q, GROUP) the q columns of their weights,
-    or (n, -) one, as `add_decays` wants it; ``total``, ``rest`` and the room `sums` are (q, size). Between the calls
-    of `flush_tiny`. Returns the number of groups computed by differences.
+    or (n, -) one, as `add_decays` wants it, or many in the chunks of `pack_chunks`; ``total`` and ``rest`` are
+    (q, size), where chunks fill q up, and so is `room`, but for a row for each control point of a chunk besides.
+    Between the calls of `flush_tiny`. Returns the number of groups computed by differences.
     """
     size, column, again = tile.shape[1], row_zeros(tile), 0
-    sums[:] = 0.0
-    for k in range(first, last, GROUP):
-        t, differences = _exponents(tile, b, k, by_products, rates)
-        again += differences
-        if w.ndim == 2:
-            column = add_decays(column, t, rates, w, k)
-        else:
-            e = decay_block(t, rates)
-            for r in range(w.shape[1]):
-                at = k * w.shape[1] + r * GROUP
-                store(sums, r * size, add_weighted(load_like(sums, r * size, column), e, w, at))
+    length, decays = w.shape[2] if w.ndim == 4 else last - first, total.size
+    room[:] = 0.0
+    for begin in range(first, last, length):
+        end = min(begin + length, last)
+        for k in range(begin, end, GROUP):
+            t = block_zeros(tile)
+            if rates is None:
+                t = _by_products(tile, b, k)
+            else:
+                differences = not by_products
+                if by_products:
+                    # 4.8, products
+                    t = squares_from_products(_by_products(tile, b, k))
+                    differences = any_below(t, rates[NEAREST])
+                if differences:
+                    t = squares(tile, b, k * tile.shape[0], tile.shape[0] - 1)
+                    again += 1
+            if w.ndim == 2:
+                column = add_decays(column, t, rates, w, k)
+            elif w.ndim == 3:
+                add_columns(decay_block(t, rates), w, k, column, room)
+            else:
+                store(room, decays + (k - begin) * size, decay_block(t, rates))
+        if w.ndim == 4:
+            add_chunk(decays, w, begin, end, block_zeros(tile), room)
     if w.ndim == 2:
         add_exactly(0, column, total, rest)
     else:
-        add_sums(sums, total, rest)
+        add_sums(room, total, rest)
     return again
 
 
-@njit
-def add_chunks(tile, b, w, first, last, by_products, rates, decays, sums, total, rest):
-    """Add sums as `add_block` does, for the weights of `pack_chunks`, with the room `decays` (chunk, size) besides.
+@njit(inline="always")
+def add_columns(e, w, k, like, sums):
+    """Add the products of a group's exponentials and each column of its weights."""
+    size = sums.shape[1]
+    for r in range(w.shape[1]):
+        at = k * w.shape[1] + r * GROUP
+        store(sums, r * size, add_weighted(load_like(sums, r * size, like), e, w, at))
 
-    The rows of `total`, `rest` and `sums` are as many as the weights' columns with those that fill them up.
-    """
-    size, (_, groups, length, _), again = tile.shape[1], w.shape, 0
-    sums[:] = 0.0
-    for begin in range(first, last, length):
-        # Step 1: the exponentials of a chunk
-        end = min(begin + length, last)
-        for k in range(begin, end, GROUP):
-            t, differences = _exponents(tile, b, k, by_products, rates)
-            again += differences
-            store(decays, (k - begin) * size, decay_block(t, rates))
-        # Step 2: their products with the weights, for a group of columns at a time
-        for r in range(groups):
-            s, at = block_zeros(tile), (begin * groups + r * length) * GROUP
-            for k in range(end - begin):
-                s = add_products(s, decays, k * size, w, at + k * GROUP)
-            store(sums, r * GROUP * size, add(load_like(sums, r * GROUP * size, s), s))
-    add_sums(sums, total, rest)
-    return again
+
+@njit(inline="always")
+def add_chunk(decays, w, begin, end, zeros, room):
+    """Add the products of a chunk's exponentials and their weights, for a group of columns at a time."""
+    _, groups, length, _ = w.shape
+    size = room.shape[1]
+    for r in range(groups):
+        s, at, to = zeros, (begin * groups + r * length) * GROUP, r * GROUP * size
+        for k in range(end - begin):
+            s = add_products(s, room, decays + k * size, w, at + k * GROUP)
+        store(room, to, add(load_like(room, to, s), s))
 
 
 @njit
 def add_sums(sums, total, rest):
     """Add the sums of a block to those before."""
-    for at in range(0, sums.size, sums.shape[1]):
+    for at in range(0, total.size, total.shape[1]):
         add_exactly(at, load_like(sums, at, row_zeros(sums)), total, rest)
 
 
@@ -158,7 +154,7 @@ def fused_sums(x, defects, b, w, by_products, rates, sums):
     """
     size, block, n = VECTORS * lanes(x), block_length(x), b.shape[0] * GROUP
     chunk, q = (w.shape[2], w.shape[1] * GROUP) if w.ndim == 4 else (0, sums.shape[2])
-    tile, decays, part = aligned(x.shape[1] + 1, size, x), aligned(chunk, size, x), aligned(q, size, x)
+    tile, room = aligned(x.shape[1] + 1, size, x), aligned(q + chunk, size, x)
     total, rest = aligned(q, size, x), aligned(q, size, x)
     before = flush_tiny()
     for start in range(0, x.shape[0], size):
@@ -167,10 +163,6 @@ def fused_sums(x, defects, b, w, by_products, rates, sums):
         again = 0
         for k in range(0, n, block):
             products = begins_with_products(by_products, again, k, block)
-            last = min(k + block, n)
-            if w.ndim == 4:
-                again = add_chunks(tile, b, w, k, last, products, rates, decays, part, total, rest)
-            else:
-                again = add_block(tile, b, w, k, last, products, rates, part, total, rest)
+            again = add_block(tile, b, w, k, min(k + block, n), products, rates, room, total, rest)
         keep(start, count, total, rest, sums)
     restore_tiny(before)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._types import Float64, Floats
 from ..jit import njit
-from ..simd.alignment import aligned_empty
+from ..simd.alignment import aligned_room
 from ..simd.decay import HIGH, decay_rates, table_length
 from .layout import NEAR, chunk_length, in_chunks
 from .tiles import GROUP
@@ -86,7 +86,7 @@ def pack_chunks(w: Float64, columns: int, dtype: np.dtype[Any]) -> Floats:
 
 def pack_tables(w: Float64, dtype: np.dtype[Any]) -> Floats:
     """Return weights (n, 1) times the fractional powers of 2 that `add_decays` wants; filling points weigh 0."""
-    tables = aligned_empty((-(-len(w) // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
+    tables = aligned_room((-(-len(w) // GROUP) * GROUP, table_length(dtype.itemsize)), dtype)
     tables[len(w) :] = 0.0
     write_tables(np.require(w[:, 0], dtype, ["C", "W"]), powers(dtype.itemsize).astype(dtype), tables)
     return tables

@@ -39,7 +39,7 @@ def filter_orders(
 ) -> None:
     """Apply the filter to the orders from `start` to before `stop`.
 
-    `data`, (degree + 1, 4, I), holds for each order real and imaginary parts on the parallels from pole to equator,
+    `data`, (orders, 4, I), holds for each of them real and imaginary parts on the parallels from pole to equator,
     first those even about the equator, then those odd; the result takes their place. `eigenvalues` has 4 zeros more
     than degree + 1 entries; I is a multiple of `LANES`.
     """
@@ -69,7 +69,7 @@ def _filter_orders(start, stop, degree, versine, sine, eigenvalues, data, work, 
                     powers[i] -= 1
         if m >= start:
             # Step 1: leave out the parallels where P_lm is negligible, and begin with P_mm
-            first, here = 0, 4 * m * size
+            first, here = 0, 4 * (m - start) * size
             while first < size and 1.01 * degree * sine[first + LANES - 1] + MARGIN < m:
                 first += LANES
             _start(first, size, work, powers)

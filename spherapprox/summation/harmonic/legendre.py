@@ -22,16 +22,18 @@ def apply_filter(values: Float64, eigenvalues: Float64, workers: int) -> None:
     size = padded_size(half)
     theta = np.minimum(np.pi * np.arange(size) / m, np.pi / 2.0)
     versine, sine = 2.0 * np.sin(0.5 * theta) ** 2, np.sin(theta)
-    data = aligned_zeros((degree + 1, 4, size))
-    north, south = values[..., :half], values[..., : half - 2 : -1]  # (L + 1, 2, half)
-    data[:, :2, :half], data[:, 2:, :half] = north + south, north - south
-    data[:, :2, half - 1] *= 0.5  # the equator is its own mirror image
     padded = np.concatenate([eigenvalues, np.zeros(4)])
 
     def apply(orders: slice) -> None:
+        part = values[orders]
+        north, south = part[..., :half], part[..., : half - 2 : -1]  # (orders, 2, half)
+        data = aligned_zeros((len(part), 4, size))
+        even, odd = data[:, :2, :half], data[:, 2:, :half]
+        np.add(north, south, out=even)
+        np.subtract(north, south, out=odd)
+        even[..., -1] *= 0.5  # the equator is its own mirror image
         filter_orders(orders.start, orders.stop, degree, versine, sine, padded, data)
+        np.add(even, odd, out=north)
+        np.subtract(even, odd, out=south)
 
     each_block(apply, degree + 1, 256 if workers == 1 else max(1, min(256, degree // (8 * workers))), workers)
-    even, odd = data[:, :2, :half], data[:, 2:, :half]
-    values[..., :half] = even + odd
-    values[..., : half - 2 : -1] = even - odd

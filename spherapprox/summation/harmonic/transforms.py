@@ -56,18 +56,18 @@ def _convolve_circle(window: Window, eigenvalues: Float64, grid: Float64, worker
 
 
 def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Float64:
-    """Return the first orders of the rows, the windows' transform divided out, folded at the poles.
+    """Return the first orders of the rows, folded at the poles.
 
     They are real and imaginary parts: (orders, 2, n/2 + 1). A point (theta, phi) of the torus and (-theta, phi + pi)
     are one point of the sphere, so that an even order is even in theta, an odd one odd.
     """
     from scipy import fft
 
-    half, transform, (left, right) = window.n // 2, window.transform[:orders], margins(window.width)
+    half, (left, right) = window.n // 2, margins(window.width)
     rows = np.empty((orders, 2, len(grid)))
 
     def take(some: slice) -> None:
-        part = fft.rfft(fold(grid[some], window.n, window.width), axis=1)[:, :orders] / transform  # (rows, orders)
+        part = fft.rfft(fold(grid[some], window.n, window.width), axis=1)[:, :orders]  # (rows, orders)
         rows[:, 0, some], rows[:, 1, some] = part.real.T, part.imag.T
 
     each_block(take, len(grid), 32, workers)
@@ -79,20 +79,23 @@ def _from_grid(window: Window, grid: Float64, orders: int, workers: int) -> Floa
 
 
 def _to_parallels(window: Window, core: Float64, workers: int) -> Float64:
-    """Return the functional's values for parallels theta = pi i / M, i = 0, ..., M > L: (L + 1, 2, M + 1)."""
+    """Return the functional's values for parallels theta = pi i / M, i = 0, ..., M > L: (L + 1, 2, M + 1).
+
+    The windows' transform is divided out for frequencies along meridians, and along parallels there and back.
+    """
     orders = len(core)
     m = parallels(orders - 1)
-    scale = 1.0 / (2.0 * m * window.transform[:orders])
+    along, scale = window.transform[:orders, None, None] ** -2, 1.0 / (2.0 * m * window.transform[:orders])
     result = np.empty((orders, 2, m + 1))
 
     def take(some: slice) -> None:
         even, odd = slice(some.start, some.stop, 2), slice(some.start + 1, some.stop, 2)  # `ORDERS` is even
         given, wide = core[even].copy(), np.zeros((2, len(core[even]), 2, m + 1))
         given[..., :: given.shape[-1] - 1] *= 2.0
-        wide[0, ..., :orders] = _cosines(given)[..., :orders] * scale
+        wide[0, ..., :orders] = _cosines(given)[..., :orders] * (along[even] * scale)
         result[even] = _cosines(wide[0])
         wide = wide[1, : len(core[odd])]
-        wide[..., 1:orders] = _sines(core[odd, :, 1:-1])[..., : orders - 1] * scale[1:]
+        wide[..., 1:orders] = _sines(core[odd, :, 1:-1])[..., : orders - 1] * (along[odd] * scale[1:])
         result[odd, :, 1:-1] = _sines(wide[..., 1:-1])
         result[odd, :, ::m] = 0.0
         result[some, :, ::m] *= 0.5
@@ -127,7 +130,6 @@ def _to_grid(window: Window, values: Float64, workers: int) -> Float64:
     def give(some: slice) -> None:
         part = np.empty((some.stop - some.start, orders), np.complex128)
         part.real, part.imag = rows[:, 0, some].T, rows[:, 1, some].T
-        part /= window.transform[:orders]
         padded[some, left : left + window.n] = fft.irfft(part, window.n, axis=1)
         unfold(padded[some], window.n, window.width)
 

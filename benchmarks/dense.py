@@ -24,6 +24,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -163,10 +164,11 @@ def split_peers(x: Array, b: Array, w: Array) -> Iterator[tuple[str, Callable[[]
     yield "numpy L2 tiles", by_numpy
 
 
-def rounds_of(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+def rounds_of(calls: dict[str, Callable[[], Any]], rounds: int, threads: int) -> dict[str, float]:
     """Return the median wall time of each call, in interleaved rounds after one that is not timed.
 
     A pause before each lets threads of the call before fall asleep: those of BLAS spin for up to a tenth of a second.
+    Then all cores are woken: on virtual machines two threads share one for milliseconds while another sleeps.
     """
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
@@ -174,10 +176,18 @@ def rounds_of(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, flo
     for _ in range(rounds):
         for name, call in calls.items():
             time.sleep(PAUSE)
+            wake(threads)
             start = time.perf_counter()
             call()
             seconds[name].append(time.perf_counter() - start)
     return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def wake(threads: int) -> None:
+    """Compute on so many cores for some ten milliseconds."""
+    stream = roofline.streams()["multiply-adds"]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda _: [stream() for _ in range(8)], range(threads)))
 
 
 def case(d: int, dtype: Any, split: bool, rounds: int, threads: int) -> tuple[list[list[str]], list[str]]:
@@ -189,7 +199,7 @@ def case(d: int, dtype: Any, split: bool, rounds: int, threads: int) -> tuple[li
     calls: dict[str, Callable[[], Any]] = {"ours": sums}
     calls[f"ours, rtol={LENIENT[x.itemsize]:g}"] = partial(sums, rtol=LENIENT[x.itemsize])
     calls |= dict((split_peers if split else core_peers)(x, b, w)) | roofline.streams()
-    seconds = rounds_of(calls, rounds)
+    seconds = rounds_of(calls, rounds, threads)
     limits, rows = roofline.machine({name: seconds.pop(name) for name in roofline.streams()}), []
     mine = seconds.pop("ours")
     for peer, time_of_peer in seconds.items():

@@ -34,16 +34,16 @@ def column_parts(p: int) -> list[slice]:
     return [slice(r, r + 1) for r in range(p)] if p <= FEW_COLUMNS else [slice(0, p)]
 
 
-def lift(numbers: Floats, octaves: Int32) -> Float64:
+def lift(numbers: Floats, octaves: Int32, out: Float64 | None = None) -> Float64:
     """Return ``numbers 2^octaves``, (m, p) from (m, p), (p,): many by products, where powers are normal."""
     with np.errstate(over="ignore"):
         if numbers.size > 4096 and octaves.min() >= -1022 and octaves.max() <= 1023:
-            lifted, powers = np.empty(numbers.shape), np.ldexp(1.0, octaves)
+            lifted, powers = np.empty(numbers.shape) if out is None else out, np.ldexp(1.0, octaves)
             for part in column_parts(numbers.shape[1]):
                 by = powers[part] if powers.ndim else powers
                 np.multiply(numbers[:, part], by, out=lifted[:, part], dtype=np.float64)
             return lifted
-        return np.asarray(np.ldexp(numbers, octaves, dtype=np.float64))
+        return np.asarray(np.ldexp(numbers, octaves, out=out, dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)

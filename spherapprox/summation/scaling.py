@@ -211,7 +211,7 @@ def value(scaled: Scaled, rate: float, normalize: bool) -> Float64:
         quotients = np.empty_like(sums.numerators)
         for part in column_parts(quotients.shape[1]):
             np.divide(sums.numerators[:, part], sums.denominator[:, None], out=quotients[:, part])
-        return lift(quotients, scaled.octaves)
+        return lift(quotients, scaled.octaves, quotients)
     if not sums.shift.any():
         return lift(sums.numerators, scaled.octaves)
     return times_exp(sums.numerators, -rate * sums.shift, scaled.octaves)

@@ -133,7 +133,7 @@ def _points() -> None:
 def _sums() -> None:
     from . import sphere
     from ._kernels.summation.layout import MANY
-    from .summation import evaluate, tangent_moments
+    from .summation import evaluate, small, tangent_moments
 
     tangent_moments(np.eye(3), np.eye(3), 1.0)
     for dtype in (np.float64, np.float32):
@@ -146,8 +146,8 @@ def _sums() -> None:
             evaluate(x[:300], b, np.ones((len(b), MANY), dtype), 1.0, method="dense", rtol=rtol)
         for method, log in product(("dense", "truncated"), (False, True)):
             evaluate(x, b, columns, 1e4, log=log, method=method)
-    for _ in range(200):  # small sums, in one call of a kernel
-        evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0)
+    small.load_kernel()
+    evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0)
 
 
 def _expansions() -> None:

@@ -16,12 +16,12 @@ from .._types import Floats
 from . import all_pairs
 from .problem import LARGEST_EXPONENT, PRODUCTS_FROM
 
-FROM_CALLS = 100
-"""Calls in a process that has the dense kernel from which on loading one for small sums pays."""
+FROM_CALLS, COMPILE_FROM_CALLS = 100, 10_000
+"""Calls in a process that has the dense kernel from which on loading one for small sums pays, and compiling it."""
 _FLOAT64 = np.dtype(np.float64)
 _TOLERANCE, _LOST = _checks.UNIT_TOLERANCE[_FLOAT64], all_pairs.LOST[8]
 
-_KERNEL = ("fused", _FLOAT64)
+_KERNEL, _FOLDER = ("fused", _FLOAT64), "spherapprox._kernels.summation"
 _calls = [0]
 _kernels: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
 """The kernel and the function of its rates, once loaded."""
@@ -87,10 +87,15 @@ def _are_plain_options(normalize: object, method: object, rtol: object, workers:
 
 
 def _loaded() -> bool:
-    """Load the kernel once calls are many in a process that has the dense one."""
+    """Load the kernel once calls are many in a process that has the dense one; many more, if it is not compiled yet."""
     _calls[0] += 1
-    if _calls[0] <= FROM_CALLS:
-        return False
-    folder = "spherapprox._kernels.summation"
-    _kernels.append((load(f"{folder}.small").small_sums, load(f"{folder}.packing").rates))
-    return True
+    if _calls[0] == FROM_CALLS and load(f"{_FOLDER}.small").small_sums._cache.is_kept():
+        load_kernel()
+    if _calls[0] >= COMPILE_FROM_CALLS:
+        load_kernel()
+    return bool(_kernels)
+
+
+def load_kernel() -> None:
+    """Load the kernel, which its first sum compiles if need be."""
+    _kernels[:] = [(load(f"{_FOLDER}.small").small_sums, load(f"{_FOLDER}.packing").rates)]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spherapprox import CoreHead, SplitHead, evaluate, sphere
+from spherapprox._kernels.store import Store
 from spherapprox._threads import load
 from spherapprox.summation import all_pairs, dense, small
 
@@ -22,8 +23,8 @@ def loaded():
         patch.setattr(dense, "COMPILE_WORTH", -1.0)
         x = sphere.uniform(2, 5, rng=0)
         evaluate(x, x, np.ones(5), 1.0, method="dense")
-    for _ in range(small.FROM_CALLS + 1):
-        evaluate(x, x, np.ones(5), 1.0)
+    small.load_kernel()
+    evaluate(x, x, np.ones(5), 1.0)
 
 
 def python_calls(function):
@@ -210,6 +211,28 @@ def test_before_kernels_are_loaded_numpy_does_small_sums(monkeypatch):
     monkeypatch.setattr(dense, "COMPILE_WORTH", np.inf)
     assert evaluate(X, B, VALUES, 3.0, explain=True)[1].path == "numpy"
     assert python_calls(lambda: evaluate(X, B, VALUES, 3.0)) > FEW
+
+
+@pytest.mark.parametrize(("kept", "calls"), [(True, small.FROM_CALLS), (False, small.COMPILE_FROM_CALLS)])
+def test_many_calls_load_the_kernel_and_very_many_compile_it(kept, calls, monkeypatch):
+    count = [calls - 3]
+    monkeypatch.setattr(small, "_kernels", [])
+    monkeypatch.setattr(small, "_calls", count)
+    monkeypatch.setattr(Store, "is_kept", lambda self: kept)
+    used = []
+    for _ in range(5):
+        evaluate(X, B, VALUES, 3.0)
+        used.append(bool(small._kernels))
+    assert used == [False, False, True, True, True]
+    assert count[0] == calls  # no more are counted
+
+
+def test_a_kernel_is_kept_once_it_is_compiled(tmp_path):
+    store = Store(test_a_kernel_is_kept_once_it_is_compiled, tmp_path)
+    assert not store.is_kept()
+    (tmp_path / f"{store.name}-0123.nbc").touch()
+    assert store.is_kept()
+    assert not Store(test_a_kernel_is_kept_once_it_is_compiled, None).is_kept()
 
 
 def test_many_small_sums_do_not_wait_for_other_methods(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,10 @@ def rounding_bound(problem: Problem, shift: float = 0.0, merges: int = 0, terms:
     """
     unit, quotient = unit_roundoff(problem), 2.0 if problem.normalize else 1.0
     if problem.dots:
-        return dots_error(problem) + unit * (terms + 16.0) * quotient
+        whole = dots_error(problem) + unit * (terms + 16.0) * quotient
+        # 4.8, plain and shifted sums: rows that were summed again, by differences
+        again = replace(problem, dots=False, dtype=np.dtype(np.float64))
+        return max(whole, rounding_bound(again, shift, merges, terms)) if shift > 0.0 else whole
     chain = layout.distance_chain_length(problem.dim + 1) + 8.0  # roundings that one exponent passes
     if problem.by_products:
         chain *= 4.0

@@ -70,7 +70,9 @@ def _are_plain_arrays(x: Any, b: Any, values: Any) -> bool:
     if not (b.shape[1] == d > 1 and len(values) == n > 0 < m):
         return False
     p = values.size // n
-    if p == 0 or layout.in_chunks(d, p + 1) or 8 * n * (d + 2 + p) > all_pairs.PACKED:
+    if p == 0 or layout.in_chunks(d, p + 1):
+        return False
+    if 32 * n * (d + 2 + p) > all_pairs.PACKED:  # then the others are sure to be in one part
         return False
     return bool(m * n * (2 * d + 15 + p) <= all_pairs.SMALL_WORK)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from typing import TypeVar
 
@@ -30,17 +31,20 @@ class _Room(threading.local):
 
 
 _room = _Room()
+_REFERENCES = 3
+"""To memory that no array has: the thread's, a local name's and an argument's."""
 
 
 def aligned_room(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Scalar]:
     """Return an array of a type that begins with a line of the cache, in memory that this thread has again next time.
 
-    To get new memory takes longer than to fill it.
+    To get new memory takes longer than to fill it. It gets new memory while an earlier array is alive, as where a
+    signal's handler sums in the midst of a sum.
     """
-    size = math.prod(shape) * dtype.itemsize + BYTES
-    if _room.buffer.size < size:
-        _room.buffer = np.empty(size, np.uint8)
-    return _within(_room.buffer[:size].view(dtype), shape)
+    size, buffer = math.prod(shape) * dtype.itemsize + BYTES, _room.buffer
+    if buffer.size < size or sys.getrefcount(buffer) > _REFERENCES:
+        buffer = _room.buffer = np.empty(size, np.uint8)
+    return _within(buffer[:size].view(dtype), shape)
 
 
 def _within(buffer: NDArray[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:

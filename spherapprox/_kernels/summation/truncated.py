@@ -161,7 +161,6 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
     box = np.empty((2 * d, 1))
     pairs = candidates = 0
     bound = math.inf
-    before = flush_tiny()
     for start in range(0, x.shape[0], size):
         if start % (TILES * size) == 0:
             enclose(x, start, min(start + TILES * size, x.shape[0]), box, np.int64(0))
@@ -176,16 +175,17 @@ def truncated_sums(x, order, defects, tree, b, w, by_products, rates, limits, ou
         rest[:] = 0.0
         again = 0
         blocks = near_blocks(tile, tree, near, ids, candidates, bound, limits, need, around, found)
+        before = flush_tiny()
         for i in range(blocks):
             k = found[i]
             last = min(k + NEAR_BLOCK, n)
             products = begins_with_products(by_products, again, i * NEAR_BLOCK, NEAR_BLOCK)
             again = add_block(tile, b, w, k, last, products, rates, part, total, rest)
             pairs += count * (last - k)
+        restore_tiny(before)
         for i in range(count):
             for r in range(out.shape[1]):
                 out[order[start + i], r] = total[r, i] + rest[r, i]
-    restore_tiny(before)
     return pairs
 
 

@@ -11,6 +11,7 @@ from numba.core.registry import cpu_target
 from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
+from spherapprox._kernels.simd import alignment
 from spherapprox._kernels.summation import layout
 from spherapprox.summation import all_pairs
 
@@ -168,6 +169,43 @@ def test_numbers_below_the_normal_range_are_as_before_afterwards(method, p):
     tiny = np.full(3, 1e-310)
     assert np.array_equal(tiny * 0.5, np.full(3, 5e-311))
     assert (tiny + 0.0 > 0.0).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_sum_in_the_midst_of_another_changes_nothing(workers, monkeypatch):
+    x, b, values = sphere(2000, 2, 1), sphere(3000, 2, 2), np.random.default_rng(3).standard_normal(3000)
+    monkeypatch.setattr(all_pairs, "TASK_WORK", 1e6)
+    monkeypatch.setattr(all_pairs, "LEAST_WORK", 1e6)
+    wanted, half = (evaluate(x, b, v, 20.0, method="dense", workers=workers) for v in (values, values[::-1]))
+    run, inner = all_pairs.run, []
+
+    def interrupted(task, parts, workers, report):
+        """Sum in the midst of the first sum, as a handler of signals may."""
+        if not inner:
+            inner.append(None)
+            inner[0] = evaluate(x, b, values[::-1], 20.0, method="dense", workers=workers)
+        run(task, parts, workers, report)
+
+    monkeypatch.setattr(all_pairs, "run", interrupted)
+    np.testing.assert_array_equal(evaluate(x, b, values, 20.0, method="dense", workers=workers), wanted)
+    np.testing.assert_array_equal(inner[0], half)
+
+
+def test_rooms_are_taken_again_once_they_are_free():
+    first = alignment.aligned_room((1000, 16), np.dtype(np.float64))
+    at, second = first.ctypes.data, alignment.aligned_room((1000, 16), np.dtype(np.float64))
+    assert not np.shares_memory(first, second)
+    later, second = second.ctypes.data, None
+    assert alignment.aligned_room((900, 16), np.dtype(np.float64)).ctypes.data == later != at
+
+
+def test_distant_rows_are_in_the_bound_of_products_alone():
+    """Rows that are summed again, by differences, whose exponents are larger than products allow for."""
+    angle = np.random.default_rng(1).uniform(-0.2, 0.2, 4000)
+    b, x = np.stack([np.cos(angle), np.sin(angle)], axis=1), np.stack([-np.cos(angle), np.sin(angle)], axis=1)
+    for rtol in (1e-6, None):
+        plan = evaluate(x, b, np.ones(4000), 1e6, normalize=True, method="dense", rtol=rtol, explain=True)[1]
+        assert plan.rtol >= 4e-9
 
 
 PORTABLE = """

@@ -62,9 +62,9 @@ LAYOUTS = {
     n=st.integers(1, 80),
     d=st.sampled_from([2, 3, 4, 11, 12, 25, 40]),
     columns=st.sampled_from([0, 1, 2, 3, 4, 5, 210]),
-    concentration=st.sampled_from([0.0, 1e-3, 1.0, 20, 149.0, 400.0, 3e3, 1e5, 4e12, 1e14]),
+    concentration=st.sampled_from([0.0, 1e-3, 1.0, 20, 149.0, 344.0, 400.0, 700.0, 3e3, 1e5, 4e12, 1e14]),
     normalize=st.booleans(),
-    exponent=st.sampled_from([0, 0, 0, -420, -40, -29, 28, 29, 40, 600]),
+    exponent=st.sampled_from([0, 0, 0, -420, -290, -40, -29, 28, 29, 40, 600]),
     zeros=st.booleans(),
     layout=st.sampled_from(sorted(LAYOUTS)),
     options=st.sampled_from([{}, {"rtol": None}, {"method": "dense"}, {"workers": 2}, {"workers": -1}, {"rtol": 1e-6}]),
@@ -86,9 +86,34 @@ def test_the_short_way_gives_the_bits_of_the_long_one(
     got = evaluate(*arguments, normalize=normalize, **options)
     assert got.shape == wanted.shape
     assert got.dtype == wanted.dtype
-    # the long way scales values by powers of 2: where terms leave the normal numbers, they round otherwise
-    np.testing.assert_allclose(got, wanted, rtol=0.0, atol=0.0 if concentration < 150.0 else taken.atol)
+    np.testing.assert_array_equal(got, wanted)
     assert taken.method == "dense"
+
+
+def test_the_bits_of_sums_that_underflow_but_for_their_scale():
+    along = np.array([484.0, 507.0]) / 700.0
+    b = np.stack([1.0 - along, np.sqrt(1.0 - (1.0 - along) ** 2)], axis=1)
+    values, x = np.array([[2.0**-30, 0.0], [0.0, 2.0**-299]]), np.array([[1.0, 0.0]])
+    found = evaluate(x, b, values, 700.0, normalize=True)
+    np.testing.assert_array_equal(found, evaluate(x, b, values, 700.0, normalize=True, explain=True)[0])
+    assert found[0, 1] > 0.0
+    b, values, concentration = np.tile([[-1.0, 0.0]], (2000, 1)), np.full(2000, 2.0**-30), 343.82
+    found = evaluate(x, b, values, concentration)
+    np.testing.assert_array_equal(found, evaluate(x, b, values, concentration, explain=True)[0])
+    assert found[0] > 0.0
+
+
+@pytest.mark.parametrize("n", [1500, 4079, 4081, 6500])
+def test_the_bits_of_products_beside_many_near_pairs(n):
+    rng = np.random.default_rng(n)
+    c, b = sphere.uniform(13, 1, rng=1), sphere.uniform(13, n, rng=2)
+    b -= (b @ c.T) * c
+    f = np.where(rng.random(n) < 0.3, 0.99, 0.6)[:, None]
+    b = f * c + np.sqrt(1.0 - f**2) * b / np.linalg.norm(b, axis=1)[:, None]
+    x = c + 0.001 * sphere.uniform(13, 24, rng=3)
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    values = rng.standard_normal(n)
+    np.testing.assert_array_equal(evaluate(x, b, values, 4.0), evaluate(x, b, values, 4.0, explain=True)[0])
 
 
 @pytest.mark.parametrize(

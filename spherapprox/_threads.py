@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from contextvars import copy_context
 from functools import cached_property, lru_cache
 from queue import SimpleQueue
 from types import ModuleType
@@ -30,6 +31,20 @@ _limited: list[Any] = []
 """The limit of BLAS' threads, once for each block that wants it at present."""
 WORTH = 0.02
 """Seconds of work from which on ``workers=None`` takes more than one thread."""
+
+
+def renewed_by_fork(renew: Callable[[], None]) -> Callable[[], None]:
+    """Call a function in each process that this one forks, which has none of the threads that may hold a lock."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=renew)
+    return renew
+
+
+@renewed_by_fork
+def _new_locks() -> None:
+    global _LOADING, _BLAS
+    _LOADING, _BLAS = threading.RLock(), threading.Lock()
+    _limited.clear()
 
 
 def load(name: str) -> ModuleType:
@@ -145,7 +160,8 @@ def as_done(
     ended, helpers = SimpleQueue[None](), 0
     try:
         for _ in range(min(most(workers), count) - 1):
-            start_new_thread(_help, (function, left, found, ended))  # Thread.start would wait until it runs
+            # Thread.start would wait until it runs; the context has NumPy's handling of errors
+            start_new_thread(copy_context().run, (_help, function, left, found, ended))
             helpers += 1
         for _ in range(count):
             if found.empty():
@@ -173,8 +189,9 @@ def _do_next(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueu
         block = left.popleft()
     except IndexError:
         return False
-    before, _here.shared = getattr(_here, "shared", False), True
+    before = getattr(_here, "shared", False)
     try:
+        _here.shared = True
         found.put((function(block), None))
     except BaseException as error:
         left.clear()

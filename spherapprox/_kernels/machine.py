@@ -20,6 +20,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from .._threads import renewed_by_fork
 from .._version import __version__
 from .jit import cache_folder
 from .simd.registers import host
@@ -30,6 +31,12 @@ ROUNDS, PATIENCE = 9, 0.06
 _LOCK = threading.RLock()
 _known: dict[str, float] = {}
 _read: list[bool] = []
+
+
+@renewed_by_fork
+def _new_lock() -> None:
+    global _LOCK  # noqa: PLW0603
+    _LOCK = threading.RLock()
 
 
 def measured(name: str, measure: Callable[[], float], smallest: float, largest: float) -> float:
@@ -97,9 +104,9 @@ def _stored() -> dict[str, float]:
         machine, numbers = content["machine"], content["measured"]
         if content["seal"] != _digest([machine, numbers]) or machine != _machine():
             return {}
-    except (OSError, ValueError, KeyError, TypeError):  # whatever ails the file, all can be measured again
+        return {name: found for name, found in numbers.items() if type(found) is float and 0.0 < found < math.inf}
+    except Exception:  # whatever ails the file, all can be measured again
         return {}
-    return {name: found for name, found in numbers.items() if type(found) is float and 0.0 < found < math.inf}
 
 
 def _write() -> None:

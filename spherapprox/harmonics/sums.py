@@ -6,12 +6,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._threads import load
+from .._threads import load, slices
 from .._types import Complex128, Float64, Floats
 from .recurrences import blocks, cosines_and_sines, legendre_rows, polar, roots
 
-_COMPILED = 255
-"""Largest degree that the kernel takes; above it NumPy's rows are long enough."""
+_COMPILED = 600
+"""Largest degree that the kernel takes; above it NumPy has to do many of the points anyway."""
+_WIDE = 32
+"""Columns whose sums at some points stay in the first cache. Tuned."""
 _DEAR = 2e8
 """Terms that NumPy adds in about the time of compiling: a process with more of them takes the kernel. Tuned."""
 _spent = [0.0]
@@ -56,7 +58,8 @@ def _compiled(columns: Float64, max_degree: int, z: Float64, s: Float64, azimuth
     result = np.zeros((columns.shape[1], len(z)))
     cos, sin = np.ascontiguousarray(azimuth.real), np.ascontiguousarray(azimuth.imag)
     kernels = load("spherapprox._kernels.harmonics.synthesis")  # numba is loaded where it pays
-    kernels.add(z, s, cos, sin, _roots(max_degree), _by_order(columns, max_degree), result)
+    for part in slices(len(result), _WIDE):
+        kernels.add(z, s, cos, sin, _roots(max_degree), _by_order(columns[:, part], max_degree), result[part])
     deep = (s > 0.0) & (s < 2.0 ** (-390.0 / max(max_degree, 1)))
     if deep.any():
         result[:, deep] = _in_numpy(columns, max_degree, z[deep], s[deep], azimuth[deep])

@@ -5,6 +5,7 @@ A maker returns the writer and the number of rows that it takes at a time; any t
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -81,7 +82,7 @@ def _write_on_sphere(n: int, low: int, out: Float64) -> None:
     """Write consecutive midpoints of S^2, the first in plain Python: the kernel gives the same bits."""
     global _interpreted  # noqa: PLW0603
     _interpreted += len(out)
-    kernel = cap.centers if _interpreted > COMPILE_FROM else cap.centers.py_func
+    kernel = cap.centers if _interpreted > COMPILE_FROM else inspect.unwrap(cap.centers)
     kernel(n, low, 1.0, np.empty(0), out)
 
 

@@ -6,6 +6,7 @@ few milliseconds says. It is made when sums take much longer, by methods whose c
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -67,7 +68,7 @@ def used(method: str, problem: Problem) -> None:
 def on_this_machine(costs: Mapping[str, float], problem: Problem) -> dict[str, float]:
     """Return the expected seconds of methods on this machine, from those of the models.
 
-    Methods that have not been measured are taken to be as much faster or slower as the dense one.
+    Methods that have not been measured are taken to be as much faster or slower as the dense one, or else the others.
     """
     least = min(costs.values())
     _spent[0] += least
@@ -75,7 +76,7 @@ def on_this_machine(costs: Mapping[str, float], problem: Problem) -> dict[str, f
     if not long and _LOADED not in sys.modules:  # numba alone takes longer than the sum
         return dict(costs)
     factors = {name: _factor(_run_name(name, problem), long) for name in costs}
-    usual = factors.get("dense") or 1.0
+    usual = factors.get("dense") or statistics.median([factor for factor in factors.values() if factor] or [1.0])
     return {name: cost * (factors[name] or usual) for name, cost in costs.items()}
 
 

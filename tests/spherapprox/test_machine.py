@@ -69,11 +69,21 @@ def _list(path):
     path.write_text("[1]")
 
 
+def _deep(path):
+    path.write_text(100_000 * "[")
+
+
+def _no_names(path):
+    machine = json.loads(path.read_text())["machine"]
+    seal = sha256(json.dumps([machine, [1.0]], sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps({"machine": machine, "measured": [1.0], "seal": seal}))
+
+
 def _binary(path):
     path.write_bytes(b"\xff\xfe\x00")
 
 
-@pytest.mark.parametrize("spoil", [_cut, _changed, _foreign, _list, _binary])
+@pytest.mark.parametrize("spoil", [_cut, _changed, _foreign, _list, _binary, _deep, _no_names])
 def test_a_file_that_is_no_good_is_measured_again(filled, spoil):
     spoil(record(filled))
     assert calls(filled) > 0
@@ -108,6 +118,38 @@ assert machine.seconds(lambda: time.sleep(next(pauses))) < 5e-3
 assert machine.measured("e", lambda: 9.0, 1.0, 3.0) == 3.0
 assert machine.measured("f", lambda: 0.1, 1.0, 3.0) == 1.0
 """
+
+
+FORKED = """
+import os, threading
+from spherapprox import _threads
+from spherapprox._kernels import machine
+
+measuring, end = threading.Event(), threading.Event()
+
+def busy():
+    with _threads._LOADING:
+        machine.measured("long", lambda: (measuring.set(), end.wait())[0] or 1.0, 0.1, 9.0)
+
+threading.Thread(target=busy).start()
+measuring.wait()
+child = os.fork()
+if child == 0:
+    _threads.load("spherapprox._kernels.jit")
+    machine.recorded()
+    os._exit(7)
+end.set()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_forked_process_does_not_wait_for_threads_that_it_has_not(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert run.stdout.split() == ["7"]
 
 
 def test_runs_are_measured_fairly(tmp_path):

@@ -48,6 +48,13 @@ def test_long_work_takes_all_cores_and_short_work_one(clock):
     assert threads_of(1, 0.05, clock) == {threading.get_ident()}
 
 
+@pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 keeps its handling of errors for each thread")
+def test_all_blocks_handle_numbers_errors_as_their_caller_does():
+    with np.errstate(under="raise"):
+        done = _threads.as_done(lambda i: (time.sleep(0.002), np.geterr()["under"])[1], range(40), 2)
+        assert set(done) == {"raise"}
+
+
 def test_a_stated_number_is_taken(clock):
     assert threads_of(24, 0.005, clock, workers=1) == {threading.get_ident()}
     assert len(threads_of(8, 0.02, clock, workers=2)) in (2, 3, 4)  # two pools

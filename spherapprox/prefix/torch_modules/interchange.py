@@ -81,7 +81,8 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
     Returns
     -------
     transformers.DynamicCache
-        A model adds what it reads to it: make one for each call. An encoder-decoder model takes
+        A model adds what it reads to it: make one for each call, for its argument ``past_key_values``, or ``cache``
+        from transformers 5.24 on. An encoder-decoder model takes
         ``EncoderDecoderCache(dynamic_cache(prefixes), DynamicCache())``: prefixes of its decoder's self-attention.
 
     Raises

@@ -1,5 +1,6 @@
 """Prefixes as caches of transformers and embeddings of PEFT: the models' answers, and the arrays back."""
 
+import inspect
 import subprocess
 import sys
 
@@ -133,13 +134,19 @@ def watched(module, call):
     return *seen[0], result
 
 
+def taking(model, cache):
+    """Return the argument by which a model takes a cache: transformers 5.24 has named it anew."""
+    name = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+    return {name: cache}
+
+
 @pytest.mark.parametrize("mask", [None, "ones"])
 def test_gpt2_attends_to_the_prefix_as_its_arrays_do(gpt2, mask):
     prefixes = some()
     cache = dynamic_cache(prefixes, batch_size=2, **DOUBLE)
     options = {} if mask is None else {"attention_mask": torch.ones(2, 3 + 5)}
     own = gpt2.transformer.h[0].attn
-    read, found, _ = watched(own, lambda: gpt2(TOKENS, past_key_values=cache, **options))
+    read, found, _ = watched(own, lambda: gpt2(TOKENS, **taking(gpt2, cache), **options))
     wanted = layer_of(own).attend(read, prefix=prefixes[0], causal=True)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
     assert np.abs(wanted - layer_of(own).attend(read, causal=True)).max() > 0.1
@@ -151,7 +158,7 @@ def test_a_cache_that_a_model_made_is_a_prefix(gpt2):
     with torch.no_grad():
         read = gpt2(TOKENS[:1, :3], use_cache=True).past_key_values
         prefixes = from_past_key_values(read)
-        found = gpt2(TOKENS[:1, 3:], past_key_values=dynamic_cache(prefixes, **DOUBLE)).logits
+        found = gpt2(TOKENS[:1, 3:], **taking(gpt2, dynamic_cache(prefixes, **DOUBLE))).logits
         torch.testing.assert_close(found, gpt2(TOKENS[:1]).logits[:, 3:])
     block = gpt2.transformer.h[0]
     inputs = block.ln_1(gpt2.transformer.wte(TOKENS[0, :3]) + gpt2.transformer.wpe.weight[:3])
@@ -163,7 +170,7 @@ def test_embeddings_of_prompt_tuning_become_prefixes_of_all_layers(gpt2):
     inputs = torch.cat([embeddings, gpt2.transformer.wte(TOKENS[:1])], 1)
     with torch.no_grad():
         prefixes = from_past_key_values(gpt2(inputs_embeds=embeddings, use_cache=True).past_key_values)
-        found = gpt2(TOKENS[:1], past_key_values=dynamic_cache(prefixes, **DOUBLE)).logits
+        found = gpt2(TOKENS[:1], **taking(gpt2, dynamic_cache(prefixes, **DOUBLE))).logits
         torch.testing.assert_close(found, gpt2(inputs_embeds=inputs).logits[:, 3:])
 
 
@@ -177,7 +184,7 @@ def test_grouped_heads_with_rotary_keys(llama, monkeypatch):
     monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", spy)
     prefixes = some(heads=2)
     with torch.no_grad():
-        llama(TOKENS, past_key_values=dynamic_cache(prefixes, batch_size=2, **DOUBLE))
+        llama(TOKENS, **taking(llama, dynamic_cache(prefixes, batch_size=2, **DOUBLE)))
     for prefix, (tensors, options, found) in zip(prefixes, calls, strict=True):
         repeated, query = prefix.repeated(4), tensors[0]
         key, value = (part.repeat_interleave(4 // part.shape[1], 1)[:, :, 3:].numpy() for part in tensors[1:])
@@ -193,7 +200,7 @@ def test_prefixes_of_grouped_heads_that_the_model_made(llama):
     with torch.no_grad():
         prefixes = from_past_key_values(llama(TOKENS[:1, :3], use_cache=True).past_key_values)
         assert prefixes[0].key.shape == (2, 3, 8)
-        found = llama(TOKENS[:1, 3:], past_key_values=dynamic_cache(prefixes, **DOUBLE)).logits
+        found = llama(TOKENS[:1, 3:], **taking(llama, dynamic_cache(prefixes, **DOUBLE))).logits
         torch.testing.assert_close(found, llama(TOKENS[:1]).logits[:, 3:])
 
 
@@ -209,7 +216,7 @@ def test_decoders_with_an_encoder():
     parts = dynamic_cache(prefixes, batch_size=2, **DOUBLE), transformers.DynamicCache()
     cache = transformers.EncoderDecoderCache(*parts)
     own = model.decoder.layers[0].self_attn
-    read, found, result = watched(own, lambda: model(TOKENS, decoder_input_ids=TOKENS[:, :4], past_key_values=cache))
+    read, found, result = watched(own, lambda: model(TOKENS, decoder_input_ids=TOKENS[:, :4], **taking(model, cache)))
     parts = {"query": own.q_proj, "key": own.k_proj, "value": own.v_proj, "out": own.out_proj}
     weights = {name: part.weight for name, part in parts.items()}
     biases = {f"{name}_bias": part.bias for name, part in parts.items()}
@@ -226,7 +233,7 @@ def test_prefix_tuning_of_peft_answers_the_same(gpt2, llama):
     for base, heads in ((gpt2, 4), (llama, 2)):
         prefixes = some(heads=heads, seed=3)
         with torch.no_grad():
-            wanted = base(TOKENS, past_key_values=dynamic_cache(prefixes, batch_size=2, **DOUBLE)).logits
+            wanted = base(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE))).logits
         config = peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
         model = peft.get_peft_model(base, config).double().eval()
         encoder = model.prompt_encoder["default"]

@@ -44,7 +44,6 @@ def renewed_by_fork(renew: Callable[[], None]) -> Callable[[], None]:
 def _new_locks() -> None:
     global _LOADING, _BLAS
     _LOADING, _BLAS = threading.RLock(), threading.Lock()
-    _limited.clear()
 
 
 def load(name: str) -> ModuleType:

@@ -141,17 +141,26 @@ def _over_parts(
     problem: Problem, pack: Callable[[slice], Packed], add: Callable[[Packed, Floats, slice], None],
     workers: int | None, report: Report,
 ) -> None:  # fmt: skip
-    """Add the sums over each part of the control points, packed, by whole tiles of rows, some for each worker."""
+    """Add the sums over each part of the control points, packed."""
+    n, size = len(problem.b), all_pairs.packed_size(problem)
+    for first in range(0, n, size):
+        _over_part(problem, slice(first, min(first + size, n)), pack, add, workers, report)
+
+
+def _over_part(
+    problem: Problem, part: slice, pack: Callable[[slice], Packed], add: Callable[[Packed, Floats, slice], None],
+    workers: int | None, report: Report,
+) -> None:  # fmt: skip
+    """Add the sums over a part of the control points by whole tiles of rows, some for each worker."""
     from .._kernels.summation.tiles import tile_rows
 
-    n, size, tile = len(problem.b), all_pairs.packed_size(problem), tile_rows(problem.dtype)
-    for first in range(0, n, size):
-        count, packed = min(size, n - first), pack(slice(first, min(first + size, n)))
+    count: int = part.stop - part.start
+    packed, tile = pack(part), tile_rows(problem.dtype)
 
-        def task(rows: slice, count: int = count, packed: Packed = packed) -> int:
-            x = compiled_form(problem.x[rows], problem.dtype)
-            add(packed, x, rows)
-            return len(x) * count
+    def task(rows: slice) -> int:
+        x = compiled_form(problem.x[rows], problem.dtype)
+        add(packed, x, rows)
+        return len(x) * count
 
-        rows = all_pairs.task_rows(problem, count, workers, all_pairs.TASK_WORK)
-        all_pairs.run(task, slices(len(problem.x), tile * max(1, int(rows / tile))), workers, report)
+    rows = all_pairs.task_rows(problem, count, workers, all_pairs.TASK_WORK)
+    all_pairs.run(task, slices(len(problem.x), tile * max(1, int(rows / tile))), workers, report)

@@ -6,7 +6,6 @@ few milliseconds says. It is made when sums take much longer, by methods whose c
 
 from __future__ import annotations
 
-import statistics
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -76,7 +75,7 @@ def on_this_machine(costs: Mapping[str, float], problem: Problem) -> dict[str, f
     if not long and _LOADED not in sys.modules:  # numba alone takes longer than the sum
         return dict(costs)
     factors = {name: _factor(_run_name(name, problem), long) for name in costs}
-    usual = factors.get("dense") or statistics.median([factor for factor in factors.values() if factor] or [1.0])
+    usual = factors.get("dense") or float(np.median([factor for factor in factors.values() if factor] or [1.0]))
     return {name: cost * (factors[name] or usual) for name, cost in costs.items()}
 
 

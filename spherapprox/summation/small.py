@@ -72,7 +72,7 @@ def _are_plain_arrays(x: Any, b: Any, values: Any) -> bool:
     p = values.size // n
     if p == 0 or layout.in_chunks(d, p + 1):
         return False
-    if 32 * n * (d + 2 + p) > all_pairs.PACKED:  # then the others are sure to be in one part
+    if 32 * n * (d + 2 + p) > all_pairs.PACKED:  # the long way may take several parts, whose sums round otherwise
         return False
     return bool(m * n * (2 * d + 15 + p) <= all_pairs.SMALL_WORK)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
 import threading
-from typing import TypeVar
+import weakref
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +25,28 @@ def aligned_zeros(shape: tuple[int, ...]) -> Float64:
 
 
 class _Room(threading.local):
-    """Memory of one thread."""
+    """Memory of one thread, and the array that had it last, if that is alive."""
 
-    buffer = np.empty(0, np.uint8)
+    def __init__(self) -> None:
+        self.buffer = np.empty(0, np.uint8)
+        self.owner: weakref.ref[Any] = weakref.ref(self.buffer[:0])
 
 
 _room = _Room()
-_REFERENCES = 3
-"""To memory that no array has: the thread's, a local name's and an argument's."""
 
 
 def aligned_room(shape: tuple[int, ...], dtype: np.dtype[Scalar]) -> NDArray[Scalar]:
     """Return an array of a type that begins with a line of the cache, in memory that this thread has again next time.
 
-    To get new memory takes longer than to fill it. It gets new memory while an earlier array is alive, as where a
-    signal's handler sums in the midst of a sum.
+    To get new memory takes longer than to fill it. While the last such array is alive, as where a signal's handler sums
+    in the midst of a sum, the memory is new.
     """
     size, buffer = math.prod(shape) * dtype.itemsize + BYTES, _room.buffer
-    if buffer.size < size or sys.getrefcount(buffer) > _REFERENCES:
+    if buffer.size < size or _room.owner() is not None:
         buffer = _room.buffer = np.empty(size, np.uint8)
-    return _within(buffer[:size].view(dtype), shape)
+    array = _within(buffer[:size].view(dtype), shape)
+    _room.owner = weakref.ref(array)
+    return array
 
 
 def _within(buffer: NDArray[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:

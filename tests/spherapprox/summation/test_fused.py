@@ -12,7 +12,7 @@ from sums import sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.simd import alignment
-from spherapprox._kernels.summation import layout
+from spherapprox._kernels.summation import layout, packing
 from spherapprox.summation import all_pairs
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -197,6 +197,21 @@ def test_rooms_are_taken_again_once_they_are_free():
     assert not np.shares_memory(first, second)
     later, second = second.ctypes.data, None
     assert alignment.aligned_room((900, 16), np.dtype(np.float64)).ctypes.data == later != at
+
+
+def test_the_parts_of_a_sum_have_one_room(monkeypatch):
+    places, make = [], packing.aligned_room
+
+    def noted(*arguments):
+        room = make(*arguments)
+        places.append(room.ctypes.data)
+        return room
+
+    monkeypatch.setattr(packing, "aligned_room", noted)
+    monkeypatch.setattr(all_pairs, "PACKED", 1)
+    evaluate(sphere(300, 2, 1), sphere(1200, 2, 2), np.ones(1200), 20.0, method="dense", workers=1, rtol=None)
+    assert len(places) == 5
+    assert len(set(places[1:])) == 1
 
 
 def test_distant_rows_are_in_the_bound_of_products_alone():

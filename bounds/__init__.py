@@ -1,8 +1,9 @@
 """Theorems on approximation by attention heads on the sphere, stated as numbers, and achieved errors held against them.
 
 `study` measures heads with a growing prefix on one target and holds them against all of this; `rungs`, `makers` and
-`shortest` are the tables and figures of the ladder, of control points and of searches for the fewest tokens; `prompts`
-counts what prompts of other models can do. Names are loaded when they are first used (PEP 562).
+`shortest` are the tables and figures of the ladder, of control points and of searches for the fewest tokens;
+`sequences` bounds heads of several tokens, and `prompts` counts what prompts of other models can do. Names are loaded
+when they are first used (PEP 562).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import makers, prompts, rungs, shortest, study
+    from . import makers, prompts, rungs, sequences, shortest, study
     from . import plot as plot
     from ._bound import Bound, Hypothesis, HypothesisError
     from ._check import Check
@@ -44,7 +45,7 @@ _HOME = {
     }.items()
     for name in names
 }
-_MODULES = ("makers", "plot", "prompts", "rungs", "shortest", "study")
+_MODULES = ("makers", "plot", "prompts", "rungs", "sequences", "shortest", "study")
 
 __all__ = [
     "Bound",
@@ -68,6 +69,7 @@ __all__ = [
     "ragozin_constant",
     "rungs",
     "second_order_bound",
+    "sequences",
     "shortest",
     "study",
     "tokens_within",

@@ -13,7 +13,7 @@ from . import _extras, heads
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import harmonics, points, special, sphere, targets
+    from . import harmonics, points, sequences, special, sphere, targets
     from ._warmup import warmup
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
+    from .sequences import SequenceHead
     from .shortest import ShortestHead, shortest_head
     from .summation import evaluate
     from .target import Target
@@ -36,18 +37,20 @@ _HOME = {
     "ErrorInterval": "error",
     "sup_error": "error",
     "worst_case_error": "error",
+    "SequenceHead": "sequences",
     "load": "io",
     "ShortestHead": "shortest",
     "shortest_head": "shortest",
     "show_config": "config",
     "warmup": "_warmup",
 } | dict.fromkeys(heads.__all__, "heads")
-_MODULES = ("harmonics", "points", "special", "sphere", "targets")
+_MODULES = ("harmonics", "points", "sequences", "special", "sphere", "targets")
 
 __all__ = [
     "EqualMeasurePartition",
     "ErrorInterval",
     "PointSet",
+    "SequenceHead",
     "ShortestHead",
     "Target",
     "VonMisesFisher",
@@ -55,6 +58,7 @@ __all__ = [
     "harmonics",
     "load",
     "points",
+    "sequences",
     "shortest_head",
     "show_config",
     "special",

@@ -10,11 +10,12 @@ from ._version import __version__
 from .heads.registry import HEADS
 from .partition import EqualMeasurePartition
 from .points import PointSet
+from .sequences import SequenceHead
 from .shortest import Rung, ShortestHead
 
 __all__ = ["load"]
 
-_SAVED: tuple[type[_archive.Savable], ...] = (*HEADS, EqualMeasurePartition, PointSet, Rung, ShortestHead)
+_SAVED: tuple[type[_archive.Savable], ...] = (*HEADS, EqualMeasurePartition, PointSet, Rung, SequenceHead, ShortestHead)
 _CLASSES = {savable._kind: savable for savable in _SAVED}
 
 
@@ -28,7 +29,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    CoreHead, SplitHead, ClassicalHead, EqualMeasurePartition, PointSet or ShortestHead
+    CoreHead, SplitHead, ClassicalHead, SequenceHead, EqualMeasurePartition, PointSet or ShortestHead
         As it was: its arrays with their dtypes and all their bits, and a head's `points` as the partition or point set
         that they were. A partition's centres are computed anew where they are asked for; a head's control points come
         from the file.

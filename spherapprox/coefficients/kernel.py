@@ -11,14 +11,14 @@ from ..summation.evaluation import evaluate_arrays
 
 def matrix(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
     """Return the kernel matrix (m, n), from differences of rows as `spherapprox.evaluate` takes it."""
-    exponents = _squares(x, b, remedy)
+    exponents = squared_distances(x, b, remedy)
     exponents *= -0.5 * concentration
     return np.asarray(np.exp(exponents, out=exponents))
 
 
 def softmax(x: Floats, b: Floats, concentration: float, remedy: str) -> Float64:
     """Return the softmax matrix (m, n), the kernel matrix over its row sums, which may underflow."""
-    return softmax_weights(_squares(x, b, remedy), concentration)
+    return softmax_weights(squared_distances(x, b, remedy), concentration)
 
 
 def softmax_weights(squares: Float64, concentration: float) -> Float64:
@@ -30,7 +30,7 @@ def softmax_weights(squares: Float64, concentration: float) -> Float64:
     return np.asarray(weights)
 
 
-def _squares(x: Floats, b: Floats, remedy: str) -> Float64:
+def squared_distances(x: Floats, b: Floats, remedy: str) -> Float64:
     """Return the squared distances (m, n) of rows."""
     from scipy.spatial.distance import cdist
 

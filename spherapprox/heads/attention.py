@@ -41,7 +41,7 @@ def attention(tokens: Float64, prefix: Float64, query: Float64, key: Float64, va
         weights -= weights.max(axis=-1, keepdims=True)
         np.exp(weights, out=weights)
         weights /= weights.sum(axis=-1, keepdims=True)
-        out[part, rows] = (weights[..., :n].reshape(-1, n) @ prefix_values).reshape(*shape, d)
+        out[part, rows] = (weights[..., :n].reshape(math.prod(shape), n) @ prefix_values).reshape(*shape, d)
         out[part, rows] += weights[..., n:] @ values[part]
     return out
 

@@ -1,0 +1,208 @@
+"""The largest error over all functions of sequences of Lipschitz constant 1, in the sum or the maximum of distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _checks, sphere
+from .._types import Float64
+from ..coefficients import kernel
+from ..error import ErrorInterval
+from ..error.search import largest_error, local_maxima, sample
+from ..summation import angle_mean
+from . import controls
+
+METRICS = ("max", "sum")
+STARTS = 4
+"""Sequences from which the worst is climbed to."""
+MAXIMA = 16
+"""Local maxima of each token's mean angle that sequences are made of."""
+ROWS = 2**22
+"""Entries of the largest matrix of weights."""
+
+
+def mean_distance(
+    x: ArrayLike, points: Any, concentration: float | ArrayLike, *, metric: str = "max", lipschitz: ArrayLike = 1.0
+) -> Float64:
+    """Return the mean distance of sequences from the control sequences of a product, under the head's weights.
+
+    It is the largest error at x of a `SequenceHead` whose values are those of a function f, over all f with
+    ``|f(x) - f(y)| <= d(x, y)``, in any norm.
+
+    Parameters
+    ----------
+    x : array_like, shape (T, dim+1) or (batch, T, dim+1)
+        Tokens of unit length.
+    points : EqualMeasurePartition, PointSet or array_like (n, dim+1), or a list of T of them
+        Control points of each token.
+    concentration : float or array_like, shape (T,)
+    metric : {"max", "sum"}
+        ``d = lipschitz max_i theta(x_i, y_i)``, or ``d = sum_i lipschitz_i theta(x_i, y_i)``.
+    lipschitz : float or array_like, shape (T,), default 1.0
+        At least 0; one for each token with "sum" only.
+
+    Returns
+    -------
+    ndarray, shape () or (batch,)
+        With an error near 1e-14 of its size, or 1e-8 where angles near pi matter.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If sequences and points do not fit together, or an option is out of its range.
+
+    References
+    ----------
+    docs/theorems/7.3-product-prefixes.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import EqualMeasurePartition
+    >>> from spherapprox.sequences import mean_distance
+    >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]])
+    >>> [float(mean_distance(x, EqualMeasurePartition(2, 400), 200.0, metric=d).round(4)) for d in ("max", "sum")]
+    [0.1292, 0.202]
+    """
+    tokens = np.asarray(_checks.detached(x))
+    length = tokens.shape[-2] if tokens.ndim >= 2 else 1
+    task = _Task(points, concentration, length, metric, lipschitz)
+    rows = _checks.sequences(tokens, dim=task.points[0].shape[1] - 1).astype(np.float64)
+    found = task.distances(rows.reshape(-1, *rows.shape[-2:]))
+    return found.reshape(rows.shape[:-2])
+
+
+def worst_case_error(
+    points: Any,
+    concentration: float | ArrayLike,
+    *,
+    length: int | None = None,
+    metric: str = "max",
+    lipschitz: ArrayLike = 1.0,
+    n: int = 20_000,
+    rng: np.random.Generator | int | None = 0,
+) -> ErrorInterval:
+    """Measure the largest error of a product's heads over all sequences and all functions of Lipschitz constant 1.
+
+    Parameters
+    ----------
+    points, concentration, metric, lipschitz
+        As in `mean_distance`.
+    length : int, optional
+        T; may be left out where points are a list.
+    n : int, default 20000
+        Points of the sphere where the mean angle of each token is taken; sequences are climbed to from its maxima.
+    rng : None, int or numpy.random.Generator, default 0
+
+    Returns
+    -------
+    ErrorInterval
+        `lower` is the mean distance at the sequence `at`, (T, dim+1), the worst that was seen; `upper` is inf.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `mean_distance` does.
+
+    References
+    ----------
+    docs/theorems/7.3-product-prefixes.md.
+
+    Examples
+    --------
+    >>> from spherapprox import EqualMeasurePartition
+    >>> from spherapprox.sequences import worst_case_error
+    >>> worst = [
+    ...     worst_case_error(EqualMeasurePartition(2, 400), 200.0, length=2, metric=metric, n=500).lower
+    ...     for metric in ("max", "sum")
+    ... ]
+    >>> [round(error, 3) for error in worst]
+    [0.16, 0.261]
+    """
+    task = _Task(points, concentration, length, metric, lipschitz)
+    count = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
+    generator = _checks.generator(rng)
+    maxima = [task.maxima(i, count, generator) for i in range(len(task.points))]
+    starts = [np.stack([rows[k % len(rows)] for rows in maxima]) for k in range(STARTS)]  # (T, m+1) each
+    if task.metric == "sum":
+        return ErrorInterval(float(task.distances(starts[0][None])[0]), np.inf, starts[0])
+    found = [task.climbed(x, maxima, generator) for x in starts]
+    return max(found, key=lambda interval: interval.lower)
+
+
+class _Task:
+    """Control points, concentrations and Lipschitz constants of all tokens, and the metric."""
+
+    def __init__(self, points: Any, concentration: Any, length: int | None, metric: str, lipschitz: Any) -> None:
+        several = isinstance(points, list | tuple)
+        if length is None and not several:
+            raise TypeError("'length' must be given, unless 'points' is a list of point sets, one for each token")
+        count = len(points) if length is None else _checks.integer(length, "length", minimum=1)
+        if several and len(points) != count:
+            raise ValueError(f"'points' must be a list of {count} sets, one for each token, got {len(points)}")
+        self.points = controls.product(points if several else [points] * count, "points")
+        self.metric = _checks.choice(metric, "metric", METRICS)
+        self.concentrations = np.broadcast_to(controls.concentrations(concentration, count), (count,))
+        lipschitz = _checks.reals(lipschitz, "lipschitz", minimum=0.0, maximum=controls.LARGEST)
+        if lipschitz.shape not in ((), (count,)[: self.metric == "sum"]):
+            raise ValueError(
+                f"'lipschitz' must be a number{', or one for each token' if self.metric == 'sum' else ''}, got shape "
+                f"{lipschitz.shape}: only metric='sum' takes one for each token"
+            )
+        self.lipschitz = np.broadcast_to(lipschitz, (count,))
+
+    def distances(self, x: Float64) -> Float64:
+        """Return the mean distances of sequences (batch, T, m+1)."""
+        known = list(enumerate(zip(self.points, self.concentrations, self.lipschitz, strict=True)))
+        if self.metric == "sum":
+            return np.asarray(sum(lip * angle_mean(x[:, i], rows, float(lam)) for i, (rows, lam, lip) in known))
+        step = max(1, ROWS // sum(map(len, self.points)))
+        return np.concatenate([self._largest(x[first : first + step]) for first in range(0, len(x), step)])
+
+    def _largest(self, x: Float64) -> Float64:
+        """Return the means of the largest angle: of the product of the distribution functions of all angles."""
+        known = enumerate(self.points)
+        squares = [kernel.squared_distances(x[:, i], rows, "take fewer sequences") for i, rows in known]
+        theta = 2.0 * np.arcsin(np.minimum(0.5 * np.sqrt(np.concatenate(squares, axis=1)), 1.0))  # (batch, sum n_i)
+        order = np.argsort(theta, axis=1)
+        below, first = np.ones_like(theta), 0
+        for part, lam in zip(squares, self.concentrations, strict=True):
+            own = np.zeros_like(theta)
+            own[:, first : first + part.shape[1]] = kernel.softmax_weights(part, float(lam))
+            # the probability that the angle of this token is at most each of all angles
+            below *= np.minimum(np.cumsum(np.take_along_axis(own, order, axis=1), axis=1), 1.0)
+            first += part.shape[1]
+        every = np.take_along_axis(theta, order, axis=1)
+        # 7.3: E max = the largest - the integral of P(max <= t)
+        means = every[:, -1] - (below[:, :-1] * np.diff(every, axis=1)).sum(axis=1)
+        return np.asarray(self.lipschitz[0] * means)
+
+    def maxima(self, i: int, n: int, rng: np.random.Generator) -> Float64:
+        """Return local maxima (k, m+1) of the mean angle of token i, the largest first."""
+        rows = self.points[i]
+        error = partial(angle_mean, control_points=rows, concentration=float(self.concentrations[i]))
+        x, values = local_maxima(error, sample(rows.shape[1] - 1, n, rng), MAXIMA, rng)
+        return np.asarray(x[np.argsort(-values, kind="stable")])
+
+    def climbed(self, x: Float64, maxima: list[Float64], rng: np.random.Generator) -> ErrorInterval:
+        """Climb from a sequence (T, m+1), one token after another: given the others, it is a function on S^m."""
+        best = x.copy()
+        for i in [*range(len(x))] * 2:
+            start = np.concatenate([best[i : i + 1], maxima[i]])
+            best[i] = largest_error(self.moving(best, i), start, MAXIMA, rng, False).at
+        return ErrorInterval(float(self.distances(best[None])[0]), np.inf, best)
+
+    def moving(self, x: Float64, i: int) -> Callable[[Any], Float64]:
+        """Return the mean distance as a function of token i, the others of a sequence (T, m+1) kept."""
+
+        def error(rows: Any) -> Float64:
+            several = np.repeat(x[None], len(rows), axis=0)
+            several[:, i] = rows
+            return self.distances(several)
+
+        return error

@@ -76,7 +76,7 @@ class SequenceHead(_archive.Savable):
     500000
     >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 0.8, -0.6]])
     >>> head(x).round(2).tolist()
-    [[-0.6], [0.79]]
+    [[-0.59], [0.8]]
     """
 
     _kind = "sequence-head"
@@ -273,14 +273,22 @@ class SequenceHead(_archive.Savable):
         Returns
         -------
         ndarray, shape (T, p) or (batch, T, p)
-            Of the rows as given, whose distances |x_i - b_i| the weights are computed from: the error is at most 1e-14
-            times the largest of the |values|, for tokens of up to 64 columns and some thousand control points of a
-            token, beyond which it grows as their square root.
+            Of the rows as given, whose distances |x_i - b_i| the weights are computed from: relative to the largest of
+            the |values| the error is at most ``1e-14 + 1e-15 sum_i lambda_i r_i^2``, r_i the distance within which
+            control points of token i matter, for tokens of up to 64 columns and some thousand control points each.
 
         Raises
         ------
         ValueError
             If there are not T tokens, or the rows are no points of S^dim.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.sequences import SequenceHead
+        >>> head = SequenceHead([np.eye(2)] * 2, [[[[1.0], [1.0]], [[1.0], [2.0]]]] * 2, 50.0)
+        >>> head(np.eye(2)).round(6).tolist(), head([np.eye(2)] * 5).shape
+        ([[1.0], [2.0]], (5, 2, 1))
         """
         tokens = self._sequences(x)
         batch = tokens.reshape(-1, *tokens.shape[-2:])
@@ -317,8 +325,9 @@ class SequenceHead(_archive.Savable):
         >>> from spherapprox.sequences import SequenceHead
         >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(2), 3.0, length=2)
         >>> split = head.as_split_head()
-        >>> split, (split(np.array([[1.0, 0.0, 0.6, 0.8]]) / 2**0.5) - head([[1.0, 0.0], [0.6, 0.8]]).ravel()).round(9)
-        (SplitHead(n=4, dim=3, concentration=6), array([[0., 0., 0., 0.]]))
+        >>> x, pair = np.array([[1.0, 0.0, 0.6, 0.8]]) / 2**0.5, [[1.0, 0.0], [0.6, 0.8]]
+        >>> split, bool(abs(split(x) - head(pair).ravel()).max() < 1e-15)
+        (SplitHead(n=4, dim=3, concentration=6), True)
         """
         numbers = len(self) * self.length * (self.dim + 1)
         _checks.memory(24.0 * numbers, "the control points of all sequences", "call the head itself")

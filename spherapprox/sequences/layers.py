@@ -131,7 +131,34 @@ class SequenceLayers:
         return matrix
 
     def prefix(self, keys: Float64, values: Float64) -> Float64:
-        """Return the tokens (T N, d) of a prefix, from keys lambda_i b_i, (N, T, m+1), and values (N, T, p)."""
+        """Return the tokens of a prefix.
+
+        Parameters
+        ----------
+        keys : ndarray, shape (N, T, m+1)
+            ``lambda_i b_i`` for each token i of each control sequence.
+        values : ndarray, shape (N, T, p)
+
+        Returns
+        -------
+        ndarray, shape (T N, d)
+            For each position those of all control sequences.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.sequences import SequenceLayers
+        >>> layers = SequenceLayers(length=2, dim=1, n_outputs=1, mask=20.0)
+        >>> layers.prefix(np.ones((3, 2, 2)), np.zeros((3, 2, 1))).shape
+        (6, 18)
+        """
+        _checks.shaped(keys, "keys", ("N", self.length, self.dim + 1))
+        _checks.shaped(values, "values", (len(keys), self.length, self.n_outputs))
         at, n = self._columns, len(keys)
         tokens = np.zeros((self.length, n, self.embedding_dim))
         for i in range(self.length):
@@ -141,8 +168,36 @@ class SequenceLayers:
         return tokens.reshape(self.length * n, -1)
 
     def __call__(self, x: Float64, prefix: Float64) -> Float64:
-        """Return the outputs (batch, T, p) of the layers, for sequences (batch, T, m+1) and a prefix (n, d)."""
+        """Return the outputs of the layers.
+
+        Parameters
+        ----------
+        x : ndarray, shape (batch, T, m+1)
+            Sequences.
+        prefix : ndarray, shape (n, d)
+            Tokens that the second attention sees beside the inputs.
+
+        Returns
+        -------
+        ndarray, shape (batch, T, p)
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or the logits would be too large for memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.sequences import SequenceHead
+        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
+        >>> x = np.eye(3)[None, :2]
+        >>> bool(abs(head.layers(x, head.prefix) - head(x)).max() < 1e-14)
+        True
+        """
         t, d = self.length, self.embedding_dim
+        _checks.shaped(x, "x", ("batch", t, self.dim + 1))
+        _checks.shaped(prefix, "prefix", ("n", d))
         numbers = 8.0 * (len(x) * t * (8 * d + self.up.shape[0]) + 3.0 * prefix.size)
         _checks.memory(numbers, "attention", "take fewer sequences at a time")
         inputs = np.concatenate([x, np.broadcast_to(np.eye(t), (len(x), t, t))], axis=2)  # (batch, T, m+1+T)

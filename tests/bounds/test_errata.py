@@ -6,10 +6,12 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
-from bounds import covering_number, ragozin, thesis
-from spherapprox import points, special
+from bounds import covering_number, ragozin, sequences, thesis
+from spherapprox import SplitHead, points, special
 from spherapprox.prefix import AttentionLayer, VirtualToken, prefix_effect
+from spherapprox.sequences import cantor_code
 from spherapprox.vmf import VonMisesFisher
 
 
@@ -255,3 +257,45 @@ def test_314_the_printed_tokens_are_read_one_too_high():
     assert sum(2 * 2**i for i in range(2)) / 2**2 == 1.5
     pairs = VirtualToken(2, kind="pair")
     assert float(pairs.encode([[1, 1], [1, 1]]).max()) == 0.75
+
+
+def test_315_the_outer_function_is_not_lipschitz():
+    jumps = {1: 1.0 / 3.0, 2: 7.0 / 12.0, 3: 25.0 / 39.0}
+    for d, jump in jumps.items():
+        bits = 31 // d
+        half = [[0.5] + [0.0] * (d - 1), [0.5 - 2.0**-bits] + [0.0] * (d - 1)]  # R(x, 0, ...) = psi(x)
+        above, below = cantor_code(half, bits)
+        assert above - below == pytest.approx(jump, abs=3.0 ** (1.0 - d * bits))
+        assert 2.0 / 3.0 * (1.0 - 1.0 / (3**d - 1)) == pytest.approx(jump, rel=1e-15)
+    code, below = cantor_code([[0.0, 0.0], [0.0, 2.0**-10]], 12, exact=True)
+    slope = 2.0**-10 * below / (int(code[1]) - int(code[0]))
+    assert slope == 2.0**-11 * 3.0**20 > 1e6
+
+
+def test_316_one_continuous_number_does_not_hold_two():
+    # the printed model for two numbers and three binary digits of each
+    bits, middle = 3, (np.arange(8) + 0.5) / 8
+    circle = lambda x: np.stack([np.cos(np.pi * x / 2), np.sin(np.pi * x / 2)], axis=-1)  # noqa: E731
+    psi = SplitHead(circle(middle), cantor_code(np.stack([middle, 0.0 * middle], axis=-1), bits), 60.0 * 4.0**bits)
+    cells = np.array(list(itertools.product(middle, repeat=2)))  # (64, 2)
+    codes = cantor_code(cells, bits)
+
+    def number(x):
+        return psi(circle(x[:, 0])) + psi(circle(x[:, 1])) / 3.0
+
+    def model(x):
+        logits = -60.0 * 81.0**bits * (number(x)[:, None] - codes) ** 2
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return weights @ cells / weights.sum(axis=1, keepdims=True)
+
+    square = np.random.default_rng(0).random((3000, 2))
+    assert np.mean(np.abs(model(square) - square).max(axis=1) <= 1.05 / 16.0) > 0.95  # as it is meant
+    point = lambda t: 0.5 + 0.5 * np.array([[np.cos(t), np.sin(t)]])  # noqa: E731
+    gap = lambda t: float((number(point(t)) - number(point(t + np.pi)))[0])  # noqa: E731
+    angle = brentq(gap, 0.3, 0.3 + np.pi, xtol=1e-15)
+    assert abs(gap(angle)) <= 1e-13
+    assert angle == pytest.approx(1.572341, abs=1e-6)
+    ends = np.concatenate([point(angle), point(angle + np.pi)])
+    errors = np.linalg.norm(model(ends) - ends, axis=1)
+    assert errors == pytest.approx([0.5, 0.5], abs=1e-4)
+    assert errors.max() >= sequences.bottleneck(1, dim=2, domain="cube").value - 1e-13

@@ -1,0 +1,98 @@
+"""Worst cases of the two metrics against direct sums, and against functions that attain them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox import EqualMeasurePartition, SequenceHead, sphere
+from spherapprox import worst_case_error as worst_of_points
+from spherapprox.sequences import mean_distance, worst_case_error
+
+CELLS = EqualMeasurePartition(2, 400)
+
+
+def metric_of(name, x, lipschitz):
+    """Return the function distance(x, y) of sequences y, as values (batch, T, 1)."""
+
+    def distance(y):
+        angles = 2.0 * np.arcsin(np.minimum(np.linalg.norm(y - x, axis=2) / 2.0, 1.0))  # (batch, T)
+        both = lipschitz[0] * angles.max(axis=1) if name == "max" else angles @ np.asarray(lipschitz)
+        return np.repeat(both[:, None, None], y.shape[1], axis=1)
+
+    return distance
+
+
+def test_reference_numbers():
+    x = np.array([[1.0, 2.0, 3.0], [-1.0, 0.5, 2.0]])
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    assert mean_distance(x, CELLS, 200.0, metric="max") == pytest.approx(0.1284559658242, abs=5e-14)
+    assert mean_distance(x, CELLS, 200.0, metric="sum") == pytest.approx(0.1986546416634, abs=5e-14)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), length=st.integers(1, 3), name=st.sampled_from(["max", "sum"]), log=st.floats(-1.0, 4.0)
+)
+def test_the_distance_itself_attains_it(seed, length, name, log):
+    # among all f with |f(X) - f(Y)| <= d(X, Y) the head of f = d(x, .), which is 0 at x, errs most there
+    rng = np.random.default_rng(seed)
+    points = [sphere.uniform(2, int(n), rng=rng) for n in rng.integers(2, 9, length)]
+    lipschitz = np.full(length, 1.5) if name == "max" else rng.random(length)
+    x = sphere.uniform(2, length, rng=rng)
+    head = SequenceHead.from_target(metric_of(name, x, lipschitz), points, 10.0**log)
+    given_constants = 1.5 if name == "max" else lipschitz
+    found = mean_distance(x, points, 10.0**log, metric=name, lipschitz=given_constants)
+    assert found.shape == ()
+    assert found == pytest.approx(head(x)[0, 0], rel=1e-11, abs=1e-8)
+    # another function of the class errs less
+    turned = metric_of(name, sphere.uniform(2, length, rng=rng), lipschitz)
+    error = SequenceHead.from_target(turned, points, 10.0**log)(x) - turned(x[None])[0]
+    assert np.abs(error).max() <= float(found) + 1e-8
+
+
+def test_batches_in_parts(monkeypatch):
+    x = sphere.uniform(2, 40, rng=0).reshape(20, 2, 3)
+    whole = mean_distance(x, CELLS, 50.0)
+    monkeypatch.setattr("spherapprox.sequences.worst.ROWS", 800 * 3)
+    assert np.array_equal(mean_distance(x, CELLS, 50.0), whole)
+    assert np.array_equal(mean_distance(x[3], CELLS, 50.0), whole[3])
+
+
+def test_worst_sequences():
+    one = worst_of_points(CELLS, 200.0).lower
+    both = worst_case_error(CELLS, 200.0, length=2, metric="sum")
+    assert both.lower == pytest.approx(2.0 * one, rel=1e-3)
+    weighted = worst_case_error(CELLS, 200.0, length=2, metric="sum", lipschitz=[1.0, 0.25])
+    assert weighted.lower == pytest.approx(1.25 * one, rel=1e-3)
+    assert worst_case_error(CELLS, 200.0, length=1).lower == pytest.approx(one, rel=1e-3)
+    largest = worst_case_error(CELLS, 200.0, length=2)
+    assert one < largest.lower < both.lower
+    assert largest.lower == pytest.approx(float(mean_distance(largest.at, CELLS, 200.0)), rel=1e-12)
+    assert largest.lower >= 0.1400  # four seeds find 0.1400 to 0.1416
+    many = sphere.uniform(2, 20_000, rng=3).reshape(-1, 2, 3)
+    assert mean_distance(many, CELLS, 200.0).max() <= largest.lower
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "complaint"),
+    [
+        ({}, TypeError, "'length' must be given"),
+        ({"length": 2, "metric": "euclidean"}, ValueError, "'metric'"),
+        ({"length": 2, "lipschitz": [1.0, 2.0]}, ValueError, "only metric='sum' takes one for each token"),
+        ({"length": 2, "lipschitz": [1.0, 2.0, 3.0], "metric": "sum"}, ValueError, "'lipschitz'"),
+        ({"length": 2, "lipschitz": -1.0}, ValueError, "'lipschitz'"),
+        ({"length": 0}, ValueError, "'length'"),
+        ({"length": 2, "n": 0}, ValueError, "'n'"),
+    ],
+)
+def test_bad_arguments(options, kind, complaint):
+    with pytest.raises(kind, match=complaint):
+        worst_case_error(CELLS, 200.0, **options)
+
+
+def test_sequences_that_do_not_fit():
+    with pytest.raises(ValueError, match="list of 3 sets"):
+        mean_distance(np.eye(3), [CELLS] * 2, 1.0)
+    with pytest.raises(ValueError, match="'x' must have shape"):
+        mean_distance(np.eye(3)[0], CELLS, 1.0)

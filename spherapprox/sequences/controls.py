@@ -20,6 +20,8 @@ Controls: TypeAlias = "tuple[Float64, ...] | Float64"
 
 NUMBERS = 2**24
 """Numbers of the largest intermediate array."""
+NEGLIGIBLE = 1e-100
+"""Weights below this change nothing."""
 LARGEST = 1e300
 """Largest concentration, mask and value at which nothing overflows."""
 
@@ -97,7 +99,9 @@ def weights(x: Float64, points: tuple[Float64, ...], concentration: float | Floa
     """Yield the softmax weights (batch, n_i) of each token of sequences (batch, T, dim+1) over its own points."""
     each = np.broadcast_to(np.asarray(concentration, dtype=np.float64), (len(points),))
     for i, rows in enumerate(points):
-        yield kernel.softmax(x[:, i], rows, float(each[i]), "take fewer sequences at a time")
+        found = kernel.softmax(x[:, i], rows, float(each[i]), "take fewer sequences at a time")
+        found[found < NEGLIGIBLE] = 0.0  # products with subnormal numbers are slow
+        yield found
 
 
 def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Float64, values: Float64) -> Float64:

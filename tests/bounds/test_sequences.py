@@ -114,6 +114,10 @@ def test_the_measure_of_balls_of_the_sum(dim, length):
     assert math.exp(-bound.log) >= share * 0.98
     one = -special.log_cap_measure(dim, min(eps / lips.max(), math.pi))
     assert bound.log >= one - 1e-12
+    # a target may depend on some tokens only
+    known["lipschitz"] = [1.0] + [1e-9] * (length - 1)
+    alone = sequences.prefix_length(eps, dim=dim, length=1, metric="sum", theorem="lower", sup_norm=10.0)
+    assert sequences.prefix_length(eps, theorem="lower", sup_norm=10.0, **known).log == alone.log > 0.0
 
 
 def test_sup_norm_and_strict():

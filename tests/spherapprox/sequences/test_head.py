@@ -124,6 +124,11 @@ def test_the_usual_mask_leaves_nothing_of_other_positions(concentration):
     assert np.array_equal(head.attend(x[0]), head.attend(x)[0])
 
 
+def test_a_large_mask_takes_no_digits():
+    head, x = product(7, mask=1e15), unit(np.random.default_rng(6), 4, 3, 3)
+    assert np.abs(head.attend(x) - head(x)).max() <= 1e-13 * np.abs(head.values).max()
+
+
 def test_the_mask_bound_of_zeros_and_of_one_token():
     zeros = SequenceHead([np.eye(2)] * 2, np.zeros((2, 2, 2, 1)), 1.0, mask=1.0)
     assert zeros.mask_bound() == 0.0
@@ -203,6 +208,15 @@ def test_a_head_is_saved_copied_and_compared(tmp_path):
 def test_bad_arguments(points, values, concentration, options, complaint):
     with pytest.raises(ValueError, match=re.escape(complaint)):
         SequenceHead(points, values, concentration, **options)
+
+
+def test_the_largest_concentrations():
+    values = np.arange(9.0).reshape(3, 3, 1, 1) * np.ones((1, 1, 2, 1))
+    head = SequenceHead([np.eye(3)] * 2, values, 5e299)
+    assert np.array_equal(head(np.eye(3)[:2]), values[0, 1])
+    for lams in (6e299, [6e299, 0.0]):
+        with pytest.raises(ValueError, match="'concentration'"):
+            SequenceHead([np.eye(3)] * 2, values, lams)
 
 
 def test_bad_sequences_and_targets(monkeypatch):

@@ -228,7 +228,7 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
         products = n * task.weight * held / segments[-1] ** 2
         rounding = _rounded(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
         gate = 1.125 * (largest + products)
-        if not rounding <= 0.1 * (largest + products):
+        if not rounding <= 0.1 * largest:
             return _Plan((), (), (), math.inf, rounding)
         lost = row * lost + rounding
         error = row * error + 2.0 * eta * largest + products + rounding

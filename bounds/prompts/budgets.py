@@ -166,9 +166,10 @@ def executor_budget(
     share = wanted
     while True:
         found = _planned(task, share, unit)
-        if found.error <= wanted:
+        error = math.exp(math.log(found.error))  # as Bound.value has it
+        if error <= wanted:
             break
-        share -= 1.01 * (found.error - wanted)
+        share -= 1.01 * (error - wanted) + 1e-15 * wanted
         if not share >= 0.5 * wanted:
             raise ValueError(
                 f"'eps' must be larger, or 'dtype' finer: roundings in {kind} alone may add {found.roundings:.3g} to "

@@ -14,7 +14,7 @@ from .. import _checks
 from .._types import Float64
 from . import blocks
 from .blocks import Block
-from .keys import record_keys
+from .keys import record_keys, unit_rows
 from .layout import Layout
 from .network import ReluNetwork, layer_sizes
 
@@ -113,20 +113,20 @@ class Executor:
             raise ValueError(f"'segments' must be even, got {self.segments}")
         self.concentrations = _reals(concentrations, "concentrations", depth)
         self.activation_bounds = _reals(activation_bounds, "activation_bounds", depth)
-        self.radius = _checks.real(radius, "radius", above=0.0)
+        self.radius = between(radius, "radius")
         if not self.activation_bounds[0] >= self.radius:
             raise ValueError(f"'activation_bounds' must begin with 'radius' or more, got {self.activation_bounds}")
-        self.weight_bound = _checks.real(weight_bound, "weight_bound", above=0.0)
+        self.weight_bound = between(weight_bound, "weight_bound")
         self.row_bounds = row_bounds(row_bound, self.sizes, self.weight_bound)
-        key_dim = sum(self.sizes[1:]) if keys is None else np.shape(getattr(keys, "points", keys))[-1]
-        self.layout = Layout(self.sizes, int(key_dim))
+        rows = None if keys is None else unit_rows(keys)
+        self.layout = Layout(self.sizes, sum(self.sizes[1:]) if rows is None else rows.shape[1])
         self.n_weights = self.layout.weights(self.segments)
         if self.n_weights > MOST_WEIGHTS:
             raise ValueError(
                 f"'sizes' and 'segments' must be smaller: an executor may have at most 2^27 weights, got "
                 f"{self.n_weights:.4g} for {self.sizes} and {self.segments}"
             )
-        self.keys, self.margin = record_keys(keys, self.layout.records)
+        self.keys, self.margin = record_keys(rows, self.layout.records)
 
     def __repr__(self) -> str:
         return (
@@ -409,7 +409,12 @@ def _each(values: Any, name: str, depth: int) -> list[Any]:
 
 
 def _reals(values: Any, name: str, depth: int) -> tuple[float, ...]:
-    return tuple(_checks.real(value, name, above=0.0) for value in _each(values, name, depth))
+    return tuple(between(value, name) for value in _each(values, name, depth))
+
+
+def between(value: Any, name: str) -> float:
+    """Return a positive number with which products and quotients stay in range."""
+    return _checks.real(value, name, minimum=1e-100, maximum=1e100)
 
 
 def _squares(t: Float64, segments: int) -> Float64:

@@ -61,11 +61,10 @@ def _margin(rows: Float64) -> float:
     return 1.0 - largest
 
 
-def record_keys(keys: Any, count: int) -> tuple[Float64, float]:
+def record_keys(rows: Float64 | None, count: int) -> tuple[Float64, float]:
     """Return the keys (m, d) of so many records, those of a basis where none are given, and their margin."""
-    if keys is None:
+    if rows is None:
         return np.eye(count), 1.0
-    rows = unit_rows(keys)
     if len(rows) != count:
         raise ValueError(f"'keys' must have {count} rows, one for each neuron, got {len(rows)}")
     if rows.shape[1] > max(count, 2):

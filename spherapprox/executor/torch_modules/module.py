@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from ..._checks import show
+from ..._types import Float64
 from ...heads.torch_modules.tensors import in_parts
 
 if TYPE_CHECKING:
     from ..blocks import Block
     from ..executor import Executor
+
+
+def _held(array: Float64, dtype: Any) -> Any:
+    """Return an array as a tensor that has a dtype in which none of its numbers is lost."""
+    sizes = np.abs(array[array != 0.0])
+    limits = torch.finfo(dtype)
+    if sizes.size and not limits.tiny <= sizes.min() <= sizes.max() <= limits.max:
+        raise ValueError(
+            f"'dtype' must hold the executor's numbers, got {dtype} for numbers from {sizes.min():.3g} to "
+            f"{sizes.max():.3g}: take torch.float64"
+        )
+    return torch.from_numpy(array).to(dtype)
 
 
 class ResidualBlock(torch.nn.Module):
@@ -33,8 +47,8 @@ class ResidualBlock(torch.nn.Module):
 
     Raises
     ------
-    RuntimeError
-        If torch has no such device.
+    ValueError, RuntimeError
+        If the dtype does not hold a weight, or torch has no such device.
 
     Examples
     --------
@@ -57,10 +71,10 @@ class ResidualBlock(torch.nn.Module):
             for part, array in zip(
                 self.attention.in_proj_weight.chunk(3), (block.query, block.key, block.value), strict=True
             ):
-                part.copy_(torch.from_numpy(array))
+                part.copy_(_held(array, part.dtype))
             torch.nn.init.eye_(self.attention.out_proj.weight)
             for parameter, array in ((rows.weight, block.up), (rows.bias, block.bias), (columns.weight, block.down)):
-                parameter.copy_(torch.from_numpy(array))
+                parameter.copy_(_held(array, parameter.dtype))
 
     def forward(self, state: Any) -> Any:
         """Return the next state.
@@ -99,8 +113,8 @@ class ExecutorModule(torch.nn.Module):
 
     Raises
     ------
-    TypeError, RuntimeError
-        For another dtype, or a device that torch does not have.
+    TypeError, ValueError, RuntimeError
+        For another dtype, or one that does not hold a weight, or a device that torch does not have.
 
     Notes
     -----

@@ -153,9 +153,9 @@ def test_arguments_out_of_range():
         (1, (4,), "'segments' must hold a number for each of 2 layers"),
         (1, (4, 3), "'segments' must be even"),
         (1, (2, 0), "'segments' must be at least 2"),
-        (2, (9.0, 0.0), "'concentrations' must be greater"),
+        (2, (9.0, 0.0), "'concentrations' must be at least 1e-100"),
         (3, (0.5, 3.0), "begin with 'radius' or more"),
-        (3, (1.0, np.inf), "'activation_bounds' must be finite"),
+        (3, (1.0, np.inf), "'activation_bounds' must be"),
         (0, (2, 10**5, 1), r"at most 2\^27 weights"),
     ):
         arguments = list(good)

@@ -224,8 +224,8 @@ class Executor:
         Raises
         ------
         TypeError, ValueError
-            If the prompt is none of this executor, an input exceeds `radius`, in whatever pass, or arrays have other
-            shapes.
+            If the prompt is none of this executor, an input exceeds `radius`, in whatever pass, or that of a layer its
+            bound, or arrays have other shapes.
 
         Notes
         -----
@@ -237,8 +237,8 @@ class Executor:
         >>> from spherapprox.executor import Executor, ReluNetwork
         >>> executor = Executor((1, 1), (60,), (15.0,), (1.0,))
         >>> halve = executor.encode(ReluNetwork([[[0.5]]], [[0.0]]))
-        >>> executor.run(halve, [[1.0]], steps=3).round(2)
-        array([[0.12]])
+        >>> executor.run(halve, [[0.8]], steps=3).round(2)
+        array([[0.1]])
         """
         reads = self._reads(self._prompt(prompt))
         count = _checks.integer(steps, "steps", minimum=1)
@@ -353,7 +353,17 @@ class Executor:
             held = self.weight_bound * bound * products.sum(axis=2) + read[:, -1]
             if layer < len(reads) - 1:
                 held = np.maximum(held, 0.0)
+                self._within(layer + 1, float(held.max()))
         return held
+
+    def _within(self, layer: int, largest: float) -> None:
+        """Check that a layer's inputs are within their bound, so that no token's sum reaches its gate (9.1)."""
+        bound = self.activation_bounds[layer]
+        if not largest <= bound * (1.0 + ROUNDING):
+            raise ValueError(
+                f"'activation_bounds' must hold the inputs of layer {layer + 1}, got {_checks.digits(bound)} for inputs "
+                f"up to {_checks.digits(largest)}: bounds.prompts.executor_budget computes what suffices"
+            )
 
     def _inputs(self, x: ArrayLike, name: str) -> Float64:
         rows = _checks.floating(_checks.detached(x), name, ("n", self.sizes[0])).astype(np.float64)

@@ -101,7 +101,7 @@ def test_complaints():
     module, prompt = executor.to_torch(), executor.encode(ReluNetwork([[[0.0, 0.0]], [[0.0]]], [[0.0], [0.0]]))
     with pytest.raises(TypeError, match=r"torch.float32 or torch.float64, got torch.float16"):
         executor.to_torch(dtype=torch.float16)
-    tiny = prompts.executor_budget((1, 1), 1e-50, weight_bound=1e-20, radius=1e-20).executor()
+    tiny = prompts.executor_budget((1, 1), 1e-22, weight_bound=1e-20, radius=1e-20).executor()
     with pytest.raises(ValueError, match=r"'dtype' must hold the executor's numbers, got torch.float32"):
         tiny.to_torch(dtype=torch.float32)
     with pytest.raises(ValueError, match=r"'x' must have shape \(batch, 2\)"):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from spherapprox import _checks
 from spherapprox.executor import Executor, key_margin
-from spherapprox.executor.executor import row_bounds
+from spherapprox.executor.executor import ROUNDING, row_bounds
 from spherapprox.executor.network import layer_sizes
 
 from .._bound import Bound, Hypothesis, over_arrays, settle
@@ -22,10 +22,8 @@ CHAIN = "docs/theorems/9.3-chain-of-thought.md"
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 """Largest relative error of a rounding."""
 
-_SLACK = 1e-14
-"""By how much `Executor` lets weights exceed their bounds, relatively."""
-
-_MOST_SEGMENTS = 2**26
+_MOST_SEGMENTS, _LEAST = 2**26, 1e-300
+"""Segments of a layer, and the impurity of its reads."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,7 @@ def executor_budget(
         error = math.exp(math.log(found.error))  # as Bound.value has it
         if error <= wanted:
             break
-        share -= 1.01 * (error - wanted) + 1e-15 * wanted
+        share -= 1.01 * (error - wanted) + 1e-9 * wanted
         if not share >= 0.5 * wanted:
             raise ValueError(
                 f"'eps' must be larger, or 'dtype' finer: roundings in {kind} alone may add {found.roundings:.3g} to "
@@ -215,16 +213,17 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
     exact, error, lost, gate = task.radius, unit * task.radius, unit * task.radius, 0.0
     for layer, (n, row) in enumerate(zip(task.sizes, task.rows, strict=False)):
         held = activations[-1]
-        delta = eps / (depth * math.prod(task.rows[layer + 1 :]))
-        count = math.sqrt(2.0 * n * task.weight) * math.sqrt(held / delta)
+        growth = depth * math.prod(task.rows[layer + 1 :])
+        delta = eps / growth if growth else math.inf
+        count = math.sqrt(2.0 * n * task.weight) * math.sqrt(held / delta) if delta else math.inf
         largest = widest * held + task.weight
-        if not (count <= _MOST_SEGMENTS and largest < math.inf):
+        eta = min(0.25, delta / (4.0 * largest))
+        if not (count <= _MOST_SEGMENTS and eta > _LEAST):
             raise ValueError(
                 f"'eps' must be larger: layer {layer + 1} would take {count:.3g} segments and numbers up to "
                 f"{largest:.3g}, got {_checks.digits(eps)}"
             )
         segments.append(max(2, 2 * math.ceil(count / 2.0)))
-        eta = min(0.25, delta / (4.0 * largest))
         sharp.append((math.log(task.tokens - 1) + math.log1p(-eta) - math.log(eta)) / task.margin)
         products = n * task.weight * held / segments[-1] ** 2
         rounding = _rounded(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
@@ -248,7 +247,7 @@ def _rounded(
     logits = unit * ((4.0 * tokens + 40.0) * sharp + 128.0)
     if not (logits <= 1.0 and (2.0 * tokens + 16.0) * unit * segments <= 0.4):
         return math.inf
-    read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + _SLACK) * (widest * held + weight)
+    read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * held + weight)
     carried = task.rows[layer] * unit * (6.0 * gate + (tokens + 8.0) * held)
     terms = n * (segments / 2.0 + 2.0) + 12.0
     size = 0.5 * held * (widest + n * weight) + 2.0 * n * weight * held / segments**2 + weight
@@ -317,8 +316,6 @@ def _log_geometric(rate: float, count: int) -> float:
     """Return log(1 + rate + ... + rate^(count - 1))."""
     if rate in (0.0, 1.0) or count == 1:
         return math.log(count) if rate == 1.0 else 0.0
-    if count * abs(rate - 1.0) < 1e-8:  # where differences of logarithms lose digits
-        return math.log(count) + 0.5 * (count - 1) * (rate - 1.0)
     step = math.log(rate)
     top = max(count * step, 0.0) - max(step, 0.0)
     return top + math.log(-math.expm1(-abs(count * step))) - math.log(-math.expm1(-abs(step)))

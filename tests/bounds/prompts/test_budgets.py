@@ -162,6 +162,15 @@ def test_roundings_of_single_precision_take_a_larger_eps():
         prompts.executor_budget((2, 4, 1), 1e-11)
 
 
+def test_rows_that_are_nearly_zero():
+    # later layers forget what the first ones err
+    budget = prompts.executor_budget([2] * 9, 0.1, row_bound=[1e-55] * 8)
+    assert budget.segments == (2,) * 7 + (32,)
+    network, x = random_network(budget, np.random.default_rng(0)), np.ones((1, 2))
+    executor = budget.executor()
+    assert np.abs(executor.run(executor.encode(network), x) - network(x)).max() <= budget.bound.value <= 0.1
+
+
 def test_no_slack_is_left_to_chance():
     # segments that divide without remainder: the truncation alone is eps, and roundings need room
     exact = prompts.executor_budget((2, 1), 0.25, row_bound=1.0, dtype=None)
@@ -257,6 +266,7 @@ def test_chains_that_do_not_snap():
         (lambda: prompts.executor_budget((2, 1), 0.1, dtype="float16"), "'dtype' must be one of"),
         (lambda: prompts.executor_budget((2, 1), 1e-40, dtype=None), "'eps' must be larger: layer 1 would take"),
         (lambda: prompts.executor_budget((9, 9, 9), 1.0, weight_bound=1e90, dtype=None), "'eps' must be larger"),
+        (lambda: prompts.executor_budget([9] * 6, 1.0, weight_bound=1e90, dtype=None), "'eps' must be larger"),
         (lambda: prompts.executor_budget((9, 900, 9), 1e-3).executor(), r"at most 2\^27 weights"),
         (lambda: prompts.chain_error(0.1, 0), "'steps' must be at least 1"),
         (lambda: prompts.chain_error(0.1, 1, lipschitz=-1.0), "'lipschitz' must be at least 0"),

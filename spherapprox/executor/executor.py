@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._types import Float64
-from . import blocks
-from .blocks import Block
+from .blocks import Block, Numbers, blocks
 from .keys import record_keys, unit_rows
 from .layout import Layout
 from .network import ReluNetwork, layer_sizes
@@ -274,17 +273,11 @@ class Executor:
         >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
         True
         """
-        starts = np.cumsum((0, *self.sizes[1:]))
-        keys = np.split(self.keys, starts[1:-1])
-        gates = (1.0, *self._gates())
-        numbers = [
-            blocks.Numbers(*row)
-            for row in zip(
-                keys, self.concentrations, self.segments, [self.weight_bound] * len(keys), self.activation_bounds,
-                gates, strict=False,
-            )
-        ]  # fmt: skip
-        yield from blocks.blocks(self.layout, numbers)
+        names = np.split(self.keys, np.cumsum(self.sizes[1:-1]))
+        gates = (1.0, *self._gates())  # no layer comes before the first
+        rows = zip(names, self.concentrations, self.segments, self.activation_bounds, gates, strict=False)
+        numbers = [Numbers(keys, sharp, count, self.weight_bound, *limits) for keys, sharp, count, *limits in rows]
+        yield from blocks(self.layout, numbers)
 
     def to_torch(self, *, dtype: Any = None, device: Any = None) -> Any:
         """Return the transformer as a `torch.nn.Module` of torch's own attention and linear layers.
@@ -361,8 +354,8 @@ class Executor:
         bound = self.activation_bounds[layer]
         if not largest <= bound * (1.0 + ROUNDING):
             raise ValueError(
-                f"'activation_bounds' must hold the inputs of layer {layer + 1}, got {_checks.digits(bound)} for inputs "
-                f"up to {_checks.digits(largest)}: bounds.prompts.executor_budget computes what suffices"
+                f"'activation_bounds' must hold the inputs of layer {layer + 1}, got {_checks.digits(bound)} for "
+                f"inputs up to {_checks.digits(largest)}: bounds.prompts.executor_budget computes what suffices"
             )
 
     def _inputs(self, x: ArrayLike, name: str) -> Float64:

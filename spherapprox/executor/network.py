@@ -49,6 +49,9 @@ class ReluNetwork:
     biases: tuple[Float64, ...]
 
     def __init__(self, weights: Sequence[ArrayLike], biases: Sequence[ArrayLike]) -> None:
+        for name, given in (("weights", weights), ("biases", biases)):
+            if not _checks.is_vector(given):
+                raise TypeError(f"'{name}' must hold an array for each layer, got {_checks.show(given)}")
         layers, shifts = list(weights), list(biases)
         if not layers or len(layers) != len(shifts):
             raise ValueError(
@@ -175,7 +178,7 @@ class ReluNetwork:
         d = len(ends)
         if d > 3 or not (ends[:, 1] > ends[:, 0]).all():
             raise ValueError(f"'box' must hold the ends of 1 to 3 intervals, in order, got {_checks.show(box)}")
-        given: list[Any] = list(np.ravel(cells)) if _checks.is_vector(cells) else [cells] * d
+        given: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d  # type: ignore[arg-type]
         if len(given) != d:
             raise ValueError(f"'cells' must be a number, or one for each of {d} axes, got {_checks.show(cells)}")
         counts = [_checks.integer(count, "cells", minimum=1, maximum=10**7) for count in given]
@@ -184,9 +187,8 @@ class ReluNetwork:
         _checks.memory(8.0 * units, "weights", "take fewer cells")
         axes = [np.linspace(low, high, count + 1) for (low, high), count in zip(ends.tolist(), counts, strict=True)]
         grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
-        values = np.asarray(f(grid))
-        _checks.shaped(values, "f", (len(grid),), (len(grid), "p"), verb="return")
-        heights = _checks.reals(values, "f", finite=True, nan=False).reshape(len(grid), -1)
+        values = _checks.values_for(_checks.called(f, grid), "f(x)", len(grid), "the vertices")
+        heights = values.astype(np.float64).reshape(len(grid), -1)
         return cls(*(hinges(axes[0], heights) if d == 1 else hats(axes, heights)))
 
     def __call__(self, x: ArrayLike) -> Float64:

@@ -71,6 +71,12 @@ class Executor:
     TypeError, ValueError
         If an argument is out of its range, keys are equal, or weights are more than 2^27.
 
+    Notes
+    -----
+    Behind block 2 l, counted from 1, ``layout.columns("sum")`` of work token i is what neuron i of layer l has before
+    its ReLU, and ``layout.columns("read")`` behind block 2 l - 1 its weights and bias: what probes of the module's
+    states should find.
+
     References
     ----------
     docs/theorems/9.1-executor.md.

@@ -80,6 +80,32 @@ def test_it_is_made_of_torchs_own_layers():
     assert torch.equal(fresh.train()(prompt, x), module.eval()(prompt, x))
 
 
+def test_states_hold_what_the_layout_says():
+    budget = prompts.executor_budget((2, 4, 3, 1), 1e-3, row_bound=1.5)
+    executor, network = budget.executor(), random_network(budget)
+    module, layout, states = executor.to_torch(), executor.layout, []
+    for block in module.blocks:
+        block.register_forward_hook(lambda *inputs: states.append(inputs[-1].numpy()))
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, (5, 2))
+    module(executor.encode(network), x)
+    held = x
+    for layer, (weight, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
+        n, k = weight.shape
+        read = states[2 * layer][:, layout.records : layout.records + n, layout.columns("read")]
+        assert np.abs(read[..., :k] - weight).max() <= 1e-3
+        assert np.abs(read[..., -1] - bias).max() <= 1e-3
+        held = held @ weight.T + bias
+        sums = states[2 * layer + 1][:, layout.records : layout.records + n, layout.columns("sum")[0]]
+        assert np.abs(sums - held).max() <= 1e-3
+        held = np.maximum(held, 0.0)
+        outputs = states[2 * layer + 1][:, :, layout.columns("output")]
+        assert not outputs.any()
+    for state in states:  # prompts keep what they hold, and pass nothing on
+        kept = state[:, : layout.records, : layout.ends["read"][0]]
+        assert np.array_equal(kept, np.broadcast_to(executor.encode(network)[:, : kept.shape[2]], kept.shape))
+        assert not state[:, : layout.records, layout.columns("output")].any()
+
+
 def test_one_prompt_for_each_input_and_gradients():
     budget = prompts.executor_budget((2, 3, 2), 0.1, row_bound=1.5)
     executor = budget.executor()

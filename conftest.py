@@ -10,11 +10,12 @@ if find_spec("sklearn") is None:
 if find_spec("torch") is None:
     collect_ignore += ["spherapprox/heads/torch_modules", "spherapprox/heads/modules.py"]
     collect_ignore += ["spherapprox/prefix/torch_modules", "spherapprox/prefix/reading.py"]
+    collect_ignore += ["spherapprox/executor/torch_modules"]
 
 
 def pytest_collection_modifyitems(items):
-    """Skip the examples of `to_torch` where there is no torch: their modules do without it."""
+    """Skip the examples of `to_torch` and `from_torch` where there is no torch: their modules do without it."""
     if find_spec("torch") is None:
         for item in items:
-            if isinstance(item, pytest.DoctestItem) and item.name.endswith(".to_torch"):
+            if isinstance(item, pytest.DoctestItem) and item.name.endswith((".to_torch", ".from_torch")):
                 item.add_marker(pytest.mark.skip("needs torch"))

@@ -1,12 +1,30 @@
 """Prompts: how long they have to be, and how many things they can make a model do.
 
 Models are any with fixed weights; a prompt is what they see before their input: tokens of real numbers ("soft"), of
-numbers of so many bits, or of a vocabulary ("hard").
+numbers of so many bits, or of a vocabulary ("hard"). Executors are models that run the network that their prompt holds:
+`executor_budget` says what one has to be made from for an error.
 """
 
 from __future__ import annotations
 
+from .budgets import ExecutorBudget, chain_error, executor_budget
 from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length
+from .routing import compose_errors, impurity, key_count, read_error, temperature
 
-__all__ = ["completions", "gap", "hard_tokens", "maps", "memorization_length", "prompt_length"]
+__all__ = [
+    "ExecutorBudget",
+    "chain_error",
+    "completions",
+    "compose_errors",
+    "executor_budget",
+    "gap",
+    "hard_tokens",
+    "impurity",
+    "key_count",
+    "maps",
+    "memorization_length",
+    "prompt_length",
+    "read_error",
+    "temperature",
+]

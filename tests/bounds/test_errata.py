@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from bounds import covering_number, ragozin, sequences, thesis
+from bounds import covering_number, prompts, ragozin, sequences, thesis
 from spherapprox import SplitHead, points, special
+from spherapprox.executor import ReluNetwork
 from spherapprox.prefix import AttentionLayer, VirtualToken, prefix_effect
 from spherapprox.sequences import cantor_code
 from spherapprox.vmf import VonMisesFisher
@@ -299,3 +300,113 @@ def test_316_one_continuous_number_does_not_hold_two():
     errors = np.linalg.norm(model(ends) - ends, axis=1)
     assert errors == pytest.approx([0.5, 0.5], abs=1e-4)
     assert errors.max() >= sequences.bottleneck(1, dim=2, domain="cube").value - 1e-13
+
+
+def zigzag(n):
+    """Return the network of sizes (1, n, 1) that is straight between the extrema of cos(n pi (x + 1) / 2)."""
+    knots = np.linspace(-1.0, 1.0, n + 1)
+    turns = np.diff((-1.0) ** np.arange(n + 1)) * 0.5 * n
+    turns[1:] -= turns[:-1].copy()
+    scale = np.sqrt(np.abs(turns))  # weights of both layers alike
+    return ReluNetwork([scale[:, None], (turns / scale)[None]], [-scale * knots[:-1], [1.0]])
+
+
+def test_317_an_executor_cannot_alternate_more_often_than_its_networks():
+    n, eps = 4, 0.05
+    network = zigzag(n)
+    x = np.linspace(-1.0, 1.0, 4001)[:, None]
+    budget = prompts.executor_budget((1, n, 1), eps, weight_bound=network.largest, row_bound=network.row_sums)
+    executor, bound = budget.executor(), budget.bound.value
+    slow, fast = (np.cos(0.5 * k * math.pi * (x + 1.0)) for k in (n, n + 2))
+    assert np.abs(executor.run(executor.encode(network), x) - slow).max() <= 0.211 + bound
+    # one swing more than n + 1 pieces have: no prompt does better than 0
+    extrema = np.linspace(-1.0, 1.0, n + 3)[:, None]
+    signs = (-1.0) ** np.arange(n + 3)[:, None]
+    assert np.abs(np.cos(0.5 * (n + 2) * math.pi * (extrema + 1.0)) - signs).max() <= 1e-14
+    rng = np.random.default_rng(0)
+    least = np.inf
+    for trial in range(300):
+        knots = np.sort(rng.uniform(-1.2, 1.0, n))
+        turned = rng.choice([-1.0, 1.0], n) * rng.uniform(0.2, 1.0, n) * min(2.0, network.row_sums[0])
+        hidden = np.maximum(turned * (x - knots), 0.0)
+        columns = np.concatenate([hidden, np.ones_like(x)], axis=1)
+        fitted = np.linalg.lstsq(columns, fast[:, 0], rcond=None)[0] if trial else np.zeros(n + 1)
+        shrink = min(1.0, network.largest / np.abs(fitted).max(), budget.row_bound[1] / np.abs(fitted[:-1]).sum()) if (
+            fitted.any()
+        ) else 1.0  # fmt: skip
+        tried = ReluNetwork([turned[:, None], shrink * fitted[None, :-1]], [-turned * knots, shrink * fitted[-1:]])
+        found = executor.run(executor.encode(tried), extrema)
+        assert np.abs(found - signs).max() >= 1.0 - bound
+        assert np.count_nonzero(np.diff(np.sign(tried(x)[:, 0]))) <= n + 1
+        least = min(least, float(np.abs(executor.run(executor.encode(tried), x) - fast).max()))
+    assert 1.0 - bound <= least <= 1.0 + bound
+
+
+def test_317_any_prompt_leaves_outputs_piecewise_linear():
+    # keys, names and records are anything: attention does not see x, so that few pieces fill the interval
+    executor = prompts.executor_budget((1, 2, 1), 0.5, row_bound=1.0).executor()
+    layout, rng = executor.layout, np.random.default_rng(0)
+    work = np.zeros((layout.workers, layout.width))
+    work[:, layout.columns("name")] = np.eye(layout.workers)
+    pieces = math.prod(layout.tokens * units + 1 for units in executor.hidden)
+    assert pieces < 10**10
+    x = np.linspace(-1.0, 1.0, 2001)
+    for _ in range(5):
+        state = np.repeat(np.concatenate([rng.standard_normal((layout.records, layout.width)), work])[None], len(x), 0)
+        state[:, layout.records, layout.columns("output")[0]] = x
+        for block in executor.blocks():
+            logits = (state @ block.query.T) @ np.swapaxes(state @ block.key.T, 1, 2) / math.sqrt(layout.width)
+            weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+            weights /= weights.sum(axis=2, keepdims=True)
+            assert np.abs(weights - weights[:1]).max() <= 1e-12
+            state = state + weights @ (state @ block.value.T)
+            state = state + np.maximum(state @ block.up.T + block.bias, 0.0) @ block.down.T
+        outputs = state[:, layout.records, layout.columns("sum")[0]]
+        bends = np.abs(np.diff(outputs, 2)) > 1e-9 * np.abs(outputs).max()
+        assert np.count_nonzero(bends) < 300
+
+
+def test_318_one_hidden_layer_does_not_have_the_maximum():
+    def odd(g, t=1e-3):
+        first, second = np.array([t, 0.0]), np.array([0.0, t])
+        parts = [g(np.array([v, -v])) for v in (first, second, first + second)]
+        (a, b), (c, d), (e, f) = parts
+        return abs((a - b) + (c - d) - (e - f)) / t
+
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        w, scale, far = rng.standard_normal((20, 2)), rng.standard_normal(20), rng.choice([0.0, 1.0], 20)
+        bias = far * rng.choice([-1.0, 1.0], 20) * rng.uniform(0.1, 1.0, 20)
+        affine = rng.standard_normal(3)
+        summed = lambda v: np.maximum(v @ w.T + bias, 0.0) @ scale + v @ affine[:2] + affine[2]  # noqa: B023, E731
+        assert odd(summed) <= 1e-9
+    assert odd(lambda v: np.maximum(v.max(axis=1), 0.0)) == pytest.approx(1.0, abs=1e-12)
+    # two hidden layers have it: a + relu(b - a), a = relu(x)
+    two = ReluNetwork(
+        [[[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], [[1.0, 0.0, 0.0], [-1.0, 1.0, -1.0]], [[1.0, 1.0]]],
+        [np.zeros(3), np.zeros(2), [0.0]],
+    )
+    x = rng.uniform(-1.0, 1.0, (500, 2))
+    assert np.abs(two(x)[:, 0] - np.maximum(x.max(axis=1), 0.0)).max() <= 1e-15
+    assert odd(lambda v: two(v)[:, 0]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_319_reads_of_prompts_miss_more_than_is_printed():
+    def softmax(logits):
+        masses = np.exp(logits - np.max(logits))
+        return masses / masses.sum()
+
+    # one slot beside three tokens with key 0, at temperature 1
+    assert 1.0 - softmax([1.0, 0.0, 0.0, 0.0])[0] == pytest.approx(3.0 / (math.e + 3.0), rel=1e-14)
+    assert prompts.impurity(4, 1.0, 1.0) == pytest.approx(0.525, abs=5e-4)
+    assert prompts.impurity(1, 1.0, 1.0) == 0.0  # the slots alone
+    # orthonormal keys, logits divided by sqrt(64)
+    keys = np.eye(64)[:33]
+    missed = 1.0 - softmax(keys @ keys[0] / math.sqrt(64.0) / 0.1)[0]
+    assert missed == pytest.approx(prompts.impurity(33, 1.0 / math.sqrt(64.0), 0.1), rel=1e-12)
+    assert missed == pytest.approx(0.902, abs=5e-4)
+    assert prompts.impurity(33, 1.0, 0.1) == pytest.approx(0.00145, abs=5e-6)
+    # a residual block of even attention updates the slots that are read next
+    slots = np.array([[2.0], [0.0]])
+    after = slots + np.full((2, 2), 0.5) @ slots
+    assert after.ravel().tolist() == [3.0, 1.0]

@@ -1,0 +1,321 @@
+"""Errors of executors: the numbers that one has to be made from, and what a chain of thought adds up to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from spherapprox import _checks
+from spherapprox.executor import Executor, key_margin
+from spherapprox.executor.executor import ROUNDING, row_bounds
+from spherapprox.executor.network import layer_sizes
+
+from .._bound import Bound, Hypothesis, over_arrays, settle
+from .lengths import between
+
+REFERENCE = "docs/theorems/9.1-executor.md"
+CHAIN = "docs/theorems/9.3-chain-of-thought.md"
+UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
+"""Largest relative error of a rounding."""
+
+_MOST_SEGMENTS, _LEAST = 2**26, 1e-300
+"""Segments of a layer, and the impurity of its reads."""
+
+
+@dataclass(frozen=True)
+class ExecutorBudget:
+    """Numbers that an executor is made from, and the error that follows.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Sizes n_0, ..., n_D of the layers.
+    eps : float
+        The error that was asked for.
+    weight_bound, radius : float
+        Largest absolute weight or bias, and largest absolute input.
+    row_bound : tuple of D float
+        Largest sum of absolute weights in a row of each layer.
+    margin : float
+        That of the keys, at least.
+    segments : tuple of D int
+        Of the interpolated squares.
+    concentrations : tuple of D float
+        Inverse temperatures.
+    activation_bounds : tuple of D float
+        Largest absolute inputs of the layers, errors included.
+    bound : Bound
+        On the quantity "executor error", at most `eps`; its constant "roundings" is the part that these have in it.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> from spherapprox.executor import ReluNetwork
+    >>> budget = prompts.executor_budget((1, 4, 1), 1e-2, row_bound=2.0)
+    >>> executor = budget.executor()
+    >>> network = ReluNetwork.piecewise_linear([-1.0, 0.0, 1.0], [0.5, 0.0, 0.5])
+    >>> x = [[-1.0], [0.3]]
+    >>> abs(executor.run(executor.encode(network), x) - network(x)).max() <= budget.bound.value <= 1e-2
+    True
+    """
+
+    sizes: tuple[int, ...]
+    eps: float
+    weight_bound: float
+    row_bound: tuple[float, ...]
+    radius: float
+    margin: float
+    segments: tuple[int, ...]
+    concentrations: tuple[float, ...]
+    activation_bounds: tuple[float, ...]
+    bound: Bound
+
+    def executor(self, keys: Any = None) -> Executor:
+        """Make the executor that has this error.
+
+        Parameters
+        ----------
+        keys : array_like, shape (m, dim+1), or PointSet, optional
+            Keys of at least this margin; by default a basis, whose margin is 1.
+
+        Returns
+        -------
+        Executor
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the keys have a smaller margin, or `spherapprox.executor.Executor` refuses arguments.
+
+        Examples
+        --------
+        >>> from bounds import prompts
+        >>> prompts.executor_budget((2, 16, 1), 1e-2, row_bound=2.0).executor()
+        Executor(sizes=(2, 16, 1), prompt_length=17, token_dim=100, depth=4, margin=1)
+        """
+        if keys is not None and not key_margin(keys) >= self.margin:
+            raise ValueError(
+                f"'keys' must have a margin of at least {_checks.digits(self.margin)}, that of this budget, got "
+                f"{_checks.digits(key_margin(keys))}: executor_budget(..., margin=key_margin(keys)) allows for it"
+            )
+        return Executor(
+            self.sizes, self.segments, self.concentrations, self.activation_bounds, keys=keys,
+            weight_bound=self.weight_bound, row_bound=self.row_bound, radius=self.radius,
+        )  # fmt: skip
+
+
+def executor_budget(
+    sizes: Sequence[int], eps: float, *, weight_bound: float = 1.0, row_bound: float | Sequence[float] | None = None,
+    radius: float = 1.0, margin: float = 1.0, dtype: str | None = "float64",
+) -> ExecutorBudget:  # fmt: skip
+    """Compute the numbers with which an executor runs all networks of given sizes and bounds to an error.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Sizes n_0, ..., n_D of the layers, that of the input first.
+    eps : float
+        Largest error of an output, of all networks and all inputs.
+    weight_bound : float, default 1.0
+        Largest absolute weight or bias.
+    row_bound : float or sequence of D float, optional
+        Largest sum of absolute weights in a row, of all layers or of each; by default what `weight_bound` allows. Take
+        `ReluNetwork.row_sums`: sizes of blocks grow with the square root of the product of these numbers.
+    radius : float, default 1.0
+        Largest absolute input.
+    margin : float, default 1.0
+        Margin of the keys, as `spherapprox.executor.key_margin` measures it; that of a basis is 1.
+    dtype : {"float64", "float32", None}
+        The arithmetic in which the executor runs: its roundings, in the worst case, are part of the bound. None leaves
+        them out.
+
+    Returns
+    -------
+    ExecutorBudget
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, or roundings alone may exceed half of `eps`.
+
+    References
+    ----------
+    docs/theorems/9.1-executor.md.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> budget = prompts.executor_budget((2, 16, 1), 1e-2, row_bound=2.0)
+    >>> budget.segments, print(budget.bound)
+    executor: executor error <= 0.009951  [docs/theorems/9.1-executor.md]
+    ((40, 140), None)
+    """
+    layers = layer_sizes(sizes)
+    wanted, largest = between(eps, "eps"), between(weight_bound, "weight_bound")
+    rows, inputs = row_bounds(row_bound, layers, largest), between(radius, "radius")
+    gap = _checks.real(margin, "margin", minimum=1e-6, maximum=1.0)
+    kind = None if dtype is None else _checks.choice(dtype, "dtype", UNITS)
+    task = _Task(layers, largest, tuple(between(row, "row_bound") for row in rows), inputs, gap)
+    unit = 0.0 if kind is None else UNITS[kind]
+    share = wanted
+    while True:
+        found = _planned(task, share, unit)
+        error = math.exp(math.log(found.error))  # as Bound.value has it
+        if error <= wanted:
+            break
+        share -= 1.01 * (error - wanted) + 1e-9 * wanted
+        if not share >= 0.5 * wanted:
+            raise ValueError(
+                f"'eps' must be larger, or 'dtype' finer: roundings in {kind} alone may add {found.roundings:.3g} to "
+                f"the error, got {_checks.digits(wanted)}"
+            )
+    constants = (("truncation", found.error - found.roundings), ("roundings", found.roundings))
+    bound = Bound("executor error", math.log(found.error), "upper", "executor", REFERENCE, constants=constants)
+    return ExecutorBudget(
+        layers, wanted, largest, task.rows, inputs, gap, found.segments, found.concentrations, found.activations, bound
+    )
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Checked arguments of `executor_budget`."""
+
+    sizes: tuple[int, ...]
+    weight: float
+    rows: tuple[float, ...]
+    radius: float
+    margin: float
+
+    @property
+    def tokens(self) -> int:
+        return sum(self.sizes[1:]) + max(self.sizes[1:])
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Numbers of all layers, the error that follows, and the part of roundings in it."""
+
+    segments: tuple[int, ...]
+    concentrations: tuple[float, ...]
+    activations: tuple[float, ...]
+    error: float
+    roundings: float
+
+
+def _planned(task: _Task, eps: float, unit: float) -> _Plan:
+    """Return the numbers that divide an error evenly over layers (9.1)."""
+    depth, widest = len(task.rows), max(task.rows)
+    segments, sharp, activations = [], [], [task.radius]
+    exact, error, lost, gate = task.radius, unit * task.radius, unit * task.radius, 0.0
+    for layer, (n, row) in enumerate(zip(task.sizes, task.rows, strict=False)):
+        held = activations[-1]
+        growth = depth * math.prod(task.rows[layer + 1 :])
+        delta = eps / growth if growth else math.inf
+        count = math.sqrt(2.0 * n * task.weight) * math.sqrt(held / delta) if delta else math.inf
+        largest = widest * held + task.weight
+        eta = min(0.25, delta / (4.0 * largest))
+        if not (count <= _MOST_SEGMENTS and eta > _LEAST):
+            raise ValueError(
+                f"'eps' must be larger: layer {layer + 1} would take {count:.3g} segments and numbers up to "
+                f"{largest:.3g}, got {_checks.digits(eps)}"
+            )
+        segments.append(max(2, 2 * math.ceil(count / 2.0)))
+        sharp.append((math.log(task.tokens - 1) + math.log1p(-eta) - math.log(eta)) / task.margin)
+        products = n * task.weight * held / segments[-1] ** 2
+        rounding = _rounded(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
+        gate = 1.125 * (largest + products)
+        if not rounding <= 0.1 * largest:
+            return _Plan((), (), (), math.inf, rounding)
+        lost = row * lost + rounding
+        error = row * error + 2.0 * eta * largest + products + rounding
+        exact = row * exact + task.weight
+        activations.append(exact + error)
+    return _Plan(tuple(segments), tuple(sharp), tuple(activations[:-1]), error, lost)
+
+
+def _rounded(
+    task: _Task, unit: float, layer: int, segments: int, sharp: float, eta: float, held: float, gate: float
+) -> float:
+    """Bound what roundings add to the sums of a layer, whatever the order of additions (9.1, roundings)."""
+    if not unit:
+        return 0.0
+    n, tokens, weight, widest = task.sizes[layer], task.tokens, task.weight, max(task.rows)
+    logits = unit * ((4.0 * tokens + 40.0) * sharp + 128.0)
+    if not (logits <= 1.0 and (2.0 * tokens + 16.0) * unit * segments <= 0.4):
+        return math.inf
+    read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * held + weight)
+    carried = task.rows[layer] * unit * (6.0 * gate + (tokens + 8.0) * held)
+    terms = n * (segments / 2.0 + 2.0) + 12.0
+    size = 0.5 * held * (widest + n * weight) + 2.0 * n * weight * held / segments**2 + weight
+    return 1.01 * (read + carried + unit * (terms * size + 40.0 * n * weight * held))
+
+
+def chain_error(
+    eps: ArrayLike, steps: ArrayLike, *, lipschitz: ArrayLike = 1.0, snap_radius: ArrayLike | None = None,
+    strict: bool = False,
+) -> Bound:  # fmt: skip
+    """Bound the error of an executor whose outputs are its next inputs, after some steps.
+
+    Parameters
+    ----------
+    eps : float or array_like
+        Error of one step.
+    steps : int or array_like
+        Number of steps.
+    lipschitz : float or array_like, default 1.0
+        Lipschitz constant of the network in the maximum norm: at most the product of its `row_sums`.
+    snap_radius : float or array_like, optional
+        A radius around each exact intermediate result in which the network is constant: then errors do not add up.
+    strict : bool, default False
+        Raise instead of returning the trivial bound where `eps` exceeds `snap_radius`.
+
+    Returns
+    -------
+    Bound
+        On the quantity "executor error"; or an array of them, for array arguments.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments out of their range; `HypothesisError` if strict.
+
+    References
+    ----------
+    docs/theorems/9.3-chain-of-thought.md.
+
+    Examples
+    --------
+    >>> from bounds import prompts
+    >>> print(prompts.chain_error(1e-3, 100, lipschitz=1.01))
+    chain: executor error <= 0.1705  [docs/theorems/9.3-chain-of-thought.md]
+    >>> print(prompts.chain_error(0.05, 2000, lipschitz=4.0, snap_radius=0.25))
+    chain-snapped: executor error <= 0.05  [docs/theorems/9.3-chain-of-thought.md]
+    """
+    strict = _checks.flag(strict, "strict")
+    inside = Hypothesis("inputs of all steps within the executor's radius, errors included", True)
+
+    def one(e: object, t: object, slope: object, radius: object) -> Bound:
+        error, count = between(e, "eps"), _checks.integer(t, "steps", minimum=1)
+        rate = _checks.real(slope, "lipschitz", minimum=0.0)
+        if radius is None:
+            log = math.log(error) + _log_geometric(rate, count)
+            return Bound("executor error", log, "upper", "chain", CHAIN, (inside,))
+        near = _checks.real(radius, "snap_radius", above=0.0)
+        needed = inside, Hypothesis(f"eps <= {near:g}, the radius of constancy", error <= near)
+        found = Bound("executor error", math.log(error), "upper", "chain-snapped", CHAIN, needed)
+        return settle(found, strict=strict)
+
+    return over_arrays(one, eps, steps, lipschitz, snap_radius)  # type: ignore[no-any-return]
+
+
+def _log_geometric(rate: float, count: int) -> float:
+    """Return log(1 + rate + ... + rate^(count - 1))."""
+    if rate in (0.0, 1.0) or count == 1:
+        return math.log(count) if rate == 1.0 else 0.0
+    step = math.log(rate)
+    top = max(count * step, 0.0) - max(step, 0.0)
+    return top + math.log(-math.expm1(-abs(count * step))) - math.log(-math.expm1(-abs(step)))

@@ -1,0 +1,277 @@
+"""Budgets of executors: numbers of the page, errors below bounds below eps, roundings, chains of thought."""
+
+import itertools
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from bounds import HypothesisError, prompts
+from spherapprox import points
+from spherapprox.executor import ReluNetwork, key_margin
+
+PAGE = [
+    # sizes, row bound, eps; tokens, columns, segments, most hidden units, bound, worst error
+    ((1, 8, 1), None, 1e-1, 9, (18, 26), 452, 0.09843350500401782, 1.05e-2),
+    ((2, 16, 1), 2.0, 1e-2, 17, (40, 140), 4548, 0.009951020408163265, 9.5e-4),
+    ((2, 16, 16, 1), 2.0, 1e-2, 33, (70, 242, 260), 8388, 0.009929922519803713, 1e-3),
+]
+DIMS = {(1, 8, 1): 52, (2, 16, 1): 100, (2, 16, 16, 1): 116}
+TRAINED = {"weight_bound": 1.085, "row_bound": 8.36}
+PARITY = ReluNetwork(
+    [[[1.0, -1.0], [-1.0, 1.0]], [[2.0, 2.0], [2.0, 2.0]], [[1.0, -1.0]]], [[0.0, 0.0], [-0.5, -1.5], [0.0]]
+)
+"""z = |s - b|, and then 2 z - 1/2, cut off at 0 and 1: the parity s of bits b."""
+
+
+def random_network(budget, rng, extreme=False):
+    """Return a network within the bounds of a budget, or at them."""
+    weights, biases = [], []
+    for k, n, most in zip(budget.sizes, budget.sizes[1:], budget.row_bound, strict=False):
+        rows = rng.uniform(-1.0, 1.0, (n, k)) * budget.weight_bound
+        if extreme:
+            rows = rng.choice([-1.0, 1.0]) * np.full((n, k), min(budget.weight_bound, most / k))
+        weights.append(rows * np.minimum(1.0, most / np.abs(rows).sum(axis=1, keepdims=True)))
+        biases.append((np.sign if extreme else np.asarray)(rng.uniform(-1.0, 1.0, n)) * budget.weight_bound)
+    return ReluNetwork(weights, biases)
+
+
+def inputs(budget, rng, n=20):
+    x = rng.uniform(-1.0, 1.0, (n, budget.sizes[0])) * budget.radius
+    x[: n // 4] = np.sign(x[: n // 4]) * budget.radius
+    return x
+
+
+@pytest.mark.parametrize(("sizes", "rows", "eps", "tokens", "segments", "hidden", "bound", "worst"), PAGE)
+def test_numbers_of_the_page(sizes, rows, eps, tokens, segments, hidden, bound, worst):
+    exact = prompts.executor_budget(sizes, eps, row_bound=rows, dtype=None)
+    assert exact.segments == segments
+    assert exact.bound.value == pytest.approx(bound, rel=1e-13)
+    budget = prompts.executor_budget(sizes, eps, row_bound=rows)
+    parts = dict(budget.bound.constants)
+    assert budget.segments == segments
+    assert parts["truncation"] == pytest.approx(bound, rel=1e-9)
+    assert 0.0 < parts["roundings"] < 1e-10
+    executor = budget.executor()
+    assert (executor.prompt_length, executor.token_dim, max(executor.hidden)) == (tokens, DIMS[sizes], hidden)
+    rng = np.random.default_rng(0)
+    errors = []
+    for _ in range(6):
+        network, x = random_network(budget, rng), inputs(budget, rng, 64)
+        errors.append(np.abs(executor.run(executor.encode(network), x) - network(x)).max())
+    assert 1e-4 < max(errors) <= worst
+
+
+def test_temperatures_and_weights_of_the_page():
+    budget = prompts.executor_budget((1, 8, 1), 0.1, dtype=None)
+    assert [1.0 / c for c in budget.concentrations] == pytest.approx([0.087481, 0.1001], rel=1e-5)
+    trained = prompts.executor_budget((2, 16, 16, 1), 0.1, **TRAINED)
+    assert trained.segments == (96, 170, 172)
+    assert trained.executor().n_weights == pytest.approx(3.0e6, rel=0.03)
+    apart = prompts.executor_budget((2, 16, 16, 1), 0.1, weight_bound=1.085, row_bound=(1.45, 3.82, 8.36))
+    assert max(apart.segments) < 172
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(1, 7), min_size=2, max_size=5), st.sampled_from([2.0, 0.3, 1e-2, 1e-3]),
+    st.sampled_from([0.3, 1.0, 2.5]), st.sampled_from([None, 0.5, 2.0]), st.sampled_from([0.2, 1.0, 3.0]),
+    st.integers(0, 99),
+)  # fmt: skip
+def test_errors_are_below_the_bound_below_eps(sizes, eps, largest, rows, radius, seed):
+    budget = prompts.executor_budget(sizes, eps, weight_bound=largest, row_bound=rows, radius=radius)
+    assume(max(budget.segments) < 10**5)
+    assert budget.bound.value <= eps
+    executor = budget.executor()
+    rng = np.random.default_rng(seed)
+    for extreme in (False, True):
+        network, x = random_network(budget, rng, extreme), inputs(budget, rng)
+        found = executor.run(executor.encode(network), x)
+        assert np.abs(found - network(x)).max() <= budget.bound.value
+        assert np.abs(found).max() <= budget.row_bound[-1] * budget.activation_bounds[-1] + largest + eps
+    zero = ReluNetwork([np.zeros((n, k)) for k, n in itertools.pairwise(sizes)], [np.zeros(n) for n in sizes[1:]])
+    assert np.abs(executor.run(executor.encode(zero), inputs(budget, rng))).max() <= budget.bound.value
+
+
+def test_activation_bounds_hold():
+    budget = prompts.executor_budget((2, 5, 5, 1), 0.05, weight_bound=1.5, row_bound=2.0)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        network, x = random_network(budget, rng, extreme=True), inputs(budget, rng)
+        part = ReluNetwork(network.weights[:-1], network.biases[:-1])
+        assert np.maximum(part(x), 0.0).max() <= budget.activation_bounds[2]
+    assert budget.activation_bounds[0] == 1.0
+
+
+def exact_outputs(executor, network, x):
+    """Return the outputs of the transformer in exact arithmetic, by the formulas of the page."""
+    records = executor.encode(network)[:, executor.layout.columns("record")]
+    held, start = [mp.mpf(float(v)) for v in x], 0
+    for layer, (k, n) in enumerate(itertools.pairwise(executor.sizes)):
+        count, bound = executor.segments[layer], mp.mpf(executor.activation_bounds[layer])
+        weight, outputs = mp.mpf(executor.weight_bound), []
+        for i in range(n):
+            logits = [executor.concentrations[layer] * float(j == start + i) for j in range(len(records))]
+            masses = [mp.exp(logit) for logit in logits]
+            total = sum(masses) + executor.layout.workers
+            read = [sum(m * float(r) for m, r in zip(masses, column, strict=True)) / total for column in records.T]
+            found = read[-1]
+            for a, y in zip(read[:k], held, strict=False):
+                found += weight * bound * (square((a / weight + y / bound) / 2, count)
+                                           - square((a / weight - y / bound) / 2, count))  # fmt: skip
+            outputs.append(found)
+        start += n
+        held = [max(v, mp.mpf(0)) for v in outputs] if layer < len(executor.segments) - 1 else outputs
+    return held
+
+
+def square(t, count):
+    node = min(int(abs(t) * count / 2), count // 2 - 1)
+    low, high = mp.mpf(2 * node) / count, mp.mpf(2 * node + 2) / count
+    return low**2 + (abs(t) - low) * (low + high)
+
+
+@pytest.mark.parametrize("sizes", [(1, 3, 1), (3, 2, 4, 2)])
+def test_roundings_are_below_their_bound(sizes):
+    budget = prompts.executor_budget(sizes, 1e-3, weight_bound=1.25, row_bound=2.0)
+    executor, rng = budget.executor(), np.random.default_rng(0)
+    most = dict(budget.bound.constants)["roundings"]
+    assert most < 1e-10
+    with mp.workdps(30):
+        for _ in range(3):
+            network, x = random_network(budget, rng), inputs(budget, rng, 4)
+            found = executor.run(executor.encode(network), x)
+            for row, outputs in zip(x, found, strict=True):
+                exact = exact_outputs(executor, network, row)
+                assert max(abs(float(a - mp.mpf(float(b)))) for a, b in zip(exact, outputs, strict=True)) <= most
+
+
+def test_roundings_of_single_precision_take_a_larger_eps():
+    double, single = (
+        prompts.executor_budget((2, 16, 16, 1), 0.1, row_bound=2.0, dtype=d) for d in ("float64", "float32")
+    )
+    assert double.bound.value <= 0.1
+    assert single.bound.value <= 0.1
+    assert dict(single.bound.constants)["roundings"] > 1e6 * dict(double.bound.constants)["roundings"]
+    with pytest.raises(ValueError, match="roundings in float32 alone may add"):
+        prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0, dtype="float32")
+    with pytest.raises(ValueError, match="roundings in float64 alone may add"):
+        prompts.executor_budget((2, 4, 1), 1e-11)
+
+
+def test_rows_that_are_nearly_zero():
+    # later layers forget what the first ones err
+    budget = prompts.executor_budget([2] * 9, 0.1, row_bound=[1e-55] * 8)
+    assert budget.segments == (2,) * 7 + (32,)
+    network, x = random_network(budget, np.random.default_rng(0)), np.ones((1, 2))
+    executor = budget.executor()
+    assert np.abs(executor.run(executor.encode(network), x) - network(x)).max() <= budget.bound.value <= 0.1
+
+
+def test_no_slack_is_left_to_chance():
+    # segments that divide without remainder: the truncation alone is eps, and roundings need room
+    exact = prompts.executor_budget((2, 1), 0.25, row_bound=1.0, dtype=None)
+    assert exact.segments == (4,)
+    assert exact.bound.value == 0.25
+    budget = prompts.executor_budget((2, 1), 0.25, row_bound=1.0)
+    assert budget.segments == (6,)
+    assert budget.bound.value <= 0.25
+
+
+@pytest.mark.parametrize(("dim", "columns"), [(3, 87), (7, 91), (11, 95)])
+def test_keys_on_a_sphere(dim, columns):
+    keys = points.relax(points.uniform(dim, 33, rng=0), exponent=60.0)
+    budget = prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0, margin=key_margin(keys))
+    executor = budget.executor(keys)
+    assert executor.token_dim == columns
+    rng = np.random.default_rng(0)
+    network, x = random_network(budget, rng), inputs(budget, rng, 64)
+    error = np.abs(executor.run(executor.encode(network), x) - network(x)).max()
+    assert error <= budget.bound.value
+    assert error < 1e-3
+    with pytest.raises(ValueError, match="'keys' must have a margin of at least 1"):
+        prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0).executor(keys)
+
+
+def test_the_parity_of_two_thousand_bits():
+    budget = prompts.executor_budget(PARITY.sizes, 0.05, weight_bound=PARITY.largest, row_bound=4.0, radius=1.05)
+    assert PARITY.row_sums == (2.0, 4.0, 2.0)
+    executor = budget.executor()
+    bits = np.random.default_rng(0).integers(0, 2, 2001)
+    seen = []
+
+    def following(outputs, step):
+        seen.append(float(outputs[0, 0]))
+        return [[seen[-1], bits[step]]]
+
+    last = executor.run(executor.encode(PARITY), [[0.0, bits[0]]], steps=2001, feedback=following)
+    wanted = np.cumsum(bits) % 2
+    far = np.abs(np.array([*seen, last[0, 0]]) - wanted).max()
+    bound = prompts.chain_error(budget.bound.value, 2001, lipschitz=16.0, snap_radius=0.25)
+    assert far <= bound.value == pytest.approx(budget.bound.value, rel=1e-12)
+    assert far <= 2e-3
+    assert len(seen) == 2000
+
+
+def test_chains_of_thought_stay_below_their_bound():
+    rng = np.random.default_rng(3)
+    angle = 0.3
+    turn = 0.9 * np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+    network = ReluNetwork([np.vstack([np.eye(2), -np.eye(2)]), np.hstack([turn, -turn])], [np.zeros(4), [0.02, -0.01]])
+    bounds_of = {"row_bound": network.row_sums, "radius": 2.5}
+    budget = prompts.executor_budget((2, 4, 2), 1e-2, **bounds_of)
+    executor = budget.executor()
+    prompt, x = executor.encode(network), rng.uniform(-1.0, 1.0, (10, 2))
+    slope = float(np.abs(turn).sum(axis=1).max())
+    exact = x
+    for steps in range(1, 9):
+        exact = network(exact)
+        bound = prompts.chain_error(budget.bound.value, steps, lipschitz=slope)
+        assert np.abs(executor.run(prompt, x, steps=steps) - exact).max() <= bound.value
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5, 1.0 - 1e-12, 1.0, 1.0 + 1e-12, 1.0 + 1e-7, 1.5, 40.0])
+@pytest.mark.parametrize("steps", [1, 2, 7, 1000])
+def test_errors_of_chains_are_geometric_sums(rate, steps):
+    with mp.workdps(50):
+        wanted = float(mp.log(mp.mpf(0.01)) + mp.log(mp.fsum(mp.mpf(rate) ** s for s in range(steps))))
+    found = prompts.chain_error(0.01, steps, lipschitz=rate)
+    assert found.log == pytest.approx(wanted, rel=1e-13, abs=1e-10)
+    assert found.holds
+
+
+def test_chains_that_do_not_snap():
+    bound = prompts.chain_error(0.3, 5, snap_radius=0.25)
+    assert bound.value == math.inf
+    assert not bound.holds
+    with pytest.raises(HypothesisError, match=r"eps <= 0.25"):
+        prompts.chain_error(0.3, 5, snap_radius=0.25, strict=True)
+    many = prompts.chain_error(0.01, [1, 2, 3])
+    assert [round(one.value, 12) for one in many] == [0.01, 0.02, 0.03]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: prompts.executor_budget((2,), 0.1), "'sizes' must hold"),
+        (lambda: prompts.executor_budget((2, 1), 0.0), "'eps' must be at least"),
+        (lambda: prompts.executor_budget((2, 1), math.nan), "'eps' must be a number"),
+        (lambda: prompts.executor_budget((2, 1), 0.1, weight_bound=-1.0), "'weight_bound' must be at least"),
+        (lambda: prompts.executor_budget((2, 1), 0.1, row_bound=(1.0, 1.0)), "'row_bound' must hold a number for each"),
+        (lambda: prompts.executor_budget((2, 1), 0.1, radius=0.0), "'radius' must be at least"),
+        (lambda: prompts.executor_budget((2, 1), 0.1, margin=1.5), "'margin' must be at most 1"),
+        (lambda: prompts.executor_budget((2, 1), 0.1, dtype="float16"), "'dtype' must be one of"),
+        (lambda: prompts.executor_budget((2, 1), 1e-40, dtype=None), "'eps' must be larger: layer 1 would take"),
+        (lambda: prompts.executor_budget((9, 9, 9), 1.0, weight_bound=1e90, dtype=None), "'eps' must be larger"),
+        (lambda: prompts.executor_budget([9] * 6, 1.0, weight_bound=1e90, dtype=None), "'eps' must be larger"),
+        (lambda: prompts.executor_budget((9, 900, 9), 1e-3).executor(), r"at most 2\^27 weights"),
+        (lambda: prompts.chain_error(0.1, 0), "'steps' must be at least 1"),
+        (lambda: prompts.chain_error(0.1, 1, lipschitz=-1.0), "'lipschitz' must be at least 0"),
+    ],
+)
+def test_complaints(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

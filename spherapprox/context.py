@@ -508,8 +508,8 @@ def _log_distances(
     shift = np.maximum(first.max(axis=1), second.max(axis=1))
     first = (mine - shared) * np.exp(first - shift[:, None])
     second = (theirs - shared) * np.exp(second - shift[:, None])
-    other = theirs * np.exp(scores - log_theirs[:, None])
-    common = shared * np.exp(scores - log_shared[:, None])
+    other = theirs * np.exp(np.minimum(scores - log_theirs[:, None], 0.0))
+    common = shared * np.exp(np.minimum(scores - log_shared[:, None], 0.0))
     weights = first - second, first.sum(axis=1)[:, None] * other, second.sum(axis=1)[:, None] * common
     difference = (weights[0] - weights[1] + weights[2]) @ values
     distance = np.linalg.norm(difference, axis=1)

@@ -8,5 +8,16 @@ from __future__ import annotations
 
 from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length
+from .separation import boltzmann_separation, context_separation, separating_ratio
 
-__all__ = ["completions", "gap", "hard_tokens", "maps", "memorization_length", "prompt_length"]
+__all__ = [
+    "boltzmann_separation",
+    "completions",
+    "context_separation",
+    "gap",
+    "hard_tokens",
+    "maps",
+    "memorization_length",
+    "prompt_length",
+    "separating_ratio",
+]

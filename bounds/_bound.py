@@ -177,7 +177,7 @@ class Bound:
             return 0
         import mpmath  # 0.1 s that only exact integers need
 
-        with mpmath.workdps(max(30, int(abs(self.log10)) + 30)):
+        with mpmath.workdps(max(30, int(self.log10) + 30)):
             edge = mpmath.exp(self._safe_log())
             counted = self.side == "upper" or self.quantity in COUNTS  # a count of at least 81.01 is one of 82
             return int(mpmath.ceil(edge)) if counted else int(mpmath.floor(edge))

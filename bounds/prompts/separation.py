@@ -37,7 +37,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     theorem : str, default "corrected"
         ``"corrected"``: ``log(n)^2 exp(-(c - min(a_i, b_i)))``, with the largest number c of all and the first place i
         at which the descending vectors differ. ``"sharp"``, larger by more than n^4: ``2/3 x exp(-x)`` with
-        x = c - max(a_i, b_i), and ``15/16 abs(a_1 - b_1)`` for i = 1; the difference is at most 1.7 times it.
+        x = c - max(a_i, b_i), and ``15/16 abs(a_1 - b_1)`` for i = 1; the difference is at most 1.6 times it.
     strict : bool, default False
         Raise instead of returning the trivial bound where a hypothesis fails.
 

@@ -52,7 +52,7 @@ def test_boltzmann_operators_are_farther_apart_than_the_bounds(n, seed, stretch)
     with mp.workdps(60 + int(levels[-1])):
         actual = float(mp.log(abs(boltzmann([*map(mp.mpf, a)]) - boltzmann([*map(mp.mpf, b)]))))
     assert found.log + 4.1 <= actual
-    assert sharp.log <= actual <= sharp.log + math.log(1.7)
+    assert sharp.log <= actual <= sharp.log + math.log(1.6)
     assert sharp.log >= found.log + 4.0 * math.log(n)
 
 

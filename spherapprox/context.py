@@ -32,6 +32,8 @@ _FAR = 800.0
 """Weights exp(-x) are 0 from here on."""
 _LOG_ERROR = 1e-9
 """What a measured logarithm may be off by, relative to itself or absolutely where it is below 1."""
+_LOST = 1e-290
+"""Weights relative to the largest, and what they weigh, may vanish below this."""
 _SLACK = 0.01
 """Share of the distance of scores that the directions after the first may take away."""
 _MOST_DIGITS = 100_000
@@ -289,7 +291,7 @@ def _vocabulary(sequences: Any) -> tuple[Float64, Float64]:
     arrays = [_checks.floating(_checks.detached(one), f"sequences[{i}]", ("n", "d")) for i, one in enumerate(sequences)]
     for i, array in enumerate(arrays):
         _checks.shaped(array, f"sequences[{i}]", ("n", arrays[0].shape[1]), note=", as the first has")
-    rows = np.concatenate(arrays).astype(np.float64) + 0.0  # -0.0 is 0.0
+    rows = np.concatenate(arrays).astype(np.float64)
     largest = float(np.abs(rows).max())
     if largest and not 1.0 / _WIDEST <= largest <= _WIDEST:
         raise ValueError(f"'sequences' must have a largest entry from {1 / _WIDEST:g} to {_WIDEST:g}, got {largest:g}")
@@ -484,12 +486,16 @@ def _compared(
     rows = np.flatnonzero(counts[:, t])
     scores, blur = weights.scores(tokens, t)
     values, sizes = weights.values(tokens, t)
+    unit = float(sizes.max()) or 1.0
+    values, sizes = values / unit, sizes / unit
     rounding = 8.0 * blur + (4 * len(tokens) + tokens.shape[1] + len(weights.value) + 20) * _EPS
+    rounding *= math.sqrt(values.shape[1])
     for k, i in enumerate(rows[:-1]):
         others = rows[k + 1 :]
         others = others[((counts[others] > 0.0) != (counts[i] > 0.0)).any(axis=1)]
         if len(others):
-            yield i, others, *_log_distances(counts[i], counts[others], scores, values, sizes, rounding)
+            found, low = _log_distances(counts[i], counts[others], scores, values, sizes, rounding)
+            yield i, others, found + math.log(unit), low + math.log(unit)
 
 
 def _log_distances(
@@ -512,13 +518,13 @@ def _log_distances(
     common = shared * np.exp(np.minimum(scores - log_shared[:, None], 0.0))
     weights = first - second, first.sum(axis=1)[:, None] * other, second.sum(axis=1)[:, None] * common
     difference = (weights[0] - weights[1] + weights[2]) @ values
-    distance = np.linalg.norm(difference, axis=1)
-    error = rounding * np.linalg.norm((first + second + weights[1] + weights[2]) @ sizes, axis=1)
+    distance = np.abs(difference).max(axis=1)
+    error = rounding * ((first + second + weights[1] + weights[2]) @ sizes).max(axis=1) + _LOST * sizes.max()
+    known = error <= _LOG_ERROR * np.clip(-shift, 1.0, 0.1 / _LOG_ERROR) * distance
     with np.errstate(divide="ignore"):
-        found = shift + np.log(distance)
         low = shift + np.log(np.maximum(distance - error, 0.0))
-    allowed = _LOG_ERROR * np.clip(-shift, 1.0, 0.5 / _LOG_ERROR)
-    known = error <= allowed * distance
+        scaled = difference / np.where(distance > 0.0, distance, 1.0)[:, None]
+        found = shift + np.log(distance) + np.log(np.maximum(np.linalg.norm(scaled, axis=1), 1.0))
     return np.where(known, found, np.inf), np.where(known, np.inf, low)
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -176,7 +177,25 @@ def test_separations_that_rounding_hides():
     sequences = [[[1.0], [2.0]], [[1.0], [2.0], [3.0]]]
     found = context_separation(sequences, [[1000.0]], [[-1.0]], one)
     assert found == pytest.approx(math.log(2.0) - 4000.0, rel=1e-13)
+    # sums of numbers that are no binary fractions
+    sequences = [[[0.0], [0.1], [0.2]], [[0.0], [0.3], [1e-17]]]
+    wanted = sum(map(Fraction, (0.1, 0.2, -0.3, -1e-17)), Fraction(0)) / 3
+    assert context_separation(sequences, [[0.0]], one, one) == pytest.approx(math.log(wanted), rel=1e-14)
+    assert context_separation(sequences, [[0.0]], one, one, scale=0.5) == pytest.approx(math.log(wanted), rel=1e-14)
+    # all weight on a token of the same value, and on the other in exp(-901) alone
+    first, second = np.eye(2)[:1], np.eye(2)[1:]
+    for low in (-400.0, -900.0):
+        sequences = [[[1.0, 0.0], [2.0, 0.0]], [[1.0, 0.0], [low, 1.0]]]
+        assert context_separation(sequences, first, first, second) == pytest.approx(low - 1.0, rel=1e-14)
+        assert context_separation(sequences, first, first, second, output=[[1e-200]], scale=0.5) == pytest.approx(
+            0.5 * (low - 1.0) + math.log(1e-200), rel=1e-14
+        )
+    # a token of another context whose weight there would overflow here
+    sequences = [[[1.0], [2.0]], [[1.0], [3.0]]]
+    found = context_separation(sequences, one, one, one)
+    assert context_separation([*sequences, [[1.0], [1000.0]]], one, one, one) == pytest.approx(found, abs=1e-14)
     # values that the head does not see
+    sequences = [[[1.0], [2.0]], [[1.0], [2.0], [3.0]]]
     assert context_separation(sequences, one, one, [[0.0]]) == -math.inf
     assert context_separation(sequences, one, one, [[0.0]], log=False) == 0.0
 

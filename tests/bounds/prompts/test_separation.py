@@ -70,6 +70,7 @@ def test_hypotheses_of_boltzmann_operators():
         ([9.0, 0.0], [0.0, 9.0], "different sets"),  # a permutation
         ([9.0, 4.5, 0.0], [9.0, 4.5 - 1e-6, -0.1], "different numbers 4 log(n) apart"),
         ([9.0, 5.5, 0.0], [9.0, 1.0, -4.0], "different numbers 4 log(n) apart"),
+        ([9.0, 5.5, 0.0], [9.0, -5.0, -9.0], "different numbers 4 log(n) apart"),
         ([9.0, 9.0], [9.0, 0.0], "no number twice in a vector"),
     ]
     for a, b, failed in cases:

@@ -184,12 +184,17 @@ def test_separations_that_rounding_hides():
     assert context_separation(sequences, [[0.0]], one, one, scale=0.5) == pytest.approx(math.log(wanted), rel=1e-14)
     # all weight on a token of the same value, and on the other in exp(-901) alone
     first, second = np.eye(2)[:1], np.eye(2)[1:]
-    for low in (-400.0, -900.0):
+    for low in (-400.0, -900.0, -1800.0):
         sequences = [[[1.0, 0.0], [2.0, 0.0]], [[1.0, 0.0], [low, 1.0]]]
         assert context_separation(sequences, first, first, second) == pytest.approx(low - 1.0, rel=1e-14)
         assert context_separation(sequences, first, first, second, output=[[1e-200]], scale=0.5) == pytest.approx(
             0.5 * (low - 1.0) + math.log(1e-200), rel=1e-14
         )
+    # tokens of one score and value, each seven times in the other context: rounding alone makes a difference
+    repeated = [[[1.0, 0.5, 0.0], [1.0, 0.3, 1.0]], [[1.0, 0.5, 0.0]] * 7 + [[1.0, 0.3, 2.0]] * 7]
+    seen = np.eye(3)[:2] + 0.1
+    seen[:, 2] = 0.0
+    assert context_separation(repeated, seen, seen, seen[:1]) == -math.inf
     # a token of another context whose weight there would overflow here
     sequences = [[[1.0], [2.0]], [[1.0], [3.0]]]
     found = context_separation(sequences, one, one, one)

@@ -1,4 +1,4 @@
-"""Contextual mappings: the Boltzmann operator, attention that tells contexts of a token apart, and by how much it does.
+"""Contextual mappings: the Boltzmann operator, attention that separates the contexts of a token, and how far it does.
 
 Scores are ``scale * <query x, key y>``, and a token x of a sequence y_1, ..., y_n goes to
 ``sum_j softmax(scores)_j output value y_j``; tokens are rows.
@@ -53,8 +53,8 @@ def boltzmann(z: ArrayLike) -> Any:
     Returns
     -------
     float or ndarray, shape (...)
-        ``sum(z * softmax(z))`` over the last axis, between ``max(z) - log(n)`` and ``max(z)``; right to 1e-16 times its
-        size plus 1e-15 (1 + log n), for numbers of any size.
+        ``sum(z * softmax(z))`` over the last axis, between ``max(z) - log(n)`` and ``max(z)``; right to 1.2e-16 times
+        its size plus 1e-15 (1 + log n), for numbers of any size.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _weighted(z: ArrayLike) -> tuple[Float64, Float64, Float64, Float64]:
 def separating_direction(
     x: ArrayLike, *, rng: np.random.Generator | int | None = None, tries: int = 1000
 ) -> tuple[Float64, float]:
-    """Find a direction on which the projections of points stay apart.
+    """Find a direction along which points stay apart, relative to their distances.
 
     Parameters
     ----------
@@ -189,15 +189,14 @@ def _units(x: Float64) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class ContextualAttention:
-    """One head of attention that tells the contexts of a token apart.
+    """One head of attention that separates the contexts of a token.
 
     Parameters
     ----------
     query, key, value : ndarray, shape (rank, d)
         Weights; scores are ``(query @ x) @ (key @ y)``, without a scale.
     output : ndarray, shape (d, rank)
-        What brings values back among the tokens: what is added to a token is at most a fourth of the least distance of
-        tokens long.
+        Weights from values to tokens; attention adds to a token at most a fourth of the least distance of two tokens.
     ratio : float
         The ratio of the separating direction.
 
@@ -222,7 +221,7 @@ class ContextualAttention:
 def contextual_attention(
     sequences: Any, *, rank: int = 1, rng: np.random.Generator | int | None = None
 ) -> ContextualAttention:
-    """Make attention of a rank that maps each token of each sequence to a point that tells the sequence's tokens.
+    """Construct an attention head of a given rank that separates the contexts of each token.
 
     Scores of different tokens are apart by 4 log(n) or more, n the longest length, under every token of the vocabulary.
     Outputs ``x + attention`` of one token in sequences with different sets of tokens are then different
@@ -326,7 +325,7 @@ def context_separation(
     sequences: Any, query: ArrayLike, key: ArrayLike, value: ArrayLike, *, output: ArrayLike | None = None,
     scale: float = 1.0, log: bool = True,
 ) -> float:  # fmt: skip
-    """Measure by how much attention tells apart the contexts of one token.
+    """Measure the least distance between the outputs of attention at one token in different contexts.
 
     Parameters
     ----------
@@ -337,7 +336,7 @@ def context_separation(
     value : array_like, shape (p, d)
         Weights of the values.
     output : array_like, shape (q, p), optional
-        Weights on what the values' mean is; the identity by default.
+        Weights that are applied to the mean of the values; the identity by default.
     scale : float, default 1.0
         Factor of the scores, above 0.
     log : bool, default True
@@ -346,9 +345,9 @@ def context_separation(
     Returns
     -------
     float
-        The least Euclidean distance between what attention gives to a token in two sequences that both have it, and
-        have different sets of tokens, or its logarithm, which is right to 1e-9 of its size, or absolutely below 1; 0
-        (-inf) where two are equal, inf if no token occurs in two such sequences.
+        The least Euclidean distance between the outputs (those of attention alone, nothing added) at a token in two
+        sequences that both have it, and have different sets of tokens; or its logarithm, which is right to 1e-9 of its
+        size, or absolutely below 1. 0 (-inf) where two are equal, inf if no token occurs in two such sequences.
 
     Raises
     ------
@@ -358,7 +357,8 @@ def context_separation(
     Notes
     -----
     Differences of two means are summed from what the sequences do not share, in logarithms: no digits are lost to
-    cancellation, unless terms cancel. Where they do, mpmath takes as many digits as are needed.
+    cancellation, unless terms cancel. Where they do, mpmath takes as many digits as are needed. 200 sequences of 8
+    tokens take 0.2 s.
 
     References
     ----------

@@ -377,9 +377,9 @@ def context_separation(
     weights = _Weights.checked(query, key, value, output, scale, tokens.shape[1])
     as_log = _checks.flag(log, "log")
     counts = np.unique(counts, axis=0)
-    number = (counts > 0.0).sum(axis=0)
-    work = float(np.square(number, dtype=np.float64).sum()) * (len(tokens) + 1.0) * 10.0
-    _checks.operations(work, "the comparison of all contexts", "take fewer sequences")
+    number = (counts > 0.0).sum(axis=0, dtype=np.float64)
+    work = 100.0 * np.square(number) * np.minimum(number * counts.sum(axis=1).max(), len(tokens))
+    _checks.operations(float(work.sum()), "the comparison of all contexts", "take fewer sequences")
     least, doubtful = math.inf, []
     with one_blas_thread():
         for t in range(len(tokens)):
@@ -484,18 +484,19 @@ def _compared(
 ) -> Iterator[tuple[int, Indices, Float64, Float64]]:
     """Yield each context of a token, the later ones that have another set, and their log distances as found."""
     rows = np.flatnonzero(counts[:, t])
+    used = np.flatnonzero(counts[rows].any(axis=0))
+    tokens, counts, t = tokens[used], counts[np.ix_(rows, used)], int(np.searchsorted(used, t))
     scores, blur = weights.scores(tokens, t)
     values, sizes = weights.values(tokens, t)
     unit = float(sizes.max()) or 1.0
     values, sizes = values / unit, sizes / unit
     rounding = 8.0 * blur + (4 * len(tokens) + tokens.shape[1] + len(weights.value) + 20) * _EPS
     rounding *= math.sqrt(values.shape[1])
-    for k, i in enumerate(rows[:-1]):
-        others = rows[k + 1 :]
-        others = others[((counts[others] > 0.0) != (counts[i] > 0.0)).any(axis=1)]
+    for i in range(len(rows) - 1):
+        others = i + 1 + np.flatnonzero(((counts[i + 1 :] > 0.0) != (counts[i] > 0.0)).any(axis=1))
         if len(others):
             found, low = _log_distances(counts[i], counts[others], scores, values, sizes, rounding)
-            yield i, others, found + math.log(unit), low + math.log(unit)
+            yield int(rows[i]), rows[others], found + math.log(unit), low + math.log(unit)
 
 
 def _log_distances(

@@ -25,6 +25,9 @@ EXACT = 27.0
 COUNTS = ("prefix length", "covering number", "prompt length", "completions", "maps")
 """The quantities that are whole numbers; a prompt may be empty, of the others there is one at least."""
 
+FROM_ZERO = ("sup error", "prompt length", "context separation")
+"""The quantities that may be 0."""
+
 Side = Literal["upper", "lower"]
 
 MAX_DIGITS = 4300
@@ -74,7 +77,7 @@ class Bound:
     """An upper or a lower bound by one theorem, kept as its natural logarithm.
 
     Outside its hypotheses a bound takes the trivial value on its side: infinity above; below, 1 for a count and 0
-    for an error and the length of a prompt.
+    for an error, the length of a prompt and a separation.
 
     Parameters
     ----------
@@ -174,7 +177,7 @@ class Bound:
             return 0
         import mpmath  # 0.1 s that only exact integers need
 
-        with mpmath.workdps(max(30, int(abs(self.log10)) + 30)):
+        with mpmath.workdps(max(30, int(self.log10) + 30)):
             edge = mpmath.exp(self._safe_log())
             counted = self.side == "upper" or self.quantity in COUNTS  # a count of at least 81.01 is one of 82
             return int(mpmath.ceil(edge)) if counted else int(mpmath.floor(edge))
@@ -233,7 +236,7 @@ def settle(bound: Bound, *, strict: bool) -> Bound:
         return bound
     if strict:
         raise HypothesisError(f"{bound.reference} needs {' and '.join(bound.failed)}")
-    trivial_below = -math.inf if bound.quantity in ("sup error", "prompt length") else 0.0
+    trivial_below = -math.inf if bound.quantity in FROM_ZERO else 0.0
     log = math.inf if bound.side == "upper" else trivial_below
     return replace(bound, log=log, concentration=None, radius=None, whole=False)
 

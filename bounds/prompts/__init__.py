@@ -11,12 +11,15 @@ from .budgets import ExecutorBudget, chain_error, executor_budget
 from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length
 from .routing import compose_errors, impurity, key_count, read_error, temperature
+from .separation import boltzmann_separation, context_separation, separating_ratio
 
 __all__ = [
     "ExecutorBudget",
+    "boltzmann_separation",
     "chain_error",
     "completions",
     "compose_errors",
+    "context_separation",
     "executor_budget",
     "gap",
     "hard_tokens",
@@ -26,5 +29,6 @@ __all__ = [
     "memorization_length",
     "prompt_length",
     "read_error",
+    "separating_ratio",
     "temperature",
 ]

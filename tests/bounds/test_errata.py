@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from bounds import covering_number, prompts, ragozin, sequences, thesis
 from spherapprox import SplitHead, points, special
+from spherapprox.context import boltzmann, contextual_attention
 from spherapprox.executor import ReluNetwork
 from spherapprox.prefix import AttentionLayer, VirtualToken, prefix_effect
 from spherapprox.sequences import cantor_code
@@ -410,3 +411,120 @@ def test_319_reads_of_prompts_miss_more_than_is_printed():
     slots = np.array([[2.0], [0.0]])
     after = slots + np.full((2, 2), 0.5) @ slots
     assert after.ravel().tolist() == [3.0, 1.0]
+
+
+def test_320_a_grid_of_corners_and_a_length_that_suffices():
+    # the printed grid has one cell, its one table is 0, and f = 1 is in the class
+    printed = prompts.prompt_length(0.2, token_dim=1, length=1, lipschitz=0.1, theorem="grid-printed")
+    assert printed.value == pytest.approx(1.0)
+    width = 0.2 / (2.0 * 0.1)
+    grid = np.arange(round(1.0 / width)) * width
+    assert min(abs(1.0 - value) for value in grid) == 1.0
+    assert prompts.prompt_length(0.2, token_dim=1, length=1, lipschitz=0.1, theorem="grid").as_integer() == 11
+    # it is no lower bound: midpoints take fewer
+    known = {"token_dim": 2, "length": 1, "lipschitz": 4.0, "exponent": 2.0}
+    fewer, printed = (prompts.prompt_length(0.02, theorem=name, **known) for name in ("grid-midpoint", "grid-printed"))
+    assert fewer.value < 0.5 * printed.value
+    near = {"token_dim": 2, "length": 1, "lipschitz": 1.01, "exponent": math.inf}  # whole cells cost more here
+    more, printed = (prompts.prompt_length(1 / 1.2, theorem=name, **near) for name in ("grid-midpoint", "grid-printed"))
+    assert (more.as_integer(), printed.value) == (9, pytest.approx(2.424**2))
+    # an error in the mean is none at the data
+    x = (np.arange(100_000) + 0.5) / 100_000
+    spike = np.maximum(1.0 - np.abs(x - 0.5) / 0.01, 0.0)
+    assert spike.mean() <= 0.01 + 1e-12
+    assert spike.max() > 0.999
+
+
+def test_321_permutations_have_one_boltzmann_operator():
+    assert boltzmann([9.0, 0.0]) == boltzmann([0.0, 9.0])
+    assert prompts.boltzmann_separation([9.0, 0.0], [0.0, 9.0]).failed == ("different sets",)
+    # what the proofs suppose beside what the lemma does
+    needed = {n: (4.0 * math.log(n), math.log(n) + 3.0, 2.0 * math.log(n) + 3.0) for n in range(2, 7)}
+    assert [n for n, (known, seven, _) in needed.items() if seven > known] == [2]
+    assert [n for n, (known, _, six) in needed.items() if six > known] == [2, 3, 4]
+    # for these n the result holds at the least distance
+    for n in (2, 3, 4):
+        a = -4.0 * math.log(n) * np.arange(n)
+        b = np.append(a[:-1], a[-1] - 4.0 * math.log(n))
+        assert boltzmann(b) - boltzmann(a) > prompts.boltzmann_separation(a, b).value > 0.0
+
+
+@pytest.mark.parametrize(("off", "wanted"), [(0.0, 0.0), (8.8e-8, 1.9e-4)])
+def test_322_terms_of_either_sign_cancel(off, wanted):
+    tokens = np.array([[1.0, 0.0], [2.0, off]])
+    gap = 4.0 * math.log(2.0)
+    frame = np.array([[0.8, 0.6], [0.8, -0.6]])  # unit vectors
+    size = 5.0 * (2 + 1) ** 4 * 2 * gap / (1.0 * 1.0)
+    key, query = np.diag([size, -size]) @ frame, frame
+    points = np.concatenate([tokens, np.zeros((1, 2))])
+    for x, y in itertools.combinations(points, 2):  # both directions separate the tokens and 0
+        apart = np.abs(frame @ (x - y)) / np.linalg.norm(x - y)
+        assert apart.min() >= prompts.separating_ratio(3, 2, "printed")
+    assert np.linalg.matrix_rank(key) == np.linalg.matrix_rank(query) == 2
+    scores = (tokens @ key.T) @ (query @ tokens[0])
+    assert abs(scores[1] - scores[0]) == pytest.approx(wanted, rel=0.01, abs=1e-12)
+    assert gap == pytest.approx(2.77, abs=0.01)
+    # the weights of 8.9 of the same rank keep what is claimed
+    attention = contextual_attention(tokens[None], rank=2, rng=0)
+    scores = (tokens @ attention.key.T) @ (attention.query @ tokens.T)
+    assert np.abs(scores[1] - scores[0]).min() >= gap * (1.0 - 1e-12)
+
+
+def test_323_the_separation_is_more_than_its_proof_gives():
+    known = {"token_dim": 2, "separation": 0.5, "smallest_norm": 1.0, "largest_norm": 2.0}
+    found = {name: prompts.context_separation(4, 2, **known, theorem=name).log10 for name in ("corrected", "printed")}
+    assert found == {"corrected": pytest.approx(-9462.39, abs=0.01), "printed": pytest.approx(-6165.09, abs=0.01)}
+    for v in range(2, 15):
+        own, printed, better = 8.0 * (v + 1) ** 4, 5.0 * v**4, math.pi * (v + 1) ** 4  # in d kappa Gamma log(n) / eps
+        assert printed < own
+        assert (printed < better) == (v <= 8)
+        shown, claimed, sharp = (
+            prompts.context_separation(v, 2, **known, theorem=name).log for name in ("corrected", "printed", "sharp")
+        )
+        assert (claimed > shown) == (v <= 8)
+        assert claimed < sharp
+
+
+def test_323_distances_of_a_grid():
+    delta, d = 0.5, 2
+    first = np.array([*itertools.product((0.0, delta), repeat=d)])  # tokens at the first place
+    assert np.linalg.norm(first, axis=1).min() == 0.0
+    assert min(np.linalg.norm(x - y) for x, y in itertools.combinations(first, 2)) == delta < math.sqrt(d) * delta
+
+
+def test_323_layers_that_quantise():
+    delta, z = 0.5, np.linspace(0.0, 0.999, 1000)
+
+    def quantised(phi, shifts):
+        rows = z.copy()
+        for shift in shifts:
+            t = rows - shift
+            rows = np.where((t >= 0.0) & (t < delta), rows + phi(t), rows)
+        return rows
+
+    wanted = np.floor(z / delta) * delta
+    assert quantised(lambda t: 1.0 - t, [0.0])[250] == 1.0  # for z = 0.25
+    assert np.array_equal(quantised(lambda t: -t, [0.0, delta]), wanted)
+    assert not np.array_equal(quantised(lambda t: -t, [0.0, delta * delta]), wanted)  # k = 0, delta
+    for width in (0.1, 0.01):  # a continuous layer goes from -t back to 0 on a ramp
+        at = np.array([delta - 0.5 * width])
+        ramp = -np.minimum(at, (delta - at) * (delta - width) / width)
+        assert np.abs(at + ramp).min() > 0.2
+
+
+def test_323_steps_and_bumps():
+    delta, length, theta = 0.5, 2, 1e-3
+
+    def steps(z, last):
+        return delta * sum(
+            max(z / theta - t * delta / theta, 0.0) - max(z / theta - 1.0 - t * delta / theta, 0.0)
+            for t in range(last + 1)
+        )
+
+    printed, right = round(length * (1 / delta - 1)), round(length / delta - 1)
+    assert steps(2.0, printed) == pytest.approx(1.5)
+    assert steps(2.0, right) == pytest.approx(2.0)
+    t = np.array([-3.0, -1.0, 0.0, 1.0, 3.0])
+    units = np.maximum(np.stack([t - 1.0, t, t + 1.0]), 0.0)
+    assert np.array_equal(np.tensordot([1.0, -1.0, 1.0], units, axes=1), [0.0, 0.0, 1.0, 1.0, 3.0])
+    assert np.array_equal(np.tensordot([1.0, -2.0, 1.0], units, axes=1), [0.0, 0.0, 1.0, 0.0, 0.0])

@@ -23,7 +23,8 @@ def test_import_is_light():
 
 def test_most_names_load_neither_scipy_nor_a_compiler():
     names = (
-        "CoreHead, EqualMeasurePartition, PointSet, SplitHead, harmonics, points, special, sphere, sup_error, targets"
+        "CoreHead, EqualMeasurePartition, PointSet, SplitHead, context, harmonics, points, special, sphere, sup_error, "
+        "targets"
     )
     loaded = loaded_after(f"from spherapprox import {names}; points.fibonacci(9); targets.geomagnetic_field")
     assert not loaded & {"numba", "llvmlite", "scipy", "matplotlib"}

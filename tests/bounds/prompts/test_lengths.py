@@ -217,28 +217,6 @@ def test_pyramids_are_in_the_class_and_apart(seed, dim, alpha, c, eps):
     assert eps < height <= 0.5  # up and down are more than 2 eps apart
 
 
-def test_errata_of_hu_et_al():
-    # the printed grid has one cell, its one table is 0, and f = 1 is in the class
-    printed = prompts.prompt_length(0.2, token_dim=1, length=1, lipschitz=0.1, theorem="grid-printed")
-    assert printed.value == pytest.approx(1.0)
-    width = 0.2 / (2.0 * 0.1)
-    grid = np.arange(round(1.0 / width)) * width
-    assert min(abs(1.0 - value) for value in grid) == 1.0
-    assert prompts.prompt_length(0.2, token_dim=1, length=1, lipschitz=0.1, theorem="grid").as_integer() == 11
-    # it is no lower bound: midpoints take fewer
-    known = {"token_dim": 2, "length": 1, "lipschitz": 4.0, "exponent": 2.0}
-    fewer, printed = (prompts.prompt_length(0.02, theorem=name, **known) for name in ("grid-midpoint", "grid-printed"))
-    assert fewer.value < 0.5 * printed.value
-    near = {"token_dim": 2, "length": 1, "lipschitz": 1.01, "exponent": math.inf}  # whole cells cost more here
-    more, printed = (prompts.prompt_length(1 / 1.2, theorem=name, **near) for name in ("grid-midpoint", "grid-printed"))
-    assert (more.as_integer(), printed.value) == (9, pytest.approx(2.424**2))
-    # an error in the mean is none at the data
-    x = (np.arange(100_000) + 0.5) / 100_000
-    spike = np.maximum(1.0 - np.abs(x - 0.5) / 0.01, 0.0)
-    assert spike.mean() <= 0.01 + 1e-12
-    assert spike.max() > 0.999
-
-
 def test_complaints():
     memorize, grid = {"theorem": "memorize-bits", "numbers": 8}, {"token_dim": 1, "length": 1, "theorem": "grid"}
     cases = [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .partition import EqualMeasurePartition
     from .points import PointSet
     from .shortest import ShortestHead, shortest_head
-    from .summation import evaluate
+    from .summation import attention, evaluate
     from .target import Target
     from .vmf import VonMisesFisher
 
@@ -32,6 +32,7 @@ _HOME = {
     "EqualMeasurePartition": "partition",
     "PointSet": "points",
     "Target": "target",
+    "attention": "summation",
     "evaluate": "summation",
     "ErrorInterval": "error",
     "sup_error": "error",
@@ -51,6 +52,7 @@ __all__ = [
     "ShortestHead",
     "Target",
     "VonMisesFisher",
+    "attention",
     "evaluate",
     "harmonics",
     "load",

@@ -224,6 +224,7 @@ def _attended(
         excluded = {**excluded, CHOLESKY: _AFTERWARDS}
     # 4.16, output: the lift and the sums, then the last rounding
     error = largest * (shares + (rounded.rtol - taken.rtol)) + rounded.atol
+    error = np.minimum(error, 1.001 * (largest + np.abs(answer).max(axis=1)))
     found = AttentionPlan(
         rounded.method, rounded.reason, rounded.rtol, rounded.path, rounded.costs, rounded.scale, excluded,
         rounded.atol, error, concentration,
@@ -318,5 +319,7 @@ def _by_factor(
             _by_octaves(less, value, again) if concentration > TOGETHER[8] else _together(less, value, again, _FLOAT64)
         )
         reason += f"; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
+        if 2 * doubtful.size > len(x):
+            reason += ", low rank does not pay"
         path, method = taken.path, "dense" if doubtful.size == len(x) else CHOLESKY
     return answer, Plan(method, reason, float(shares.max()), path, scale="largest value"), shares

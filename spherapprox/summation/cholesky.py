@@ -48,7 +48,7 @@ def attention(x: Float64, y: Float64, values: Float64, rtol: float, rank: int) -
         columns = np.column_stack([values, np.ones(len(y))]) * weights[:, None]  # (n, p+1)
         sums = factor[:, :m].T @ (factor[:, m:] @ columns)  # (m, p+1)
     below = sums[:, -1]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):  # where there is no certificate
         output = sums[:, :-1] / below[:, None]
     return Factored(output, _certificate(left, weights, m, below, rounding), len(factor))
 
@@ -81,5 +81,6 @@ def _certificate(left: Float64, weights: Float64, m: int, below: Float64, roundi
     # 4.16, certificate: rho_i = sqrt(d_i) sum_j sqrt(d_j) w_j
     rho = root[:m] * float(root[m:] @ weights) + rounding
     found = np.full(m, np.inf)
-    np.divide(2.0 * rho, below, out=found, where=below > 0.0)
+    with np.errstate(over="ignore"):
+        np.divide(2.0 * rho, below, out=found, where=below > 0.0)
     return found

@@ -77,8 +77,8 @@ class Problem:
 
     @cached_property
     def variables(self) -> int:
-        """Number of coordinates that inner products are made of."""
-        return self.dim + 1 - self.padding
+        """Number of coordinates, at least 2, that inner products are made of."""
+        return max(self.dim + 1 - self.padding, 2)
 
     @cached_property
     def p(self) -> int:

@@ -1,7 +1,7 @@
 """Evaluation of a head's sum over control points."""
 
 from .angles import angle_mean
-from .attention import AttentionPlan, attention
+from .dot_product import AttentionPlan, attention
 from .evaluation import evaluate
 from .moments import TangentMoments, tangent_moments
 from .plan import Plan

@@ -7,7 +7,7 @@ not: ``<q', k'> = <q, k> / (R_q R_k)``, so that attention is a split head (docs/
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ class Scores:
 
     def concentration(self, queries: Any = slice(None), keys: Any = slice(None)) -> float:
         """Return scale R_q R_k, the largest size of a logit, of all or some queries and keys."""
-        found = self._times(self.radius(self.query_lengths[queries]) * self.radius(self.key_lengths[keys]))
+        found: float = self._times(self.radius(self.query_lengths[queries]) * self.radius(self.key_lengths[keys]))
         if not found <= _LARGEST:
             raise ValueError(
                 f"'query' and 'key' must have logits up to {_LARGEST:g}, got scale * |q| * |k| = {found:.3g}: "
@@ -68,7 +68,7 @@ class Scores:
 
     def radius(self, lengths: Float64, dtype: Any = np.float64) -> float:
         """Return the radius of a ball that holds rows, and their images as rounded."""
-        room = (self.query.shape[1] + 8.0) * unit_roundoff(dtype)
+        room: float = (self.query.shape[1] + 8.0) * unit_roundoff(dtype)
         return float(lengths.max()) * (1.0 + room)
 
     def rows(self, dtype: Any, queries: Any = slice(None), keys: Any = slice(None)) -> tuple[Floats, Floats, float]:
@@ -76,6 +76,19 @@ class Scores:
         radii = [self.radius(self.query_lengths[queries], dtype), self.radius(self.key_lengths[keys], dtype)]
         x, b = _lifted(self.query[queries], radii[0], dtype, 1), _lifted(self.key[keys], radii[1], dtype, 0)
         return x, b, self._times(radii[0] * radii[1])
+
+    def balanced(self) -> tuple[Float64, Float64]:
+        """Return queries (m, s) and keys (n, s) of about the same mean square, with logits ``<x, y>``."""
+        x, b, concentration = self.rows(np.float64)
+        x, b = (rows[:, :-PADDING].astype(np.float64) for rows in (x, b))
+        squares = float(np.square(x).sum()) * len(b), float(np.square(b).sum()) * len(x)
+        ratio = (squares[1] / squares[0]) ** 0.25 if min(squares) > 0.0 else 1.0
+        root = math.sqrt(concentration)
+        return root * ratio * x, root / ratio * b
+
+    def at(self, queries: Any) -> Scores:
+        """Return the scores of some of the queries."""
+        return replace(self, query=self.query[queries], query_lengths=self.query_lengths[queries])
 
     def _times(self, product: float) -> float:
         """Return the scale times a number; inf where that is too large."""
@@ -99,7 +112,7 @@ def _centre(rows: Float64) -> Float64:
 
 
 def _lengths(rows: Float64) -> Float64:
-    return np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 def _lifted(rows: Float64, radius: float, dtype: Any, place: int) -> Floats:

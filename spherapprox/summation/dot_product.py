@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
@@ -177,18 +176,19 @@ def attention(
     _check_method(method, rtol)
     wish = Wish(method, rtol, _checks.workers(workers), explain=explain)
     shape = (*leading, q.shape[-2], v.shape[-1])
-    size = math.prod(leading) * (q[..., 0].size + k[..., 0].size) * (q.shape[-1] + PADDING) + math.prod(shape)
+    size = (q.shape[-2] + k.shape[-2]) * (q.shape[-1] + PADDING) + math.prod(shape)  # a head is lifted at a time
     _checks.memory(8.0 * size, "the result", "take fewer queries at a time")
 
     result: Floats = np.empty(shape, np.result_type(q, k, v))
     plans = np.empty(leading, object)
-    for index, rows in _heads(leading, q, k, v):
-        result[index], plans[index] = _attended(*rows, factor, wish, largest_rank, result.dtype)
+    q, k, v = (np.broadcast_to(array, leading + array.shape[-2:]) for array in (q, k, v))
+    for head in np.ndindex(leading):
+        result[head], plans[head] = _attended(q[head], k[head], v[head], factor, wish, largest_rank, result.dtype)
     return (result, plans if leading else plans[()]) if explain else result
 
 
 def _rows(array: ArrayLike, name: str) -> Floats:
-    return _checks.floating(_checks.detached(array), name, (..., "rows", "columns"))  # type: ignore[no-any-return]
+    return _checks.floating(_checks.detached(array), name, (..., "rows", "columns"))
 
 
 def _check_method(method: str, rtol: float | None) -> None:
@@ -199,13 +199,6 @@ def _check_method(method: str, rtol: float | None) -> None:
         raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
 
 
-def _heads(leading: tuple[int, ...], *arrays: Floats) -> Iterator[tuple[Any, list[Floats]]]:
-    """Yield the index of each head, and its rows of each array."""
-    whole = [np.broadcast_to(array, leading + array.shape[-2:]) for array in arrays]
-    for index in np.ndindex(leading):
-        yield index, [array[index] for array in whole]
-
-
 def _attended(
     query: Floats, key: Floats, value: Floats, scale: float, wish: Wish, rank: int | None, dtype: np.dtype[Any]
 ) -> tuple[Floats, AttentionPlan]:
@@ -213,7 +206,7 @@ def _attended(
     scores, largest = Scores.of(query, key, scale), float(np.abs(value).max())
     concentration = scores.concentration()
     if wish.method == CHOLESKY:
-        answer, taken, shares = _by_factor(scores, value, wish, rank, dtype)
+        answer, taken, shares = _by_factor(scores, value, wish, rank)
     elif wish.method in ("auto", "dense") and concentration > TOGETHER[dtype.itemsize]:
         answer, taken, shares = _by_octaves(scores, value, wish)
     else:
@@ -232,9 +225,7 @@ def _attended(
     return answer.astype(dtype, copy=False), found
 
 
-def _together(
-    scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]
-) -> tuple[Float64, Plan, Float64]:
+def _together(scores: Scores, value: Floats, wish: Wish, dtype: np.dtype[Any]) -> tuple[Float64, Plan, Float64]:
     """Return the outputs (m, p) with all rows lifted together, their plan, and error bounds (m,).
 
     Errors are relative to the largest absolute value, but for underflow.
@@ -292,34 +283,40 @@ def _octaves(sizes: Float64) -> NDArray[np.int32]:
     return np.frexp(np.maximum(sizes / TOGETHER[8], 0.5))[1]
 
 
-def _by_factor(
-    scores: Scores, value: Floats, wish: Wish, rank: int | None, dtype: np.dtype[Any]
-) -> tuple[Float64, Plan, Float64]:
+def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> tuple[Float64, Plan, Float64]:
     """Return what `_together` does, by pivoted Cholesky; queries without a certificate by all pairs."""
-    x, b, concentration = scores.rows(_FLOAT64)
-    s, root = scores.query.shape[1], math.sqrt(concentration)
-    pairs, both = float(len(x)) * len(b), len(x) + len(b)
-    if rank is None:
-        rank = math.ceil(math.sqrt(pairs * (s + value.shape[1] + 14.0) / both))
-    rank = min(rank, both)
+    assert wish.rtol is not None
+    x, y = scores.balanced()
     octaves = int(np.frexp(np.abs(value).max())[1])
     table = np.ldexp(value.astype(np.float64), -octaves)
-    assert wish.rtol is not None
-    found = cholesky.attention(root * x[:, :s], root * b[:, :s], table, wish.rtol, rank)
-    # 4.16, rounding: logits of rows times a root, and the weights of keys
-    delta = (0.5 * s + 12.0) * unit_roundoff(_FLOAT64) * concentration + 8.0 * unit_roundoff(_FLOAT64)
-    answer, shares = np.ldexp(found.output, octaves), found.certificate + 2.0 * math.tanh(0.5 * delta)
-    reason = f"asked for, rank {found.rank}"
+    largest_rank = _rank_worth(x, value.shape[1], len(y)) if rank is None else rank
+    found = cholesky.attention(x, y, table, wish.rtol, min(largest_rank, len(x) + len(y)))
+    answer, shares = np.ldexp(found.output, octaves), found.certificate + _logits_error(scores, y)
     doubtful = np.flatnonzero(~(found.certificate <= wish.rtol))
-    path, method = "numpy", CHOLESKY
+    taken = Plan(CHOLESKY, f"asked for, rank {found.rank}", 0.0, "numpy", scale="largest value")
     if doubtful.size:
-        less = replace(scores, query=scores.query[doubtful], query_lengths=scores.query_lengths[doubtful])
-        again = replace(wish, method="dense")
-        answer[doubtful], taken, shares[doubtful] = (
-            _by_octaves(less, value, again) if concentration > TOGETHER[8] else _together(less, value, again, _FLOAT64)
+        few, again = scores.at(doubtful), replace(wish, method="dense")
+        apart = scores.concentration() > TOGETHER[8]
+        answer[doubtful], by_pairs, shares[doubtful] = (
+            _by_octaves(few, value, again) if apart else _together(few, value, again, _FLOAT64)
         )
-        reason += f"; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
+        reason = f"{taken.reason}; {doubtful.size} of {len(x)} queries by all pairs: their certificates exceed rtol"
         if 2 * doubtful.size > len(x):
             reason += ", low rank does not pay"
-        path, method = taken.path, "dense" if doubtful.size == len(x) else CHOLESKY
-    return answer, Plan(method, reason, float(shares.max()), path, scale="largest value"), shares
+        method = "dense" if doubtful.size == len(x) else CHOLESKY
+        taken = replace(taken, method=method, reason=reason, path=by_pairs.path, atol=by_pairs.atol)
+    return answer, replace(taken, rtol=float(shares.max())), shares
+
+
+def _rank_worth(x: Float64, p: int, n: int) -> int:
+    """Return the rank at which a factor takes as many operations as all pairs of queries x (m, s) and n keys."""
+    m, s = x.shape
+    return math.ceil(math.sqrt(float(m) * n * (s + p + 14.0) / (m + n)))
+
+
+def _logits_error(scores: Scores, y: Float64) -> float:
+    """Bound what the roundings of balanced rows cost, relative to the largest absolute value."""
+    # 4.16, rounding: 14 lambda + (s/2 + 2) max |y|^2 + 8
+    square, half = float(np.einsum("ij,ij->i", y, y).max()), 0.5 * y.shape[1]
+    delta = unit_roundoff(_FLOAT64) * (14.0 * scores.concentration() + (half + 2.0) * square + 8.0)
+    return 2.0 * math.tanh(0.5 * delta)

@@ -138,11 +138,12 @@ def attention(
 
     Notes
     -----
-    Keys are taken relative to their centre, which changes nothing else. A logit is off by at most some 6 roundings of
-    the concentration, and outputs by as much times the largest absolute value: rows of different lengths are lifted
-    together up to a concentration of 512 (64 in float32), and beyond that those of each octave of lengths apart, so
-    that short rows do not pay for long ones. Relative to the largest absolute value, errors are some
-    ``1e-15 (1 + |logit|)``, in float32 ``5e-7 (1 + |logit|)``.
+    Keys are taken relative to their centre, which changes nothing else. A logit is off by at most 6 roundings of the
+    concentration, and outputs by as much times the largest absolute value: rows of all lengths are lifted together up
+    to a concentration of 512 (64 in float32), and beyond that those of each octave of lengths apart, so that short rows
+    do not pay for long ones. With L = scale |q| R_k for a query, by "dense" and "auto" its error was never seen above
+    ``3e-16 (1 + max(L, min(concentration, 512)))`` times the largest absolute value, in float32
+    ``2e-7 (1 + max(L, min(concentration, 64)))``; `AttentionPlan` has the proven bounds.
 
     References
     ----------

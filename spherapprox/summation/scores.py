@@ -20,6 +20,8 @@ PADDING = 2
 """Coordinates of lifted rows besides those of queries and keys."""
 LIFT = 6.0
 """Roundings of the lift in a logit, relative to the concentration."""
+TIGHT = 64.0
+"""The concentration up to which keys are about the centre that makes it least."""
 _LARGEST = max(LARGEST_CONCENTRATION.values())
 
 
@@ -47,9 +49,17 @@ class Scores:
         """Return the scores of queries and keys as given."""
         q, q_octaves = _of_size_one(query.astype(np.float64))
         k, k_octaves = _of_size_one(key.astype(np.float64))
-        k, more = _of_size_one(k - _centre(k))
         mantissa, exponent = math.frexp(scale)
-        return cls(q, k, _lengths(q), _lengths(k), (mantissa, exponent + q_octaves + k_octaves + more))
+        octaves = exponent + q_octaves + k_octaves
+        found = cls._about(_centre(k), q, k, mantissa, octaves)
+        # 4.16, lengths that differ: the median leaves keys short that are far from a few others
+        small = found._times(found.radius(found.query_lengths) * found.radius(found.key_lengths)) <= TIGHT
+        return found if small else cls._about(np.median(k, axis=0), q, k, mantissa, octaves)
+
+    @classmethod
+    def _about(cls, centre: Float64, query: Float64, key: Float64, mantissa: float, octaves: int) -> Scores:
+        k, more = _of_size_one(key - centre)
+        return cls(query, k, _lengths(query), _lengths(k), (mantissa, octaves + more))
 
     def concentration(self, queries: Any = slice(None), keys: Any = slice(None)) -> float:
         """Return scale R_q R_k, the largest size of a logit, of all or some queries and keys."""

@@ -63,7 +63,7 @@ def _factor(
         pivot = int(left.argmax())
         if left[pivot] < LEAST or _certificate(left, weights, m, below, rounding).max() <= rtol:
             return factor[:r], left
-        # 4.16, pivots: differences, so that the kernel is right to its last digits
+        # 4.16, certificate: differences, so that the kernel is right to its last digits
         difference = rows - rows[pivot]
         column = np.exp(-0.5 * np.einsum("ij,ij->i", difference, difference))
         column -= factor[:r, pivot] @ factor[:r]
@@ -78,7 +78,7 @@ def _factor(
 def _certificate(left: Float64, weights: Float64, m: int, below: Float64, rounding: float) -> Float64:
     """Return 2 rho / den (m,) from the diagonal that is left (m+n,) and the denominators as computed (m,)."""
     root = np.sqrt(left + 2.0 * NOISE)
-    # 4.16, certificate: rho_i = sqrt(d_i) sum_j sqrt(d_j) w_j
+    # 4.16 (certificate): rho_i = sqrt(d_i) sum_j sqrt(d_j) w_j
     rho = root[:m] * float(root[m:] @ weights) + rounding
     found = np.full(m, np.inf)
     with np.errstate(over="ignore"):

@@ -247,7 +247,7 @@ def _problem(
 
 def lift_error(concentration: float, dtype: np.dtype[Any]) -> float:
     """Bound what the lift's roundings cost, relative to the largest absolute value."""
-    # 4.16, errors of weights: 2 tanh(Delta/2)
+    # 4.16 (logits): 2 tanh(Delta/2)
     return 2.0 * math.tanh(0.5 * LIFT * unit_roundoff(dtype) * concentration)
 
 

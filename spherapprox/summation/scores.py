@@ -130,6 +130,6 @@ def _lifted(rows: Float64, radius: float, dtype: Any, place: int) -> Floats:
     n, s = rows.shape
     found = np.zeros((n, s + PADDING), dtype)
     found[:, :s] = rows / radius if radius > 0.0 else rows
-    # 4.16, the lift: from the coordinates as rounded, so that lengths are right whatever they have lost
+    # 4.16, lift: from the coordinates as rounded, so that lengths are right whatever they have lost
     found[:, s + place] = np.sqrt(np.maximum(2.0 * half_defects(found[:, :s]), 0.0))
     return found

@@ -7,8 +7,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from bounds import covering_number, ragozin, thesis
-from spherapprox import points, special
+from bounds import covering_number, prompts, ragozin, thesis
+from spherapprox import attention, points, special
 from spherapprox.prefix import AttentionLayer, VirtualToken, prefix_effect
 from spherapprox.vmf import VonMisesFisher
 
@@ -255,3 +255,21 @@ def test_314_the_printed_tokens_are_read_one_too_high():
     assert sum(2 * 2**i for i in range(2)) / 2**2 == 1.5
     pairs = VirtualToken(2, kind="pair")
     assert float(pairs.encode([[1, 1], [1, 1]]).max()) == 0.75
+
+
+def test_324_without_the_scale_constant_entries_are_too_large():
+    # entries up to 1 without 1/d are entries up to sqrt(d) with it, of the size of sqrt(log n)
+    rng = np.random.default_rng(0)
+    query, key, value = rng.uniform(-1.0, 1.0, (3, 50, 14))
+    bare = attention(query, key, value, scale=1.0)
+    root = math.sqrt(14.0)
+    assert np.abs(attention(root * query, root * key, value, scale=1.0 / 14.0) - bare).max() < 1e-13
+    sizes = (1e4, 1e6, 1e12)
+    dims = [math.ceil(math.log(n)) for n in sizes]
+    assert all(math.sqrt(d) >= math.sqrt(math.log(n)) for n, d in zip(sizes, dims, strict=True))
+    bare, scaled = (
+        [prompts.attention_cost(n, d, 1.0, 1.0 / n, scaled=s).exponent for n, d in zip(sizes, dims, strict=True)]
+        for s in (False, True)
+    )
+    assert min(bare) > 2.0  # no n^o(1), at entries of size 1
+    assert 1.0 > scaled[0] > scaled[1] > scaled[2]

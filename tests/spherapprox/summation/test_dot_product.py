@@ -156,7 +156,7 @@ def test_no_error_is_above_its_bound(rows, method, rtol):
     try:
         output, found = attention(query, key, value, method=method, rtol=rtol, explain=True)
     except ValueError as error:
-        assert method in ("harmonic", "lowrank")  # noqa: PT017
+        assert method in ("harmonic", "lowrank")
         assert "cannot be used here" in str(error)  # noqa: PT017
         return
     assert output.dtype == np.result_type(query, key, value)

@@ -204,6 +204,29 @@ def test_a_common_vector_of_the_keys_costs_nothing():
     assert np.abs(output - softmax(query, key, value)).max() < 1e-14
 
 
+def test_keys_are_about_the_nearest_centre():
+    key = np.array([[0.0, 0.0]] * 9 + [[2.0, 0.0]])
+    _, found = attention([[1.0, 0.0]], key, np.ones((10, 1)), scale=1.0, explain=True)
+    assert found.concentration == pytest.approx(1.0, rel=1e-12)  # the mean is 1.8 from the last one
+
+
+def test_the_lift_of_float32_is_in_the_bound():
+    # two keys that a query attends to about evenly, with logits far from 0
+    angles = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, 200)
+    along, across = np.stack([np.cos(angles), np.sin(angles)]), np.stack([-np.sin(angles), np.cos(angles)])
+    query, key = (3.0 * along.T[:, None]).astype(np.float32), np.stack([across.T, -across.T], axis=1)
+    key, value = (3.0 * key + query).astype(np.float32), np.array([[1.0], [-1.0]], np.float32)
+    output, plans = attention(query, key, value, scale=1.0, method="lowrank", rtol=1e-9, explain=True)
+    worst = 0.0
+    for q, k, found, one in zip(query, key, output, plans, strict=True):
+        seen = errors(found, q, k, value, 1.0)
+        assert (seen <= one.error).all()
+        assert one.method == "lowrank"
+        worst = max(worst, float(seen[0]))
+    assert worst > 1.5 * 2.0**-24  # more than the last rounding
+    assert max(one.error[0] for one in plans) < 1e-5
+
+
 def test_batches_and_heads():
     rng = np.random.default_rng(0)
     query, key, value = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(3, 7, 4)), rng.normal(size=(2, 1, 7, 6))

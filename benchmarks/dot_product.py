@@ -112,9 +112,9 @@ def main() -> None:
     quick = options().quick
     torch.set_num_threads(1)
     print(machine("torch", "numpy", "numba") + "; one thread\n")
-    n, rounds = (2048, 3) if quick else (8192, 5)
+    n, rounds = (2048, 3) if quick else (8192, 3)
     heads = [(f"s = {s}, {n} tokens", trained(n, s)) for s in (8, 64)]
-    heads.append((f"s = 3, {8 * n} tokens, small logits", trained(8 * n, 3, size=0.15)))
+    heads.append((f"s = 3, {4 * n} tokens, small logits", trained(4 * n, 3, size=0.15)))
     table, said = [], []
     for name, rows in heads:
         for dtype in ("float64", "float32"):

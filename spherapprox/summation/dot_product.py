@@ -292,7 +292,9 @@ def _by_factor(scores: Scores, value: Floats, wish: Wish, rank: int | None) -> t
     table = np.ldexp(value.astype(np.float64), -octaves)
     largest_rank = _rank_worth(x, value.shape[1], len(y)) if rank is None else rank
     found = cholesky.attention(x, y, table, wish.rtol, min(largest_rank, len(x) + len(y)))
-    answer, shares = np.ldexp(found.output, octaves), found.certificate + _logits_error(scores, y)
+    with np.errstate(over="ignore"):  # of queries without a certificate
+        answer = np.ldexp(found.output, octaves)
+    shares = found.certificate + _logits_error(scores, y)
     doubtful = np.flatnonzero(~(found.certificate <= wish.rtol))
     taken = Plan(CHOLESKY, f"asked for, rank {found.rank}", 0.0, "numpy", scale="largest value")
     if doubtful.size:

@@ -61,9 +61,9 @@ class Scores:
         k, more = _of_size_one(key - centre)
         return cls(query, k, _lengths(query), _lengths(k), (mantissa, octaves + more))
 
-    def concentration(self, queries: Any = slice(None), keys: Any = slice(None)) -> float:
-        """Return scale R_q R_k, the largest size of a logit, of all or some queries and keys."""
-        found: float = self._times(self.radius(self.query_lengths[queries]) * self.radius(self.key_lengths[keys]))
+    def concentration(self) -> float:
+        """Return scale R_q R_k, the largest size of a logit."""
+        found = self._times(self.radius(self.query_lengths) * self.radius(self.key_lengths))
         if not found <= _LARGEST:
             raise ValueError(
                 f"'query' and 'key' must have logits up to {_LARGEST:g}, got scale * |q| * |k| = {found:.3g}: "

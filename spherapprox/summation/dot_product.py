@@ -25,7 +25,7 @@ _FLOAT32 = np.dtype(np.float32)
 _AFTERWARDS = "its rank and its error are known afterwards only: ask for it by name"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AttentionPlan(Plan):
     """The method that computed attention of a head, the prices compared, and bounds of its error.
 
@@ -51,7 +51,7 @@ class AttentionPlan(Plan):
     ('dense', (1,), True)
     """
 
-    error: Float64 = field(default_factory=lambda: np.empty(0))
+    error: Float64 = field(default_factory=lambda: np.empty(0), repr=False)
     concentration: float = 0.0
 
 

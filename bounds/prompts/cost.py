@@ -21,6 +21,7 @@ COST_REFERENCE = "docs/theorems/8.10-attention-cost.md"
 ERROR_REFERENCE = "docs/theorems/4.16-attention.md"
 LARGEST_SCORE = 1e9
 """Score bounds up to it have degrees that are right to the last unit."""
+MOST_COLUMNS = 10**12
 _TERMS = 128
 """Terms of a tail whose first one is small enough: each is less than a third of the one before."""
 
@@ -91,7 +92,7 @@ def attention_cost(
     Notes
     -----
     Lower bounds on time (the strong exponential time hypothesis) hold with constants that nobody knows: `subquadratic`
-    says what this method does, not what is possible.
+    says what this method does, not what is possible. The factor 1/sqrt(d) of heads in use lies between the two.
 
     References
     ----------
@@ -106,7 +107,10 @@ def attention_cost(
     scaled, basis = _checks.flag(scaled, "scaled"), _checks.choice(basis, "basis", tuple(_LOG_TERMS))
 
     def one(count: object, d: object, b: object, tol: object) -> AttentionCost:
-        tokens, columns = _checks.real(count, "n", minimum=2.0), _checks.dimension(d)
+        tokens, columns = (
+            _checks.real(count, "n", minimum=2.0),
+            _checks.integer(d, "dim", minimum=1, maximum=MOST_COLUMNS),
+        )
         entry, error = between(b, "entry_bound"), between(tol, "tolerance")
         score = entry * entry * (1 if scaled else columns)
         if score > LARGEST_SCORE:

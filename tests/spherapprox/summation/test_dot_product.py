@@ -194,6 +194,13 @@ def test_an_outlier_leaves_the_digits_of_the_others():
     assert np.abs(zero - value.mean(axis=0)).max() < 1e-15
 
 
+def test_a_long_query_in_float32_leaves_the_digits_of_the_others():
+    rng = np.random.default_rng(0)
+    query, key, value = (rng.normal(size=(30, 4)).astype(np.float32) for _ in range(3))
+    query[0] *= 1e3
+    assert errors(attention(query, key, value), query, key, value, 0.5)[1:].max() < 2.0**-23 * np.abs(value).max()
+
+
 def test_a_common_vector_of_the_keys_costs_nothing():
     rng = np.random.default_rng(0)
     query, key, value = rng.normal(size=(50, 8)), rng.normal(size=(60, 8)), rng.normal(size=(60, 3))

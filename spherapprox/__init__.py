@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .points import PointSet
     from .sequences import SequenceHead
     from .shortest import ShortestHead, shortest_head
-    from .summation import evaluate
+    from .summation import attention, evaluate
     from .target import Target
     from .vmf import VonMisesFisher
 
@@ -33,6 +33,7 @@ _HOME = {
     "EqualMeasurePartition": "partition",
     "PointSet": "points",
     "Target": "target",
+    "attention": "summation",
     "evaluate": "summation",
     "ErrorInterval": "error",
     "sup_error": "error",
@@ -54,6 +55,7 @@ __all__ = [
     "ShortestHead",
     "Target",
     "VonMisesFisher",
+    "attention",
     "context",
     "evaluate",
     "executor",

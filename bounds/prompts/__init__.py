@@ -1,4 +1,4 @@
-"""Prompts: how long they have to be, and how many things they can make a model do.
+"""Prompts: how long they have to be, how many things they can make a model do, and what attention to them costs.
 
 Models are any with fixed weights; a prompt is what they see before their input: tokens of real numbers ("soft"), of
 numbers of so many bits, or of a vocabulary ("hard"). Executors are models that run the network that their prompt holds:
@@ -8,13 +8,17 @@ numbers of so many bits, or of a vocabulary ("hard"). Executors are models that 
 from __future__ import annotations
 
 from .budgets import ExecutorBudget, chain_error, executor_budget
+from .cost import AttentionCost, attention_cost, attention_error
 from .counts import completions, gap, hard_tokens, maps
 from .lengths import memorization_length, prompt_length
 from .routing import compose_errors, impurity, key_count, read_error, temperature
 from .separation import boltzmann_separation, context_separation, separating_ratio
 
 __all__ = [
+    "AttentionCost",
     "ExecutorBudget",
+    "attention_cost",
+    "attention_error",
     "boltzmann_separation",
     "chain_error",
     "completions",

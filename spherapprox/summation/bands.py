@@ -26,7 +26,7 @@ _DENSE = "dense"
 
 
 @dataclass(frozen=True)
-class _Band:
+class Band:
     """The problem over the control points of a band, whose largest concentration is `top`: its logits are below."""
 
     problem: Problem
@@ -51,22 +51,22 @@ def sums(problem: Problem, concentrations: Float64, wish: Wish, log: bool) -> tu
     octaves = np.frexp(np.maximum(concentrations / SMALL, 0.5))[1] // OCTAVES  # (n,)
     members = [octaves == octave for octave in np.unique(octaves)]
     bands = [_band(problem, concentrations, some) for some in members]
-    return (_logarithms if log else _quotients)(bands, wish)
+    return (_logarithms if log else quotients)(bands, wish)
 
 
-def _band(problem: Problem, concentrations: Float64, members: Bools) -> _Band:
+def _band(problem: Problem, concentrations: Float64, members: Bools) -> Band:
     """Return the band of some control points, its exponents relative to its largest concentration."""
     assert problem.values is not None
     some, part = concentrations[members], problem.among(members, problem.values[members])
     top = float(some.max())
     if top == float(some.min()):
-        return _Band(replace(part, rate=top / 2.0), top)
+        return Band(replace(part, rate=top / 2.0), top)
     # 4.8, concentrations of their own
     offset = 2.0 * ((top - some) / top) if problem.normalize else None
-    return _Band(replace(part, rate=top / 2.0, stretch=some / top, offset=offset), top)
+    return Band(replace(part, rate=top / 2.0, stretch=some / top, offset=offset), top)
 
 
-def _quotients(bands: list[_Band], wish: Wish) -> tuple[Float64, Plan]:
+def quotients(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     """Return the averages (m, p) of all bands by their masses, and their plan."""
     found = [scaling.with_denominators(band.problem, wish) for band in bands]
     plans = [taken for _, _, taken in found]
@@ -80,13 +80,13 @@ def _quotients(bands: list[_Band], wish: Wish) -> tuple[Float64, Plan]:
     return answer, _joint(bands, plans, masses - total)
 
 
-def _mass(band: _Band, state: Partial | None) -> Float64:
+def _mass(band: Band, state: Partial | None) -> Float64:
     """Return the logarithms (m,) of a band's denominators, of exponentials of logits."""
     assert state is not None
     return np.asarray(np.log(state.denominator) - band.problem.rate * state.shift + band.top)
 
 
-def _logarithms(bands: list[_Band], wish: Wish) -> tuple[Float64, Plan]:
+def _logarithms(bands: list[Band], wish: Wish) -> tuple[Float64, Plan]:
     """Return the logarithms (m, p) of the quotients over all bands, and their plan."""
     logs, plans = [], []
     for band in bands:
@@ -101,7 +101,7 @@ def _logarithms(bands: list[_Band], wish: Wish) -> tuple[Float64, Plan]:
     return total[:, :-1] - total[:, -1:], taken
 
 
-def _joint(bands: list[_Band], plans: list[Plan], shares: Float64) -> Plan:
+def _joint(bands: list[Band], plans: list[Plan], shares: Float64) -> Plan:
     """Return the plan of all bands, from the logarithms (bands, m) of their shares in the mass."""
     matter = (shares > -_NEGLIGIBLE).any(axis=1)  # (bands,)
     # 4.8, concentrations of their own: the quotients, the masses and their sum

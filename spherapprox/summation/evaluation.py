@@ -223,7 +223,7 @@ def evaluate_arrays(
         result: Floats = answer.reshape(shape).astype(dtype, copy=False)
     if np.isinf(result).any() and (not log or (np.isinf(result) != np.isinf(answer.reshape(shape))).any()):
         _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
-    taken = _with_last_rounding(taken, answer, dtype, log)
+    taken = with_last_rounding(taken, answer, dtype, log)
     if out is not None:
         out[...] = result
         result = out
@@ -239,7 +239,7 @@ def check(method: str, rtol: float | None) -> None:
         raise ValueError(f"'rtol' must be a number for method={method!r}, got None: only \"dense\" leaves out nothing")
 
 
-def _with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
+def with_last_rounding(taken: Plan, answer: Float64, dtype: np.dtype[Any], log: bool) -> Plan:
     """Add the rounding of the answer to the result's type to the plan's error bounds."""
     limits = np.finfo(dtype)
     rounding = 0.0 if dtype == _FLOAT64 else float(limits.eps) / 2.0

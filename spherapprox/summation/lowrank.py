@@ -63,7 +63,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     load("spherapprox._kernels.summation.features")
     # Step 1: choose the degree, and lay out the monomials
     kernel, scales = _Kernel.of(problem), Scales.of(problem)
-    plan = layout(problem.dim + 1, kernel.degree(tolerance.omitted, scales.need(problem.normalize)))
+    plan = layout(problem.variables, kernel.degree(tolerance.omitted, scales.need(problem.normalize)))
     # Step 2: moments of the control points
     half = len(problem.x) * len(problem.b) // 2
     moments, chain = _moments(problem, plan, workers, _shares(half, len(problem.b), report))
@@ -76,7 +76,7 @@ def sums(problem: Problem, tolerance: Tolerance, workers: int | None, report: Re
     denominator = answer[:, problem.p].copy() if problem.normalize else np.zeros(len(answer))
     state = Partial(np.zeros(len(answer)), answer[:, : problem.p], denominator)
     # Step 4: bound the error
-    each = kernel.error(plan.degree, float(sizes @ _roundings(problem.dim + 1, plan.degree, chain)), uncertain)
+    each = kernel.error(plan.degree, float(sizes @ _roundings(problem.variables, plan.degree, chain)), uncertain)
     scales = scales.sharpened(state, each, problem.normalize)
     if not problem.normalize and each * scales.need(False) + _factors(problem) > tolerance.total:
         scales = scales.summed(problem)
@@ -91,7 +91,7 @@ def promise(problem: Problem, omitted: float) -> float:
     kernel, concentration = _Kernel.of(problem), 2.0 * problem.rate
     if kernel.z > LARGEST_DEGREE:
         return math.inf
-    each = _expected_error(kernel, problem.dim + 1, kernel.degree(omitted, kernel.expected_need(problem)))
+    each = _expected_error(kernel, problem.variables, kernel.degree(omitted, kernel.expected_need(problem)))
     need = math.exp(concentration - _log_mean(problem.dim, concentration)) * (1.0 + problem.normalize)
     return each * need + _factors(problem)
 
@@ -104,15 +104,15 @@ def obstacle(problem: Problem, tolerance: Tolerance) -> str:
     if kernel.z > LARGEST_DEGREE:
         return f"concentration {2.0 * problem.rate:g} is too large for polynomials"
     degree = kernel.degree(tolerance.omitted, kernel.largest_need(problem))
-    moments = (problem.p + problem.normalize) * rank(problem.dim + 1, degree)
+    moments = (problem.p + problem.normalize) * rank(problem.variables, degree)
     if degree > LARGEST_DEGREE or moments > LARGEST_RANK:
-        return f"a polynomial of {problem.dim + 1} variables and degree {degree} has too many coefficients"
+        return f"a polynomial of {problem.variables} variables and degree {degree} has too many coefficients"
     return ""
 
 
 def cost(problem: Problem, tolerance: Tolerance) -> float:
     """Estimate the seconds of one thread."""
-    kernel, d = _Kernel.of(problem), problem.dim + 1
+    kernel, d = _Kernel.of(problem), problem.variables
     degree = kernel.degree(tolerance.omitted, kernel.expected_need(problem))
     columns, terms = problem.p + problem.normalize, rank(d, degree)
     rows = rank(-(-d // 2), degree) + rank(d // 2, degree)
@@ -206,10 +206,10 @@ def _moments(problem: Problem, plan: Layout, workers: int | None, report: Counte
 
     def part_moments(part: slice) -> tuple[Float64, int]:
         b, _, w = problem.controls(part)
-        b = np.array(b, np.float64, order="C")  # a copy: kernels are compiled for writeable arrays
+        b, factor = _split(b, problem)
         weights = np.empty((columns, len(b)))
         weights[: problem.p], weights[problem.p :] = w.T, 1.0  # (q, n)
-        weights *= _factor(b, problem.rate)
+        weights *= factor
         total = np.zeros((columns, plan.moments))
         # 4.10: mu_alpha = sum_k w_k f(b_k) b_k^alpha
         moments(b, weights, plan.first.segments, plan.second.segments, plan.met, plan.n_second, total)
@@ -237,10 +237,10 @@ def _polynomials(
     answer = np.empty((len(problem.x), len(table)))
 
     def some(rows: slice) -> int:
-        x = np.array(problem.x[rows], np.float64, order="C")
+        x, factor = _split(problem.x[rows], problem)
         out = answer[rows]
         polynomials(x, table, plan.first.segments, plan.second.segments, plan.used, plan.n_second, out)
-        out *= _factor(x, problem.rate)[:, None]
+        out *= factor[:, None]
         return len(x)
 
     step = chunk * max(1, int(_points_per_task(plan, len(table), len(problem.x)) / chunk))
@@ -254,9 +254,12 @@ def _points_per_task(plan: Layout, columns: int, n: int) -> float:
     return min(BLOCK_WORK / (columns * plan.moments), max(n / 16.0, 2048.0), MOST_POINTS)
 
 
-def _factor(rows: Floats, rate: float) -> Float64:
-    """Return the factor ``f(y)`` of rows (n, d), (n,): 1 for rows of length 1."""
-    return np.asarray(np.exp(-rate * (np.einsum("ij,ij->i", rows, rows) - 1.0)))
+def _split(rows: Floats, problem: Problem) -> tuple[Float64, Float64]:
+    """Return a copy of the variables of rows (n, d), since kernels are compiled for writeable arrays, and f(y) (n,)."""
+    variables = np.array(rows[:, : problem.variables], np.float64, order="C")
+    if problem.padding:  # 4.16: the padding makes every length 1
+        return variables, np.ones(len(rows))
+    return variables, np.exp(-problem.rate * (np.einsum("ij,ij->i", variables, variables) - 1.0))
 
 
 def _roundings(d: int, degree: int, chain: float) -> Float64:

@@ -53,7 +53,8 @@ class Problem:
     The weights are ``values 2^-octaves``, (n, p) from (n, p) and (p,); without values they are the angles between x and
     b_k (p = 1). `normalize` says whether the sum without weights is wanted too; `lifted`, that sums are multiplied by
     huge numbers later, so that tiny ones matter. `stretch` (n,), 0 to 1, multiplies the squared distances, and `offset`
-    (n,), at least 0, adds to them. `dots` says that exponents may be from products alone.
+    (n,), at least 0, adds to them. `dots` says that exponents may be from products alone. Of the coordinates, the last
+    `padding` make the rows' length 1 and add nothing to inner products.
     """
 
     x: Floats
@@ -67,11 +68,17 @@ class Problem:
     octaves: Int32 = UNSCALED
     stretch: Float64 | None = None
     dots: bool = False
+    padding: int = 0
 
     @cached_property
     def dim(self) -> int:
         """Dimension of the sphere."""
         return int(self.x.shape[1]) - 1
+
+    @cached_property
+    def variables(self) -> int:
+        """Number of coordinates, at least 2, that inner products are made of."""
+        return max(self.dim + 1 - self.padding, 2)
 
     @cached_property
     def p(self) -> int:

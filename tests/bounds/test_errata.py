@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 from bounds import covering_number, prompts, ragozin, sequences, thesis
-from spherapprox import SplitHead, points, special
+from spherapprox import SplitHead, attention, points, special
 from spherapprox.context import boltzmann, contextual_attention
 from spherapprox.executor import ReluNetwork
 from spherapprox.prefix import AttentionLayer, VirtualToken, prefix_effect
@@ -528,3 +528,21 @@ def test_323_steps_and_bumps():
     units = np.maximum(np.stack([t - 1.0, t, t + 1.0]), 0.0)
     assert np.array_equal(np.tensordot([1.0, -1.0, 1.0], units, axes=1), [0.0, 0.0, 1.0, 1.0, 3.0])
     assert np.array_equal(np.tensordot([1.0, -2.0, 1.0], units, axes=1), [0.0, 0.0, 1.0, 0.0, 0.0])
+
+
+def test_324_without_the_scale_constant_entries_are_too_large():
+    # entries up to 1 without 1/d are entries up to sqrt(d) with it, of the size of sqrt(log n)
+    rng = np.random.default_rng(0)
+    query, key, value = rng.uniform(-1.0, 1.0, (3, 50, 14))
+    bare = attention(query, key, value, scale=1.0)
+    root = math.sqrt(14.0)
+    assert np.abs(attention(root * query, root * key, value, scale=1.0 / 14.0) - bare).max() < 1e-13
+    sizes = (1e4, 1e6, 1e12)
+    dims = [math.ceil(math.log(n)) for n in sizes]
+    assert all(math.sqrt(d) >= math.sqrt(math.log(n)) for n, d in zip(sizes, dims, strict=True))
+    bare, scaled = (
+        [prompts.attention_cost(n, d, 1.0, 1.0 / n, scaled=s).exponent for n, d in zip(sizes, dims, strict=True)]
+        for s in (False, True)
+    )
+    assert min(bare) > 2.0  # no n^o(1), at entries of size 1
+    assert 1.0 > scaled[0] > scaled[1] > scaled[2]

@@ -1,0 +1,344 @@
+"""Dot-product attention: its error bounds against mpmath, shapes, octaves of lengths, methods and plans."""
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spherapprox import attention, evaluate
+from spherapprox.summation import cholesky, plan
+
+METHODS = ("auto", "dense", "truncated", "lowrank", "cholesky")
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """Compare the methods, however short the sums are."""
+    monkeypatch.setattr(plan, "CHEAP", 0.0)
+    monkeypatch.setattr(plan, "LOADING", 0.0)
+
+
+def softmax(query, key, value, scale=None):
+    """Compute attention in float64, for logits that are not large."""
+    z = (query.shape[-1] ** -0.5 if scale is None else scale) * (query @ np.swapaxes(key, -1, -2))
+    weights = np.exp(z - z.max(axis=-1, keepdims=True))
+    return weights @ value / weights.sum(axis=-1, keepdims=True)
+
+
+def errors(output, query, key, value, scale):
+    """Return the largest error of each query, by mpmath."""
+    q, k, v, found = (np.vectorize(mp.mpf, otypes=[object])(a.astype(float)) for a in (query, key, value, output))
+    worst = []
+    with mp.workdps(50):
+        for row, own in zip(q, found, strict=True):
+            logits = [mp.mpf(scale) * mp.fdot(row, other) for other in k]
+            top = max(logits)
+            weights = [mp.exp(z - top) for z in logits]
+            below = mp.fsum(weights)
+            exact = [mp.fdot(weights, column) / below for column in v.T]
+            worst.append(float(max(abs(a - b) for a, b in zip(own, exact, strict=True))))
+    return np.array(worst)
+
+
+def gaussian(rng, n, s, size=1.0):
+    """Draw queries, keys and values as the numbers of the page have them."""
+    query, key = size * rng.normal(size=(n, s)), size * rng.normal(size=(n, s))
+    return query, key, rng.uniform(-1.0, 1.0, (n, 4))
+
+
+def test_the_example_of_the_docstring_at_two_keys():
+    query, key, value = np.array([[1.0, 2.0]]), np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([[0.0], [1.0]])
+    assert attention(query, key, value, scale=1.0)[0, 0] == pytest.approx(1.0 / (1.0 + math.exp(-1.0)), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("s", "n", "size", "concentration"), [(3, 1000, 1.0, 12.5), (6, 1000, 0.6, 3.6), (16, 500, 1.0, 11.0)]
+)
+def test_the_lift_keeps_all_digits(s, n, size, concentration):
+    rows = gaussian(np.random.default_rng(0), n, s, size)
+    output, found = attention(*rows, method="dense", rtol=None, explain=True)
+    assert np.abs(output - softmax(*rows)).max() <= 4e-16
+    assert 1.0 < found.concentration < concentration
+    assert found.error.max() < 1e-12
+
+
+def test_lowrank_takes_the_columns_alone():
+    rng = np.random.default_rng(0)
+    for s, size, largest, error in ((3, 1.0, 11.95, 6e-7), (6, 0.6, 3.49, 6e-7)):  # the first refused on S^(s+1)
+        rows = gaussian(rng, 4000, s, size)
+        output, found = attention(*rows, method="lowrank", rtol=1e-4, explain=True)
+        assert found.method == "lowrank"
+        assert found.concentration < largest
+        assert np.abs(output - softmax(*rows)).max() < error
+        assert found.error.max() < 1e-4
+    few = [a[:50] for a in gaussian(rng, 4000, 3)]
+    with pytest.raises(ValueError, match="has too many coefficients"):
+        evaluate(*lifted(*few[:2]), few[2], 11.9, normalize=True, method="lowrank", rtol=1e-4)
+
+
+def lifted(query, key):
+    """Return the lift as the page states it."""
+    q, k = (rows / np.linalg.norm(rows, axis=1).max() for rows in (query, key))
+    pads = [np.sqrt(np.maximum(1.0 - np.square(rows).sum(axis=1), 0.0)) for rows in (q, k)]
+    none = np.zeros(len(q))
+    return np.column_stack([q, none, pads[0]]), np.column_stack([k, pads[1], none])
+
+
+@pytest.mark.parametrize("rank", [200, 600])
+def test_the_certificate_at_4000_rows(rank):
+    wanted = {200: (8.5e-5, 5.12e-2), 600: (4.21e-9, 2.23e-6)}[rank]
+    query, key, value = gaussian(np.random.default_rng(0), 4000, 3)
+    root = 3**-0.25
+    found = cholesky.attention(root * query, root * key, value, 0.0, rank)
+    error = np.abs(found.output - softmax(query, key, value)).max(axis=1)
+    assert found.rank == rank
+    assert (error <= found.certificate).all()
+    assert error.max() <= wanted[0]
+    assert found.certificate.max() <= wanted[1]
+
+
+@pytest.mark.parametrize(
+    ("s", "size", "n", "error", "certificate"), [(6, 0.6, 4000, 2.2e-5, 1.92e-2), (16, 1.0, 2000, 3.2e-2, np.inf)]
+)
+def test_the_certificate_in_more_dimensions(s, size, n, error, certificate):
+    query, key, value = gaussian(np.random.default_rng(0), n, s, size)
+    root = s**-0.25
+    found = cholesky.attention(root * query, root * key, value, 0.0, 600)
+    seen = np.abs(found.output - softmax(query, key, value)).max(axis=1)
+    assert (seen <= found.certificate).all()
+    assert seen.max() <= error
+    assert found.certificate.max() <= certificate
+    assert (s == 16) == (np.median(found.certificate) > 2.0)  # none that says more than the values do
+
+
+@st.composite
+def heads(draw):
+    """Draw queries, keys and values of one head: ragged, huge, tiny, equal, zero, far from 0."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    s, m, n, p = (draw(st.sampled_from(sizes)) for sizes in ((1, 2, 3, 5, 20), (1, 2, 7), (1, 2, 10, 40), (1, 3)))
+    query, key, value = rng.normal(size=(m, s)), rng.normal(size=(n, s)), rng.normal(size=(n, p))
+    kind = draw(st.sampled_from(["plain", "equal", "zero", "ragged", "sizes", "centre", "outlier", "large", "values"]))
+    if kind == "equal":
+        key[:] = key[0]
+    elif kind == "zero":
+        query[:] = 0.0
+        key[-1] = 0.0
+    elif kind == "ragged":
+        query *= np.exp(5.0 * rng.normal(size=(m, 1)))
+        key *= np.exp(5.0 * rng.normal(size=(n, 1)))
+    elif kind == "sizes":
+        query *= 10.0 ** rng.uniform(-200.0, 150.0)
+        key *= 10.0 ** rng.uniform(-200.0, 100.0)
+    elif kind == "centre":
+        key += 1e3 * rng.normal(size=s)
+    elif kind == "outlier":
+        key[0] *= 1e6
+        query[0] *= 1e4
+    elif kind == "large":
+        query *= 30.0
+        key *= 30.0
+    elif kind == "values":
+        value *= 10.0 ** rng.uniform(-300.0, 300.0, size=(n, 1))
+    if kind not in ("sizes", "values") and draw(st.booleans()):
+        query, key, value = (a.astype(np.float32) for a in (query, key, value))
+    return query, key, value
+
+
+@settings(max_examples=150, deadline=None)
+@given(heads(), st.sampled_from((*METHODS, "harmonic")), st.sampled_from([1e-14, 1e-8, 1e-3]))
+@example((np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 1))), "lowrank", 1e-14)
+def test_no_error_is_above_its_bound(rows, method, rtol):
+    query, key, value = rows
+    scale = query.shape[1] ** -0.5
+    try:
+        output, found = attention(query, key, value, method=method, rtol=rtol, explain=True)
+    except ValueError as error:
+        assert method in ("harmonic", "lowrank")
+        assert "cannot be used here" in str(error)  # noqa: PT017
+        return
+    assert output.dtype == np.result_type(query, key, value)
+    assert found.error.shape == (len(query),)
+    assert (errors(output, query, key, value, scale) <= found.error).all()
+    assert (found.error <= 2.1 * np.abs(value).max() + 1e-300).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(heads())
+def test_short_rows_do_not_pay_for_long_ones(rows):
+    query, key, value = rows
+    output, found = attention(query, key, value, explain=True)
+    q, k = query.astype(np.float64), key.astype(np.float64)
+    scale = query.shape[1] ** -0.5
+    sizes = scale * np.linalg.norm(q, axis=1) * np.linalg.norm(k - k.mean(axis=0), axis=1).max()
+    each, together = (3e-16, 512.0) if output.dtype == np.float64 else (2e-7, 64.0)
+    limit = each * (1.0 + np.maximum(sizes, min(found.concentration, together)))
+    assert (errors(output, query, key, value, scale) <= limit * np.abs(value).max()).all()
+
+
+def test_an_outlier_leaves_the_digits_of_the_others():
+    rng = np.random.default_rng(0)
+    query, key, value = rng.normal(size=(6, 4)), rng.normal(size=(30, 4)), rng.normal(size=(30, 2))
+    query[:, 0] = -1.0
+    exact = softmax(query, key[1:], value[1:])
+    key[0] = 1e8 * np.eye(4)[0]  # which no query attends to
+    query[0] *= 1e6
+    output, found = attention(query, key, value, explain=True)
+    assert found.concentration > 1e13
+    assert np.abs(output - exact)[1:].max() < 1e-14
+    assert (errors(output, query, key, value, 0.5) <= found.error).all()
+    assert "sizes apart" in found.reason
+    zero = attention(np.zeros_like(query), key, value)
+    assert np.abs(zero - value.mean(axis=0)).max() < 1e-15
+
+
+def test_a_long_query_in_float32_leaves_the_digits_of_the_others():
+    rng = np.random.default_rng(0)
+    query, key, value = (rng.normal(size=(30, 4)).astype(np.float32) for _ in range(3))
+    query[0] *= 1e3
+    assert errors(attention(query, key, value), query, key, value, 0.5)[1:].max() < 2.0**-23 * np.abs(value).max()
+
+
+def test_a_common_vector_of_the_keys_costs_nothing():
+    rng = np.random.default_rng(0)
+    query, key, value = rng.normal(size=(50, 8)), rng.normal(size=(60, 8)), rng.normal(size=(60, 3))
+    far = key + 2.0**20 * np.array([1.0, -1.0] * 4)
+    key = far - 2.0**20 * np.array([1.0, -1.0] * 4)  # as rounded
+    output, found = attention(query, far, value, explain=True)
+    assert found.concentration < 20.0
+    assert np.abs(output - softmax(query, key, value)).max() < 1e-14
+
+
+def test_keys_are_about_the_nearest_centre():
+    key = np.array([[0.0, 0.0]] * 9 + [[2.0, 0.0]])
+    _, found = attention([[1.0, 0.0]], key, np.ones((10, 1)), scale=1.0, explain=True)
+    assert found.concentration == pytest.approx(1.0, rel=1e-12)  # the mean is 1.8 from the last one
+
+
+def test_the_lift_of_float32_is_in_the_bound():
+    # two keys that a query attends to about evenly, with logits far from 0
+    angles = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, 200)
+    along, across = np.stack([np.cos(angles), np.sin(angles)]), np.stack([-np.sin(angles), np.cos(angles)])
+    query, key = (3.0 * along.T[:, None]).astype(np.float32), np.stack([across.T, -across.T], axis=1)
+    key, value = (3.0 * key + query).astype(np.float32), np.array([[1.0], [-1.0]], np.float32)
+    output, plans = attention(query, key, value, scale=1.0, method="lowrank", rtol=1e-9, explain=True)
+    worst = 0.0
+    for q, k, found, one in zip(query, key, output, plans, strict=True):
+        seen = errors(found, q, k, value, 1.0)
+        assert (seen <= one.error).all()
+        assert one.method == "lowrank"
+        worst = max(worst, float(seen[0]))
+    assert worst > 1.5 * 2.0**-24  # more than the last rounding
+    assert max(one.error[0] for one in plans) < 1e-5
+
+
+def test_batches_and_heads():
+    rng = np.random.default_rng(0)
+    query, key, value = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(3, 7, 4)), rng.normal(size=(2, 1, 7, 6))
+    output, plans = attention(query, key, value, explain=True)
+    assert output.shape == (2, 3, 5, 6)
+    assert plans.shape == (2, 3)
+    assert np.abs(output - softmax(query, key, value)).max() < 1e-15
+    one, alone = attention(query[1, 2], key[2], value[1, 0], explain=True)
+    assert np.array_equal(one, output[1, 2])
+    assert np.array_equal(alone.error, plans[1, 2].error)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("s", [8, 64])
+def test_torch_agrees(dtype, s):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(s)
+    rows = [rng.normal(size=(2, 2, 40, s)).astype(dtype) for _ in range(3)]
+    tensors = [torch.tensor(a, requires_grad=True) for a in rows]
+    wanted = torch.nn.functional.scaled_dot_product_attention(*tensors).detach().numpy()
+    output, plans = attention(*tensors, explain=True)
+    assert output.dtype == dtype
+    limit = 1e-14 if dtype == "float64" else 5e-6
+    assert np.abs(output - wanted).max() < limit
+    assert max(one.error.max() for one in plans.flat) < (1e-11 if dtype == "float64" else 1e-2)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_change_nothing(method):
+    rows = gaussian(np.random.default_rng(1), 600, 3)
+    rows[0][::7] *= 100.0 if method in ("dense", "auto") else 1.0  # octaves of lengths
+    one, three = (attention(*rows, method=method, rtol=1e-3, workers=w) for w in (1, 3))
+    assert np.array_equal(one, three)
+
+
+@pytest.mark.usefixtures("compared")
+def test_the_plan_says_where_low_rank_does_not_pay():
+    rng = np.random.default_rng(0)
+    rows = [3.0 * rng.normal(size=(300, 64)) for _ in range(3)]
+    _, found = attention(*rows, rtol=1e-3, explain=True)
+    assert found.method in ("dense", "truncated")
+    assert "too many coefficients" in found.excluded["lowrank"]
+    assert "S^1 and S^2" in found.excluded["harmonic"]
+    assert "ask for it by name" in found.excluded["cholesky"]
+    exact = softmax(*rows)
+    output, found = attention(*rows, method="cholesky", rtol=1e-3, explain=True)
+    assert found.method == "dense"
+    assert "300 of 300 queries by all pairs" in found.reason
+    assert found.reason.endswith("low rank does not pay")
+    assert np.abs(output - exact).max() <= found.error.max() < 1e-9
+
+
+def test_few_queries_without_a_certificate_are_computed_by_all_pairs():
+    rng = np.random.default_rng(0)
+    query, key, value = 0.5 * rng.normal(size=(200, 2)), 0.5 * rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
+    query[:3] *= 40.0
+    output, found = attention(query, key, value, method="cholesky", rtol=1e-6, rank=100, explain=True)
+    assert found.method == "cholesky"
+    assert "queries by all pairs" in found.reason
+    assert "does not pay" not in found.reason
+    error = np.abs(output - softmax(query, key, value)).max(axis=1)
+    assert (error <= found.error).all()
+    assert found.error.max() <= 1.001e-6 * np.abs(value).max()
+    _, more = attention(query[3:], key, value, method="cholesky", rtol=1e-2, rank=100, explain=True)
+    assert int(more.reason.split("rank ")[1].split(";")[0]) < 40  # it stops at the tolerance
+
+
+@pytest.mark.usefixtures("compared")
+def test_large_concentrations_may_be_truncated_where_the_lift_costs_little(monkeypatch):
+    rng = np.random.default_rng(0)
+    query, key, value = 40.0 * rng.normal(size=(3000, 2)), 40.0 * rng.normal(size=(3000, 2)), rng.normal(size=(3000, 1))
+    monkeypatch.setattr(plan.rates, "on_this_machine", lambda costs, _: costs | {"dense": 1e9})
+    _, loose = attention(query, key, value, rtol=1e-6, explain=True)
+    _, tight = attention(query, key, value, explain=True)
+    assert loose.concentration > 1e4
+    assert loose.method == "truncated"
+    assert tight.method == "dense"  # the lift's roundings exceed 1e-14
+    assert loose.error.max() < 2e-6 * np.abs(value).max()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"query": np.zeros(3)}, ValueError, "'query' must have shape"),
+        ({"query": np.zeros((0, 3))}, ValueError, "'query' must not be empty"),
+        ({"query": np.zeros((2, 4))}, ValueError, "must have shapes"),
+        ({"key": np.zeros((4, 3))}, ValueError, "must have shapes"),
+        ({"key": np.full((5, 3), np.nan)}, ValueError, "'key' must be finite"),
+        ({"value": np.array([["a"] * 3] * 5)}, TypeError, "'value' must hold real numbers"),
+        ({"query": np.zeros((2, 2, 3)), "key": np.zeros((3, 5, 3))}, ValueError, "must broadcast"),
+        ({"scale": 0.0}, ValueError, "'scale' must be"),
+        ({"scale": "x"}, TypeError, "'scale' must be"),
+        ({"method": "lowrang"}, ValueError, "did you mean 'lowrank'"),
+        ({"method": "harmonic"}, ValueError, "'method' 'harmonic' cannot be used here"),
+        ({"method": "cholesky", "rtol": None}, ValueError, "'rtol' must be a number"),
+        ({"method": "truncated", "rtol": None}, ValueError, "'rtol' must be a number"),
+        ({"rtol": 0.0}, ValueError, "'rtol' must be"),
+        ({"rank": 0}, ValueError, "'rank' must be at least 1"),
+        ({"workers": 0}, ValueError, "'workers' must be"),
+        ({"explain": 1.0}, TypeError, "'explain' must be"),
+        ({"query": np.full((2, 3), 1e300), "key": 1e300 * np.eye(5, 3)}, ValueError, "must have logits up to"),
+    ],
+)
+def test_complaints(change, error, text):
+    arguments = {"query": np.ones((2, 3)), "key": np.ones((5, 3)), "value": np.ones((5, 3))} | change
+    with pytest.raises(error, match=text.replace("(", r"\(")):
+        attention(**arguments)

@@ -4,7 +4,7 @@ Queries, keys and values look like those of trained heads: coordinates of sizes 
 matter), keys with a vector in common, and two keys that draw all queries to them, with logits some 10 above the others.
 "small logits" has queries and keys of 3 columns, 0.15 times as large: where polynomials of low degree do. Each line has
 the largest error at some queries (against sums in long double), the bound that the plan proves for it, and how much
-longer torch takes; then comes what each plan says. It takes some three minutes, ``--quick`` one, and needs
+longer torch takes; then comes what each plan says. It takes some five minutes, ``--quick`` one, and needs
 ``pip install "spherapprox[torch]"``::
 
     python benchmarks/dot_product.py

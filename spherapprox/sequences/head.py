@@ -22,8 +22,8 @@ from .layers import SequenceLayers
 if TYPE_CHECKING:
     import torch
 
-UNDERFLOW = {np.dtype(np.float64): 800.0, np.dtype(np.float32): 110.0}
-"""What a mask exceeds the concentrations by: other positions and inputs then have weight 0 in this precision."""
+UNDERFLOW = 800.0
+"""What a mask exceeds the concentrations by: other positions and inputs then have weight 0 in float64."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,7 +96,7 @@ class SequenceHead(_archive.Savable):
         concentration = controls.concentrations(self.concentration, length)
         total = float(np.sum(np.broadcast_to(concentration, (length,))))
         mask = cast("float | None", self.mask)
-        mask = total + UNDERFLOW[np.dtype(np.float64)] if mask is None else mask
+        mask = total + UNDERFLOW if mask is None else mask
         mask = _checks.real(mask, "mask", minimum=0.0, maximum=controls.LARGEST * 1.01)
         for name, value in (
             ("control_points", points), ("values", controls.frozen(values)), ("concentration", concentration),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from .._checks import needs
 
 with needs("PyTorch", "to_torch", "torch"):
     import torch
 
-from ..heads.torch_modules.tensors import attention_path, check, hold, in_parts, make_options
+from ..heads.torch_modules.tensors import attention_path, check, frozen_attention, hold, in_parts, make_options
 from .layers import SequenceLayers
 
 if TYPE_CHECKING:
@@ -82,7 +80,7 @@ class SequenceAttention(torch.nn.Module):
         options["device"] = self.prefix.device
         self.up = _linear(layers.up, layers.up_bias, options)
         self.down, self.readout = _linear(layers.down, None, options), _linear(layers.readout, None, options)
-        self.first, self.second = _attention(layers.first, options), _attention(layers.second, options)
+        self.first, self.second = frozen_attention(*layers.first, options), frozen_attention(*layers.second, options)
 
     def forward(self, x: Any) -> Any:
         """Return the outputs at all positions.
@@ -132,15 +130,3 @@ def _linear(weight: Any, bias: Any, options: dict[str, Any]) -> Any:
         if bias is not None:
             made.bias.copy_(torch.tensor(bias, **options))
     return made.requires_grad_(False)
-
-
-def _attention(matrices: Any, options: dict[str, Any]) -> Any:
-    """Return a frozen `nn.MultiheadAttention` of one head from query, key and value matrices."""
-    d = matrices[0].shape[0]
-    made = torch.nn.utils.skip_init(
-        torch.nn.MultiheadAttention, d, 1, bias=False, batch_first=True, **options
-    ).requires_grad_(False)
-    with torch.no_grad():
-        made.in_proj_weight.copy_(torch.tensor(np.concatenate(matrices), **options))
-        made.out_proj.weight.copy_(torch.eye(d, **options))
-    return made

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
-from .tensors import Stateful, attention_path, check, hold, in_parts, make_options
+from .tensors import Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
 
 if TYPE_CHECKING:
     from ..classical import ClassicalHead
@@ -56,13 +55,8 @@ class ClassicalAttention(Stateful):
         self.largest_logit = max(head._largest_concentration, -head.mask)
         hold(self, "prefix", head.prefix, trainable, options)
         options["device"] = self.prefix.device
-        self.attention = torch.nn.utils.skip_init(  # the usual start would draw random numbers
-            torch.nn.MultiheadAttention, d, 1, bias=False, batch_first=True, **options
-        ).requires_grad_(False)
-        with torch.no_grad():
-            stacked = np.concatenate([head.query.T, head.key.T, head.value.T])  # torch multiplies from the right
-            self.attention.in_proj_weight.copy_(torch.tensor(stacked, **options))
-            self.attention.out_proj.weight.copy_(torch.eye(d, **options))
+        # torch multiplies from the right
+        self.attention = frozen_attention(head.query.T, head.key.T, head.value.T, options)
 
     def forward(self, x: Any) -> Any:
         """Return the attention's outputs.

@@ -70,6 +70,18 @@ def hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[s
         module.register_buffer(name, tensor)
 
 
+def frozen_attention(query: Floats, key: Floats, value: Floats, options: dict[str, Any]) -> Any:
+    """Return torch's attention of one head, frozen, from matrices (d, d) whose rows make outputs."""
+    d = len(query)
+    made = torch.nn.utils.skip_init(  # the usual start would draw random numbers
+        torch.nn.MultiheadAttention, d, 1, bias=False, batch_first=True, **options
+    ).requires_grad_(False)
+    with torch.no_grad():
+        made.in_proj_weight.copy_(torch.tensor(np.concatenate([query, key, value]), **options))
+        made.out_proj.weight.copy_(torch.eye(d, **options))
+    return made
+
+
 def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
     """Return a function's results for the items of x, a part at a time, each item taking some numbers."""
     most = max(1, NUMBERS // numbers)

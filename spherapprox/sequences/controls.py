@@ -20,8 +20,9 @@ Controls: TypeAlias = "tuple[Float64, ...] | Float64"
 
 NUMBERS = 2**24
 """Numbers of the largest intermediate array."""
-NEGLIGIBLE = 1e-100
-"""Weights below this change nothing."""
+FAR = -230.0
+"""Exponents below this make weights that change nothing."""
+NEGLIGIBLE = 2.0 * math.exp(FAR)
 LARGEST = 1e300
 """Largest concentration, mask and value at which nothing overflows."""
 
@@ -99,8 +100,12 @@ def weights(x: Float64, points: tuple[Float64, ...], concentration: float | Floa
     """Yield the softmax weights (batch, n_i) of each token of sequences (batch, T, dim+1) over its own points."""
     each = np.broadcast_to(np.asarray(concentration, dtype=np.float64), (len(points),))
     for i, rows in enumerate(points):
-        found = kernel.softmax(x[:, i], rows, float(each[i]), "take fewer sequences at a time")
-        found[found < NEGLIGIBLE] = 0.0  # products with subnormal numbers are slow
+        found = kernel.squared_distances(x[:, i], rows, "take fewer sequences at a time")
+        found -= found.min(axis=1, keepdims=True)
+        found *= -0.5 * each[i]
+        np.exp(np.maximum(found, FAR, out=found), out=found)
+        found[found <= NEGLIGIBLE] = 0.0  # exponentials that are subnormal, and products with them, are slow
+        found /= found.sum(axis=1, keepdims=True)
         yield found
 
 
@@ -114,6 +119,6 @@ def contract(x: Float64, points: tuple[Float64, ...], concentration: float | Flo
         # 7.3: one token after another; the first is a product of matrices, and takes nearly all of the time
         found = next(some) @ values.reshape(len(values), -1)  # (batch', n_2 ... n_T T p)
         for w in some:
-            found = np.einsum("bk,bkr->br", w, found.reshape(*w.shape, -1))
+            found = np.matmul(w[:, None], found.reshape(*w.shape, -1))[:, 0]  # (batch', n_3 ... n_T T p)
         out[first : first + most] = found
     return out.reshape(len(x), *rest)

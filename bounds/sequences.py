@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from spherapprox import _checks, special
+from spherapprox._types import Float64
 
 from ._bound import Bound, Hypothesis, over_arrays, settle
 from ._problem import LARGEST_CONCENTRATION, LARGEST_DIM, LEAST_SLACK, SMALLEST, WIDEST
@@ -91,7 +92,7 @@ def prefix_length(
         lips = _lipschitz(lipschitz, metric, tokens)
         if name == "lower":
             below = Hypothesis("eps < sup_norm", error < largest)
-            log = max(_log_count(m, part, error, metric) for part in _parts(lips, metric))
+            log = _log_count(m, lips, error, metric)
             return settle(Bound("prefix length", log, "lower", name, REFERENCE, (below,)), strict=strict)
         return _sufficient(error, m, lips, metric, method, share)
 
@@ -157,13 +158,12 @@ def error_bound(
         lips = _lipschitz(lipschitz, metric, tokens)
         log_n = math.log(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
         if name == "lower":
-            least = max(_log_error(m, part, tokens * log_n, metric) for part in _parts(lips, metric))
-            log = min(least, math.log(largest))
+            log = min(_log_error(m, lips, tokens * log_n, metric), math.log(largest))
             return Bound("sup error", log, "lower", name, REFERENCE)
         at = _checks.concentration(lam, maximum=LARGEST_CONCENTRATION)
         cover = _checks.real(rho, "radius", minimum=SMALLEST_RADIUS, maximum=math.pi)
         together = _joint(log_n, tokens) if metric == "max" else log_n
-        log = math.log(lips[0] if metric == "max" else math.fsum(lips)) + log_nearest_error(at, cover, together)
+        log = math.log(float(lips[0]) if metric == "max" else math.fsum(lips)) + log_nearest_error(at, cover, together)
         return Bound("sup error", log, "upper", name, REFERENCE, (), at, cover)
 
     return over_arrays(one, dim, length, n, concentration, radius)  # type: ignore[no-any-return]
@@ -227,39 +227,41 @@ def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, do
     return over_arrays(one, channels, dim, length)  # type: ignore[no-any-return]
 
 
-def _sufficient(eps: float, dim: int, lips: tuple[float, ...], metric: str, covering: str, slack: float) -> Bound:
+def _sufficient(eps: float, dim: int, lips: Float64, metric: str, covering: str, slack: float) -> Bound:
     """Return the product of the covering numbers of all tokens (7.3)."""
     tokens = len(lips)
-    goals = [eps / lips[0]] * tokens if metric == "max" else _goals(eps, lips)
+    goals = np.full(tokens, eps / lips[0]) if metric == "max" else _goals(eps, lips)
     log, whole, found = 0.0, True, {}
-    for goal in sorted(set(goals)):
+    for goal, count in zip(*(part.tolist() for part in np.unique(goals, return_counts=True)), strict=True):
         if goal >= math.pi:
             found[goal] = math.pi, 0.0
             continue
         radius = (1.0 - slack) * goal
         if radius < SMALLEST_RADIUS:
             raise ValueError(
-                f"'eps' must leave radii of at least {SMALLEST_RADIUS:g}, got {radius:g}: take a larger one"
+                f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: take a larger one"
             )
         cover = covering_bound(radius, dim, covering)
         together = _joint(cover.log, tokens) if metric == "max" else cover.log
         found[goal] = radius, nearest_concentration(radius, goal - radius, together)
-        log, whole = log + goals.count(goal) * cover.log, whole and cover.whole
+        log, whole = log + count * cover.log, whole and cover.whole
     if len(found) == 1:
-        constants, (radius, concentration) = (), found[goals[0]]
+        constants, (radius, concentration) = (), found[float(goals[0])]
         return Bound("prefix length", log, "upper", "sharp", REFERENCE, (), concentration, radius, constants, whole)
-    named = enumerate((found[goal] for goal in goals), 1)
+    named = enumerate((found[goal] for goal in goals.tolist()), 1)
     each = tuple((f"{what}_{i}", pair[k]) for i, pair in named for k, what in enumerate(("radius", "concentration")))
     return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=each, whole=whole)
 
 
-def _goals(eps: float, lips: tuple[float, ...]) -> list[float]:
+def _goals(eps: float, lips: Float64) -> Float64:
     """Split eps into errors L_i goal_i of the tokens: equal ones, but for tokens that err less at any radius."""
-    free, left = [lip for lip in lips if lip > 0.0], eps
-    while free and (cheap := [lip for lip in free if lip * math.pi * len(free) <= left]):
-        left -= math.pi * math.fsum(cheap)
-        free = [lip for lip in free if lip not in cheap]
-    return [left / (len(free) * lip) if lip in free else math.pi for lip in lips]
+    free, left = lips > 0.0, eps
+    while (cheap := free & (lips * math.pi * np.count_nonzero(free) <= left)).any():
+        left -= math.pi * math.fsum(lips[cheap])
+        free &= ~cheap
+    goals = np.full(len(lips), math.pi)
+    goals[free] = left / (np.count_nonzero(free) * lips[free])
+    return goals
 
 
 def _joint(log_n: float, tokens: int) -> float:
@@ -267,46 +269,49 @@ def _joint(log_n: float, tokens: int) -> float:
     return float(np.logaddexp(0.0, math.log(tokens) + log_less_one(log_n))) if log_n > 0.0 else 0.0
 
 
-def _parts(lips: tuple[float, ...], metric: str) -> Sequence[tuple[float, ...]]:
-    """Return the constants of tokens on which a target that no method approximates may depend: any number of them."""
-    if metric == "max":
-        return (lips,)
-    largest = sorted((lip for lip in lips if lip > 0.0), reverse=True)
-    return [tuple(largest[:k]) for k in range(1, len(largest) + 1)]
-
-
-def _log_count(dim: int, lips: tuple[float, ...], eps: float, metric: str) -> float:
+def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
     """Return the logarithm of 1 over the measure of a ball of radius eps of the metric, at least 0."""
-    if metric == "max" or len(lips) == 1:
-        return -len(lips) * float(special.log_cap_measure(dim, min(eps / lips[0], math.pi)))
-    return max(_log_volume(dim, lips) - dim * len(lips) * math.log(eps), 0.0)
+    if metric == "max":
+        return -len(lips) * float(special.log_cap_measure(dim, min(eps / float(lips[0]), math.pi)))
+    one = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
+    tokens, volumes = _log_volumes(dim, lips)
+    return max(one, float((volumes - dim * tokens * math.log(eps)).max()), 0.0)
 
 
-def _log_error(dim: int, lips: tuple[float, ...], log_n: float, metric: str) -> float:
+def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:
     """Return the logarithm of the radius at which N balls of the metric have measure 1 together."""
-    if metric == "max" or len(lips) == 1:
-        return math.log(lips[0]) + math.log(float(special.cap_angle(dim, -log_n / len(lips))))
-    return (_log_volume(dim, lips) - log_n) / (dim * len(lips))
+    share = log_n / len(lips) if metric == "max" else log_n
+    angle = float(special.cap_angle(dim, -share))
+    one = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)
+    if metric == "max":
+        return one
+    tokens, volumes = _log_volumes(dim, lips)
+    return max(one, float(((volumes - log_n) / (dim * tokens)).max()))
 
 
-def _log_volume(dim: int, lips: tuple[float, ...]) -> float:
-    """Return minus the logarithm of a bound of the measure of ``sum L_i theta_i <= 1`` (7.3)."""
+def _log_volumes(dim: int, lips: Float64) -> tuple[Float64, Float64]:
+    """Bound minus the logarithms of the measures of ``sum L_i theta_i <= 1`` (7.3).
+
+    A target that no method approximates may depend on some tokens only, those of the largest constants: of 1, 2, ...
+    """
+    largest = np.sort(lips[lips > 0.0])[::-1]
+    tokens = np.arange(1.0, len(largest) + 1.0)
     log_half = math.log(dim) + 0.5 * math.log(math.pi) + float(gammaln(0.5 * dim) - gammaln(0.5 * (dim + 1)))
-    each = dim * math.fsum(map(math.log, lips)) + len(lips) * (log_half - float(gammaln(dim + 1.0)))
-    return each + float(gammaln(dim * len(lips) + 1.0))
+    each = dim * np.cumsum(np.log(largest)) + tokens * (log_half - float(gammaln(dim + 1.0)))
+    return tokens, np.asarray(each + gammaln(dim * tokens + 1.0))
 
 
-def _lipschitz(value: Any, metric: str, tokens: int) -> tuple[float, ...]:
+def _lipschitz(value: Any, metric: str, tokens: int) -> Float64:
     """Return a Lipschitz constant for each token."""
     if not _checks.is_vector(value):
-        return (_between(value, "lipschitz"),) * tokens
+        return np.full(tokens, _between(value, "lipschitz"))
     if metric == "max":
         raise ValueError("'lipschitz' must be a number for metric='max', got one for each token")
-    array = _checks.reals(value, "lipschitz", minimum=0.0, maximum=WIDEST)
-    _checks.shaped(array, "lipschitz", (tokens,), note=", one for each token")
+    array = _checks.reals(value, "lipschitz", minimum=0.0, maximum=WIDEST, nan=False)
+    _checks.shaped(array, "lipschitz", (tokens,), note=f", one for each of {tokens} tokens")
     if not array.max() >= SMALLEST:
         raise ValueError("'lipschitz' must be above 0 for a token, got zeros")
-    return tuple(map(float, array))
+    return array
 
 
 def _length(value: object) -> int:

@@ -13,7 +13,7 @@ from .._types import Array, Float64
 
 FLOAT_DIGITS = 31
 """Ternary digits that a float64 holds, and can be read from it again."""
-MOST_DIGITS = 10**6
+MOST_DIGITS = 20_000
 
 
 def cantor_code(x: ArrayLike, bits: int, *, exact: bool = False) -> Float64 | tuple[Array, int]:
@@ -26,7 +26,7 @@ def cantor_code(x: ArrayLike, bits: int, *, exact: bool = False) -> Float64 | tu
     bits : int
         K >= 1, digits of each number that are kept.
     exact : bool, default False
-        Return exact integers, for any K d up to 1e6.
+        Return exact integers, for any K d up to 20000.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Flo
     Parameters
     ----------
     code : array_like of float, or of int if exact, shape (...)
-        The codes; if exact, their numerators over ``3^(K d)``.
+        The codes, rounded to multiples of ``3^-(K d)``; if exact, their numerators over ``3^(K d)`` alone.
     bits, dim : int
         K and d, as they were encoded with.
     exact : bool, default False
@@ -102,7 +102,7 @@ def cantor_decode(code: Any, bits: int, dim: int, *, exact: bool = False) -> Flo
         if not all(isinstance(number, int | np.integer) for number in left.flat):
             raise TypeError("'code' must hold integers if exact=True: the numerators that cantor_code returns")
     else:
-        floats = _checks.reals(code, "code", minimum=0.0, maximum=1.0)
+        floats = _checks.reals(code, "code", minimum=0.0, maximum=1.0, nan=False)
         left = np.array(np.rint(floats * 3**digits).astype(np.int64).astype(object))
     cells = np.zeros((*left.shape, d), dtype=object)
     rest = left

@@ -23,6 +23,7 @@ NUMBERS = 2**24
 FAR = -230.0
 """Exponents below this make weights that change nothing."""
 NEGLIGIBLE = 2.0 * math.exp(FAR)
+MOST_AXES = 62
 LARGEST = 1e300
 """Largest concentration, mask and value at which nothing overflows."""
 
@@ -49,6 +50,15 @@ def product(sets: Sequence[Any], name: str) -> tuple[Float64, ...]:
         _checks.same_sphere(rows, f"{name}[{i}]", (found[0] if found else rows).shape[1] - 1, "the first set's sphere")
         found.append(frozen(rows))
     return tuple(found)
+
+
+def check_axes(count: int) -> None:
+    """Check that NumPy has arrays of so many axes, and two more."""
+    if count > MOST_AXES:
+        raise ValueError(
+            f"a product must be of at most {MOST_AXES} sets, as many axes an array of values can have, got {count}: "
+            "give control sequences as one array (N, T, dim+1)"
+        )
 
 
 def frozen(array: ArrayLike) -> Float64:

@@ -89,6 +89,7 @@ class SequenceHead(_archive.Savable):
     def __post_init__(self) -> None:
         points = controls.checked(self.control_points)
         length, shape = controls.length(points), controls.sizes(points)
+        controls.check_axes(len(shape))
         values = _checks.floating(_checks.detached(self.values), "values")
         _checks.shaped(values, "values", (*shape, length, "p"), note=", as the control points have it")
         if not np.abs(values).max() <= controls.LARGEST:
@@ -96,8 +97,8 @@ class SequenceHead(_archive.Savable):
         concentration = controls.concentrations(self.concentration, length)
         total = float(np.sum(np.broadcast_to(concentration, (length,))))
         mask = cast("float | None", self.mask)
-        mask = total + UNDERFLOW if mask is None else mask
-        mask = _checks.real(mask, "mask", minimum=0.0, maximum=controls.LARGEST * 1.01)
+        mask = min(total + UNDERFLOW, controls.LARGEST) if mask is None else mask
+        mask = _checks.real(mask, "mask", minimum=0.0, maximum=controls.LARGEST)
         for name, value in (
             ("control_points", points), ("values", controls.frozen(values)), ("concentration", concentration),
             ("mask", mask),
@@ -148,7 +149,7 @@ class SequenceHead(_archive.Savable):
         several = isinstance(points, list | tuple)
         if length is None and not several:
             raise TypeError("'length' must be given, unless 'points' is a list of point sets, one for each token")
-        count = len(points) if length is None else _checks.integer(length, "length", minimum=1, maximum=64)
+        count = len(points) if length is None else _checks.integer(length, "length", minimum=1)
         if several and len(points) != count:
             raise ValueError(f"'points' must be a list of {count} sets, as 'length' says, got {len(points)}")
         rows = controls.product(points if several else [points] * count, "points")
@@ -276,6 +277,8 @@ class SequenceHead(_archive.Savable):
             Of the rows as given, whose distances |x_i - b_i| the weights are computed from: relative to the largest of
             the |values| the error is at most ``1e-14 + 1e-15 sum_i lambda_i r_i^2``, r_i the distance within which
             control points of token i matter, for tokens of up to 64 columns and some thousand control points each.
+            Control sequences that are no product are rows of `as_split_head`, whose roundings add
+            ``1e-15 (sum_i lambda_i  sum_i lambda_i r_i^2)^(1/2)``.
 
         Raises
         ------
@@ -453,7 +456,10 @@ class SequenceHead(_archive.Savable):
 def _sampled(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
     """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
     shape, length = controls.sizes(points), len(points)
+    controls.check_axes(length)
     n = math.prod(shape)
+    what = f"the values of {n:.6g} control sequences"
+    _checks.memory(16.0 * n * length, what, "take fewer control points")
     step = max(1, controls.NUMBERS // (8 * length * points[0].shape[1]))
     found = np.empty((0, 0))
     for first in range(0, n, step):
@@ -465,7 +471,7 @@ def _sampled(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) ->
         )  # fmt: skip
         if first == 0:
             numbers = length * part.shape[2]
-            _checks.memory(16.0 * n * numbers, f"the values of {n} control sequences", "take fewer control points")
+            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
             found = np.empty((n, numbers))
         found[first : first + len(part)] = part.reshape(len(part), -1)
     return found.reshape(*shape, length, -1)

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _checks
 from .._types import Float64
 from ..heads.attention import attention
+from .controls import LARGEST
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,12 @@ class SequenceLayers:
     n_outputs : int
         p, numbers at each position.
     mask : float
-        M.
+        M, from 0 to 1e300.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is out of its range.
 
     References
     ----------
@@ -48,6 +54,11 @@ class SequenceLayers:
     dim: int
     n_outputs: int
     mask: float
+
+    def __post_init__(self) -> None:
+        for name in ("length", "dim", "n_outputs"):
+            object.__setattr__(self, name, _checks.integer(getattr(self, name), name, minimum=1))
+        object.__setattr__(self, "mask", _checks.real(self.mask, "mask", minimum=0.0, maximum=LARGEST))
 
     @property
     def _width(self) -> int:
@@ -157,8 +168,8 @@ class SequenceLayers:
         >>> layers.prefix(np.ones((3, 2, 2)), np.zeros((3, 2, 1))).shape
         (6, 18)
         """
-        _checks.shaped(keys, "keys", ("N", self.length, self.dim + 1))
-        _checks.shaped(values, "values", (len(keys), self.length, self.n_outputs))
+        keys = _checks.floating(keys, "keys", ("N", self.length, self.dim + 1)).astype(np.float64, copy=False)
+        values = _checks.floating(values, "values", (len(keys), self.length, self.n_outputs)).astype(np.float64)
         at, n = self._columns, len(keys)
         tokens = np.zeros((self.length, n, self.embedding_dim))
         for i in range(self.length):
@@ -196,8 +207,8 @@ class SequenceLayers:
         True
         """
         t, d = self.length, self.embedding_dim
-        _checks.shaped(x, "x", ("batch", t, self.dim + 1))
-        _checks.shaped(prefix, "prefix", ("n", d))
+        x = _checks.floating(x, "x", ("batch", t, self.dim + 1)).astype(np.float64, copy=False)
+        prefix = _checks.floating(prefix, "prefix", ("n", d)).astype(np.float64, copy=False)
         numbers = 8.0 * (len(x) * t * (8 * d + self.up.shape[0]) + 3.0 * prefix.size)
         _checks.memory(numbers, "attention", "take fewer sequences at a time")
         inputs = np.concatenate([x, np.broadcast_to(np.eye(t), (len(x), t, t))], axis=2)  # (batch, T, m+1+T)

@@ -120,6 +120,18 @@ def test_the_measure_of_balls_of_the_sum(dim, length):
     assert sequences.prefix_length(eps, theorem="lower", sup_norm=10.0, **known).log == alone.log > 0.0
 
 
+def test_very_many_tokens():
+    known = {"dim": 2, "length": 10**6, "metric": "sum"}
+    needed = sequences.prefix_length(0.1, theorem="lower", **known)
+    assert 0.0 < needed.log < sequences.prefix_length(0.1, **known).log
+    assert sequences.error_bound(n=4, theorem="lower", **known).value > 0.0
+    lipschitz = list(np.linspace(0.0, 1.0, 10**5))
+    needed = sequences.prefix_length(
+        10.0, dim=1, length=10**5, metric="sum", lipschitz=lipschitz, theorem="lower", sup_norm=99.0
+    )
+    assert needed.log > 0.0
+
+
 def test_sup_norm_and_strict():
     bound = sequences.prefix_length(0.5, dim=2, length=2, theorem="lower", sup_norm=0.4)
     assert bound.failed == ("eps < sup_norm",)
@@ -184,6 +196,11 @@ def test_the_bottleneck():
             lambda: sequences.error_bound(dim=2, length=2, n=10, radius=0.1, theorem="lower"),
             ValueError,
             "'radius' must be left out",
+        ),
+        (
+            lambda: sequences.prefix_length(0.1, dim=2, length=2, lipschitz=[1.0, np.nan], metric="sum"),
+            ValueError,
+            "'lipschitz' must be .* got nan",
         ),
         (lambda: sequences.bottleneck(-1, dim=2), ValueError, "'channels'"),
         (lambda: sequences.bottleneck(1, dim=2, domain="torus"), ValueError, "'domain'"),

@@ -90,6 +90,36 @@ def test_control_sequences_need_not_be_a_product():
     assert np.abs(examples(rows[:5]) - same.values[:5]).max() < 1e-9
 
 
+@pytest.mark.parametrize("concentration", [1e2, 1e6, 1e10, 1e14])
+def test_sequences_close_together(concentration):
+    rng = np.random.default_rng(3)
+    x = unit(rng, 2, 4)
+    near = unit(rng, 8, 2, 4)
+    rows = x + near / np.sqrt(concentration)
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    head = SequenceHead(rows, rng.normal(size=(8, 2, 1)), concentration)
+    squares = ((x.astype(np.longdouble) - rows) ** 2).sum(axis=2)  # (8, 2)
+    weights = np.exp(-concentration / 2 * (squares.sum(axis=1) - squares.sum(axis=1).min()))
+    exact = np.tensordot(weights / weights.sum(), head.values, 1)
+    r = concentration * float(squares.sum(axis=1).max())
+    limit = 1e-14 + 1e-15 * r + 1e-15 * math.sqrt(2.0 * concentration * r)
+    assert np.abs(head(x) - exact).max() <= limit * np.abs(head.values).max()
+
+
+def test_layers_check_their_numbers():
+    for arguments, kind in (
+        ((0, 2, 1, 5.0), ValueError),
+        ((2, 2, 1, np.nan), ValueError),
+        (("2", 2, 1, 5.0), TypeError),
+    ):
+        with pytest.raises(kind, match=r"'length'|'mask'"):
+            SequenceLayers(*arguments)
+    layers = SequenceLayers(2, 1, 1, 5.0)
+    with pytest.raises(ValueError, match="'x' must have shape"):
+        layers([[[1.0, 0.0]]], np.zeros((1, layers.embedding_dim)))
+    assert layers([[[1.0, 0.0], [0.0, 1.0]]], [[0.0] * layers.embedding_dim]).shape == (1, 2, 1)
+
+
 @pytest.mark.parametrize(("mask", "about"), [(5.0, 6e-3), (8.0, 3e-4), (12.0, 6e-6)])
 def test_the_layers_within_the_bound_of_the_mask(mask, about):
     worst = 0.0
@@ -231,8 +261,13 @@ def test_bad_sequences_and_targets(monkeypatch):
         SequenceHead.from_target(lambda x: x, np.eye(3), 1.0)
     with pytest.raises(ValueError, match="list of 3 sets, as 'length' says, got 2"):
         SequenceHead.from_target(lambda x: x, [np.eye(3)] * 2, 1.0, length=3)
-    with pytest.raises(ValueError, match=r"control sequences would take .* GiB"):
-        SequenceHead.from_target(lambda x: x, EqualMeasurePartition(2, 3000), 1.0, length=3)
+    for points, length in ((EqualMeasurePartition(2, 3000), 3), (np.eye(3), 40)):
+        with pytest.raises(ValueError, match=r"control sequences would take .* GiB"):
+            SequenceHead.from_target(lambda x: x, points, 1.0, length=length)
+    with pytest.raises(ValueError, match=r"must be of at most 62 sets, .* got 63"):
+        SequenceHead.from_target(lambda x: x, [np.eye(2)[:1]] * 63, 1.0)
+    with pytest.raises(ValueError, match="must be of at most 62 sets"):
+        SequenceHead([np.eye(2)[:1]] * 64, np.ones((1,) * 64), 1.0)
     monkeypatch.setattr("spherapprox._checks.limits.MEMORY_LIMIT", 10_000)
     with pytest.raises(ValueError, match="the prefix would take"):
         head.attend(np.eye(3))

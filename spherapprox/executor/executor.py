@@ -55,7 +55,7 @@ class Executor:
     row_bound : float or sequence of D float, optional
         Largest sum of absolute weights in a row, of all layers or of each; by default what `weight_bound` allows.
     radius : float, default 1.0
-        Largest absolute input.
+        Largest absolute input, after any rounding to float32.
 
     Attributes
     ----------

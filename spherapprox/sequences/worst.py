@@ -18,8 +18,8 @@ from ..summation import angle_mean
 from . import controls
 
 METRICS = ("max", "sum")
-STARTS, SWEEPS = 8, 3
-"""Sequences from which the worst is climbed to, and how often each token moves."""
+STARTS, SWEEPS = 5, 3
+"""Sequences of maxima, and random ones, from which the worst is climbed to; how often each token moves."""
 MAXIMA = 16
 """Local maxima of each token's mean angle that sequences are made of."""
 ROWS = 2**22
@@ -130,7 +130,9 @@ def worst_case_error(
     starts = [np.stack([rows[k % len(rows)] for rows in maxima]) for k in range(STARTS)]  # (T, m+1) each
     if task.metric == "sum":
         return ErrorInterval(float(task.distances(starts[0][None])[0]), np.inf, starts[0])
-    found = [task.climbed(x, maxima, generator) for x in starts]
+    shape = STARTS, *starts[0].shape
+    random = sphere.uniform(shape[2] - 1, STARTS * shape[1], rng=generator).reshape(shape)
+    found = [task.climbed(x, maxima, generator) for x in (*starts, *random)]
     return max(found, key=lambda interval: interval.lower)
 
 

@@ -84,6 +84,15 @@ def test_worst_sequences():
     assert mean_distance(many, CELLS, 200.0).max() <= largest.lower
 
 
+def test_the_worst_is_not_made_of_the_tokens_own_maxima():
+    rng = np.random.default_rng(118)
+    points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]
+    found = worst_case_error(points, [29.9, 4.9], n=1000)
+    many = np.stack([sphere.uniform(3, 50_000, rng=rng) for _ in range(2)], axis=1)
+    assert mean_distance(many, points, [29.9, 4.9]).max() <= found.lower
+    assert found.lower >= 1.80681  # climbs from maxima alone end at 1.8047
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "complaint"),
     [

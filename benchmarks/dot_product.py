@@ -87,18 +87,18 @@ def compared(name: str, rows: list[Array], rounds: int) -> tuple[list[list[str]]
     peer = torch_attention(rows)
     peer()
     for _ in range(WARM_UP):
-        attention(*rows)
+        attention(*rows, workers=1)
     theirs = f"{errors(peer.result, rows).max():.1e}"
     for method, rtol in ASKED:
         head = f"{name}, {rows[0].dtype}, {method} {rtol:g}"
         try:
-            output, plan = attention(*rows, method=method, rtol=rtol, explain=True)
+            output, plan = attention(*rows, method=method, rtol=rtol, workers=1, explain=True)
         except ValueError as error:
             said.append(f"{head}: {error}")
             continue
         seen = errors(output, rows).max()
         bound = float(plan.error.max())  # type: ignore[union-attr]
-        ours = Timed(lambda m=method, r=rtol: attention(*rows, method=m, rtol=r))  # type: ignore[misc]
+        ours = Timed(lambda m=method, r=rtol: attention(*rows, method=m, rtol=r, workers=1))  # type: ignore[misc]
         line = measure(Row(head, ours, peer, lambda: ""), rounds)
         kept = "yes" if seen <= bound else "NO"
         table.append([head, plan.method, *line[1:4], f"{seen:.1e}", f"{bound:.1e}", kept, theirs])  # type: ignore[union-attr]

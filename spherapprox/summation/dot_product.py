@@ -90,7 +90,7 @@ def attention(
     method: str = "auto",
     rtol: float | None = 1e-14,
     rank: int | None = None,
-    workers: int | None = 1,
+    workers: int | None = None,
     explain: bool = False,
 ) -> Floats | tuple[Floats, AttentionPlan | NDArray[np.object_]]:
     """Compute dot-product attention of queries to keys of any length.
@@ -119,7 +119,7 @@ def attention(
         all pairs.
     rank : int or None, default None
         Largest rank of "cholesky"; None for one that costs as much as all pairs do.
-    workers : int or None, default 1
+    workers : int or None, default None
         As that of `evaluate`. The result is the same for any number.
     explain : bool, default False
         Return the plan too.

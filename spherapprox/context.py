@@ -7,7 +7,7 @@ Scores are ``scale * <query x, key y>``, and a token x of a sequence y_1, ..., y
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -166,13 +166,15 @@ def separating_direction(
     _checks.operations(float(n) * n * d * count, "the search for a direction", "take fewer points or tries")
     _checks.memory(8.0 * count * (n + d), "the projections of points", "take fewer points or tries")
     tried = _checks.generator(rng).standard_normal((count, d))
-    if n == 2:
-        tried[-1] = _units(points[1:] / 2.0 - points[:1] / 2.0)  # the best one there is
+    octaves = int(np.frexp(np.abs(points).max())[1])
+    points = np.ldexp(points, min(-octaves, 1020) if octaves < 0 else -1)  # chords neither overflow nor vanish
+    if n == 2 and not np.array_equal(points[0], points[1]):
+        tried[-1] = _units(points[1:] - points[:1])  # the best one there is
     tried = _units(tried)
     ratios = np.full(count, np.inf)
     with one_blas_thread():
         for i in range(n - 1):
-            chords = points[i + 1 :] / 2.0 - points[i] / 2.0  # which do not overflow
+            chords = points[i + 1 :] - points[i]
             if not chords.any(axis=1).all():
                 same = i + 1 + int(np.argmin(chords.any(axis=1)))
                 raise ValueError(f"'x' must hold different points, got rows {i} and {same} alike: np.unique drops them")
@@ -265,8 +267,7 @@ def contextual_attention(
     generator = _checks.generator(rng)
     size = float(np.linalg.norm(tokens, axis=1).max())
     u, ratio = separating_direction(np.concatenate([tokens, np.zeros((1, d))]), rng=generator)
-    along = np.sort(tokens @ u)
-    apart = float(np.diff(along).min()) * float(np.abs(along).min())
+    apart = _least(tokens, lambda chords: np.abs(chords @ u)) * float(np.abs(tokens @ u).min())
     gap = 4.0 * math.log(int(counts.sum(axis=1).max()))
     slack = _SLACK * gap if width > 1 else 0.0
     factor = (gap + slack) / apart if apart > 0.0 else math.inf
@@ -276,7 +277,7 @@ def contextual_attention(
     frame = np.linalg.qr(np.concatenate([u[:, None], others], axis=1))[0].T  # (rank, d)
     frame[0] = u
     scales = np.append(factor, np.full(width - 1, 0.5 * slack / size**2))
-    output = 0.25 * _least_distance(tokens) / size * np.eye(d, width)
+    output = 0.25 * _least(tokens, lambda chords: np.linalg.norm(chords, axis=1)) / size * np.eye(d, width)
     return ContextualAttention(frame, scales[:, None] * frame, frame, output, ratio)
 
 
@@ -315,10 +316,9 @@ def _check_distinct(tokens: Float64, counts: Float64) -> None:
         raise ValueError(f"'sequences' must not hold the token 0, got it in sequence {i}: add a constant to the tokens")
 
 
-def _least_distance(tokens: Float64) -> float:
-    """Return the least distance of two tokens."""
-    least = (float(np.linalg.norm(tokens[i + 1 :] - tokens[i], axis=1).min()) for i in range(len(tokens) - 1))
-    return min(least)
+def _least(tokens: Float64, size: Callable[[Float64], Float64]) -> float:
+    """Return the least size of the difference of two tokens."""
+    return min(float(size(tokens[i + 1 :] - tokens[i]).min()) for i in range(len(tokens) - 1))
 
 
 def context_separation(
@@ -439,7 +439,10 @@ class _Weights:
 
         used = np.flatnonzero(mine + theirs)
         largest = float(np.abs(self.scores(tokens, t)[0][used]).max())
-        most = 50.0 + 4.0 * largest / math.log(10.0)  # all terms are above this
+        # how far below the largest a term may be: two scores and their weights, and what arrays of mixed size hide
+        arrays = [array for array in (self.query, self.key, self.value, self.output) if array is not None]
+        most = 100.0 + 4.0 * largest / math.log(10.0)
+        most += 4.0 * _decades(tokens[used]) + 2.0 * sum(map(_decades, arrays))
         digits = 50
         while True:
             with mpmath.workdps(digits + int(math.log10(1.0 + largest))):
@@ -471,6 +474,12 @@ class _Weights:
         columns = [*zip(*values, strict=True)]
         apart = [mpmath.fdot(first, column) / a - mpmath.fdot(second, column) / b for column in columns]
         return mpmath.norm(apart), max(abs(v) for row in values for v in row)
+
+
+def _decades(array: Float64) -> float:
+    """Return the decimal logarithm of the largest entry over the smallest that is not 0, with its digits."""
+    sizes = np.abs(array[array != 0.0])
+    return 16.0 + float(np.log10(sizes.max()) - np.log10(sizes.min())) if sizes.size else 0.0
 
 
 def _matrix(value: Any, name: str, columns: int, why: str) -> Float64:

@@ -141,7 +141,9 @@ def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "
     rows = rows.reshape(len(rows), -1)
     index = _checks.integer(target, "target", minimum=0, maximum=len(rows) - 1)
     order = np.inf if _checks.choice(norm, "norm", NORMS) == "max" else 2
-    return share * float(np.linalg.norm(rows - rows[index], ord=order, axis=1).max())
+    unit = math.ldexp(1.0, int(np.frexp(np.abs(rows).max())[1]) - 1)  # a power of 2, so that squares are floats
+    scaled = rows / unit
+    return share * float(np.linalg.norm(scaled - scaled[index], ord=order, axis=1).max()) * unit
 
 
 def compose_errors(errors: ArrayLike, lipschitz: ArrayLike) -> float:

@@ -185,7 +185,14 @@ class Executor:
                [-1.  ,  0.  ,  0.  ],
                [ 0.25, -0.25,  0.5 ]])
         """
-        same = _checks.instance(network, "network", ReluNetwork).padded(self.sizes)
+        given = _checks.instance(network, "network", ReluNetwork)
+        try:
+            same = given.padded(self.sizes)
+        except ValueError as error:
+            raise ValueError(
+                f"'network' must fit the sizes {self.sizes} of the executor, with identities for missing layers, got "
+                f"{given.sizes}: make the executor for larger ones"
+            ) from error
         records = np.zeros((self.prompt_length, self.layout.inputs + 1))
         start = 0
         for weight, bias in zip(same.weights, same.biases, strict=True):

@@ -14,6 +14,9 @@ from .. import _checks
 from .._types import Float64
 from .pieces import hats, hinges
 
+_WIDEST = 1e300
+"""Of knots and boxes: differences do not overflow."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReluNetwork:
@@ -94,7 +97,10 @@ class ReluNetwork:
         try:
             modules = list(module)
         except TypeError:
-            raise TypeError(f"'module' must be a torch.nn.Sequential, got {type(module).__name__}") from None
+            kind = type(module).__name__
+            raise TypeError(
+                f"'module' must be a torch.nn.Sequential, got {kind}: torch.nn.Sequential(module) is one of a layer"
+            ) from None
         kinds = [_kind(part) for part in modules]
         if not modules or kinds != ["Linear", "ReLU"] * (len(modules) // 2) + ["Linear"]:
             raise ValueError(
@@ -138,8 +144,10 @@ class ReluNetwork:
         """
         places = _array(knots, "knots", ("n",))
         heights = _array(values, "values", (len(places),), (len(places), "p"))
-        if len(places) < 2 or not (np.diff(places) > 0.0).all():
+        if len(places) < 2 or not (places[1:] > places[:-1]).all():
             raise ValueError(f"'knots' must increase, and be two at least, got {_checks.show(places)}")
+        if not np.abs(places).max() <= _WIDEST:
+            raise ValueError(f"'knots' must be at most {_WIDEST:g} in size, got {_checks.show(places)}: rescale them")
         return cls(*hinges(places, heights.reshape(len(places), -1)))
 
     @classmethod
@@ -176,8 +184,10 @@ class ReluNetwork:
         _checks.callable_(f, "f")
         ends = _array(box, "box", ("d", 2))
         d = len(ends)
-        if d > 3 or not (ends[:, 1] > ends[:, 0]).all():
-            raise ValueError(f"'box' must hold the ends of 1 to 3 intervals, in order, got {_checks.show(box)}")
+        if d > 3 or not (ends[:, 1] > ends[:, 0]).all() or not np.abs(ends).max() <= _WIDEST:
+            raise ValueError(
+                f"'box' must hold the ends of 1 to 3 intervals, in order and up to {_WIDEST:g}, got {_checks.show(box)}"
+            )
         given: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d  # type: ignore[arg-type]
         if len(given) != d:
             raise ValueError(f"'cells' must be a number, or one for each of {d} axes, got {_checks.show(cells)}")

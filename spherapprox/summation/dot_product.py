@@ -118,9 +118,9 @@ def attention(
         query's error may be relative to the largest absolute value: queries without this certificate are computed by
         all pairs.
     rank : int or None, default None
-        Largest rank of "cholesky"; None for one that costs as much as all pairs do.
+        Largest rank, of "cholesky" alone; None for one that costs as much as all pairs do.
     workers : int or None, default None
-        As that of `evaluate`. The result is the same for any number.
+        As that of `evaluate`. The result is the same for any number, on one `path` of the plan.
     explain : bool, default False
         Return the plan too.
 
@@ -142,7 +142,7 @@ def attention(
     concentration, and outputs by as much times the largest absolute value: rows of all lengths are lifted together up
     to a concentration of 512 (64 in float32), and beyond that those of each octave of lengths apart, so that short rows
     do not pay for long ones. With L = scale |q| R_k for a query, by "dense" and "auto" its error was never seen above
-    ``3e-16 (1 + max(L, min(concentration, 512)))`` times the largest absolute value, in float32
+    ``3e-16 (5 + max(L, min(concentration, 512)))`` times the largest absolute value, in float32
     ``2e-7 (1 + max(L, min(concentration, 64)))``; `AttentionPlan` has the proven bounds.
 
     References
@@ -175,6 +175,8 @@ def attention(
     largest_rank = None if rank is None else _checks.integer(rank, "rank", minimum=1)
     explain = _checks.flag(explain, "explain")
     _check_method(method, rtol)
+    if method != CHOLESKY:
+        _checks.left_out(rank, "rank", f"for method={method!r}", 'it is of "cholesky"')
     wish = Wish(method, rtol, _checks.workers(workers), explain=explain)
     shape = (*leading, q.shape[-2], v.shape[-1])
     size = (q.shape[-2] + k.shape[-2]) * (q.shape[-1] + PADDING) + math.prod(shape)  # a head is lifted at a time

@@ -205,6 +205,41 @@ def test_separations_that_rounding_hides():
     assert context_separation(sequences, one, one, [[0.0]], log=False) == 0.0
 
 
+@pytest.mark.parametrize("size", [1e-30, 1e-60, 1e-100])
+def test_separations_that_larger_entries_hide(size):
+    z = np.zeros((1, 2))
+    sequences = [[[5.0, 5.0], [0.0, 1.0], [2.0, 0.0]], [[5.0, 5.0], [1.0, 0.0], [1.0, 2.5]]]
+    apart = pytest.approx(math.log(size / 2.0), rel=1e-9)  # of the second entry; the means of the first are equal
+    assert context_separation(sequences, z, z, np.diag([1.0, size])) == apart
+    smaller = [[[a, size * b] if (a, b) != (5.0, 5.0) else [a, b] for a, b in one] for one in sequences]
+    assert context_separation(smaller, z, z, np.eye(2)) == apart
+
+
+@pytest.mark.parametrize("near", [1e-3, 1e-9, 1e-14])
+def test_scores_of_near_tokens_are_apart(near):
+    tokens = [[0.3, 0.7, 0.2], [0.3 + near, 0.7, 0.2], [0.9, 0.1, 0.4]]
+    sequences = [[tokens[0], tokens[2]], [tokens[1], tokens[2]], tokens]
+    for rank in (1, 2):
+        weights = contextual_attention(sequences, rank=rank, rng=0)
+        query, key = (
+            [[Fraction(w) for w in row] for row in matrix.tolist()] for matrix in (weights.query, weights.key)
+        )
+        rows = [[Fraction(t) for t in token] for token in tokens]
+        dot = lambda a, b: sum(p * q for p, q in zip(a, b, strict=True))  # noqa: E731
+        for x in rows:
+            scores = [sum(dot(q, x) * dot(k, y) for q, k in zip(query, key, strict=True)) for y in rows]
+            gaps = [abs(a - b) for a, b in itertools.combinations(scores, 2)]
+            assert float(min(gaps)) >= 4.0 * math.log(3.0) * (1.0 - 1e-9)
+
+
+def test_directions_of_the_smallest_points():
+    tiny = 5e-324
+    _, ratio = separating_direction([[tiny, 0.0], [0.0, 0.0], [0.0, tiny]], rng=0)
+    assert ratio > 0.69
+    with pytest.raises(ValueError, match="rows 0 and 1 alike"):
+        separating_direction([[1.0, 0.0], [1.0, 0.0]], rng=0)
+
+
 def test_what_contexts_are():
     tokens = np.random.default_rng(0).standard_normal((3, 4))
     weights = np.random.default_rng(1).standard_normal((3, 2, 4))

@@ -96,6 +96,14 @@ def test_no_more_keys_than_caps(columns, n, seed):
     assert n <= prompts.key_count(margin, dim=columns - 1).value * (1.0 + 1e-9)
 
 
+def test_reads_of_values_of_any_size():
+    assert prompts.read_error(0.0, [1e308, -1e308], 0) == 0.0
+    assert prompts.read_error(0.5, [1e308, -1e308], 0) == 1e308
+    found = prompts.read_error(0.5, [[1e200, 1e200], [0.0, 0.0]], 0, norm="euclidean")
+    assert found == pytest.approx(math.sqrt(0.5) * 1e200, rel=1e-15)
+    assert prompts.read_error(0.5, [0.0, 0.0], 1) == 0.0
+
+
 def test_counts_of_keys():
     # on the circle caps fit without gaps
     for n in (4, 5, 12, 100):

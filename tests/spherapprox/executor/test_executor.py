@@ -181,6 +181,8 @@ def test_networks_and_prompts_out_of_bounds():
         executor.encode(ReluNetwork([network.weights[0], np.full((2, 3), 0.75)], network.biases))
     with pytest.raises(TypeError, match="'network' must be a ReluNetwork"):
         executor.encode(prompt)
+    with pytest.raises(ValueError, match=r"'network' must fit the sizes \(2, 3, 2\) .* got \(2, 9, 2\)"):
+        executor.encode(ReluNetwork([np.zeros((9, 2)), np.zeros((2, 9))], [np.zeros(9), np.zeros(2)]))
     for column, value, message in (
         ("key", 0.5, "this executor's keys"),
         ("sum", 1e-9, "0 behind its records"),

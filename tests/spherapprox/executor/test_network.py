@@ -132,6 +132,8 @@ def test_second_differences_bound_the_error_of_hats():
         (lambda: ReluNetwork([[[math.nan]]], [[0.0]]), "finite"),
         (lambda: ReluNetwork.piecewise_linear([0.0], [1.0]), "increase"),
         (lambda: ReluNetwork.piecewise_linear([0.0, 0.0], [1.0, 2.0]), "increase"),
+        (lambda: ReluNetwork.piecewise_linear([-1e308, 1e308], [0.0, 1.0]), "'knots' must be at most"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:, 0], [(-1e308, 1e308)], 2), "up to 1e\\+300"),
         (lambda: ReluNetwork.piecewise_linear([0.0, 1e-300], [0.0, 1e300]), "slopes overflow"),
         (lambda: ReluNetwork.piecewise_linear([0.0, 1.0], [0.0]), "'values' must have shape"),
         (lambda: ReluNetwork.interpolate(lambda x: x[:, 0], [(0, 1)] * 4, 2), "1 to 3 intervals"),

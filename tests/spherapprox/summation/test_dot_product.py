@@ -174,8 +174,18 @@ def test_short_rows_do_not_pay_for_long_ones(rows):
     scale = query.shape[1] ** -0.5
     sizes = scale * np.linalg.norm(q, axis=1) * np.linalg.norm(k - k.mean(axis=0), axis=1).max()
     each, together = (3e-16, 512.0) if output.dtype == np.float64 else (2e-7, 64.0)
-    limit = each * (1.0 + np.maximum(sizes, min(found.concentration, together)))
+    limit = each * ((5.0 if each < 1e-10 else 1.0) + np.maximum(sizes, min(found.concentration, together)))
     assert (errors(output, query, key, value, scale) <= limit * np.abs(value).max()).all()
+
+
+def test_values_of_one_sign_keep_their_digits():
+    rng = np.random.default_rng(0)
+    for n in (300, 10_000):
+        query, key = rng.standard_normal((130, 3)), rng.standard_normal((n, 3))
+        value = 100.0 + rng.standard_normal((n, 1))
+        output = attention(query, key, value, scale=0.01, method="dense")
+        limit = 3e-16 * (5.0 + 0.01 * np.linalg.norm(query, axis=1).max() * np.linalg.norm(key, axis=1).max())
+        assert errors(output, query, key, value, 0.01).max() <= limit * np.abs(value).max()
 
 
 def test_an_outlier_leaves_the_digits_of_the_others():

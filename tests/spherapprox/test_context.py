@@ -205,7 +205,7 @@ def test_separations_that_rounding_hides():
     assert context_separation(sequences, one, one, [[0.0]], log=False) == 0.0
 
 
-@pytest.mark.parametrize("size", [1e-30, 1e-60, 1e-100])
+@pytest.mark.parametrize("size", [1e-30, 1e-100, 1e-250])
 def test_separations_that_larger_entries_hide(size):
     z = np.zeros((1, 2))
     sequences = [[[5.0, 5.0], [0.0, 1.0], [2.0, 0.0]], [[5.0, 5.0], [1.0, 0.0], [1.0, 2.5]]]

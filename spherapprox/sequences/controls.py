@@ -52,6 +52,17 @@ def product(sets: Sequence[Any], name: str) -> tuple[Float64, ...]:
     return tuple(found)
 
 
+def of_tokens(points: Any, length: int | None, source: str = "length") -> tuple[Float64, ...]:
+    """Return the points of each of T tokens, from one set for all of them or a list of T."""
+    several = isinstance(points, list | tuple)
+    if length is None and not several:
+        raise TypeError("'length' must be given, unless 'points' is a list of point sets, one for each token")
+    count = len(points) if length is None else _checks.integer(length, "length", minimum=1)
+    if several and len(points) != count:
+        raise ValueError(f"'points' must be a list of {count} sets, as '{source}' says, got {len(points)}")
+    return product(points if several else [points] * count, "points")
+
+
 def check_axes(count: int) -> None:
     """Check that NumPy has arrays of so many axes, and two more."""
     if count > MOST_AXES:

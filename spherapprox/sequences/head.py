@@ -146,13 +146,7 @@ class SequenceHead(_archive.Savable):
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
         _checks.callable_(target, "target")
-        several = isinstance(points, list | tuple)
-        if length is None and not several:
-            raise TypeError("'length' must be given, unless 'points' is a list of point sets, one for each token")
-        count = len(points) if length is None else _checks.integer(length, "length", minimum=1)
-        if several and len(points) != count:
-            raise ValueError(f"'points' must be a list of {count} sets, as 'length' says, got {len(points)}")
-        rows = controls.product(points if several else [points] * count, "points")
+        rows = controls.of_tokens(points, length)
         made: Any = _sampled(target, rows), concentration
         options: Any = {"mask": mask}
         return cls(rows, *made, **options)
@@ -346,10 +340,7 @@ class SequenceHead(_archive.Savable):
     @property
     def prefix(self) -> Float64:
         """The tokens of the prefix, shape (T N, d): for each position those of all control sequences."""
-        return self._prefix(self.layers)
-
-    def _prefix(self, layers: SequenceLayers) -> Float64:
-        """Return the tokens (T N, d) of the prefix for layers, whose mask they hold."""
+        layers = self.layers
         _checks.memory(16.0 * self.n_tokens * layers.embedding_dim, "the prefix", "take fewer control points")
         every = controls.at(self.control_points, np.arange(len(self)))
         each = np.broadcast_to(self.concentration, (self.length,))[:, None]
@@ -419,8 +410,7 @@ class SequenceHead(_archive.Savable):
         Parameters
         ----------
         dtype : torch.dtype, optional
-            torch.float64, the default, or torch.float32, for which the mask is the sum of the concentrations and 110
-            unless the head has a smaller one.
+            torch.float64, the default, or torch.float32.
         device : torch.device or str, optional
             None means torch's default device.
         trainable : bool, default False

@@ -10,13 +10,9 @@ with needs("PyTorch", "to_torch", "torch"):
     import torch
 
 from ..heads.torch_modules.tensors import attention_path, check, frozen_attention, hold, in_parts, make_options
-from .layers import SequenceLayers
 
 if TYPE_CHECKING:
     from .head import SequenceHead
-
-UNDERFLOW = 110.0
-"""What the mask exceeds the concentrations by in float32: weights of other positions are then 0."""
 
 
 class SequenceAttention(torch.nn.Module):
@@ -69,14 +65,11 @@ class SequenceAttention(torch.nn.Module):
     def __init__(self, head: SequenceHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
         layers = head.layers
-        if dtype == torch.float32:
-            mask = min(head.mask, head.total_concentration + UNDERFLOW)
-            layers = SequenceLayers(head.length, head.dim, head.n_outputs, mask)
         self.length, self.dim = head.length, head.dim
         self.largest_logit = 2.0 * layers.mask + head.total_concentration
         dtype = torch.float64 if dtype is None else dtype
         options = make_options(cast(Any, head), dtype, device, self.largest_logit * layers.embedding_dim)
-        hold(self, "prefix", head._prefix(layers), trainable, options)
+        hold(self, "prefix", head.prefix, trainable, options)
         options["device"] = self.prefix.device
         self.up = _linear(layers.up, layers.up_bias, options)
         self.down, self.readout = _linear(layers.down, None, options), _linear(layers.readout, None, options)

@@ -70,7 +70,7 @@ def mean_distance(
     [0.1275, 0.1454]
     """
     tokens = _checks.floating(_checks.detached(x), "x", ("T", "dim+1"), ("batch", "T", "dim+1"))
-    task = _Task(points, concentration, tokens.shape[-2], metric, lipschitz)
+    task = _Task(points, concentration, tokens.shape[-2], metric, lipschitz, "x")
     rows = _checks.sequences(tokens, dim=task.points[0].shape[1] - 1).astype(np.float64)
     found = task.distances(rows.reshape(-1, *rows.shape[-2:]))
     return found.reshape(rows.shape[:-2])
@@ -139,14 +139,11 @@ def worst_case_error(
 class _Task:
     """Control points, concentrations and Lipschitz constants of all tokens, and the metric."""
 
-    def __init__(self, points: Any, concentration: Any, length: int | None, metric: str, lipschitz: Any) -> None:
-        several = isinstance(points, list | tuple)
-        if length is None and not several:
-            raise TypeError("'length' must be given, unless 'points' is a list of point sets, one for each token")
-        count = len(points) if length is None else _checks.integer(length, "length", minimum=1)
-        if several and len(points) != count:
-            raise ValueError(f"'points' must be a list of {count} sets, one for each token, got {len(points)}")
-        self.points = controls.product(points if several else [points] * count, "points")
+    def __init__(
+        self, points: Any, concentration: Any, length: int | None, metric: str, lipschitz: Any, source: str = "length"
+    ) -> None:
+        self.points = controls.of_tokens(points, length, source)
+        count = len(self.points)
         self.metric = _checks.choice(metric, "metric", METRICS)
         self.concentrations = np.broadcast_to(controls.concentrations(concentration, count), (count,))
         lipschitz = _checks.reals(lipschitz, "lipschitz", minimum=0.0, maximum=controls.LARGEST, nan=False)

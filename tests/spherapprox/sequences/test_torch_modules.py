@@ -46,6 +46,12 @@ def test_made_of_stock_modules_that_know_no_function():
     assert np.abs(one(torch.tensor(x)).numpy() - made(5, mask=900.0, concentration=40.0)(x)).max() <= 1e-12
 
 
+def test_layers_of_float32_are_those_of_the_mask():
+    heads = [made(seed, mask=900.0, concentration=lam) for seed, lam in ((0, 9.0), (5, 40.0))]
+    states = [head.to_torch(dtype=torch.float32).state_dict() for head in heads]
+    assert [name for name in states[0] if not torch.equal(states[0][name], states[1][name])] == ["prefix"]
+
+
 @pytest.mark.parametrize("concentration", [1.0, 30.0, 1000.0])
 def test_in_float32(concentration):
     head, x = made(concentration=concentration), sequences().astype(np.float32)

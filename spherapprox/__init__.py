@@ -13,7 +13,7 @@ from . import _extras, heads
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import context, executor, harmonics, points, sequences, special, sphere, targets
+    from . import context, executor, harmonics, points, recurrent, sequences, special, sphere, targets
     from ._warmup import warmup
     from .config import show_config
     from .error import ErrorInterval, sup_error, worst_case_error
@@ -45,7 +45,7 @@ _HOME = {
     "show_config": "config",
     "warmup": "_warmup",
 } | dict.fromkeys(heads.__all__, "heads")
-_MODULES = ("context", "executor", "harmonics", "points", "sequences", "special", "sphere", "targets")
+_MODULES = ("context", "executor", "harmonics", "points", "recurrent", "sequences", "special", "sphere", "targets")
 
 __all__ = [
     "EqualMeasurePartition",
@@ -62,6 +62,7 @@ __all__ = [
     "harmonics",
     "load",
     "points",
+    "recurrent",
     "sequences",
     "shortest_head",
     "show_config",

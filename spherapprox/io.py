@@ -1,4 +1,4 @@
-"""Load heads, partitions, point sets and searches for a shortest head from what their `save` methods wrote."""
+"""Load heads, partitions, point sets, networks and searches for a shortest head from what their `save` wrote."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from ._version import __version__
 from .heads.registry import HEADS
 from .partition import EqualMeasurePartition
 from .points import PointSet
+from .recurrent import Layer, Network
 from .sequences import SequenceHead
 from .shortest import Rung, ShortestHead
 
 __all__ = ["load"]
 
-_SAVED: tuple[type[_archive.Savable], ...] = (*HEADS, EqualMeasurePartition, PointSet, Rung, SequenceHead, ShortestHead)
+_SAVED: tuple[type[_archive.Savable], ...] = (
+    *HEADS, EqualMeasurePartition, Layer, Network, PointSet, Rung, SequenceHead, ShortestHead
+)  # fmt: skip
 _CLASSES = {savable._kind: savable for savable in _SAVED}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a head, a partition, a point set or a search for the shortest head from a file, bit by bit.
+    """Load a head, a partition, a point set, a recurrent network or a search for the shortest head, bit by bit.
 
     Parameters
     ----------
@@ -29,7 +32,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    CoreHead, SplitHead, ClassicalHead, SequenceHead, EqualMeasurePartition, PointSet or ShortestHead
+    CoreHead, SplitHead, ClassicalHead, SequenceHead, EqualMeasurePartition, PointSet, Network or ShortestHead
         As it was: its arrays with their dtypes and all their bits, and a head's `points` as the partition or point set
         that they were. A partition's centres are computed anew where they are asked for; a head's control points come
         from the file.

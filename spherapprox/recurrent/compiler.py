@@ -1,0 +1,228 @@
+"""The levelised compiler: from the graph of a program to a path of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+
+from .._types import Bools, Float64
+from .language import Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
+from .layer import Layer
+from .network import Network
+from .ranges import Range, ranges_of
+
+_KINDS = {LinState: "state", ReLU: "relu", RunningMax: "relu", Multiplicative: "product"}
+_FIRST = ("state", "relu", "product")
+"""Of kinds for which as many variables are ready."""
+
+
+@dataclass(frozen=True)
+class _Affine:
+    """An affine function of all atoms: of the input, and of each variable that is not linear."""
+
+    matrix: Float64
+    bias: Float64
+
+    def of(self, weight: Float64, bias: Float64) -> _Affine:
+        """Return weight (this) + bias."""
+        return _Affine(weight @ self.matrix, weight @ self.bias + bias)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a layer that are of one variable, or carry what is needed later; ``read`` makes that of their values."""
+
+    weight: Float64
+    bias: Float64
+    read: Float64
+    recurrent: Float64
+    start: Float64
+    other: Float64
+    other_bias: Float64
+    binary: Float64
+
+
+def _rows(weight: Float64, bias: Float64, read: Float64 | None = None, **given: Float64) -> _Rows:
+    n = len(bias)
+    absent = {
+        "recurrent": np.zeros((n, n)), "start": np.zeros(n), "other": np.zeros(weight.shape),
+        "other_bias": np.zeros(n), "binary": np.zeros(n),
+    }  # fmt: skip
+    return _Rows(weight, bias, np.eye(n) if read is None else read, **(absent | given))
+
+
+def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Network:
+    """Return the network of a program: one layer after another, of the kind for which most variables are ready."""
+    atoms = [v for v in variables if not isinstance(v, Linear)]
+    places = _places(atoms)
+    forms = _forms(variables, places)
+    todo, reads, layers = [v for v in atoms if not isinstance(v, Input)], _start(atoms, places), []
+    while todo:
+        kind, now = _next(todo, forms, reads.have)
+        todo = [v for v in todo if v not in now]
+        needed = _used([output, *(v for node in todo for v in node.inputs)], forms)
+        layer, reads = _emitted(kind, now, forms, places, reads, needed)
+        layers.append(layer)
+    last = _through(forms[output], reads.matrix)
+    return Network(tuple(layers), last.matrix, last.bias, name, _largest(atoms, variables))
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """Which atoms the values of a layer give, and the matrix (atoms, n) that makes them of these values."""
+
+    have: Bools
+    matrix: Float64
+
+
+def _start(atoms: Sequence[Variable], places: Mapping[Variable, slice]) -> _Reads:
+    """Return what the input itself gives."""
+    (source,) = (v for v in atoms if isinstance(v, Input))
+    size = places[atoms[-1]].stop
+    have, matrix = np.zeros(size, dtype=bool), np.zeros((size, source.dim))
+    have[places[source]], matrix[places[source]] = True, np.eye(source.dim)
+    return _Reads(have, matrix)
+
+
+def _emitted(
+    kind: str,
+    now: Sequence[Variable],
+    forms: Mapping[Variable, _Affine],
+    places: Mapping[Variable, slice],
+    before: _Reads,
+    needed: Bools,
+) -> tuple[Layer, _Reads]:
+    """Return the layer that computes some variables and carries what is needed later, and what it gives."""
+    kept = np.flatnonzero(before.have & needed)
+    unique, back = np.unique(before.matrix[kept], axis=0, return_inverse=True)
+    parts = [_block(node, [_through(forms[v], before.matrix) for v in node.inputs]) for node in now]
+    parts += [_carried(kind, unique)] if len(kept) else []
+    ends = np.cumsum([0, *(len(part.bias) for part in parts)]).tolist()
+    have, matrix = np.zeros(len(needed), dtype=bool), np.zeros((len(needed), ends[-1]))
+    for node, part, begin, end in zip(now, parts, ends, ends[1:], strict=False):
+        have[places[node]], matrix[places[node], begin:end] = True, part.read
+    if len(kept):
+        have[kept], matrix[kept, ends[-2] :] = True, parts[-1].read[back.ravel()]
+    return _joined(kind, parts), _Reads(have, matrix)
+
+
+def _places(atoms: Iterable[Variable]) -> dict[Variable, slice]:
+    """Return the places of atoms in the vector of all."""
+    places, end = {}, 0
+    for node in atoms:
+        places[node] = slice(end, end + node.dim)
+        end += node.dim
+    return places
+
+
+def _forms(variables: Iterable[Variable], places: Mapping[Variable, slice]) -> dict[Variable, _Affine]:
+    """Return each variable as an affine function of the atoms."""
+    size = max(place.stop for place in places.values())
+    forms: dict[Variable, _Affine] = {}
+    for node in variables:
+        if isinstance(node, Linear):
+            parts = [forms[v].of(w, np.zeros(node.dim)) for v, w in zip(node.inputs, node.weights, strict=True)]
+            matrix = np.sum([part.matrix for part in parts], axis=0)
+            forms[node] = _Affine(matrix, np.sum([part.bias for part in parts], axis=0) + node.bias)
+        else:
+            matrix = np.zeros((node.dim, size))
+            matrix[:, places[node]] = np.eye(node.dim)
+            forms[node] = _Affine(matrix, np.zeros(node.dim))
+    return forms
+
+
+def _used(variables: Iterable[Variable], forms: Mapping[Variable, _Affine]) -> Bools:
+    """Tell which atoms some variables depend on."""
+    return np.asarray(np.any([forms[v].matrix.any(axis=0) for v in variables], axis=0))
+
+
+def _next(todo: list[Variable], forms: Mapping[Variable, _Affine], have: Bools) -> tuple[str, list[Variable]]:
+    """Return the kind of the next layer, and the variables in it: all of that kind that can be computed."""
+    ready: dict[str, list[Variable]] = {kind: [] for kind in _FIRST}
+    for node in todo:
+        if not (_used(node.inputs, forms) & ~have).any():
+            ready[_KINDS[type(node)]].append(node)
+    kind = max(_FIRST, key=lambda of: len(ready[of]))
+    return kind, ready[kind]
+
+
+def _through(form: _Affine, read: Float64) -> _Affine:
+    """Return an affine function of atoms as one of the layer that they are read from."""
+    return _Affine(form.matrix @ read, form.bias)
+
+
+@singledispatch
+def _block(node: Variable, inputs: list[_Affine]) -> _Rows:
+    raise NotImplementedError(type(node).__name__)
+
+
+@_block.register
+def _(node: ReLU, inputs: list[_Affine]) -> _Rows:
+    return _rows(inputs[0].matrix, inputs[0].bias)
+
+
+@_block.register
+def _(node: LinState, inputs: list[_Affine]) -> _Rows:
+    added = inputs[0].of(node.weight, node.bias)
+    return _rows(added.matrix, added.bias, recurrent=node.transition, start=node.init_state)
+
+
+@_block.register
+def _(node: Multiplicative, inputs: list[_Affine]) -> _Rows:
+    first, second = inputs
+    binary = np.full(node.dim, float(node.binary))
+    return _rows(first.matrix, first.bias, other=second.matrix, other_bias=second.bias, binary=binary)
+
+
+@_block.register
+def _(node: RunningMax, inputs: list[_Affine]) -> _Rows:
+    """Return r_t = max(r_(t-1) + v_(t-1) - v_t, 0) and v_t as the difference of two ReLUs; the maximum is v_t + r_t."""
+    (v,), one = inputs, np.eye(node.dim)
+    none = np.zeros((2 * node.dim, 3 * node.dim))
+    return _rows(
+        np.vstack([-v.matrix, v.matrix, -v.matrix]),
+        np.concatenate([-v.bias, v.bias, -v.bias]),
+        np.hstack([one, one, -one]),
+        recurrent=np.vstack([np.hstack([one, one, -one]), none]),
+        start=np.repeat([0.0, 0.0, node.bound], node.dim),
+    )
+
+
+def _carried(kind: str, values: Float64) -> _Rows:
+    """Return rows that pass values of the layer before on, exactly."""
+    n = len(values)
+    if kind == "relu":
+        return _rows(np.vstack([values, -values]), np.zeros(2 * n), np.hstack([np.eye(n), -np.eye(n)]))
+    if kind == "product":
+        return _rows(np.zeros(values.shape), np.ones(n), other=values, binary=np.ones(n))
+    return _rows(values, np.zeros(n))
+
+
+def _joined(kind: str, parts: list[_Rows]) -> Layer:
+    """Return the layer that has all these rows."""
+    ends = np.cumsum([len(part.bias) for part in parts])
+    recurrent = np.zeros((ends[-1], ends[-1]))
+    for part, end in zip(parts, ends, strict=True):
+        recurrent[end - len(part.bias) : end, end - len(part.bias) : end] = part.recurrent
+    names = "weight", "bias", "start", "other", "other_bias", "binary"
+    stacked = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Layer(kind, recurrent=recurrent, **stacked)
+
+
+def _largest(atoms: Iterable[Variable], variables: Sequence[Variable]) -> float | None:
+    """Return a bound of all values that layers hold, where bounds of variables are known."""
+    ranges = ranges_of(variables)
+    largest = max(_size(ranges[v]) + _held(v) for v in atoms)
+    return largest if np.isfinite(largest) else None
+
+
+def _size(of: Range) -> float:
+    return float(max(np.abs(of[0]).max(), np.abs(of[1]).max()))
+
+
+def _held(node: Variable) -> float:
+    """Return what the rows of a running maximum may hold beyond its values."""
+    return node.bound if isinstance(node, RunningMax) else 0.0

@@ -35,13 +35,16 @@ class Layer(Savable):
     kind : {"state", "relu", "product"}
     weight : array_like, shape (n, k)
     bias : array_like, shape (n,)
-    recurrent : array_like, shape (n, n)
-    start : array_like, shape (n,)
+    recurrent : array_like, shape (n, n), optional
+        0 if left out, as all that follows.
+    start : array_like, shape (n,), optional
         h_0.
-    other, other_bias : array_like, shapes (n, k), (n,)
-        Of a product, 0 for other kinds.
-    binary : array_like, shape (n,)
+    other, other_bias : array_like, shapes (n, k), (n,), optional
+        Of a product.
+    binary : array_like, shape (n,), optional
         1 where the first factor of a product is 0 or 1, else 0.
+    names : sequence of n str, optional
+        What rows are, for `Network.listing`; "" for those without a name.
 
     Raises
     ------
@@ -58,11 +61,12 @@ class Layer(Savable):
     kind: str
     weight: Float64
     bias: Float64
-    recurrent: Float64
-    start: Float64
-    other: Float64
-    other_bias: Float64
-    binary: Float64
+    recurrent: Float64 = None  # type: ignore[assignment]
+    start: Float64 = None  # type: ignore[assignment]
+    other: Float64 = None  # type: ignore[assignment]
+    other_bias: Float64 = None  # type: ignore[assignment]
+    binary: Float64 = None  # type: ignore[assignment]
+    names: tuple[str, ...] = ()
     _kind: ClassVar[str] = "recurrent-layer"
 
     def __post_init__(self) -> None:
@@ -70,9 +74,21 @@ class Layer(Savable):
         n, k = np.shape(_checks.floating(self.weight, "weight", ("n", "k")))
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
-            array = np.array(_checks.floating(getattr(self, name), name, shape), dtype=np.float64)
+            given = np.zeros(shape) if getattr(self, name) is None else getattr(self, name)
+            array = np.array(_checks.floating(given, name, shape), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        for name in self._foreign():
+            if getattr(self, name).any():
+                raise ValueError(f"'{name}' must be 0 in a layer of kind {self.kind!r}")
+        names = tuple(_checks.instance(name, "names", str) for name in self.names)
+        if len(names) not in (0, n):
+            raise ValueError(f"'names' must hold {n} names, one for each row, got {len(names)}")
+        object.__setattr__(self, "names", names if any(names) else ())
+
+    def _foreign(self) -> tuple[str, ...]:
+        """Return the names of the arrays that this kind of layer does not have."""
+        return ("recurrent", "start") if self.kind == "product" else ("other", "other_bias", "binary")
 
     def __repr__(self) -> str:
         width, before = self.weight.shape
@@ -88,4 +104,5 @@ class Layer(Savable):
         return int(sum(np.count_nonzero(array) for array in arrays))
 
     def _arguments(self) -> Mapping[str, Any]:
-        return {"kind": self.kind, **{name: getattr(self, name) for name in _ARRAYS}}
+        own = [name for name in _ARRAYS if name not in self._foreign()]
+        return {"kind": self.kind, "names": self.names, **{name: getattr(self, name) for name in own}}

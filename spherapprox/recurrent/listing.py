@@ -19,7 +19,7 @@ def lines(
     before = "x"
     for number, layer in enumerate(layers, 1):
         own = f"h{number}"
-        yield f"layer {number}, {layer.kind}{_start(layer)}"
+        yield f"layer {number}, {layer.op}{_start(layer)}"
         yield from _shown((_row(layer, row, own, before) for row in range(len(layer))), len(layer), most)
         before = own
     yield "output"
@@ -49,9 +49,9 @@ def _start(layer: Layer) -> str:
 def _row(layer: Layer, row: int, own: str, before: str) -> str:
     """Return the equation of a row."""
     total = _sum([(layer.recurrent[row], f"{own}'"), (layer.weight[row], before)], layer.bias[row])
-    if layer.kind == "relu":
+    if layer.op == "relu":
         total = f"max(0, {total})"
-    if layer.kind == "product":
+    if layer.op == "product":
         total = f"({total}) ({_sum([(layer.other[row], before)], layer.other_bias[row])})"
     name = layer.names[row] if layer.names else ""
     return f"{own}[{row}] = {total}" + (f"  # {name}" if name else "")

@@ -292,13 +292,13 @@ class Network(Savable):
         >>> Program(LinState(Input(1), 1.0)).compile().to_relu()
         Network('', layers=1, width=2, nonzeros=6)
         """
-        if any(layer.kind == "product" for layer in self.layers):
+        if any(layer.op == "product" for layer in self.layers):
             raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
         layers, read = [], np.eye(self.dim)
         for layer in self.layers:
             layers.append(_positive(layer, read))
             one = np.eye(len(layer))
-            read = np.hstack([one, -one]) if layer.kind == "state" else one
+            read = np.hstack([one, -one]) if layer.op == "state" else one
         return Network(tuple(layers), self.readout @ read, self.readout_bias, self.name, self.value_bound)
 
     def to_torch(
@@ -333,7 +333,7 @@ def finite_output(y: Float64) -> None:
 def _positive(layer: Layer, read: Float64) -> Layer:
     """Return a layer of ReLUs whose values, or differences of them, are those of a layer (10.2)."""
     weight = layer.weight @ read
-    if layer.kind == "relu":
+    if layer.op == "relu":
         return Layer("relu", weight, layer.bias, layer.recurrent, layer.start, names=layer.names)
     start = np.concatenate([np.maximum(layer.start, 0.0), np.maximum(-layer.start, 0.0)])
     recurrent = np.block([[layer.recurrent, -layer.recurrent], [-layer.recurrent, layer.recurrent]])

@@ -270,7 +270,7 @@ class Network(Savable):
         return "\n".join(lines(self.name, self.layers, self.readout, self.readout_bias, most))
 
     def to_relu(self) -> Network:
-        """Return the network with layers of kind "relu" only, as a recurrent network of ReLUs has them.
+        """Return the network with layers of ReLUs only, as `torch.nn.RNN` has them.
 
         Returns
         -------
@@ -321,7 +321,7 @@ class Network(Savable):
 
 def sequences(x: ArrayLike, dim: int) -> Floats:
     """Return a sequence of vectors, or a batch of them, after checking."""
-    return _checks.floating(x, "x", ("L", dim), ("batch", "L", dim))
+    return _checks.floating(x, "x", ("L", dim), ("batch", "L", dim), remedy="a row for each step")
 
 
 def finite_output(y: Float64) -> None:

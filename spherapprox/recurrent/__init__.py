@@ -1,5 +1,6 @@
 """Programs for recurrent models: a language, its compiler, and networks that are torch's own RNN, LSTM or GRU."""
 
+from .gates import Gates
 from .language import Concat, Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
 from .layer import Layer
 from .network import Network
@@ -20,6 +21,7 @@ from .sugar import (
 
 __all__ = [
     "Concat",
+    "Gates",
     "Input",
     "Layer",
     "LinState",

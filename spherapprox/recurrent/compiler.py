@@ -82,16 +82,16 @@ def _emitted(
 ) -> tuple[Layer, _Reads]:
     """Return the layer that computes some variables and carries what is needed later, and what it gives."""
     kept = np.flatnonzero(before.have & needed)
-    unique, back = np.unique(before.matrix[kept], axis=0, return_inverse=True)
     parts = [_block(node, [_through(forms[v], before.matrix) for v in node.inputs]) for node in now]
-    parts += [_carried(kind, unique)] if len(kept) else []
+    parts += [_carried(kind, before.matrix[kept])] if len(kept) else []
     ends = np.cumsum([0, *(len(part.rows) for part in parts)]).tolist()
     have, matrix = np.zeros(len(needed), dtype=bool), np.zeros((len(needed), ends[-1]))
     for node, part, begin, end in zip(now, parts, ends, ends[1:], strict=False):
         have[places[node]], matrix[places[node], begin:end] = True, part.read
     if len(kept):
-        have[kept], matrix[kept, ends[-2] :] = True, parts[-1].read[back.ravel()]
-    return _joined(kind, [part.rows for part in parts]), _Reads(have, matrix)
+        have[kept], matrix[kept, ends[-2] :] = True, parts[-1].read
+    layer, same = _distinct(_joined(kind, [part.rows for part in parts]))
+    return layer, _Reads(have, matrix @ same)
 
 
 def _places(atoms: Iterable[Variable]) -> dict[Variable, slice]:
@@ -206,6 +206,20 @@ def _joined(kind: str, parts: Sequence[Layer]) -> Layer:
     }
     names = tuple(name for part in parts for name in part.names or ("",) * len(part))
     return Layer(kind, recurrent=recurrent, names=names, **stacked)
+
+
+def _distinct(layer: Layer) -> tuple[Layer, Float64]:
+    """Return a layer with equal rows once, and the matrix (n, fewer) that makes the values of all of theirs."""
+    arrays = [getattr(layer, name) for name in ("weight", "bias", "start", "other", "other_bias", "binary")]
+    alone = (layer.recurrent != 0.0).any(axis=0) | (layer.recurrent != 0.0).any(axis=1)
+    marks = np.where(alone, np.arange(1.0, len(layer) + 1.0), 0.0)  # rows with a past are equal to none
+    _, kept, back = np.unique(np.column_stack([*arrays, marks]), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(kept)
+    places, rows = np.argsort(order)[back.ravel()], kept[order]
+    weight, bias, start, *others = (array[rows] for array in arrays)
+    names = tuple(layer.names[i] for i in rows) if layer.names else ()
+    distinct = Layer(layer.op, weight, bias, layer.recurrent[np.ix_(rows, rows)], start, *others, names=names)
+    return distinct, np.eye(len(rows))[places]
 
 
 def _largest(atoms: Iterable[Variable], variables: Sequence[Variable]) -> float | None:

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from spherapprox.recurrent import Concat, Input, Linear, LinState, Multiplicative, Program, ReLU, RunningMax, delay
+from spherapprox.recurrent import (
+    Concat,
+    Input,
+    Linear,
+    LinState,
+    Multiplicative,
+    Program,
+    ReLU,
+    RunningMax,
+    absolute,
+    delay,
+)
 
 X = np.random.default_rng(1).normal(size=(3, 40, 4))
 """Numbers with all their digits."""
@@ -68,10 +79,19 @@ def test_what_is_carried_keeps_all_bits():
     np.testing.assert_array_equal(plain.to_relu()(X)[..., :4], X)
 
 
-def test_equal_rows_are_carried_once():
+def test_equal_rows_are_there_once():
     x = Input(2)
-    _, network = compiled(Concat([ReLU(x), x, x[0] + 0.0, x]))
-    assert len(network.layers[0]) == 2 + 2 * 2
+    program, network = compiled(Concat([ReLU(x), x, x[0] + 0.0, absolute(x), ReLU(x + 0.0) - 1.0]))
+    assert len(network.layers[0]) == 2 * 2  # |x| has what carries x, and x what is its positive part
+    np.testing.assert_array_equal(network(X[..., :2]), program(X[..., :2]))
+    program, products = compiled(Concat([x * x[::-1], x[0] * x[1], x]))
+    assert len(products.layers[0]) == 2 + 2
+    np.testing.assert_array_equal(products(X[..., :2]), program(X[..., :2]))
+    program, states = compiled(Concat([LinState(x, 0.5), LinState(x, 0.5, init_state=1.0), LinState(x, 0.0), x]))
+    assert len(states.layers[0]) == 2 + 2 + 2
+    np.testing.assert_allclose(states(X[..., :2]), program(X[..., :2]), rtol=0.0, atol=1e-15)
+    constants = Program(Concat([ReLU(0.0 * x + 1.0), x])).compile()
+    assert len(constants.layers[0]) == 1 + 4
 
 
 def test_most_ready_variables_first_and_states_on_ties():

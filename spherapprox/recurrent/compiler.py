@@ -216,9 +216,10 @@ def _distinct(layer: Layer) -> tuple[Layer, Float64]:
     _, kept, back = np.unique(np.column_stack([*arrays, marks]), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(kept)
     places, rows = np.argsort(order)[back.ravel()], kept[order]
-    weight, bias, start, *others = (array[rows] for array in arrays)
+    weight, bias, start, other, factor, binary = (array[rows] for array in arrays)
+    recurrent = layer.recurrent[np.ix_(rows, rows)]
     names = tuple(layer.names[i] for i in rows) if layer.names else ()
-    distinct = Layer(layer.op, weight, bias, layer.recurrent[np.ix_(rows, rows)], start, *others, names=names)
+    distinct = Layer(layer.op, weight, bias, recurrent, start, other, factor, binary, names)
     return distinct, np.eye(len(rows))[places]
 
 

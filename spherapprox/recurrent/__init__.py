@@ -1,5 +1,6 @@
 """Programs for recurrent models: a language, its compiler, and networks that are torch's own RNN, LSTM or GRU."""
 
+from . import programs
 from .language import Concat, Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
 from .layer import Layer
 from .network import Network
@@ -39,6 +40,7 @@ __all__ = [
     "gate",
     "maximum",
     "minimum",
+    "programs",
     "snap",
     "step",
     "validate",

@@ -1,6 +1,7 @@
 """Programs for recurrent models: a language, its compiler, and networks that are torch's own RNN, LSTM or GRU."""
 
 from . import programs
+from .gates import Gates
 from .language import Concat, Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
 from .layer import Layer
 from .network import Network
@@ -21,6 +22,7 @@ from .sugar import (
 
 __all__ = [
     "Concat",
+    "Gates",
     "Input",
     "Layer",
     "LinState",

@@ -215,14 +215,17 @@ def _joined(kind: str, parts: list[_Rows]) -> Layer:
 def _largest(atoms: Iterable[Variable], variables: Sequence[Variable]) -> float | None:
     """Return a bound of all values that layers hold, where bounds of variables are known."""
     ranges = ranges_of(variables)
-    largest = max(_size(ranges[v]) + _held(v) for v in atoms)
-    return largest if np.isfinite(largest) else None
+    largest = max(_held(v, ranges) for v in atoms)
+    return largest if 0.0 < largest < np.inf else 1.0 if largest == 0.0 else None
+
+
+def _held(node: Variable, ranges: Mapping[Variable, Range]) -> float:
+    """Bound what the rows of a variable hold: a product its second factor, a running maximum its distance to v too."""
+    value, inputs = _size(ranges[node]), [_size(ranges[v]) for v in node.inputs]
+    if isinstance(node, Multiplicative):
+        return max(value, inputs[1])
+    return value + max(inputs[0], node.bound) if isinstance(node, RunningMax) else value
 
 
 def _size(of: Range) -> float:
     return float(max(np.abs(of[0]).max(), np.abs(of[1]).max()))
-
-
-def _held(node: Variable) -> float:
-    """Return what the rows of a running maximum may hold beyond its values."""
-    return node.bound if isinstance(node, RunningMax) else 0.0

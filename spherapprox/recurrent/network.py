@@ -270,7 +270,44 @@ class Network(Savable):
     ) -> Module:
         """Return the network as one `torch.nn.RNN`, `torch.nn.LSTM` or `torch.nn.GRU` and a `torch.nn.Linear`.
 
-        See `spherapprox.recurrent.torch_modules.RecurrentModule`.
+        Parameters
+        ----------
+        kind : {"lstm", "gru", "rnn"}
+            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM.
+        dtype : torch.dtype, optional
+            torch.float64, the default, or torch.float32.
+        device : torch.device or str, optional
+        value_bound : float, optional
+            A bound of all values of layers, instead of the network's own; not used by an RNN. Larger values are
+            wrong: units hold tanh of them.
+
+        Returns
+        -------
+        torch.nn.Module
+            A `spherapprox.recurrent.torch_modules.RecurrentModule`: its ``rnn`` is torch's own. Not trainable, as its
+            gates are steps.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For an unknown kind or dtype; for an RNN, if there are products; for an LSTM or a GRU, if no bound of the
+            values is known; if the dtype does not hold the weights.
+
+        References
+        ----------
+        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md on what is exact and what is not.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from spherapprox.recurrent import Input, Program, RunningMax
+        >>> network = Program(RunningMax(Input(1, bound=8.0), 8.0)).compile()
+        >>> for kind in ("rnn", "lstm", "gru"):
+        ...     module = network.to_torch(kind, dtype=torch.float32)
+        ...     print(kind, module(torch.tensor([[1.0], [3.0], [2.0]]))[:, 0].tolist())
+        rnn [1.0, 3.0, 3.0]
+        lstm [1.0, 3.0, 3.0]
+        gru [1.0, 3.0, 3.0]
         """
         _checks.choice(kind, "kind", MODULES)
         made = import_module("spherapprox.recurrent.torch_modules").RecurrentModule

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from ..._checks import show
-from ..._types import Float64
-from ...heads.torch_modules.tensors import in_parts
+from ...heads.torch_modules.tensors import held, in_parts
 
 if TYPE_CHECKING:
     from ..blocks import Block
     from ..executor import Executor
-
-
-def _held(array: Float64, dtype: Any) -> Any:
-    """Return an array as a tensor that has a dtype in which none of its numbers is lost."""
-    sizes = np.abs(array[array != 0.0])
-    limits = torch.finfo(dtype)
-    if sizes.size and not limits.tiny <= sizes.min() <= sizes.max() <= limits.max:
-        raise ValueError(
-            f"'dtype' must hold the executor's numbers, got {dtype} for numbers from {sizes.min():.3g} to "
-            f"{sizes.max():.3g}: take torch.float64"
-        )
-    return torch.from_numpy(array).to(dtype)
 
 
 class ResidualBlock(torch.nn.Module):
@@ -71,10 +57,10 @@ class ResidualBlock(torch.nn.Module):
             for part, array in zip(
                 self.attention.in_proj_weight.chunk(3), (block.query, block.key, block.value), strict=True
             ):
-                part.copy_(_held(array, part.dtype))
+                part.copy_(held(array, part.dtype, "executor"))
             torch.nn.init.eye_(self.attention.out_proj.weight)
             for parameter, array in ((rows.weight, block.up), (rows.bias, block.bias), (columns.weight, block.down)):
-                parameter.copy_(_held(array, parameter.dtype))
+                parameter.copy_(held(array, parameter.dtype, "executor"))
 
     def forward(self, state: Any) -> Any:
         """Return the next state.

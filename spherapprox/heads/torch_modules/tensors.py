@@ -11,7 +11,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ..._checks import flag, show
-from ..._types import Floats
+from ..._types import Float64, Floats
 
 if TYPE_CHECKING:
     from ..head import Head
@@ -68,6 +68,18 @@ def hold(module: Any, name: str, array: Floats, trainable: bool, options: dict[s
         module.register_parameter(name, torch.nn.Parameter(tensor))
     else:
         module.register_buffer(name, tensor)
+
+
+def held(array: Float64, dtype: Any, owner: str) -> Any:
+    """Return an array as a tensor that has a dtype in which none of its numbers is lost."""
+    sizes = np.abs(array[array != 0.0])
+    limits = torch.finfo(dtype)
+    if sizes.size and not limits.tiny <= sizes.min() <= sizes.max() <= limits.max:
+        raise ValueError(
+            f"'dtype' must hold the {owner}'s numbers, got {dtype} for numbers from {sizes.min():.3g} to "
+            f"{sizes.max():.3g}" + (": take torch.float64" if dtype != torch.float64 else "")
+        )
+    return torch.from_numpy(array).to(dtype)
 
 
 def frozen_attention(query: Floats, key: Floats, value: Floats, options: dict[str, Any]) -> Any:

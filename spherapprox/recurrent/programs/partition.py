@@ -181,6 +181,7 @@ def values_at(values: Any, n: int, outputs: int, bound: float) -> Float64:
 
 
 def _blended(share: Variable, v: Variable, bound: float) -> Variable:
-    """Return v for a share of 1, 0 for 0, such that shares s and 1 - s of two values give one between the first of s >= 1/2 and their mean (10.4)."""
+    """Return v for a share of 1 and 0 for 0: of s and 1 - s come a value between that of the larger and the mean."""
+    # docs/theorems/10.4-in-context-interpolation.md, (grid, d = 1)
     shut = bound * (1.0 - 2.0 * share)
     return 0.5 * (ReLU(v - shut) - ReLU(-v - shut))

@@ -48,8 +48,8 @@ def grid(dim: int, outputs: int = 1, slope: float = 1024.0, *, bound: float = 1.
 
     Notes
     -----
-    A function with Lipschitz constant L, for Euclidean distances, is missed by at most
-    ``L sqrt(dim) (1/(2 cells) + 2/slope)``, for N = cells^dim tokens. `extension` needs fewer.
+    A function with Lipschitz constant L, in Euclidean distances, is missed by less than
+    ``L sqrt(dim) (1/(2 cells) + 2/slope)`` in each value; `bounds.recurrent.error_bound` is sharper.
 
     References
     ----------

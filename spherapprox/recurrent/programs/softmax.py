@@ -63,7 +63,7 @@ def kernel_sum(
 
     References
     ----------
-    docs/theorems/10.5-programs.md.
+    docs/theorems/10.5-kernel-sums.md.
 
     Examples
     --------

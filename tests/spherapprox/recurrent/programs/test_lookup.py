@@ -82,7 +82,7 @@ def test_bounds_are_declared_for_every_kind_of_module():
 def test_noise_of_weights():
     """The thesis's Fig. 5.4: truth values that are rounded stand 100 times the noise."""
     assert share_wrong(False, 1e-7) == share_wrong(True, 1e-5) == 0.0
-    assert min(share_wrong(False, 1e-5), share_wrong(True, 1e-3)) > 0.9
+    assert min(share_wrong(False, 1e-5), share_wrong(True, 1e-3)) > 0.7
 
 
 def test_noise_enters_robust_dictionaries_by_their_registers():

@@ -178,8 +178,9 @@ def drawn(noises: list[list[float]], fields: tuple[list[list[float]], float], fo
     panels[1].loglog(spacing, program, "o-", color=DARK, label="the program")
     panels[1].loglog(spacing, lstm, "x", color=RED, ms=9, mew=2, label="one torch.nn.LSTM")
     panels[1].axhline(fields[1], color="#7F7F7F", lw=1.4)
-    panels[1].annotate("the head itself misses the field by this", (0.98, fields[1]), ha="right", va="top", fontsize=11,
-                       xycoords=("axes fraction", "data"), color="0.35")  # fmt: skip
+    placed = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "top"}
+    label = "the head itself misses the field by this"
+    panels[1].annotate(label, (0.98, fields[1]), (0, -4), fontsize=11, color="0.35", **placed)
     panels[1].set_xticks(spacing, [f"{each:g}" for each in spacing])
     panels[1].minorticks_off()
     title = "The magnetic field, by attention's prompt"
@@ -191,6 +192,8 @@ def drawn(noises: list[list[float]], fields: tuple[list[list[float]], float], fo
     panels[2].loglog(needed(eps, "extension"), eps, color=BLUE, lw=1.8, label="suffices for all functions")
     panels[2].loglog(needed(eps, "lower"), eps, color=DARK, ls="--", lw=1.8, label="needed, by any model")
     styled(panels[2], "Lipschitz functions of two numbers", "tokens of the prompt", "largest error")
+    panels[2].set_yticks(ticks := [0.02, 0.05, 0.1, 0.2], [f"{each:g}" for each in ticks])
+    panels[2].minorticks_off()
     for panel in panels:
         panel.legend(frameon=False, fontsize=11)
     return figure

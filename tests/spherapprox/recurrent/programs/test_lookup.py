@@ -54,8 +54,7 @@ def test_every_key_finds_its_value_and_no_other_key_does(length, vocabulary, rob
         assert np.array_equal(model.answers(model.program(x)), wanted)
 
 
-@pytest.mark.parametrize("robust", [False, True])
-@pytest.mark.parametrize("length", [3, 10, 20])
+@pytest.mark.parametrize(("length", "robust"), [(3, True), (10, False), (20, True)])
 def test_prompts_of_100000_tokens(length, robust):
     keys, values = entries(100_000 // (2 * length), length, 64, np.random.default_rng(0))
     model, chosen = dictionary(length, 64, robust), [0, 7, len(keys) - 1]
@@ -101,6 +100,18 @@ def test_torch_modules_get_every_token_right(kind, dtype):
         module = model.network.to_torch(kind, dtype=getattr(torch, dtype))
         outputs = model.answers(module(torch.tensor(x, dtype=getattr(torch, dtype))).numpy())
         assert np.array_equal(np.rint(outputs), np.vstack([values[:3], np.zeros((1, length))]))
+
+
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+def test_the_largest_tokens_in_float32(kind):
+    torch = pytest.importorskip("torch")
+    largest, rng = 2**20, np.random.default_rng(0)
+    keys = largest - np.arange(20).reshape(10, 2)
+    model, values = dictionary(2, largest), largest - rng.integers(0, 100, keys.shape)
+    x = model.sequences(np.vstack([keys, keys[:, ::-1]]), model.prompt(keys, values))
+    module = model.network.to_torch(kind, dtype=torch.float32)
+    outputs = model.answers(module(torch.tensor(x, dtype=torch.float32)).numpy())
+    assert np.array_equal(np.rint(outputs), np.vstack([values, np.zeros_like(values)]))
 
 
 @pytest.mark.parametrize(

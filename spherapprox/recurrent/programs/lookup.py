@@ -52,7 +52,7 @@ def dictionary(length: int, vocabulary: int, robust: bool = True) -> Dictionary:
 
     References
     ----------
-    Petrov (2025), Listing 2, which docs/theorems/3-errata.md corrects.
+    docs/theorems/10.7-dictionaries.md; Petrov (2025), Listing 2, which docs/theorems/3-errata.md corrects.
 
     Examples
     --------

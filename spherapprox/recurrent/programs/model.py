@@ -30,7 +30,7 @@ class PromptModel(ABC):
 
     References
     ----------
-    docs/theorems/10.4-in-context-interpolation.md.
+    docs/theorems/10.7-dictionaries.md.
 
     Examples
     --------

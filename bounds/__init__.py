@@ -2,8 +2,8 @@
 
 `study` measures heads with a growing prefix on one target and holds them against all of this; `rungs`, `makers` and
 `shortest` are the tables and figures of the ladder, of control points and of searches for the fewest tokens;
-`sequences` bounds heads of several tokens, and `prompts` counts what prompts of other models can do. Names are loaded
-when they are first used (PEP 562).
+`sequences` bounds heads of several tokens, `prompts` counts what prompts of other models can do, and `recurrent` says
+how long those of recurrent ones are and what their gates err. Names are loaded when they are first used (PEP 562).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import makers, prompts, rungs, sequences, shortest, study
+    from . import makers, prompts, recurrent, rungs, sequences, shortest, study
     from . import plot as plot
     from ._bound import Bound, Hypothesis, HypothesisError
     from ._check import Check
@@ -45,7 +45,7 @@ _HOME = {
     }.items()
     for name in names
 }
-_MODULES = ("makers", "plot", "prompts", "rungs", "sequences", "shortest", "study")
+_MODULES = ("makers", "plot", "prompts", "recurrent", "rungs", "sequences", "shortest", "study")
 
 __all__ = [
     "Bound",
@@ -67,6 +67,7 @@ __all__ = [
     "prefix_length",
     "prompts",
     "ragozin_constant",
+    "recurrent",
     "rungs",
     "second_order_bound",
     "sequences",

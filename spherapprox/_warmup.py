@@ -176,6 +176,13 @@ def _proofs() -> None:
     assert worst_case_error(rows, 20.0, certified=True, n=500).upper > 0.0
 
 
+def _recurrences() -> None:
+    from .recurrent import Input, LinState, Program
+
+    x = Input(1)
+    Program(LinState(x, 0.5) * x).compile()([[1.0]])
+
+
 TASKS: dict[str, Callable[[], None]] = {
     "sums": _sums,
     "radii": _radii,
@@ -184,5 +191,6 @@ TASKS: dict[str, Callable[[], None]] = {
     "points": _points,
     "expansions": _expansions,
     "proofs": _proofs,
+    "recurrences": _recurrences,
 }
 """The longest first."""

@@ -14,7 +14,7 @@ PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.g
 TEXTS = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
 SOURCES = [path for name in ("spherapprox", "bounds", "tests", "benchmarks") for path in (ROOT / name).rglob("*.py")]
 SECTIONS = ("Statement", "Hypotheses", "Proof", "Functions")
-NUMBER = r"\d\.(?:\d+|[A-Z])"
+NUMBER = r"(?:10|\d)\.(?:\d+|[A-Z])"
 PAGE = rf"(?:docs/theorems/)?((?:\d|{NUMBER})-[a-z-]+\.md)"
 SPANS = re.compile(r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)  # code and mathematics hold no links
 

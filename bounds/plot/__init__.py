@@ -1,10 +1,11 @@
-"""The figures: of studies, of searches, of the ladder, of partitions and of control points."""
+"""The figures: of studies, searches, the ladder, partitions, control points, and programs of recurrent models."""
 
 from .coefficients import Curve, coefficients_figure
 from .errors import error_figure, error_grid, slope
 from .ladder import concentration_figure, ladder_figure
 from .maps import maps_figure
 from .points import covering_figure, partition_figure
+from .programs import program_figure
 from .shortest import control_points_figure, shortest_figure
 from .style import write
 from .validation import error_figure_of, validation_figure
@@ -21,6 +22,7 @@ __all__ = [
     "ladder_figure",
     "maps_figure",
     "partition_figure",
+    "program_figure",
     "shortest_figure",
     "slope",
     "validation_figure",

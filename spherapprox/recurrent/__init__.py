@@ -1,5 +1,6 @@
 """Programs for recurrent models: a language, its compiler, and networks that are torch's own RNN, LSTM or GRU."""
 
+from . import programs
 from .gates import Gates
 from .language import Concat, Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
 from .layer import Layer
@@ -41,6 +42,7 @@ __all__ = [
     "gate",
     "maximum",
     "minimum",
+    "programs",
     "snap",
     "step",
     "validate",

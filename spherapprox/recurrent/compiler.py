@@ -32,26 +32,11 @@ class _Affine:
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """Rows of a layer that are of one variable, or carry what is needed later; ``read`` makes that of their values."""
+class _Part:
+    """Rows of a layer that are of one variable, or carry what is needed later; `read` makes that of their values."""
 
-    weight: Float64
-    bias: Float64
+    rows: Layer
     read: Float64
-    recurrent: Float64
-    start: Float64
-    other: Float64
-    other_bias: Float64
-    binary: Float64
-
-
-def _rows(weight: Float64, bias: Float64, read: Float64 | None = None, **given: Float64) -> _Rows:
-    n = len(bias)
-    absent = {
-        "recurrent": np.zeros((n, n)), "start": np.zeros(n), "other": np.zeros(weight.shape),
-        "other_bias": np.zeros(n), "binary": np.zeros(n),
-    }  # fmt: skip
-    return _Rows(weight, bias, np.eye(n) if read is None else read, **(absent | given))
 
 
 def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Network:
@@ -97,16 +82,16 @@ def _emitted(
 ) -> tuple[Layer, _Reads]:
     """Return the layer that computes some variables and carries what is needed later, and what it gives."""
     kept = np.flatnonzero(before.have & needed)
-    unique, back = np.unique(before.matrix[kept], axis=0, return_inverse=True)
     parts = [_block(node, [_through(forms[v], before.matrix) for v in node.inputs]) for node in now]
-    parts += [_carried(kind, unique)] if len(kept) else []
-    ends = np.cumsum([0, *(len(part.bias) for part in parts)]).tolist()
+    parts += [_carried(kind, before.matrix[kept])] if len(kept) else []
+    ends = np.cumsum([0, *(len(part.rows) for part in parts)]).tolist()
     have, matrix = np.zeros(len(needed), dtype=bool), np.zeros((len(needed), ends[-1]))
     for node, part, begin, end in zip(now, parts, ends, ends[1:], strict=False):
         have[places[node]], matrix[places[node], begin:end] = True, part.read
     if len(kept):
-        have[kept], matrix[kept, ends[-2] :] = True, parts[-1].read[back.ravel()]
-    return _joined(kind, parts), _Reads(have, matrix)
+        have[kept], matrix[kept, ends[-2] :] = True, parts[-1].read
+    layer, same = _distinct(_joined(kind, [part.rows for part in parts]))
+    return layer, _Reads(have, matrix @ same)
 
 
 def _places(atoms: Iterable[Variable]) -> dict[Variable, slice]:
@@ -155,61 +140,87 @@ def _through(form: _Affine, read: Float64) -> _Affine:
 
 
 @singledispatch
-def _block(node: Variable, inputs: list[_Affine]) -> _Rows:
+def _block(node: Variable, inputs: list[_Affine]) -> _Part:
     raise NotImplementedError(type(node).__name__)
 
 
 @_block.register
-def _(node: ReLU, inputs: list[_Affine]) -> _Rows:
-    return _rows(inputs[0].matrix, inputs[0].bias)
+def _(node: ReLU, inputs: list[_Affine]) -> _Part:
+    return _Part(Layer("relu", inputs[0].matrix, inputs[0].bias, names=_names(node)), np.eye(node.dim))
 
 
 @_block.register
-def _(node: LinState, inputs: list[_Affine]) -> _Rows:
+def _(node: LinState, inputs: list[_Affine]) -> _Part:
     added = inputs[0].of(node.weight, node.bias)
-    return _rows(added.matrix, added.bias, recurrent=node.transition, start=node.init_state)
+    rows = Layer("state", added.matrix, added.bias, node.transition, node.init_state, names=_names(node))
+    return _Part(rows, np.eye(node.dim))
 
 
 @_block.register
-def _(node: Multiplicative, inputs: list[_Affine]) -> _Rows:
-    first, second = inputs
-    binary = np.full(node.dim, float(node.binary))
-    return _rows(first.matrix, first.bias, other=second.matrix, other_bias=second.bias, binary=binary)
+def _(node: Multiplicative, inputs: list[_Affine]) -> _Part:
+    u, v = inputs
+    other = {"other": v.matrix, "other_bias": v.bias, "binary": np.full(node.dim, float(node.binary))}
+    return _Part(Layer("product", u.matrix, u.bias, names=_names(node), **other), np.eye(node.dim))
 
 
 @_block.register
-def _(node: RunningMax, inputs: list[_Affine]) -> _Rows:
+def _(node: RunningMax, inputs: list[_Affine]) -> _Part:
     """Return r_t = max(r_(t-1) + v_(t-1) - v_t, 0) and v_t as the difference of two ReLUs; the maximum is v_t + r_t."""
     (v,), one = inputs, np.eye(node.dim)
-    none = np.zeros((2 * node.dim, 3 * node.dim))
-    return _rows(
+    rows = Layer(
+        "relu",
         np.vstack([-v.matrix, v.matrix, -v.matrix]),
         np.concatenate([-v.bias, v.bias, -v.bias]),
-        np.hstack([one, one, -one]),
-        recurrent=np.vstack([np.hstack([one, one, -one]), none]),
-        start=np.repeat([0.0, 0.0, node.bound], node.dim),
+        np.vstack([np.hstack([one, one, -one]), np.zeros((2 * node.dim, 3 * node.dim))]),
+        np.repeat([0.0, 0.0, node.bound], node.dim),
     )
+    return _Part(rows, np.hstack([one, one, -one]))
 
 
-def _carried(kind: str, values: Float64) -> _Rows:
+def _names(node: Variable) -> tuple[str, ...]:
+    """Return a name for each entry of a variable that has one."""
+    if node.name is None or node.dim == 1:
+        return ("" if node.name is None else node.name,) * node.dim
+    return tuple(f"{node.name}[{i}]" for i in range(node.dim))
+
+
+def _carried(kind: str, values: Float64) -> _Part:
     """Return rows that pass values of the layer before on, exactly."""
-    n = len(values)
+    n, one = len(values), np.eye(len(values))
     if kind == "relu":
-        return _rows(np.vstack([values, -values]), np.zeros(2 * n), np.hstack([np.eye(n), -np.eye(n)]))
+        return _Part(Layer(kind, np.vstack([values, -values]), np.zeros(2 * n)), np.hstack([one, -one]))
     if kind == "product":
-        return _rows(np.zeros(values.shape), np.ones(n), other=values, binary=np.ones(n))
-    return _rows(values, np.zeros(n))
+        return _Part(Layer(kind, 0.0 * values, np.ones(n), other=values, binary=np.ones(n)), one)
+    return _Part(Layer(kind, values, np.zeros(n)), one)
 
 
-def _joined(kind: str, parts: list[_Rows]) -> Layer:
+def _joined(kind: str, parts: Sequence[Layer]) -> Layer:
     """Return the layer that has all these rows."""
-    ends = np.cumsum([len(part.bias) for part in parts])
+    ends = np.cumsum([len(part) for part in parts])
     recurrent = np.zeros((ends[-1], ends[-1]))
     for part, end in zip(parts, ends, strict=True):
-        recurrent[end - len(part.bias) : end, end - len(part.bias) : end] = part.recurrent
-    names = "weight", "bias", "start", "other", "other_bias", "binary"
-    stacked = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return Layer(kind, recurrent=recurrent, **stacked)
+        recurrent[end - len(part) : end, end - len(part) : end] = part.recurrent
+    stacked = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("weight", "bias", "start", "other", "other_bias", "binary")
+    }
+    names = tuple(name for part in parts for name in part.names or ("",) * len(part))
+    return Layer(kind, recurrent=recurrent, names=names, **stacked)
+
+
+def _distinct(layer: Layer) -> tuple[Layer, Float64]:
+    """Return a layer with equal rows once, and the matrix (n, fewer) that makes the values of all of theirs."""
+    arrays = [getattr(layer, name) for name in ("weight", "bias", "start", "other", "other_bias", "binary")]
+    alone = (layer.recurrent != 0.0).any(axis=0) | (layer.recurrent != 0.0).any(axis=1)
+    marks = np.where(alone, np.arange(1.0, len(layer) + 1.0), 0.0)  # rows with a past are equal to none
+    _, kept, back = np.unique(np.column_stack([*arrays, marks]), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(kept)
+    places, rows = np.argsort(order)[back.ravel()], kept[order]
+    weight, bias, start, other, factor, binary = (array[rows] for array in arrays)
+    recurrent = layer.recurrent[np.ix_(rows, rows)]
+    names = tuple(layer.names[i] for i in rows) if layer.names else ()
+    distinct = Layer(layer.op, weight, bias, recurrent, start, other, factor, binary, names)
+    return distinct, np.eye(len(rows))[places]
 
 
 def _largest(atoms: Iterable[Variable], variables: Sequence[Variable]) -> float | None:

@@ -14,7 +14,7 @@ from .._types import Float64
 
 MODULES = ("rnn", "lstm", "gru")
 """Kinds of torch modules."""
-LAYER_KINDS = ("state", "relu", "product")
+LAYER_OPS = ("state", "relu", "product")
 _ARRAYS = ("weight", "bias", "recurrent", "start", "other", "other_bias", "binary")
 
 
@@ -23,7 +23,7 @@ class Layer(Savable):
     """A layer h_t of a network, from the layer z_t before it.
 
     ========= ===============================================================================
-    kind      value
+    op        value
     ========= ===============================================================================
     "state"   ``h_t = recurrent h_(t-1) + weight z_t + bias``
     "relu"    ``h_t = max(recurrent h_(t-1) + weight z_t + bias, 0)``
@@ -32,16 +32,19 @@ class Layer(Savable):
 
     Parameters
     ----------
-    kind : {"state", "relu", "product"}
+    op : {"state", "relu", "product"}
     weight : array_like, shape (n, k)
     bias : array_like, shape (n,)
-    recurrent : array_like, shape (n, n)
-    start : array_like, shape (n,)
+    recurrent : array_like, shape (n, n), optional
+        0 if left out, as all that follows.
+    start : array_like, shape (n,), optional
         h_0.
-    other, other_bias : array_like, shapes (n, k), (n,)
-        Of a product, 0 for other kinds.
-    binary : array_like, shape (n,)
+    other, other_bias : array_like, shapes (n, k), (n,), optional
+        Of a product.
+    binary : array_like, shape (n,), optional
         1 where the first factor of a product is 0 or 1, else 0.
+    names : sequence of n str, optional
+        What rows are, for `Network.listing`; "" for those without a name.
 
     Raises
     ------
@@ -55,28 +58,41 @@ class Layer(Savable):
     (Layer('state', 1 -> 1, nonzeros=2),)
     """
 
-    kind: str
+    op: str
     weight: Float64
     bias: Float64
-    recurrent: Float64
-    start: Float64
-    other: Float64
-    other_bias: Float64
-    binary: Float64
+    recurrent: Float64 = None  # type: ignore[assignment]
+    start: Float64 = None  # type: ignore[assignment]
+    other: Float64 = None  # type: ignore[assignment]
+    other_bias: Float64 = None  # type: ignore[assignment]
+    binary: Float64 = None  # type: ignore[assignment]
+    names: tuple[str, ...] = ()
     _kind: ClassVar[str] = "recurrent-layer"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", _checks.choice(self.kind, "kind", LAYER_KINDS))
+        object.__setattr__(self, "op", _checks.choice(self.op, "op", LAYER_OPS))
         n, k = np.shape(_checks.floating(self.weight, "weight", ("n", "k")))
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
-            array = np.array(_checks.floating(getattr(self, name), name, shape), dtype=np.float64)
+            given = np.zeros(shape) if getattr(self, name) is None else getattr(self, name)
+            array = np.array(_checks.floating(given, name, shape), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        for name in self._foreign():
+            if getattr(self, name).any():
+                raise ValueError(f"'{name}' must be 0 in a layer of op {self.op!r}")
+        names = tuple(_checks.instance(name, "names", str) for name in self.names)
+        if len(names) not in (0, n):
+            raise ValueError(f"'names' must hold {n} names, one for each row, got {len(names)}")
+        object.__setattr__(self, "names", names if any(names) else ())
+
+    def _foreign(self) -> tuple[str, ...]:
+        """Return the names of the arrays that this kind of layer does not have."""
+        return ("recurrent", "start") if self.op == "product" else ("other", "other_bias", "binary")
 
     def __repr__(self) -> str:
         width, before = self.weight.shape
-        return f"Layer({self.kind!r}, {before} -> {width}, nonzeros={self.nonzeros})"
+        return f"Layer({self.op!r}, {before} -> {width}, nonzeros={self.nonzeros})"
 
     def __len__(self) -> int:
         return len(self.bias)
@@ -88,4 +104,5 @@ class Layer(Savable):
         return int(sum(np.count_nonzero(array) for array in arrays))
 
     def _arguments(self) -> Mapping[str, Any]:
-        return {"kind": self.kind, **{name: getattr(self, name) for name in _ARRAYS}}
+        own = [name for name in _ARRAYS if name not in self._foreign()]
+        return {"op": self.op, "names": self.names, **{name: getattr(self, name) for name in own}}

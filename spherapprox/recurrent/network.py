@@ -15,6 +15,7 @@ from .. import _checks, _threads
 from .._archive import Savable
 from .._types import Float64, Floats
 from .layer import MODULES, Layer
+from .listing import lines
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -233,8 +234,43 @@ class Network(Savable):
         values = self._outputs(packed, given, states, False, None)
         return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers])[:-1], axis=-1))
 
+    def listing(self, *, rows: int | None = None) -> str:
+        """Write the network as equations, a row each; ``h1[0]'`` is h1[0] of the step before.
+
+        Parameters
+        ----------
+        rows : int, optional
+            Rows of each layer that are written, from 1. By default all.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `rows` is out of range.
+
+        Examples
+        --------
+        >>> from spherapprox.recurrent import Input, LinState, Program, step
+        >>> total = LinState(2.0 * Input(1) - 1.0, 1.0, name="total")
+        >>> print(Program(step(total), "majority").compile().listing())
+        majority: x[0:1] -> y[0:1]
+        layer 1, state, starts at 0
+          h1[0] = h1[0]' + 2 x[0] - 1  # total
+        layer 2, relu
+          h2[0] = max(0, h1[0])
+        layer 3, relu
+          h3[0] = max(0, -h2[0] + 1)
+        output
+          y[0] = -h3[0] + 1
+        """
+        most = None if rows is None else _checks.integer(rows, "rows", minimum=1)
+        return "\n".join(lines(self.name, self.layers, self.readout, self.readout_bias, most))
+
     def to_relu(self) -> Network:
-        """Return the network with layers of kind "relu" only, as a recurrent network of ReLUs has them.
+        """Return the network with layers of ReLUs only, as `torch.nn.RNN` has them.
 
         Returns
         -------
@@ -256,13 +292,13 @@ class Network(Savable):
         >>> Program(LinState(Input(1), 1.0)).compile().to_relu()
         Network('', layers=1, width=2, nonzeros=6)
         """
-        if any(layer.kind == "product" for layer in self.layers):
+        if any(layer.op == "product" for layer in self.layers):
             raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
         layers, read = [], np.eye(self.dim)
         for layer in self.layers:
             layers.append(_positive(layer, read))
             one = np.eye(len(layer))
-            read = np.hstack([one, -one]) if layer.kind == "state" else one
+            read = np.hstack([one, -one]) if layer.op == "state" else one
         return Network(tuple(layers), self.readout @ read, self.readout_bias, self.name, self.value_bound)
 
     def to_torch(
@@ -322,7 +358,7 @@ class Network(Savable):
 
 def sequences(x: ArrayLike, dim: int) -> Floats:
     """Return a sequence of vectors, or a batch of them, after checking."""
-    return _checks.floating(x, "x", ("L", dim), ("batch", "L", dim))
+    return _checks.floating(x, "x", ("L", dim), ("batch", "L", dim), remedy="a row for each step")
 
 
 def finite_output(y: Float64) -> None:
@@ -334,11 +370,11 @@ def finite_output(y: Float64) -> None:
 def _positive(layer: Layer, read: Float64) -> Layer:
     """Return a layer of ReLUs whose values, or differences of them, are those of a layer (10.2)."""
     weight = layer.weight @ read
-    if layer.kind == "relu":
-        return Layer(
-            "relu", weight, layer.bias, layer.recurrent, layer.start, 0.0 * weight, 0.0 * layer.bias, layer.binary
-        )
-    weight, bias = np.vstack([weight, -weight]), np.concatenate([layer.bias, -layer.bias])
+    if layer.op == "relu":
+        return Layer("relu", weight, layer.bias, layer.recurrent, layer.start, names=layer.names)
     start = np.concatenate([np.maximum(layer.start, 0.0), np.maximum(-layer.start, 0.0)])
     recurrent = np.block([[layer.recurrent, -layer.recurrent], [-layer.recurrent, layer.recurrent]])
-    return Layer("relu", weight, bias, recurrent, start, 0.0 * weight, 0.0 * bias, 0.0 * bias)
+    names = tuple(f"{sign}{name}" if name else "" for sign in "+-" for name in layer.names)
+    return Layer(
+        "relu", np.vstack([weight, -weight]), np.append(layer.bias, -layer.bias), recurrent, start, names=names
+    )

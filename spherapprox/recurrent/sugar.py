@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .language import Linear, LinState, ReLU, Variable, common, spread, variables
 
+_LARGEST = 5000
+"""Entries of a shift register, whose matrix has the square of it."""
+
 
 def constant(input: Variable, value: ArrayLike) -> Linear:
     """Return a constant vector.
@@ -262,7 +265,7 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     ----------
     v : Variable
     steps : int, default 1
-        From 1.
+        From 1; 5000 entries of a shift register at most.
     bound : float, optional
         As of a `LinState`.
 
@@ -283,7 +286,7 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     array([0., 0., 1., 2.])
     """
     (of,) = variables(v, "v", 1)
-    count = _checks.integer(steps, "steps", minimum=1, maximum=10**4)
+    count = _checks.integer(steps, "steps", minimum=1, maximum=_LARGEST // of.dim - 1)
     size = of.dim * (count + 1)
     register = LinState(of, np.eye(size, k=-of.dim), np.eye(size, of.dim), bound=bound)
     return register[-of.dim :]
@@ -297,7 +300,7 @@ def first(input: Variable, n: int) -> Linear:
     input : Variable
         Any; it says of which program the vector is.
     n : int
-        From 1.
+        From 1 to 5000.
 
     Returns
     -------
@@ -318,7 +321,7 @@ def first(input: Variable, n: int) -> Linear:
            [0., 0.]])
     """
     (of,) = variables(input, "input", 1)
-    size = _checks.integer(n, "n", minimum=1, maximum=10**4) + 1
+    size = _checks.integer(n, "n", minimum=1, maximum=_LARGEST) + 1
     return LinState(of, np.eye(size, k=-1), np.zeros((size, of.dim)), np.eye(size)[0])[1:]
 
 
@@ -330,7 +333,7 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
     input : Variable
         Any; it says of which program the vector is.
     n : int
-        From 1.
+        From 1 to 5000.
     phase : int, default 0
 
     Returns
@@ -356,6 +359,6 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
     array([0., 1., 2., 0., 1.])
     """
     (of,) = variables(input, "input", 1)
-    size = _checks.integer(n, "n", minimum=1, maximum=10**4)
+    size = _checks.integer(n, "n", minimum=1, maximum=_LARGEST)
     shift = _checks.integer(phase, "phase")
     return LinState(of, np.roll(np.eye(size), 1, axis=0), np.zeros((size, of.dim)), np.eye(size)[(shift - 1) % size])

@@ -218,15 +218,15 @@ def _layered(network: Network) -> Network:
     if network.layers:
         return network
     one, none = np.eye(network.dim), np.zeros(network.dim)
-    layer = Layer("state", one, none, 0.0 * one, none, 0.0 * one, none, none)
+    layer = Layer("state", one, none)
     return type(network)((layer,), network.readout, network.readout_bias, network.name, network.value_bound)
 
 
 def _gated(layer: Layer, gates: Gates) -> _Gated:
     value, mu = (layer.weight, layer.recurrent, layer.bias), gates.sharpness
-    if layer.kind == "product":
+    if layer.op == "product":
         return _product(layer, gates)
-    gate = (mu * layer.weight, mu * layer.recurrent, mu * layer.bias) if layer.kind == "relu" else None
+    gate = (mu * layer.weight, mu * layer.recurrent, mu * layer.bias) if layer.op == "relu" else None
     return _Gated(gate, value, layer.start, np.eye(len(layer)))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from bounds import covering_number, prompts, ragozin, sequences, thesis
+from bounds import covering_number, prompts, ragozin, recurrent, sequences, thesis
 from spherapprox import SplitHead, attention, points, special
 from spherapprox.context import boltzmann, contextual_attention
 from spherapprox.executor import ReluNetwork
@@ -546,3 +546,176 @@ def test_324_without_the_scale_constant_entries_are_too_large():
     )
     assert min(bare) > 2.0  # no n^o(1), at entries of size 1
     assert 1.0 > scaled[0] > scaled[1] > scaled[2]
+
+
+def relu(x):
+    return np.maximum(x, 0.0)
+
+
+def printed_step(x, slope=1000.0):
+    return relu(slope * x) - slope * relu(x - 1.0 / slope)
+
+
+def printed_if(condition, then, otherwise, bound):
+    """Return what (5.7) of the thesis assigns."""
+    off = 1.0 - condition
+    return (
+        relu(-bound * condition + otherwise) + relu(-bound * off + then)
+        - relu(-bound * condition - otherwise) - relu(-bound * off - then)
+    )  # fmt: skip
+
+
+def test_325_a_relu_does_not_commute_with_positive_eigenvalues():
+    a, x = np.array([[2.0, -1.0], [-1.0, 2.0]]), np.array([1.0, -1.0])
+    assert np.linalg.eigvalsh(a) == pytest.approx([1.0, 3.0])
+    assert relu(a @ x).tolist() == [3.0, 0.0]
+    assert (a @ relu(x)).tolist() == [2.0, -1.0]
+    # rows with one positive entry do, others do not
+    x = np.random.default_rng(0).standard_normal((2, 500))
+    for row, commutes in (((0.0, 2.0), True), ((0.0, 0.0), True), ((1.0, 1.0), False), ((0.0, -1.0), False)):
+        assert np.array_equal(relu(np.array(row) @ x), np.array(row) @ relu(x)) == commutes
+
+
+def test_326_steps_lose_digits():
+    x = np.linspace(1.0, 1e4, 200_001)
+    off = np.abs(printed_step(x) - 1.0).max()
+    assert off == pytest.approx(1.9e-9, rel=0.02)
+    assert off * 1e10 == pytest.approx(18.6, rel=0.01)
+    assert np.array_equal(1.0 - relu(1.0 - relu(1000.0 * x)), np.ones_like(x))
+
+
+def printed_counter(n, steps, *, sign):
+    angle = 2.0 * math.pi / n
+    cos, sin = math.cos(angle), math.sin(angle)
+    rotation, unit = np.array([[cos, sign * sin], [sin, cos]]), np.array([1.0, 0.0])
+    places = np.stack([np.linalg.matrix_power(rotation, i) @ unit for i in range(n)])
+    state, out = np.linalg.inv(rotation) @ unit, []
+    for _ in range(steps):
+        state = rotation @ state
+        out.append(np.arange(n) @ printed_step(places @ state - math.cos(0.5 * angle)))
+    return np.array(out)
+
+
+def test_326_the_printed_counter_does_not_rotate():
+    assert np.round(printed_counter(3, 6, sign=1.0), 9).tolist() == [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]
+    assert printed_counter(3, 6, sign=-1.0) == pytest.approx([0.0, 1.0, 2.0] * 2, abs=1e-9)
+    off = {n: np.abs(printed_counter(n, 2 * n, sign=-1.0) - np.arange(2 * n) % n).max() for n in (35, 70, 71, 72)}
+    assert max(off[35], off[70]) < 1e-9
+    assert off[71] == pytest.approx(1.486, abs=1e-3)
+    assert off[72] > 3.0
+    assert 1.0 - math.cos(math.pi / 70) >= 1e-3 > 1.0 - math.cos(math.pi / 71)
+    register = np.eye(71)[-1]
+    for t in range(500):
+        register = np.roll(np.eye(71), 1, axis=0) @ register
+        assert np.arange(71) @ register == t % 71
+
+
+def listing_one(q, side, f, slope=1000.0):
+    """Run Listing 1 for one dimension, with a counter that counts."""
+    step, tokens = (lambda x: printed_step(x, slope)), [(q, 0.0, 0.0)]
+    tokens += [(side, k * side, f((k + 0.5) * side)) for k in range(round(1.0 / side))]
+    stored = output = 0.0
+    for counter, (first, low, value) in enumerate(tokens, 1):
+        stored = stored + printed_if(step(1.5 - counter), first, 0.0, 10.0)
+        inside = step(step(stored - low) - step(stored - (low + first)) - 0.5)
+        processing = relu(step(inside) + step(step(counter - 0.5)) - 1.0)
+        output = output + printed_if(step(processing - 0.5), value, 0.0, 10.0)
+    return output
+
+
+def test_327_listing_one_misses_queries():
+    outputs = [listing_one(q, 0.25, lambda _: 1.0) for q in (0.0, 1e-4, 0.2505, 0.3, 0.6, 1.0)]
+    assert outputs == [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    state, counted = np.zeros(2), []
+    for _ in range(60):
+        state = np.ones((2, 2)) @ state + 1.0
+        counted.append(state[0])
+    assert counted[:3] == [1.0, 3.0, 7.0]
+    assert counted[49] > 1e15
+    assert counted[54] == 2.0**55 != 2**55 - 1
+
+
+def test_327_fewer_tokens_do():
+    radius, rows = 0.05, np.arange(14)
+    columns = np.arange(13) * math.sqrt(3.0) * radius
+    centres = np.array(
+        [(c - 0.5 * math.sqrt(3.0) * radius * (i % 2), (1.5 * i + 0.5) * radius) for i in rows for c in columns]
+    )
+    # the farthest points of hexagons are vertices of the triangulation, or on the border: a grid and a margin
+    x = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 151)] * 2), axis=-1).reshape(-1, 2)
+    far = np.concatenate([np.linalg.norm(part[:, None] - centres, axis=2).min(axis=1) for part in np.array_split(x, 9)])
+    assert far.max() <= radius * (1.0 + 1e-9)
+    printed = recurrent.prompt_length(radius, dim=2, norm="euclidean", theorem="grid-printed").as_integer()
+    assert len(centres) == 182 < (math.sqrt(2.0) / (2.0 * radius)) ** 2 <= printed
+
+
+def test_328_a_counter_of_all_tokens_is_above_every_bound():
+    assert printed_if(0.0, 999.0, 0.0, 1000.0) == 0.0
+    assert printed_if(0.0, 1500.0, 0.0, 1000.0) == 500.0
+    assert np.abs(printed_counter(70, 140, sign=-1.0) - np.arange(140) % 70).max() < 1e-9  # twice 35
+    assert np.abs(printed_counter(72, 144, sign=-1.0) - np.arange(144) % 72).max() > 3.0
+
+
+def test_329_the_gru_keeps_its_past():
+    half = np.diag([0.0, 1.0])
+    candidate = np.array([[0.0, 0.0], [1.0, 0.0]])
+    a, printed, right = np.array([2.0, 3.0]), [], []
+    held = np.zeros(2), np.zeros(2)
+    for _ in range(2):
+        z = relu(half @ held[0]), relu(half @ a)
+        held = tuple((1.0 - z[i]) * held[i] + z[i] * relu(candidate @ a) for i in range(2))
+        printed.append(held[0].tolist())
+        right.append(held[1].tolist())
+    assert printed == [[0.0, 0.0], [0.0, 0.0]]
+    assert right == [[0.0, 6.0], [0.0, -6.0]]
+    # a layer of C.3.2 has z = 1
+    assert (1.0 - 1.0) * 5.0 + 1.0 * relu(2.0) == 2.0
+
+
+def test_330_the_last_layer_of_the_lstm_is_there_once():
+    zero, one = np.zeros((2, 2)), np.eye(2)
+
+    def cell(a, *, candidate, gate=zero, gate_bias=0.0, output=zero, output_bias=0.0, bias=0.0):
+        """Return what an LSTM without recurrence makes of a, with relus as in C.4."""
+        return relu(output @ a + output_bias) * relu(relu(gate @ a + gate_bias) * relu(candidate @ a + bias))
+
+    layers = 2.0 * one  # phi and gamma side by side, k = 1
+    hidden = cell(np.ones(2), candidate=zero, bias=1.0, gate_bias=1.0, output=layers)
+    assert hidden.tolist() == [2.0, 2.0]
+    first, second = np.array([[0.0, 0.0], [1.0, 0.0]]), np.diag([0.0, 1.0])
+    product = {"output_bias": 1.0}
+    assert cell(hidden, gate=first, candidate=second, **product).tolist() == [0.0, 4.0]
+    twice = {"gate": first @ layers, "candidate": second @ layers}
+    assert cell(hidden, **twice, **product).tolist() == [0.0, 16.0]
+    # (C.19): the row of gamma has the bias of phi, here 0, and wants 1
+    a, ones = np.array([3.0, 0.5]), {"candidate": zero, "bias": 1.0, "gate_bias": 1.0}
+    assert cell(a, output=one, output_bias=np.array([0.0, 0.0]), **ones).tolist() == [3.0, 0.5]
+    assert cell(a, output=one, output_bias=np.array([0.0, 1.0]), **ones).tolist() == [3.0, 1.5]
+
+
+def test_331_the_kernel_of_hawk_forgets():
+    inputs, state, wanted = np.array([1.0, 1.0, 1.0]), 0.0, []
+    for x in inputs:
+        state = state + x
+        wanted.append(state)
+    b = np.array([[0.0, 1.0], [0.0, 0.0]])
+    for a, reached in ((np.array([[0.0, 1.0], [0.0, 0.0]]), [1.0, 1.0, 1.0]), (np.diag([1.0, 0.0]), wanted)):
+        rows = [
+            sum(np.linalg.matrix_power(a, i) @ b @ [0.0, inputs[t - i]] for i in range(t + 1))
+            for t in range(len(inputs))
+        ]
+        assert [row[0] for row in rows] == reached
+    assert wanted == [1.0, 2.0, 3.0]
+
+
+def test_331_a_branch_of_ones_and_the_recurrence_that_is_left():
+    a = 2.0
+    assert (1.0 * a + 1.0) * relu(a) == 6.0
+    assert (0.0 * a + 1.0) * relu(a) == 2.0
+    # two prompts that differ in the first token only
+    decay, states = 0.999, np.array([0.0, 1.0])
+    common = np.random.default_rng(0).uniform(-1.0, 1.0, 50_000)
+    for x in common:
+        states = decay * states + math.sqrt(1.0 - decay**2) * x
+    assert decay**50_000 == pytest.approx(1.9e-22, rel=0.02)
+    assert states[0] == states[1]

@@ -67,7 +67,7 @@ def pack(layers: Sequence[Any], readout: Float64, readout_bias: Float64, place: 
     return Packed(
         dim,
         ends - dim,
-        np.array([*(kinds[layer.kind] for layer in layers), 0], dtype=np.int64),
+        np.array([*(kinds[layer.op] for layer in layers), 0], dtype=np.int64),
         np.concatenate([*(layer.bias for layer in layers), readout_bias]),
         *_listed(rows),
         np.concatenate([*(layer.other_bias for layer in layers), none]),

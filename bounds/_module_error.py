@@ -113,10 +113,6 @@ class _Part:
     rounds: int
     terms: Float64
 
-    def error(self, model: _Model) -> Float64:
-        """Return a bound of the error where the function is computed."""
-        return self.inherited + model.rounding(self)
-
 
 @dataclass(frozen=True)
 class _Model:
@@ -132,6 +128,11 @@ class _Model:
     @property
     def units(self) -> int:
         return MODEL_KINDS[self.kind]
+
+    @property
+    def limit(self) -> float:
+        """Return what no unit exceeds."""
+        return 1.0 / self.gates.scale if self.gates else np.inf
 
     @property
     def step_error(self) -> float:
@@ -157,7 +158,7 @@ class _Model:
         """Return what units hold, given sizes of what they take: a GRU's keep the past."""
         if self.gates is None or self.kind != "gru":
             return size
-        taken = np.minimum(size, 1.0 / self.gates.scale)
+        taken = np.minimum(size, self.limit)
         return np.maximum.accumulate(taken, axis=1) * self.drift(np.arange(1.0, size.shape[1] + 1.0))[:, None]
 
     def drift(self, steps: Float64 | float) -> Float64:
@@ -169,9 +170,11 @@ class _Model:
         kept = number if self.unit == 2.0**-53 else number.astype(np.float32).astype(np.float64)
         return np.abs(kept - number)
 
-    def gated_relu(self, rounding: Float64, size: Float64) -> Float64:
-        """Bound what one ReLU adds to the error of its argument."""
-        return (6.0 * rounding if self.gates else rounding) + self.step_error + self.through(size)
+    def relu(self, rounding: Float64, size: Float64, off: Bools) -> Float64:
+        """Bound what a ReLU adds to the error of its argument, or its whole error where that is below 0 for sure."""
+        rest = self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + self.step_error)
+        added = (6.0 * rounding if self.gates else rounding) + self.step_error + self.through(size)
+        return np.where(off, rest, added)
 
 
 def _model(program: Program, kind: str, dtype: str, value_bound: float | None) -> _Model:
@@ -180,16 +183,16 @@ def _model(program: Program, kind: str, dtype: str, value_bound: float | None) -
     single = _checks.choice(dtype, "dtype", DTYPES) == "float32" and kind not in ("interpreter", "network")
     if reasons := [*validate(program), *(validate(program, kind) if kind == "rnn" else ())]:
         raise ValueError(f"{program!r} is not valid: {'; '.join(reasons)}")
-    network = program.compile()
-    bound = network.value_bound if value_bound is None else value_bound
-    if kind in ("lstm", "gru") and bound is None:
-        raise ValueError(
-            "'value_bound' must be given, as bounds of variables are missing: recurrent.validate says which"
-        )
-    gates = Gates.of(_checks.given(bound, "value_bound", ""), dtype) if kind in ("lstm", "gru") else None
+    layers, gates = 1, None
+    if kind in ("lstm", "gru"):
+        network = program.compile()
+        bound = network.value_bound if value_bound is None else value_bound
+        if bound is None:
+            raise ValueError(f"'value_bound' must be given: recurrent.validate(program, {kind!r}) says why")
+        layers, gates = max(len(network.layers), 1), Gates.of(bound, dtype)
     limits = np.finfo(np.float32 if single else np.float64)
     numbers = float(sum(v.dim for v in program.variables if not isinstance(v, Linear)))
-    return _Model(kind, float(limits.epsneg), float(limits.tiny), numbers, max(len(network.layers), 1), gates)
+    return _Model(kind, float(limits.epsneg), float(limits.tiny), numbers, layers, gates)
 
 
 def _gamma(count: Float64 | float, unit: float) -> Float64:
@@ -235,9 +238,10 @@ def _(node: Linear, inputs: Sequence[_Part], model: _Model) -> _Part:
 def _(node: ReLU, inputs: Sequence[_Part], model: _Model) -> _Part:
     (part,) = inputs
     value, rounding = np.maximum(part.value, 0.0), model.rounding(part)
-    around = 2.0 * (part.inherited + rounding)
-    held = model.held((np.abs(part.value) if model.kind == "gru" else value) + around + model.step_error)
-    error = part.inherited + model.gated_relu(rounding, held)
+    doubt = 2.0 * (part.inherited + rounding)
+    held = model.held((np.abs(part.value) if model.kind == "gru" else value) + doubt + model.step_error)
+    off = part.value + doubt < 0.0
+    error = np.where(off, 0.0, part.inherited) + model.relu(rounding, held, off)
     return _atom(value, error, (2.0 if model.kind == "gru" else 1.0) * held, model)
 
 
@@ -270,17 +274,20 @@ def _(node: RunningMax, inputs: Sequence[_Part], model: _Model) -> _Part:
     (part,) = inputs
     start = np.full((len(part.value), 1, node.dim), -node.bound)
     value = np.maximum.accumulate(np.concatenate([start, part.value], axis=1), axis=1)
-    lost, error = model.stored(start[:, 0]), np.empty(part.value.shape)
-    sizes = np.abs(value[:, 1:]) + np.abs(value[:, :-1]) + np.abs(part.value)
-    previous = np.concatenate([-start, np.abs(part.value[:, :-1])], axis=1)
-    held, top = np.empty(error.shape), -start[:, 0]
-    for t in range(error.shape[1]):
-        top = np.maximum(top, sizes[:, t] + 2.0 * (lost + part.inherited[:, t]))
-        held[:, t] = top * model.drift(t + 1.0)
-        now = replace(part, magnitude=part.magnitude[:, t])
-        rounding = model.rounding(now, 2.0 * model.units, model.units * (held[:, t] + previous[:, t]))
-        lost = np.maximum(lost, part.inherited[:, t]) + 3.0 * model.gated_relu(rounding, held[:, t])
-        error[:, t] = lost
+    lost, before = model.stored(start[:, 0]), -start[:, 0]
+    error, held = np.empty(part.value.shape), np.empty(part.value.shape)
+    for t in range(part.value.shape[1]):
+        now, given = replace(part, magnitude=part.magnitude[:, t]), part.inherited[:, t]
+        v, largest, last = (np.abs(rows) for rows in (part.value[:, t], value[:, t + 1], value[:, t]))
+        size = largest + v + 2.0 * (lost + given)
+        if model.kind == "gru":
+            size = np.maximum(before, np.minimum(size + last, model.limit)) * model.drift(1.0)
+        own, pair = model.rounding(now, 2.0 * model.units, model.units * before), model.rounding(now)
+        off = value[:, t] - part.value[:, t] + 2.0 * (lost + given + own) < 0.0
+        lost = np.maximum(lost, given) + pair
+        if model.kind != "interpreter":
+            lost = lost + model.relu(own, size, off) + 2.0 * model.relu(pair, size, np.zeros(off.shape, dtype=bool))
+        error[:, t], held[:, t], before = lost, size, size
     return _atom(value[:, 1:], error, model.units * held, model)
 
 

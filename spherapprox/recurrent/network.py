@@ -232,7 +232,7 @@ class Network(Savable):
         packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)
         states = self._states(None, len(given) if given.ndim == 3 else 1, True)
         values = self._outputs(packed, given, states, False, None)
-        return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers])[:-1], axis=-1))
+        return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
 
     def listing(self, *, rows: int | None = None) -> str:
         """Write the network as equations, a row each; ``h1[0]'`` is h1[0] of the step before.

@@ -158,8 +158,7 @@ class _Model:
         """Return what units hold, given sizes of what they take: a GRU's keep the past."""
         if self.gates is None or self.kind != "gru":
             return size
-        taken = np.minimum(size, self.limit)
-        return np.maximum.accumulate(taken, axis=1) * self.drift(np.arange(1.0, size.shape[1] + 1.0))[:, None]
+        return np.maximum.accumulate(size, axis=1) * self.drift(np.arange(1.0, size.shape[1] + 1.0))[:, None]
 
     def drift(self, steps: Float64 | float) -> Float64:
         """Return by what factor roundings may have enlarged a number that is kept for some steps."""
@@ -172,9 +171,14 @@ class _Model:
 
     def relu(self, rounding: Float64, size: Float64, off: Bools) -> Float64:
         """Bound what a ReLU adds to the error of its argument, or its whole error where that is below 0 for sure."""
-        rest = self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + self.step_error)
+        rest = 2.0 * self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + 2.0 * self.step_error)
         added = (6.0 * rounding if self.gates else rounding) + self.step_error + self.through(size)
         return np.where(off, rest, added)
+
+    def carried(self, size: Float64) -> Float64:
+        """Bound what all layers that carry a number on, as a pair of ReLUs or otherwise, add to its error."""
+        rounding = _gamma(8.0, self.unit) * (4.0 if self.kind == "gru" else 1.0) * size
+        return self.layers * (12.0 * rounding + 2.0 * (self.step_error + self.through(size)))
 
 
 def _model(program: Program, kind: str, dtype: str, value_bound: float | None) -> _Model:
@@ -204,12 +208,13 @@ def _gamma(count: Float64 | float, unit: float) -> Float64:
 def _atom(value: Float64, error: Float64, magnitude: Float64, model: _Model) -> _Part:
     """Return a variable that is no affine function, as the model reads it after all layers that carry it on."""
     if model.kind != "interpreter":
-        one, size = _gamma(8.0, model.unit), model.held(np.abs(value) + 2.0 * error)
-        error = error + (12.0 if model.gates else 3.0) * one * magnitude
-        if model.gates:
-            copies = 4.0 if model.kind == "gru" else 1.0
-            each = 12.0 * one * copies * size + 2.0 * (model.step_error + model.through(size))
-            error, magnitude = error + model.layers * each, np.maximum(magnitude, copies * size)
+        error = error + (12.0 if model.gates else 3.0) * _gamma(8.0, model.unit) * magnitude
+    if model.gates:
+        size = model.held(np.abs(value) + 2.0 * error)
+        most = 2.0 * model.carried(size)
+        carried = model.carried(size + 2.0 * most)
+        error = error + np.where(carried <= most, carried, np.inf)
+        magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * most))
     return _Part(value, error, np.maximum(magnitude, np.abs(value) + 2.0 * error), 0, np.ones(value.shape[-1]))
 
 
@@ -239,8 +244,9 @@ def _(node: ReLU, inputs: Sequence[_Part], model: _Model) -> _Part:
     (part,) = inputs
     value, rounding = np.maximum(part.value, 0.0), model.rounding(part)
     doubt = 2.0 * (part.inherited + rounding)
-    held = model.held((np.abs(part.value) if model.kind == "gru" else value) + doubt + model.step_error)
-    off = part.value + doubt < 0.0
+    negative = np.minimum(-part.value, model.limit) if model.kind == "gru" else 0.0
+    held = model.held(np.maximum(value, negative) + doubt + model.step_error)
+    off = part.value + 1.5 * doubt < 0.0
     error = np.where(off, 0.0, part.inherited) + model.relu(rounding, held, off)
     return _atom(value, error, (2.0 if model.kind == "gru" else 1.0) * held, model)
 
@@ -281,9 +287,9 @@ def _(node: RunningMax, inputs: Sequence[_Part], model: _Model) -> _Part:
         v, largest, last = (np.abs(rows) for rows in (part.value[:, t], value[:, t + 1], value[:, t]))
         size = largest + v + 2.0 * (lost + given)
         if model.kind == "gru":
-            size = np.maximum(before, np.minimum(size + last, model.limit)) * model.drift(1.0)
+            size = np.maximum(before, size + np.minimum(last, model.limit)) * model.drift(1.0)
         own, pair = model.rounding(now, 2.0 * model.units, model.units * before), model.rounding(now)
-        off = value[:, t] - part.value[:, t] + 2.0 * (lost + given + own) < 0.0
+        off = value[:, t] - part.value[:, t] + 3.0 * (lost + given + own) < 0.0
         lost = np.maximum(lost, given) + pair
         if model.kind != "interpreter":
             lost = lost + model.relu(own, size, off) + 2.0 * model.relu(pair, size, np.zeros(off.shape, dtype=bool))

@@ -74,7 +74,7 @@ def module_error(
     Examples
     --------
     >>> import numpy as np
-    >>> from bounds._module_error import module_error
+    >>> from bounds.recurrent import module_error
     >>> from spherapprox.recurrent import Input, Program
     >>> x = Input(2, bound=1.0)
     >>> square = Program(x[:1] * x[1:])

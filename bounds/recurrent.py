@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from spherapprox import _checks
 
 from ._bound import ACCURACY, Bound, Hypothesis, over_arrays, settle
+from ._module_error import module_error
 from ._problem import LARGEST_CONCENTRATION, LARGEST_DIM, SMALLEST, WIDEST
 from .covering.lattice import log_ball
 from .theorems._shells import log_density
 
-__all__ = ["error_bound", "gate_error", "kernel_sum_error", "prompt_length", "state_bits"]
+__all__ = ["error_bound", "gate_error", "kernel_sum_error", "module_error", "prompt_length", "state_bits"]
 
 PROMPTS, GATES = "docs/theorems/10.4-in-context-interpolation.md", "docs/theorems/10.3-gates.md"
 SUMS = "docs/theorems/10.5-kernel-sums.md"
@@ -362,7 +363,7 @@ def _product(kind: str, u: float, v: float, sharp: float, scale: float, unit: fl
 
 def _ramped(share: float, slope: float, dim: int, norm: str) -> tuple[float, tuple[Hypothesis, ...]]:
     """Return the cells of an axis whose errors, ramps included, are at most a share of L (10.4, grid)."""
-    narrow, lost = dim == 1 or norm == "euclidean", (0.25 if dim == 1 else 2.0) / slope
+    narrow, lost = dim == 1 or norm == "euclidean", (1.0 if dim == 1 else 2.0) / slope
     if dim > 1 and norm == "euclidean":
         least = cells = 0.5 / share
         for _ in range(64):  # a contraction by 1/2 where it stays below slope / 2
@@ -380,7 +381,7 @@ def _grid_error(cells: int, slope: float, dim: int, norm: str) -> float:
     """Return the error of a grid, in units of L times the largest ratio of the norms (10.4, grid)."""
     half, steps = 0.5 / cells, slope / cells
     if dim == 1 and steps >= 2.0:
-        return half + 0.25 / slope
+        return half + 1.0 / slope
     if norm == "euclidean" and steps >= 2.0:
         return half * math.sqrt(steps / (steps - 1.0))
     return half + 2.0 / slope

@@ -329,6 +329,12 @@ class Network(Savable):
             For an unknown kind or dtype; for an RNN, if there are products; for an LSTM or a GRU, if no bound of the
             values is known; if the dtype does not hold the weights.
 
+        Notes
+        -----
+        The error of a product u v that is not binary grows as ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14): the first
+        factor ought to be up to about 1 in size, as of ``Multiplicative(u / size, size * v)``. Other blocks differ
+        by roundings, and for integers by nothing in RNNs and LSTMs; `bounds.recurrent.module_error` bounds it all.
+
         References
         ----------
         docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md on what is exact and what is not.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bounds._module_error import module_error
+from bounds.recurrent import module_error
 from spherapprox.recurrent import Input, LinState, Multiplicative, Program, ReLU, RunningMax, cycle, step
 
 KINDS = ("interpreter", "network", "rnn", "lstm", "gru")

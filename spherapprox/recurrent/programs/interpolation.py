@@ -50,7 +50,7 @@ def extension(dim: int, outputs: int = 1, lipschitz: float = 1.0, *, bound: floa
 
     References
     ----------
-    docs/theorems/10.5-programs.md.
+    docs/theorems/10.4-in-context-interpolation.md.
 
     Examples
     --------

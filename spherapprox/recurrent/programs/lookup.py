@@ -51,7 +51,7 @@ def dictionary(length: int, vocabulary: int, robust: bool = True) -> Dictionary:
 
     References
     ----------
-    docs/theorems/10.5-programs.md; Petrov (2025), Listing 2, which docs/theorems/3-errata.md corrects.
+    docs/theorems/10.7-dictionaries.md; Petrov (2025), Listing 2, which docs/theorems/3-errata.md corrects.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class PromptModel(ABC):
 
     References
     ----------
-    docs/theorems/10.5-programs.md.
+    docs/theorems/10.7-dictionaries.md.
 
     Examples
     --------

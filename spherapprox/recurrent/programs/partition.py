@@ -48,12 +48,12 @@ def grid(dim: int, outputs: int = 1, slope: float = 1024.0, *, bound: float = 1.
 
     Notes
     -----
-    A function with Lipschitz constant L, for Euclidean distances, is missed by at most
-    ``L sqrt(dim) (1/(2 cells) + 2/slope)``, for N = cells^dim tokens. `extension` needs fewer.
+    A function with Lipschitz constant L, in Euclidean distances, is missed by less than
+    ``L sqrt(dim) (1/(2 cells) + 2/slope)`` in each value; `bounds.recurrent.error_bound` is sharper.
 
     References
     ----------
-    docs/theorems/10.5-programs.md; Petrov (2025), Listing 1, which docs/theorems/3-errata.md corrects.
+    docs/theorems/10.4-in-context-interpolation.md; Petrov (2025), Listing 1, which docs/theorems/3-errata.md corrects.
 
     Examples
     --------
@@ -181,6 +181,7 @@ def values_at(values: Any, n: int, outputs: int, bound: float) -> Float64:
 
 
 def _blended(share: Variable, v: Variable, bound: float) -> Variable:
-    """Return v for a share of 1, 0 for 0, such that shares s and 1 - s of two values give one between them (10.5)."""
+    """Return v for a share of 1 and 0 for 0: of s and 1 - s come a value between that of the larger and the mean."""
+    # docs/theorems/10.4-in-context-interpolation.md, (grid, d = 1)
     shut = bound * (1.0 - 2.0 * share)
     return 0.5 * (ReLU(v - shut) - ReLU(-v - shut))

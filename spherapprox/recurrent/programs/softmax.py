@@ -58,12 +58,12 @@ def kernel_sum(
 
     Notes
     -----
-    With S the sum of exponentials at q and F the largest size of N values, the result is within
-    ``2 F (spacing^2 / 8) e^spacing + 2 F N e^-depth / S`` of the head's.
+    With S the sum of N exponentials at q and F the largest size of values, ``a = e^(spacing^2 / 8) - 1`` and
+    ``b = N e^-depth / S``, the result is within ``F (a / 2 + 2 b) / (1 - b)`` of the head's.
 
     References
     ----------
-    docs/theorems/10.5-programs.md.
+    docs/theorems/10.5-kernel-sums.md.
 
     Examples
     --------

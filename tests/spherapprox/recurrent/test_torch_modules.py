@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recurrent_programs import BLOCKS, STYLES, cases, exact, random_program
 
-from bounds._module_error import module_error
+from bounds.recurrent import module_error
 from spherapprox import load
 from spherapprox.recurrent import Gates, Input, LinState, Multiplicative, Program, ReLU, RunningMax, step
 

@@ -231,7 +231,7 @@ def _part(node: Variable, inputs: Sequence[_Part], model: _Model) -> _Part:
 def _(node: Linear, inputs: Sequence[_Part], model: _Model) -> _Part:
     sizes = [np.abs(weight).T for weight in node.weights]
     return _Part(
-        node.value([part.value for part in inputs], None),
+        sum((part.value @ weight.T for part, weight in zip(inputs, node.weights, strict=True)), node.bias),
         sum((part.inherited @ size for part, size in zip(inputs, sizes, strict=True)), np.zeros(node.dim)),
         sum((part.magnitude @ size for part, size in zip(inputs, sizes, strict=True)), np.abs(node.bias)),
         max(part.rounds for part in inputs) + sum(v.dim for v in node.inputs) + 1,
@@ -255,7 +255,7 @@ def _(node: ReLU, inputs: Sequence[_Part], model: _Model) -> _Part:
 def _(node: LinState, inputs: Sequence[_Part], model: _Model) -> _Part:
     (part,) = inputs
     forward, weight = np.abs(node.transition).T, np.abs(node.weight).T
-    given = node.value([part.value], np.zeros((1, node.dim)))
+    given = part.value @ node.weight.T + node.bias
     added = replace(
         part,
         inherited=part.inherited @ weight,

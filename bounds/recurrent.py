@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from spherapprox import _checks
 
 from ._bound import ACCURACY, Bound, Hypothesis, over_arrays, settle
+from ._module_error import module_error
 from ._problem import LARGEST_CONCENTRATION, LARGEST_DIM, SMALLEST, WIDEST
 from .covering.lattice import log_ball
 from .theorems._shells import log_density
 
-__all__ = ["error_bound", "gate_error", "kernel_sum_error", "prompt_length", "state_bits"]
+__all__ = ["error_bound", "gate_error", "kernel_sum_error", "module_error", "prompt_length", "state_bits"]
 
 PROMPTS, GATES = "docs/theorems/10.4-in-context-interpolation.md", "docs/theorems/10.3-gates.md"
 SUMS = "docs/theorems/10.5-kernel-sums.md"

@@ -25,6 +25,12 @@ class Gates:
         mu: gates of ReLUs and of products with a binary factor are ``sigmoid(mu u)``, a step.
     slope : float
         delta: gates of other products are ``sigmoid(+-delta u)``, nearly linear.
+
+    Examples
+    --------
+    >>> from spherapprox.recurrent import Gates
+    >>> Gates.of(1000.0, "float32") == Gates(scale=2.0**-23, sharpness=2.0**30, slope=2.0**-7)
+    True
     """
 
     scale: float

@@ -232,7 +232,7 @@ class Network(Savable):
         packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)
         states = self._states(None, len(given) if given.ndim == 3 else 1, True)
         values = self._outputs(packed, given, states, False, None)
-        return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers])[:-1], axis=-1))
+        return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
 
     def listing(self, *, rows: int | None = None) -> str:
         """Write the network as equations, a row each; ``h1[0]'`` is h1[0] of the step before.
@@ -328,6 +328,12 @@ class Network(Savable):
         TypeError, ValueError
             For an unknown kind or dtype; for an RNN, if there are products; for an LSTM or a GRU, if no bound of the
             values is known; if the dtype does not hold the weights.
+
+        Notes
+        -----
+        The error of a product u v that is not binary grows as ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14): the first
+        factor ought to be up to about 1 in size, as of ``Multiplicative(u / size, size * v)``. Other blocks differ
+        by roundings, and for integers by nothing in RNNs and LSTMs; `bounds.recurrent.module_error` bounds it all.
 
         References
         ----------

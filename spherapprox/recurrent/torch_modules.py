@@ -88,8 +88,8 @@ class RecurrentModule(torch.nn.Module):
         units, read, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
         width = max(len(unit.start) for unit in units)
         chosen = {"nonlinearity": "relu"} if self.kind == "rnn" else {}
-        self.rnn = _empty(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **chosen)
-        self.readout = _empty(torch.nn.Linear, device, dtype, width, len(read))
+        self.rnn = _made(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **chosen)
+        self.readout = _made(torch.nn.Linear, device, dtype, width, len(read))
         weights = {"weight": _padded(read, len(read), width), "bias": network.readout_bias}
         _copy(self.readout, weights)
         for number, unit in enumerate(units):
@@ -288,10 +288,11 @@ def _padded(matrix: Float64, rows: int, columns: int) -> Float64:
     return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
 
 
-def _empty(made: Any, device: Any, dtype: Any, *sizes: int, **options: Any) -> Any:
-    """Return a module of torch without its usual start, which would draw random numbers."""
-    device = torch.get_default_device() if device is None else device
-    return made(*sizes, device="meta", dtype=dtype, **options).to_empty(device=device)
+def _made(stock: Any, device: Any, dtype: Any, *sizes: int, **options: Any) -> Any:
+    """Return a module of torch, whose usual start leaves the caller's random numbers as they were."""
+    with torch.random.fork_rng(devices=[]):
+        made = stock(*sizes, device="cpu", dtype=dtype, **options)
+    return made.to(torch.get_default_device() if device is None else device)
 
 
 def _copy(module: Any, arrays: dict[str, Float64]) -> None:

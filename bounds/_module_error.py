@@ -1,0 +1,323 @@
+"""Running analysis of rounding and gate errors of a program for recurrent models (10.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatch
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spherapprox import _checks
+from spherapprox._types import Bools, Float64
+from spherapprox.recurrent import (
+    Gates,
+    Input,
+    Linear,
+    LinState,
+    Multiplicative,
+    Program,
+    ReLU,
+    RunningMax,
+    Variable,
+    validate,
+)
+
+MODEL_KINDS = {"interpreter": 1, "network": 3, "rnn": 3, "lstm": 3, "gru": 6}
+"""Units that one number is at most read from."""
+DTYPES = ("float64", "float32")
+RELU_GAP = 0.2784645427610738
+"""Largest difference of x sigmoid(x) and max(x, 0)."""
+FUNCTIONS, LAST = 40.0, 4.0
+"""Roundings of a unit, functions of torch included; of a sum beyond its terms."""
+SLACK = 1.0 + 1e-6
+"""For the roundings of this analysis itself."""
+
+
+def module_error(
+    program: Program,
+    x: ArrayLike,
+    *,
+    kind: str = "interpreter",
+    dtype: str = "float64",
+    value_bound: float | None = None,
+) -> Float64:
+    """Bound the error of a program's outputs as a model computes them, against exact arithmetic.
+
+    Parameters
+    ----------
+    program : Program
+    x : array_like, shape (L, d) or (batch, L, d)
+    kind : {"interpreter", "network", "rnn", "lstm", "gru"}
+        What computes: the program itself, ``program.compile()``, or a module of `Network.to_torch`.
+    dtype : {"float64", "float32"}
+        Of the module; the interpreter and the network compute in float64.
+    value_bound : float, optional
+        As for `Network.to_torch`.
+
+    Returns
+    -------
+    ndarray, shape (L, p) or (batch, L, p)
+        The model's outputs, and the interpreter's too, are within this of the exact ones, so that two models differ
+        by at most the sum of theirs. Wide where rounding decides: it does not know that integers are exact.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the program is not valid for the kind, or an argument is out of range.
+
+    References
+    ----------
+    docs/theorems/10.6-errors-of-modules.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bounds.recurrent import module_error
+    >>> from spherapprox.recurrent import Input, Program
+    >>> x = Input(2, bound=1.0)
+    >>> square = Program(x[:1] * x[1:])
+    >>> for kind in ("network", "lstm"):
+    ...     print(kind, f"{module_error(square, [[0.5, 0.25]], kind=kind)[0, 0]:.0e}")
+    network 2e-15
+    lstm 1e-09
+    """
+    model = _model(program, kind, dtype, value_bound)
+    given = np.asarray(_checks.floating(x, "x", ("L", program.inputs[0].dim), ("batch", "L", program.inputs[0].dim)))
+    rows = (given if given.ndim == 3 else given[None]).astype(np.float64)
+    parts: dict[Variable, _Part] = {}
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        for node in program.variables:
+            inputs = [parts[v] for v in node.inputs]
+            parts[node] = _entered(node, rows, model) if isinstance(node, Input) else _part(node, inputs, model)
+        last = parts[program.output]
+        error = SLACK * (last.inherited + model.rounding(last))
+    if not np.isfinite(last.value).all():
+        raise ValueError("'x' must be smaller or shorter: numbers of the program overflow")
+    error = np.where(np.isnan(error), np.inf, error)
+    return error if given.ndim == 3 else error[0]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is known of a variable at all steps: arrays of shape (batch, L, dim).
+
+    An affine function inherits errors of what it is read from, and has a rounding error in proportion to a sum of
+    magnitudes; ``rounds`` counts roundings of merged weights, ``terms`` the numbers that each entry is read from.
+    """
+
+    value: Float64
+    inherited: Float64
+    magnitude: Float64
+    rounds: int
+    terms: Float64
+
+
+@dataclass(frozen=True)
+class _Model:
+    """How a kind of model computes: roundings, gates, and units from which a number is read."""
+
+    kind: str
+    unit: float
+    least: float
+    numbers: float
+    layers: int
+    gates: Gates | None
+
+    @property
+    def units(self) -> int:
+        return MODEL_KINDS[self.kind]
+
+    @property
+    def limit(self) -> float:
+        """Return what no unit exceeds."""
+        return 1.0 / self.gates.scale if self.gates else np.inf
+
+    @property
+    def step_error(self) -> float:
+        """Error of a ReLU by its gate, both sides of 0 (10.3)."""
+        return 2.0 * RELU_GAP / self.gates.sharpness if self.gates else 0.0
+
+    def rounding(self, part: _Part, more: float = 0.0, extra: Float64 | float = 0.0) -> Float64:
+        """Bound the rounding of an affine function, with more terms of some extra magnitude."""
+        terms = np.minimum(part.terms, self.numbers)
+        count = self.units * terms + more + LAST
+        weights = _gamma(part.rounds + terms.max() + more, 2.0**-53)
+        lost = count * self.least / (self.gates.scale if self.gates else 1.0)
+        return (weights + _gamma(count, self.unit)) * (part.magnitude + extra) + lost
+
+    def through(self, size: Float64) -> Float64:
+        """Bound the error of units that hold numbers of some size, beyond that of their gates."""
+        if self.gates is None:
+            return 0.0 * size
+        eps = self.gates.scale
+        return FUNCTIONS * self.unit * size + (2.0 / 3.0) * size * (eps * size) ** 2 + 8.0 * self.least / eps
+
+    def held(self, size: Float64) -> Float64:
+        """Return what units hold, given sizes of what they take: a GRU's keep the past."""
+        if self.gates is None or self.kind != "gru":
+            return size
+        return np.maximum.accumulate(size, axis=1) * self.drift(np.arange(1.0, size.shape[1] + 1.0))[:, None]
+
+    def drift(self, steps: Float64 | float) -> Float64:
+        """Return by what factor roundings may have enlarged a number that is kept for some steps."""
+        return np.asarray(np.exp(FUNCTIONS * self.unit * steps))
+
+    def stored(self, number: Float64) -> Float64:
+        """Return the error of a number in the model's dtype."""
+        kept = number if self.unit == 2.0**-53 else number.astype(np.float32).astype(np.float64)
+        return np.abs(kept - number)
+
+    def relu(self, rounding: Float64, size: Float64, off: Bools) -> Float64:
+        """Bound what a ReLU adds to the error of its argument, or its whole error where that is below 0 for sure."""
+        rest = 2.0 * self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + 2.0 * self.step_error)
+        added = (6.0 * rounding if self.gates else rounding) + self.step_error + self.through(size)
+        return np.where(off, rest, added)
+
+    def carried(self, size: Float64) -> Float64:
+        """Bound what all layers that carry a number on, as a pair of ReLUs or otherwise, add to its error."""
+        rounding = _gamma(8.0, self.unit) * (4.0 if self.kind == "gru" else 1.0) * size
+        return self.layers * (12.0 * rounding + 2.0 * (self.step_error + self.through(size)))
+
+
+def _model(program: Program, kind: str, dtype: str, value_bound: float | None) -> _Model:
+    _checks.instance(program, "program", Program)
+    _checks.choice(kind, "kind", MODEL_KINDS)
+    single = _checks.choice(dtype, "dtype", DTYPES) == "float32" and kind not in ("interpreter", "network")
+    if reasons := [*validate(program), *(validate(program, kind) if kind == "rnn" else ())]:
+        raise ValueError(f"{program!r} is not valid: {'; '.join(reasons)}")
+    layers, gates = 1, None
+    if kind in ("lstm", "gru"):
+        network = program.compile()
+        bound = network.value_bound if value_bound is None else value_bound
+        if bound is None:
+            raise ValueError(f"'value_bound' must be given: recurrent.validate(program, {kind!r}) says why")
+        layers, gates = max(len(network.layers), 1), Gates.of(bound, dtype)
+    limits = np.finfo(np.float32 if single else np.float64)
+    numbers = float(sum(v.dim for v in program.variables if not isinstance(v, Linear)))
+    return _Model(kind, float(limits.epsneg), float(limits.tiny), numbers, layers, gates)
+
+
+def _gamma(count: Float64 | float, unit: float) -> Float64:
+    """Return the relative error of so many roundings one after another."""
+    product = np.asarray(count, dtype=np.float64) * unit
+    return np.where(product < 0.5, product / (1.0 - np.minimum(product, 0.5)), np.inf)
+
+
+def _atom(value: Float64, error: Float64, magnitude: Float64, model: _Model) -> _Part:
+    """Return a variable that is no affine function, as the model reads it after all layers that carry it on."""
+    if model.kind != "interpreter":
+        error = error + (12.0 if model.gates else 3.0) * _gamma(8.0, model.unit) * magnitude
+    if model.gates:
+        size = model.held(np.abs(value) + 2.0 * error)
+        most = 2.0 * model.carried(size)
+        carried = model.carried(size + 2.0 * most)
+        error = error + np.where(carried <= most, carried, np.inf)
+        magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * most))
+    return _Part(value, error, np.maximum(magnitude, np.abs(value) + 2.0 * error), 0, np.ones(value.shape[-1]))
+
+
+def _entered(node: Input, rows: Float64, model: _Model) -> _Part:
+    return _atom(rows, model.stored(rows), np.abs(rows), model)
+
+
+@singledispatch
+def _part(node: Variable, inputs: Sequence[_Part], model: _Model) -> _Part:
+    raise NotImplementedError(type(node).__name__)
+
+
+@_part.register
+def _(node: Linear, inputs: Sequence[_Part], model: _Model) -> _Part:
+    sizes = [np.abs(weight).T for weight in node.weights]
+    return _Part(
+        sum((part.value @ weight.T for part, weight in zip(inputs, node.weights, strict=True)), node.bias),
+        sum((part.inherited @ size for part, size in zip(inputs, sizes, strict=True)), np.zeros(node.dim)),
+        sum((part.magnitude @ size for part, size in zip(inputs, sizes, strict=True)), np.abs(node.bias)),
+        max(part.rounds for part in inputs) + sum(v.dim for v in node.inputs) + 1,
+        sum((part.terms @ (size > 0.0) for part, size in zip(inputs, sizes, strict=True)), np.zeros(node.dim)),
+    )
+
+
+@_part.register
+def _(node: ReLU, inputs: Sequence[_Part], model: _Model) -> _Part:
+    (part,) = inputs
+    value, rounding = np.maximum(part.value, 0.0), model.rounding(part)
+    doubt = 2.0 * (part.inherited + rounding)
+    negative = np.minimum(-part.value, model.limit) if model.kind == "gru" else 0.0
+    held = model.held(np.maximum(value, negative) + doubt + model.step_error)
+    off = part.value + 1.5 * doubt < 0.0
+    error = np.where(off, 0.0, part.inherited) + model.relu(rounding, held, off)
+    return _atom(value, error, (2.0 if model.kind == "gru" else 1.0) * held, model)
+
+
+@_part.register
+def _(node: LinState, inputs: Sequence[_Part], model: _Model) -> _Part:
+    (part,) = inputs
+    forward, weight = np.abs(node.transition).T, np.abs(node.weight).T
+    given = part.value @ node.weight.T + node.bias
+    added = replace(
+        part,
+        inherited=part.inherited @ weight,
+        magnitude=part.magnitude @ weight + np.abs(node.bias),
+        rounds=part.rounds + weight.shape[0] + 1,
+        terms=part.terms @ (weight > 0.0),
+    )
+    value, error, sizes = np.empty(given.shape), np.empty(given.shape), np.empty(given.shape)
+    state = np.broadcast_to(node.init_state, (len(given), node.dim))
+    lost = model.stored(state)
+    for t in range(given.shape[1]):
+        now = replace(added, magnitude=added.magnitude[:, t])
+        rounding = model.rounding(now, 2.0 * node.dim, (np.abs(state) + 2.0 * lost) @ forward)
+        state, lost = state @ node.transition.T + given[:, t], lost @ forward + added.inherited[:, t] + 2.0 * rounding
+        lost = lost + model.through(np.abs(state) + 2.0 * lost)
+        value[:, t], error[:, t], sizes[:, t] = state, lost, np.abs(state) + 2.0 * lost
+    return _atom(value, error, sizes, model)
+
+
+@_part.register
+def _(node: RunningMax, inputs: Sequence[_Part], model: _Model) -> _Part:
+    (part,) = inputs
+    start = np.full((len(part.value), 1, node.dim), -node.bound)
+    value = np.maximum.accumulate(np.concatenate([start, part.value], axis=1), axis=1)
+    lost, before = model.stored(start[:, 0]), -start[:, 0]
+    error, held = np.empty(part.value.shape), np.empty(part.value.shape)
+    for t in range(part.value.shape[1]):
+        now, given = replace(part, magnitude=part.magnitude[:, t]), part.inherited[:, t]
+        v, largest, last = (np.abs(rows) for rows in (part.value[:, t], value[:, t + 1], value[:, t]))
+        size = largest + v + 2.0 * (lost + given)
+        if model.kind == "gru":
+            size = np.maximum(before, size + np.minimum(last, model.limit)) * model.drift(1.0)
+        own, pair = model.rounding(now, 2.0 * model.units, model.units * before), model.rounding(now)
+        off = value[:, t] - part.value[:, t] + 3.0 * (lost + given + own) < 0.0
+        lost = np.maximum(lost, given) + pair
+        if model.kind != "interpreter":
+            lost = lost + model.relu(own, size, off) + 2.0 * model.relu(pair, size, np.zeros(off.shape, dtype=bool))
+        error[:, t], held[:, t], before = lost, size, size
+    return _atom(value[:, 1:], error, model.units * held, model)
+
+
+@_part.register
+def _(node: Multiplicative, inputs: Sequence[_Part], model: _Model) -> _Part:
+    one, other = inputs
+    u, v = np.abs(one.value), np.abs(other.value)
+    rounding_u, rounding_v = model.rounding(one, 1.0, 0.5), model.rounding(other)
+    error_u, error_v = one.inherited + rounding_u, other.inherited + rounding_v
+    u, v = u + 2.0 * error_u, v + 2.0 * error_v
+    error = u * error_v + v * error_u + 2.0 * model.unit * u * v + model.least
+    magnitude = u * v
+    if model.gates is not None:
+        held, slope, copies = model.held(v), model.gates.slope, 2.0 if model.kind == "gru" else 1.0
+        if node.binary:
+            error = error + np.where(_is_settled(one.value, error_u), 0.0, v * (u + 1.0)) + model.through(held)
+            magnitude = copies * held
+        else:
+            error = error + v * np.minimum(slope**2 * u**3 / 12.0, u) + 2.0 * rounding_u * held
+            error = error + (2.0 / slope) * (2.0 * model.through(held) + 2.0 * rounding_v)
+            magnitude = (2.0 / slope) * 2.0 * copies * held
+    return _atom(one.value * other.value, error, magnitude, model)
+
+
+def _is_settled(u: Float64, error: Float64) -> Bools:
+    """Tell where a gate of a binary factor is exactly 0 or 1."""
+    return np.asarray(np.abs(np.abs(u - 0.5) - 0.5) + 2.0 * error < 0.25)

@@ -1,0 +1,65 @@
+"""The page for users of recurrent programs: every block runs, and what it tells suffices for three programs."""
+
+import doctest
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spherapprox.recurrent import (
+    Concat,
+    Input,
+    LinState,
+    Program,
+    ReLU,
+    RunningMax,
+    cycle,
+    delay,
+    maximum,
+    minimum,
+    step,
+)
+
+PAGE = Path(__file__).parents[1] / "docs" / "recurrent-programs.md"
+
+
+def test_every_block_prints_what_the_page_says():
+    pytest.importorskip("torch")
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    failed, run = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags, encoding="utf-8")
+    assert (failed, run > 40) == (0, True)
+
+
+def test_a_running_median_of_three():
+    x = Input(1)
+    before, second = delay(x), delay(x, 2)
+    low, high = minimum(x, before), maximum(x, before)
+    program = Program(maximum(low, minimum(high, second)))
+    given = np.random.default_rng(0).integers(-9, 10, (40, 1)).astype(float)
+    padded = np.concatenate([np.zeros((2, 1)), given])[:, 0]
+    wanted = [sorted(padded[i : i + 3])[1] for i in range(len(given))]
+    for computed in (program, program.compile()):
+        assert computed(given)[:, 0].tolist() == wanted
+
+
+def test_a_counter_modulo_7_of_steps_and_of_ones():
+    program = Program(np.arange(7.0)[None] @ cycle(Input(1), 7, phase=1))
+    assert program.compile()(np.zeros((20, 1)))[:, 0].tolist() == [t % 7 for t in range(1, 21)]
+
+
+def test_balanced_brackets():
+    x = Input(1)  # 1 opens, -1 closes
+    depth = LinState(x, 1.0)
+    broken = RunningMax(-depth, 1024.0)  # above 0 once more was closed than was open
+    open_now = step(Concat([depth, -depth, broken]))
+    program = Program(ReLU(1.0 - np.ones((1, 3)) @ open_now))
+    for text in ("()", "(())()", ")(", "(()", "())(()"):
+        given = [[1.0 if c == "(" else -1.0] for c in text]
+        assert program(given)[-1, 0] == program.compile()(given)[-1, 0] == float(not _reduced(text))
+
+
+def _reduced(text):
+    """What is left of brackets when pairs are taken out."""
+    while "()" in text:
+        text = text.replace("()", "")
+    return text

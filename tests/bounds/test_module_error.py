@@ -61,6 +61,16 @@ def test_a_sum_gathers_roundings_and_a_state_that_forgets_does_not():
     assert lost[399] <= 1.01 * lost[60]
 
 
+@pytest.mark.parametrize("kind", ["interpreter", "network", "lstm", "gru"])
+@pytest.mark.parametrize("second", [False, True])
+def test_products_inherit_the_errors_of_both_factors(kind, second):
+    x, ones = Input(1, bound=1.0), np.ones((400, 1))
+    total = LinState(x, 1.0, bound=512.0)
+    product = Program(Multiplicative(x, total) if second else Multiplicative(total, x))
+    alone = module_error(Program(total), ones, kind=kind, value_bound=512.0)[-1]
+    assert module_error(product, ones, kind=kind, value_bound=512.0)[-1] >= 0.99 * alone > 0.0
+
+
 def test_a_binary_factor_is_free_where_it_is_sure():
     x = Input(1, bound=1.0)
     binary, smooth = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -140,8 +141,8 @@ class Program:
         found: dict[str, Float64] = {}
         for node, values in self._run(x, named=True).items():
             if node.name is not None:
-                taken = sum(name.partition(" #")[0] == node.name for name in found)
-                found[f"{node.name} #{taken + 1}" if taken else node.name] = values
+                names = (f"{node.name} #{number}" if number > 1 else node.name for number in count(1))
+                found[next(name for name in names if name not in found)] = values
         return found
 
     def compile(self) -> Network:

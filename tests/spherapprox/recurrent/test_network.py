@@ -102,6 +102,13 @@ def test_files_bring_back_every_bit(tmp_path):
     assert load(tmp_path / "network.npz")([[2.0]])[0, 0] == 4.0
 
 
+def test_weights_cannot_be_changed_behind_a_run():
+    network = everything()
+    for array in (network.readout, network.readout_bias, network.layers[0].weight):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+
+
 def test_listings_can_be_read():
     text = everything().listing()
     assert text.splitlines()[:3] == [

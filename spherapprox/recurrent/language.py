@@ -17,6 +17,15 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LARGEST_DIM = 10**5
 
 
+def _refusal(what: str, remedy: str) -> Any:
+    """Return a method that says what to write in place of an operator."""
+
+    def _refuse(self: Variable, *others: Any, **options: Any) -> Any:
+        raise TypeError(f"{made(self)} {what}: {remedy}")
+
+    return _refuse
+
+
 class Variable:
     """A vector that a program computes at each step. Immutable; operators and blocks make new variables of it.
 
@@ -70,6 +79,22 @@ class Variable:
         raise TypeError(
             f"{self!r} ({self.line}) has a value at each step, and no truth value here: choose by recurrent.gate"
         )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Variable) else bool(self._no_number(other))
+
+    _no_number = _refusal("has no value here to compare", "recurrent.equal is 1 where integers are equal")
+    __lt__ = __le__ = __gt__ = __ge__ = _refusal(
+        "has no value here to compare", "recurrent.step(v - w) is 1 where integers v > w; see maximum and minimum too"
+    )
+    __pow__ = __rpow__ = _refusal("has no powers", "v * v is a square")
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refusal(
+        "has no quotients and remainders", "divide by constants, and count modulo n by recurrent.cycle"
+    )
+    __rtruediv__ = _refusal("cannot be divided by", "a recurrent model divides by constants only")
+    __matmul__ = _refusal("cannot be on the left of @", "write A @ v, or v * w for entrywise products")
+    __abs__ = _refusal("cannot be given to abs", "use recurrent.absolute")
+    __array__ = _refusal("is no array", "programs are run on arrays, and variables stand for values at each step")
 
     def named(self, name: str) -> Linear:
         """Return the same vector under a name, which listings, figures and traces show.

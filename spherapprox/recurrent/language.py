@@ -29,8 +29,9 @@ def _refusal(what: str, remedy: str) -> Any:
 class Variable:
     """A vector that a program computes at each step. Immutable; operators and blocks make new variables of it.
 
-    ``v + w``, ``v - w``, ``c * v``, ``v / c``, ``-v``, ``A @ v`` and ``v[i:j]`` are linear; ``v * w`` of two variables
-    is a `Multiplicative`. Numbers and arrays of shape (dim,) are constants. A variable of one entry goes with any.
+    ``v + w``, ``v - w``, ``c * v``, ``v / c`` (which multiplies by 1/c), ``-v``, ``A @ v`` and ``v[i:j]`` are linear;
+    ``v * w`` of two variables is a `Multiplicative`. Numbers and arrays of shape (dim,) are constants. A variable of
+    one entry goes with any.
 
     Attributes
     ----------
@@ -67,6 +68,9 @@ class Variable:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"variables are immutable, and {name!r} cannot be set: make a new one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"variables are immutable, and {name!r} cannot be deleted: make a new one")
 
     def __repr__(self) -> str:
         named = "" if self.name is None else f", name={self.name!r}"
@@ -146,8 +150,8 @@ class Variable:
         if isinstance(other, Variable):
             raise TypeError(f"cannot divide by {made(other)}: a recurrent model divides by constants only")
         divisors = _vector(other, "divisor", "divide", self)
-        if not divisors.all():
-            raise ValueError(f"'divisor' must not hold 0, got {_checks.show(other)}")
+        if (np.abs(divisors) < np.finfo(np.float64).tiny).any():  # whose reciprocals overflow
+            raise ValueError(f"'divisor' must not hold 0, or numbers below 3e-308, got {_checks.show(other)}")
         return Linear(spread(self, len(divisors)), np.diag(1.0 / divisors))
 
     def __rmatmul__(self, other: ArrayLike) -> Linear:
@@ -364,7 +368,10 @@ class LinState(Variable):
         weight = matrix(B, "B", (of,)) if np.ndim(B) or size is None else matrix(B, "B", (of,), size)
         transition = _square(A, len(weight))
         own = {name: column(given, name, len(weight)) for name, given in (("init_state", init_state), ("bias", bias))}
-        self._make(len(weight), (of,), name, transition=transition, weight=weight, bound=bound_of(bound), **own)
+        limit, start = bound_of(bound), own["init_state"]
+        if limit is not None and (np.abs(start) > limit).any():
+            raise ValueError(f"'bound' must be at least the size of 'init_state', {np.abs(start).max():g}, got {bound}")
+        self._make(len(weight), (of,), name, transition=transition, weight=weight, bound=limit, **own)
 
     def begin(self, batch: int) -> Float64 | None:
         """Return the states before the first step, shape (batch, dim)."""
@@ -444,7 +451,8 @@ class RunningMax(Variable):
 
     Notes
     -----
-    A linear recurrent model has no running maximum; RNNs, LSTMs and GRUs have.
+    A linear recurrent model has no running maximum; RNNs, LSTMs and GRUs have. A network keeps the difference of the
+    maximum and v, whose roundings add up over steps; there are none for integers.
 
     References
     ----------

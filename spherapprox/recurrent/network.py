@@ -276,7 +276,7 @@ class Network(Savable):
         Returns
         -------
         Network
-            Linear states are differences of two ReLUs there; all values are the same.
+            Linear states are differences of two ReLUs there; values are the same up to the order of sums.
 
         Raises
         ------

@@ -151,7 +151,8 @@ class Program:
         Returns
         -------
         Network
-            Its values differ from the interpreter's by the rounding of merged matrices, by nothing for integers.
+            Its values differ from the interpreter's by the rounding of merged matrices, of bounds in `gate` and of
+            differences in `RunningMax`; by nothing for integers below 2^53.
 
         Raises
         ------

@@ -121,7 +121,8 @@ def _check_finite(array: Floats, name: str) -> None:
     """Raise unless there are elements, and all are finite."""
     if array.size == 0:
         raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
-    if not np.isfinite(array).all():
+    once = array[tuple(slice(None if stride else 1) for stride in array.strides)]  # what is broadcast may be huge
+    if not np.isfinite(once).all():
         raise ValueError(f"'{name}' must be finite, got {array[~np.isfinite(array)].flat[0]}")
 
 

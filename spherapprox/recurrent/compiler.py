@@ -45,10 +45,11 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
     places = _places(atoms)
     forms = _forms(variables, places)
     todo, reads, layers = [v for v in atoms if not isinstance(v, Input)], _start(atoms, places), []
+    uses = {node: _used(node.inputs, forms) for node in todo}
     while todo:
-        kind, now = _next(todo, forms, reads.have)
+        kind, now = _next(todo, uses, reads.have)
         todo = [v for v in todo if v not in now]
-        needed = _used([output, *(v for node in todo for v in node.inputs)], forms)
+        needed = np.any([_used([output], forms), *(uses[v] for v in todo)], axis=0)
         layer, reads = _emitted(kind, now, forms, places, reads, needed)
         layers.append(layer)
     last = _through(forms[output], reads.matrix)
@@ -109,9 +110,10 @@ def _forms(variables: Iterable[Variable], places: Mapping[Variable, slice]) -> d
     forms: dict[Variable, _Affine] = {}
     for node in variables:
         if isinstance(node, Linear):
-            parts = [forms[v].of(w, np.zeros(node.dim)) for v, w in zip(node.inputs, node.weights, strict=True)]
-            matrix = np.sum([part.matrix for part in parts], axis=0)
-            forms[node] = _Affine(matrix, np.sum([part.bias for part in parts], axis=0) + node.bias)
+            matrix, bias = np.zeros((node.dim, size)), node.bias
+            for v, w in zip(node.inputs, node.weights, strict=True):  # one at a time: all would take much memory
+                matrix, bias = matrix + w @ forms[v].matrix, bias + w @ forms[v].bias
+            forms[node] = _Affine(matrix, bias)
         else:
             matrix = np.zeros((node.dim, size))
             matrix[:, places[node]] = np.eye(node.dim)
@@ -124,11 +126,11 @@ def _used(variables: Iterable[Variable], forms: Mapping[Variable, _Affine]) -> B
     return np.asarray(np.any([forms[v].matrix.any(axis=0) for v in variables], axis=0))
 
 
-def _next(todo: list[Variable], forms: Mapping[Variable, _Affine], have: Bools) -> tuple[str, list[Variable]]:
+def _next(todo: list[Variable], uses: Mapping[Variable, Bools], have: Bools) -> tuple[str, list[Variable]]:
     """Return the kind of the next layer, and the variables in it: all of that kind that can be computed."""
     ready: dict[str, list[Variable]] = {kind: [] for kind in _FIRST}
     for node in todo:
-        if not (_used(node.inputs, forms) & ~have).any():
+        if not (uses[node] & ~have).any():
             ready[_KINDS[type(node)]].append(node)
     kind = max(_FIRST, key=lambda of: len(ready[of]))
     return kind, ready[kind]

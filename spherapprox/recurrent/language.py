@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,21 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LARGEST_DIM = 10**5
 
 
+def _refusal(what: str, remedy: str) -> Any:
+    """Return a method that says what to write in place of an operator."""
+
+    def _refuse(self: Variable, *others: Any, **options: Any) -> Any:
+        raise TypeError(f"{made(self)} {what}: {remedy}")
+
+    return _refuse
+
+
 class Variable:
     """A vector that a program computes at each step. Immutable; operators and blocks make new variables of it.
 
-    ``v + w``, ``v - w``, ``c * v``, ``v / c``, ``-v``, ``A @ v`` and ``v[i:j]`` are linear; ``v * w`` of two variables
-    is a `Multiplicative`. Numbers and arrays of shape (dim,) are constants. A variable of one entry goes with any.
+    ``v + w``, ``v - w``, ``c * v``, ``v / c`` (which multiplies by 1/c), ``-v``, ``A @ v`` and ``v[i:j]`` are linear;
+    ``v * w`` of two variables is a `Multiplicative`. Numbers and arrays of shape (dim,) are constants. A variable of
+    one entry goes with any.
 
     Attributes
     ----------
@@ -59,6 +69,9 @@ class Variable:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"variables are immutable, and {name!r} cannot be set: make a new one")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"variables are immutable, and {name!r} cannot be deleted: make a new one")
+
     def __repr__(self) -> str:
         named = "" if self.name is None else f", name={self.name!r}"
         return f"{type(self).__name__}(dim={self.dim}{named})"
@@ -70,6 +83,23 @@ class Variable:
         raise TypeError(
             f"{self!r} ({self.line}) has a value at each step, and no truth value here: choose by recurrent.gate"
         )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Variable) else bool(self._no_number(other))
+
+    _no_number = _refusal("has no value here to compare", "recurrent.equal is 1 where integers are equal")
+    __lt__ = __le__ = __gt__ = __ge__ = _refusal(
+        "has no value here to compare", "recurrent.step(v - w) is 1 where integers v > w; see maximum and minimum too"
+    )
+    __pow__ = __rpow__ = _refusal("has no powers", "v * v is a square")
+    __mod__ = __rmod__ = __floordiv__ = __rfloordiv__ = _refusal(
+        "has no quotients and remainders", "divide by constants, and count modulo n by recurrent.cycle"
+    )
+    __rtruediv__ = _refusal("cannot be a divisor", "a recurrent model divides by constants only")
+    __matmul__ = _refusal("cannot be on the left of @", "write A @ v, or v * w for entrywise products")
+    __abs__ = _refusal("cannot be given to abs", "use recurrent.absolute")
+    if not TYPE_CHECKING:  # or A @ v would count as an array
+        __array__ = _refusal("is no array", "programs are run on arrays, and variables stand for values at each step")
 
     def named(self, name: str) -> Linear:
         """Return the same vector under a name, which listings, figures and traces show.
@@ -121,8 +151,8 @@ class Variable:
         if isinstance(other, Variable):
             raise TypeError(f"cannot divide by {made(other)}: a recurrent model divides by constants only")
         divisors = _vector(other, "divisor", "divide", self)
-        if not divisors.all():
-            raise ValueError(f"'divisor' must not hold 0, got {_checks.show(other)}")
+        if (np.abs(divisors) < np.finfo(np.float64).tiny).any():  # whose reciprocals overflow
+            raise ValueError(f"'divisor' must not hold 0, or numbers below 3e-308, got {_checks.show(other)}")
         return Linear(spread(self, len(divisors)), np.diag(1.0 / divisors))
 
     def __rmatmul__(self, other: ArrayLike) -> Linear:
@@ -140,11 +170,11 @@ class Variable:
     def __iter__(self) -> Any:
         return (self[i] for i in range(self.dim))
 
-    def begin(self, batch: int) -> Float64 | None:
+    def _begin(self, batch: int) -> Float64 | None:
         """Return what the variable remembers before the first step, shape (batch, dim), or None."""
         return None
 
-    def value(self, values: list[Float64], memory: Any) -> Float64:
+    def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return its value at a step, shape (batch, dim), from those of its inputs and what it remembers."""
         raise NotImplementedError
 
@@ -225,7 +255,7 @@ class Linear(Variable):
             part.flags.writeable = False
         self._make(len(weight), inputs, name, weights=weights, bias=bias)
 
-    def value(self, values: list[Float64], memory: Any) -> Float64:
+    def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return A v + b."""
         return sum((v @ a.T for v, a in zip(values, self.weights, strict=True)), self.bias)
 
@@ -280,7 +310,7 @@ class ReLU(Variable):
         (of,) = variables(input, "input", 1)
         self._make(of.dim, (of,), name)
 
-    def value(self, values: list[Float64], memory: Any) -> Float64:
+    def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return max(v, 0)."""
         return np.maximum(values[0], 0.0)
 
@@ -339,13 +369,16 @@ class LinState(Variable):
         weight = matrix(B, "B", (of,)) if np.ndim(B) or size is None else matrix(B, "B", (of,), size)
         transition = _square(A, len(weight))
         own = {name: column(given, name, len(weight)) for name, given in (("init_state", init_state), ("bias", bias))}
-        self._make(len(weight), (of,), name, transition=transition, weight=weight, bound=bound_of(bound), **own)
+        limit, start = bound_of(bound), own["init_state"]
+        if limit is not None and (np.abs(start) > limit).any():
+            raise ValueError(f"'bound' must be at least the size of 'init_state', {np.abs(start).max():g}, got {bound}")
+        self._make(len(weight), (of,), name, transition=transition, weight=weight, bound=limit, **own)
 
-    def begin(self, batch: int) -> Float64 | None:
+    def _begin(self, batch: int) -> Float64 | None:
         """Return the states before the first step, shape (batch, dim)."""
         return np.tile(self.init_state, (batch, 1))
 
-    def value(self, values: list[Float64], memory: Any) -> Float64:
+    def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return the next state."""
         return np.asarray(memory @ self.transition.T + values[0] @ self.weight.T + self.bias)
 
@@ -394,7 +427,7 @@ class Multiplicative(Variable):
         dim = common(of, second, "multiply")
         self._make(dim, (spread(of, dim), spread(second, dim)), name, binary=_checks.flag(binary, "binary"))
 
-    def value(self, values: list[Float64], memory: Any) -> Float64:
+    def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return u v."""
         u, v = values
         if self.binary and not (np.abs(np.abs(u - 0.5) - 0.5) <= 1e-6).all():
@@ -419,7 +452,8 @@ class RunningMax(Variable):
 
     Notes
     -----
-    A linear recurrent model has no running maximum; RNNs, LSTMs and GRUs have.
+    A linear recurrent model has no running maximum; RNNs, LSTMs and GRUs have. A network keeps the difference of the
+    maximum and v, whose roundings add up over steps; there are none for integers.
 
     References
     ----------
@@ -438,11 +472,11 @@ class RunningMax(Variable):
         (of,) = variables(input, "input", 1)
         self._make(of.dim, (of,), name, bound=bound_of(_checks.given(bound, "bound", ": it is the size of the values")))
 
-    def begin(self, batch: int) -> Float64 | None:
+    def _begin(self, batch: int) -> Float64 | None:
         """Return -bound, shape (batch, dim)."""
         return np.full((batch, self.dim), -self.bound)
 
-    def value(self, values: list[Float64], memory: Any) -> Float64:
+    def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return the largest value so far."""
         return np.asarray(np.maximum(values[0], memory))
 

@@ -85,6 +85,7 @@ class Network(Savable):
         if self.value_bound is not None:
             _checks.real(self.value_bound, "value_bound", above=0.0)
         _checks.instance(self.name, "name", str)
+        readout.flags.writeable = bias.flags.writeable = False
         for name, value in (("layers", layers), ("readout", readout), ("readout_bias", bias)):
             object.__setattr__(self, name, value)
 
@@ -275,7 +276,7 @@ class Network(Savable):
         Returns
         -------
         Network
-            Linear states are differences of two ReLUs there; all values are the same.
+            Linear states are differences of two ReLUs there; values are the same up to the order of sums.
 
         Raises
         ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -140,8 +141,8 @@ class Program:
         found: dict[str, Float64] = {}
         for node, values in self._run(x, named=True).items():
             if node.name is not None:
-                taken = sum(name.partition(" #")[0] == node.name for name in found)
-                found[f"{node.name} #{taken + 1}" if taken else node.name] = values
+                names = (f"{node.name} #{number}" if number > 1 else node.name for number in count(1))
+                found[next(name for name in names if name not in found)] = values
         return found
 
     def compile(self) -> Network:
@@ -150,7 +151,8 @@ class Program:
         Returns
         -------
         Network
-            Its values differ from the interpreter's by the rounding of merged matrices, by nothing for integers.
+            Its values differ from the interpreter's by the rounding of merged matrices, of bounds in `gate` and of
+            differences in `RunningMax`; by nothing for integers below 2^53.
 
         Raises
         ------
@@ -171,7 +173,7 @@ class Program:
         require_valid(self)
         given = sequences(x, self.inputs[0].dim)
         batch, length, _ = (rows := given if given.ndim == 3 else given[None]).shape
-        memory = {node: node.begin(batch) for node in self.variables}
+        memory = {node: node._begin(batch) for node in self.variables}
         kept = {node: np.empty((batch, length, node.dim)) for node in self.variables if named and node.name is not None}
         kept[self.output] = np.empty((batch, length, self.output.dim))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -181,7 +183,7 @@ class Program:
                     if isinstance(node, Input):
                         values[node] = rows[:, t].astype(np.float64)
                         continue
-                    values[node] = node.value([values[v] for v in node.inputs], memory[node])
+                    values[node] = node._value([values[v] for v in node.inputs], memory[node])
                     if memory[node] is not None:
                         memory[node] = values[node]
                 for node, array in kept.items():

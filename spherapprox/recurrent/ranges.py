@@ -100,11 +100,15 @@ def _state_bound(node: LinState, added: Float64) -> Float64:
         return np.full(node.dim, max(float(start.max()), float(added.max()) / (1.0 - norm)))
     if not added.any() and norm <= 1.0:  # a cycle
         return np.full(node.dim, start.max())
-    reach = size > 0.0
-    if np.linalg.matrix_power(reach.astype(float), node.dim).any():
-        return np.full(node.dim, np.inf)
-    w = largest = start
-    for _ in range(node.dim):  # a shift register: A^dim = 0
-        w = _times(size, w) + added
+    from scipy.sparse import csr_array
+
+    onward = csr_array(size)  # 0 inf = 0
+    reach = onward.sign()
+    w, largest, left = start, start, np.ones(node.dim)
+    while left.any():  # where A^k 1 is not 0: in a shift register fewer entries each time
+        before, left = left, np.minimum(reach @ left, 1.0)
+        if (left == before).all():
+            return np.full(node.dim, np.inf)
+        w = onward @ w + added
         largest = np.maximum(largest, w)
     return largest

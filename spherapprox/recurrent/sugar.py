@@ -119,9 +119,9 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
     Returns
     -------
     Variable
-        ``ReLU(v + bound (condition - 1)) - ReLU(-v + bound (condition - 1))``; exact but for the rounding of
-        ``bound + |v|`` where the condition is 0. The condition ought to be exactly 0 or 1: an error of it is
-        multiplied by the bound.
+        ``ReLU(v + bound (condition - 1)) - ReLU(-v + bound (condition - 1))``; exactly 0 where the condition is 0, and
+        v where it is 1, in networks up to the rounding of ``bound + |v|``: the bound ought not to be much larger than
+        needed. The condition ought to be exactly 0 or 1: an error of it is multiplied by the bound.
 
     Raises
     ------
@@ -210,6 +210,7 @@ def maximum(u: Variable, v: Variable) -> Linear:
     Returns
     -------
     Linear
+        ``u + ReLU(v - u)``, up to the rounding of ``|u| + |v|``.
 
     Raises
     ------
@@ -241,6 +242,7 @@ def minimum(u: Variable, v: Variable) -> Linear:
     Returns
     -------
     Linear
+        ``u - ReLU(u - v)``, up to the rounding of ``|u| + |v|``.
 
     Raises
     ------

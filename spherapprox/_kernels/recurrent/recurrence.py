@@ -93,11 +93,22 @@ def run(packed: Packed, x: Array, states: Float64, y: Float64, last: bool, worke
     hidden, size = states.shape[1], dim + int(packed.layers[-1])
     chunk = max(1, _STEPS // ((len(packed.weights) + len(packed.other_weights) + size) * min(batch, LANES)))
 
+    interrupted: list[slice] = []
+
     def block(lanes: slice) -> None:
+        try:
+            steps_of(lanes)
+        except BaseException:
+            interrupted.append(lanes)  # other threads need not finish their sequences
+            raise
+
+    def steps_of(lanes: slice) -> None:
         sequences = lanes.stop - lanes.start
         values = np.zeros((size, 1 if sequences == 1 else LANES))
         values[dim : dim + hidden, :sequences] = states[lanes].T
         for start in range(0, length, chunk):
+            if interrupted:
+                return
             steps = np.array(x[lanes, start : start + chunk], dtype=np.float64, order="C")
             outputs = np.empty((len(steps), 1 if last else steps.shape[1], y.shape[2]))
             _advance(*packed[1:], steps, values, last, outputs)

@@ -1,5 +1,7 @@
 """The compiler: its layers, what it carries along, and the branchings of the thesis's rules (C.1)."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,20 @@ def test_bounds_of_values_hold():
     assert 0.25 * network.value_bound <= largest <= network.value_bound
     assert Program(LinState(x, 1.0)).compile().value_bound is None
     assert Program(ReLU(Input(2))).compile().value_bound is None
+
+
+def test_bounds_of_values_hold_where_a_running_maximum_is_given_more_than_its_bound():
+    network = Program(RunningMax(Input(1, bound=100.0), 8.0)).compile()
+    (values,) = network.activations([[100.0], [-100.0]])
+    assert np.abs(values).max() == network.value_bound == 200.0
+
+
+def test_programs_of_many_variables_take_little_memory():
+    x = Input(1)
+    many = Program(Concat([ReLU(x - float(i)) for i in range(300)]))
+    tracemalloc.start()
+    network = many.compile()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2e7  # a matrix (300, 300) for each variable would be 2e8
+    assert network([[7.5]])[0, :9].tolist() == [7.5, 6.5, 5.5, 4.5, 3.5, 2.5, 1.5, 0.5, 0.0]

@@ -1,5 +1,8 @@
 """Networks: runs in parts, batches, threads and memory; listings; files; what constructors refuse."""
 
+import importlib
+import threading
+import time
 import tracemalloc
 
 import numpy as np
@@ -44,15 +47,34 @@ def test_a_run_goes_on_from_its_state(cut):
 def test_long_sequences_take_no_memory(monkeypatch):
     network = everything()
     network(X[:1, :3], last=True)
-    x = np.broadcast_to(np.array([0.1, -0.2, 0.3]), (2, 1_000_000, 3))
+    x = np.broadcast_to(np.array([0.1, -0.2, 0.3]), (64, 1_000_000, 3))
     tracemalloc.start()
     try:
         network(x[:1], last=True)
-        network(x[:, :100_000], last=True)
+        network(x[:, :20_000], last=True, workers=1)
+        with pytest.raises(ValueError, match="'state' must have shape"):
+            network.run(x, 0.0)  # after x was looked at
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 1.5e7  # the sequence itself has 2.4e7 bytes
+    assert peak < 1.5e7  # one of these sequences has 2.4e7 bytes
+
+
+def test_an_interruption_ends_all_threads(monkeypatch):
+    network, calls = everything(), []
+    module = importlib.import_module("spherapprox._kernels.recurrent.recurrence")
+
+    def advance(*arguments):
+        calls.append(threading.get_ident())
+        time.sleep(1e-3)
+        if threading.current_thread() is threading.main_thread() and len(set(calls)) > 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_advance", advance)
+    monkeypatch.setattr(module, "_STEPS", 1)  # a step at a time
+    with pytest.raises(KeyboardInterrupt):
+        network(np.zeros((16, 3000, 3)), workers=2)
+    assert len(calls) < 1000  # 3000 if the other thread goes on to the end
 
 
 def test_long_and_short_runs_are_the_same_computation():
@@ -100,6 +122,13 @@ def test_files_bring_back_every_bit(tmp_path):
     linear = Program(2.0 * Input(1)).compile()
     linear.save(tmp_path / "network.npz")
     assert load(tmp_path / "network.npz")([[2.0]])[0, 0] == 4.0
+
+
+def test_weights_cannot_be_changed_behind_a_run():
+    network = everything()
+    for array in (network.readout, network.readout_bias, network.layers[0].weight):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
 
 
 def test_listings_can_be_read():

@@ -23,6 +23,13 @@ def test_traces_hold_what_is_named():
     }  # fmt: skip
 
 
+def test_traces_lose_no_variable_whose_name_looks_numbered():
+    x = Input(1)
+    named = [ReLU(x, name="a #2"), ReLU(x + 1.0, name="a"), ReLU(x + 2.0, name="a")]
+    values = Program(named[0] + named[1] + named[2]).trace([[0.0]])
+    assert {name: v[0, 0] for name, v in values.items()} == {"a #2": 0.0, "a": 1.0, "a #3": 2.0}
+
+
 def test_long_chains_are_no_recursion():
     v = Input(1)
     for _ in range(5000):

@@ -1,5 +1,7 @@
 """Ranges from declared bounds: every value is inside, and what is unknown is named."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,3 +79,24 @@ def test_the_first_unknown_is_named_and_zero_weights_hide_it():
     assert undeclared(ranges_of(Program(ReLU(total) - total).variables)) == [total]
     nothing = 0.0 * total
     assert ranges_of(Program(nothing).variables)[nothing][1].tolist() == [0.0, 0.0]
+
+
+def test_registers_in_any_order_have_bounds_and_loops_have_none():
+    rng = np.random.default_rng(4)
+    x, order = Input(1, bound=1.0), rng.permutation(6)
+    A = np.triu(rng.uniform(1.0, 2.0, (6, 6)), 1)[np.ix_(order, order)]
+    state = LinState(x, A, np.ones((6, 1)))
+    program = Program(state)
+    _, high = ranges_of(program.variables)[state]
+    np.testing.assert_allclose(high, program(np.ones((7, 1)))[-1], rtol=1e-12)
+    A[order.argmin(), order.argmax()] = A[order.argmax(), order.argmin()] = 1.0
+    looped = LinState(x, A, np.ones((6, 1)))
+    assert undeclared(ranges_of(Program(looped).variables)) == [looped]
+
+
+def test_long_registers_take_no_time():
+    x = Input(1, bound=1.0)
+    late = delay(x, 1500)  # powers of its matrix take half a minute
+    begin = time.perf_counter()
+    assert ranges_of(Program(late).variables)[late][1].tolist() == [1.0]
+    assert time.perf_counter() - begin < 5.0

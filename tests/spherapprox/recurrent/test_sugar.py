@@ -60,6 +60,18 @@ def test_gates_pass_or_shut(rows):
     assert (values(lambda v: gate(v[0], v[1], 1024.0, positive=True), x)[:, 0] == x[:, 0] * x[:, 1]).all()
 
 
+@pytest.mark.parametrize("at", [0, 1])
+def test_open_gates_round_in_networks_by_what_they_say_and_shut_ones_not_at_all(at):
+    x, bound = Input(2), 1000.0
+    program = Program(gate(x[at], x[1 - at], bound))
+    v = np.random.default_rng(6).uniform(-bound, bound, 200)
+    opened, shut = (np.stack([np.full(200, c), v][:: 1 - 2 * at], axis=1) for c in (1.0, 0.0))
+    np.testing.assert_array_equal(program(opened)[:, 0], v)
+    for network in (program.compile(), program.compile().to_relu()):
+        assert (np.abs(network(opened)[:, 0] - v) <= 2.0**-52 * (bound + np.abs(v))).all()
+        assert not network(shut).any()
+
+
 def test_a_gate_of_one_condition_and_many_values():
     x = np.array([[1.0, 2.0, -3.0], [0.0, 2.0, -3.0]])
     assert values(lambda v: gate(v[0], v[1:], 4.0), x).tolist() == [[2.0, -3.0], [0.0, 0.0]]

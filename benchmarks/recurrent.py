@@ -119,15 +119,15 @@ def layer_by_layer(network: Network, x: Array) -> Array:
     values = x
     for layer in network.layers:
         first = values @ layer.weight.T + layer.bias
-        if layer.kind == "product":
+        if layer.op == "product":
             values = first * (values @ layer.other.T + layer.other_bias)
             continue
         if layer.recurrent.any():
             state = np.broadcast_to(layer.start, first[:, 0].shape)
             for t in range(first.shape[1]):
                 state = state @ layer.recurrent.T + first[:, t]
-                first[:, t] = state = np.maximum(state, 0.0) if layer.kind == "relu" else state
-        elif layer.kind == "relu":
+                first[:, t] = state = np.maximum(state, 0.0) if layer.op == "relu" else state
+        elif layer.op == "relu":
             np.maximum(first, 0.0, out=first)
         values = first
     return np.asarray(values @ network.readout.T + network.readout_bias)

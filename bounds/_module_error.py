@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
@@ -23,6 +23,7 @@ from spherapprox.recurrent import (
     Variable,
     validate,
 )
+from spherapprox.recurrent.ranges import factor_size, ranges_of
 
 MODEL_KINDS = {"interpreter": 1, "network": 3, "rnn": 3, "lstm": 3, "gru": 6}
 """Units that one number is at most read from."""
@@ -124,6 +125,7 @@ class _Model:
     numbers: float
     layers: int
     gates: Gates | None
+    factors: Mapping[Variable, Float64]
 
     @property
     def units(self) -> int:
@@ -196,7 +198,11 @@ def _model(program: Program, kind: str, dtype: str, value_bound: float | None) -
         layers, gates = max(len(network.layers), 1), Gates.of(bound, dtype)
     limits = np.finfo(np.float32 if single else np.float64)
     numbers = float(sum(v.dim for v in program.variables if not isinstance(v, Linear)))
-    return _Model(kind, float(limits.epsneg), float(limits.tiny), numbers, layers, gates)
+    ranges = ranges_of(program.variables)
+    factors: dict[Variable, Float64] = {
+        v: factor_size(v, ranges[v.inputs[0]]) for v in program.variables if isinstance(v, Multiplicative)
+    }
+    return _Model(kind, float(limits.epsneg), float(limits.tiny), numbers, layers, gates, factors)
 
 
 def _gamma(count: Float64 | float, unit: float) -> Float64:
@@ -307,11 +313,12 @@ def _(node: Multiplicative, inputs: Sequence[_Part], model: _Model) -> _Part:
     error = u * error_v + v * error_u + 2.0 * model.unit * u * v + model.least
     magnitude = u * v
     if model.gates is not None:
-        held, slope, copies = model.held(v), model.gates.slope, 2.0 if model.kind == "gru" else 1.0
+        held, copies = model.held(v), 2.0 if model.kind == "gru" else 1.0
         if node.binary:
             error = error + np.where(_is_settled(one.value, error_u), 0.0, v * (u + 1.0)) + model.through(held)
             magnitude = copies * held
         else:
+            slope = model.gates.slope / model.factors[node]
             error = error + v * np.minimum(slope**2 * u**3 / 12.0, u) + 2.0 * rounding_u * held
             error = error + (2.0 / slope) * (2.0 * model.through(held) + 2.0 * rounding_v)
             magnitude = (2.0 / slope) * 2.0 * copies * held

@@ -12,7 +12,7 @@ from .._types import Bools, Float64
 from .language import Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
 from .layer import Layer
 from .network import Network
-from .ranges import Range, ranges_of
+from .ranges import Range, factor_size, ranges_of
 
 _KINDS = {LinState: "state", ReLU: "relu", RunningMax: "relu", Multiplicative: "product"}
 _FIRST = ("state", "relu", "product")
@@ -43,17 +43,17 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
     """Return the network of a program: one layer after another, of the kind for which most variables are ready."""
     atoms = [v for v in variables if not isinstance(v, Linear)]
     places = _places(atoms)
-    forms = _forms(variables, places)
+    forms, ranges = _forms(variables, places), ranges_of(variables)
     todo, reads, layers = [v for v in atoms if not isinstance(v, Input)], _start(atoms, places), []
     uses = {node: _used(node.inputs, forms) for node in todo}
     while todo:
         kind, now = _next(todo, uses, reads.have)
         todo = [v for v in todo if v not in now]
         needed = np.any([_used([output], forms), *(uses[v] for v in todo)], axis=0)
-        layer, reads = _emitted(kind, now, forms, places, reads, needed)
+        layer, reads = _emitted(kind, now, forms, places, reads, needed, ranges)
         layers.append(layer)
     last = _through(forms[output], reads.matrix)
-    return Network(tuple(layers), last.matrix, last.bias, name, _largest(atoms, variables))
+    return Network(tuple(layers), last.matrix, last.bias, name, _largest(atoms, ranges))
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,11 @@ def _emitted(
     places: Mapping[Variable, slice],
     before: _Reads,
     needed: Bools,
+    ranges: Mapping[Variable, Range],
 ) -> tuple[Layer, _Reads]:
     """Return the layer that computes some variables and carries what is needed later, and what it gives."""
     kept = np.flatnonzero(before.have & needed)
-    parts = [_block(node, [_through(forms[v], before.matrix) for v in node.inputs]) for node in now]
+    parts = [_block(node, [_through(forms[v], before.matrix) for v in node.inputs], ranges) for node in now]
     parts += [_carried(kind, before.matrix[kept])] if len(kept) else []
     ends = np.cumsum([0, *(len(part.rows) for part in parts)]).tolist()
     have, matrix = np.zeros(len(needed), dtype=bool), np.zeros((len(needed), ends[-1]))
@@ -142,31 +143,31 @@ def _through(form: _Affine, read: Float64) -> _Affine:
 
 
 @singledispatch
-def _block(node: Variable, inputs: list[_Affine]) -> _Part:
+def _block(node: Variable, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
     raise NotImplementedError(type(node).__name__)
 
 
 @_block.register
-def _(node: ReLU, inputs: list[_Affine]) -> _Part:
+def _(node: ReLU, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
     return _Part(Layer("relu", inputs[0].matrix, inputs[0].bias, names=_names(node)), np.eye(node.dim))
 
 
 @_block.register
-def _(node: LinState, inputs: list[_Affine]) -> _Part:
+def _(node: LinState, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
     added = inputs[0].of(node.weight, node.bias)
     rows = Layer("state", added.matrix, added.bias, node.transition, node.init_state, names=_names(node))
     return _Part(rows, np.eye(node.dim))
 
 
 @_block.register
-def _(node: Multiplicative, inputs: list[_Affine]) -> _Part:
+def _(node: Multiplicative, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
     u, v = inputs
-    other = {"other": v.matrix, "other_bias": v.bias, "binary": np.full(node.dim, float(node.binary))}
+    other = {"other": v.matrix, "other_bias": v.bias, "factor": factor_size(node, ranges[node.inputs[0]])}
     return _Part(Layer("product", u.matrix, u.bias, names=_names(node), **other), np.eye(node.dim))
 
 
 @_block.register
-def _(node: RunningMax, inputs: list[_Affine]) -> _Part:
+def _(node: RunningMax, inputs: list[_Affine], ranges: Mapping[Variable, Range]) -> _Part:
     """Return r_t = max(r_(t-1) + v_(t-1) - v_t, 0) and v_t as the difference of two ReLUs; the maximum is v_t + r_t."""
     (v,), one = inputs, np.eye(node.dim)
     rows = Layer(
@@ -192,7 +193,7 @@ def _carried(kind: str, values: Float64) -> _Part:
     if kind == "relu":
         return _Part(Layer(kind, np.vstack([values, -values]), np.zeros(2 * n)), np.hstack([one, -one]))
     if kind == "product":
-        return _Part(Layer(kind, 0.0 * values, np.ones(n), other=values, binary=np.ones(n)), one)
+        return _Part(Layer(kind, 0.0 * values, np.ones(n), other=values, factor=np.zeros(n)), one)
     return _Part(Layer(kind, values, np.zeros(n)), one)
 
 
@@ -204,7 +205,7 @@ def _joined(kind: str, parts: Sequence[Layer]) -> Layer:
         recurrent[end - len(part) : end, end - len(part) : end] = part.recurrent
     stacked = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("weight", "bias", "start", "other", "other_bias", "binary")
+        for name in ("weight", "bias", "start", "other", "other_bias", "factor")
     }
     names = tuple(name for part in parts for name in part.names or ("",) * len(part))
     return Layer(kind, recurrent=recurrent, names=names, **stacked)
@@ -212,22 +213,21 @@ def _joined(kind: str, parts: Sequence[Layer]) -> Layer:
 
 def _distinct(layer: Layer) -> tuple[Layer, Float64]:
     """Return a layer with equal rows once, and the matrix (n, fewer) that makes the values of all of theirs."""
-    arrays = [getattr(layer, name) for name in ("weight", "bias", "start", "other", "other_bias", "binary")]
+    arrays = [getattr(layer, name) for name in ("weight", "bias", "start", "other", "other_bias", "factor")]
     alone = (layer.recurrent != 0.0).any(axis=0) | (layer.recurrent != 0.0).any(axis=1)
     marks = np.where(alone, np.arange(1.0, len(layer) + 1.0), 0.0)  # rows with a past are equal to none
     _, kept, back = np.unique(np.column_stack([*arrays, marks]), axis=0, return_index=True, return_inverse=True)
     order = np.argsort(kept)
     places, rows = np.argsort(order)[back.ravel()], kept[order]
-    weight, bias, start, other, factor, binary = (array[rows] for array in arrays)
+    weight, bias, start, other, other_bias, factor = (array[rows] for array in arrays)
     recurrent = layer.recurrent[np.ix_(rows, rows)]
     names = tuple(layer.names[i] for i in rows) if layer.names else ()
-    distinct = Layer(layer.op, weight, bias, recurrent, start, other, factor, binary, names)
+    distinct = Layer(layer.op, weight, bias, recurrent, start, other, other_bias, factor, names)
     return distinct, np.eye(len(rows))[places]
 
 
-def _largest(atoms: Iterable[Variable], variables: Sequence[Variable]) -> float | None:
+def _largest(atoms: Iterable[Variable], ranges: Mapping[Variable, Range]) -> float | None:
     """Return a bound of all values that layers hold, where bounds of variables are known."""
-    ranges = ranges_of(variables)
     largest = max(_held(v, ranges) for v in atoms)
     return largest if 0.0 < largest < np.inf else 1.0 if largest == 0.0 else None
 

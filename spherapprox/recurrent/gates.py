@@ -24,7 +24,7 @@ class Gates:
     sharpness : float
         mu: gates of ReLUs and of products with a binary factor are ``sigmoid(mu u)``, a step.
     slope : float
-        delta: gates of other products are ``sigmoid(+-delta u)``, nearly linear.
+        delta: gates of other products are ``sigmoid(+-delta u / U)``, nearly linear, for factors u of size U.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Gates:
         Gates
             eps is the largest power of two with ``eps value_bound <= 2^-27`` (float32: 2^-13), mu is 2^60 (2^30), and
             delta 2^-16 (2^-7): what truncation, ``delta^2 |u|^3 / 12``, and rounding, ``2^-51 / delta``, are about
-            least for together, for factors u near 1.
+            least for together, for factors up to 1.
 
         Raises
         ------

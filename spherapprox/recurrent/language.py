@@ -14,7 +14,8 @@ from .. import _checks
 from .._types import Float64
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-LARGEST_DIM = 10**5
+LARGEST_DIM = 5000
+"""Of an input: matrices of linear variables have the square of it."""
 
 
 def _refusal(what: str, remedy: str) -> Any:
@@ -185,7 +186,7 @@ class Input(Variable):
     Parameters
     ----------
     dim : int
-        Number of entries, from 1.
+        Number of entries, from 1 to 5000.
     bound : float, optional
         A promise that no entry is larger in size; `Network.to_torch` derives the scale of LSTMs and GRUs from it.
     name : str, optional
@@ -393,6 +394,9 @@ class Multiplicative(Variable):
     other : Variable, optional
     binary : bool, default False
         A promise that the first factor is 0 or 1: LSTMs and GRUs multiply exactly then.
+    bound : float, optional
+        A promise that the first factor is never larger in size, where its range, derived from other bounds, is wider:
+        errors of LSTMs and GRUs are in proportion to it.
     name : str, optional
 
     Raises
@@ -409,6 +413,7 @@ class Multiplicative(Variable):
     """
 
     binary: bool
+    bound: float | None
 
     def __init__(
         self,
@@ -416,6 +421,7 @@ class Multiplicative(Variable):
         other: Variable | None = None,
         *,
         binary: bool = False,
+        bound: float | None = None,
         name: str | None = None,
     ) -> None:
         (of,) = variables(input, "input", 1)
@@ -425,13 +431,16 @@ class Multiplicative(Variable):
             of, other = of[: of.dim // 2], of[of.dim // 2 :]
         (second,) = variables(other, "other", 1)
         dim = common(of, second, "multiply")
-        self._make(dim, (spread(of, dim), spread(second, dim)), name, binary=_checks.flag(binary, "binary"))
+        own = {"binary": _checks.flag(binary, "binary"), "bound": bound_of(bound)}
+        self._make(dim, (spread(of, dim), spread(second, dim)), name, **own)
 
     def _value(self, values: list[Float64], memory: Any) -> Float64:
         """Return u v."""
         u, v = values
         if self.binary and not (np.abs(np.abs(u - 0.5) - 0.5) <= 1e-6).all():
             raise ValueError(f"the first factor of {made(self)} must be 0 or 1 as it is binary, got {_checks.show(u)}")
+        if self.bound is not None:
+            keep_promise(self, u, self.bound, "the first factor of ")
         return np.asarray(u * v)
 
 
@@ -497,6 +506,12 @@ def made(variable: Variable) -> str:
 def bound_of(value: object) -> float | None:
     """Return a bound of values as a float above 0, or None."""
     return None if value is None else _checks.real(value, "bound", above=0.0, maximum=1e300)
+
+
+def keep_promise(node: Variable, values: Float64, bound: float, of: str = "") -> None:
+    """Raise where values are larger than a bound promises, by more than roundings."""
+    if not np.abs(values).max() <= bound * (1.0 + 1e-9):
+        raise ValueError(f"{of}{made(node)} must be at most {bound:g} in size, its bound, got {np.abs(values).max():g}")
 
 
 def variables(value: Any, name: str, count: int | None = None) -> tuple[Variable, ...]:

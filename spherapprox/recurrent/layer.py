@@ -15,7 +15,7 @@ from .._types import Float64
 MODULES = ("rnn", "lstm", "gru")
 """Kinds of torch modules."""
 LAYER_OPS = ("state", "relu", "product")
-_ARRAYS = ("weight", "bias", "recurrent", "start", "other", "other_bias", "binary")
+_ARRAYS = ("weight", "bias", "recurrent", "start", "other", "other_bias", "factor")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,8 +41,9 @@ class Layer(Savable):
         h_0.
     other, other_bias : array_like, shapes (n, k), (n,), optional
         Of a product.
-    binary : array_like, shape (n,), optional
-        1 where the first factor of a product is 0 or 1, else 0.
+    factor : array_like, shape (n,), optional
+        The size of the first factor of a product, 1 by default, or 0 where it is nothing but 0 or 1: the gates of
+        LSTMs and GRUs are made for it.
     names : sequence of n str, optional
         What rows are, for `Network.listing`; "" for those without a name.
 
@@ -65,7 +66,7 @@ class Layer(Savable):
     start: Float64 = None  # type: ignore[assignment]
     other: Float64 = None  # type: ignore[assignment]
     other_bias: Float64 = None  # type: ignore[assignment]
-    binary: Float64 = None  # type: ignore[assignment]
+    factor: Float64 = None  # type: ignore[assignment]
     names: tuple[str, ...] = ()
     _kind: ClassVar[str] = "recurrent-layer"
 
@@ -74,13 +75,16 @@ class Layer(Savable):
         n, k = np.shape(_checks.floating(self.weight, "weight", ("n", "k")))
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
-            given = np.zeros(shape) if getattr(self, name) is None else getattr(self, name)
+            absent = np.full(shape, float(self.op == "product" and name == "factor"))
+            given = absent if getattr(self, name) is None else getattr(self, name)
             array = np.array(_checks.floating(given, name, shape), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name in self._foreign():
             if getattr(self, name).any():
                 raise ValueError(f"'{name}' must be 0 in a layer of op {self.op!r}")
+        if not (self.factor >= 0.0).all():
+            raise ValueError(f"'factor' must hold sizes, or 0, got {self.factor.min():g}")
         names = tuple(_checks.instance(name, "names", str) for name in self.names)
         if len(names) not in (0, n):
             raise ValueError(f"'names' must hold {n} names, one for each row, got {len(names)}")
@@ -88,7 +92,7 @@ class Layer(Savable):
 
     def _foreign(self) -> tuple[str, ...]:
         """Return the names of the arrays that this kind of layer does not have."""
-        return ("recurrent", "start") if self.op == "product" else ("other", "other_bias", "binary")
+        return ("recurrent", "start") if self.op == "product" else ("other", "other_bias", "factor")
 
     def __repr__(self) -> str:
         width, before = self.weight.shape

@@ -332,9 +332,10 @@ class Network(Savable):
 
         Notes
         -----
-        The error of a product u v that is not binary grows as ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14): the first
-        factor ought to be up to about 1 in size, as of ``Multiplicative(u / size, size * v)``. Other blocks differ
-        by roundings, and for integers by nothing in RNNs and LSTMs; `bounds.recurrent.module_error` bounds it all.
+        The error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U |v|``), U being the
+        size of the first factor that bounds of variables promise. Where they promise none, U is 1, and factors beyond
+        it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). Other blocks differ by roundings, and for
+        integers by nothing in RNNs and LSTMs; `bounds.recurrent.module_error` bounds it all.
 
         References
         ----------

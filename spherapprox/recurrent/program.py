@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 from .compiler import compiled
-from .language import Input, Multiplicative, Variable, made
+from .language import Input, LinState, Multiplicative, Variable, keep_promise, made
 from .layer import MODULES
 from .network import Network, finite_output, sequences
 from .ranges import ranges_of, undeclared
@@ -103,7 +103,8 @@ class Program:
         Raises
         ------
         TypeError, ValueError
-            If the program is not valid, x does not fit, numbers overflow, or a binary factor is not 0 or 1.
+            If the program is not valid, x does not fit, numbers overflow, an input or a state is larger than its
+            ``bound``, or a binary factor is not 0 or 1.
 
         Examples
         --------
@@ -182,10 +183,12 @@ class Program:
                 for node in self.variables:
                     if isinstance(node, Input):
                         values[node] = rows[:, t].astype(np.float64)
-                        continue
-                    values[node] = node._value([values[v] for v in node.inputs], memory[node])
+                    else:
+                        values[node] = node._value([values[v] for v in node.inputs], memory[node])
                     if memory[node] is not None:
                         memory[node] = values[node]
+                    if isinstance(node, Input | LinState) and node.bound is not None:
+                        keep_promise(node, values[node], node.bound)
                 for node, array in kept.items():
                     array[:, t] = values[node]
         finite_output(kept[self.output])

@@ -29,6 +29,18 @@ def undeclared(ranges: Mapping[Variable, Range]) -> list[Variable]:
     return [node for node in ranges if not known[node] and all(known[v] for v in node.inputs)]
 
 
+def factor_size(node: Multiplicative, of: Range) -> Float64:
+    """Return the size of a product's first factor, a power of two for each entry; 1 if unknown, 0 if it is binary."""
+    size = np.abs(_first_factor(node, of)).max(axis=0)
+    known = np.where((size > 2.0**-900) & (size < 2.0**900), size, 1.0)
+    return np.asarray(np.exp2(np.ceil(np.log2(known))) * float(not node.binary))
+
+
+def _first_factor(node: Multiplicative, of: Range) -> Range:
+    """Return the range of a product's first factor within its bound."""
+    return of if node.bound is None else (np.maximum(of[0], -node.bound), np.minimum(of[1], node.bound))
+
+
 @singledispatch
 def _range(node: Variable, inputs: list[Range]) -> Range:
     raise NotImplementedError(type(node).__name__)
@@ -53,7 +65,7 @@ def _(node: Linear, inputs: list[Range]) -> Range:
 
 @_range.register
 def _(node: Multiplicative, inputs: list[Range]) -> Range:
-    (a, b), (c, d) = inputs
+    (a, b), (c, d) = _first_factor(node, inputs[0]), inputs[1]
     with np.errstate(invalid="ignore"):
         corners = np.nan_to_num([u * v for u in (a, b) for v in (c, d)], nan=0.0, posinf=np.inf, neginf=-np.inf)
     return corners.min(axis=0), corners.max(axis=0)

@@ -232,13 +232,14 @@ def _gated(layer: Layer, gates: Gates) -> _Gated:
 
 def _product(layer: Layer, gates: Gates) -> _Gated:
     """Return products u v as sigmoid(mu (u - 1/2)) v if u is binary, else by sigmoid(delta u) - sigmoid(-delta u)."""
-    n, binary = len(layer), layer.binary == 1.0
+    n, binary = len(layer), layer.factor == 0.0
     rows = np.concatenate([np.arange(n), np.flatnonzero(~binary)])  # of each unit
     exact, sign = binary[rows], np.repeat([1.0, -1.0], [n, len(rows) - n])
-    slope = np.where(exact, gates.sharpness, gates.slope * sign)
+    delta = gates.slope / np.where(exact, 1.0, layer.factor[rows])
+    slope = np.where(exact, gates.sharpness, delta * sign)
     none, count = np.zeros((len(rows), len(rows))), len(rows)
     read = np.zeros((n, count))
-    read[rows, np.arange(count)] = np.where(exact, 1.0, 2.0 / gates.slope * sign)
+    read[rows, np.arange(count)] = np.where(exact, 1.0, 2.0 / delta * sign)
     gate = slope[:, None] * layer.weight[rows], none, slope * (layer.bias[rows] - 0.5 * exact)
     return _Gated(gate, (layer.other[rows], none, layer.other_bias[rows]), np.zeros(count), read)
 

@@ -138,7 +138,7 @@ def weights(rng, style, *shape):
 
 def random_program(dim, blocks, style, rng):
     """Return a program of some blocks, each on a variable before it; the output is the last and any other."""
-    nodes = [Input(dim, bound=4.0)]
+    nodes = [Input(dim, bound=8.0)]
 
     def pick():
         return nodes[rng.integers(len(nodes))]

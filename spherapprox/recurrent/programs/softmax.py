@@ -108,7 +108,7 @@ class KernelSum(PromptModel):
         query = LinState(Multiplicative(asking, x[:d], binary=True), 1.0, bound=1.0, name="query")
         logit = np.ones((1, d)) @ (query * x[:d]) + x[d] - (self.depth + 2.0) * asking
         weight = self._exponential(logit).named("weight")
-        added = Multiplicative(weight, Concat([x[d + 1 :], constant(x, 1.0)]))
+        added = Multiplicative(weight, Concat([x[d + 1 :], constant(x, 1.0)]), bound=2.0)  # e^0, and roundings
         return Program(LinState(added, 1.0, bound=self.bound * self.length, name="sums"), "kernel sum")
 
     def _exponential(self, v: Variable) -> Variable:

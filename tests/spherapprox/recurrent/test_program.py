@@ -89,3 +89,14 @@ def test_numbers_that_overflow_are_no_result():
 
 def test_repr():
     assert repr(Program(delay(Input(2)), "late")) == "Program('late', inputs=2, outputs=2, variables=3)"
+
+
+def test_bounds_are_promises_that_the_interpreter_checks():
+    x = Input(1, bound=1.0)
+    assert Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0]])[1, 0] == 2.0
+    with pytest.raises(ValueError, match=r"Input\(dim=1\) \(.*\) must be at most 1 in size, its bound, got 1.5"):
+        Program(x + 1.0)([[-1.5]])
+    with pytest.raises(ValueError, match=r"the first factor of Multiplicative\(dim=1\) .* at most 0.5 in size"):
+        Program(Multiplicative(x, x, bound=0.5))([[0.25], [0.75]])
+    with pytest.raises(ValueError, match=r"LinState\(dim=1\) \(.*\) must be at most 2 in size, its bound, got 3"):
+        Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0], [1.0]])

@@ -176,3 +176,17 @@ def test_a_step_of_a_long_sum_is_exact_in_every_module(dtype):
     expected = np.cumsum(2.0 * x - 1.0, axis=1) > 0.0
     for kind in MODULES:
         assert np.array_equal(run(program.compile().to_torch(kind, dtype=getattr(torch, dtype)), x), expected), kind
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+@pytest.mark.parametrize(("dtype", "share"), [("float64", 4e-10), ("float32", 2e-3)])
+@pytest.mark.parametrize("size", [2.0**-30, 0.3, 1.0, 100.0, 2.0**40])
+def test_products_are_as_exact_for_factors_of_any_size(kind, dtype, share, size):
+    x = Input(2, bound=1.0)
+    program = Program((size * x[0]) * x[1])
+    values = np.random.default_rng(0).uniform(-1.0, 1.0, (400, 2)).astype(np.float32).astype(np.float64)
+    values[:4] = [[1.0, 1.0], [-1.0, 1.0], [1.0, 1e-3], [1e-3, -1.0]]
+    got = run(program.compile().to_torch(kind, dtype=getattr(torch, dtype)), values)
+    error = np.abs(got[:, 0] - size * values[:, 0] * values[:, 1])
+    assert (error <= share * size).all()
+    assert (error <= module_error(program, values, kind=kind, dtype=dtype)[:, 0]).all()

@@ -29,7 +29,7 @@ MODEL_KINDS = {"interpreter": 1, "network": 3, "rnn": 3, "lstm": 3, "gru": 6}
 """Units that one number is at most read from."""
 DTYPES = ("float64", "float32")
 RELU_GAP = 0.2784645427610738
-"""Largest difference of x sigmoid(x) and max(x, 0)."""
+"""The largest difference of x sigmoid(x) and max(x, 0): W(1/e) (10.3)."""
 FUNCTIONS, LAST = 40.0, 4.0
 """Roundings of a unit, functions of torch included; of a sum beyond its terms."""
 SLACK = 1.0 + 1e-6

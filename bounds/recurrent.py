@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from spherapprox import _checks
 
 from ._bound import ACCURACY, Bound, Hypothesis, over_arrays, settle
-from ._module_error import module_error
+from ._module_error import RELU_GAP, module_error
 from ._problem import LARGEST_CONCENTRATION, LARGEST_DIM, SMALLEST, WIDEST
 from .covering.lattice import log_ball
 from .theorems._shells import log_density
@@ -24,8 +24,6 @@ NORMS = ("max", "euclidean")
 KINDS = ("lstm", "gru", "lstm-product", "gru-product")
 UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 """Largest relative error of a rounding."""
-RELU_GAP = 0.2784645427610738
-"""The largest difference of x sigmoid(x) and relu(x): W(1/e) (10.3)."""
 KERSHNER = 2.0 * math.pi / math.sqrt(27.0)
 """The least mean number of equal discs over a point of a plane that they cover."""
 COUNTED = 1e15

@@ -18,6 +18,7 @@ from .sugar import (
     minimum,
     snap,
     step,
+    window,
 )
 
 __all__ = [
@@ -46,4 +47,5 @@ __all__ = [
     "snap",
     "step",
     "validate",
+    "window",
 ]

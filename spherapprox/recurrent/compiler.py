@@ -48,7 +48,8 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
     uses = {node: _used(node.inputs, forms) for node in todo}
     while todo:
         kind, now = _next(todo, uses, reads.have)
-        todo = [v for v in todo if v not in now]
+        done = set(now)
+        todo = [v for v in todo if v not in done]
         needed = np.any([_used([output], forms), *(uses[v] for v in todo)], axis=0)
         layer, reads = _emitted(kind, now, forms, places, reads, needed, ranges)
         layers.append(layer)

@@ -17,6 +17,13 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LARGEST_DIM = 5000
 """Of an input: matrices of linear variables have the square of it."""
 
+_REFLECTED = {
+    "add": "radd", "subtract": "rsub", "multiply": "rmul", "matmul": "rmatmul", "divide": "rtruediv", "power": "rpow",
+    "remainder": "rmod", "floor_divide": "rfloordiv", "less": "gt", "less_equal": "ge", "greater": "lt",
+    "greater_equal": "le", "equal": "eq", "not_equal": "ne", "bitwise_and": "rand", "bitwise_or": "ror",
+}  # fmt: skip
+"""By the name of a function of NumPy, the method of a variable that stands on the right of its operator."""
+
 
 def _refusal(what: str, remedy: str) -> Any:
     """Return a method that says what to write in place of an operator."""
@@ -56,7 +63,8 @@ class Variable:
     inputs: tuple[Variable, ...]
     line: str
     name: str | None
-    __array_ufunc__ = None
+    promise: tuple[Variable, float] | None = None
+    """A variable whose size a bound limits, which the interpreter checks."""
     __hash__ = object.__hash__
 
     def _make(self, dim: int, inputs: Sequence[Variable], name: str | None = None, **own: Any) -> None:
@@ -86,9 +94,9 @@ class Variable:
         )
 
     def __eq__(self, other: object) -> bool:
-        return self is other if isinstance(other, Variable) else bool(self._no_number(other))
+        return self is other or bool(self._not_equal(other))
 
-    _no_number = _refusal("has no value here to compare", "recurrent.equal is 1 where integers are equal")
+    _not_equal = _refusal("has no value here to compare", "recurrent.equal is 1 where integers are equal")
     __lt__ = __le__ = __gt__ = __ge__ = _refusal(
         "has no value here to compare", "recurrent.step(v - w) is 1 where integers v > w; see maximum and minimum too"
     )
@@ -98,6 +106,9 @@ class Variable:
     )
     __rtruediv__ = _refusal("cannot be a divisor", "a recurrent model divides by constants only")
     __matmul__ = _refusal("cannot be on the left of @", "write A @ v, or v * w for entrywise products")
+    __and__ = __rand__ = _refusal("has no operator &", "of truth values, ReLU(c + d - 1) is 1 where both are")
+    __or__ = __ror__ = _refusal("has no operator |", "of truth values, 1 - ReLU(1 - c - d) is 1 where one is")
+    __invert__ = _refusal("has no operator ~", "of a truth value, 1 - c is the opposite")
     __abs__ = _refusal("cannot be given to abs", "use recurrent.absolute")
     if not TYPE_CHECKING:  # or A @ v would count as an array
         __array__ = _refusal("is no array", "programs are run on arrays, and variables stand for values at each step")
@@ -157,7 +168,13 @@ class Variable:
         return Linear(spread(self, len(divisors)), np.diag(1.0 / divisors))
 
     def __rmatmul__(self, other: ArrayLike) -> Linear:
-        return Linear(self, other)
+        return Linear(self, np.atleast_2d(_checks.numeric(other, "A")))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Let an array on the left of an operator have it, and no other function of NumPy."""
+        if method == "__call__" and len(inputs) == 2 and inputs[1] is self and ufunc.__name__ in _REFLECTED:
+            return getattr(self, f"__{_REFLECTED[ufunc.__name__]}__")(inputs[0])
+        raise TypeError(f"{made(self)} cannot be given to numpy.{ufunc.__name__}: see maximum, minimum, absolute, ReLU")
 
     def __getitem__(self, key: Any) -> Linear:
         try:
@@ -266,7 +283,9 @@ class Concat(Linear):
 
     Parameters
     ----------
-    input : sequence of Variable
+    input : sequence of Variable, or Variable
+    others : Variable
+        More of them, if the first is no sequence.
     name : str, optional
 
     Raises
@@ -282,8 +301,8 @@ class Concat(Linear):
     Concat(dim=3)
     """
 
-    def __init__(self, input: Sequence[Variable], *, name: str | None = None) -> None:
-        super().__init__(input, 1.0, name=name)
+    def __init__(self, input: Sequence[Variable] | Variable, *others: Variable, name: str | None = None) -> None:
+        super().__init__([input, *others] if isinstance(input, Variable) else list(input), 1.0, name=name)
 
 
 class ReLU(Variable):
@@ -366,9 +385,11 @@ class LinState(Variable):
         name: str | None = None,
     ) -> None:
         (of,) = variables(input, "input", 1)
-        size = len(np.atleast_1d(_checks.numeric(A, "A"))) if np.ndim(A) else None
-        weight = matrix(B, "B", (of,)) if np.ndim(B) or size is None else matrix(B, "B", (of,), size)
-        transition = _square(A, len(weight))
+        transition = np.asarray(_checks.floating(A, "A"), dtype=np.float64)
+        if transition.ndim and transition.shape != 2 * transition.shape[:1]:
+            raise ValueError(f"'A' must be square, as it takes a state to the next, got shape {transition.shape}")
+        weight = matrix(B, "B", (of,), len(transition) if transition.ndim else None)
+        transition = transition.copy() if transition.ndim else transition * np.eye(len(weight))
         own = {name: column(given, name, len(weight)) for name, given in (("init_state", init_state), ("bias", bias))}
         limit, start = bound_of(bound), own["init_state"]
         if limit is not None and (np.abs(start) > limit).any():
@@ -514,6 +535,12 @@ def keep_promise(node: Variable, values: Float64, bound: float, of: str = "") ->
         raise ValueError(f"{of}{made(node)} must be at most {bound:g} in size, its bound, got {np.abs(values).max():g}")
 
 
+def limited(node: Variable, v: Variable, bound: float) -> Variable:
+    """Return a variable that is right for values of v up to a bound, which the interpreter checks."""
+    vars(node)["promise"] = v, bound
+    return node
+
+
 def variables(value: Any, name: str, count: int | None = None) -> tuple[Variable, ...]:
     """Return what must be a variable, or, if no count is given, several."""
     found = tuple(value) if count is None and isinstance(value, list | tuple) else (value,)
@@ -565,17 +592,9 @@ def matrix(value: Any, name: str, inputs: Sequence[Variable], rows: int | None =
         return array * np.eye(columns)
     if array.ndim != 2 or array.shape[1] != columns or rows not in (None, len(array)):
         wanted = f"({'n' if rows is None else rows}, {columns})"
-        raise ValueError(f"'{name}' must have shape {wanted} for {', '.join(map(made, inputs))}, got {array.shape}")
-    return array.copy()
-
-
-def _square(value: Any, rows: int) -> Float64:
-    """Return the matrix by which a state of so many entries goes on."""
-    array = np.asarray(_checks.floating(value, "A"), dtype=np.float64)
-    if array.ndim == 0:
-        return array * np.eye(rows)
-    if array.shape != (rows, rows):
-        raise ValueError(f"'A' must have shape ({rows}, {rows}), a row for each row of 'B', got {array.shape}")
+        raise ValueError(
+            f"'{name}' must have shape {wanted} for {', '.join(map(made, inputs))}, got {array.shape or 'a number'}"
+        )
     return array.copy()
 
 

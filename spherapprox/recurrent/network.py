@@ -364,9 +364,9 @@ class Network(Savable):
         }  # fmt: skip
 
 
-def sequences(x: ArrayLike, dim: int) -> Floats:
+def sequences(x: ArrayLike, dim: int, name: str = "x") -> Floats:
     """Return a sequence of vectors, or a batch of them, after checking."""
-    return _checks.floating(x, "x", ("L", dim), ("batch", "L", dim), remedy="a row for each step")
+    return _checks.floating(x, name, ("L", dim), ("batch", "L", dim), remedy="a row for each step")
 
 
 def finite_output(y: Float64) -> None:

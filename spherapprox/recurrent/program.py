@@ -189,6 +189,9 @@ class Program:
                         memory[node] = values[node]
                     if isinstance(node, Input | LinState) and node.bound is not None:
                         keep_promise(node, values[node], node.bound)
+                    if node.promise is not None:
+                        limited, bound = node.promise
+                        keep_promise(node, values[limited], bound, f"{made(limited)} is gated by ")
                 for node, array in kept.items():
                     array[:, t] = values[node]
         finite_output(kept[self.output])

@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .language import Linear, LinState, ReLU, Variable, common, spread, variables
-
-_LARGEST = 5000
-"""Entries of a shift register, whose matrix has the square of it."""
+from .language import LARGEST_DIM, Linear, LinState, ReLU, Variable, common, limited, spread, variables
 
 
 def constant(input: Variable, value: ArrayLike) -> Linear:
@@ -112,7 +109,8 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
         0 or 1, of one entry or as many as v.
     v : Variable
     bound : float
-        The size of v; where it is larger, the value is wrong. A power of two keeps integers exact.
+        The size of v; where it is larger, the interpreter raises, and the value is wrong elsewhere. A power of two
+        keeps integers exact.
     positive : bool, default False
         A promise that v is never below 0, which saves half of the ReLUs.
 
@@ -142,7 +140,7 @@ def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = Fal
     (of,), (chosen,) = variables(v, "v", 1), variables(condition, "condition", 1)
     dim = common(chosen, of, "gate")
     shut = _checks.real(bound, "bound", above=0.0, maximum=1e300) * (spread(chosen, dim) - 1.0)
-    opened = ReLU(spread(of, dim) + shut)
+    opened = limited(ReLU(spread(of, dim) + shut), of, bound)
     return opened if _checks.flag(positive, "positive") else opened - ReLU(shut - spread(of, dim))
 
 
@@ -260,6 +258,41 @@ def minimum(u: Variable, v: Variable) -> Linear:
     return one - ReLU(one - other)
 
 
+def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
+    """Return a variable and what it was at the n - 1 steps before, one after another, 0 at first.
+
+    Parameters
+    ----------
+    v : Variable
+    n : int
+        From 1; n times the entries of v are 5000 at most.
+    bound : float, optional
+        As of a `LinState`.
+
+    Returns
+    -------
+    LinState, of dim n times that of v
+        A shift register, exact at every length.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from spherapprox.recurrent import Input, Program, window
+    >>> Program(window(Input(1), 3))([[1.0], [2.0], [3.0], [4.0]])
+    array([[1., 0., 0.],
+           [2., 1., 0.],
+           [3., 2., 1.],
+           [4., 3., 2.]])
+    """
+    (of,) = variables(v, "v", 1)
+    size = of.dim * _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM // of.dim)
+    return LinState(of, np.eye(size, k=-of.dim), np.eye(size, of.dim), bound=bound)
+
+
 def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     """Return a variable as it was some steps before, 0 at first.
 
@@ -267,14 +300,14 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     ----------
     v : Variable
     steps : int, default 1
-        From 1; 5000 entries of a shift register at most.
+        From 1; steps + 1 times the entries of v are 5000 at most.
     bound : float, optional
         As of a `LinState`.
 
     Returns
     -------
     Linear
-        The end of a shift register, exact at every length.
+        The end of a `window`; for several delays of one variable take them from one window.
 
     Raises
     ------
@@ -288,10 +321,8 @@ def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
     array([0., 0., 1., 2.])
     """
     (of,) = variables(v, "v", 1)
-    count = _checks.integer(steps, "steps", minimum=1, maximum=_LARGEST // of.dim - 1)
-    size = of.dim * (count + 1)
-    register = LinState(of, np.eye(size, k=-of.dim), np.eye(size, of.dim), bound=bound)
-    return register[-of.dim :]
+    most = max(LARGEST_DIM // of.dim - 1, 1)
+    return window(of, _checks.integer(steps, "steps", minimum=1, maximum=most) + 1, bound=bound)[-of.dim :]
 
 
 def first(input: Variable, n: int) -> Linear:
@@ -323,7 +354,7 @@ def first(input: Variable, n: int) -> Linear:
            [0., 0.]])
     """
     (of,) = variables(input, "input", 1)
-    size = _checks.integer(n, "n", minimum=1, maximum=_LARGEST) + 1
+    size = _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM) + 1
     return LinState(of, np.eye(size, k=-1), np.zeros((size, of.dim)), np.eye(size)[0])[1:]
 
 
@@ -361,6 +392,6 @@ def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
     array([0., 1., 2., 0., 1.])
     """
     (of,) = variables(input, "input", 1)
-    size = _checks.integer(n, "n", minimum=1, maximum=_LARGEST)
+    size = _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM)
     shift = _checks.integer(phase, "phase")
     return LinState(of, np.roll(np.eye(size), 1, axis=0), np.zeros((size, of.dim)), np.eye(size)[(shift - 1) % size])

@@ -136,11 +136,18 @@ class Dictionary(PromptModel):
         known, told = self._tokens(keys, "keys"), self._tokens(values, "values")
         if len(told) != len(known):
             raise ValueError(f"'values' must have a row for each of {len(known)} keys, got {len(told)}")
-        _, where, counts = np.unique(known, axis=0, return_index=True, return_counts=True)
-        if (counts > 1).any():
-            twice = known[where[counts.argmax()]].astype(int).tolist()
-            raise ValueError(f"'keys' must be unique, got {twice} {counts.max()} times")
+        _unique(known, "'keys'")
         return np.concatenate([known, told], axis=1).reshape(-1, 1)
+
+    def _check(self, prompt: Float64) -> None:
+        if len(prompt) % (2 * self.length):
+            raise ValueError(
+                f"'prompt' must hold keys and values of {self.length} tokens each, got {len(prompt)} tokens: "
+                ".prompt of the same model makes prompts"
+            )
+        pairs = prompt.reshape(-1, 2, self.length)
+        self._tokens(pairs.reshape(-1, self.length), "prompt")
+        _unique(pairs[:, 0], "keys of 'prompt'")
 
     def _tokens(self, tokens: ArrayLike, name: str) -> Float64:
         given = np.asarray(_checks.floating(tokens, name, ("n", self.length)), dtype=np.float64)
@@ -148,3 +155,11 @@ class Dictionary(PromptModel):
         if wrong.size:
             raise ValueError(f"'{name}' must be integers from 1 to {self.vocabulary}, got {_checks.show(wrong[0])}")
         return given
+
+
+def _unique(keys: Float64, name: str) -> None:
+    """Raise if a key is there twice."""
+    _, where, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        twice = keys[where[counts.argmax()]].astype(int).tolist()
+        raise ValueError(f"{name} must be unique, got {twice} {counts.max()} times")

@@ -189,10 +189,20 @@ class PromptModel(ABC):
 
     def _prompt(self, prompt: ArrayLike) -> Float64:
         """Return the steps of a prompt, after checking."""
-        given = np.asarray(sequences(prompt, self.network.dim), dtype=np.float64)
+        given = np.asarray(sequences(prompt, self.network.dim, "prompt"), dtype=np.float64)
         if given.ndim != 2 or len(given) < self._steps[1]:
             raise ValueError(f"'prompt' must be one prompt, shape (L, {self.network.dim}), got shape {given.shape}")
+        self._check(given)
         return given
+
+    def _check(self, prompt: Float64) -> None:
+        """Raise if the steps of a prompt, shape (L, d), are none that the program understands."""
+        limit = self.program.inputs[0].bound
+        if limit is not None and not np.abs(prompt).max() <= limit:
+            raise ValueError(
+                f"'prompt' must have entries of at most {limit:g} in size, as this model's have, got "
+                f"{np.abs(prompt).max():g}: .prompt of the same model makes prompts"
+            )
 
 
 def padded(queries: ArrayLike, dim: int, columns: int, bound: float) -> Float64:

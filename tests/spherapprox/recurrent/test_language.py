@@ -28,6 +28,8 @@ OPERATORS = {
     "arrays on the left": (lambda x: np.ones(3) - x, lambda v: 1.0 - v),
     "scales": (lambda x: -(2.0 * x) / [1.0, 2.0, 4.0], lambda v: -2.0 * v / [1.0, 2.0, 4.0]),
     "vector": (lambda x: x * np.array([1.0, 0.0, -1.0]), lambda v: v * [1.0, 0.0, -1.0]),
+    "row": (lambda x: A[0] @ x, lambda v: v @ A[:1].T),
+    "concat of two": (lambda x: Concat(x, x[0]), lambda v: np.hstack([v, v[:, :1]])),
     "matrix": (lambda x: A @ x, lambda v: v @ A.T),
     "entry": (lambda x: x[-1], lambda v: v[:, -1:]),
     "slice": (lambda x: x[::-1], lambda v: v[:, ::-1]),
@@ -76,12 +78,14 @@ def test_messages_show_both_shapes_and_the_lines():
         Linear(x, [[1.0, 2.0, 3.0]])
     with pytest.raises(ValueError, match=rf"multiply ReLU\(dim=2\) {at_y} and an array of shape \(3,\)"):
         y * np.ones(3)
-    with pytest.raises(ValueError, match=rf"'B' must have shape \(3, 2\) for Input.*{at_x}, got \(\)"):
+    with pytest.raises(ValueError, match=rf"'B' must have shape \(3, 2\) for Input.*{at_x}, got a number"):
         LinState(x, np.eye(3))
-    with pytest.raises(ValueError, match=rf"'B' must have shape \(n, 2\) for Input.*{at_x}, got \(2, 3\)"):
+    with pytest.raises(ValueError, match=rf"'B' must have shape \(2, 2\) for Input.*{at_x}, got \(2, 3\)"):
         LinState(x, np.eye(2), np.ones((2, 3)))
-    with pytest.raises(ValueError, match=r"'A' must have shape \(1, 1\), a row for each row of 'B', got \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"'B' must have shape \(2, 1\) for Linear\(dim=1\) .*, got \(1, 1\)"):
         LinState(x[0], np.eye(2), [[1.0]])
+    with pytest.raises(ValueError, match=r"'A' must be square, .* got shape \(2, 3\)"):
+        LinState(x, np.ones((2, 3)))
 
 
 @pytest.mark.parametrize(
@@ -108,6 +112,11 @@ def test_messages_show_both_shapes_and_the_lines():
         (lambda x: 2.0 / x, TypeError, "divides by constants only"),
         (lambda x: x @ np.ones((3, 3)), TypeError, "write A @ v"),
         (abs, TypeError, "recurrent.absolute"),
+        (np.exp, TypeError, "cannot be given to numpy.exp: see maximum, minimum, absolute, ReLU"),
+        (lambda x: np.maximum(x, 0.0), TypeError, "cannot be given to numpy.maximum"),
+        (lambda x: x & x, TypeError, r"ReLU\(c \+ d - 1\)"),
+        (lambda x: x | x, TypeError, r"1 - ReLU\(1 - c - d\)"),
+        (lambda x: ~x, TypeError, "1 - c is the opposite"),
         (np.mean, TypeError, "is no array"),
         (lambda x: Linear(x, [x, x]), TypeError, "'A' must be an array that NumPy can read: Input"),
         (lambda x: x.__setattr__("dim", 4), AttributeError, "immutable"),
@@ -127,10 +136,13 @@ def test_mistakes_are_named(wrong, error, words):
         wrong(Input(3))
 
 
-def test_variables_are_the_same_or_not():
+def test_variables_are_the_same_or_cannot_be_compared():
     x, y = Input(1), Input(1)
-    assert [x == y, x != y, y in [x, y], x in [y]] == [False, True, True, False]
-    assert {x: 1, y: 2}[y] == 2
+    assert x == x  # noqa: PLR0124
+    assert y in {x, y}
+    for compare in (lambda: x == y, lambda: x != y, lambda: x in [y]):
+        with pytest.raises(TypeError, match=r"recurrent\.equal"):
+            compare()
 
 
 def test_arrays_are_copied_and_cannot_be_changed():

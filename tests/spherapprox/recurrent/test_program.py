@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from spherapprox.recurrent import Input, Linear, LinState, Multiplicative, Program, ReLU, delay, validate
+from spherapprox.recurrent import (
+    Input,
+    Linear,
+    LinState,
+    Multiplicative,
+    Program,
+    ReLU,
+    delay,
+    validate,
+)
 
 
 def test_a_batch_is_its_sequences_one_by_one():

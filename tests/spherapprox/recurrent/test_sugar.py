@@ -20,6 +20,7 @@ from spherapprox.recurrent import (
     minimum,
     snap,
     step,
+    window,
 )
 
 NUMBERS = st.floats(-1e300, 1e300)
@@ -105,6 +106,7 @@ def test_the_first_steps_and_what_was_before():
     assert values(lambda v: first(v, 3), x).tolist() == np.eye(4, 3).tolist()
     assert values(lambda v: delay(v, 3), x).tolist() == [[0, 0], [0, 0], [0, 0], [1, 2]]
     assert values(delay, x)[1:].tolist() == x[:-1].tolist()
+    assert values(lambda v: window(v, 2), x).tolist() == np.hstack([x, np.vstack([[0, 0], x[:-1]])]).tolist()
     assert values(lambda v: constant(v, 2.5), x).tolist() == [[2.5]] * 4
 
 

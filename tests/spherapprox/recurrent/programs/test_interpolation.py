@@ -90,5 +90,5 @@ def test_wrong_prompts(points, values, message):
 def test_wrong_queries_and_prompts_of_other_models():
     with pytest.raises(ValueError, match="'queries' must be"):
         extension(1).run([[3.0]], [[0.5, 0.5]])
-    with pytest.raises(ValueError, match="'x' must have shape"):
+    with pytest.raises(ValueError, match="'prompt' must have shape"):
         extension(1).run([[0.5]], [[0.5, 0.5, 0.5]])

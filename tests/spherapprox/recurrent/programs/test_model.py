@@ -34,7 +34,17 @@ def test_what_does_not_fit_is_refused(monkeypatch):
     with pytest.raises(ValueError, match="'outputs' must have 4 steps at least"):
         model.answers(np.zeros((1, 3, 1)))
     with pytest.raises(ValueError, match="sequences would take"):
-        model.sequences(np.ones((10**6, 2)), np.broadcast_to(prompt[:1], (10**4, 1)))
+        programs.extension(1).sequences(np.ones((10**6, 1)), np.broadcast_to(0.5, (10**4, 2)))
+    prompts = np.vstack([prompt, prompt]), prompt + 0.5, 3.0 * prompt, prompt[:2], [[1.0], [2.0], [3.0]]
+    for wrong, words in zip(
+        prompts, ("must be unique", "integers from 1 to 9", "integers", "2 tokens", "3 tokens"), strict=True
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.run([[1, 2]], wrong)
+    with pytest.raises(
+        ValueError, match="'prompt' must have entries of at most 1 in size, as this model's have, got 3"
+    ):
+        programs.extension(1).run([[0.5]], [[0.5, 3.0]])
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,8 @@ def _(node: Multiplicative, inputs: Sequence[_Part], model: _Model) -> _Part:
     if model.gates is not None:
         held, copies = model.held(v), 2.0 if model.kind == "gru" else 1.0
         if node.binary:
-            error = error + np.where(_is_settled(one.value, error_u), 0.0, v * (u + 1.0)) + model.through(held)
+            settled, wrong = _is_settled(one.value, error_u), np.abs(one.value - np.rint(one.value))
+            error = error + v * np.where(settled, wrong, u + 1.0) + model.through(held)
             magnitude = copies * held
         else:
             slope = model.gates.slope / model.factors[node]

@@ -113,7 +113,7 @@ def error_bound(
     dim, lipschitz, norm, slope
         As in `prompt_length`.
     n : int or array_like
-        N; upper bounds use the largest power k^d up to N: centres of a grid of k cells an axis.
+        N; upper bounds use centres of a grid of k cells an axis, the largest k with k^d up to N, or a smaller one.
     theorem : {"extension", "grid", "lower"}
         As in `prompt_length`.
 
@@ -151,7 +151,8 @@ def error_bound(
             return Bound("sup error", math.log(constant) + math.log(radius), "lower", name, PROMPTS, _sampled())
         error = 0.5 / cells
         if name == "grid":
-            error = _grid_error(cells, _steep(mu), m, metric)
+            narrow = min(cells, int(_steep(mu) / 2.0))  # ramps that overlap may cost more than wider cells
+            error = min(_grid_error(count, _steep(mu), m, metric) for count in (narrow, cells))
         log = math.log(constant) + math.log(_stretch(m, metric)) + math.log(error)
         return Bound("sup error", log, "upper", name, PROMPTS)
 

@@ -84,6 +84,7 @@ class RecurrentModule(torch.nn.Module):
         dtype = torch.float64 if dtype is None else dtype
         if dtype not in (torch.float32, torch.float64):
             raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
+        self.dtype = dtype
         bound = network.value_bound if value_bound is None else value_bound
         units, read, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
         width = max(len(unit.start) for unit in units)
@@ -113,7 +114,7 @@ class RecurrentModule(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If x has another type, shape, dtype or device, or is not finite.
+            If x has another type, shape, dtype or device, or is not finite; if the module was converted.
         """
         self._check(x)
         batch = x if x.ndim == 3 else x[None]
@@ -123,7 +124,7 @@ class RecurrentModule(torch.nn.Module):
         state = (start, torch.zeros_like(start)) if self.kind == "lstm" else start
         steps = max(1, NUMBERS // (len(batch) * self.readout.in_features * 4))
         outputs = []
-        with _precise(x):
+        with _unrounded(x), _precise(x):
             for part in batch.split(steps, dim=1):
                 hidden, state = self.rnn(part, state)
                 outputs.append(self.readout(hidden))
@@ -132,6 +133,9 @@ class RecurrentModule(torch.nn.Module):
 
     def _check(self, x: Any) -> None:
         like, dim = self.readout.weight, self.rnn.input_size
+        if like.dtype != self.dtype:
+            remedy = f"to_torch({self.kind!r}, dtype=...) makes others"
+            raise TypeError(f"the module must keep {self.dtype}, which its gates are for, got {like.dtype}: {remedy}")
         if not isinstance(x, torch.Tensor):
             remedy = f"torch.as_tensor(x, dtype={like.dtype}) makes one"
             raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")
@@ -302,6 +306,15 @@ def _copy(module: Any, arrays: dict[str, Float64]) -> None:
         for name, array in arrays.items():
             parameter = getattr(module, name)
             parameter.copy_(held(array, parameter.dtype, "network"))
+
+
+def _unrounded(x: Any) -> AbstractContextManager[Any]:
+    """Return the context in which autocast does not round to half precision, in which no gate is a step."""
+    kind = x.device.type
+    context: AbstractContextManager[Any] = (
+        torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+    )
+    return context
 
 
 def _precise(x: Any) -> AbstractContextManager[Any]:

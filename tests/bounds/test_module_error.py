@@ -81,6 +81,16 @@ def test_a_binary_factor_is_free_where_it_is_sure():
     assert smooth[::2].min() > 1e-10
 
 
+def test_a_binary_factor_counts_how_far_it_is_from_0_or_1():
+    x = Input(2, bound=4.0)
+    program = Program(Multiplicative(x[0], x[1], binary=True))
+    near = [[5e-7, 3.0], [1.0 - 5e-7, 3.0], [1.0, 3.0]]
+    for kind in ("lstm", "gru"):
+        found = module_error(program, near, kind=kind)[:, 0]
+        assert (found[:2] >= 1.5e-6).all()  # gates take them for 0 and 1
+        assert (found <= [1.6e-6, 1.6e-6, 1e-11]).all()
+
+
 def test_float32_counts_what_it_stores():
     x = Input(1, bound=1.0)
     program = Program(1.0 * x)

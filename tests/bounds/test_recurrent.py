@@ -107,8 +107,17 @@ def test_the_grid_errs_as_is_said(cells, steps, dim, norm):
 
 def test_ramps_wider_than_cells_keep_the_general_bound():
     for cells, slope in ((5, 4.0), (9, 2.0)):
-        bound = recurrent.error_bound(dim=1, n=cells, theorem="grid", slope=slope).value
-        assert grid_worst(cells, slope, 1, "max") <= bound == pytest.approx(0.5 / cells + 2.0 / slope)
+        general = 0.5 / cells + 2.0 / slope
+        assert grid_worst(cells, slope, 1, "max") <= general
+        assert recurrent.error_bound(dim=2, n=cells**2, theorem="grid", slope=slope).value == pytest.approx(general)
+
+
+@pytest.mark.parametrize(("dim", "norm"), [(1, "max"), (2, "max"), (2, "euclidean")])
+def test_more_values_never_make_a_grid_worse(dim, norm):
+    found = recurrent.error_bound(dim=dim, n=np.arange(1, 40) ** dim, theorem="grid", norm=norm, slope=20.0)
+    errors = [bound.value for bound in found]
+    assert errors == sorted(errors, reverse=True)
+    assert recurrent.error_bound(dim=1, n=11, theorem="grid", slope=20.0).value == pytest.approx(0.1)  # 10 cells
 
 
 def test_a_slope_that_no_grid_makes_up_for():

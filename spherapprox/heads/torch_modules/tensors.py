@@ -79,7 +79,7 @@ def held(array: Float64, dtype: Any, owner: str) -> Any:
             f"'dtype' must hold the {owner}'s numbers, got {dtype} for numbers from {sizes.min():.3g} to "
             f"{sizes.max():.3g}" + (": take torch.float64" if dtype != torch.float64 else "")
         )
-    return torch.tensor(array, dtype=dtype)
+    return torch.tensor(array, dtype=dtype, device="cpu")
 
 
 def frozen_attention(query: Floats, key: Floats, value: Floats, options: dict[str, Any]) -> Any:

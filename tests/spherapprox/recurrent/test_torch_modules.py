@@ -151,6 +151,22 @@ def test_bad_input_is_refused(kind):
         Program(ReLU(x)).compile().to_torch(kind, dtype=torch.float16)
 
 
+@pytest.mark.parametrize("kind", MODULES)
+def test_gates_are_for_one_dtype(kind):
+    network, x = Program(ReLU(Input(1, bound=4.0) - 1.0)).compile(), torch.tensor([[1.2345678], [3.25], [-2.0]])
+    single = network.to_torch(kind, dtype=torch.float32)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = single(x)
+    assert found.dtype == torch.float32
+    assert torch.equal(found, network.to_torch(kind, dtype=torch.float32)(x))
+    with pytest.raises(TypeError, match=r"must keep torch\.float32, which its gates are for, got torch\.float64"):
+        single.double()(x.double())
+    with pytest.raises(TypeError, match=r"must keep torch\.float64, which its gates are for, got torch\.float16"):
+        network.to_torch(kind).half()(x.half())
+    with torch.device("meta"):
+        assert network.to_torch(kind, device="cpu").start.device.type == "cpu"
+
+
 def test_what_no_module_can_be_is_refused():
     free, x = Input(1), Input(1, bound=1.0)
     with pytest.raises(ValueError, match=r"'value_bound' must be given.*validate\(program, 'gru'\)"):

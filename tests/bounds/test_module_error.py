@@ -19,6 +19,8 @@ def test_products_err_by_the_curve_of_a_sigmoid_and_by_roundings_over_its_slope(
         assert 0.5 * 0.75**3 * 2.0**-32 / 12.0 < smooth(kind) < 1e-8
         assert 0.5 * 0.75**3 * 2.0**-14 / 12.0 < smooth(kind, "float32") < 1e-2
     assert 0.375 * 2.0**-53 <= smooth("network") < 1e-14
+    curve = 0.5 * 64.0**3 * 2.0**-32 / 12.0
+    assert curve <= smooth("lstm", u=64.0) <= smooth("gru", u=64.0) <= 1.01 * curve  # what is found, nearly
 
 
 @pytest.mark.parametrize("kind", KINDS)

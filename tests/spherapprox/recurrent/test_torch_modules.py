@@ -99,6 +99,7 @@ def test_stock_modules_that_can_be_saved_and_do_not_learn(kind):
     assert [type(part) for part in module.children()] == [MODULES[kind], torch.nn.Linear]
     assert module.rnn.num_layers == len(network.layers)
     assert not any(parameter.requires_grad for parameter in module.parameters())
+    assert "start" in module.state_dict()
     for tensor in other.state_dict().values():
         tensor.zero_()
     other.load_state_dict(module.state_dict())
@@ -113,6 +114,7 @@ def test_scale_and_sharpness():
     assert (module.scale, module.sharpness) == (2.0**-37, 2.0**60)
     assert (single.scale, single.sharpness) == (2.0**-23, 2.0**30)
     assert network.to_torch("lstm", value_bound=2.0).scale == 2.0**-28
+    assert [Gates.of(1.0, dtype).slope for dtype in DTYPES] == [2.0**-16, 2.0**-7]
     assert Gates.of(2.0**77, "float32").sharpness / Gates.of(2.0**77, "float32").scale == 2.0**120
 
 

@@ -67,6 +67,12 @@ def test_one_lstm_computes_the_field(kind):
     assert np.abs(outputs - model.run(x, prompt)).max() <= 1e-7
 
 
+def test_one_chord_is_an_exponential():
+    head, model = SplitHead(np.eye(2)[:1], [0.5], 1.0), kernel_sum(1, 1, 1.0, 1.0)
+    outputs = model.network(model.sequences([[0.6, 0.8]], model.prompt(head)))[0, -1]
+    assert np.abs(outputs - 0.6 * (1.0 - np.exp(-1.0)) * np.array([0.5, 1.0])).max() <= 1e-15
+
+
 def test_bounds_are_declared():
     assert validate(kernel_sum(2).program, "lstm") == validate(kernel_sum(2).program, "gru") == ()
 

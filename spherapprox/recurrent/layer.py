@@ -75,9 +75,11 @@ class Layer(Savable):
         n, k = np.shape(_checks.floating(self.weight, "weight", ("n", "k")))
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
-            absent = np.full(shape, float(self.op == "product" and name == "factor"))
-            given = absent if getattr(self, name) is None else getattr(self, name)
-            array = np.array(_checks.floating(given, name, shape), dtype=np.float64)
+            given = getattr(self, name)
+            if given is None:  # zeros take no memory until they are read
+                array = np.full(shape, 1.0) if self.op == "product" and name == "factor" else np.zeros(shape)
+            else:
+                array = np.array(_checks.floating(given, name, shape), dtype=np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         for name in self._foreign():

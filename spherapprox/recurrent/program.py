@@ -84,6 +84,10 @@ class Program:
                 done[stack.pop()] = None
         return tuple(done)
 
+    @cached_property
+    def _network(self) -> Network:
+        return compiled(self.output, self.variables, self.name)
+
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The inputs of the program; one that is valid has one."""
@@ -167,7 +171,7 @@ class Program:
         Network('', layers=1, width=2, nonzeros=2)
         """
         require_valid(self)
-        return compiled(self.output, self.variables, self.name)
+        return self._network
 
     def _run(self, x: ArrayLike, *, named: bool = False) -> dict[Variable, Float64]:
         """Return the values (..., L, dim) of the output, and of all named variables."""

@@ -14,7 +14,7 @@ from ..program import Program
 from ..sugar import absolute, cycle, first, gate, snap
 from .model import PromptModel, power_of_two
 
-MAX_LENGTH = 1000
+MAX_LENGTH = 256
 MAX_TOKEN = 2**20
 """Up to here GRUs in float32 are right too; at 2^22 some are not."""
 
@@ -28,7 +28,7 @@ def dictionary(length: int, vocabulary: int, robust: bool = True) -> Dictionary:
     Parameters
     ----------
     length : int
-        Tokens of a query, a key and a value, from 1 to 1000.
+        Tokens of a query, a key and a value, from 1 to 256.
     vocabulary : int
         Tokens are the integers from 1 to here, at most 2^20.
     robust : bool, default True

@@ -93,7 +93,7 @@ def test_it_learns_and_its_error_is_honest(kind):
 
 @kinds
 def test_free_points_are_those_of_fit_and_fewer_do(kind):
-    X, y = data(200)
+    X, y = data(400)
     y = np.sin(X[:, 0]) + 0.5 * X[:, 1]
     free, fixed = (model(kind, points=points, n_control_points=20).fit(X, y) for points in ("free", "fixed"))
     assert 1.0 - free.score(X, y) < 0.6 * (1.0 - fixed.score(X, y)) < 0.1

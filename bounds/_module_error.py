@@ -133,7 +133,7 @@ class _Model:
 
     @property
     def limit(self) -> float:
-        """Return what no unit exceeds."""
+        """Largest value of a unit."""
         return 1.0 / self.gates.scale if self.gates else np.inf
 
     @property
@@ -157,7 +157,7 @@ class _Model:
         return FUNCTIONS * self.unit * size + (2.0 / 3.0) * size * (eps * size) ** 2 + 8.0 * self.least / eps
 
     def held(self, size: Float64) -> Float64:
-        """Return what units hold, given sizes of what they take: a GRU's keep the past."""
+        """Return the sizes of units from those of their arguments: a GRU's keep the past."""
         if self.gates is None or self.kind != "gru":
             return size
         return np.maximum.accumulate(size, axis=1) * self.drift(np.arange(1.0, size.shape[1] + 1.0))[:, None]
@@ -172,13 +172,13 @@ class _Model:
         return np.abs(kept - number)
 
     def relu(self, rounding: Float64, size: Float64, off: Bools) -> Float64:
-        """Bound what a ReLU adds to the error of its argument, or its whole error where that is below 0 for sure."""
+        """Bound the error that a ReLU adds to its argument's, or all of it where the argument is below 0 for sure."""
         rest = 2.0 * self.step_error + self.through(size if self.kind == "gru" else 0.0 * size + 2.0 * self.step_error)
         added = (6.0 * rounding if self.gates else rounding) + self.step_error + self.through(size)
         return np.where(off, rest, added)
 
     def carried(self, size: Float64) -> Float64:
-        """Bound what all layers that carry a number on, as a pair of ReLUs or otherwise, add to its error."""
+        """Bound the errors that a number collects in all layers that carry it on, as a pair of ReLUs or otherwise."""
         rounding = _gamma(8.0, self.unit) * (4.0 if self.kind == "gru" else 1.0) * size
         return self.layers * (12.0 * rounding + 2.0 * (self.step_error + self.through(size)))
 
@@ -327,5 +327,5 @@ def _(node: Multiplicative, inputs: Sequence[_Part], model: _Model) -> _Part:
 
 
 def _is_settled(u: Float64, error: Float64) -> Bools:
-    """Tell where a gate of a binary factor is exactly 0 or 1."""
+    """Return a mask of the entries where a gate of a binary factor is exactly 0 or 1."""
     return np.asarray(np.abs(np.abs(u - 0.5) - 0.5) + 2.0 * error < 0.25)

@@ -8,8 +8,8 @@ from functools import singledispatch
 
 import numpy as np
 
-from .._types import Bools, Float64
-from .language import Input, Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
+from .._types import Bools, Float64, Indices
+from .language import Linear, LinState, Multiplicative, ReLU, RunningMax, Variable
 from .layer import Layer
 from .network import Network
 from .ranges import Range, factor_size, ranges_of
@@ -44,57 +44,39 @@ def compiled(output: Variable, variables: Sequence[Variable], name: str) -> Netw
     atoms = [v for v in variables if not isinstance(v, Linear)]
     places = _places(atoms)
     forms, ranges = _forms(variables, places), ranges_of(variables)
-    todo, reads, layers = [v for v in atoms if not isinstance(v, Input)], _start(atoms, places), []
-    uses = {node: _used(node.inputs, forms) for node in todo}
+    todo, layers = atoms[1:], []  # all but the input
+    read = np.eye(places[atoms[-1]].stop, atoms[0].dim)  # makes atoms of a layer's values; 0 for those it has not
+    uses, last = {node: _used(node.inputs, forms) for node in todo}, _used([output], forms)
     while todo:
-        kind, now = _next(todo, uses, reads.have)
+        kind, now = _next(todo, uses, np.asarray(read.any(axis=1)))
         done = set(now)
         todo = [v for v in todo if v not in done]
-        needed = np.any([_used([output], forms), *(uses[v] for v in todo)], axis=0)
-        layer, reads = _emitted(kind, now, forms, places, reads, needed, ranges)
+        needed = np.any([last, *(uses[v] for v in todo)], axis=0)
+        layer, read = _emitted(kind, {v: places[v] for v in now}, forms, read, needed, ranges)
         layers.append(layer)
-    last = _through(forms[output], reads.matrix)
-    return Network(tuple(layers), last.matrix, last.bias, name, _largest(atoms, ranges))
-
-
-@dataclass(frozen=True)
-class _Reads:
-    """Which atoms the values of a layer give, and the matrix (atoms, n) that makes them of these values."""
-
-    have: Bools
-    matrix: Float64
-
-
-def _start(atoms: Sequence[Variable], places: Mapping[Variable, slice]) -> _Reads:
-    """Return what the input itself gives."""
-    (source,) = (v for v in atoms if isinstance(v, Input))
-    size = places[atoms[-1]].stop
-    have, matrix = np.zeros(size, dtype=bool), np.zeros((size, source.dim))
-    have[places[source]], matrix[places[source]] = True, np.eye(source.dim)
-    return _Reads(have, matrix)
+    result = _through(forms[output], read)
+    return Network(tuple(layers), result.matrix, result.bias, name, _largest(atoms, ranges))
 
 
 def _emitted(
     kind: str,
-    now: Sequence[Variable],
+    now: Mapping[Variable, slice],
     forms: Mapping[Variable, _Affine],
-    places: Mapping[Variable, slice],
-    before: _Reads,
+    before: Float64,
     needed: Bools,
     ranges: Mapping[Variable, Range],
-) -> tuple[Layer, _Reads]:
-    """Return the layer that computes some variables and carries what is needed later, and what it gives."""
-    kept = np.flatnonzero(before.have & needed)
-    parts = [_block(node, [_through(forms[v], before.matrix) for v in node.inputs], ranges) for node in now]
-    parts += [_carried(kind, before.matrix[kept])] if len(kept) else []
+) -> tuple[Layer, Float64]:
+    """Return the layer of some variables that carries the atoms needed later, and the matrix that reads both of it."""
+    kept = np.flatnonzero(before.any(axis=1) & needed)
+    parts = [_block(node, [_through(forms[v], before) for v in node.inputs], ranges) for node in now]
+    parts += [_carried(kind, before[kept])] if len(kept) else []
     ends = np.cumsum([0, *(len(part.rows) for part in parts)]).tolist()
-    have, matrix = np.zeros(len(needed), dtype=bool), np.zeros((len(needed), ends[-1]))
-    for node, part, begin, end in zip(now, parts, ends, ends[1:], strict=False):
-        have[places[node]], matrix[places[node], begin:end] = True, part.read
-    if len(kept):
-        have[kept], matrix[kept, ends[-2] :] = True, parts[-1].read
+    read = np.zeros((len(needed), ends[-1]))
+    rows: list[slice | Indices] = [*now.values(), kept]
+    for place, part, begin, end in zip(rows, parts, ends, ends[1:], strict=False):
+        read[place, begin:end] = part.read
     layer, same = _distinct(_joined(kind, [part.rows for part in parts]))
-    return layer, _Reads(have, matrix @ same)
+    return layer, read @ same
 
 
 def _places(atoms: Iterable[Variable]) -> dict[Variable, slice]:
@@ -124,7 +106,7 @@ def _forms(variables: Iterable[Variable], places: Mapping[Variable, slice]) -> d
 
 
 def _used(variables: Iterable[Variable], forms: Mapping[Variable, _Affine]) -> Bools:
-    """Tell which atoms some variables depend on."""
+    """Return a mask of the atoms that some variables depend on."""
     return np.asarray(np.any([forms[v].matrix.any(axis=0) for v in variables], axis=0))
 
 
@@ -234,7 +216,7 @@ def _largest(atoms: Iterable[Variable], ranges: Mapping[Variable, Range]) -> flo
 
 
 def _held(node: Variable, ranges: Mapping[Variable, Range]) -> float:
-    """Bound what the rows of a variable hold: a product its second factor, a running maximum its distance to v too."""
+    """Bound the values of a variable's rows, with a product's second factor and a running maximum's distance to v."""
     value, inputs = _size(ranges[node]), [_size(ranges[v]) for v in node.inputs]
     if isinstance(node, Multiplicative):
         return max(value, inputs[1])

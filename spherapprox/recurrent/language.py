@@ -189,7 +189,7 @@ class Variable:
         return (self[i] for i in range(self.dim))
 
     def _begin(self, batch: int) -> Float64 | None:
-        """Return what the variable remembers before the first step, shape (batch, dim), or None."""
+        """Return the memory of the variable before the first step, shape (batch, dim), or None."""
         return None
 
     def _value(self, values: list[Float64], memory: Any) -> Float64:
@@ -542,7 +542,7 @@ def limited(node: Variable, v: Variable, bound: float) -> Variable:
 
 
 def variables(value: Any, name: str, count: int | None = None) -> tuple[Variable, ...]:
-    """Return what must be a variable, or, if no count is given, several."""
+    """Return variables after checking: one, or several if no count is given."""
     found = tuple(value) if count is None and isinstance(value, list | tuple) else (value,)
     for variable in found:
         if not isinstance(variable, Variable):

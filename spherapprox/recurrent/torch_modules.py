@@ -249,7 +249,7 @@ def _product(layer: Layer, gates: Gates) -> _Gated:
 
 
 def _lstm(layer: _Gated, read: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
-    """Return i = gate, f = 0, g = tanh(eps value), o = 1, which make h = i g, and what reads the layer of its units."""
+    """Return units with i = gate, f = 0, g = tanh(eps value), o = 1: h = i g; and the matrix that reads them."""
     n, columns = len(layer.start), read.shape[1]
     opened, shut = _constant(n, columns, n, OPEN), _constant(n, columns, n, -OPEN)
     gate = opened if layer.gate is None else _of_units(layer.gate, read, before, 1.0 / eps)

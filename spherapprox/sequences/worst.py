@@ -18,7 +18,7 @@ from ..summation import angle_mean
 from . import controls
 
 METRICS = ("max", "sum")
-STARTS, SWEEPS = 5, 3
+STARTS, SWEEPS = 16, 3
 """Sequences of maxima, and random ones, from which the worst is climbed to; how often each token moves."""
 MAXIMA = 16
 """Local maxima of each token's mean angle that sequences are made of."""

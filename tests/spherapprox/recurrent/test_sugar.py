@@ -27,7 +27,7 @@ NUMBERS = st.floats(-1e300, 1e300)
 
 
 def values(make, x):
-    """Return what interpreter and network both say, for each row of x."""
+    """Return the outputs of the interpreter, which the network has too, for each row of x."""
     program = Program(make(Input(np.shape(x)[1])))
     interpreted, compiled = program(x), program.compile()(x)
     np.testing.assert_array_equal(interpreted, compiled)

@@ -92,6 +92,10 @@ def test_equal_rows_are_there_once():
     program, states = compiled(Concat([LinState(x, 0.5), LinState(x, 0.5, init_state=1.0), LinState(x, 0.0), x]))
     assert len(states.layers[0]) == 2 + 2 + 2
     np.testing.assert_allclose(states(X[..., :2]), program(X[..., :2]), rtol=0.0, atol=1e-15)
+    program, registers = compiled(
+        Concat([delay(x[0]), delay(x[1]), delay(x[0])])
+    )  # their ends differ in their past only
+    np.testing.assert_array_equal(registers(X[..., :2]), program(X[..., :2]))
     constants = Program(Concat([ReLU(0.0 * x + 1.0), x])).compile()
     assert len(constants.layers[0]) == 1 + 4
 
@@ -139,6 +143,7 @@ def test_bounds_of_values_hold():
     largest = max(np.abs(values).max() for values in network.activations(inputs))
     assert 0.25 * network.value_bound <= largest <= network.value_bound
     assert Program(LinState(x, 1.0)).compile().value_bound is None
+    assert Program(Multiplicative(2.0**-20 * x[0], 2.0**30 * x[1])).compile().value_bound == 2.0**31
     assert Program(ReLU(Input(2))).compile().value_bound is None
 
 

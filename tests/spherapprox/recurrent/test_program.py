@@ -10,7 +10,9 @@ from spherapprox.recurrent import (
     Multiplicative,
     Program,
     ReLU,
+    constant,
     delay,
+    gate,
     validate,
 )
 
@@ -105,6 +107,8 @@ def test_bounds_are_promises_that_the_interpreter_checks():
     assert Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0]])[1, 0] == 2.0
     with pytest.raises(ValueError, match=r"Input\(dim=1\) \(.*\) must be at most 1 in size, its bound, got 1.5"):
         Program(x + 1.0)([[-1.5]])
+    with pytest.raises(ValueError, match=r"Input.* is gated by ReLU\(dim=1\) .* must be at most 0.5 in size"):
+        Program(gate(constant(x, 0.0), x, 0.5))([[0.25], [0.75]])
     with pytest.raises(ValueError, match=r"the first factor of Multiplicative\(dim=1\) .* at most 0.5 in size"):
         Program(Multiplicative(x, x, bound=0.5))([[0.25], [0.75]])
     with pytest.raises(ValueError, match=r"LinState\(dim=1\) \(.*\) must be at most 2 in size, its bound, got 3"):

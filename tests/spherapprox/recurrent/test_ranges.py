@@ -66,6 +66,7 @@ def test_ranges_are_sharp_where_they_can_be():
         (RunningMax(ReLU(x), 8.0), (0.0, 1.0)),
         (x * (x - 3.0), (-4.0, 4.0)),
         (Multiplicative(x - 3.0, x, bound=3.0), (-3.0, 3.0)),
+        (Multiplicative(3.0 - x, x, bound=3.0), (-3.0, 3.0)),
     ):
         low, high = ranges_of(Program(v).variables)[v]
         assert (low.min(), high.max()) == pytest.approx(wanted)

@@ -61,7 +61,7 @@ def cases(quick: bool) -> list[dict[str, Any]]:
     """Return what is measured; torch's modules where torch is installed."""
     tables = [table.name for table in reference.tables()]
     some = [name for name in tables if not (quick and name.removeprefix("log ") in SLOW)]
-    found: list[dict[str, Any]] = [{"part": "special", "what": name, "points": 1 if quick else 10} for name in some]
+    found: list[dict[str, Any]] = [{"part": "special", "what": name, "points": 1 if quick else 30} for name in some]
     for method, rates in METHODS.items():
         for dim in (2,) if quick else (2, 1) if method == "harmonic" else (2, 8, 63):
             found += [{"part": "evaluate", "what": method, "dim": dim, "rate": rate} for rate in rates]
@@ -229,6 +229,7 @@ def draw(rows: list[Row]) -> Figure:
     axes.set_yticks(heights, [row["what"] for row in lines], fontsize=10)
     axes.set(ylim=(heights[-1] + 0.8, -0.8), xlim=(0.0, 17.3), xlabel="decimal digits")
     axes.set_title("Digits at the worst place: found (dots),\npromised (bars)", fontsize=12)
+    axes.set_xticks(range(0, 17, 2))
     axes.grid(axis="x", color="0.9")
     axes.set_axisbelow(True)
     axes.tick_params(top=True, labeltop=True)
@@ -241,10 +242,10 @@ def summary(rows: list[Row]) -> str:
     kept = [row["error"] <= row["limit"] for row in lines]
     table = [
         [PARTS[row["part"]], row["what"], f"{row['error']:.1e}", f"{row['limit']:.1e}", "yes" if fine else "NO",
-         row["scale"].replace("|", "\\|")]
+         row["scale"].replace("|", "\\|"), f"dim {row['dim']}, λ {rate:g}" if (rate := row["concentration"]) else ""]
         for row, fine in zip(lines, kept, strict=True)
     ]  # fmt: skip
-    header = ["of", "what", "worst error", "promised", "kept", "relative to"]
+    header = ["of", "what", "worst error", "promised", "kept", "relative to", "at"]
     broken = [row["what"] for row, fine in zip(lines, kept, strict=True) if not fine]
     said = f"{sum(kept)} of {len(lines)} keep what is promised{'; not ' if broken else ''}{', '.join(broken)}."
     if lack := missing(("torch",)):

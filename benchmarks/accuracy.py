@@ -90,13 +90,17 @@ def of_table(case: dict[str, Any]) -> list[Row]:
     return [{"what": table.name, "error": worst.error * unit, "limit": table.limit * unit, **said}]
 
 
+def near(rows: Array, rate: float, rng: np.random.Generator) -> Array:
+    """Return points at distances about rate^(-1/2) from others."""
+    x = rows + min(1.0, rate**-0.5) * rng.standard_normal(rows.shape) / math.sqrt(rows.shape[1])
+    return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
+
+
 def problem(dim: int, rate: float, dtype: str = "float64", n: int = 400) -> tuple[Array, Array, Array]:
     """Return points near control points, these, and positive values."""
     rng = np.random.default_rng(dim)
     b = sphere.uniform(dim, n, rng=rng)
-    x = b[:100] + min(1.0, rate**-0.5) * rng.standard_normal((100, dim + 1)) / math.sqrt(dim + 1.0)
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    return x.astype(dtype), b.astype(dtype), rng.uniform(0.5, 1.5, n).astype(dtype)
+    return near(b[:100], rate, rng).astype(dtype), b.astype(dtype), rng.uniform(0.5, 1.5, n).astype(dtype)
 
 
 def weights(x: Array, b: Array, rate: float, shift: bool) -> Array:
@@ -157,8 +161,11 @@ def of_head(case: dict[str, Any]) -> list[Row]:
 
 
 def of_gradient(case: dict[str, Any]) -> list[Row]:
-    """Return the error of a head's gradient by differences, beside lambda^(1/2) and the size of the values."""
-    x, b, values = problem(case["dim"], case["rate"])
+    """Return the error of a head's gradient in a cluster, beside lambda^(1/2) and the size of the values."""
+    rng = np.random.default_rng(0)
+    centre = sphere.uniform(case["dim"], 1, rng=rng)
+    b, x = (near(np.repeat(centre, n, axis=0), case["rate"], rng) for n in (12, 100))
+    values = rng.uniform(0.5, 1.5, len(b))
     head = HEADS[case["what"]](b, values, case["rate"])
     split = case["what"] == "split"
     kernels, y = weights(x, b, case["rate"], split), x.astype(np.longdouble)

@@ -252,9 +252,10 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
 def summary(rows: list[dict[str, Any]]) -> str:
     """Return a line for each comparison, and what was left out."""
     table = [
-        [row["what"], row["peer"], f"{row['ours']:.3g}", f"{row['theirs']:.3g}", f"{row['ratio']:.3g}", row["apart"]]
+        [row["what"], row["peer"], f"{row['ours']:.3g}", f"{row['theirs']:.3g}", f"{row['ratio']:.3g}",
+         row["apart"].replace("|", "\\|")]
         for row in rows
-    ]
+    ]  # fmt: skip
     header = ["what", "peer", "ours (s)", "peer (s)", "peer / ours", "apart"]
     ratios = [row["ratio"] for row in rows]
     said = f"The median of {len(rows)} ratios is {statistics.median(ratios):.3g}"

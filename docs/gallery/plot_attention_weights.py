@@ -24,7 +24,7 @@ for place, concentration in enumerate((10.0, 100.0)):
     axes = figure.add_subplot(1, 2, place + 1, projection="mollweide")
     draw_coastlines(axes)
     north, east = np.radians(sphere.to_latitude_longitude(head.control_points))
-    dots = axes.scatter(east, north, s=1.0 + 60.0 * weight / weight.max(), c=head.values, cmap="RdBu_r", vmin=-67.0,
+    dots = axes.scatter(east, north, s=1.0 + 110.0 * weight / weight.max(), c=head.values, cmap="RdBu_r", vmin=-67.0,
                         vmax=67.0, edgecolors="0.3", linewidths=0.4)  # fmt: skip
     axes.plot(np.radians(10.0), np.radians(45.0), "x", color="black", ms=10, mew=2.5)
     axes.set(xticks=[], yticks=[])

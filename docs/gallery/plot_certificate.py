@@ -10,7 +10,7 @@ import bounds
 from spherapprox import EqualMeasurePartition, SplitHead, targets
 
 field = targets.geomagnetic_field(2025.0)
-head = SplitHead.from_target(field, EqualMeasurePartition(2, 3000), concentration=500.0)
+head = SplitHead.from_target(field, EqualMeasurePartition(2, 1000), concentration=200.0)
 report = bounds.validate(head, field, certified=True)
 figure = report.figure()
 

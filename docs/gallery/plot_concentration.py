@@ -15,13 +15,13 @@ from spherapprox import EqualMeasurePartition, SplitHead, sup_error, targets
 target = targets.zonal_harmonic(2, 3)
 figure = Figure(figsize=(7.6, 4.8), layout="constrained")
 axes = figure.subplots()
-for n, colour in ((100, "#56B4E9"), (1000, "#0072B2"), (10_000, "#D55E00")):
+for n, colour in ((30, "#56B4E9"), (300, "#0072B2"), (3000, "#D55E00")):
     cells = EqualMeasurePartition(2, n)
-    rates = n * np.geomspace(0.01, 10.0, 19)
-    errors = [sup_error(SplitHead.from_target(target, cells, rate), target, n=4000).lower for rate in rates]
+    rates = n * np.geomspace(0.01, 10.0, 13)
+    errors = [sup_error(SplitHead.from_target(target, cells, rate), target, n=1000).lower for rate in rates]
     axes.loglog(rates, errors, color=colour, lw=2.5, label=f"{n} tokens")
     best = bounds.best_concentration(target=target, points=cells, theorem="second-order-local").concentration
-    error = sup_error(SplitHead.from_target(target, cells, best), target, n=4000).lower
+    error = sup_error(SplitHead.from_target(target, cells, best), target, n=1000).lower
     axes.plot(best, error, "*", color=colour, ms=18, mec="black")
 axes.plot([], [], "*", color="white", mec="black", ms=14, label="chosen by theory")
 axes.set_xlabel("concentration $\\lambda$", fontsize=13)

@@ -13,9 +13,9 @@ from bounds.prompts import executor_budget
 from spherapprox.executor import ReluNetwork
 
 networks = {
-    "tent": ReluNetwork([[[1.0, 1.0], [-1.0, -1.0]], [[-0.5, -0.5]]], [[0.0, 0.0], [0.5]]),
+    "ridge": ReluNetwork([[[1.0, 1.0], [-1.0, -1.0]], [[-0.5, -0.5]]], [[0.0, 0.0], [0.5]]),
     "corner": ReluNetwork([[[1.0, 1.0], [1.0, -1.0]], [[0.5, -0.5]]], [[-0.5, -0.5], [0.0]]),
-    "two steps": ReluNetwork([[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], [[0.5, -1.0, 0.5]]], [[0.0, 0.0, 0.0], [0.0]]),
+    "roof": ReluNetwork([[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], [[0.5, -1.0, 0.5]]], [[0.0, 0.0, 0.0], [0.0]]),
     "plane": ReluNetwork([[[0.5, 0.0]]], [[0.0]]),
 }
 budget = executor_budget((2, 4, 1), 0.03)
@@ -28,6 +28,7 @@ for axes, (name, network) in zip(figure.subplots(1, 4), networks.items(), strict
     values = executor.run(executor.encode(network), x)
     error = np.abs(values - network(x)).max()
     assert error <= budget.bound.value
-    image = axes.imshow(values.reshape(33, 33), origin="lower", cmap="RdBu_r", vmin=-0.6, vmax=0.6, interpolation="bicubic")
+    image = axes.imshow(values.reshape(33, 33), origin="lower", cmap="RdBu_r", vmin=-0.6, vmax=0.6,
+                        interpolation="bicubic")  # fmt: skip
     axes.set(xticks=[], yticks=[], title=f"{name}, error {error:.3f}")
 figure.suptitle(f"{executor.n_weights} weights, the same four times; proven: error at most {budget.bound.value:.3f}")

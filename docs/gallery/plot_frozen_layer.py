@@ -15,7 +15,7 @@ from spherapprox import SplitHead, targets
 from spherapprox.prefix.torch_modules import program_module
 
 field = targets.geomagnetic_field(2025.0)
-head = SplitHead.shortest(field, 0.01, relative=True, lower=False, starts=1).head
+head = SplitHead.shortest(field, 0.03, relative=True, lower=False, starts=1).head
 
 torch.manual_seed(0)
 layer = torch.nn.MultiheadAttention(64, 4, batch_first=True, dtype=torch.float64).eval()
@@ -33,11 +33,13 @@ with torch.no_grad():
     before = layer(inputs, inputs, inputs)[0][:, 0].numpy() @ readout
     after = module(torch.tensor(x)).numpy()
 figure = Figure(figsize=(8.6, 3.0), layout="constrained")
-for place, (values, title) in enumerate(((before, "Frozen layer"), (after, f"With {len(head)} tokens before its input"))):
+alone = f"Frozen layer: all within {np.abs(before).max():.1g}"
+for place, (values, title) in enumerate(((before, alone), (after, f"With {len(head)} tokens before its input"))):
     axes = figure.add_subplot(1, 2, place + 1, projection="mollweide")
+    top = np.abs(values).max()
     image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), values.reshape(91, -1), cmap="RdBu_r",
-                            vmin=-67.0, vmax=67.0, shading="gouraud", rasterized=True)  # fmt: skip
+                            vmin=-top, vmax=top, shading="gouraud", rasterized=True)  # fmt: skip
     draw_coastlines(axes)
     axes.set(xticks=[], yticks=[])
     axes.set_title(title, fontsize=13)
-figure.colorbar(image, ax=figure.axes, shrink=0.8).set_label("µT", size=12)
+figure.colorbar(image, ax=figure.axes, shrink=0.8).set_label("µT, on the right", size=12)

@@ -13,9 +13,9 @@ from bounds.plot.maps import map_grid
 from spherapprox import CoreHead, points, sphere, targets
 
 target = targets.zonal_harmonic(2, 4)
-x = points.uniform(2, 600, rng=0).points
+x, elsewhere = (points.uniform(2, n, rng=n).points for n in (600, 2000))
 y = target(x) + 0.3 * np.random.default_rng(0).standard_normal(600)
-through = CoreHead.from_target(lambda _: y, x, 60.0, "interpolation")
+through = CoreHead.from_target(lambda _: y, x, coefficients="interpolation")
 fitted = CoreHead.fit(x, y, n=600)
 
 latitude, longitude, grid = map_grid(91)
@@ -30,6 +30,7 @@ for place, (title, function) in enumerate(shown.items()):
     else:
         image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), function(grid).reshape(91, -1),
                                 cmap="PiYG", vmin=-1.0, vmax=1.0, shading="gouraud", rasterized=True)  # fmt: skip
-        title += "" if function is target else f": error {np.sqrt(np.mean((function(x) - target(x)) ** 2)):.2f}"
+        rms = np.sqrt(np.mean((function(elsewhere) - target(elsewhere)) ** 2))
+        title += f": rms error {rms:.2f}" if function is not target else ""
     axes.set_title(title, fontsize=13)
 figure.colorbar(image, ax=figure.axes, shrink=0.7, extend="both").set_label("value", size=12)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bounds import plot
-from spherapprox.recurrent import Concat, Input, LinState, Linear, Program, ReLU, RunningMax, step
+from spherapprox.recurrent import Concat, Input, LinState, Program, ReLU, RunningMax, step
 
 x = Input(1, bound=1.0, name="bracket")
 depth = LinState(x, 1.0, bound=1024.0, name="depth")
@@ -30,5 +30,6 @@ axes = along.subplots()
 axes.step(range(len(text)), depths, where="mid", color="#0072B2", lw=2.5)
 axes.plot(np.flatnonzero(closed), depths[closed > 0.5], "o", color="#D55E00", ms=10, label="network: balanced so far")
 axes.set_xticks(range(len(text)), text, fontsize=14)
+axes.set(ylim=(-0.3, 3.0), yticks=[0, 1, 2])
 axes.set_ylabel("depth", fontsize=12)
-axes.legend(frameon=False, fontsize=12)
+axes.legend(loc="upper right", frameon=False, fontsize=12)

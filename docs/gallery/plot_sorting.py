@@ -24,7 +24,7 @@ def by_height(x):
     return np.take_along_axis(x, np.argsort(x[..., 1:], axis=1), axis=1)
 
 
-figure = Figure(figsize=(8.8, 3.4), layout="constrained")
+figure = Figure(figsize=(8.8, 2.9), layout="constrained")
 inputs = pairs(181).reshape(-1, 2, 2)
 heads = [SequenceHead.from_target(by_height, EqualMeasurePartition(1, n), n**2 / 12.0, length=2) for n in (12, 60)]
 titles = ["Sorted", *(f"{head.n_tokens} tokens" for head in heads)]
@@ -33,6 +33,7 @@ for axes, function, title in zip(figure.subplots(1, 3), [by_height, *heads], tit
     image = axes.imshow(np.degrees(np.arctan2(first[:, 1], first[:, 0])).reshape(181, 181), cmap="twilight",
                         vmin=-180, vmax=180, extent=(-180, 180, -180, 180), origin="lower")  # fmt: skip
     axes.set_title(title, fontsize=14)
+    axes.tick_params(labelsize=11)
     axes.set(xticks=[-180, 0, 180], yticks=[-180, 0, 180], xlabel="second input, degrees")
 figure.axes[0].set_ylabel("first input, degrees")
 figure.colorbar(image, ax=figure.axes, shrink=0.8).set_label("first output, degrees")

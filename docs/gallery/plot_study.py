@@ -10,5 +10,5 @@ import bounds
 from bounds import plot
 from spherapprox import targets
 
-study = bounds.study.run(targets.zonal_harmonic(2, 3), (100, 300, 1000, 3000), choices=["theory", "best"], points=4000)
+study = bounds.study.run(targets.zonal_harmonic(2, 3), (100, 300, 1000), choices=["theory", "best"], points=4000)
 figure = plot.error_figure(study)

@@ -25,7 +25,8 @@ from spherapprox import SplitHead, sphere, targets
 from spherapprox.prefix.torch_modules import program_module
 
 FIELD = targets.geomagnetic_field(2025.0)
-DEGREES = 181
+ROWS = 121
+"""Of the map, from pole to pole."""
 
 
 def programmed(eps: float) -> tuple[SplitHead, Any]:
@@ -42,13 +43,13 @@ def programmed(eps: float) -> tuple[SplitHead, Any]:
 def draw_map(axes: Any, eps: float) -> None:
     """Draw the layer's outputs on Mollweide axes, with a dot at each token."""
     head, module = programmed(eps)
-    latitude, longitude, x = map_grid(DEGREES)
+    latitude, longitude, x = map_grid(ROWS)
     with torch.no_grad():
-        values = module(torch.tensor(x)).numpy()
+        values = torch.cat([module(part) for part in torch.tensor(x).split(1000)]).numpy()
     error, top = np.abs(values - FIELD(x)).max(), np.abs(values).max()
     if not error <= eps * FIELD.sup_norm:
         raise SystemExit(f"the layer errs by {error}")
-    axes.pcolormesh(np.radians(longitude), np.radians(latitude), values.reshape(DEGREES, -1), cmap="RdBu_r", vmin=-top,
+    axes.pcolormesh(np.radians(longitude), np.radians(latitude), values.reshape(ROWS, -1), cmap="RdBu_r", vmin=-top,
                     vmax=top, shading="gouraud", rasterized=True)  # fmt: skip
     draw_coastlines(axes)
     north, east = np.radians(sphere.to_latitude_longitude(head.control_points))

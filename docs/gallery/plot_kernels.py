@@ -1,9 +1,10 @@
-"""
+r"""
 The kernel of one token
 =======================
 
-A token with key b gives an input x the weight :math:`e^{\\lambda \\langle x, b \\rangle}`, the density of von Mises and
-Fisher: the larger the concentration, the narrower the bump. In high dimension it has to be large to be seen at all.
+A token with key b gives an input x the weight :math:`e^{\lambda \langle x, b \rangle}`, the density of von Mises and
+Fisher: the larger the concentration, the narrower the bump. In high dimension nearly all of the sphere is near 90
+degrees from the key, and the peak comes near :math:`e^\lambda` times the uniform density.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ left, right = figure.subplots(1, 2)
 for concentration, colour in ((1.0, "#56B4E9"), (5.0, "#0072B2"), (10.0, "#D55E00")):
     density = VonMisesFisher(2, concentration)(np.cos(np.radians(angle)))
     left.fill_between(angle, density, color=colour, alpha=0.25)
-    left.plot(angle, density, color=colour, lw=2.5, label=f"$\\lambda$ = {concentration:g}")
+    left.plot(angle, density, color=colour, lw=2.5, label=rf"$\lambda$ = {concentration:g}")
 left.set_title("On $S^2$", fontsize=14)
 left.set_ylabel("density over the uniform one", fontsize=12)
 for dim, colour in ((2, "#D55E00"), (8, "#E69F00"), (63, "#009E73")):

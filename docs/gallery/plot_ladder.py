@@ -21,7 +21,7 @@ shown = {
 }
 figure = Figure(figsize=(7.6, 4.2), layout="constrained")
 axes = figure.subplots()
-for place, (theorem, (name, colour)) in enumerate(shown.items()):
+for place, (theorem, (_, colour)) in enumerate(shown.items()):
     tokens = bounds.prefix_length(0.1, dim=8, theorem=theorem, ragozin=1.0).log10
     axes.barh(-place, tokens, color=colour)
     axes.annotate(

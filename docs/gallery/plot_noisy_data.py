@@ -31,6 +31,5 @@ for place, (title, function) in enumerate(shown.items()):
         image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), function(grid).reshape(91, -1),
                                 cmap="PiYG", vmin=-1.0, vmax=1.0, shading="gouraud", rasterized=True)  # fmt: skip
         rms = np.sqrt(np.mean((function(elsewhere) - target(elsewhere)) ** 2))
-        title += f": rms error {rms:.2f}" if function is not target else ""
-    axes.set_title(title, fontsize=13)
+    axes.set_title(title if function in (None, target) else f"{title}: rms error {rms:.2f}", fontsize=13)
 figure.colorbar(image, ax=figure.axes, shrink=0.7, extend="both").set_label("value", size=12)

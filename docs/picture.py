@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import bounds
 from bounds import plot
@@ -54,7 +55,7 @@ def draw_map(axes: Any, eps: float) -> None:
     draw_coastlines(axes)
     north, east = np.radians(sphere.to_latitude_longitude(head.control_points))
     axes.scatter(east, north, s=55.0, color=ORANGE, edgecolors="black", linewidths=1.0, zorder=3)
-    axes.set(xticks=[], yticks=[])
+    axes.set(xticks=[], yticks=[], anchor="N")
     axes.set_title(f"{len(head)} tokens make a frozen layer\ncompute the Earth's magnetic field", fontsize=17, pad=12)
     axes.set_xlabel(f"to {100 * eps:g} %; no weight is trained", fontsize=15, labelpad=10)
 
@@ -63,7 +64,7 @@ def draw_counts(axes: Any) -> None:
     """Draw the tokens of four theorems as bars on an axis of powers of ten."""
     rows = (
         ("thesis, as printed", WINE, bounds.prefix_length(0.1, dim=8, theorem="thesis-core", ragozin=1.0)),
-        ("thesis, corrected", RED, bounds.prefix_length(0.1, dim=8, theorem="thesis-core")),
+        ("same, constant proven", RED, bounds.prefix_length(0.1, dim=8, theorem="thesis-core")),
         ("here, proven", GREEN, bounds.prefix_length(0.1, dim=8)),
         ("necessary", BLUE, bounds.prefix_length(0.1, dim=8, theorem="lower")),
     )
@@ -74,7 +75,7 @@ def draw_counts(axes: Any) -> None:
                   fontweight="bold", va="bottom")  # fmt: skip
     axes.set(yticks=[], xticks=[0, 250, 500, 750], ylim=(3.4, -0.85))
     axes.set_xticklabels(["$1$", "$10^{250}$", "$10^{500}$", "$10^{750}$"], fontsize=14)
-    axes.set_title("Tokens for every function on $S^8$,\nerror 0.1", fontsize=17, pad=12)
+    axes.set_title("Tokens for every function on $S^8$\nof Lipschitz constant 1, error 0.1", fontsize=17, pad=12)
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
@@ -84,7 +85,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("picture.png"))
     parser.add_argument("--eps", type=float, default=0.001, help="error of the map over the largest value")
     options = parser.parse_args()
-    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
+    figure = Figure(figsize=(10.4, 4.3), layout=ConstrainedLayoutEngine(wspace=0.06))
     cells = figure.add_gridspec(1, 2, width_ratios=(1.35, 1.0))
     draw_map(figure.add_subplot(cells[0], projection="mollweide"), options.eps)
     draw_counts(figure.add_subplot(cells[1]))

@@ -61,14 +61,18 @@ def faults(site: Path, pages: Sequence[str], out: Path | None = None) -> list[st
                 tab.on("console", lambda m, said=said: said.append(m.text) if m.type in ("error", "warning") else None)
                 tab.on("pageerror", lambda error, said=said: said.append(str(error)))
                 tab.on("requestfailed", lambda request, said=said: said.append(f"failed: {request.url}"))
-                tab.on("request", lambda r, said=said: None if r.url.startswith((address, "data:")) else said.append(r.url))
+                tab.on(
+                    "request", lambda r, said=said: None if r.url.startswith((address, "data:")) else said.append(r.url)
+                )
                 for page in pages:
                     said.clear()
                     tab.goto(address + page)
                     tab.evaluate("window.MathJax?.startup?.promise ?? null")
                     wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
                     found += [f"{page} ({device}, {scheme}): {text}" for text in said]
-                    found += [f"{page} ({device}): {wide} pixels wider than the screen"] * (wide > 0 and scheme == "light")
+                    found += [f"{page} ({device}): {wide} pixels wider than the screen"] * (
+                        wide > 0 and scheme == "light"
+                    )
                     if out:
                         path = out / f"{page.removesuffix('.html').replace('/', '.')}-{device}-{scheme}.png"
                         tab.screenshot(path=path, full_page=True)

@@ -68,7 +68,7 @@ class LinkNames(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         """Wrap each literal that begins with a public name in a reference, which stays plain if nothing answers."""
-        if not self.env.doc2path(self.env.docname).suffix == ".md":
+        if self.env.doc2path(self.env.docname).suffix != ".md":
             return
         for literal in [*self.document.findall(nodes.literal)]:
             match = NAME.match(literal.astext())

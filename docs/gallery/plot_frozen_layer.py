@@ -31,7 +31,8 @@ latitude, longitude, x = map_grid(91)
 with torch.no_grad():
     inputs = torch.tensor(x @ embedding.T + shift)[:, None]  # (points, 1 token, 64)
     before = layer(inputs, inputs, inputs)[0][:, 0].numpy() @ readout
-    after = module(torch.tensor(x)).numpy()
+    # rows are one sequence, whose cost is quadratic: a thousand at a time
+    after = torch.cat([module(rows) for rows in torch.tensor(x).split(1000)]).numpy()
 figure = Figure(figsize=(8.6, 3.0), layout="constrained")
 alone = f"Frozen layer: all within {np.abs(before).max():.1g}"
 for place, (values, title) in enumerate(((before, alone), (after, f"With {len(head)} tokens before its input"))):

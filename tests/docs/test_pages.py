@@ -17,6 +17,7 @@ TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for
 TEXTS["README.md"] = (ROOT / "README.md").read_text(encoding="utf-8")
 EXTRAS = {"sklearn": "sklearn|HeadRegressor", "torch": "torch", "transformers": "transformers", "peft": "peft"}
 EXTRAS |= {"distributed": "distributed", "flint": "certified=True"}
+PLAIN = {"README.md": "tests/test_readme.py", "docs/format.md": "tests/spherapprox/test_io.py"}  # who runs it
 FENCE = re.compile(r"^```(\{code-cell\}|\w+)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -37,13 +38,13 @@ def pages(language):
 
 def test_python_is_shown_as_doctests_or_cells():
     loose = [name for name in pages("python") if not all(">>> " in code for code in blocks(TEXTS[name], "python"))]
-    assert loose == ["README.md"]  # tests/test_readme.py runs it
+    assert loose == list(PLAIN)
     known = {"python", "{code-cell}", "console", "text"}
     assert not {name: {kind for kind, _ in FENCE.findall(text)} - known for name, text in TEXTS.items()
                 if {kind for kind, _ in FENCE.findall(text)} - known}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name for name in pages("python") if name != "README.md"])
+@pytest.mark.parametrize("name", [name for name in pages("python") if name not in PLAIN])
 def test_every_block_prints_what_the_page_says(name, tmp_path, monkeypatch):
     need_extras("".join(blocks(TEXTS[name], "python")))
     monkeypatch.chdir(tmp_path)

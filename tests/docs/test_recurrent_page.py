@@ -1,4 +1,6 @@
-"""What the page for users of recurrent programs tells suffices for three programs."""
+"""The page for users of recurrent programs: what it tells suffices for three programs."""
+
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from spherapprox.recurrent import (
     minimum,
     step,
 )
+
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "recurrent-programs.md"
 
 
 def test_a_running_median_of_three():

@@ -13,7 +13,6 @@ def test_the_example_prints_what_the_readme_promises(capsys):
     exec(compile(code, str(README), "exec"), {})
     printed = capsys.readouterr().out
     assert "violated" not in printed
-    assert float(re.search(r"^968 (\S+)$", printed, re.MULTILINE)[1]) < 1e-12
     assert printed.startswith("19 8 CoreHead(n=19, ")
     assert float(printed.splitlines()[1].split()[0]) == pytest.approx(0.096, abs=0.001)
     for promise in ("10^667.99", "10^9.93", "10^8.87"):

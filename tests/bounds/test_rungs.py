@@ -123,7 +123,7 @@ def test_curves_end_where_zero_becomes_near_enough(tmp_path, monkeypatch):
     assert all((y[np.isfinite(y)] > 0.0).all() for name, y in drawn[0].log10.items() if name.startswith("sharp"))
 
 
-def test_save_writes_everything_or_nothing(tmp_path, monkeypatch):
+def test_save_writes_everything_or_nothing(tmp_path, monkeypatch, coarse_figures):
     monkeypatch.setattr(rungs, "EPS", np.array([0.1, 0.5]))
     monkeypatch.setattr(rungs, "DIMS", np.array([2, 9]))
     paths = rungs.save(tmp_path / "out", 0.3, dim=8, ragozin=1.0)

@@ -46,6 +46,12 @@ def _kinks() -> tuple[Target, Target]:
     return targets.distance(2), targets.bump(2)
 
 
+def proof(head: Any, target: Any, slack: float, most: float, workers: int | None = None) -> Any:
+    """Return the sup error, or for no target the worst case of its Lipschitz class, with its certificate."""
+    common: dict[str, Any] = {"certified": True, "slack": slack, "max_evaluations": most, "workers": workers}
+    return worst_case_error(head, 240.0, **common) if target is None else sup_error(head, target, **common)
+
+
 def main() -> None:
     """Run the cases and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -54,22 +60,24 @@ def main() -> None:
     options = parser.parse_args()
     table = []
     for name, head, target, slack, most in cases(options.large):
-        common: dict[str, Any] = {
-            "certified": True,
-            "slack": slack,
-            "max_evaluations": most,
-            "workers": options.workers,
-        }
         runs = []
         for _ in range(1 if "S^4" in name else 2):
             begin = time.perf_counter()
-            found = worst_case_error(head, 240.0, **common) if target is None else sup_error(head, target, **common)
+            found = proof(head, target, slack, most, options.workers)
             runs.append(time.perf_counter() - begin)
-        proof = found.certificate
-        assert proof is not None
+        certificate = found.certificate
+        assert certificate is not None
         concentration = 240.0 if target is None else head.concentration
         size = [name, len(head), f"{concentration:g}", f"{found.lower:.4g}", f"{found.upper:.4g}"]
-        table.append([*size, f"{proof.slack:.3f}", f"{proof.evaluations:.2g}", dict(proof.cells), f"{runs[-1]:.1f}"])
+        table.append(
+            [
+                *size,
+                f"{certificate.slack:.3f}",
+                f"{certificate.evaluations:.2g}",
+                dict(certificate.cells),
+                f"{runs[-1]:.1f}",
+            ]
+        )
         print(*table[-1], flush=True)
     headers = ["case", "N", "lambda", "lower", "upper", "slack", "cells tested", "passed", "s"]
     print(tabulate(table, headers=headers, disable_numparse=True))

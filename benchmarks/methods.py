@@ -166,7 +166,7 @@ def auto_rows(
         yield [str(d), f"{n:.0e}", f"{concentration:g}", chosen, best, *numbers, kept, others]
 
 
-def _load_kernels() -> None:
+def load_kernels() -> None:
     """Use every method once, as a process does that has worked for a while."""
     for d, n, method in ((2, 1000, "harmonic"), (3, 1000, "harmonic"), (3, 1000, "truncated"), (3, 20_000, "dense")):
         evaluate(*problem(n, d), 20.0, method=method, rtol=RTOL)
@@ -239,7 +239,7 @@ def main() -> None:
             lambda: thread_rows(chosen.rounds),
         ),
     }
-    _load_kernels()
+    load_kernels()
     for name in chosen.tables:
         header, rows = tables[name]
         print(f"\n{name}\n" + tabulate(list(rows()), header, disable_numparse=True), flush=True)

@@ -60,15 +60,20 @@ class Timed:
         return time.perf_counter() - start
 
 
-def measure(row: Row, rounds: int) -> list[str]:
-    """Time a row in interleaved rounds, after one call of ours that loads compiled code."""
+def seconds(row: Row, rounds: int) -> tuple[float, float]:
+    """Return the medians of our and the peer's times in interleaved rounds, after one call that loads compiled code."""
     row.ours()
     ours, peer = [], []
     for i in range(rounds):
         ours.append(row.ours())
         if i < row.peer_rounds:
             peer.append(row.peer())
-    mine, theirs = statistics.median(ours), statistics.median(peer)
+    return statistics.median(ours), statistics.median(peer)
+
+
+def measure(row: Row, rounds: int) -> list[str]:
+    """Time a row and return its line of the table."""
+    mine, theirs = seconds(row, rounds)
     target = kept = ""
     if row.target is not None:
         target, kept = f">= {row.target:.3g}", "yes" if theirs >= row.target * mine else "NO"

@@ -40,7 +40,7 @@ TARGET = 1.0 / 1.2
 """What the peers' time over ours is to be at least."""
 
 
-def options() -> argparse.Namespace:
+def options(arguments: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
@@ -51,7 +51,7 @@ def options() -> argparse.Namespace:
     add("--rounds", type=int, default=5, help="how often each call is timed")
     add("--angles", action="store_true", help="let the peers compute angles from rows")
     add("--positive", action="store_true", help="values of one sign")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def eigenvalues(dim: int, concentration: float) -> Array:

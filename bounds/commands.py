@@ -1,4 +1,4 @@
-"""The commands of `spherapprox`: studies, validations, searches, the ladder, a comparison of points, a warm-up.
+"""The commands of `spherapprox`: studies, validations, searches, the ladder, points, figures, a warm-up.
 
 Each is a module with ``add(parser)``, ``run(options)`` and the FILES that it writes, loaded when it is asked for.
 """
@@ -25,6 +25,7 @@ COMMANDS = {
     "points": ("_points_command", "compare makers of control points by their covering radius"),
     "validate": ("_validate_command", "prove a head's error, and hold it against every theorem"),
     "shortest": ("_shortest_command", "search for the fewest tokens within eps of one target"),
+    "figures": ("_figures_command", "draw the thesis's figures, and write the numbers of their curves"),
     "warmup": ("_warmup_command", "compile every kernel now, so that no later call waits for it"),
 }
 

@@ -93,7 +93,7 @@ def validate(
     Returns
     -------
     Validation
-        `.ok`, `.violated`, `.checks`, `.claims`, `.lemmas`; prints as tables, and has `.records()`, `.to_json()`,
+        `.ok`, `.violated`, `.checks`, `.claims`, `.lemmas`; prints as tables, and has ``.records()``, `.to_json()`,
         `.figure()`, `.to_html()` and `.save(folder)`.
 
     Raises

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "frozen-layer.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "frozen-layer.md"
 
 
 def test_every_block_prints_what_the_page_says():

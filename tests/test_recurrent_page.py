@@ -20,7 +20,7 @@ from spherapprox.recurrent import (
     step,
 )
 
-PAGE = Path(__file__).parents[1] / "docs" / "recurrent-programs.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "recurrent-programs.md"
 
 
 def test_every_block_prints_what_the_page_says():

@@ -101,8 +101,10 @@ def _draw_floor(axes: Any, floor: Points) -> None:
               edgecolor="0.65", hatch="///", lw=0.0)  # fmt: skip
     axes.plot(*zip(*corners, strict=True), color="0.4", lw=1.2)
     axes.set_xlim(left, None)
-    axes.annotate("proven: no such head", corners[0], (-6, 8), textcoords="offset points", color="0.3",
-                  ha="right", fontsize=9, bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1.0})  # fmt: skip
+    inside = axes.transLimits.transform(np.log10(corners[0]))[0] > 0.25  # else the label is wider than what it names
+    axes.annotate("proven: no such head", corners[0], (-6 if inside else 6, 8), textcoords="offset points", color="0.3",
+                  ha="right" if inside else "left", fontsize=10,
+                  bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1.0})  # fmt: skip
     axes.set_ylim(low, high)
 
 

@@ -20,7 +20,9 @@ _WIDEST = 1e300
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReluNetwork:
-    """A network ``x -> W_D relu(... relu(W_1 x + b_1) ...) + b_D``, its last layer linear.
+    """A network of ReLUs, its last layer linear.
+
+    It maps x to ``W_D relu(... relu(W_1 x + b_1) ...) + b_D``.
 
     Parameters
     ----------

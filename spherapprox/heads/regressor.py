@@ -59,7 +59,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     loo_error_ : float
         Root of the mean squared leave-one-out error in cross-validation, summed over outputs; inf where it is unknown.
         For free points, of the error at a fifth of the rows, left out of the fit that chose the regularisation.
-    center_ : ndarray, shape (n_features_in_,)
+    center_ : ndarray, shape (n_features,)
         What is taken off rows before the stereographic map.
     scale_ : float
         What they are divided by then.

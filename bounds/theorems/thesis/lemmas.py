@@ -242,7 +242,10 @@ def vector_error(component_error: float, dim: int) -> float:
 def quotient_error(
     numerator_error: float, denominator_error: float, *, numerator: float, denominator: float, product: float
 ) -> float:
-    """Bound ``|a/c - b/d|`` by ``(e1 |c| + e2 |a|) / |c d|``, e1 = |a - b|, e2 = |c - d|, |c d| >= product (B.3.1)."""
+    """Bound the error of a quotient of approximations (B.3.1).
+
+    It is ``|a/c - b/d| <= (e1 |c| + e2 |a|) / |c d|`` for e1 = |a - b|, e2 = |c - d| and |c d| >= product.
+    """
     return (numerator_error * denominator + denominator_error * numerator) / product
 
 

@@ -1,0 +1,45 @@
+"""
+A frozen layer draws the magnetic field
+=======================================
+
+A ``torch.nn.MultiheadAttention`` of random weights, which nobody trains, gets a prefix in closed form and computes the
+magnetic field. Needs ``torch``.
+"""
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+
+from bounds.plot.maps import draw_coastlines, map_grid
+from spherapprox import SplitHead, targets
+from spherapprox.prefix.torch_modules import program_module
+
+field = targets.geomagnetic_field(2025.0)
+head = SplitHead.shortest(field, 0.03, relative=True, lower=False, starts=1).head
+
+torch.manual_seed(0)
+layer = torch.nn.MultiheadAttention(64, 4, batch_first=True, dtype=torch.float64).eval()
+rng = np.random.default_rng(0)
+embedding, readout = np.linalg.qr(rng.standard_normal((64, 3)))[0], rng.standard_normal(64) / 8.0
+shift = 0.3 * rng.standard_normal(64)
+module = program_module(layer, head, embedding=embedding, readout=readout, shift=shift, offset=30.0)
+
+# %%
+# The layer without the prefix, and with it: the weights are the same.
+
+latitude, longitude, x = map_grid(91)
+with torch.no_grad():
+    inputs = torch.tensor(x @ embedding.T + shift)[:, None]  # (points, 1 token, 64)
+    before = layer(inputs, inputs, inputs)[0][:, 0].numpy() @ readout
+    after = module(torch.tensor(x)).numpy()
+figure = Figure(figsize=(8.6, 3.0), layout="constrained")
+alone = f"Frozen layer: all within {np.abs(before).max():.1g}"
+for place, (values, title) in enumerate(((before, alone), (after, f"With {len(head)} tokens before its input"))):
+    axes = figure.add_subplot(1, 2, place + 1, projection="mollweide")
+    top = np.abs(values).max()
+    image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), values.reshape(91, -1), cmap="RdBu_r",
+                            vmin=-top, vmax=top, shading="gouraud", rasterized=True)  # fmt: skip
+    draw_coastlines(axes)
+    axes.set(xticks=[], yticks=[])
+    axes.set_title(title, fontsize=13)
+figure.colorbar(image, ax=figure.axes, shrink=0.8).set_label("µT, on the right", size=12)

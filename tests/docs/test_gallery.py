@@ -1,0 +1,30 @@
+"""The gallery: every script runs as it stands and leaves a figure that can be drawn."""
+
+import runpy
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
+
+
+def test_there_are_scripts():
+    assert len(SCRIPTS) >= 14
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_leaves_figures(script):
+    if "import torch" in script.read_text(encoding="utf-8"):
+        pytest.importorskip("torch")
+    with matplotlib.rc_context({"backend": "agg"}):
+        left = runpy.run_path(str(script))
+        figures = [value for value in left.values() if isinstance(value, Figure)]
+        assert figures
+        canvas = FigureCanvasAgg(figures[0])
+        canvas.draw()
+    assert len(np.unique(np.asarray(canvas.buffer_rgba()).reshape(-1, 4), axis=0)) > 20  # not blank

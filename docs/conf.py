@@ -9,8 +9,6 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
-import figures
-
 import spherapprox
 
 project = "spherapprox"
@@ -30,7 +28,15 @@ extensions = [
     "links",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_ext", "_templates", "gallery", "results/*.md", "auto_gallery/*.ipynb"]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "_templates",
+    "gallery",
+    "jupyter_execute",
+    "results/*.md",
+    "auto_gallery/*.ipynb",
+]
 default_role = "py:obj"
 
 autodoc_typehints = "none"
@@ -50,7 +56,7 @@ copybutton_prompt_is_regexp = True
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
-    "image_scrapers": ("matplotlib", figures.scrape),
+    "image_scrapers": ("matplotlib", "figures"),
     "reset_modules": (),
     "download_all_examples": False,
     "show_memory": False,
@@ -64,6 +70,7 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars = {"index": [], "tutorial": []}
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "header_links_before_dropdown": 6,

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, grid
+from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Figure, grid
 
 _COLOURS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, "0.3", PURPLE)
 _MARKERS = "osD^vPX<"

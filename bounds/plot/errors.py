@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from spherapprox.target import Target
 
 from .._study import Row, Study
 from ..api import prefix_length
-from .style import BLUE, PINK, PURPLE, RED, WINE, Label, count_axis, grid, label_ends
+from .style import BLUE, PINK, PURPLE, RED, WINE, Figure, Label, count_axis, grid, label_ends
 
 _COLOUR = {"core": BLUE, "split": RED}
 _MARKER = {"theory": "o", "second-order": "v", "best": "D", "fixed": "s", "mean": "^"}

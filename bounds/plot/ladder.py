@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from spherapprox._types import Array
 
 from .._curves import Curves
 from ..theorems import THEOREMS
-from .style import BLUE, PINK, RED, WINE, Label, grid, label_ends
+from .style import BLUE, PINK, RED, WINE, Figure, Label, grid, label_ends
 
 _FAMILY = {"thesis": (WINE, "-."), "core": (BLUE, "--"), "split": (RED, "-"), "lower": ("0.35", ":")}
 

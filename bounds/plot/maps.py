@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from spherapprox import _checks, sphere, targets
@@ -14,6 +13,7 @@ from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
 from .errors import heading
+from .style import Figure
 
 _EARTHLY = ("geomagnetic", "land")
 """Words in the names of targets whose maps show coastlines."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from spherapprox import PointSet, _checks, special, sphere
@@ -16,7 +15,7 @@ from spherapprox._types import Float64
 from spherapprox.partition import EqualMeasurePartition
 
 from .._comparison import Comparison
-from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, WINE, Label, count_axis, grid, label_ends
+from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, WINE, Figure, Label, count_axis, grid, label_ends
 
 MOST_CELLS = 20_000
 """Cells that a figure can show apart."""

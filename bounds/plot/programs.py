@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
@@ -13,7 +12,7 @@ from matplotlib.path import Path
 from spherapprox import _checks
 from spherapprox.recurrent import Program, Variable
 
-from .style import BLUE, GREEN, ORANGE, PURPLE
+from .style import BLUE, GREEN, ORANGE, PURPLE, Figure
 
 _COLOURS = {
     "Input": "black", "Linear": "0.6", "LinState": BLUE, "ReLU": ORANGE, "Multiplicative": GREEN, "RunningMax": PURPLE,

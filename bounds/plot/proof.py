@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from spherapprox import ClassicalHead, CoreHead, SplitHead, _checks, sphere
 from spherapprox._types import Float64
@@ -16,7 +15,7 @@ from spherapprox.target import Target
 from spherapprox.vmf import VonMisesFisher
 
 from .maps import map_grid
-from .style import BLUE, ORANGE, RED, grid
+from .style import BLUE, ORANGE, RED, Figure, grid
 from .thesis import WIDTH
 
 MOST_CELLS = 20_000

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.colors import SymLogNorm
-from matplotlib.figure import Figure
 
 from spherapprox import ShortestHead, _checks, sphere
 from spherapprox.error import lengths
@@ -15,7 +14,7 @@ from spherapprox.target import Target
 
 from .errors import heading
 from .maps import map_grid
-from .style import BLUE, GREEN, ORANGE, PURPLE, RED, WINE, Label, grid, label_ends
+from .style import BLUE, GREEN, ORANGE, PURPLE, RED, WINE, Figure, Label, grid, label_ends
 
 Points = Sequence[tuple[int, float]]
 """Numbers of tokens with their errors."""

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import matplotlib
+import matplotlib.figure
 import matplotlib.ticker
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 BLUE, RED, PINK, GREEN, ORANGE, SKY = "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#56B4E9"
 PURPLE, WINE = "#5D3A9B", "#882255"
+
+
+class Figure(matplotlib.figure.Figure):
+    """A figure that notebooks show, though pyplot does not know it."""
+
+    def _repr_png_(self) -> bytes:
+        write(self, png := io.BytesIO())
+        return png.getvalue()
 
 
 def grid(axes: Any) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from spherapprox import _checks, sphere
@@ -16,7 +15,7 @@ from spherapprox.vmf import VonMisesFisher
 
 from ..spectral import eigenvalue_bounds
 from ..thesis import eigenvalue_lower
-from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, grid
+from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Figure, grid
 
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, PURPLE, SKY, "0.2")
 WIDTH = 5.6

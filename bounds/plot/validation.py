@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from spherapprox import sphere
 from spherapprox._types import Float64
@@ -16,7 +15,7 @@ from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
 from .._check import Check
-from .style import BLUE, GREEN, RED, grid
+from .style import BLUE, GREEN, RED, Figure, grid
 
 COLOURS = {"proved": GREEN, "holds": BLUE, "violated": RED}
 """Colours of verdicts, grey for others."""

@@ -17,6 +17,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+from sphinx_proof.domain import ProofDomain
 
 DOCS = Path(__file__).parents[1]
 NAME = re.compile(r"(?:spherapprox|bounds)(?:\.\w+)+")
@@ -26,7 +27,7 @@ NAME = re.compile(r"(?:spherapprox|bounds)(?:\.\w+)+")
 def title(page: str) -> str:
     """Return the title of a page, without its marks of code and mathematics."""
     first = (DOCS / f"{page}.md").read_text(encoding="utf-8").partition("\n")[0]
-    return re.sub(r"[`$\\]", "", first.removeprefix("# "))
+    return re.sub(r"[`$\\]|(?<=^\d)\.", "", first.removeprefix("# "))
 
 
 @cache
@@ -67,7 +68,7 @@ class LinkNames(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         """Wrap each literal that begins with a public name in a reference, which stays plain if nothing answers."""
-        if not self.env.doc2path(self.env.docname).suffix == ".md":
+        if self.env.doc2path(self.env.docname).suffix != ".md":
             return
         for literal in [*self.document.findall(nodes.literal)]:
             match = NAME.match(literal.astext())
@@ -105,7 +106,8 @@ def set_theorem(app: Sphinx, page: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the links and the theorems."""
-    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it adds files, and does not say so
+    app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only adds files, and does not say so
+    ProofDomain.merge_domaindata = lambda *_: None  # parallel reading asks for it; an event does the work
     app.connect("autodoc-process-docstring", link_docstring, priority=900)  # after numpydoc
     app.connect("source-read", set_theorem)
     app.connect("source-read", list_theorems)

@@ -1,6 +1,6 @@
 """
-Ten thousand tokens in a few dozen
-==================================
+Ten thousand tokens, compressed
+===============================
 
 A head in closed form stores the function at 10 000 points. ``compress`` finds a few tokens with keys of their own
 lengths that compute the same to 1 %.

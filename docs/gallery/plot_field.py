@@ -1,9 +1,9 @@
 """
-The Earth's magnetic field in a few dozen tokens
+The Earth's magnetic field in some thirty tokens
 ================================================
 
-One attention head whose keys are points of the sphere computes the radial magnetic field of 2025 to 0.1 %. The search
-moves the keys, chooses their lengths and values, and picks the fewest that suffice.
+One attention head whose keys are points of the sphere computes the radial magnetic field of 2025 to 0.3 %. The search
+moves the keys, chooses their values and one concentration, and picks the fewest tokens that suffice.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ found = SplitHead.shortest(field, 0.003, relative=True, lower=False, starts=1)
 print(found.head, found.error.lower)
 
 # %%
-# The head's own map, with a dot at each key. The larger the dot, the narrower the token's kernel.
+# The head's own map, with a dot at each key.
 
 latitude, longitude, x = map_grid(181)
 figure = Figure(figsize=(8.0, 5.0), layout="constrained")
@@ -27,8 +27,7 @@ image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), found.head(
                         vmin=-67.0, vmax=67.0, shading="gouraud", rasterized=True)  # fmt: skip
 draw_coastlines(axes)
 south_north, west_east = np.radians(sphere.to_latitude_longitude(found.head.control_points))
-size = 40.0 * found.head.concentration / np.median(found.head.concentration)
-axes.scatter(west_east, south_north, s=np.clip(size, 15.0, 200.0), color="#E69F00", edgecolors="black", zorder=3)
+axes.scatter(west_east, south_north, s=45.0, color="#E69F00", edgecolors="black", zorder=3)
 axes.set(xticks=[], yticks=[])
 axes.set_title(f"The magnetic field, computed by {found.n} tokens", fontsize=16)
 figure.colorbar(image, ax=axes, shrink=0.7, pad=0.03).set_label("microtesla", size=13)

@@ -3,7 +3,7 @@ From 10^668 tokens to 10^10
 ===========================
 
 How many tokens approximate every function on :math:`S^8` of Lipschitz constant 1 to 0.1? The thesis proves that
-10^668 suffice; this library proves 10^10, and that nothing below 10^8 does.
+10^668 suffice; this library proves that 10^10 do and 10^8 do not.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 
     python tests/reference/pages.py docs/_build --out pictures [--only tutorial api]
 
-Writes each page at the width of a phone and of a desk, in light and in dark, and prints what went wrong. Needs
-``pip install playwright`` and a Chromium.
+Opens each page at the width of a phone and of a desk, in light and in dark, and prints what went wrong; pictures are
+written with ``--out``. Needs ``pip install playwright`` and a Chromium.
 """
 
 from __future__ import annotations
@@ -43,8 +43,18 @@ def served(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
+def listen(tab: Any, address: str) -> list[str]:
+    """Return a list that takes what the console says, requests that fail, and those that leave the site."""
+    said: list[str] = []
+    tab.on("console", lambda message: message.type in ("error", "warning") and said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("requestfailed", lambda request: said.append(f"failed: {request.url}"))
+    tab.on("request", lambda request: request.url.startswith((address, "data:")) or said.append(request.url))
+    return said
+
+
 def faults(site: Path, pages: Sequence[str], out: Path | None = None) -> list[str]:
-    """Open pages as each kind of reader; returns errors of the console and of requests, wide pages, addresses outside.
+    """Open pages as each kind of reader; returns what `listen` hears, and pages wider than the screen.
 
     With `out`, pictures of the pages are written there.
     """
@@ -53,26 +63,21 @@ def faults(site: Path, pages: Sequence[str], out: Path | None = None) -> list[st
     found: list[str] = []
     with served(site) as address, sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=browser(), args=[*FLAGS])
-        for scheme in ("light", "dark"):
-            for device, width in WIDTHS.items():
-                context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-                tab = context.new_page()
-                said: list[str] = []
-                tab.on("console", lambda m, said=said: said.append(m.text) if m.type in ("error", "warning") else None)
-                tab.on("pageerror", lambda error, said=said: said.append(str(error)))
-                tab.on("requestfailed", lambda request, said=said: said.append(f"failed: {request.url}"))
-                tab.on("request", lambda r, said=said: None if r.url.startswith((address, "data:")) else said.append(r.url))
-                for page in pages:
-                    said.clear()
-                    tab.goto(address + page)
-                    tab.evaluate("window.MathJax?.startup?.promise ?? null")
-                    wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-                    found += [f"{page} ({device}, {scheme}): {text}" for text in said]
-                    found += [f"{page} ({device}): {wide} pixels wider than the screen"] * (wide > 0 and scheme == "light")
-                    if out:
-                        path = out / f"{page.removesuffix('.html').replace('/', '.')}-{device}-{scheme}.png"
-                        tab.screenshot(path=path, full_page=True)
-                context.close()
+        for scheme, (device, width) in [(s, w) for s in ("light", "dark") for w in WIDTHS.items()]:
+            tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            said = listen(tab, address)
+            for page in pages:
+                said.clear()
+                tab.goto(address + page)
+                tab.evaluate("window.MathJax?.startup?.promise?.then(() => null) ?? null")
+                wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+                if wide > 0:
+                    said.append(f"{wide} pixels wider than the screen")
+                found += [f"{page} ({device}, {scheme}): {text}" for text in said]
+                if out:
+                    name = page.removesuffix(".html").replace("/", ".")
+                    tab.screenshot(path=out / f"{name}-{device}-{scheme}.png", full_page=True)
+            tab.close()
         chromium.close()
     return found
 

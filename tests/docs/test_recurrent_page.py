@@ -1,10 +1,8 @@
-"""The page for users of recurrent programs: every block runs, and what it tells suffices for three programs."""
+"""The page for users of recurrent programs: what it tells suffices for three programs."""
 
-import doctest
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from spherapprox.recurrent import (
     Concat,
@@ -21,13 +19,6 @@ from spherapprox.recurrent import (
 )
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "recurrent-programs.md"
-
-
-def test_every_block_prints_what_the_page_says():
-    pytest.importorskip("torch")
-    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    failed, run = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags, encoding="utf-8")
-    assert (failed, run > 40) == (0, True)
 
 
 def test_a_running_median_of_three():

@@ -8,7 +8,7 @@ from pathlib import Path
 import bounds
 from bounds.theorems import THEOREMS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "theorems"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.md"))}
 TEXTS = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]

@@ -1,0 +1,109 @@
+"""The built site: no dead links, nothing public left out, links both ways, a silent console.
+
+Skipped where docs/_build is missing: ``python -m sphinx -W --keep-going docs docs/_build`` makes it.
+"""
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import unquote
+
+import pages
+import pytest
+
+import bounds
+import spherapprox
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "docs" / "_build"
+
+pytestmark = pytest.mark.skipif(not (SITE / "index.html").exists(), reason="the site is not built")
+
+
+class Page(HTMLParser):
+    """The addresses that a page leads to or loads, and its anchors."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.anchors = [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.links.append(value)
+            if name in ("id", "name"):
+                self.anchors.add(value)
+
+
+@cache
+def parsed():
+    found = {path: Page(path.read_text(encoding="utf-8")) for path in SITE.rglob("*.html")}
+    return {path: page for path, page in found.items() if "_static" not in path.parts}
+
+
+def dead(path, link):
+    """Tell whether a link leads nowhere on this site, or loads something from elsewhere."""
+    address, _, anchor = unquote(link).partition("#")
+    if re.match(r"(https?|data|mailto|javascript):", link):
+        return False
+    goal = (path.parent / address.partition("?")[0]).resolve() if address else path
+    if not goal.exists():
+        return True
+    return bool(anchor) and goal in parsed() and anchor not in parsed()[goal].anchors
+
+
+def test_no_link_is_dead():
+    assert len(parsed()) > 300
+    found = {
+        (path.relative_to(SITE), link) for path, page in parsed().items() for link in page.links if dead(path, link)
+    }
+    assert not found
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    for path in parsed():
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"<(script|img|iframe)[^>]*\ssrc=\"(https?:)?//|<link[^>]*\shref=\"(https?:)?//", text), (
+            path
+        )
+
+
+def public(module):
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if isinstance(thing, ModuleType):
+            yield from public(thing)
+        else:
+            yield f"{module.__name__}.{name}"
+
+
+def test_the_reference_leaves_nothing_public_out():
+    anchors = {anchor for page in parsed().values() for anchor in page.anchors}
+    named = {*public(spherapprox), *public(bounds)}
+    homes = [name for module in ("prefix", "error", "shortest", "summation", "coefficients") for name in
+             public(__import__(f"spherapprox.{module}", fromlist=["x"]))]  # fmt: skip
+    top = {name.rpartition(".")[2] for name in anchors if name.count(".") == 1}
+    missing = {name for name in {*named, *homes} if name not in anchors and name.rpartition(".")[2] not in top}
+    assert not missing
+
+
+def test_theorems_and_functions_are_linked_both_ways():
+    theorem = parsed()[SITE / "theorems" / "4.7-spectral-correction.html"].links
+    function = parsed()[SITE / "api" / "generated" / "bounds.prefix_length.html"].links
+    assert any("bounds.prefix_length.html#bounds.prefix_length" in link for link in theorem)
+    assert any("theorems/4.7-spectral-correction.html" in link for link in function)
+    pages_of_theorems = [path for path in parsed() if re.match(r"\d.*\.html$", path.name)]
+    assert len(pages_of_theorems) > 70
+    for path in pages_of_theorems:
+        assert any("/api/generated/" in link or "generated/" in link for link in parsed()[path].links), path
+
+
+@pytest.mark.skipif(pages.browser() is None, reason="no Chromium")
+def test_pages_are_silent_and_fit_a_phone():
+    pytest.importorskip("playwright")
+    some = ["index.html", "tutorial.html", "how-to/certify.html", "theorems/4.3-core-head.html", "theorems/index.html"]
+    some += ["api/generated/spherapprox.SplitHead.html", "auto_gallery/index.html", "accuracy.html", "search.html"]
+    assert pages.faults(SITE, some) == []

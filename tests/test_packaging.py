@@ -13,9 +13,16 @@ SETUP = configparser.ConfigParser()
 SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
 
 
-def test_the_version_is_one():
-    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)[1]
-    assert SETUP["metadata"]["version"] == spherapprox.__version__ == cited
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_version_and_its_date_are_one():
+    assert SETUP["metadata"]["version"] == "attr: spherapprox._version.__version__"
+    cited = dict(re.findall(r'^(version|date-released): "?(.*?)"?$', read("CITATION.cff"), re.MULTILINE))
+    assert cited["version"] == spherapprox.__version__
+    logged = re.search(r"^## (\S+) \((.*)\)$", read("CHANGELOG.md"), re.MULTILINE)
+    assert logged.groups() == (cited["version"], cited["date-released"])
 
 
 def test_pages_that_docstrings_cite_are_installed():
@@ -34,7 +41,7 @@ def test_the_package_index_gets_no_relative_links():
 
 
 def test_the_source_distribution_holds_what_is_beside_the_packages():
-    stated = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
+    stated = read("MANIFEST.in")
     for name in ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "conftest.py", "ruff.toml", ".ci/run"):
         assert name in stated
     for folder in ("docs", "benchmarks", "tests"):

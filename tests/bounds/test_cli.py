@@ -339,7 +339,7 @@ def test_progress_of_a_ladder_counts_ladders(capsys, tmp_path, monkeypatch):
 
 
 def test_warmup_says_what_it_did(monkeypatch, capsys):
-    monkeypatch.setattr(_warmup, "TASKS", {"special": _warmup.TASKS["special"]})
+    monkeypatch.setattr(_warmup, "TASKS", {"recurrences": _warmup.TASKS["recurrences"]})
     assert main(["warmup", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert main(["warmup"]) == 0

@@ -50,6 +50,15 @@ def test_text_of_users_is_escaped():
     assert page.count(html.escape(evil)) >= 5
 
 
+LONG = "spherapprox study --n 40 " + 30 * "--a-long-option " + 300 * "x"
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    """A study of two heads, and its page."""
+    return study_page(targets.zonal_harmonic(2, 3), tmp_path_factory.mktemp("study"), LONG)
+
+
 def study_page(target, folder, command=""):
     """The page of a study of two heads."""
     found = study.run(target, [40], choices=["theory"], points=300, certified=True)
@@ -57,8 +66,8 @@ def study_page(target, folder, command=""):
     return found, (folder / "study.html").read_text(encoding="utf-8")
 
 
-def test_the_page_of_a_study_has_every_head_and_loads_nothing(tmp_path):
-    found, page = study_page(targets.zonal_harmonic(2, 3), tmp_path, "spherapprox study --n 40")
+def test_the_page_of_a_study_has_every_head_and_loads_nothing(studied):
+    found, page = studied
     for title in ("Error against the number of control points", "Every head", "One head on the map", "The function",
                   "How to reproduce it", "spherapprox study --n 40"):  # fmt: skip
         assert title in page
@@ -93,13 +102,9 @@ def test_text_that_is_none_is_refused(proved, name):
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 @pytest.mark.parametrize("width", [500, 1280])
 @pytest.mark.parametrize("kind", ["validation", "study"])
-def test_a_browser_shows_the_page_without_errors_and_nothing_runs_over(proved, tmp_path, width, kind):
+def test_a_browser_shows_the_page_without_errors_and_nothing_runs_over(proved, studied, tmp_path, width, kind):
     """Headless Chromium opens no window narrower than 500; the frame is 390 wide there, as a phone."""
-    command = "spherapprox " + 30 * "--a-long-option "
-    if kind == "validation":
-        page = proved.to_html(command=command, source="x" * 300)
-    else:
-        _, page = study_page(targets.zonal_harmonic(2, 3), tmp_path / "study", command + "x" * 300)
+    page = studied[1] if kind == "study" else proved.to_html(command=LONG, source=300 * "x")
     inner = tmp_path / "page.html"
     inner.write_text(page.replace("</body>", PROBE), encoding="utf-8")
     shown = inner

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bounds import covering_number, ladder, plot, prefix_length, rungs
@@ -123,7 +122,7 @@ def test_curves_end_where_zero_becomes_near_enough(tmp_path, monkeypatch):
     assert all((y[np.isfinite(y)] > 0.0).all() for name, y in drawn[0].log10.items() if name.startswith("sharp"))
 
 
-def test_save_writes_everything_or_nothing(tmp_path, monkeypatch):
+def test_save_writes_everything_or_nothing(tmp_path, monkeypatch, no_figures):
     monkeypatch.setattr(rungs, "EPS", np.array([0.1, 0.5]))
     monkeypatch.setattr(rungs, "DIMS", np.array([2, 9]))
     paths = rungs.save(tmp_path / "out", 0.3, dim=8, ragozin=1.0)
@@ -136,8 +135,6 @@ def test_save_writes_everything_or_nothing(tmp_path, monkeypatch):
     assert "dim >= 8 (holds)" in rows[0]["hypotheses"]
 
     monkeypatch.setattr(plot, "concentration_figure", None)
-    monkeypatch.setattr(Figure, "get_layout_engine", lambda _: None)
-    monkeypatch.setattr(FigureCanvasAgg, "print_png", lambda _, path, **__: path.write_bytes(b"drawn"))
     with pytest.raises(TypeError):
         rungs.save(tmp_path / "broken", 0.3, dim=8)
     assert not (tmp_path / "broken").exists()

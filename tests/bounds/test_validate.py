@@ -43,7 +43,7 @@ def in_place_of(head, wrong, target, n):
 
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")
 @pytest.mark.parametrize("name", ["distance", "bump", "zonal_harmonic"])
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("dim", [1, 2, 8])
 def test_true_heads_are_not_violated(name, dim):
     target = targets.make(name, dim=dim)
     for n, lam in ((1, 5.0), (2, 300.0), (30, 0.0), (400, 20.0), (400, 1e5)):
@@ -87,7 +87,7 @@ def test_rolled_values_are_caught():
 
 def test_a_concentration_off_by_ten_is_caught():
     target = targets.distance(2)
-    partition = EqualMeasurePartition(2, 30_000)
+    partition = EqualMeasurePartition(2, 10_000)
     core = CoreHead.from_target(target, partition, 50.0)
     # the coefficients are those of lambda = 50, the kernel is that of lambda = 500, and the other way round
     for wrong in (dataclasses.replace(core, concentration=500.0), dataclasses.replace(core, concentration=5.0)):
@@ -275,7 +275,7 @@ def sharp(dim):
         yield targets.random_bandlimited(dim, 8, rng=0)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("dim", [1, 2, 8])
 def test_constants_that_are_too_small_are_refuted(dim):
     for target in sharp(dim):
         low = dataclasses.replace(target, lipschitz=0.95 * target.lipschitz, sup_norm=0.5 * target.sup_norm)
@@ -291,7 +291,7 @@ def test_constants_that_are_too_small_are_refuted(dim):
         assert 0.5 * target.sup_norm < size.found <= target.sup_norm * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("dim", [1, 2, 8])
 def test_second_derivatives_that_are_understated_are_refuted_and_true_ones_are_not(dim):
     pole = turned(dim)
     true = Target(lambda x: np.stack([(x @ pole) ** 2, x[:, 0]], axis=1), dim, lipschitz=2.0, sup_norm=2.0)
@@ -329,7 +329,7 @@ def test_a_narrow_bump_in_many_dimensions_is_climbed():
 
 
 @pytest.mark.parametrize("name", targets.names())
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("dim", [1, 2, 8])
 def test_constants_of_the_catalogue_are_not_refuted(name, dim):
     only = {"geomagnetic_field": (2,), "geomagnetic_vector": (2,), "land": (2,), "moving_frame": (1, 3)}
     if dim not in only.get(name, (1, 2, 3, 8)):
@@ -342,7 +342,7 @@ def test_constants_of_the_catalogue_are_not_refuted(name, dim):
     assert [(c.name, c.outcome) for c in result.claims] == [(name, "survived") for name in stated]
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("dim", [1, 2, 8])
 def test_a_jump_is_no_slope(dim):
     normal = turned(dim)
     jumps = [
@@ -358,7 +358,7 @@ def test_a_jump_is_no_slope(dim):
         assert (found.outcome, found.found > 10.0 * target.lipschitz) == ("refuted", True), (dim, found)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("dim", [1, 2, 8])
 def test_true_constants_of_functions_that_round_are_not_refuted(dim):
     pole = turned(dim)
     single = pole.astype(np.float32)
@@ -398,7 +398,7 @@ def test_a_false_degree_of_exactness_is_refuted(dim, degree):
     assert verdicts(result)["sharp-core-quadrature"] == "not applicable"
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 8])
+@pytest.mark.parametrize("dim", [1, 2, 8])
 def test_a_covering_radius_that_is_too_small_is_refuted(dim):
     b = points.uniform(dim, 30, rng=0)
     true = b.covering_interval(rtol=0.0)

@@ -108,17 +108,16 @@ def test_big_endian_arrays_are_written_little_endian(path):
 def test_a_changed_byte_is_refused_or_changes_nothing(path, saved):
     refused = 0
     for i in range(len(saved)):
-        for mask in (1 << i % 8, 0xFF):
-            changed = bytearray(saved)
-            changed[i] ^= mask
-            path.write_bytes(changed)
-            try:
-                again = read(path)
-            except ValueError as error:
-                refused += path.name in str(error)
-            else:
-                assert same(again, SMALL)  # dates, permissions and the like
-    assert refused > 1.5 * len(saved)
+        changed = bytearray(saved)
+        changed[i] ^= 0xFF if i % 9 == 8 else 1 << i % 9
+        path.write_bytes(changed)
+        try:
+            again = read(path)
+        except ValueError as error:
+            refused += path.name in str(error)
+        else:
+            assert same(again, SMALL)  # dates, permissions and the like
+    assert refused > 0.75 * len(saved)
 
 
 def test_every_changed_bit_of_the_contents_is_refused(path, saved):

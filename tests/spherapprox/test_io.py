@@ -269,7 +269,7 @@ def test_searches_come_back(path):
     again = load(path)
     assert [row.head for row in again.history] == [row.head for row in found.history]
     assert np.array_equal(again.history[0].at, np.eye(3)[0])
-    for i in range(0, len(contents), 7):
+    for i in range(0, len(contents), 19):
         path.write_bytes(contents[:i] + bytes([contents[i] ^ 0x10]) + contents[i + 1 :])
         try:
             again = load(path)

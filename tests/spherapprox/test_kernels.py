@@ -67,18 +67,14 @@ def test_nothing_writable_is_no_error(tmp_path):
     assert not compiled_files(Path(spherapprox.__file__).parent)
 
 
-def damage(path, how):
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "flipped": bytes(content)}[how])
-
-
-@pytest.mark.parametrize("how", ["empty", "cut", "flipped"])
-def test_damaged_files_are_compiled_again_with_one_warning(filled, tmp_path, how):
+def test_damaged_files_are_compiled_again_with_one_warning(filled, tmp_path):
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
-    files = compiled_files(tmp_path)
-    for path in files:
-        damage(path, how)
+    files = sorted(compiled_files(tmp_path))
+    assert len(files) > 2
+    for i, path in enumerate(files):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes((bytes(content), b"", content[: len(content) // 2])[i % 3])  # flipped, empty, cut
     said = run(NUMBA_CACHE_DIR=str(tmp_path))
     assert said.count("RuntimeWarning") == 1
     assert str(files[0].parent) in said
@@ -121,7 +117,7 @@ def test_the_word_about_compiling_can_be_silenced(tmp_path):
 
 
 def test_warmup_leaves_nothing_to_compile(monkeypatch):
-    monkeypatch.setattr(_warmup, "TASKS", {"special": _warmup.TASKS["special"]})
+    monkeypatch.setattr(_warmup, "TASKS", {"recurrences": _warmup.TASKS["recurrences"]})
     assert warmup() >= 0
     assert warmup() == 0
 
@@ -134,8 +130,7 @@ def test_warmup_without_a_folder_says_what_to_set(monkeypatch):
         warmup(workers=0)
 
 
-@pytest.mark.parametrize("compiled", ["_kernels", "_kernels/partition", "_scalars"])
-def test_all_that_is_compiled_counts_for_the_folders_name(compiled, tmp_path):
+def test_all_that_is_compiled_counts_for_the_folders_name(tmp_path):
     package = tmp_path / "spherapprox"
     shutil.copytree(Path(spherapprox.__file__).parent, package, ignore=shutil.ignore_patterns("data", "__pycache__"))
     ask = [sys.executable, "-c", "from spherapprox._kernels import jit; print(jit.__file__, jit.cache_folder().name)"]
@@ -146,6 +141,8 @@ def test_all_that_is_compiled_counts_for_the_folders_name(compiled, tmp_path):
         assert told.startswith(str(package))
         return told.split()[1]
 
-    before = name()
-    (package / compiled / "more.py").write_text("x = 1\n")
-    assert name() != before
+    names = {name()}
+    for compiled in ("_kernels", "_kernels/partition", "_scalars"):
+        (package / compiled / "more.py").write_text("x = 1\n")
+        names.add(name())
+    assert len(names) == 4

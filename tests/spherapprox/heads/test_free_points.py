@@ -58,9 +58,9 @@ def test_points_stay_where_noise_makes_that_better(kind):
 @both
 @pytest.mark.parametrize("given", [{"regularization": 1e-2}, {}])
 def test_a_weight_counts_as_so_many_rows(kind, given):
-    x, y = noisy(60, 0.3)
-    w = np.random.default_rng(6).integers(0, 4, size=60)
-    options = {"n": 8, "points": "free", "rng": 0, **given}
+    x, y = noisy(30, 0.3)
+    w = np.random.default_rng(6).integers(0, 4, size=30)
+    options = {"n": 5, "points": "free", "rng": 0, **given}
     short = kind.fit(x, y, weights=w, **options)
     whole = kind.fit(np.repeat(x, w, axis=0), np.repeat(y, w), **options)
     np.testing.assert_allclose(short(x), whole(x), rtol=0, atol=5e-3)  # fits end before they have converged
@@ -97,8 +97,8 @@ def test_what_is_minimised_is_what_the_page_says(kind):
 @both
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_y_may_have_any_size(kind, size):
-    x, y = noisy(60, 0.1)
-    one, other = (kind.fit(x, scale * y, n=6, points="free", rng=0) for scale in (1.0, size))
+    x, y = noisy(40, 0.1)
+    one, other = (kind.fit(x, scale * y, n=4, points="free", rng=0) for scale in (1.0, size))
     np.testing.assert_allclose(other(x) / size, one(x), rtol=0, atol=1e-5)
 
 
@@ -109,8 +109,8 @@ def test_float32_stays_and_vectors_keep_their_shape(kind):
     assert head.control_points.dtype == head.values.dtype == np.float32
     assert rms(head(x.astype(np.float32)) - y) < 0.4
     assert kind.fit(x, y[:, None], n=3, points="free", rng=0).values.shape == (3, 1)
-    both_columns = kind.fit(x, np.stack([y, x[:, 0]], axis=1), n=12, points="free", rng=0)
-    assert both_columns.values.shape == (12, 2)
+    both_columns = kind.fit(x, np.stack([y, x[:, 0]], axis=1), n=9, points="free", rng=0)
+    assert both_columns.values.shape == (9, 2)
     assert rms(both_columns(x)[:, 1] - x[:, 0]) < 0.2
 
 
@@ -163,8 +163,8 @@ def test_complaints_name_the_argument(change, match):
 def test_the_same_head_with_any_number_of_threads():
     code = (
         "import hashlib, numpy as np; from spherapprox import *\n"
-        "x = sphere.uniform(7, 600, rng=0); y = np.tanh(3.0 * x[:, 0]) * x[:, 1]\n"
-        "head = SplitHead.fit(x, y, n=12, concentration=3.0, points='free', rng=0)\n"
+        "x = sphere.uniform(7, 300, rng=0); y = np.tanh(3.0 * x[:, 0]) * x[:, 1]\n"
+        "head = SplitHead.fit(x, y, n=6, concentration=3.0, points='free', rng=0)\n"
         "print(hashlib.sha256(head.control_points.tobytes() + head.values.tobytes()).hexdigest())"
     )
     told = [

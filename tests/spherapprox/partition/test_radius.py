@@ -73,7 +73,7 @@ def test_radius_in_high_dimension_is_the_largest_of_the_radii_or_a_bound(kind, d
         assert partition.cell_radius_is_exact() or kind == "centroid"
 
 
-@fixed
+@settings(fixed, max_examples=12)
 @given(st.integers(2, 10), st.floats(4.0, 7.0))
 def test_radius_about_midpoints_is_that_of_a_traversal(dim, log_n):
     n = int(10 ** (0.5 * log_n + 2.2))

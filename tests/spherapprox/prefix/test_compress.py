@@ -10,7 +10,7 @@ from spherapprox.shortest.projection import Samples, gradient, normal_equations,
 from spherapprox.shortest.tokens import Tokens
 
 RNG = np.random.default_rng(0)
-KEY, VALUE, QUERIES = RNG.standard_normal((60, 5)), RNG.standard_normal((60, 3)), RNG.standard_normal((400, 5))
+KEY, VALUE, QUERIES = RNG.standard_normal((60, 5)), RNG.standard_normal((60, 3)), RNG.standard_normal((200, 5))
 
 
 def attention(queries, key, value, scale, bias=0.0):
@@ -96,21 +96,21 @@ class TestErrors:
                 assert row.rms < 0.75 * select(KEY, VALUE, QUERIES, row.n, method=method).rms
 
     def test_the_error_asked_for_is_reached_and_not_much_earlier(self):
-        found = compress(KEY, VALUE, QUERIES, eps=0.05, starts=1)
+        found = compress(KEY, VALUE, QUERIES, eps=0.1, starts=1)
         error, _, mass_error, _ = errors_of(found, QUERIES)
         assert found.reached
-        assert error <= 0.05
-        assert 0.5 * mass_error <= 0.05
+        assert error <= 0.1
+        assert 0.5 * mass_error <= 0.1
         tried = {row.n: row for row in found.history}
-        assert max(tried[found.n - 1].error, 0.5 * tried[found.n - 1].mass_error) > 0.05
-        assert found.n < 30
+        assert max(tried[found.n - 1].error, 0.5 * tried[found.n - 1].mass_error) > 0.1
+        assert found.n < 20
 
     @pytest.mark.parametrize("norm", ["sup", "rms"])
     def test_an_error_asked_for_holds_for_log_masses(self, norm):
-        found = compress(KEY, VALUE, QUERIES[:150], eps=0.5, mass=20.0, norm=norm, starts=1)
-        error = errors_of(found, QUERIES[:150])[2 if norm == "sup" else 3]
+        found = compress(KEY, VALUE, QUERIES[:100], eps=1.0, mass=20.0, norm=norm, starts=1)
+        error = errors_of(found, QUERIES[:100])[2 if norm == "sup" else 3]
         assert found.reached
-        assert 0.05 < 20.0 * error <= 0.5
+        assert 0.1 < 20.0 * error <= 1.0
 
     def test_norms_are_what_they_say(self):
         worst, mean = (compress(KEY, VALUE, QUERIES, length=8, norm=norm, starts=2) for norm in ("sup", "rms"))
@@ -135,7 +135,7 @@ class TestErrors:
         outputs, masses = attention(QUERIES, KEY, VALUE, 5**-0.5)
         size = np.linalg.norm(outputs, axis=1).max()
         for log_mass in (-2.0, 0.0, 2.0):
-            other, its = rng.standard_normal((400, 3)), masses + log_mass
+            other, its = rng.standard_normal((200, 3)), masses + log_mass
             other *= size / np.linalg.norm(other, axis=1, keepdims=True)
 
             def together(h, ell, other=other, its=its):
@@ -174,7 +174,7 @@ class TestErrors:
         np.testing.assert_array_equal(itself.key, factor * KEY)
 
     def test_units_of_weights_do_not_matter(self):
-        weights = np.linspace(0.5, 1.0, 400)
+        weights = np.linspace(0.5, 1.0, 200)
         first, other = (compress(KEY, VALUE, QUERIES, length=2, weights=w) for w in (weights, 2.0**1023 * weights))
         np.testing.assert_array_equal(first.key, other.key)
         apart = compress(KEY, VALUE, QUERIES[:50], length=2, starts=1, weights=10.0 ** np.linspace(-300.0, 300.0, 50))
@@ -272,14 +272,14 @@ def projected_matrix(found, samples: Samples):
 
 class TestCalls:
     def test_the_same_seed_gives_the_same_prefix(self):
-        first, second = (compress(KEY, VALUE, QUERIES, length=5, rng=3) for _ in range(2))
+        first, second = (compress(KEY, VALUE, QUERIES, length=3, rng=3) for _ in range(2))
         for name in ("key", "value", "bias"):
             np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-        assert not np.array_equal(first.key, compress(KEY, VALUE, QUERIES, length=5, rng=4, starts=1).key)
+        assert not np.array_equal(first.key, compress(KEY, VALUE, QUERIES, length=3, rng=4, starts=1).key)
 
     def test_threads_of_the_blas_change_no_bit(self):
         rng = np.random.default_rng(0)
-        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((3000, 24))
+        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((1500, 24))
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads, "blas"):
@@ -302,7 +302,7 @@ class TestCalls:
             np.testing.assert_array_equal(got, wanted)
 
     def test_progress_prints_a_line_for_each_length(self, capsys):
-        found = compress(KEY, VALUE, QUERIES, eps=0.3, progress=True)
+        found = compress(KEY, VALUE, QUERIES, eps=0.3, starts=1, progress=True)
         lines = capsys.readouterr().out.splitlines()
         assert sorted(int(line[2:].split()[0]) for line in lines) == [row.n for row in found.history]
         assert len(found.table().splitlines()) == len(lines) + 2
@@ -330,7 +330,7 @@ class TestCalls:
             ({"length": 3, "scale": 1e308}, "overflows"),
             ({"length": 3, "bias": 1}, "'bias' must be True or False"),
             ({"length": 3, "weights": np.ones(3)}, "'weights' must have shape"),
-            ({"length": 3, "weights": -np.ones(400)}, "'weights' must be at least 0"),
+            ({"length": 3, "weights": -np.ones(200)}, "'weights' must be at least 0"),
             ({"length": 3, "key": KEY[:0]}, "'key' must not be empty"),
             ({"length": 3, "key": KEY[:, 0]}, "'key' must have shape"),
             ({"length": 3, "key": np.full_like(KEY, np.nan)}, "'key' must be finite"),

@@ -53,7 +53,7 @@ def test_every_model_is_the_program(case, tmp_path):
     single=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_random_programs_are_within_their_bounds_of_exact_arithmetic(dim, length, style, blocks, single, seed):
     rng = np.random.default_rng(seed)
     program = random_program(dim, blocks, style, rng)

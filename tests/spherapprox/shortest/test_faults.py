@@ -106,38 +106,38 @@ class TestJumps:
 
 @pytest.fixture(scope="module")
 def earlier():
-    return search(FIELD, 0.1, relative=True)
+    return search(FIELD, 0.2, relative=True)
 
 
 class TestResumed:
     def test_another_target_is_searched_anew(self, earlier):
-        found = search(Target(height, 2), 0.1, start=earlier)
-        fresh = search(Target(height, 2), 0.1)
+        found = search(Target(height, 2), 0.2, start=earlier)
+        fresh = search(Target(height, 2), 0.2)
         assert found.n <= fresh.n
         assert found.failed[0] == found.n - 1
         assert next(row for row in found.history if row.n == 1).lower == pytest.approx(1.0, rel=0.01)
 
     def test_nothing_found_is_lost_within_no_time(self, earlier):
-        found = search(FIELD, 0.1, relative=True, start=earlier, time_limit=1e-9)
+        found = search(FIELD, 0.2, relative=True, start=earlier, time_limit=1e-9)
         assert found.reached
         assert found.n <= earlier.n
         assert {row.n for row in earlier.history} <= {row.n for row in found.history}
 
     def test_it_does_not_climb_above_what_reached_eps(self, earlier):
-        found = search(FIELD, 0.1, relative=True, start=earlier)
+        found = search(FIELD, 0.2, relative=True, start=earlier)
         assert found.reached
         assert found.history[-1].n == earlier.history[-1].n
 
     def test_fewer_tokens_may_be_asked_for(self, earlier):
         with pytest.warns(RuntimeWarning, match="no head within eps"):
-            found = search(FIELD, 0.1, relative=True, start=earlier, max_tokens=2)
+            found = search(FIELD, 0.2, relative=True, start=earlier, max_tokens=2)
         assert found.n <= 2
 
     @pytest.mark.parametrize("change", [{"keys": "free"}, {"norm": "rms"}, {"polish": True}])
     def test_what_failed_with_other_options_is_tried_again(self, earlier, change):
         shorter = earlier.failed[0]
-        found = search(FIELD, 0.1, relative=True, start=earlier, progress=True, **change)
-        fresh = search(FIELD, 0.1, relative=True, **change)
+        found = search(FIELD, 0.2, relative=True, start=earlier, progress=True, **change)
+        fresh = search(FIELD, 0.2, relative=True, **change)
         assert found.n <= fresh.n
         assert found.reached
         assert found.options != earlier.options
@@ -182,7 +182,8 @@ def test_an_interruption_ends_the_search_and_restores_the_threads(tmp_path):
 def test_the_same_head_with_any_number_of_threads():
     code = (
         "import hashlib; from spherapprox import shortest_head, targets\n"
-        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.05, relative=True, keys='free', lower=False)\n"
+        "options = dict(relative=True, keys='free', lower=False, starts=2)\n"
+        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.15, **options)\n"
         "print([(row.n, row.lower, row.start, row.starts) for row in found.history])\n"
         "print(hashlib.sha256(found.head.control_points.tobytes() + found.head.values.tobytes()).hexdigest())"
     )

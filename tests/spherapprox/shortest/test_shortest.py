@@ -128,7 +128,7 @@ def test_pruning_drops_the_token_without_use_and_insertion_goes_where_the_error_
 
 
 class TestShortestHead:
-    @pytest.mark.parametrize(("eps", "kind", "most"), [(0.1, "core", 6), (0.1, "split", 5), (0.03, "split", 12)])
+    @pytest.mark.parametrize(("eps", "kind", "most"), [(0.1, "core", 6), (0.1, "split", 5)])
     def test_the_field_takes_no_more_tokens_than_in_the_reference(self, eps, kind, most):
         found = shortest_head(FIELD, eps, kind, relative=True)
         assert found.reached
@@ -239,12 +239,12 @@ class TestOptions:
 
     def test_averages_of_small_values_reach_nothing(self):
         with pytest.warns(RuntimeWarning, match="no head within eps"):
-            found = search(lambda x: x[:, 0], 0.05, "split", dim=1, value_bound=0.5, max_tokens=6)
+            found = search(lambda x: x[:, 0], 0.05, "split", dim=1, value_bound=0.5, max_tokens=3)
         assert np.abs(found.head.values).max() <= 0.5
 
     @pytest.mark.parametrize(("dtype", "digits"), [("float16", 11), ("bfloat16", 8)])
     def test_tokens_are_numbers_of_16_bits(self, dtype, digits):
-        found = search(FIELD, 0.1, relative=True, dtype=dtype)
+        found = search(FIELD, 0.2, relative=True, dtype=dtype)
         assert found.reached
         prefix = ClassicalHead.from_head(found.head).prefix
         stored = rounded(prefix, dtype)
@@ -277,10 +277,10 @@ class TestOptions:
 
 class TestFixedPoints:
     def test_a_band_limited_target_on_the_circle_takes_no_more_than_its_degree(self):
-        circle = targets.random_bandlimited(1, 20, rng=0)
-        found = search(circle, 0.05, "core", relative=True, starts=1, max_tokens=45)
+        circle = targets.random_bandlimited(1, 12, rng=0)
+        found = search(circle, 0.05, "core", relative=True, starts=1, max_tokens=27)
         assert found.reached
-        assert found.n <= 41
+        assert found.n <= 25
 
     @pytest.mark.parametrize("dim", [1, 2, 3, 5])
     def test_families_have_no_more_points_than_asked_for(self, dim):
@@ -306,7 +306,7 @@ class TestFixedPoints:
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory):
     path = tmp_path_factory.mktemp("shortest") / "checkpoint.npz"
-    return search(FIELD, 0.05, relative=True, keys="free", checkpoint=path), path
+    return search(FIELD, 0.1, relative=True, keys="free", checkpoint=path), path
 
 
 class TestRecords:
@@ -324,10 +324,10 @@ class TestRecords:
 
     def test_a_search_goes_on(self, searched):
         found, path = searched
-        finer = search(FIELD, 0.03, relative=True, keys="free", start=path)
+        finer = search(FIELD, 0.05, relative=True, keys="free", start=path)
         assert finer.reached
         assert {row.n for row in found.history} <= {row.n for row in finer.history}
-        again = search(FIELD, 0.05, relative=True, keys="free", start=found)
+        again = search(FIELD, 0.1, relative=True, keys="free", start=found)
         assert again.n <= found.n
         assert not {row.n for row in again.history if row.seconds} & {row.n for row in found.history}  # none is fitted
 

@@ -185,7 +185,8 @@ def test_values_of_one_sign_keep_their_digits():
         value = 100.0 + rng.standard_normal((n, 1))
         output = attention(query, key, value, scale=0.01, method="dense")
         limit = 3e-16 * (5.0 + 0.01 * np.linalg.norm(query, axis=1).max() * np.linalg.norm(key, axis=1).max())
-        assert errors(output, query, key, value, 0.01).max() <= limit * np.abs(value).max()
+        some = slice(None, None, 1 if n == 300 else 16)  # of the last block, too
+        assert errors(output[some], query[some], key, value, 0.01).max() <= limit * np.abs(value).max()
 
 
 def test_an_outlier_leaves_the_digits_of_the_others():

@@ -139,9 +139,10 @@ def summary(rows: list[dict[str, Any]]) -> str:
     text = tabulate(lines, headers=headers, tablefmt="pipe", disable_numparse=True, colalign=["right"] * len(headers))
     pairs = [(float(line[2]), float(line[3])) for line in lines if line[3] and line[2] != "nan"]
     off = statistics.median(abs(found - due) for found, due in pairs)
+    seeds = len({row["seed"] for row in rows})
     return (
-        f"{text}\n\nMedians of {len({row['seed'] for row in rows})} random targets; errors are shares of half the range "
-        f"of values. The exponents of spectral core heads differ from -s/m by {off:.2f} in the median."
+        f"{text}\n\nMedians of {seeds} random targets; errors are shares of half the range of values. The "
+        f"exponents of spectral core heads differ from -s/m by {off:.2f} in the median."
     )
 
 

@@ -109,7 +109,9 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
                 if curve:
                     name = "analytic" if s == math.inf else f"$s$ = {s:g}"
                     axes.plot(*zip(*curve, strict=True), color=colour, marker="o", ms=4, label=name)
-            axes.set(xscale="log", yscale="log", ylim=(1e-7, 2.0))
+            axes.set(xscale="log", yscale="log", xlim=(8, 5e3), ylim=(1e-7, 2.0))
+            axes.set_xticks([10, 100, 1000])
+            axes.xaxis.set_minor_formatter("")
             axes.set_title(f"{rule}, $S^{dim}$", fontsize=11)
             grid(axes)
     for axes in panels[-1]:
@@ -141,7 +143,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
     off = statistics.median(abs(found - due) for found, due in pairs)
     seeds = len({row["seed"] for row in rows})
     return (
-        f"{text}\n\nMedians of {seeds} random targets; errors are shares of half the range of values. The "
+        f"{text}\n\nMedians of {seeds} random target{'s' * (seeds > 1)}; errors are shares of half the range of values. The "
         f"exponents of spectral core heads differ from -s/m by {off:.2f} in the median."
     )
 

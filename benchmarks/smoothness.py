@@ -143,8 +143,8 @@ def summary(rows: list[dict[str, Any]]) -> str:
     off = statistics.median(abs(found - due) for found, due in pairs)
     seeds = len({row["seed"] for row in rows})
     return (
-        f"{text}\n\nMedians of {seeds} random target{'s' * (seeds > 1)}; errors are shares of half the range of values. The "
-        f"exponents of spectral core heads differ from -s/m by {off:.2f} in the median."
+        f"{text}\n\nMedians of {seeds} random target{'s' * (seeds > 1)}; errors are shares of half the range of "
+        f"values. The exponents of spectral core heads differ from -s/m by {off:.2f} in the median."
     )
 
 

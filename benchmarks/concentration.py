@@ -110,6 +110,9 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
         for axes, made in zip(line, sets, strict=True):
             panel(axes, [row for row in rows if (row["target"], row["points"]) == (name, made)])
             axes.set_title(f"{name}, {made}", fontsize=10)
+        lowest = min(row["error"] for row in rows if row["target"] == name and row["points"] in sets)
+        line[0].set_ylim(lowest / 2.0, 3.0)
+        line[0].yaxis.set_minor_formatter("")
     for axes in panels[-1]:
         axes.set_xlabel("concentration $\\lambda$")
     figure.supylabel("sup error / largest value", fontsize=10)
@@ -132,8 +135,7 @@ def panel(axes: Any, rows: list[dict[str, Any]]) -> None:
                 lam = min(max(row["concentration"], LEAST), MOST)
                 axes.plot(lam, row["error"], color=tone, marker="x" if beyond else mark, ms=8 if beyond else 6,
                           mew=2 if beyond else 1, clip_on=False, zorder=3)  # fmt: skip
-    lowest = min(row["error"] for row in rows)
-    axes.set(xscale="log", yscale="log", xlim=(LEAST, MOST), ylim=(lowest / 2.0, 3.0))
+    axes.set(xscale="log", yscale="log", xlim=(LEAST, MOST))
     grid(axes)
 
 

@@ -83,8 +83,10 @@ def choices(head: str, target: rules.Target, at: Any) -> dict[str, float]:
         equal = EqualMeasurePartition(2, len(at)).cell_radius()
         found = bounds.best_concentration(target=target, theorem="sharp-core", radius=equal, n=len(at))
         return {"theory": found.concentration}
-    theorem = "sharp-split-mean" if isinstance(at, EqualMeasurePartition) else "sharp-split-nearest"
-    chosen = {"theory": bounds.best_concentration(target=target, points=at, theorem=theorem).concentration}
+    cells = isinstance(at, EqualMeasurePartition)
+    theorems = ("sharp-split-mean", "sharp-split-equal") if cells else ("sharp-split-nearest",)
+    known = [bounds.best_concentration(target=target, points=at, theorem=theorem) for theorem in theorems]
+    chosen = {"theory": min(known, key=lambda bound: bound.value).concentration}
     grid = np.geomspace(LEAST, MOST, 17)
 
     def worst(lam: float) -> float:
@@ -92,8 +94,8 @@ def choices(head: str, target: rules.Target, at: Any) -> dict[str, float]:
 
     chosen["worst case"] = least(worst, grid, [worst(lam) for lam in grid])
     if target.degree is not None:
-        known = targets.with_constants(target)
-        second = bounds.best_concentration(target=known, points=at, theorem="second-order-local")
+        smooth = targets.with_constants(target)
+        second = bounds.best_concentration(target=smooth, points=at, theorem="second-order-local")
         chosen["second order"] = second.concentration
     return chosen
 
@@ -108,6 +110,9 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
         for axes, made in zip(line, sets, strict=True):
             panel(axes, [row for row in rows if (row["target"], row["points"]) == (name, made)])
             axes.set_title(f"{name}, {made}", fontsize=10)
+        lowest = min(row["error"] for row in rows if row["target"] == name and row["points"] in sets)
+        line[0].set_ylim(lowest / 2.0, 3.0)
+        line[0].yaxis.set_minor_formatter("")
     for axes in panels[-1]:
         axes.set_xlabel("concentration $\\lambda$")
     figure.supylabel("sup error / largest value", fontsize=10)
@@ -126,11 +131,11 @@ def panel(axes: Any, rows: list[dict[str, Any]]) -> None:
         for row in rows:
             if row["head"] == head and row["what"] != "curve":
                 tone, mark = MARKS[row["what"]]
-                beyond = row["concentration"] > MOST
-                axes.plot(min(row["concentration"], MOST), row["error"], color=tone, marker="x" if beyond else mark,
-                          ms=8 if beyond else 6, mew=2 if beyond else 1, clip_on=False, zorder=3)  # fmt: skip
-    lowest = min(row["error"] for row in rows)
-    axes.set(xscale="log", yscale="log", xlim=(LEAST, MOST), ylim=(lowest / 2.0, 3.0))
+                beyond = not LEAST <= row["concentration"] <= MOST
+                lam = min(max(row["concentration"], LEAST), MOST)
+                axes.plot(lam, row["error"], color=tone, marker="x" if beyond else mark, ms=8 if beyond else 6,
+                          mew=2 if beyond else 1, clip_on=False, zorder=3)  # fmt: skip
+    axes.set(xscale="log", yscale="log", xlim=(LEAST, MOST))
     grid(axes)
 
 
@@ -153,8 +158,8 @@ def summary(rows: list[dict[str, Any]]) -> str:
                     colalign=["left"] * 3 + ["right"] * len(MARKS))  # fmt: skip
     ratios = ", ".join(f"{way} {min(some):.2f} to {max(some):.2f}" for way, some in over.items())
     return (
-        f"{text}\n\nErrors of heads of {rows[0]['n']} tokens, as shares of the largest value, with the concentration in "
-        f"brackets. Split heads at the concentrations chosen err by so many times the least error: {ratios}."
+        f"{text}\n\nErrors of heads of {rows[0]['n']} tokens, as shares of the largest value, with the concentration "
+        f"in brackets. Split heads at the concentrations chosen err by so many times the least error: {ratios}."
     )
 
 

@@ -109,7 +109,9 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
                 if curve:
                     name = "analytic" if s == math.inf else f"$s$ = {s:g}"
                     axes.plot(*zip(*curve, strict=True), color=colour, marker="o", ms=4, label=name)
-            axes.set(xscale="log", yscale="log", ylim=(1e-7, 2.0))
+            axes.set(xscale="log", yscale="log", xlim=(8, 5e3), ylim=(1e-7, 2.0))
+            axes.set_xticks([10, 100, 1000])
+            axes.xaxis.set_minor_formatter("")
             axes.set_title(f"{rule}, $S^{dim}$", fontsize=11)
             grid(axes)
     for axes in panels[-1]:
@@ -139,9 +141,10 @@ def summary(rows: list[dict[str, Any]]) -> str:
     text = tabulate(lines, headers=headers, tablefmt="pipe", disable_numparse=True, colalign=["right"] * len(headers))
     pairs = [(float(line[2]), float(line[3])) for line in lines if line[3] and line[2] != "nan"]
     off = statistics.median(abs(found - due) for found, due in pairs)
+    seeds = len({row["seed"] for row in rows})
     return (
-        f"{text}\n\nMedians of {len({row['seed'] for row in rows})} random targets; errors are shares of half the range "
-        f"of values. The exponents of spectral core heads differ from -s/m by {off:.2f} in the median."
+        f"{text}\n\nMedians of {seeds} random target{'s' * (seeds > 1)}; errors are shares of half the range of "
+        f"values. The exponents of spectral core heads differ from -s/m by {off:.2f} in the median."
     )
 
 

@@ -9,4 +9,5 @@ def test_notebooks_show_a_figure_without_pyplot():
     figure = plot.kernel_figure()
     plot.write(figure, file := io.BytesIO())
     assert figure._repr_png_() == file.getvalue()
-    assert file.getvalue().startswith(b"\x89PNG") and b"spherapprox" in file.getvalue()
+    assert file.getvalue().startswith(b"\x89PNG")
+    assert b"spherapprox" in file.getvalue()

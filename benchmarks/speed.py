@@ -1,8 +1,8 @@
 """How much longer others take for the same numbers: sums, attention, special functions, programs.
 
 Every row is one piece of work done by this library and by a named peer on one thread, in interleaved rounds, after
-calls that load compiled code; medians of wall time, and how far the two results are apart. Peers that are not installed
-are left out, and named at the end::
+calls that load compiled code; medians of CPU seconds, which other work on the machine hardly disturbs, and how far the
+two results are apart. Peers that are not installed are left out, and named at the end::
 
     python benchmarks/speed.py --quick
     python benchmarks/speed.py --out results
@@ -17,6 +17,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import timing
 from catalogue import missing
 from harness import Experiment, main
 from matplotlib.figure import Figure
@@ -197,7 +198,8 @@ def cases(quick: bool) -> list[dict[str, Any]]:
 
 @cache
 def prepare() -> None:
-    """Leave torch one thread, and load the kernels of sums, which short work alone would leave to NumPy."""
+    """Count CPU seconds, leave torch one thread, and load kernels of sums, which short work would leave to NumPy."""
+    timing.clock = time.process_time
     if installed("torch"):
         import torch
 

@@ -174,7 +174,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
     return (
         f"{table}\n\nIn all {len(rows)} layers prefixes in closed form do what is asked, to {max(errors):.1g} of the "
         f"largest output or better. In all of them there are contents, apart by {min(apart)} of their length or more, "
-        f"whose outputs differ by at most {max(differ):.1g} under 200 random prefixes. To add one vector to the outputs "
+        f"whose outputs differ by {max(differ):.1g} or less under 200 random prefixes. To add one vector to outputs "
         f"at one query in {WINDOWS} contexts every prefix misses {min(added):.2g} to {max(added):.2g} of the vector."
     )
 

@@ -124,7 +124,8 @@ def measure(case: dict[str, Any]) -> list[dict[str, Any]]:
     values = fitted(made, f, sample(dim, 2 * SAMPLE, np.random.default_rng(3)))
     moved = trained(values, f, x, case["steps"])
     errors = {
-        stage: sup_error(head, f, points=x).lower for stage, head in zip(STAGES, (made, values, moved), strict=True)
+        stage: sup_error(head, f, points=x, refine=8).lower
+        for stage, head in zip(STAGES, (made, values, moved), strict=True)
     }
     angle = np.arccos(np.clip(np.sum(moved.control_points * points, axis=1), -1.0, 1.0))
     return [{

@@ -64,23 +64,24 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
     figure = Figure(figsize=(5.6 * 1.5, 2.4 * len(QUANTITIES)), layout="constrained")
     panels: Any = figure.subplots(len(QUANTITIES), len(dims), squeeze=False)
     for column, dim in zip(panels.T, dims, strict=True):
-        for panel, (quantity, label) in zip(column, QUANTITIES.items(), strict=True):
-            here = [row for row in rows if row["dim"] == dim]
-            count_axis(panel, [row["n"] for row in here])
+        here = [row for row in rows if row["dim"] == dim]
+        for panel, quantity in zip(column, QUANTITIES, strict=True):
+            count_axis(panel, [row["asked"] for row in here])
             for maker, colour in NAMES.items():
                 line = [(row["n"], row[quantity]) for row in here if row["maker"] == maker]
                 if line:
                     panel.plot(*zip(*line, strict=True), "o-", ms=4, lw=1.4, color=colour, label=maker)
             if quantity == "quadrature":
-                panel.set_yscale("symlog", linthresh=1e-15)
-                panel.set_yticks([0.0, 1e-15, 1e-10, 1e-5, 1.0])
+                panel.set_yscale("log")
+                panel.set_ylim(0.5 * min(row[quantity] for row in here if row[quantity] > 1e-12), 1.5)
+                panel.annotate("gauss_product: 0", (0.03, 0.03), xycoords="axes fraction", color=PINK, fontsize=10)
             panel.tick_params(labelsize=10)
             panel.spines[["top", "right"]].set_visible(False)
             grid(panel)
-            if column is panels.T[0]:
-                panel.set_ylabel(label, fontsize=10.5)
         column[0].set_title(f"$S^{{{dim}}}$", fontsize=13)
         column[-1].set_xlabel("control points $N$", fontsize=11)
+    for panel, label in zip(panels[:, 0], QUANTITIES.values(), strict=True):
+        panel.set_ylabel(label, fontsize=10.5)
     handles = {
         name: line for panel in panels.flat for line, name in zip(*panel.get_legend_handles_labels(), strict=True)
     }

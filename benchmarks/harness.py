@@ -181,8 +181,8 @@ def write(experiment: Experiment, document: Row, out: Path) -> None:
     })  # fmt: skip
 
 
-def main(experiment: Experiment, argv: list[str] | None = None) -> None:
-    """Run an experiment as a command: measure what is missing, write all files, print the summary."""
+def main(experiment: Experiment, argv: list[str] | None = None, more: tuple[str, ...] = ()) -> None:
+    """Run an experiment as a command, which names `more` options: measure what is missing, write all files."""
     chosen = options(inspect.getdoc(inspect.getmodule(experiment.measure))).parse_args(argv)
     if lack := missing(experiment.requires):
         raise SystemExit(f"{experiment.name} {lack}")
@@ -190,7 +190,7 @@ def main(experiment: Experiment, argv: list[str] | None = None) -> None:
     store, cases = chosen.out / f"{experiment.name}.jsonl", experiment.cases(chosen.quick)
     if chosen.fresh:
         store.unlink(missing_ok=True)
-    command = shlex.join(["python", "-m", "benchmarks", experiment.name, *["--quick"] * chosen.quick])
+    command = shlex.join(["python", "-m", "benchmarks", experiment.name, *["--quick"] * chosen.quick, *more])
     try:
         with threadpool_limits(1, "blas"):  # idle threads of BLAS spin on the cores of those that work
             document = report(experiment, collect(experiment, cases, store, chosen.quiet), command)

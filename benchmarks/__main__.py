@@ -118,4 +118,6 @@ def main(argv: list[str] | None = None, folder: Path = FOLDER) -> int:
 
 
 if __name__ == "__main__":
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends a list without a word
     raise SystemExit(main())

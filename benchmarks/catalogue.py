@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ def scripts(folder: Path = FOLDER) -> dict[str, Script]:
     found = {}
     for path in sorted(folder.glob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if 'if __name__ == "__main__":' in text and path.stem != "__main__":
+        if re.search(r'^if __name__ == "__main__":', text, re.MULTILINE) and path.stem != "__main__":
             found[path.stem] = _read(path, ast.parse(text))
     return found
 

@@ -68,7 +68,7 @@ def faults(site: Path, pages: Sequence[str], out: Path | None = None) -> list[st
             said = listen(tab, address)
             for page in pages:
                 said.clear()
-                tab.goto(address + page)
+                tab.goto(address + page, timeout=120_000)
                 tab.evaluate("window.MathJax?.startup?.promise?.then(() => null) ?? null")
                 wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
                 if wide > 0:

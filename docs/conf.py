@@ -34,7 +34,6 @@ exclude_patterns = [
     "_templates",
     "gallery",
     "jupyter_execute",
-    "results/*.md",
     "auto_gallery/*.ipynb",
 ]
 default_role = "py:obj"

@@ -71,7 +71,7 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float6
 
     Returns
     -------
-    latitude, longitude : ndarray, shape (n,) or ()
+    latitude, longitude : ndarray, shape (n,), or numbers
         In [-90, 90] and (-180, 180] degrees; the longitude of a pole is 0 or 180.
 
     Raises
@@ -91,7 +91,7 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float6
     north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
     east = np.arctan2(rows[:, 1], rows[:, 0])
     east[east == -np.pi] = np.pi
-    north, east = (np.reshape(angle, given.shape[:-1]) for angle in (north, east))
+    north, east = (np.reshape(angle, given.shape[:-1])[()] for angle in (north, east))
     return (np.degrees(north), np.degrees(east)) if degrees else (north, east)
 
 

@@ -47,8 +47,9 @@ def reals(
         if maximum is not None:
             bad |= array > maximum
     if bad.any():
-        got = digits(array[bad].flat[0]) + (f": {why}" if why else "")
-        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {got}")
+        got = array[bad].flat[0]
+        remedy = f": {why}" if why and math.isfinite(got) else ""
+        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {digits(got)}{remedy}")
     return array
 
 

@@ -174,6 +174,7 @@ def test_uniform_is_uniform_seeded_and_unit():
             r"'latitude' must be .*at most 90, got 91: the latitude comes first",
         ),
         (lambda: sphere.from_latitude_longitude(48.2, 0, degrees=False), r"'latitude' must .*got 48\.2: degrees=True"),
+        (lambda: sphere.from_latitude_longitude(np.nan, 0.0), r"'latitude' must be .*at most 90, got nan$"),
         (lambda: sphere.from_latitude_longitude(0.0, np.inf), r"'longitude' must be finite, got inf"),
         (lambda: sphere.from_latitude_longitude([1, 2], [1, 2, 3]), r"'latitude' and 'longitude' must broadcast"),
         (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"'x' must have shape \(n, 3\).*longitude\(\*x\.T\)"),

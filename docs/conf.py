@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    "capture_repr": (),
     "plot_gallery": True,
     "abort_on_example_error": True,
 }

@@ -61,12 +61,13 @@ def measure(case: dict[str, Any]) -> list[dict[str, Any]]:
 def draw(rows: list[dict[str, Any]]) -> Figure:
     """Draw a row of panels for each sphere, a panel for each quantity."""
     dims = list(dict.fromkeys(row["dim"] for row in rows))
-    figure = Figure(figsize=(5.6 * 1.5, 2.4 * len(QUANTITIES)), layout="constrained")
+    figure = Figure(figsize=(5.6 * 1.5, 2.6 * len(QUANTITIES)), layout="constrained")
     panels: Any = figure.subplots(len(QUANTITIES), len(dims), squeeze=False)
     for column, dim in zip(panels.T, dims, strict=True):
         here = [row for row in rows if row["dim"] == dim]
         for panel, quantity in zip(column, QUANTITIES, strict=True):
             count_axis(panel, [row["asked"] for row in here])
+            panel.set_xlim(left=min(row["n"] for row in here) / 1.25)
             for maker, colour in NAMES.items():
                 line = [(row["n"], row[quantity]) for row in here if row["maker"] == maker]
                 if line:

@@ -46,6 +46,7 @@ numpydoc_xref_param_type = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]  # the results begin with a heading of the second level: pages include them
 nb_execution_mode = "force"
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
@@ -61,12 +62,14 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,
     "plot_gallery": True,
     "abort_on_example_error": True,
 }
 
 html_title = "spherapprox"
 html_theme = "pydata_sphinx_theme"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False

@@ -68,11 +68,12 @@ def faults(site: Path, pages: Sequence[str], out: Path | None = None) -> list[st
             said = listen(tab, address)
             for page in pages:
                 said.clear()
-                tab.goto(address + page)
+                tab.goto(address + page, timeout=120_000)
                 tab.evaluate("window.MathJax?.startup?.promise?.then(() => null) ?? null")
-                wide = tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-                if wide > 0:
+                if (wide := tab.evaluate("document.documentElement.scrollWidth - window.innerWidth")) > 0:
                     said.append(f"{wide} pixels wider than the screen")
+                if wrong := tab.evaluate("document.querySelectorAll('[data-mjx-error]').length"):
+                    said.append(f"{wrong} formulas that MathJax does not read")
                 found += [f"{page} ({device}, {scheme}): {text}" for text in said]
                 if out:
                     name = page.removesuffix(".html").replace("/", ".")

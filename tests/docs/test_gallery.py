@@ -15,6 +15,9 @@ SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
 
 def test_there_are_scripts():
     assert len(SCRIPTS) >= 14
+    assert set(GALLERY.glob("*.py")) == set(SCRIPTS), (
+        "a script's name begins with plot_, or the gallery does not run it"
+    )
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
@@ -24,7 +27,7 @@ def test_a_script_leaves_figures(script):
     with matplotlib.rc_context({"backend": "agg"}):
         left = runpy.run_path(str(script))
         figures = [value for value in left.values() if isinstance(value, Figure)]
-        assert figures
+        assert figures, "no name of the script holds a figure: figure = plot...."
         canvas = FigureCanvasAgg(figures[0])
         canvas.draw()
     assert len(np.unique(np.asarray(canvas.buffer_rgba()).reshape(-1, 4), axis=0)) > 20  # not blank

@@ -15,9 +15,8 @@ SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
 
 def test_there_are_scripts():
     assert len(SCRIPTS) >= 14
-    assert set(GALLERY.glob("*.py")) == set(SCRIPTS), (
-        "a script's name begins with plot_, or the gallery does not run it"
-    )
+    others = [path.name for path in GALLERY.glob("*.py") if path not in SCRIPTS]
+    assert not others, "the gallery runs scripts whose names begin with plot_"
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

@@ -1,5 +1,6 @@
 """The gallery: every script runs as it stands and leaves a figure that can be drawn."""
 
+import ast
 import runpy
 from pathlib import Path
 
@@ -17,6 +18,13 @@ def test_there_are_scripts():
     assert len(SCRIPTS) >= 14
     others = [path.name for path in GALLERY.glob("*.py") if path not in SCRIPTS]
     assert not others, "the gallery runs scripts whose names begin with plot_"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_begins_with_its_title(script):
+    title, line = (ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or "\n").splitlines()[:2]
+    assert title, "no docstring"
+    assert line == "=" * len(title), "the docstring begins with a title, underlined by as many ="
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

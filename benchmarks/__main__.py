@@ -33,6 +33,7 @@ def listing(found: dict[str, Script]) -> str:
     return (
         f"{table}\n\nOther scripts, with options of their own (python benchmarks/NAME.py --help):\n\n"
         f"{tabulate(others, tablefmt='plain', maxcolwidths=[None, 90])}\n\n"
+        "The figures of the thesis: spherapprox figures --out DIR\n"
         "Run: python -m benchmarks NAME ... | all [--quick] [--out DIR]"
     )
 

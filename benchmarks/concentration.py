@@ -118,7 +118,8 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
     figure.supylabel("sup error / largest value", fontsize=10)
     lines = [Line2D([], [], color="k", ls="-"), Line2D([], [], color=BLUE, ls="--")]
     lines += [Line2D([], [], color=colour, marker=mark, ls="") for colour, mark in MARKS.values()]
-    labels = ["split head", "core head", *MARKS]
+    lines += [Line2D([], [], color="0.4", marker="x", mew=2, ls="")]
+    labels = ["split head", "core head", *MARKS, "beyond the edge"]
     figure.legend(lines, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=10)
     return figure
 

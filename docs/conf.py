@@ -34,7 +34,6 @@ exclude_patterns = [
     "_templates",
     "gallery",
     "jupyter_execute",
-    "results/*.md",
     "auto_gallery/*.ipynb",
 ]
 default_role = "py:obj"
@@ -63,6 +62,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    "capture_repr": (),
     "plot_gallery": True,
     "abort_on_example_error": True,
 }

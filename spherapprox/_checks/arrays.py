@@ -30,6 +30,7 @@ def reals(
     maximum: float | None = None,
     finite: bool = False,
     nan: bool = True,
+    why: str = "",
 ) -> Float64:
     """Return a float64 array of any shape whose elements are inside the range; nan passes through when `nan`."""
     raw = numeric(value, name)
@@ -46,7 +47,9 @@ def reals(
         if maximum is not None:
             bad |= array > maximum
     if bad.any():
-        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {digits(array[bad].flat[0])}")
+        got = array[bad].flat[0]
+        remedy = f": {why}" if why and math.isfinite(got) else ""
+        raise ValueError(f"'{name}' must be {_range_text(minimum, maximum, finite)}, got {digits(got)}{remedy}")
     return array
 
 
@@ -123,7 +126,9 @@ def _check_finite(array: Floats, name: str) -> None:
         raise ValueError(f"'{name}' must not be empty, got shape {array.shape}")
     once = array[tuple(slice(None if stride else 1) for stride in array.strides)]  # what is broadcast may be huge
     if not np.isfinite(once).all():
-        raise ValueError(f"'{name}' must be finite, got {array[~np.isfinite(array)].flat[0]}")
+        wrong = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+        where = f" in row {wrong[0]}" if array.ndim == 2 else ""
+        raise ValueError(f"'{name}' must be finite, got {array[wrong]}{where}")
 
 
 def rows(x: ArrayLike, name: str = "x", *, dim: int | None = None) -> Floats:
@@ -150,6 +155,9 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
     """Raise unless the array holds points of S^m as rows of unit length, within the tolerance."""
     _check_finite(array, name)
     remedy = f"one point is {name}[None, :]" if array.ndim == 1 else ""
+    places = f"sphere.from_latitude_longitude(*{name}.T) makes rows of places in degrees"
+    if array.shape[1:] == (2,) and dim == 2:
+        remedy = places
     columns, note = ("dim+1", "") if dim is None else (dim + 1, f" for dim = {dim}")
     shaped(array, name, ("n", columns), note=note, remedy=remedy)
     if array.shape[1] < 2:
@@ -157,9 +165,11 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
     length = np.sqrt(_squared_lengths(array))
     if max(length.max() - 1.0, 1.0 - length.min()) > UNIT_TOLERANCE[array.dtype]:
         worst = int(np.argmax(np.abs(length - 1.0)))
+        remedy = f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
+        if array.shape[1] == 2 and length[worst] > 4.0:  # longer than an angle in radians
+            remedy += f"; {places}"
         raise ValueError(
-            f"'{name}' must have rows of unit length, got length {length[worst]:.9g} in row {worst}: "
-            f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
+            f"'{name}' must have rows of unit length, got length {length[worst]:.9g} in row {worst}: {remedy}"
         )
 
 
@@ -188,6 +198,8 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
     """Return one point of S^m, shape (m+1,)."""
     d, note = ("dim+1", "") if dim is None else (dim + 1, f" for dim = {dim}")
     array = floating(x, name, (d,), note=f"{note}, as one point has")
+    if array.size < 2:
+        raise ValueError(f"'{name}' must have at least 2 elements (the circle S^1), got shape {array.shape}")
     length = math.sqrt(float(_squared_lengths(array[None, :])[0]))
     if abs(length - 1.0) > UNIT_TOLERANCE[array.dtype]:
         raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: divide by np.linalg.norm({name})")

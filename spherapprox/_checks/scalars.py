@@ -186,10 +186,10 @@ def path(value: object, name: str = "path") -> str:
     return text
 
 
-def generator(rng: object) -> np.random.Generator:
+def generator(rng: object, name: str = "rng") -> np.random.Generator:
     """Return a NumPy Generator from None, an int seed, a Generator, or one that a RandomState gives the seed of."""
     if isinstance(rng, np.random.RandomState):
         return np.random.default_rng(rng.randint(2**32, size=4, dtype=np.uint32))
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
-    return np.random.default_rng(integer(rng, "rng", minimum=0, maximum=None))
+    return np.random.default_rng(integer(rng, name, minimum=0, maximum=None))

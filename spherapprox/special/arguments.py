@@ -18,13 +18,13 @@ MAX_DEGREE = 10**6
 """Largest degree of a zonal polynomial: its recurrence takes as many steps, some 4 ms at the limit."""
 
 
-def real(value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
+def real(value: Any, name: str, *, minimum: float | None = None, maximum: float | None = None, why: str = "") -> Any:
     """Return a float for a scalar in range, without building an array, and a checked float64 array else."""
     if type(value) in (float, np.float64) or (type(value) is int and abs(value) <= _checks.MAX_COUNT):
         number = float(value)
         if (minimum is None or number >= minimum) and (maximum is None or number <= maximum):
             return number
-    array = _checks.reals(value, name, minimum=minimum, maximum=maximum)
+    array = _checks.reals(value, name, minimum=minimum, maximum=maximum, why=why)
     return float(array) if array.ndim == 0 else array
 
 

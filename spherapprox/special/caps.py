@@ -20,7 +20,7 @@ def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
     dim : array_like of int
         m of the sphere S^m, 1 to 1e12.
     angle : array_like
-        Geodesic radius of the cap, in [0, pi].
+        Geodesic radius of the cap in radians, in [0, pi].
 
     Returns
     -------
@@ -46,7 +46,8 @@ def log_cap_measure(dim: ArrayLike, angle: ArrayLike) -> Any:
     >>> special.log_cap_measure([8, 1000], 0.1).round(6)
     array([  -20.419844, -2308.620383])
     """
-    return elementwise(beta.log_cap_measure, dims(dim), real(angle, "angle", minimum=0.0, maximum=math.pi))
+    why = "angles are in radians, as numpy.radians(degrees)"
+    return elementwise(beta.log_cap_measure, dims(dim), real(angle, "angle", minimum=0.0, maximum=math.pi, why=why))
 
 
 def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
@@ -77,7 +78,8 @@ def cap_angle(dim: ArrayLike, log_measure: ArrayLike) -> Any:
     >>> round(special.cap_angle(2, math.log(0.25)), 12) == round(math.pi / 3, 12)
     True
     """
-    return elementwise(beta.cap_angle, dims(dim), real(log_measure, "log_measure", maximum=0.0))
+    why = "it is the logarithm of a share of the sphere, as math.log(0.25)"
+    return elementwise(beta.cap_angle, dims(dim), real(log_measure, "log_measure", maximum=0.0, why=why))
 
 
 def log_surface_area(dim: ArrayLike) -> Any:

@@ -42,7 +42,8 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
     """
     degrees = _checks.flag(degrees, "degrees")
     top = 90.0 if degrees else np.pi / 2
-    north = _checks.reals(latitude, "latitude", minimum=-top, maximum=top, finite=True, nan=False)
+    why = "the latitude comes first; of a colatitude c it is 90 - c" if degrees else "degrees=True takes degrees"
+    north = _checks.reals(latitude, "latitude", minimum=-top, maximum=top, finite=True, nan=False, why=why)
     east = _checks.reals(longitude, "longitude", finite=True, nan=False)
     remedy = "latitude[:, None] and longitude give a grid"
     _checks.broadcast_shape(remedy, latitude=north.shape, longitude=east.shape)
@@ -63,14 +64,14 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float6
 
     Parameters
     ----------
-    x : array_like, shape (n, 3)
-        Points of unit length; the north pole is the last axis, longitude 0 the first.
+    x : array_like, shape (n, 3) or (3,)
+        Points of unit length, or one; the north pole is the last axis, longitude 0 the first.
     degrees : bool, default True
         False for radians.
 
     Returns
     -------
-    latitude, longitude : ndarray, shape (n,)
+    latitude, longitude : ndarray, shape (n,), or numbers
         In [-90, 90] and (-180, 180] degrees; the longitude of a pole is 0 or 180.
 
     Raises
@@ -85,10 +86,12 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float6
     (array([ 0.        , 53.13010235]), array([-90.,   0.]))
     """
     degrees = _checks.flag(degrees, "degrees")
-    rows = _checks.rows(x, dim=2).astype(np.float64)
+    given = _checks.numeric(x, "x")
+    rows = _checks.rows(given[None] if given.shape == (3,) else given, dim=2).astype(np.float64)
     north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
     east = np.arctan2(rows[:, 1], rows[:, 0])
     east[east == -np.pi] = np.pi
+    north, east = (np.reshape(angle, given.shape[:-1])[()] for angle in (north, east))
     return (np.degrees(north), np.degrees(east)) if degrees else (north, east)
 
 

@@ -94,13 +94,21 @@ class VonMisesFisher(Distribution):
         if _checks.is_vector(dim):
             (mean_direction, _), dim = either(mean_direction, dim, "mean_direction", "dim"), None
         mean, name = either(mean_direction, mu, "mean_direction", "mu")
-        dim = None if dim is None and mean is not None else _checks.dimension(dim)
+        if mean is None:
+            _checks.given(
+                dim, "dim", ", or a mean direction in its place: VonMisesFisher(mean_direction, concentration)"
+            )
+        dim = None if dim is None else _checks.dimension(dim)
         if mean is not None:
             mean = _checks.one_row(mean, name, dim=dim).astype(np.float64)
             mean.flags.writeable = False
             dim = mean.size - 1
         call = f", got none: {type(self).__name__}({'dim' if mean is None else 'mean_direction'}, concentration)"
         lam, name = either(concentration, kappa, "concentration", "kappa")
+        if isinstance(lam, VonMisesFisher):
+            raise TypeError(
+                f"'{name}' must be a real number, got a VonMisesFisher, as `fit` returns: its .concentration"
+            )
         lam = _checks.real(_checks.given(lam, name, call), name, minimum=0.0, maximum=MAX_CONCENTRATION)
         object.__setattr__(self, "dim", dim)
         object.__setattr__(self, "concentration", lam)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 from . import sampling as sample
+from .kernel import made
 from .moments import Moments
 
 Rng = int | np.random.Generator | np.random.RandomState | None
@@ -18,8 +19,6 @@ Rng = int | np.random.Generator | np.random.RandomState | None
 
 class Distribution(Moments):
     """The kernel about a mean direction, which is stored or given to each method."""
-
-    mean_direction: Float64 | None
 
     def logpdf(self, x: ArrayLike, mean_direction: ArrayLike | None = None) -> Any:
         """Return the logarithm of the density with respect to the surface measure, as SciPy's method of this name.
@@ -48,6 +47,7 @@ class Distribution(Moments):
         >>> VonMisesFisher(1, 2.0).logpdf([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0]).round(6)
         array([-0.661871, -2.661871])
         """
+        made(self, "logpdf(x)")
         mean, given, d = self._mean(mean_direction), _checks.numeric(x, "x"), self.dim + 1
         _checks.shaped(given, "x", (..., d), note=f" for dim = {self.dim}")
         points = _checks.rows(given.reshape(-1, d), "x")  # (n, dim+1)
@@ -85,6 +85,7 @@ class Distribution(Moments):
         >>> VonMisesFisher(1, 0.0).pdf([[1.0, 0.0]], [0.0, 1.0]).round(6)
         array([0.159155])
         """
+        made(self, "pdf(x)")
         with np.errstate(over="ignore"):
             result = np.exp(self.logpdf(x, mean_direction))
         return float(result) if np.ndim(result) == 0 else result
@@ -140,7 +141,8 @@ class Distribution(Moments):
         >>> x.shape, bool((x[:, 1] > 0.99).all())
         ((3, 3), True)
         """
-        rng, _ = either(rng, random_state, "rng", "random_state")
+        made(self, "rvs(size)")
+        rng, source = either(rng, random_state, "rng", "random_state")
         if self._is_size(mean_direction):
             mean_direction, size, rng = self._in_our_order(mean_direction, size, rng)
         mean = self._mean(mean_direction)
@@ -153,7 +155,7 @@ class Distribution(Moments):
             f"a sample of 'size' {_checks.show(shape)}",
             "draw it in parts",
         )
-        generator = _checks.generator(rng)
+        generator = _checks.generator(rng, source)
         x = np.empty((n, self.dim + 1))
         sample.place(sample.versines(float(self.dim), self.concentration, n, generator), mean, x, generator)
         return x.reshape(*shape, self.dim + 1)

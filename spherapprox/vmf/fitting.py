@@ -39,8 +39,8 @@ def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float6
     complement = (chords - float(offset @ offset)) / (1.0 + length)
     if complement < EQUAL:
         raise ValueError(
-            f"'x' must hold at least two different points of positive weight, got {n} that agree: the likelihood "
-            "grows without bound"
+            f"'x' must hold at least two different points of positive weight, got {n} that agree"
+            f"{' but for 1e-31 of the weight' * (weights is not None)}: the likelihood grows without bound"
         )
     # Step 3: the concentration at which a_1 = |mean|
     order, length = 0.5 * (columns - 2), min(length, 1.0)

@@ -22,6 +22,7 @@ class Kernel:
 
     dim: int
     concentration: float
+    mean_direction: Float64 | None
 
     @property
     def _order(self) -> float:
@@ -64,7 +65,7 @@ class Kernel:
         Raises
         ------
         TypeError, ValueError
-            If an argument is of the wrong kind or outside its range.
+            If an argument is of the wrong kind or outside its range, or points are passed where cosines belong.
 
         Examples
         --------
@@ -75,7 +76,10 @@ class Kernel:
         1458.721651
         """
         lam = self.concentration
-        cosine = _checks.reals(t, "t", minimum=-1.0 - SLACK, maximum=1.0 + SLACK)
+        why = "cosines <x, mean_direction>; `pdf` and `logpdf` take points"
+        cosine = _checks.reals(t, "t", minimum=-1.0 - SLACK, maximum=1.0 + SLACK, why=why)
+        if self.mean_direction is not None and _are_points(cosine, self.dim):
+            raise ValueError(f"'t' must hold cosines, got rows of unit length, shape {cosine.shape}: {why}")
         with np.errstate(over="ignore"):  # beyond -1e308 it is -inf
             flat = self._is_flat
             result = self.log_normalizer + lam * cosine if flat else self._log_peak - lam * (1.0 - cosine)
@@ -105,7 +109,7 @@ class Kernel:
         Raises
         ------
         TypeError, ValueError
-            If an argument is of the wrong kind or outside its range.
+            As `log_density`.
 
         Examples
         --------
@@ -233,6 +237,7 @@ class Kernel:
         >>> round(VonMisesFisher(2, 10.0).entropy(), 9)
         0.53529193
         """
+        made(self, "entropy()")
         lam = self.concentration
         # For small lam it is about lam^2/(2(m+1)) - lam^2/(m+1): half of a term is left, as much as of the form beyond.
         if self._is_flat:
@@ -240,6 +245,19 @@ class Kernel:
         else:
             value = lam * bessel_ratio.first_complement(self._order, lam) - self._log_peak
         return value + self._log_area(measure)
+
+
+def made(distribution: object, call: str) -> None:
+    """Refuse methods that are called on the class, with parameters, as SciPy's are."""
+    if not isinstance(distribution, Kernel):
+        raise TypeError(f"a distribution must be made first: VonMisesFisher(mean_direction, concentration).{call}")
+
+
+def _are_points(t: Float64, dim: int) -> bool:
+    """Tell whether what should be cosines are points, rows of unit length."""
+    if t.ndim < 2 or t.shape[-1] != dim + 1 or not t.size:
+        return False
+    return bool(abs(np.einsum("...i,...i->...", t, t) - 1.0).max() < SLACK)
 
 
 def _degree(degree: ArrayLike) -> Any:

@@ -1,4 +1,7 @@
-"""The gallery: every script runs as it stands and leaves a figure that can be drawn."""
+"""The gallery: every script runs as it stands and leaves a figure that can be drawn.
+
+Where the site is built, its build has run them, and stopped at an error: there the pages have to show their pictures.
+"""
 
 import ast
 import runpy
@@ -12,6 +15,7 @@ from matplotlib.figure import Figure
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 SCRIPTS = sorted(GALLERY.glob("plot_*.py"))
+BUILT = GALLERY.parent / "_build" / "auto_gallery"
 
 
 def test_there_are_scripts():
@@ -29,6 +33,9 @@ def test_a_script_begins_with_its_title(script):
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_a_script_leaves_figures(script):
+    if (page := BUILT / f"{script.stem}.html").exists():
+        assert f"sphx_glr_{script.stem}_001" in page.read_text(encoding="utf-8")
+        return
     if "import torch" in script.read_text(encoding="utf-8"):
         pytest.importorskip("torch")
     with matplotlib.rc_context({"backend": "agg"}):

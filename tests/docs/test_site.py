@@ -71,6 +71,15 @@ def test_nothing_is_loaded_from_elsewhere():
         )
 
 
+def test_no_formula_is_left_as_text():
+    for path in parsed():
+        if (article := re.search(r"<article.*?</article>", path.read_text(encoding="utf-8"), re.DOTALL)) is None:
+            continue
+        text = re.sub(r"<(code|pre|script|style)\b.*?</\1>", "", article[0], flags=re.DOTALL)
+        text = re.sub(r'<(span|div) class="math.*?</\1>', "", text, flags=re.DOTALL)
+        assert not re.search(r"\$|\\[a-z]{2,}", re.sub(r"<[^>]+>", "", text)), path
+
+
 def public(module):
     for name in module.__all__:
         thing = getattr(module, name)

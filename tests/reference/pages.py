@@ -48,7 +48,8 @@ def listen(tab: Any, address: str) -> list[str]:
     said: list[str] = []
     tab.on("console", lambda message: message.type in ("error", "warning") and said.append(message.text))
     tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("requestfailed", lambda request: said.append(f"failed: {request.url}"))
+    aborted = "net::ERR_ABORTED"  # by going on to the next page
+    tab.on("requestfailed", lambda request: request.failure == aborted or said.append(f"failed: {request.url}"))
     tab.on("request", lambda request: request.url.startswith((address, "data:")) or said.append(request.url))
     return said
 

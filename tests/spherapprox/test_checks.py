@@ -180,7 +180,7 @@ def test_one_number_that_is_not_finite_is_named(dtype, bad, name):
     arguments = {"x": sphere.uniform(2, 9, rng=0), "control_points": np.eye(3), "values": np.ones((3, 4))}
     arguments = {key: array.astype(dtype) for key, array in arguments.items()}
     arguments[name][2, 1] = bad
-    with pytest.raises(ValueError, match=f"'{name}' must be finite, got {bad}"):
+    with pytest.raises(ValueError, match=f"'{name}' must be finite, got {bad} in row 2"):
         evaluate(**arguments, concentration=1.0)
 
 

@@ -101,6 +101,12 @@ def test_latitude_longitude_axes_are_exact():
     assert sphere.from_latitude_longitude(np.zeros((4, 1)), np.zeros(7)).shape == (4, 7, 3)
 
 
+def test_one_place_comes_back():
+    north, east = sphere.to_latitude_longitude(sphere.from_latitude_longitude(48.2, 16.4))
+    assert north.shape == east.shape == ()
+    assert (float(north), float(east)) == pytest.approx((48.2, 16.4), abs=1e-13)
+
+
 @fixed
 @given(DIMS, SEEDS)
 def test_polar_round_trip(dim, seed):
@@ -163,10 +169,15 @@ def test_uniform_is_uniform_seeded_and_unit():
         (lambda: sphere.distance(np.eye(3), np.eye(3)[:2]), r"'x' and 'y' must broadcast.*x\[:, None\]"),
         (lambda: sphere.distance(1.0, [1.0, 0.0]), r"'x' must have shape \(\.\.\., dim\+1\), got \(\)"),
         (lambda: sphere.distance([[np.nan, 0.0]], [1.0, 0.0]), r"'x' must be finite, got nan"),
-        (lambda: sphere.from_latitude_longitude(91.0, 0.0), r"'latitude' must be .*at most 90, got 91"),
+        (
+            lambda: sphere.from_latitude_longitude(91.0, 0.0),
+            r"'latitude' must be .*at most 90, got 91: the latitude comes first",
+        ),
+        (lambda: sphere.from_latitude_longitude(48.2, 0, degrees=False), r"'latitude' must .*got 48\.2: degrees=True"),
+        (lambda: sphere.from_latitude_longitude(np.nan, 0.0), r"'latitude' must be .*at most 90, got nan$"),
         (lambda: sphere.from_latitude_longitude(0.0, np.inf), r"'longitude' must be finite, got inf"),
         (lambda: sphere.from_latitude_longitude([1, 2], [1, 2, 3]), r"'latitude' and 'longitude' must broadcast"),
-        (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"'x' must have shape \(n, 3\)"),
+        (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"'x' must have shape \(n, 3\).*longitude\(\*x\.T\)"),
         (lambda: sphere.to_polar([1.0, 0.0]), r"'x' must have shape \(n, dim\+1\).*x\[None, :\]"),
         (lambda: sphere.from_polar([1.0]), r"'angles' must have shape \(n, dim\).*angles\[None, :\]"),
         (lambda: sphere.from_polar([[np.nan]]), r"'angles' must be finite"),

@@ -802,6 +802,29 @@ NORTH = [0.0, 0.0, 1.0]
             TypeError,
             r"'concentration' must be given, .*VonMisesFisher\(dim, concentration\)",
         ),
+        (VonMisesFisher, TypeError, r"'dim' must be given, or a mean direction .*\(mean_direction, conc"),
+        (lambda: VonMisesFisher(kappa=3.0), TypeError, r"'dim' must be given, or a mean direction"),
+        (lambda: VonMisesFisher([1.0], 3.0), ValueError, r"'mean_direction' must have at least 2 .*got shape \(1,\)"),
+        (lambda: VonMisesFisher(NORTH, KERNEL), TypeError, "'concentration' must be .*`fit` returns: its .concentrat"),
+        (lambda: VonMisesFisher(NORTH, kappa=KERNEL), TypeError, "'kappa' must be .*`fit` returns"),
+        (lambda: VonMisesFisher.pdf([NORTH], NORTH, 20.0), TypeError, r"made first: .*concentration\)\.pdf\(x\)$"),
+        (lambda: VonMisesFisher.logpdf([NORTH], NORTH), TypeError, r"made first: .*concentration\)\.logpdf\(x\)$"),
+        (lambda: VonMisesFisher.rvs(NORTH, 20.0, size=5), TypeError, r"made first: .*\.rvs\(size\)$"),
+        (lambda: VonMisesFisher.entropy(NORTH), TypeError, r"made first: .*\.entropy\(\)$"),
+        (lambda: KERNEL.rvs(NORTH, random_state="a"), TypeError, "'random_state' must be an integer, got 'a'"),
+        (lambda: KERNEL.log_density(30), ValueError, "'t' must be .*got 30: cosines <x, mean_direction>"),
+        (lambda: VonMisesFisher(NORTH, 1.0)([NORTH]), ValueError, r"'t' must hold cosines, got rows .*\(1, 3\).*pdf"),
+        (lambda: VonMisesFisher(NORTH, 1.0).log_density(np.eye(3)), ValueError, "'t' must hold cosines, got rows of"),
+        (
+            lambda: VonMisesFisher.fit(np.eye(3), [1.0, 1e-200, 1e-200]),
+            ValueError,
+            "'x' must hold at least two different points .*got 3 that agree but for 1e-31 of the weight: the likel",
+        ),
+        (
+            lambda: VonMisesFisher.fit([[48.2, 16.4], [40.7, -74]]),
+            ValueError,
+            r"length 84.*divide.*longitude\(\*x\.T\)",
+        ),
         (lambda: VonMisesFisher.fit(np.eye(3), method="mlw"), ValueError, "'method' must be .*did you mean 'mle'"),
         (
             lambda: VonMisesFisher.fit(np.eye(3), [1, 2, 3], method="marginal"),
@@ -832,6 +855,12 @@ NORTH = [0.0, 0.0, 1.0]
 def test_refusals_name_argument_value_and_remedy(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("t", [[1.0, 0.0, 0.0], [[0.5, 0.5, 0.5]], [[1.0, 0.0]], np.zeros((0, 3))])
+def test_cosines_of_any_shape_are_no_points(t):
+    assert VonMisesFisher(NORTH, 1.0)(t).shape == np.shape(t)
+    assert KERNEL(np.eye(3)).shape == (3, 3)  # cosines with three control points
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ class Comparison:
         Examples
         --------
         >>> import bounds
-        >>> print(bounds.makers.compare(2, [100], makers=["partition", "fibonacci"]).table())
+        >>> print(bounds.makers.compare(2, [100], makers=["partition", "fibonacci"]))
         maker      N    covering radius    / floor    separation    mesh ratio
         ---------  ---  -----------------  ---------  ------------  ------------
         partition  100  0.2567             1.281      0.3388        1.52
@@ -225,6 +225,9 @@ class Comparison:
         """
         headers = ("maker", "N", "covering radius", "/ floor", "separation", "mesh ratio")
         return str(tabulate([_cells(row) for row in self.rows], headers, disable_numparse=True))
+
+    def __str__(self) -> str:
+        return "\n".join([self.table(), *self.notes])
 
 
 def _cells(row: Made) -> tuple[str, ...]:

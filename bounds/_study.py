@@ -135,8 +135,10 @@ class Study:
     >>> found = bounds.study.run(targets.land(), [50], choices=["mean"], points=500)
     >>> found.target.name, len(found.rows), found.shown.concentration in {row.concentration for row in found.rows}
     ('land', 2, True)
-    >>> print(found.notes[0][:51])
-    no bounds: 'land' states no Lipschitz constant, and
+    >>> print(found)  # doctest: +ELLIPSIS
+    land on S^2: Lipschitz constant unknown, sup norm 1
+      N  head    by      lambda    error    mean...
+    no bounds: 'land' states no Lipschitz constant, and ...
     """
 
     target: Target
@@ -146,6 +148,16 @@ class Study:
     points: int
     estimated: tuple[str, ...] = ()
     refuted: tuple[Claim, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The target and its constants, in words."""
+        target, said = self.target, []
+        for name, words, unit in (("lipschitz", "Lipschitz constant", " per radian"), ("sup_norm", "sup norm", "")):
+            value = getattr(target, name)
+            known = "unknown" if value is None else f"{value:.6g}{unit}"
+            said.append(f"{words} {known}" + (" (estimated)" if name in self.estimated else ""))
+        return f"{target.name} on S^{target.dim}{f', {target.unit}' if target.unit else ''}: {', '.join(said)}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -252,6 +264,9 @@ class Study:
             "points": self.points,
             "rows": [{name: _json_value(value) for name, value in asdict(row).items()} for row in self.rows],
         }  # fmt: skip
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, self.table(), *self.notes])
 
 
 _COLUMNS = (

@@ -69,19 +69,10 @@ def run(options: argparse.Namespace) -> int:
     written = studies.save(result, options.out, command=command)
     legend = [_MEASURED, *([] if result.target.lipschitz is None else [_SHARP])]
     notes = [f"note     {as_option(note)}" for note in result.notes]
-    text = [_title(result), result.table(), *legend, *notes, *(text for text, _ in ladders)]
+    text = [result.title, result.table(), *legend, *notes, *(text for text, _ in ladders)]
     document = result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {})
     show(options, text, document, written)
     return 1 if result.refuted or any(row.verdict.startswith("violated") for row in result.rows) else 0
-
-
-def _title(result: studies.Study) -> str:
-    target, said = result.target, []
-    for name, words, unit in (("lipschitz", "Lipschitz constant", " per radian"), ("sup_norm", "sup norm", "")):
-        value = getattr(target, name)
-        known = "unknown" if value is None else f"{value:.6g}{unit}"
-        said.append(f"{words} {known}" + (" (estimated)" if name in result.estimated else ""))
-    return f"{target.name} on S^{target.dim}{f', {target.unit}' if target.unit else ''}: {', '.join(said)}"
 
 
 def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, dict[str, Any]]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patheffects import withStroke
 
 from spherapprox import _checks, sphere, targets
 from spherapprox._types import Array
@@ -60,7 +61,7 @@ def maps_figure(
         f"{head.family.capitalize()} head, $N$ = {len(head.control_points)}, concentration {rate}",
         f"Error, the largest found {worst:.4g}",
     )
-    figure = Figure(figsize=(7.2, 10.2), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
+    figure = Figure(figsize=(5.6, 7.8), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
     earthly = any(word in (target.name or "") for word in _EARTHLY) if coastlines is None else coastlines
     for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
         axes = _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=not vector)
@@ -99,10 +100,11 @@ def _map(
         vmin=-limit if signed else 0.0, vmax=limit, shading="gouraud", rasterized=True,
     )  # fmt: skip
     axes.set_latitude_grid(30)
-    axes.set_longitude_grid(60)
+    axes.set_longitude_grid(90)  # room for labels inside
     axes.grid(color="0.3", lw=0.3, alpha=0.6)
     axes.set_title(title, fontsize=11)
-    axes.tick_params(axis="x", labelsize=7, colors="0.25")
-    axes.tick_params(axis="y", labelsize=8)
+    axes.tick_params(labelsize=10)
+    for label in axes.get_xticklabels():  # they stand on the map
+        label.set_path_effects([withStroke(linewidth=2.5, foreground="white", alpha=0.8)])
     figure.colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=unit)
     return axes

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from spherapprox import sphere
 from spherapprox._types import Float64
@@ -39,17 +41,19 @@ def validation_figure(
     -------
     matplotlib.figure.Figure
     """
-    figure = Figure(figsize=(12.0, 4.6) if head is not None else (6.5, 4.6), layout="constrained")
-    left = figure.add_subplot(1, 2 if head is not None else 1, 1)
-    _draw_intervals(left, checks, "" if target is None else target.unit)
+    shown = [check for check in checks if check.predicted and check.achieved and check.predicted < math.inf]
+    heights = [1.1 + 0.6 * max(len(shown), 1), *[3.5] * (head is not None and target is not None)]
+    figure = Figure(figsize=(5.6, sum(heights)), layout=ConstrainedLayoutEngine(h_pad=0.1))
+    places = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    _draw_intervals(figure.add_subplot(places[0]), shown, "" if target is None else target.unit)
     if head is not None and target is not None:
-        _draw_error(figure, 122, head, target, error)
+        _draw_error(figure, places[1], head, target, error)
     return figure
 
 
 def error_figure_of(head: Head, target: Target, error: ErrorInterval) -> Figure:
     """Draw the error alone, as a map of S^2 or along a great circle, for pages light and dark."""
-    figure = Figure(figsize=(7.0, 3.9), layout="constrained")
+    figure = Figure(figsize=(5.6, 3.6), layout="constrained")
     figure.patch.set_alpha(0.0)
     axes = _draw_error(figure, 111, head, target, error)
     axes.patch.set_alpha(0.0)
@@ -63,9 +67,8 @@ def error_figure_of(head: Head, target: Target, error: ErrorInterval) -> Figure:
     return figure
 
 
-def _draw_intervals(axes: Any, checks: Sequence[Check], unit: str) -> None:
+def _draw_intervals(axes: Any, shown: Sequence[Check], unit: str) -> None:
     """Draw each check's interval as a bar and its bound as a tick, on a line of its own."""
-    shown = [check for check in checks if check.predicted and check.achieved and check.predicted < math.inf]
     for line, check in enumerate(reversed(shown)):
         assert check.predicted is not None
         assert check.achieved is not None
@@ -78,12 +81,16 @@ def _draw_intervals(axes: Any, checks: Sequence[Check], unit: str) -> None:
     axes.set_yticks(range(len(shown)), [f"{check.theorem}\n{check.verdict}" for check in reversed(shown)])
     if shown:
         axes.set_xscale("log")
+        low, high = axes.get_xlim()
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high > 300.0 * low else (1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_ylim(-0.6, len(shown) - 0.4)
     axes.set_xlabel("error achieved (bar) and bound (tick)" + (f"  [{unit}]" if unit else ""))
     grid(axes)
 
 
-def _draw_error(figure: Figure, place: int, head: Head, target: Target, error: ErrorInterval) -> Any:
+def _draw_error(figure: Figure, place: Any, head: Head, target: Target, error: ErrorInterval) -> Any:
     if target.dim == 2:
         return _draw_map(figure, place, head, target, error)
     axes = figure.add_subplot(place)
@@ -96,7 +103,7 @@ def _errors(head: Head, target: Target, x: Float64) -> Float64:
     return np.asarray(lengths(difference.reshape(len(x), -1)))
 
 
-def _draw_map(figure: Figure, place: int, head: Head, target: Target, error: ErrorInterval) -> Any:
+def _draw_map(figure: Figure, place: Any, head: Head, target: Target, error: ErrorInterval) -> Any:
     """Draw |f - h| as a Mollweide map, with a mark where it is largest."""
     latitude, longitude = np.linspace(-90, 90, 121), np.linspace(-180, 180, 241)
     rows, columns = np.meshgrid(latitude, longitude, indexing="ij")
@@ -113,8 +120,9 @@ def _draw_map(figure: Figure, place: int, head: Head, target: Target, error: Err
     axes.plot(*place_of, marker="o", ms=11, mfc="none", mec=RED, mew=1.8)
     axes.set_xticklabels([])
     axes.grid(color="0.6", lw=0.3, alpha=0.6)
-    axes.tick_params(axis="y", labelsize=8)
-    axes.set_title("Error |f - h|; the circle is where it is largest", fontsize=10)
+    axes.set_latitude_grid(30)
+    axes.tick_params(axis="y", labelsize=10)
+    axes.set_title("Error |f - h|; the circle is where it is largest", fontsize=11)
     figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.7, pad=0.06, label=target.unit)
     return axes
 
@@ -136,8 +144,13 @@ def _draw_profile(axes: Any, head: Head, target: Target, error: ErrorInterval) -
     if error.upper < math.inf:
         axes.axhline(error.upper, color=GREEN, lw=1.2)
     axes.plot([0.0], [error.lower], marker="o", ms=9, mfc="none", mec=RED, mew=1.8)
-    axes.set(xlim=(-180, 180), ylim=(0, None), xlabel="degrees from the largest error, along a great circle")
+    axes.set(
+        xlim=(-180, 180),
+        xticks=range(-180, 181, 60),
+        ylim=(0, None),
+        xlabel="degrees from the largest error, along a great circle",
+    )
     axes.set_ylabel("|f - h|" + (f"  [{target.unit}]" if target.unit else ""))
     proven = "; green: proven" if error.upper < math.inf else ""
-    axes.set_title(f"Error; the circle is where it is largest{proven}", fontsize=10)
+    axes.set_title(f"Error; the circle is where it is largest{proven}", fontsize=11)
     grid(axes)

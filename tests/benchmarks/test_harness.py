@@ -215,7 +215,8 @@ def test_every_experiment_is_called_as_its_module_and_asks_a_question(rooms):
     assert "ladder" in {script.name for script in found}
     for script in found:
         text = script.path.read_text(encoding="utf-8")
-        assert f'name="{script.name}"' in text
-        assert script.said.endswith("?")
-        assert text.endswith('if __name__ == "__main__":\n    main(EXPERIMENT)\n')
+        assert f'name="{script.name}"' in text, f"{script.path.name} calls its experiment by another name"
+        assert script.said.endswith("?"), f"the question of {script.name} has no question mark: {script.said}"
+        called = re.search(r'^if __name__ == "__main__":\n(?: .*\n)*    main\(.*\bEXPERIMENT\b', text, re.MULTILINE)
+        assert called, f"{script.name} does not end in main(EXPERIMENT)"
         assert set(script.requires) <= set(rooms["catalogue"].EXTRAS)

@@ -39,6 +39,7 @@ def test_every_maker_is_compared_on_the_sphere(compared):
     rule = compared.series("gauss_product")
     assert [row.n for row in rule] == [28, 98]
     assert compared.table().count("\n") == 1 + len(compared.rows)
+    assert str(compared).splitlines() == [*compared.table().splitlines(), *compared.notes]
 
 
 def test_covering_radii_of_other_spheres_are_enclosed():

@@ -352,6 +352,14 @@ def test_refusals_name_argument_value_and_remedy(arguments, error, message):
         study.run(**({"target": targets.distance(2), "n": [10]} | arguments))
 
 
+def test_a_study_prints_as_its_table():
+    found = study.run(targets.land(), [50], choices=[9.0], points=200)
+    title, *table, note = str(found).splitlines()
+    assert title == "land on S^2: Lipschitz constant unknown, sup norm 1"
+    assert table == found.table().splitlines()
+    assert (note,) == found.notes
+
+
 def test_rows_are_asked_for_by_known_words(small):
     with pytest.raises(ValueError, match="'head' must be one of 'core', 'split', got 'spilt'"):
         small.series("spilt", "best")

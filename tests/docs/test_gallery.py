@@ -3,6 +3,7 @@
 Where the site is built, its build has run them, and stopped at an error: there the pages have to show their pictures.
 """
 
+import ast
 import runpy
 from pathlib import Path
 
@@ -19,6 +20,15 @@ BUILT = GALLERY.parent / "_build" / "auto_gallery"
 
 def test_there_are_scripts():
     assert len(SCRIPTS) >= 14
+    others = [path.name for path in GALLERY.glob("*.py") if path not in SCRIPTS]
+    assert not others, "the gallery runs scripts whose names begin with plot_"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_begins_with_its_title(script):
+    title, line = (ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or "\n").splitlines()[:2]
+    assert title, "no docstring"
+    assert line == "=" * len(title), "the docstring begins with a title, underlined by as many ="
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
@@ -31,7 +41,7 @@ def test_a_script_leaves_figures(script):
     with matplotlib.rc_context({"backend": "agg"}):
         left = runpy.run_path(str(script))
         figures = [value for value in left.values() if isinstance(value, Figure)]
-        assert figures
+        assert figures, "no name of the script holds a figure: figure = plot...."
         canvas = FigureCanvasAgg(figures[0])
         canvas.draw()
     assert len(np.unique(np.asarray(canvas.buffer_rgba()).reshape(-1, 4), axis=0)) > 20  # not blank

@@ -1,5 +1,6 @@
 import dataclasses
 import functools
+import inspect
 import math
 import pickle
 import warnings
@@ -49,6 +50,12 @@ def radial_by_lpmv(coefficients, latitude, longitude):
             g, h = coefficients[n, m], coefficients.get((n, -m), 0.0) if m else 0.0
             total += (n + 1) * p * (g * np.cos(m * phi) + h * np.sin(m * phi))
     return total / 1000
+
+
+def test_every_maker_of_targets_is_in_the_catalogue():
+    made = [n for n in targets.__all__ if inspect.signature(getattr(targets, n)).return_annotation == "Target"]
+    lost = {*made} - {*targets.names(), "make", "with_constants"}
+    assert not lost, "makers without a row in the CATALOGUE of their module"
 
 
 class TestGeomagneticField:

@@ -47,7 +47,8 @@ def past_key_values(
     Notes
     -----
     A model treats them as tokens that it has read: the content's positions begin at L, and `attention_mask`, if it is
-    given, needs L more columns of ones on the left. Keys are those behind rotary embeddings, which are not turned once
+    given, needs L more columns of ones on the left. A compressed prefix does what the long one does at the positions of
+    that: give the model `position_ids`. Keys are those behind rotary embeddings, which are not turned once
     more.
 
     Examples

@@ -226,6 +226,8 @@ def _problem(
     keys = _array(key, "key", ("n", "d"), ", those of one head: key[h] of a layer's")
     values = _array(value, "value", (len(keys), "p"), ", one row for each key")
     rows = _array(queries, "queries", ("m", keys.shape[1]), ", columns as 'key' has")
+    work = float(len(keys)) * len(rows) * (keys.shape[1] + values.shape[1])
+    _checks.operations(work, "attention of 'queries' to 'key'", "take fewer queries")
     factor = 1.0 / math.sqrt(keys.shape[1]) if scale is None else _checks.real(scale, "scale", above=0.0)
     biased = _checks.flag(bias, "bias")
     weight = _MASS * biased if mass is None else _checks.real(mass, "mass", minimum=0.0, maximum=1e100)

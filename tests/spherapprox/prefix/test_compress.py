@@ -349,6 +349,11 @@ class TestCalls:
         with pytest.raises((TypeError, ValueError), match=message):
             compress(**arguments)
 
+    def test_work_without_end_is_refused(self):
+        rows = np.broadcast_to(np.ones(5), (3_000_000, 5))
+        with pytest.raises(ValueError, match="attention of 'queries' to 'key' would take"):
+            select(rows, rows, rows, 5)
+
     def test_tensors_with_a_graph(self):
         torch = pytest.importorskip("torch")
         tensors = [torch.tensor(part, requires_grad=True) for part in (KEY, VALUE, QUERIES)]

@@ -85,6 +85,11 @@ def numeric(value: Any, name: str) -> Array:
         except OverflowError:
             raise ValueError(f"'{name}' must be within the range of floats, got {show(value)}") from None
     if raw.dtype.kind not in "iuf" and (raw.size or raw.dtype.kind not in "OV"):
+        if raw.dtype.kind == "O" and not raw.ndim:
+            remedy = ": take its .weight" if hasattr(value, "weight") else ""
+            raise TypeError(
+                f"'{name}' must hold real numbers, got {show(value)} of type {type(value).__name__}{remedy}"
+            )
         remedy = ": .astype(float) makes them 0.0 and 1.0" if raw.dtype.kind == "b" else ""
         raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}{remedy}")
     return raw

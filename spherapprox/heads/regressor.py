@@ -29,9 +29,10 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     Parameters
     ----------
     kind : {"split", "core"}, default "split"
-        "split" is softmax attention, an average of fitted values, of those most whose control points are near: a row
-        far from all others gets what the nearest control points have, not the mean of y. "core" is a sum of kernels,
-        kernel ridge regression on control points: without a constant term, so that y should have a mean near 0.
+        "split" is softmax attention, an average of fitted values, with larger weights the nearer their control points.
+        Far from the data it does not go to the mean of y: very far rows are near one point, the pole, and get nearly
+        one prediction. "core" is a sum of kernels, kernel ridge regression on control points: it has no constant term,
+        so that the mean of y should be near 0.
     n_control_points : int, optional
         Number of control points, or all rows where these are fewer. None means 300.
     concentration : float, optional

@@ -1,9 +1,9 @@
 """Scalar kernels of the normalised measure of a spherical cap and of its inverse, in logarithms.
 
-The measure is s_m int_0^phi sin^(m-1) with s_m = Gamma((m+1)/2) / (sqrt(pi) Gamma(m/2)).
-A series gives the integral of small caps. Near the hemisphere it would take hundreds of terms; the integrand, referred
-to the cap's rim, falls from 1 without a scale that Gauss's rule could miss, so there one rule serves every dimension.
-Plain Python on floats, as in `bessel`.
+The measure is s_m int_0^phi sin^(m-1) with s_m = Gamma((m+1)/2) / (sqrt(pi) Gamma(m/2)). A series gives the integral of
+small caps. Near the hemisphere it would take hundreds of terms; the integrand, referred to the cap's rim, falls from 1
+without a scale that Gauss's rule could miss, so there one rule serves every dimension. Plain Python on floats, as in
+`bessel`.
 """
 
 from __future__ import annotations

@@ -372,7 +372,7 @@ B = np.eye(3)
         ({"values": np.ones(4)}, ValueError, r"'values' must have shape \(3,\) or \(3, p\).*got \(4,\)"),
         ({"values": [1.0, np.nan, 1.0]}, ValueError, r"'values' must be finite, got nan"),
         ({"values": ["a", "b", "c"]}, TypeError, r"'values' must hold real numbers"),
-        ({"values": np.sum}, TypeError, r"'values' must hold .*, got <.*>: pass what it returns at the points"),
+        ({"values": np.sum}, TypeError, r"'values' must hold .*, got <.*: pass what it returns at the points"),
         ({"values": None}, TypeError, r"'values' must hold real numbers, got None"),
         ({"control_points": EqualMeasurePartition(2, 3)}, TypeError, r"got EqualMeasure.*: pass its centers\(\)"),
         ({"control_points": fibonacci(3)}, TypeError, r"got PointSet.*: pass its points"),

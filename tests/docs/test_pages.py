@@ -83,6 +83,8 @@ def test_every_command_is_one(command, tmp_path, monkeypatch):
             pass
         case ["spherapprox", *rest]:
             monkeypatch.chdir(tmp_path)
+            mine = "from spherapprox import targets\ntarget = targets.zonal_harmonic(2, 3)\n"
+            (tmp_path / "mine.py").write_text(mine, encoding="utf-8")  # the reader's, on the page
             assert cli.main(rest) == 0
         case ["python", "-c", code]:
             exec(code, {})

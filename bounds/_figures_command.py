@@ -71,4 +71,4 @@ def _curves(figure: Any) -> Iterator[tuple[str, str, float, float]]:
         for line in axes.lines:
             if not (label := str(line.get_label())).startswith("_"):
                 for x, y in line.get_xydata():
-                    yield axes.get_title(), label, float(x), float(y)
+                    yield axes.get_title().replace("\n", ", "), label, float(x), float(y)

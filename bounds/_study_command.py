@@ -67,9 +67,11 @@ def run(options: argparse.Namespace) -> int:
         ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
     command = shlex.join(["spherapprox", *options.typed])
     written = studies.save(result, options.out, command=command)
-    legend = [_MEASURED, *([] if result.target.lipschitz is None else [_SHARP])]
+    table = result.table()
+    sharp = "\n".join(line for line in _SHARP.splitlines() if "2nd order" in table or not line.startswith("2nd"))
+    legend = [_MEASURED, *([] if result.target.lipschitz is None else [sharp])]
     notes = [f"note     {as_option(note)}" for note in result.notes]
-    text = [result.title, result.table(), *legend, *notes, *(text for text, _ in ladders)]
+    text = [result.title, table, *legend, *notes, *(text for text, _ in ladders)]
     document = result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {})
     show(options, text, document, written)
     return 1 if result.refuted or any(row.verdict.startswith("violated") for row in result.rows) else 0

@@ -263,4 +263,4 @@ def as_target(function: Any, dim: int | None) -> Target:
         _checks.agreeing(dim, "dim", function.dim, f", as '{function.name}' says")
         return function
     _checks.callable_(function, "target")
-    return Target(function, _checks.given(dim, "dim", "m of the sphere S^m, for a plain function"))
+    return Target(function, _checks.given(dim, "dim", " for a plain function: m of the sphere S^m"))

@@ -27,7 +27,7 @@ NAME = re.compile(r"(?:spherapprox|bounds)(?:\.\w+)+")
 def title(page: str) -> str:
     """Return the title of a page, without its marks of code and mathematics."""
     first = (DOCS / f"{page}.md").read_text(encoding="utf-8").partition("\n")[0]
-    return re.sub(r"[`$\\]|(?<=^\d)\.", "", first.removeprefix("# "))
+    return re.sub(r"[`$\\]|(?<=^\d)\.(?= )", "", first.removeprefix("# "))
 
 
 @cache

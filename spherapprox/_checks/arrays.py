@@ -85,9 +85,19 @@ def numeric(value: Any, name: str) -> Array:
         except OverflowError:
             raise ValueError(f"'{name}' must be within the range of floats, got {show(value)}") from None
     if raw.dtype.kind not in "iuf" and (raw.size or raw.dtype.kind not in "OV"):
-        remedy = ": .astype(float) makes them 0.0 and 1.0" if raw.dtype.kind == "b" else ""
-        raise TypeError(f"'{name}' must hold real numbers, got an array of {raw.dtype}{remedy}")
+        raise TypeError(f"'{name}' must hold real numbers, got {_other(value, raw)}")
     return raw
+
+
+def _other(value: Any, raw: Array) -> str:
+    """Word what was given instead of an array of numbers, and the remedy where there is one."""
+    if raw.dtype.kind == "O" and raw.ndim == 0:
+        known = {"weight": ": take its .weight", "centers": ": pass its centers()", "points": ": pass its points"}
+        remedy = next((text for attribute, text in known.items() if hasattr(value, attribute)), "")
+        remedy = remedy or (": pass what it returns at the points" if callable(value) else "")
+        return f"{show(value)} of type {type(value).__name__}{remedy}"
+    remedy = ": .astype(float) makes them 0.0 and 1.0" if raw.dtype.kind == "b" else ""
+    return f"an array of {raw.dtype}{remedy}"
 
 
 def is_masked(value: object) -> bool:

@@ -1,8 +1,9 @@
 """Scalar kernels of the normalised measure of a spherical cap and of its inverse, in logarithms.
 
-The measure is s_m int_0^phi sin^(m-1) with s_m = Gamma((m+1)/2) / (sqrt(pi) Gamma(m/2)). Its integrand, referred to the
-cap's rim, falls from 1 without a scale that Gauss's rule could miss, so one rule serves every dimension and angle.
-Plain Python on floats, as in `bessel`.
+The measure is s_m int_0^phi sin^(m-1) with s_m = Gamma((m+1)/2) / (sqrt(pi) Gamma(m/2)). A series gives the integral of
+small caps. Near the hemisphere it would take hundreds of terms; the integrand, referred to the cap's rim, falls from 1
+without a scale that Gauss's rule could miss, so there one rule serves every dimension. Plain Python on floats, as in
+`bessel`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .gauss import gauss_legendre
 HALF_PI = 0.5 * math.pi
 PI_TAIL = 1.2246467991473532e-16  # pi minus math.pi
 LOG_HALF = -math.log(2.0)
+SERIES = 0.85  # sin^2 of the angle below which a series is faster than Gauss's rule
 CUT = 40.0  # the integrand is dropped below e^-40 of its value at the rim
 
 RULE = 32
@@ -38,11 +40,22 @@ def log_sin(angle: float) -> float:
     return 0.5 * math.log1p(-c * c)
 
 
+def rim_series(m: float, z: float) -> float:
+    """Return the hypergeometric 2F1(1, (m+1)/2; m/2+1; z) for 0 <= z < 1, by its series of positive terms."""
+    total = term = 1.0
+    k = 0.5 * m
+    while term * z > 1e-17 * (1.0 - z) * total:  # the rest is below a geometric series
+        term *= z * ((k + 0.5) / (k + 1.0))
+        total += term
+        k += 1.0
+    return total
+
+
 def rim_mean(m: float, angle: float) -> float:
     """Return the mean of (sin t / sin angle)^(m-1) over 0 <= t <= angle, for 0 < angle <= pi/2."""
-    if m * angle * angle < 1e-17:  # sin t = t to rounding, also where 1/sin would overflow
-        return 1.0 / m
     s = math.sin(angle)
+    if s * s < SERIES:
+        return s * math.cos(angle) / (m * angle) * rim_series(m, s * s)
     cot = math.cos(angle) / s
     width = angle
     if m > 1.0:

@@ -76,8 +76,9 @@ def fit(
         concentration = _checks.concentration(concentration, maximum=1e300)
     if regularization is not None:
         regularization = _checks.real(regularization, "regularization", above=0.0)
-    _checks.memory(40.0 * len(rows) * n, "least squares", "use a smaller 'n'")
-    _checks.operations(20.0 * len(rows) * n * n, "least squares", "use a smaller 'n'")
+    what, remedy = f"a fit of {n} control points to {len(rows)} rows", "take fewer control points"
+    _checks.memory(40.0 * len(rows) * n, what, remedy)
+    _checks.operations(20.0 * len(rows) * n * n, what, remedy)
     # Step 2: scale y and the weights, and merge equal rows
     size = float(np.abs(values).max()) or 1.0  # squares of y neither overflow nor underflow
     table = values.reshape(len(values), -1).astype(np.float64) / size
@@ -97,6 +98,23 @@ def fitter(points: str) -> Callable[..., Fit]:
         return fit
     free: Callable[..., Fit] = import_module("spherapprox.shortest.data").fit  # which is built on heads
     return free
+
+
+def warn_of_offset(y: ArrayLike, weights: ArrayLike | None, error: float) -> None:
+    """Warn where a core head's leave-one-out error is above twice that of y's mean: y lies too far from 0 for it."""
+    table = np.asarray(y, dtype=np.float64).reshape(np.shape(y)[0], -1)
+    size = float(np.abs(table).max()) or 1.0
+    table = table / size
+    table -= table[0]  # a constant is exactly 0
+    masses = np.ones(len(table)) if weights is None else np.asarray(weights, dtype=np.float64)
+    masses = masses / masses.max()
+    squares = np.square(table - np.average(table, axis=0, weights=masses)).sum(axis=1)
+    deviation = size * float(np.average(squares, weights=masses)) ** 0.5
+    if 0.0 < 2.0 * deviation < error < np.inf:
+        _checks.warn_inaccurate(
+            f"the leave-one-out error, {error:.3g}, is more than twice the standard deviation of 'y', {deviation:.3g}: "
+            "a core head has no constant term, fit 'y' less its mean"
+        )
 
 
 def merged(x: Float64, y: Float64, w: Float64) -> tuple[Float64, Float64, Float64, float]:

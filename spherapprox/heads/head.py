@@ -199,6 +199,8 @@ class Head(Shortening):
             weights=weights,
             rng=rng,
         )
+        if not cls._normalize:
+            fitting.warn_of_offset(y, weights, chosen.error)
         return cls(chosen.control_points, chosen.values, chosen.concentration)
 
     def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int | None = None) -> Self:

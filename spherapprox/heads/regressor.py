@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._types import Float64
-from .fitting import DEFAULT_POINTS, fitter
+from .fitting import DEFAULT_POINTS, fitter, warn_of_offset
 from .registry import FAMILIES
 
 with _checks.needs("scikit-learn 1.6 or newer", "HeadRegressor", "learn"):
@@ -29,8 +29,10 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     Parameters
     ----------
     kind : {"split", "core"}, default "split"
-        "split" is softmax attention, an average of values that predicts the mean where it knows nothing; "core" a sum
-        of kernels, kernel ridge regression on control points.
+        "split" is softmax attention, an average of fitted values, with larger weights the nearer their control points.
+        Far from the data it does not go to the mean of y: very far rows are near one point, the pole, and get nearly
+        one prediction. "core" is a sum of kernels, kernel ridge regression on control points: it has no constant term,
+        so that the mean of y should be near 0.
     n_control_points : int, optional
         Number of control points, or all rows where these are fewer. None means 300.
     concentration : float, optional
@@ -137,6 +139,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         _checks.choice(self.embedding, "embedding", EMBEDDINGS)
         n = DEFAULT_POINTS if self.n_control_points is None else self.n_control_points
         n = _checks.integer(n, "n_control_points", minimum=1)
+        _check_no_labels(y)
         features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         weights = _checks.weights_for(sample_weight, "sample_weight", len(features))
         # Step 2: put the features on a sphere
@@ -153,6 +156,8 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             weights=weights,
             rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1)),
         )
+        if not family._normalize:
+            warn_of_offset(outputs, weights, chosen.error)
         self.head_ = family(chosen.control_points, chosen.values, chosen.concentration)
         self.concentration_, self.regularization_ = chosen.concentration, chosen.regularization
         self.loo_error_ = chosen.error
@@ -201,6 +206,17 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise ValueError(f"'X' must have no row of zeros for embedding='normalize', got it in row {row}: drop it")
         scaled = X / largest
         return np.asarray(scaled / np.linalg.norm(scaled, axis=1, keepdims=True))
+
+
+def _check_no_labels(y: ArrayLike) -> None:
+    """Raise if y holds names of classes."""
+    raw = np.asarray(y)
+    label = next((value for value in raw.flat if isinstance(value, str)), None) if raw.dtype.kind in "OUT" else None
+    if label is not None:
+        raise TypeError(
+            f"'y' must hold real numbers, got {str(label)!r}: for classes, fit the rows that "
+            "sklearn.preprocessing.LabelBinarizer makes of them"
+        )
 
 
 def _center_and_scale(X: Float64, weights: Float64) -> tuple[Float64, float]:

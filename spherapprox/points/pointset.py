@@ -250,6 +250,10 @@ def nodes(points: Points, name: str = "points") -> tuple[Floats, Float64 | None]
         return points.points, points.weights
     if hasattr(points, "control_points"):
         raise TypeError(f"'{name}' must be points, got a {type(points).__name__}: take its control_points")
+    if isinstance(points, int):
+        raise TypeError(f"'{name}' must be points, got {points}: EqualMeasurePartition(dim, {points}) makes as many")
+    if callable(points):
+        raise TypeError(f"'{name}' must be points, got a {type(points).__name__}: the function comes before them")
     return _checks.rows(points, name), None
 
 

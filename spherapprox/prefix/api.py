@@ -223,9 +223,11 @@ def _problem(
     key: ArrayLike, value: ArrayLike, queries: ArrayLike, bias: object, mass: object, scale: object, weights: object
 ) -> tuple[Problem, float]:
     """Return the checked problem, and the scale."""
-    keys = _array(key, "key", ("n", "d"))
+    keys = _array(key, "key", ("n", "d"), ", those of one head: key[h] of a layer's")
     values = _array(value, "value", (len(keys), "p"), ", one row for each key")
     rows = _array(queries, "queries", ("m", keys.shape[1]), ", columns as 'key' has")
+    work = float(len(keys)) * len(rows) * (keys.shape[1] + values.shape[1])
+    _checks.operations(work, "attention of 'queries' to 'key'", "take fewer queries")
     factor = 1.0 / math.sqrt(keys.shape[1]) if scale is None else _checks.real(scale, "scale", above=0.0)
     biased = _checks.flag(bias, "bias")
     weight = _MASS * biased if mass is None else _checks.real(mass, "mass", minimum=0.0, maximum=1e100)
@@ -238,7 +240,7 @@ def _problem(
 
 
 def _array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str = "") -> Float64:
-    return np.asarray(_checks.floating(value, name, shape, note=note).astype(np.float64))
+    return np.asarray(_checks.floating(_checks.detached(value), name, shape, note=note).astype(np.float64))
 
 
 def _result(

@@ -77,10 +77,11 @@ def program(
     Logits ``scale <W_Q x + b_Q, kappa>`` are to be ``lambda <y, b_k> + offset`` in every head, and the values, read
     out, ``v_k``: all is linear in the token. All heads then attend alike, with the weights of the split head.
 
-    A norm before the layer is no obstacle. With ``layer_norm(x) = gain * x / sqrt(mean(x^2)) + bias`` for inputs of
-    zero mean, an orthonormal embedding E of zero column sums enters as
-    ``embedding = sqrt(d) * gain[:, None] * E`` and ``shift = bias``; the prefix stands behind the norm. Rotary
-    embeddings turn queries by their positions: a prefix then acts as the head at one position only.
+    A norm before the layer is no obstacle. With ``layer_norm(x) = gain * x / sqrt(mean(x^2) + eps) + bias`` for inputs
+    of zero mean, an orthonormal embedding E of zero column sums enters as
+    ``embedding = gain[:, None] * E / sqrt(1 / d + eps)`` and ``shift = bias``, with the norm's own eps; the prefix
+    stands behind the norm. Rotary embeddings turn queries by their positions: a prefix then acts as the head at one
+    position only.
 
     References
     ----------

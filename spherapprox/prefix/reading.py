@@ -35,9 +35,10 @@ def as_layer(layer: Any) -> AttentionLayer:
     if isinstance(layer, AttentionLayer):
         return layer
     if not all(hasattr(layer, name) for name in ("in_proj_bias", "out_proj", "num_heads", "bias_k")):
+        remedy = "AttentionLayer(query, key, value, out, heads=...) takes the weights of any other"
+        remedy = "its .self_attn is one" if hasattr(layer, "self_attn") else remedy
         raise TypeError(
-            f"'layer' must be an AttentionLayer or a torch.nn.MultiheadAttention, got {type(layer).__name__}: "
-            "AttentionLayer(query, key, value, out, heads=...) takes the weights of any other"
+            f"'layer' must be an AttentionLayer or a torch.nn.MultiheadAttention, got {type(layer).__name__}: {remedy}"
         )
     check_plain(layer, "layer")
     return AttentionLayer.fused(

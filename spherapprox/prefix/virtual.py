@@ -172,7 +172,7 @@ class VirtualToken:
             _checks.left_out(user, "user", "where kind is 'sequence'")
             return self._generated(rows)
         shape = (2,) if self.kind == "pair" else ()
-        given = _symbols(_checks.given(user, "user", "what the user gives"), "user", shape, self.vocabulary)
+        given = _symbols(_checks.given(user, "user", ": what the user gives"), "user", shape, self.vocabulary)
         rows = np.vstack([rows, self.embedding.T[np.atleast_1d(given)]])
         return self._paired(rows) if self.kind == "pair" else self._generated(rows)
 

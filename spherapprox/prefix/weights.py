@@ -24,7 +24,10 @@ def matrix(value: ArrayLike, name: str, columns: int | None, heads: int) -> Floa
     wanted = ("rows", "d" if columns is None else columns)
     rows = array(value, name, wanted)
     if len(rows) % heads:
-        raise ValueError(f"'{name}' must have as many rows for each of {heads} heads, got {len(rows)} rows")
+        raise ValueError(
+            f"'{name}' must have as many rows for each of {heads} heads, got {len(rows)} rows: "
+            "transpose what is stored as x @ weight, as GPT-2's are"
+        )
     return rows
 
 

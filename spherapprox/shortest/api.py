@@ -197,7 +197,9 @@ def _scaled(wanted: Wanted, target: Target, relative: bool) -> tuple[Wanted, Flo
     if not size <= _LARGEST:
         raise ValueError(f"'target' must have values up to {_LARGEST:g}, got {size:g}: divide it by a constant")
     if relative:
-        eps = _checks.real(eps * (target.sup_norm or size or 1.0), "eps", why="times sup|f|")
+        if eps >= 1.0:
+            raise ValueError(f"'eps' must be below 1 with relative=True, got {eps:g}: it is a share, 5 % is 0.05")
+        eps *= target.sup_norm or size or 1.0
     size = max(size, eps)
     if eps <= _LEAST * size:
         raise ValueError(f"'eps' must be above 1e-13 sup|f| = {_LEAST * size:.3g}, where roundings decide, got {eps:g}")

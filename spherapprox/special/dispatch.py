@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,16 @@ _interpreted = 0.0
 """Work done in plain Python so far, in elements of `ELEMENT` seconds."""
 
 
+def common_shape(arguments: Sequence[float | Float64]) -> tuple[int, ...]:
+    """Return the shape to which arguments broadcast."""
+    shapes = [np.shape(argument) for argument in arguments]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        got = " and ".join(map(str, dict.fromkeys(shape for shape in shapes if shape)))
+        raise ValueError(f"arguments must broadcast, got shapes {got}: a[:, None] and b give all pairs") from None
+
+
 def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work: float = 0.0) -> Any:
     """Apply a scalar kernel to broadcast arguments; nan where any argument is nan.
 
@@ -35,7 +45,7 @@ def elementwise(kernel: Callable[..., float], *arguments: float | Float64, work:
     if len(numbers) == len(arguments):
         return math.nan if any(map(math.isnan, numbers)) else kernel(*numbers)
     shapes = {argument.shape for argument in arguments if not isinstance(argument, float)}
-    shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    shape = shapes.pop() if len(shapes) == 1 else common_shape(arguments)
     # Step 1: contiguous vectors of one length, nan replaced by a number that every kernel takes
     flat = [_flat(argument, shape) for argument in arguments]
     nans = [nan for array in flat if (nan := np.isnan(array)).any()]

@@ -14,7 +14,7 @@ from .._scalars import gegenbauer as polynomials
 from .._scalars import gegenbauer_zeros
 from .._types import Float64
 from .arguments import degrees, derivative_orders, dims, real
-from .dispatch import elementwise
+from .dispatch import common_shape, elementwise
 
 LONG = 100
 """Elements' time from which a scalar goes to a compiled loop too."""
@@ -74,7 +74,7 @@ def gegenbauer(degree: ArrayLike, dim: ArrayLike, t: ArrayLike) -> Any:
     array([1.01195753e-274, 6.11823783e-007])
     """
     k, m, cosine = degrees(degree), dims(dim), real(t, "t", minimum=-1.0, maximum=1.0)
-    return _by_degree(polynomials.gegenbauer, k * (m > 1.0), RECURRENCE_STEPS, k, m, cosine)
+    return _by_degree(polynomials.gegenbauer, _steps(k, m, 1.0), RECURRENCE_STEPS, k, m, cosine)
 
 
 def gegenbauer_derivative(degree: ArrayLike, dim: ArrayLike, t: ArrayLike, order: ArrayLike = 1) -> Any:
@@ -227,7 +227,7 @@ def gegenbauer_max_zero(degree: ArrayLike, dim: ArrayLike) -> Any:
     True
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _by_degree(gegenbauer_zeros.max_zero, k * (m > gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _by_degree(gegenbauer_zeros.max_zero, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
 
 
 def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
@@ -272,7 +272,13 @@ def gegenbauer_max_zero_angle(degree: ArrayLike, dim: ArrayLike) -> Any:
     2.89159
     """
     k, m = degrees(degree, minimum=1), dims(dim)
-    return _by_degree(gegenbauer_zeros.max_zero_angle, k * (m > gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+    return _by_degree(gegenbauer_zeros.max_zero_angle, _steps(k, m, gegenbauer_zeros.SERIES_UP_TO), TWOFOLD_STEPS, k, m)
+
+
+def _steps(k: float | Float64, m: float | Float64, closed: float) -> Any:
+    """Return the degrees, 0 where the dimension has a closed form."""
+    common_shape((k, m))
+    return k * (m > closed)
 
 
 def _by_degree(kernel: Callable[..., float], steps: float | Float64, rate: float, *arguments: float | Float64) -> Any:
@@ -281,5 +287,5 @@ def _by_degree(kernel: Callable[..., float], steps: float | Float64, rate: float
         if float(steps) < LONG * rate:
             return elementwise(kernel, *arguments)
         return float(elementwise(kernel, *map(np.asarray, arguments), work=float(steps) / rate))
-    size = math.prod(np.broadcast_shapes(*map(np.shape, arguments)))
+    size = math.prod(common_shape(arguments))
     return elementwise(kernel, *arguments, work=size * float(np.max(steps, initial=0.0)) / rate)

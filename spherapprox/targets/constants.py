@@ -28,6 +28,8 @@ _MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 8}
 """Cells along an edge of the cube whose midpoints are the directions, at most, by the sphere's dimension."""
 _ROUNDING = 2e-14
 """Error of derivatives beside that of the values, as a share of (n+1)^r sup|f|: several times the largest seen."""
+_FALSE = 1000.0
+"""Times the values' errors: more beyond the degree is no rounding."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of its range, the target has no degree or a remainder, or there are too many cells for
-        its degree on its sphere.
+        If an argument is out of its range, the target has no degree or a remainder, or is seen to have another degree,
+        or there are too many cells for its degree on its sphere.
 
     Notes
     -----
@@ -88,7 +90,9 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     if not wanted:
         return target
     degree = _degree(target)
-    found, excess = _Search(target, degree, wanted, slack).bounds()
+    search = _Search(target, degree, wanted, slack)
+    _refuse_false_degree(target, degree)
+    found, excess = search.bounds()
     origin = "estimated" if target.origin("degree") == "estimated" else "derived"
     said = f"{', '.join(wanted)}: proven, at most {100.0 * excess:.2g} % above the suprema, by targets.with_constants"
     changes: dict[str, Any] = found | {
@@ -108,6 +112,25 @@ def _degree(target: Target) -> int:
     if target.dim > _LARGEST_DIM:
         raise ValueError(f"'target' must be on S^1 to S^4, got dim = {target.dim}: state its constants")
     return target.degree
+
+
+def _refuse_false_degree(target: Target, degree: int) -> None:
+    """Refuse a target that great circles, where a polynomial of degree n is trigonometric, show to be none."""
+    count = 4 * degree + 32
+    angles = 2.0 * math.pi / count * np.arange(count)
+    frames, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((4, target.dim + 1, 2)))
+    x = (frames @ np.stack([np.cos(angles), np.sin(angles)])).transpose(0, 2, 1).reshape(-1, target.dim + 1)
+    values = target(x / np.linalg.norm(x, axis=1, keepdims=True))
+    largest = float(np.abs(values).max())
+    if not largest:
+        return
+    shares = (values / largest).astype(np.float64).reshape(len(frames), count, -1)
+    beyond = float(np.abs(np.fft.rfft(shares, axis=1)[:, degree + 1 :]).max()) / count
+    if beyond > _FALSE * (target.accuracy + float(np.finfo(values.dtype).eps)):
+        raise ValueError(
+            f"'target' must be a polynomial of its degree={degree}, got {target.name!r}, of which a great circle has "
+            f"{beyond * largest:.2g} beyond it: state the true degree, or the constants"
+        )
 
 
 def _unit(target: Target) -> float:

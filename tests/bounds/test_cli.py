@@ -34,6 +34,7 @@ def test_study_writes_and_prints(capsys, tmp_path):
     assert main(["study", *options, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "distance on S^8" in printed
+    assert "2nd" not in printed  # no column, and no word about it
     assert "sharp-split-nearest" in printed
     assert "667.99" in printed
     assert sorted(p.name for p in out.iterdir()) == ["error.png", "study.csv", "study.html", "study.json"]

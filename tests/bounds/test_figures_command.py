@@ -24,6 +24,7 @@ def test_every_figure_is_written_with_the_numbers_of_its_curves(small, capsys, t
     with (tmp_path / "figures.csv").open() as file:
         rows = list(csv.DictReader(file))
     (peak,) = (float(r["y"]) for r in rows if r["curve"] == "$\\lambda$ = 10" and r["x"] == "0.0")
+    assert not any("\n" in row["panel"] for row in rows)
     assert peak == pytest.approx(20.00000004122, rel=1e-12)
     assert {row["figure"] for row in rows} == {"head", "kernel", "eigenvalues", "decoder"}
     printed = capsys.readouterr()

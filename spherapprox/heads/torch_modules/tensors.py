@@ -110,10 +110,16 @@ def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:
         raise ValueError(f"'x' must have shape {shapes}, got {tuple(x.shape)}")
     if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
         raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
+    check_lengths(x, "x")
+
+
+def check_lengths(x: Any, name: str) -> None:
+    """Check that the rows of a tensor have unit length."""
     worst = _worst_length(x.detach() if x.requires_grad else x)
     if not abs(worst - 1.0) <= UNIT_TOLERANCE[x.element_size() < 4]:
         raise ValueError(
-            f"'x' must have rows of unit length, got length {worst:.9g}: torch.nn.functional.normalize(x, dim=-1)"
+            f"'{name}' must have rows of unit length, got length {worst:.9g}: "
+            f"torch.nn.functional.normalize({name}, dim=-1)"
         )
 
 

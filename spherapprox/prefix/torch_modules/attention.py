@@ -263,7 +263,8 @@ def _of_all_heads(
     if isinstance(prefix, Prefix):
         one = heads == 1 and prefix.key.ndim == 2
         return fitting(Prefix(prefix.key[None], prefix.value[None], prefix.tokens) if one else prefix, shape), None
-    instance(prefix, "prefix", list, tuple, remedy="a Prefix of all heads, or a list of one for each head")
+    kinds: Any = (Prefix, list, tuple)
+    instance(prefix, "prefix", *kinds, remedy="layer.prefix(tokens) is one of all heads, a list has one for each")
     if len(prefix) != heads:
         raise ValueError(f"'prefix' must have a Prefix, or None, for each of {heads} heads, got {len(prefix)}")
     rows = [_of_one_head(part, h, columns) for h, part in enumerate(prefix)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..._checks import detached, floating, instance, integer, needs
+from ..._checks import detached, floating, instance, integer, needs, show
 from ..rows import Prefix
 
 
@@ -47,7 +47,8 @@ def past_key_values(
     Notes
     -----
     A model treats them as tokens that it has read: the content's positions begin at L, and `attention_mask`, if it is
-    given, needs L more columns of ones on the left. Keys are those behind rotary embeddings, which are not turned once
+    given, needs L more columns of ones on the left. A compressed prefix does what the long one does at the positions of
+    that: give the model `position_ids`. Keys are those behind rotary embeddings, which are not turned once
     more.
 
     Examples
@@ -60,6 +61,8 @@ def past_key_values(
     [(5, 4, 3, 8), (5, 4, 3, 8)]
     """
     size = integer(batch_size, "batch_size", minimum=1)
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise TypeError(f"'dtype' must be a torch.dtype, got {show(dtype)}: model.dtype is one")
     options = {"dtype": torch.get_default_dtype() if dtype is None else dtype, "device": device}
     pairs = []
     for number, prefix in enumerate(_of_layers(prefixes)):
@@ -141,6 +144,11 @@ def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
     (Prefix(heads=4, length=3, s=8, p=8),)
     """
     layers = []
+    if not isinstance(pairs, Iterable):
+        raise TypeError(
+            f"'pairs' must be a cache, or pairs of keys and values, got a {type(pairs).__name__}: a model's output has "
+            "one, .past_key_values"
+        )
     for number, (key, value, *_) in enumerate(pairs):
         name = f"pairs[{number}]"
         layers.append(Prefix(_of_batch(key, f"{name}[0]"), _of_batch(value, f"{name}[1]")))
@@ -231,7 +239,8 @@ def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[P
     if not prefixes:
         raise ValueError(f"'{name}' must have a Prefix for each layer, got none")
     for number, prefix in enumerate(prefixes):
-        instance(prefix, f"{name}[{number}]", Prefix, remedy="one for each layer; Prefix(key, value) makes one")
+        remedy = "its .prefix is one" if hasattr(prefix, "prefix") else "Prefix(key, value) makes one"
+        instance(prefix, f"{name}[{number}]", Prefix, remedy=f"one for each layer; {remedy}")
         if prefix.key.ndim != 3:
             raise ValueError(
                 f"'{name}[{number}]' must have keys (heads, L, s), got {prefix.key.shape}: key[None] is of one head"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from numpy.typing import ArrayLike
 
+from ...heads.torch_modules.tensors import check_lengths
 from ..programmed import ProgrammedPrefix
 from ..programming import program
 from .attention import PrefixAttention
@@ -95,13 +96,15 @@ class ProgrammedAttention(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If tensors have other shapes or dtypes.
+            If tensors have other shapes or dtypes, or rows are not of unit length.
         """
         width = self.embedding.shape[1]
         if not isinstance(y, torch.Tensor) or y.ndim not in (2, 3) or y.shape[-1] != width:
             shape = tuple(y.shape) if isinstance(y, torch.Tensor) else type(y).__name__
             raise ValueError(f"'y' must be a Tensor of shape (T, {width}) or (batch, T, {width}), got {shape}")
-        x = y.to(self.embedding.dtype) @ self.embedding.T + self.shift
+        points = y.to(self.embedding.dtype)
+        check_lengths(points, "y")
+        x = points @ self.embedding.T + self.shift
         seen = x if content is None else content
         first = self.attention.batch_first or y.ndim == 2
         asked, keys = (x, seen) if first else (x.transpose(0, 1), seen.transpose(0, 1))

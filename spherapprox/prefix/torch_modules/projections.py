@@ -60,6 +60,9 @@ def check_rows(mha: Any, tensor: Any, name: str, like: Any) -> None:
     instance(tensor, name, torch.Tensor, remedy="torch.as_tensor makes one")
     if tensor.is_nested:
         raise ValueError(f"'{name}' must be a padded tensor, got a nested one: to_padded_tensor(0.) makes one")
+    dtype = mha.in_proj_weight.dtype
+    if tensor.dtype != dtype and not torch.is_autocast_enabled(tensor.device.type):
+        raise TypeError(f"'{name}' must be of the module's dtype {dtype}, got {tensor.dtype}: {name}.to({dtype}) is")
     batch = 0 if mha.batch_first else 1
     wanted = f"(batch, T, {mha.embed_dim})" if mha.batch_first else f"(T, batch, {mha.embed_dim})"
     shape = tuple(tensor.shape)

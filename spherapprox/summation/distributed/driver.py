@@ -65,6 +65,8 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
     if client is not None:
         if not isinstance(client, Client) or client.asynchronous:
             raise TypeError(f"'client' must be a synchronous dask.distributed.Client, got {_checks.show(client)}")
+        if client.status == "closed":
+            raise ValueError(f"'client' must be connected to a scheduler, got one that is closed: {client!r}")
         yield client
         return
     n = cores() if n_workers in (None, -1) else _checks.integer(n_workers, "n_workers", minimum=1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -54,9 +55,21 @@ def points(control_points: Any, n: object, dim: int) -> Source:
     _checks.agreeing(count, "n", size, ", the number of control points")
     if rule is None:
         return Source(size, rows[:1], rows)
-    first = _checks.rows(rule(0, 1), "control_points", dim=dim)
+    with _tried("control_points", "for start, stop = 0, 1"):
+        made = rule(0, 1)
+    first = _checks.rows(made, "control_points", dim=dim)
     _checks.shaped(first, "control_points", (1, dim + 1), note=" for start, stop = 0, 1", verb="return")
     return Source(size, first, rule=rule)
+
+
+@contextmanager
+def _tried(name: str, where: str) -> Iterator[None]:
+    """Add to what a function raises on trial whose it is."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"when the function '{name}' was tried {where}")
+        raise
 
 
 def values(given: Any, controls: Source, log: bool) -> Source:
@@ -64,7 +77,8 @@ def values(given: Any, controls: Source, log: bool) -> Source:
     if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
         given = partial(_constant, _checks.real(given, "values", minimum=0.0 if log else None))
     if callable(given):
-        return Source(controls.n, values_at(given, controls.first), rule=given)
+        with _tried("values", "at the first control point"):
+            return Source(controls.n, values_at(given, controls.first), rule=given)
     table = _checks.values_for(in_memory(given, "values"), "values", controls.n, "the control points")
     if log:
         _checks.non_negative_for_log(table)

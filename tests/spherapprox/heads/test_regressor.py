@@ -155,6 +155,30 @@ def test_weights_and_embeddings_are_checked():
         model(regularization=-1.0).fit(X, y)
 
 
+@pytest.mark.parametrize("convert", [np.array, list, lambda y: np.array(y, dtype=object)])
+def test_names_of_classes_are_refused_with_a_remedy(convert):
+    with pytest.raises(TypeError, match=r"'y' must hold real numbers, got 'low': for classes, .*LabelBinarizer"):
+        model().fit(np.eye(3), convert(["low", "high", "low"]))
+
+
+def test_a_core_head_far_from_zero_is_warned_of():
+    X, y = data(60)
+    fit = model("core", n_control_points=4).fit
+    with pytest.warns(RuntimeWarning, match=r"error, .* is more than twice the standard deviation of 'y', 1.*less its"):
+        far = fit(X, y + 1e7, sample_weight=np.ones(60))
+    assert far.score(X, y + 1e7) < 0.0
+    assert fit(X, y).score(X, y) > 0.5  # without a warning, as are constants and split heads
+    fit(X, np.full(60, 1e7 / 3.0))
+    with pytest.warns(RuntimeWarning, match="'y' less its mean"):
+        CoreHead.fit(sphere.inverse_stereographic(X), y + 1e7, n=4, rng=0)
+    assert model(n_control_points=4).fit(X, y + 1e7).score(X, y + 1e7) > 0.5
+
+
+def test_work_too_large_is_said_in_words_of_the_regressor():
+    with pytest.raises(ValueError, match=r"fit of 40000 control points to 40000 rows would .*: take fewer control"):
+        HeadRegressor(n_control_points=40_000).fit(np.eye(40_000, 2), np.zeros(40_000))
+
+
 def test_scikit_learn_is_loaded_when_it_is_used_and_its_absence_is_named():
     code = (
         "import sys, spherapprox.heads; from spherapprox import *\n"

@@ -244,3 +244,10 @@ def test_old_names_give_the_same_and_warn(dim):
 def test_a_head_is_no_point_set():
     with pytest.raises(TypeError, match="'points' must be points, got a SplitHead: take its control_points"):
         points.nodes(SplitHead(np.eye(3), np.ones(3), 1.0))
+
+
+def test_neither_a_number_nor_a_function_is_a_point_set():
+    with pytest.raises(TypeError, match=r"'points' must be points, got 50: EqualMeasurePartition\(dim, 50\) makes"):
+        points.nodes(50)
+    with pytest.raises(TypeError, match="'points' must be points, got a function: the function comes before them"):
+        points.nodes(lambda x: x[:, 0])

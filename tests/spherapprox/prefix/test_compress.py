@@ -336,6 +336,10 @@ class TestCalls:
             ({"length": 3, "key": np.full_like(KEY, np.nan)}, "'key' must be finite"),
             ({"length": 3, "value": VALUE[:5]}, "one row for each key"),
             ({"length": 3, "queries": QUERIES[:, :4]}, "columns as 'key' has"),
+            (
+                {"length": 3, "key": KEY[None]},
+                r"'key' must have shape \(n, d\), those of one head: key\[h\] of a layer's",
+            ),
             ({"length": 3, "starts": 0}, "'starts' must be at least 1"),
             ({"length": 3, "time_limit": 0.0}, "'time_limit' must be greater than 0"),
         ],
@@ -344,6 +348,16 @@ class TestCalls:
         arguments = {"key": KEY, "value": VALUE, "queries": QUERIES} | options
         with pytest.raises((TypeError, ValueError), match=message):
             compress(**arguments)
+
+    def test_work_without_end_is_refused(self):
+        rows = np.broadcast_to(np.ones(5), (3_000_000, 5))
+        with pytest.raises(ValueError, match="attention of 'queries' to 'key' would take"):
+            select(rows, rows, rows, 5)
+
+    def test_tensors_with_a_graph(self):
+        torch = pytest.importorskip("torch")
+        tensors = [torch.tensor(part, requires_grad=True) for part in (KEY, VALUE, QUERIES)]
+        np.testing.assert_array_equal(select(*tensors, 5).key, select(KEY, VALUE, QUERIES, 5).key)
 
     def test_complaints_of_selection_and_calls(self):
         with pytest.raises(ValueError, match="no more"):

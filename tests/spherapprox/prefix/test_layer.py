@@ -1,5 +1,7 @@
 """`AttentionLayer` and `Prefix` against torch's own attention, and their complaints."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -112,7 +114,12 @@ LAYER = made(np.random.default_rng(0))
         (lambda: AttentionLayer(np.eye(4), np.eye(4), np.eye(4), np.eye(3)), r"'out' must have shape \(rows, 4\)"),
         (lambda: AttentionLayer(np.eye(4), np.eye(4), np.eye(4), out_bias=[1.0]), "'out_bias' needs 'out'"),
         (lambda: AttentionLayer(np.eye(4), np.eye(4), np.eye(4), key_bias=[1.0]), r"'key_bias' must have shape \(4,\)"),
-        (lambda: AttentionLayer.fused(np.eye(8), heads=2), "'qkv' must have as many rows for each of 6 heads"),
+        (lambda: AttentionLayer.fused(np.eye(8), heads=2), "as many rows for each of 6 heads, got 8 rows: transpose"),
+        (
+            lambda: AttentionLayer(SimpleNamespace(weight=0), np.eye(4), np.eye(4)),
+            "'query' must hold.*: take its .weight",
+        ),
+        (lambda: as_layer(SimpleNamespace(self_attn=0)), "got SimpleNamespace: its .self_attn is one"),
         (lambda: as_layer(np.eye(4)), "'layer' must be an AttentionLayer or a torch.nn.MultiheadAttention"),
         (lambda: LAYER.attend(np.ones((5, 4))), r"'x' must have shape \(..., rows, 12\)"),
         (lambda: LAYER.attend(np.full((5, 12), np.nan)), "'x' must be finite"),

@@ -160,5 +160,5 @@ def test_complaints():
     for call, words in cases:
         with pytest.raises(ValueError, match=words):
             call()
-    with pytest.raises(TypeError, match="'user'"):
+    with pytest.raises(TypeError, match="'user' must be given: what the user gives"):
         pairs.generate(np.zeros(3))

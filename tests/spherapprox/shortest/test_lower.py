@@ -236,7 +236,7 @@ class TestComplaints:
             token_lower_bound(*arguments, **options)
 
     def test_a_plain_function_needs_a_dimension(self):
-        with pytest.raises(TypeError, match="'dim' must be given"):
+        with pytest.raises(TypeError, match="'dim' must be given for a plain function: m of the sphere"):
             token_lower_bound(lambda x: x[:, 0], 0.1)
 
 

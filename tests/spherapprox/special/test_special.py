@@ -407,6 +407,10 @@ def test_surface_areas_of_known_spheres():
         (lambda: special.iv_ratio(1, 1, [[1], [1, 2]]), ValueError, "'step' must be an array .*one shape"),
         (lambda: special.gegenbauer([[1], [1, 2]], 2, 0.5), ValueError, "'degree' must be an array .*one shape"),
         (lambda: special.log_surface_area([[1], [1, 2]]), ValueError, "'dim' must be an array .*one shape"),
+        (lambda: special.log_iv([0, 1, 2], [1.0, 2.0]), ValueError, r"broadcast, got shapes \(3,\) and \(2,\): a\["),
+        (lambda: special.gegenbauer([1, 2], [1, 2, 3], 0.5), ValueError, r"broadcast, got shapes \(2,\) and \(3,\)"),
+        (lambda: special.gegenbauer([1, 2], 2, [0.5] * 3), ValueError, r"broadcast, got shapes \(2,\) and \(3,\)"),
+        (lambda: special.gegenbauer_max_zero([1, 2], [1, 2, 3]), ValueError, r"got shapes \(2,\) and \(3,\)"),
     ],
 )
 def test_refusals_name_argument_value_and_remedy(call, error, message):

@@ -262,6 +262,13 @@ def test_a_task_that_kills_its_workers_is_named(client):
     client.wait_for_workers(2, timeout=30)
 
 
+def test_a_closed_client_is_refused(client):
+    with dask.Client(client.scheduler.address, set_as_default=False) as closed:
+        pass
+    with pytest.raises(ValueError, match="'client' must be connected to a scheduler, got one that is closed"):
+        distributed.evaluate(E, E, 1.0, 1.0, client=closed)
+
+
 def test_errors_of_tasks_are_raised_and_the_rest_cancelled(client):
     x, cells = sphere(2, 2, 15), EqualMeasurePartition(2, 300)
 
@@ -378,6 +385,15 @@ def test_bad_rows_in_a_task_are_placed():
     with pytest.raises(ZeroDivisionError) as error:
         at_once(E, sphere(100, 2, 16), lambda b: 1 / 0 if len(b) > 1 else np.ones(1), 1.0, chunks=(3, 100))
     assert error.value.__notes__ == ["at control points 0 to 99"]
+
+
+def test_functions_that_fail_on_trial_are_named():
+    with pytest.raises(TypeError) as error:
+        distributed.evaluate(E, lambda start: E[start:], 1.0, 1.0, n=3)
+    assert error.value.__notes__ == ["when the function 'control_points' was tried for start, stop = 0, 1"]
+    with pytest.raises(IndexError) as error:
+        distributed.evaluate(E, E, lambda b: b["z"], 1.0)
+    assert error.value.__notes__ == ["when the function 'values' was tried at the first control point"]
 
 
 @pytest.mark.parametrize("normalize", [False, True])

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sums import exact, problem, sphere, truth, unit, wide
 
-from spherapprox import evaluate
+from spherapprox import EqualMeasurePartition, evaluate
+from spherapprox.points import fibonacci
 from spherapprox.summation import Plan, all_pairs, angle_mean, dense, dense_numpy, partial, plan
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
@@ -371,6 +372,10 @@ B = np.eye(3)
         ({"values": np.ones(4)}, ValueError, r"'values' must have shape \(3,\) or \(3, p\).*got \(4,\)"),
         ({"values": [1.0, np.nan, 1.0]}, ValueError, r"'values' must be finite, got nan"),
         ({"values": ["a", "b", "c"]}, TypeError, r"'values' must hold real numbers"),
+        ({"values": np.sum}, TypeError, r"'values' must hold .*, got <.*>: pass what it returns at the points"),
+        ({"values": None}, TypeError, r"'values' must hold real numbers, got None"),
+        ({"control_points": EqualMeasurePartition(2, 3)}, TypeError, r"got EqualMeasure.*: pass its centers\(\)"),
+        ({"control_points": fibonacci(3)}, TypeError, r"got PointSet.*: pass its points"),
         ({"concentration": -1.0}, ValueError, r"'concentration' must be at least 0.0, got -1"),
         ({"concentration": 1e301}, ValueError, r"'concentration' must be at most 1e\+300, got 1e\+301"),
         ({"method": "fast"}, ValueError, r"'method' must be one of 'auto', 'dense', 'truncated', .*got 'fast'"),

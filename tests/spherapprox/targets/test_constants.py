@@ -102,6 +102,25 @@ def test_what_cannot_be_proven_is_refused_before_any_work(target, match):
         targets.with_constants(len)
 
 
+@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("function", "degree"),
+    [
+        (lambda x: np.exp(8.0 * x[:, 0]), 3),
+        (lambda x: 1e-200 * x[:, :2] ** 3, 2),
+        (lambda x: x.astype(np.float32)[:, 0] ** 4, 3),
+    ],
+)
+def test_a_false_degree_proves_nothing(dim, function, degree):
+    with pytest.raises(ValueError, match=f"polynomial of its degree={degree}, got .* state the true degree"):
+        targets.with_constants(Target(function, dim, degree=degree))
+
+
+def test_roundings_of_single_precision_are_no_higher_degree():
+    found = targets.with_constants(Target(lambda x: x.astype(np.float32)[:, 0] ** 4, 2, degree=4))
+    assert 1.0 <= found.sup_norm <= 1.02
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3, 6])
 @pytest.mark.parametrize("kind", ["zonal", "bump"])
 def test_derivatives_of_zonal_targets_along_geodesics(dim, kind):

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from spherapprox.prefix import AttentionLayer, Prefix
+from spherapprox import SplitHead
+from spherapprox.prefix import AttentionLayer, Prefix, program
 
 torch = pytest.importorskip("torch")
 
@@ -28,6 +29,11 @@ def some(layers=2, heads=4, length=3, s=8, p=8, seed=0):
     return [
         Prefix(rng.standard_normal((heads, length, s)), rng.standard_normal((heads, length, p))) for _ in range(layers)
     ]
+
+
+def programmed():
+    head, eye = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0), np.eye(16)
+    return program(head, AttentionLayer(eye, eye, eye), embedding=eye[:, :2], readout=eye[0], kind="key_values")
 
 
 def same(found, wanted, atol=0.0):
@@ -65,6 +71,9 @@ def test_embeddings_and_back():
         (lambda: past_key_values(some()[0]), r"'prefixes' must be a list or a tuple.*\[prefix\]"),
         (lambda: past_key_values([]), "'prefixes' must have a Prefix for each layer"),
         (lambda: past_key_values([None]), r"'prefixes\[0\]' must be a Prefix"),
+        (lambda: past_key_values([programmed()]), r"'prefixes\[0\]' must be a Prefix.*; its .prefix is one"),
+        (lambda: past_key_values(some(), dtype="float32"), "'dtype' must be a torch.dtype, got 'float32'"),
+        (lambda: from_past_key_values(torch.nn.Linear(2, 2)), "'pairs' must be a cache.*got a Linear"),
         (lambda: past_key_values([Prefix(np.eye(3), np.eye(3))]), r"'prefixes\[0\]' must have keys \(heads, L, s\)"),
         (lambda: past_key_values(some() + some(length=4)), r"one length L in all layers.*\[3, 3, 4, 4\]"),
         (lambda: past_key_values(some(), batch_size=0), "'batch_size' must be"),

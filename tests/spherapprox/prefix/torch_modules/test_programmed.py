@@ -156,3 +156,6 @@ def test_complaints():
     for wrong in (Y[:, :2], Y[0], Y.numpy()):
         with pytest.raises(ValueError, match=r"'y' must be a Tensor of shape \(T, 3\) or \(batch, T, 3\)"):
             module(wrong)
+    with pytest.raises(ValueError, match="'y' must have rows of unit length, got length 2"):
+        module(2.0 * Y)
+    torch.testing.assert_close(module(torch.eye(3, dtype=torch.int64)), module(torch.eye(3)))

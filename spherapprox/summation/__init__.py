@@ -1,5 +1,6 @@
 """Evaluation of a head's sum over control points."""
 
+from . import distributed  # noqa: F401  # found as an attribute; it loads Dask when it is called
 from .angles import angle_mean
 from .dot_product import AttentionPlan, attention
 from .evaluation import evaluate

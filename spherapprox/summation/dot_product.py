@@ -191,7 +191,9 @@ def attention(
 
 
 def _rows(array: ArrayLike, name: str) -> Floats:
-    return _checks.floating(_checks.detached(array), name, (..., "rows", "columns"))
+    one = "one column is value[:, None]" if name == "value" else f"one row is {name}[None, :]"
+    array = _checks.detached(array)
+    return _checks.floating(array, name, (..., "rows", "columns"), remedy=one if getattr(array, "ndim", 0) == 1 else "")
 
 
 def _check_method(method: str, rtol: float | None) -> None:

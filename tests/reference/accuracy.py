@@ -370,9 +370,9 @@ def sphere_tables() -> Iterator[Table]:
     seams = {
         "angle = pi/2": lambda rng: (int(integers(1, 10**6)(rng)), half * off(rng)),
         "angle = 0.8": lambda rng: (int(integers(1, 10**6)(rng)), 0.8 * off(rng)),
-        "dim angle^2 = 1e-17": then(integers(1, 10**6), lambda m, rng: (m, math.sqrt(1e-17 / m) * off(rng))),
+        "sin^2 angle = 0.85": lambda rng: (int(integers(1, 10**6)(rng)), math.asin(math.sqrt(0.85)) * off(rng)),
         "dim = 4e4 tan(angle) / angle": then(
-            uniform(0.01, 1.5), lambda t, rng: (1 + int(4e4 * math.tan(t) / t * off(rng)), t)
+            uniform(1.18, 1.5), lambda t, rng: (1 + int(4e4 * math.tan(t) / t * off(rng)), t)
         ),
         "angle = 1e-300": lambda rng: (int(integers(1, 10**6)(rng)), 1e-300 * off(rng)),
     }

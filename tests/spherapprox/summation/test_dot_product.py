@@ -329,7 +329,8 @@ def test_large_concentrations_may_be_truncated_where_the_lift_costs_little(monke
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
-        ({"query": np.zeros(3)}, ValueError, "'query' must have shape"),
+        ({"query": np.zeros(3)}, ValueError, r"'query' must have shape .*: one row is query\[None, :\]"),
+        ({"value": np.zeros(5)}, ValueError, r"'value' must have shape .*: one column is value\[:, None\]"),
         ({"query": np.zeros((0, 3))}, ValueError, "'query' must not be empty"),
         ({"query": np.zeros((2, 4))}, ValueError, "must have shapes"),
         ({"key": np.zeros((4, 3))}, ValueError, "must have shapes"),

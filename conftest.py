@@ -11,7 +11,7 @@ if find_spec("torch") is None:
     collect_ignore += ["spherapprox/heads/torch_modules", "spherapprox/heads/modules.py"]
     collect_ignore += ["spherapprox/prefix/torch_modules", "spherapprox/prefix/reading.py"]
     collect_ignore += ["spherapprox/executor/torch_modules", "spherapprox/sequences/torch_modules.py"]
-    collect_ignore += ["spherapprox/recurrent/torch_modules.py"]
+    collect_ignore += ["spherapprox/recurrent/torch_modules.py", "tests/reference/recurrent.py"]
 
 
 def pytest_collection_modifyitems(items):

@@ -58,7 +58,7 @@ PARTS = {"special": "special functions", "evaluate": "evaluate", "attention": "a
 
 
 def cases(quick: bool) -> list[dict[str, Any]]:
-    """Return what is measured; torch's modules where torch is installed."""
+    """Return the functions, sums, heads and certificates; torch's modules where torch is installed."""
     tables = [table.name for table in reference.tables()]
     some = [name for name in tables if not (quick and name.removeprefix("log ") in SLOW)]
     found: list[dict[str, Any]] = [{"part": "special", "what": name, "points": 1 if quick else 30} for name in some]

@@ -2,7 +2,7 @@
 
 For each prefix length the concentration is the best of a few::
 
-    python benchmarks/coefficients.py --out docs/coefficients.png
+    python benchmarks/coefficients.py --out coefficients.png
 
 ``--large 100000`` interpolates at as many points by iteration instead, and at 5000 points beside
 `scipy.interpolate.RBFInterpolator` with the same kernel.

@@ -75,14 +75,6 @@ def sample(dim: int, n: int, rng: np.random.Generator) -> Array:
     return x
 
 
-def fitted(head: SplitHead, f: Any, x: Array) -> SplitHead:
-    """Return the head with the values of least squares on a sample."""
-    logits = head.concentration * (x @ head.control_points.T - 1.0)
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return SplitHead(head.control_points, np.linalg.lstsq(weights, f(x), rcond=1e-9)[0], head.concentration)
-
-
 def trained(head: SplitHead, f: Any, x: Array, steps: int) -> SplitHead:
     """Return the head of the least error on a sample, of the steps of Adam."""
     import torch
@@ -122,7 +114,8 @@ def measure(case: dict[str, Any]) -> list[dict[str, Any]]:
     points, x = points_of(case["maker"], dim, case["n"]), sample(dim, SAMPLE, np.random.default_rng(2))
     heads = [SplitHead(points, f(points), c) for c in np.geomspace(dim, 1000.0 * dim, 25)]
     made = min(heads, key=lambda head: float(abs(head(x) - f(x)).max()))
-    values = fitted(made, f, sample(dim, 2 * SAMPLE, np.random.default_rng(3)))
+    some = sample(dim, 2 * SAMPLE, np.random.default_rng(3))
+    values = SplitHead.from_target(f, points, made.concentration, "least_squares", samples=some)
     moved = trained(values, f, x, case["steps"])
     errors = {
         stage: sup_error(head, f, points=x, refine=8).lower
@@ -136,7 +129,7 @@ def measure(case: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def cases(quick: bool) -> list[dict[str, Any]]:
-    """Return what is measured."""
+    """Return the makers, spheres and targets, with numbers of points and of training steps."""
     sizes = {2: 200, 8: 100} if quick else SIZES
     names = ("partition", "uniform", "half near") if quick else NAMES
     return [
@@ -165,7 +158,8 @@ def draw(rows: list[dict[str, Any]]) -> Figure:
         panel.spines[["top", "right"]].set_visible(False)
         grid(panel)
     panels[-1].xaxis.set_minor_formatter(NullFormatter())
-    panels[-1].set_xlim(min(row[s] for row in rows for s in STAGES) / 1.5, 3.0)
+    errors = [row[stage] for row in rows for stage in STAGES]
+    panels[-1].set_xlim(min(errors) / 1.5, 1.5 * max(errors))
     panels[-1].set_xlabel("largest error (height of the target: 1)", fontsize=11)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False, fontsize=11)
     return figure

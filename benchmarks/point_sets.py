@@ -35,7 +35,7 @@ QUANTITIES = {
 
 
 def cases(quick: bool) -> list[dict[str, Any]]:
-    """Return what is measured."""
+    """Return the makers, spheres and numbers of points."""
     sizes = {2: (30, 100, 300), 3: (30, 100)} if quick else SIZES
     return [{"dim": dim, "n": n, "maker": maker} for dim, counts in sizes.items() for n in counts for maker in NAMES]
 

@@ -156,16 +156,8 @@ def panel(axes: Any, rows: list[dict[str, Any]]) -> None:
             least = np.minimum.accumulate([e for _, e in some])
             kept = [i for i in range(len(some)) if not i or least[i] < least[i - 1]] if rule in FREE else slice(None)
             n, e = np.array(some).T
-            axes.plot(
-                n[kept],
-                e[kept],
-                color=colour,
-                ls=line,
-                marker=mark,
-                ms=4,
-                lw=1.3,
-                label=rule.replace("free", "free points"),
-            )
+            label = rule.replace("free", "free points")
+            axes.plot(n[kept], e[kept], color=colour, ls=line, marker=mark, ms=4, lw=1.3, label=label)
     for name, text in (("proven", "suffices for every such target"), ("floor", "necessary for some such target")):
         some = [(r["n"], r[name]) for r in rows if r["rule"] == "bounds"]
         if some:

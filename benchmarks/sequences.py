@@ -11,7 +11,7 @@
 4. Reversing a pair, and sorting two heights: control sequences beside what theorem 7.3 says suffices and is needed for
    the error reached, and a transformer of one layer (torch), trained by Adam, of as many numbers as the head holds.
 
-docs/sequences.png is its figure::
+The figure has the errors of part 2::
 
     python benchmarks/sequences.py --out results
 """
@@ -193,7 +193,7 @@ def timed(what: str, dim: int, n: int, count: int) -> dict[str, Any]:
 
 
 def cases(quick: bool) -> list[dict[str, Any]]:
-    """Return what is measured."""
+    """Return the digits' prefixes, the tasks on pairs of directions, timings, and the trained transformers."""
     names = ("reverse", "field: differences", "field: sorted")
     few = slice(0, 2 if quick else 3)
     found: list[dict[str, Any]] = [{"part": "digits", "n": n} for n in SIZES[few]]

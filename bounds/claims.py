@@ -15,6 +15,7 @@ from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.heads.head import Head
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
+from spherapprox.targets.circles import on_great_circles
 from spherapprox.vmf import VonMisesFisher
 
 from .steepest import most_bent, precision, steepest
@@ -213,14 +214,9 @@ def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator
     # Step 1: values at equidistant points of random circles, more than 2 n of them
     per_circle = 2 * max(16, degree + 1 + degree // 2)
     _checks.operations(float(per_circle), "points of a great circle", "state a lower degree", limit=1e6)
-    angles = 2.0 * math.pi / per_circle * np.arange(per_circle)
-    frames, _ = np.linalg.qr(rng.standard_normal((max(4, min(n, 20_000) // per_circle), target.dim + 1, 2)))
-    x = frames @ np.stack([np.cos(angles), np.sin(angles)])  # (circles, dim+1, points)
-    x = x.transpose(0, 2, 1).reshape(-1, target.dim + 1)
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    values = target(x)
+    x, values = on_great_circles(target, max(4, min(n, 20_000) // per_circle), per_circle, rng)
     eps = precision(values, values.dtype)
-    f = values.astype(np.float64).reshape(len(frames), per_circle, -1)  # (circles, points, p)
+    f = values.astype(np.float64)  # (circles, points, p)
     # Step 2: the root of the energy beyond each degree; beyond n it is at most that of the remainder
     coefficients = np.abs(np.fft.fft(f, axis=1)) / per_circle
     half = per_circle // 2
@@ -235,7 +231,7 @@ def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator
     found = max(int(np.argmax(fits)) - 1, degree) if fits.any() else half
     left = float(beyond[worst, degree + 1])
     reason = f"a great circle has {left:.2g} beyond degree {degree}, the remainder is {target.remainder:.2g}"
-    return float(found), not left <= allowed, reason, x.reshape(*f.shape[:2], -1)[worst, :2]
+    return float(found), not left <= allowed, reason, x[worst, :2]
 
 
 def _another(error: ErrorInterval, head: Head, target: Target, n: int, rng: np.random.Generator) -> Found:

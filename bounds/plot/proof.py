@@ -99,7 +99,7 @@ def proof_figure(
 
 def _draw_points(axes: Any, points: Float64) -> None:
     """Draw points (n, 3) on Mollweide axes."""
-    latitude, longitude = np.arcsin(np.clip(points[:, 2], -1.0, 1.0)), np.arctan2(points[:, 1], points[:, 0])
+    latitude, longitude = sphere.to_latitude_longitude(points, degrees=False)
     axes.plot(longitude, latitude, ".", color="0.15", ms=3)
 
 

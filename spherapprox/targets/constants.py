@@ -15,6 +15,7 @@ from ..harmonics import PolynomialDerivatives, TangentDerivatives
 from ..harmonics.forms import form_inverse
 from ..sphere.cells import Cells, divisions_for
 from ..target import Target
+from .circles import on_great_circles
 
 __all__ = ["with_constants"]
 
@@ -117,19 +118,16 @@ def _degree(target: Target) -> int:
 def _refuse_false_degree(target: Target, degree: int) -> None:
     """Refuse a target that great circles, where a polynomial of degree n is trigonometric, show to be none."""
     count = 4 * degree + 32
-    angles = 2.0 * math.pi / count * np.arange(count)
-    frames, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((4, target.dim + 1, 2)))
-    x = (frames @ np.stack([np.cos(angles), np.sin(angles)])).transpose(0, 2, 1).reshape(-1, target.dim + 1)
-    values = target(x / np.linalg.norm(x, axis=1, keepdims=True))
+    _, values = on_great_circles(target, 4, count, np.random.default_rng(0))
     largest = float(np.abs(values).max())
     if not largest:
         return
-    shares = (values / largest).astype(np.float64).reshape(len(frames), count, -1)
+    shares = (values / largest).astype(np.float64)
     beyond = float(np.abs(np.fft.rfft(shares, axis=1)[:, degree + 1 :]).max()) / count
     if beyond > _FALSE * (target.accuracy + float(np.finfo(values.dtype).eps)):
         raise ValueError(
             f"'target' must be a polynomial of its degree={degree}, got {target.name!r}, of which a great circle has "
-            f"{beyond * largest:.2g} beyond it: state the true degree, or the constants"
+            f"{beyond * largest:.2g} beyond it: state the true degree, the accuracy of its values, or the constants"
         )
 
 

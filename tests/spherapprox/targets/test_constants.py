@@ -112,7 +112,9 @@ def test_what_cannot_be_proven_is_refused_before_any_work(target, match):
     ],
 )
 def test_a_false_degree_proves_nothing(dim, function, degree):
-    with pytest.raises(ValueError, match=f"polynomial of its degree={degree}, got .* state the true degree"):
+    with pytest.raises(
+        ValueError, match=f"of its degree={degree}, got .* state the true degree, the accuracy of its values"
+    ):
         targets.with_constants(Target(function, dim, degree=degree))
 
 

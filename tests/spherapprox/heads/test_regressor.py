@@ -169,6 +169,7 @@ def test_a_core_head_far_from_zero_is_warned_of():
     assert far.score(X, y + 1e7) < 0.0
     assert fit(X, y).score(X, y) > 0.5  # without a warning, as are constants and split heads
     fit(X, np.full(60, 1e7 / 3.0))
+    fit(X, np.tile([3e7, 1e6 / 3.0, 0.7e7], (60, 1)), sample_weight=np.linspace(0.1, 1.0, 60))  # means are rounded
     with pytest.warns(RuntimeWarning, match="'y' less its mean"):
         CoreHead.fit(sphere.inverse_stereographic(X), y + 1e7, n=4, rng=0)
     assert model(n_control_points=4).fit(X, y + 1e7).score(X, y + 1e7) > 0.5

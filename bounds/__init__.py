@@ -13,6 +13,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from spherapprox import _extras
+
 if TYPE_CHECKING:
     from . import makers, prompts, recurrent, rungs, sequences, shortest, study
     from . import plot as plot
@@ -45,7 +47,7 @@ _HOME = {
     }.items()
     for name in names
 }
-_MODULES = ("makers", "plot", "prompts", "recurrent", "rungs", "sequences", "shortest", "study")
+_MODULES = ("certify", "plot", "thesis")  # one level down, in the reference
 
 __all__ = [
     "Bound",
@@ -95,12 +97,10 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _extras.load_submodule(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*__all__, *_MODULES})

@@ -45,7 +45,7 @@ _HOME = {
     "show_config": "config",
     "warmup": "_warmup",
 } | dict.fromkeys(heads.__all__, "heads")
-_MODULES = ("context", "executor", "harmonics", "points", "recurrent", "sequences", "special", "sphere", "targets")
+_MODULES = ("coefficients", "error", "heads", "prefix", "shortest", "summation")  # one level down, in the reference
 
 __all__ = [
     "EqualMeasurePartition",
@@ -77,14 +77,12 @@ __all__ += heads.__all__
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     if name == "HeadRegressor":
         return _extras.load(f"{__name__}.heads.regressor", name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _extras.load_submodule(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *(["HeadRegressor"] if _extras.installed("sklearn") else [])})
+    return sorted({*__all__, *_MODULES, *(["HeadRegressor"] if _extras.installed("sklearn") else [])})

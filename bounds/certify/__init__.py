@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from spherapprox import _checks
+from typing import Any
+
+from spherapprox import _checks, _extras
 
 with _checks.needs("python-flint", "bounds.certify", "certify"):
     import flint  # noqa: F401
@@ -51,3 +53,11 @@ __all__ = [
     "printed_concentration",
     "ragozin_constant",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return _extras.load_submodule(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -23,8 +23,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
     if name == "HeadRegressor":
         return _extras.load(f"{__name__}.regressor", name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _extras.load_submodule(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -1,5 +1,8 @@
 """Prefixes of attention heads and layers: what they do, can and cannot do, and how to make them."""
 
+from typing import Any
+
+from .. import _extras
 from .api import compress, select
 from .by_layer import LayerReachability, reachable_by_layer
 from .collision import collision, unavoidable_error
@@ -45,3 +48,11 @@ __all__ = [
     "select",
     "unavoidable_error",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return _extras.load_submodule(__name__, name)  # torch_modules
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import bounds
 import spherapprox
 
 
@@ -40,6 +41,14 @@ def test_bounds_loads_no_matplotlib():
 def test_every_public_name_loads(name):
     assert getattr(spherapprox, name).__doc__
     assert name in dir(spherapprox)
+
+
+@pytest.mark.parametrize("package", [spherapprox, spherapprox.heads, spherapprox.prefix, bounds])
+def test_dir_shows_public_names_only(package):
+    documented = {"bounds": {"certify", "plot", "thesis"}, "spherapprox.heads": set(), "spherapprox.prefix": set()}
+    modules = {"HeadRegressor", "coefficients", "error", "heads", "prefix", "shortest", "summation"}
+    assert set(package.__all__) <= set(dir(package))
+    assert set(dir(package)) - set(package.__all__) <= documented.get(package.__name__, modules)
 
 
 def test_an_unknown_name_is_named():

@@ -73,7 +73,7 @@ def compress(
         Starts for each number of tokens: means of clusters of keys, tokens chosen by matching pursuit and by attention
         (`select`), then more clusters.
     rng : int, default 0
-        Seed of the clusters; the same one gives the same prefix, on any number of threads.
+        Seed of the clusters; the same one gives the same prefix, where NumPy has the same BLAS and threads.
     time_limit : float, optional
         Seconds after which no other fit is begun; the result then depends on the machine.
     progress : bool, default False

@@ -43,7 +43,7 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     layer : AttentionLayer or torch.nn.MultiheadAttention
         The layer.
     rng : None, int or numpy.random.Generator
-        Where the search begins; the same seed gives the same content, on any number of threads.
+        Where the search begins; the same seed gives the same content, where NumPy has the same BLAS and threads.
 
     Returns
     -------

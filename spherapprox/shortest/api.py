@@ -109,7 +109,7 @@ def shortest_head(
     checkpoint : path, optional
         Save what has been found after each number of tokens; ``start=`` goes on from this file.
     rng : int, default 0
-        Seed of the samples and the starts: the same one gives the same head, with any number of threads.
+        Seed of the samples and the starts: the same one gives the same head, with any number of `workers`.
     progress : bool, default False
         Print a line for each number of tokens.
 

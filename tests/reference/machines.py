@@ -30,7 +30,11 @@ BLAS = ("Haswell", "SkylakeX", "Zen", "Sandybridge", "Nehalem", "Prescott")
 TESTED = ("", "test", "learn", "certify", "distributed")
 """Extras whose oldest versions are installed; those of torch need a build that each machine has its own way to get."""
 
-CORE = "import numpy, threadpoolctl as t; print([p.get('architecture') for p in t.threadpool_info()][0])"
+CORE = """
+import numpy, threadpoolctl
+numpy.linalg.inv(numpy.eye(300) @ numpy.eye(300))
+print([pool.get("architecture") for pool in threadpoolctl.threadpool_info()][0])
+"""
 DISPATCH = "import numpy; print(*numpy.show_config(mode='dicts')['SIMD Extensions'].get('found', ()))"
 HOST = "import llvmlite.binding as b; print(b.get_host_cpu_name()); print(b.get_host_cpu_features().flatten())"
 IGNORED = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"

@@ -81,7 +81,7 @@ def blas_settings() -> Iterator[Setting]:
     yield from [Setting("another BLAS", {"OPENBLAS_CORETYPE": others[0]})] if others else []
     yield from [Setting(f"BLAS {name}", {"OPENBLAS_CORETYPE": name}) for name in BLAS if runs[name]]
     for threads in "12":
-        yield Setting(f"BLAS with {threads} threads", {"OPENBLAS_NUM_THREADS": threads})
+        yield Setting(f"BLAS threads: {threads}", {"OPENBLAS_NUM_THREADS": threads})
     plugin = {"PYTHONPATH": str(ROOT / "tests" / "reference")}
     yield from [
         Setting(f"noise {seed}", plugin | {"NOISE_SEED": str(seed)}, options=("-p", "noise")) for seed in (1, 2)

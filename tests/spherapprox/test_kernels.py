@@ -122,6 +122,14 @@ def test_warmup_leaves_nothing_to_compile(monkeypatch):
     assert warmup() == 0
 
 
+def test_warmup_runs_no_module_of_the_current_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "platformdirs.py").write_text("open('ran', 'w').close()")
+    monkeypatch.setattr(_warmup, "TASKS", {"recurrences": _warmup.TASKS["recurrences"]})
+    warmup()
+    assert not (tmp_path / "ran").exists()
+
+
 def test_warmup_without_a_folder_says_what_to_set(monkeypatch):
     monkeypatch.setattr(jit, "cache_folder", lambda: None)
     with pytest.raises(OSError, match="NUMBA_CACHE_DIR"):

@@ -8,10 +8,11 @@ how long those of recurrent ones are and what their gates err. Names are loaded 
 
 from __future__ import annotations
 
-import importlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from spherapprox._loading import load as _load
 
 if TYPE_CHECKING:
     from . import makers, prompts, recurrent, rungs, sequences, shortest, study
@@ -84,7 +85,7 @@ class _Package(ModuleType):
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        return f"{vars(self)['__doc__']}\n{importlib.import_module('.theorems', __name__).table()}\n"
+        return f"{vars(self)['__doc__']}\n{_load('bounds.theorems').table()}\n"
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):
@@ -96,9 +97,9 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _load(f"{__name__}.{name}")
     if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        return getattr(_load(f"{__name__}.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

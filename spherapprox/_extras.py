@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from importlib.util import find_spec
 from typing import Any
+
+from . import _loading
 
 
 def installed(package: str) -> bool:
@@ -23,7 +24,7 @@ def load(module: str, name: str) -> Any:
     plain access raises AttributeError with the same words, so that `hasattr` and `inspect.getmembers` work.
     """
     try:
-        return getattr(importlib.import_module(module), name)
+        return getattr(_loading.load(module), name)
     except ImportError as error:
         if sys._getframe(2).f_code.co_name == "_handle_fromlist":  # importlib asks on behalf of `from ... import`
             raise

@@ -60,8 +60,11 @@ def own(text: str) -> Any:
     else:
         module, _, name = text.partition(":")
         sys.path.insert(0, "")
-        mha = functools.reduce(getattr, name.split("."), __import__(module, fromlist=["_"]))
-        mha = mha if isinstance(mha, torch.nn.Module) else mha()
+        try:
+            mha = functools.reduce(getattr, name.split("."), __import__(module, fromlist=["_"]))
+            mha = mha if isinstance(mha, torch.nn.Module) else mha()
+        finally:
+            sys.path.remove("")
     mha = mha.double().eval().requires_grad_(False)
     if content is None:
         content = np.random.default_rng(0).standard_normal((100, mha.embed_dim))

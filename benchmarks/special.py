@@ -218,7 +218,7 @@ def import_rows() -> Iterator[Row]:
 
     def importing(statement: str) -> Callable[[], float]:
         code = f"import time; start = time.perf_counter(); {statement}; print(time.perf_counter() - start)"
-        return lambda: float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
+        return lambda: float(subprocess.run([sys.executable, "-P", "-c", code], check=True, capture_output=True).stdout)
 
     for ours, peer, target in (
         ("import spherapprox", "import numpy", 1 / IMPORT_COST),

@@ -103,7 +103,7 @@ def run(code: str, cache: Path, folder: Path) -> Run:
     environment = os.environ | one | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(sys.path[1:])}
     before, start = _seconds_of_children(), time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], cwd=folder, env=environment,
+        [sys.executable, "-P", "-W", "ignore", "-c", code], cwd=folder, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     wall, cpu = time.perf_counter() - start, _seconds_of_children() - before

@@ -8,12 +8,12 @@ how long those of recurrent ones are and what their gates err. Names are loaded 
 
 from __future__ import annotations
 
-import importlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from spherapprox import _extras
+from spherapprox._loading import load as _load
 
 if TYPE_CHECKING:
     from . import makers, prompts, recurrent, rungs, sequences, shortest, study
@@ -86,7 +86,7 @@ class _Package(ModuleType):
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
-        return f"{vars(self)['__doc__']}\n{importlib.import_module('.theorems', __name__).table()}\n"
+        return f"{vars(self)['__doc__']}\n{_load('bounds.theorems').table()}\n"
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):
@@ -98,7 +98,7 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        return getattr(_load(f"{__name__}.{_HOME[name]}"), name)
     return _extras.load_submodule(__name__, name)
 
 

@@ -9,7 +9,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,28 +74,43 @@ def chosen_target(options: argparse.Namespace) -> Target:
             raise ValueError(f"'--target' must be module:function or one of {known}")
         return targets.make(name, dim=options.dim, **({} if options.year is None else {"year": options.year}))
     _checks.left_out(options.year, "--year", "where '--target' is not of the catalogue")
-    found = _from_module(name)
-    if not isinstance(found, Target):
-        if options.dim is None:
-            raise ValueError(f"'--dim' must be given: '{name}' is no Target that has its own")
-        found = Target(found, options.dim)
-    else:
-        _checks.agreeing(options.dim, "--dim", found.dim, f", as '{name}' says")
-    x = sphere.uniform(found.dim, found.dim + 3, rng=0)  # not as many rows as columns
+    with _current_folder():
+        return _tried(_from_module(name), name, options.dim)
+
+
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    """Look for modules in the current folder first, and no longer than this lasts: nobody else's file is to run."""
+    folder = os.getcwd()
+    sys.path.insert(0, folder)
     try:
-        found(x)
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _tried(function: Any, name: str, dim: int | None) -> Target:
+    """Return the target of the user's function, which is called once: it may import its neighbours only then."""
+    if isinstance(function, Target):
+        target = function
+        _checks.agreeing(dim, "--dim", target.dim, f", as '{name}' says")
+    elif dim is None:
+        raise ValueError(f"'--dim' must be given: '{name}' is no Target that has its own")
+    else:
+        target = Target(function, dim)
+    x = sphere.uniform(target.dim, target.dim + 3, rng=0)  # not as many rows as columns
+    try:
+        target(x)
     except (Exception, SystemExit) as error:  # whatever the user's function does
         raise ValueError(f"'--target {name}' on rows of shape {x.shape}: {type(error).__name__}: {error}") from error
-    return found
+    return target
 
 
 def _from_module(text: str) -> Any:
-    """Import module:function, from the current folder too."""
+    """Import module:function."""
     module, _, name = text.partition(":")
     if not module or not name:
         raise ValueError(f"'--target' must be module:function or a name, got {text!r}")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
     try:
         return functools.reduce(getattr, name.split("."), importlib.import_module(module))
     except ModuleNotFoundError as error:

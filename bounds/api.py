@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
+from spherapprox._loading import load
 from spherapprox.target import Target
 
 from ._bound import Bound, over_arrays, settle
@@ -138,7 +139,8 @@ def prefix_length(
 
 
 def _certified(bound: Bound, problem: Problem) -> Bound:
-    from . import certify  # python-flint is an extra
+    load(f"{__package__}.certify")  # python-flint is an extra
+    from . import certify
 
     return replace(bound, enclosure=certify.certified(bound, problem))
 

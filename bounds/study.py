@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks, sphere
+from spherapprox._loading import load
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
@@ -232,7 +233,8 @@ def save(study: Study, out: str | os.PathLike[str], *, command: str = "") -> tup
     ...     [path.name for path in bounds.study.save(found, folder)]
     ['error.png', 'study.csv', 'study.html', 'study.json']
     """
-    from . import _study_page, plot  # matplotlib is loaded when a figure is asked for
+    load(f"{__package__}._study_page")  # matplotlib is loaded when a figure is asked for
+    from . import _study_page, plot
 
     study = _checks.instance(study, "study", Study, remedy="run returns one")
     command = _checks.instance(command, "command", str)

@@ -12,6 +12,7 @@ from typing import Any
 from tabulate import tabulate
 
 from spherapprox import __version__, _checks
+from spherapprox._loading import load
 from spherapprox.error import ErrorInterval
 from spherapprox.heads.head import Head
 from spherapprox.target import Target
@@ -208,7 +209,8 @@ class Validation:
         >>> bounds.validate(head, target, n=500).to_html().splitlines()[0]
         '<!DOCTYPE html>'
         """
-        from ._page import page  # with matplotlib
+        load(f"{__package__}._page")  # with matplotlib
+        from ._page import page
 
         return page(self, _checks.instance(command, "command", str), _checks.instance(source, "source", str))
 

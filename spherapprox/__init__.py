@@ -6,10 +6,10 @@ Docstrings cite the pages of docs/theorems; they are installed in share/doc/sphe
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import _extras, heads
+from ._loading import load as _load
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ __all__ += heads.__all__
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        return getattr(_load(f"{__name__}.{_HOME[name]}"), name)
     if name == "HeadRegressor":
         return _extras.load(f"{__name__}.heads.regressor", name)
     return _extras.load_submodule(__name__, name)

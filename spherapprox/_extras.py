@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from importlib.util import find_spec
 from typing import Any
+
+from . import _loading
 
 
 def installed(package: str) -> bool:
@@ -23,7 +24,7 @@ def load(module: str, name: str | None = None) -> Any:
     plain access raises AttributeError with the same words, so that `hasattr` and `inspect.getmembers` work.
     """
     try:
-        home = importlib.import_module(module)
+        home = _loading.load(module)
         return home if name is None else getattr(home, name)
     except ImportError as error:
         frame = sys._getframe(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import sys
@@ -14,17 +13,17 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from contextvars import copy_context
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from queue import SimpleQueue
-from types import ModuleType
 from typing import Any, TypeVar
+
+from ._loading import renewed_by_fork
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 VARIABLE = "SPHERAPPROX_WORKERS"
 """The environment variable that sets how many threads ``workers=None`` takes."""
-_LOADING = threading.RLock()
 _BLAS = threading.Lock()
 _here = threading.local()
 _limited: list[Any] = []
@@ -33,37 +32,10 @@ WORTH = 0.02
 """Seconds of work from which on ``workers=None`` takes more than one thread."""
 
 
-def renewed_by_fork(renew: Callable[[], None]) -> Callable[[], None]:
-    """Call a function in each process that this one forks, which has none of the threads that may hold a lock."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=renew)
-    return renew
-
-
 @renewed_by_fork
-def _new_locks() -> None:
-    global _LOADING, _BLAS
-    _LOADING, _BLAS = threading.RLock(), threading.Lock()
-
-
-def load(name: str) -> ModuleType:
-    """Import a module of kernels, one thread at a time: meanwhile numba asks for others of ours in its own order."""
-    with _LOADING:
-        return importlib.import_module(name)
-
-
-class Later:
-    """A module of kernels, imported when one of its names is first used: many a process needs no compiler."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    @cached_property
-    def _module(self) -> ModuleType:
-        return load(self._name)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
+def _new_lock() -> None:
+    global _BLAS  # noqa: PLW0603
+    _BLAS = threading.Lock()
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def _compile(name: str) -> int:
     code = f"from spherapprox._warmup import TASKS; TASKS[{name!r}]()"
     code += "; from spherapprox._kernels.store import kept; print(kept())"
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
+        [sys.executable, "-P", "-W", "ignore", "-c", code],  # -P: no module of the current folder
         env=os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip

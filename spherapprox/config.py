@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, overload
 
 from . import _checks
+from ._loading import load
 
 __all__ = ["show_config"]
 
@@ -61,6 +62,7 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
 
 
 def _collect() -> dict[str, Any]:
+    load(f"{__package__}._kernels.machine")
     from ._kernels import machine
     from ._kernels.jit import cache_folder
     from ._kernels.simd.registers import host, shape

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 
 import mpmath
+
+from spherapprox._loading import load
 
 from .. import theorems
 from .._bound import Bound
@@ -60,5 +61,5 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     decimals = digits_of(digits)
     if not bound.holds or not math.isfinite(bound.log):
         return Enclosure(mpmath.mpf(bound.log), mpmath.mpf(bound.log))
-    proof = importlib.import_module(theorems.THEOREMS[bound.theorem].proof)
+    proof = load(theorems.THEOREMS[bound.theorem].proof)
     return widened(proof.prove(bound, problem, decimals), decimals)

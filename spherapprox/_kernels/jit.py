@@ -1,7 +1,7 @@
 """The one jit policy: kept in the user's cache folder, no GIL, IEEE semantics, NumPy's division by zero.
 
 The folder lies outside the package, where pip would leave it behind, and is named after the state of all sources that
-are compiled.
+are compiled. It is used only if nobody else can write to it: what it holds is code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import platformdirs
 from numba import types
 from numba.core.typing.templates import infer_global
 
-from .store import Store
+from . import trust
+from .store import Store, warn
 
 _config: Any = numba.config
 _compiled: list[Any] = []  # numba's types refer to them weakly
@@ -46,16 +47,21 @@ def subroutine(function: Callable[..., Any], **options: Any) -> Any:
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder of compiled kernels, made if need be, or None where there can be none."""
+    """Return the folder of compiled kernels, made if need be, or None where there can be none that is the user's."""
     root = _config.CACHE_DIR or platformdirs.user_cache_dir("spherapprox", appauthor=False)
     state = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
     package = Path(__file__).parents[1]
     for compiled in ("_kernels", "_scalars"):  # the functions that a kernel calls are compiled into it
         for source in sorted((package / compiled).rglob("*.py")):
             state.update(source.read_bytes())
-    folder = Path(root) / f"kernels-{state.hexdigest()[:16]}"
+    folder = Path(root).absolute() / f"kernels-{state.hexdigest()[:16]}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        trust.make_folder(folder)
+        shared = trust.shared_place(folder)
     except OSError:
         return None
-    return folder if os.access(folder, os.R_OK | os.X_OK) else None
+    if shared is None:
+        return folder if os.access(folder, os.R_OK | os.X_OK) else None
+    warn("shared", f"no compiled kernels are read from '{folder}' or kept there, as other users can change '{shared}': "
+         "take that from them (chown, chmod go-w), or name another folder in NUMBA_CACHE_DIR")  # fmt: skip
+    return None

@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from .._threads import renewed_by_fork
+from .._loading import renewed_by_fork
 from .._version import __version__
 from .jit import cache_folder
 from .simd.registers import host

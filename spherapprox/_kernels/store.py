@@ -1,11 +1,14 @@
 """Files of compiled kernels, one for each function and signature, sealed: a damaged one is compiled again.
 
+A file that another user could have written is never read, since what is read is run.
+
 numba's own files are trusted when read, and share an index that two processes may write at once.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import pickle
 import sys
 import time
@@ -20,6 +23,8 @@ from uuid import uuid4
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from .trust import is_shared, make_folder
 
 _dumps: Any = dumps
 _rebuild: Any = CompileResult._rebuild
@@ -48,8 +53,8 @@ class Store(NullCache):
             found = None
         except Exception as error:  # whatever ails a file, the kernel can be compiled again
             found = None
-            _warn("damaged", f"compiled kernels in '{self.folder}' are damaged and are compiled again; if this "
-                  f"comes back, delete that folder ({type(error).__name__}: {error})")  # fmt: skip
+            warn("damaged", f"compiled kernels in '{self.folder}' are damaged and are compiled again; if this "
+                 f"comes back, delete that folder ({type(error).__name__}: {error})")  # fmt: skip
         if found is None:
             _clock.start(self.folder)
         return found
@@ -63,15 +68,16 @@ class Store(NullCache):
         part = path.with_name(f"{uuid4().hex}.part")
         try:
             try:
-                self.folder.mkdir(parents=True, exist_ok=True)
+                make_folder(self.folder)
+                part.touch(0o644)
                 part.write_bytes(sha256(content).digest() + content)
                 part.replace(path)
                 _kept.append(path)
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            _warn("unkept", f"compiled kernels cannot be kept in '{self.folder}' and are compiled in every process; "
-                  f"make room there, or name another folder in NUMBA_CACHE_DIR ({error})")  # fmt: skip
+            warn("unkept", f"compiled kernels cannot be kept in '{self.folder}' and are compiled in every process; "
+                 f"make room there, or name another folder in NUMBA_CACHE_DIR ({error})")  # fmt: skip
 
     def is_kept(self) -> bool:
         """Tell whether the folder has the function compiled, for whatever signature."""
@@ -84,7 +90,10 @@ class Store(NullCache):
 
     def _read(self, sig: Any, target_context: Any) -> Any:
         path = self._path(sig, target_context.codegen())
-        sealed = path.read_bytes()
+        with path.open("rb") as file:
+            if is_shared(os.fstat(file.fileno())):
+                raise PermissionError(f"other users can change {path.name}")
+            sealed = file.read()
         content = sealed[_SEAL:]
         if sha256(content).digest() != sealed[:_SEAL]:
             raise ValueError(f"the checksum of {path.name} is wrong")
@@ -99,7 +108,7 @@ def kept() -> int:
 _kept: list[Path] = []
 
 
-def _warn(problem: str, message: str) -> None:
+def warn(problem: str, message: str) -> None:
     """Warn of a problem once in this process."""
     if problem not in _warned:
         _warned.add(problem)

@@ -32,10 +32,10 @@ def softmax_weights(squares: Float64, concentration: float) -> Float64:
 
 def squared_distances(x: Floats, b: Floats, remedy: str) -> Float64:
     """Return the squared distances (m, n) of rows."""
-    from scipy.spatial.distance import cdist
+    from scipy.spatial import distance  # in this order two threads never wait for each other
 
     _checks.memory(32.0 * len(x) * len(b), f"a kernel matrix of {len(x)} by {len(b)} and its factors", remedy)
-    return np.asarray(cdist(x.astype(np.float64), b.astype(np.float64), "sqeuclidean"))
+    return np.asarray(distance.cdist(x.astype(np.float64), b.astype(np.float64), "sqeuclidean"))
 
 
 def sums(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _checks
+from .._loading import load
 from .._types import Float64
 from ..summation.evaluation import LARGEST_CONCENTRATION
 from ..target import Target
@@ -121,6 +122,7 @@ def head_constants(
         head, _zero(head), n=_POINTS, certified=True, slack=slack, max_evaluations=most, workers=workers, rng=generator,
         progress=progress,
     )  # fmt: skip
+    load(f"{__package__}.certified")
     from .certified import Task
 
     task = Task(slack, most, workers, progress, None)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
+from .._loading import load
 from .._types import Float64, Floats
 from ..points import nodes
 from ..points.pointset import Points, require_equal
@@ -136,7 +137,7 @@ def sup_error(
     found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
     if task is None:
         return found
-    from .certified import certified_head  # proofs take more modules than measurements
+    from .certified import certified_head
 
     return certified_head(head, target, found, error, task)
 
@@ -251,6 +252,7 @@ def _task(
     path = None if checkpoint is None else _checks.path(checkpoint)
     if not _checks.flag(certified, "certified"):
         return None
+    load(f"{__package__}.certified")  # proofs take more modules than measurements
     from .certified import Task
 
     return Task(slack, most, _checks.workers(workers), progress, path)

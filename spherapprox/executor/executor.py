@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._loading import load
 from .._types import Float64
 from .blocks import Block, Numbers, blocks
 from .keys import record_keys, unit_rows
@@ -323,7 +323,7 @@ class Executor:
         >>> bool(abs(executor.to_torch()(prompt, x).numpy() - executor.run(prompt, x)).max() < 1e-12)
         True
         """
-        rooms: Any = importlib.import_module(f"{__package__}.torch_modules")
+        rooms: Any = load(f"{__package__}.torch_modules")
         return rooms.ExecutorModule(self, dtype=dtype, device=device)
 
     def _gates(self) -> list[float]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks, special
-from .._threads import load, slices
+from .._loading import load
+from .._threads import slices
 from .._types import Complex128, Float64, Int64
 from .columns import checked_degree, in_order
 from .spherical import real_spherical_harmonics

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._threads import load, slices
+from .._loading import load
+from .._threads import slices
 from .._types import Complex128, Float64, Floats
 from .recurrences import blocks, cosines_and_sines, legendre_rows, polar, roots
 

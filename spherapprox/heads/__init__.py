@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _extras
+from .._loading import load as _load
 
 if TYPE_CHECKING:
     from .classical import ClassicalHead
@@ -20,7 +20,7 @@ HOMES = {"CoreHead": "core", "SplitHead": "split", "ClassicalHead": "classical"}
 
 def __getattr__(name: str) -> Any:
     if name in HOMES:
-        return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+        return getattr(_load(f"{__name__}.{HOMES[name]}"), name)
     if name == "HeadRegressor":
         return _extras.load(f"{__name__}.regressor", name)
     return _extras.load_submodule(__name__, name)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._loading import load
 from .._types import Float64, Floats
 from .selection import select
 from .smoothing import Smoother, core_smoother, split_smoother
@@ -96,7 +96,7 @@ def fitter(points: str) -> Callable[..., Fit]:
     """Return the function that fits recipes with control points that stay or move."""
     if _checks.choice(points, "points", ("fixed", "free")) == "fixed":
         return fit
-    free: Callable[..., Fit] = import_module("spherapprox.shortest.data").fit  # which is built on heads
+    free: Callable[..., Fit] = load("spherapprox.shortest.data").fit  # which is built on heads
     return free
 
 
@@ -154,11 +154,11 @@ class _Trials:
     """Leave-one-out errors for control points b (n, d), by concentration."""
 
     def __init__(self, data: _Data, b: Float64) -> None:
-        from scipy.spatial.distance import cdist
+        from scipy.spatial import distance  # in this order two threads never wait for each other
 
         b = b.astype(data.dtype).astype(np.float64)  # the control points that the head will have
         self.data, self.b, self.unit = data, b, float(np.finfo(data.dtype).eps)
-        self.squares, self.between = cdist(data.x, b, "sqeuclidean"), cdist(b, b, "sqeuclidean")
+        self.squares, self.between = distance.cdist(data.x, b, "sqeuclidean"), distance.cdist(b, b, "sqeuclidean")
         self.known: dict[float, tuple[float, float]] = {}
 
     def smoother(self, concentration: float) -> Smoother:

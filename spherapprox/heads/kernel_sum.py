@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._loading import load
 from .._types import Floats
 from ..summation import small
 from ..summation.evaluation import LARGEST_CONCENTRATION, evaluate_arrays
@@ -183,7 +183,5 @@ class KernelSum(Recipe):
         [1.0005 2.0001 3.9994] ['prefix']
         """
         module, _, name = self._torch_module.rpartition(".")
-        made: torch.nn.Module = getattr(import_module(module), name)(
-            self, dtype=dtype, device=device, trainable=trainable
-        )
+        made: torch.nn.Module = getattr(load(module), name)(self, dtype=dtype, device=device, trainable=trainable)
         return made

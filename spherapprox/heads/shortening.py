@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from .._loading import load
 from .kernel_sum import KernelSum
 
 
@@ -88,5 +88,5 @@ class Shortening(KernelSum):
 
 def _search() -> Callable[..., Any]:
     """Return `shortest_head`, which is built on heads, when it is called."""
-    found: Callable[..., Any] = import_module("spherapprox.shortest").shortest_head
+    found: Callable[..., Any] = load("spherapprox.shortest").shortest_head
     return found

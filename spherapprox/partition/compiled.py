@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .._kernels.partition import ascent, bundles, cap, circle, collars, descent, diameters, largest, location, sweep
 else:
-    from .._threads import Later
+    from .._loading import Later
 
     ascent, bundles, cap, circle, collars, descent, diameters, largest, location, sweep = (
         Later(f"spherapprox._kernels.partition.{name}")

@@ -10,6 +10,7 @@ from contextlib import suppress
 import numpy as np
 
 from .. import sphere
+from .._loading import load
 from .._types import Float64, Int64
 
 _SAME = 1e-8
@@ -76,6 +77,7 @@ def on_sphere(x: Float64, n: int) -> tuple[Float64, float | None]:
 
 def _split(x: Float64, filled: int, corners: Int64, beside: Int64) -> tuple[int, float | None]:
     """Fill rows of x from `filled` on; return the number of rows filled, and the covering radius if all are."""
+    load("spherapprox._kernels.points.delaunay")
     from .._kernels.points import delaunay
 
     faces, room = len(corners), 2 * (len(x) - filled)

@@ -8,6 +8,7 @@ from typing import Literal, overload
 import numpy as np
 
 from .. import _checks
+from .._loading import load
 from .._types import Float64
 from ..quality.separation import separation
 from .covering.radius import BUDGET, Interval, covering_interval
@@ -225,6 +226,7 @@ class Measured:
         >>> octahedron.quadrature_error(4, by_degree=True).round(6)
         array([0.      , 0.      , 0.      , 0.      , 2.291288])
         """
+        load("spherapprox.quality.quadrature")
         from ..quality import quadrature
 
         degree = _checks.integer(degree, "degree", minimum=0, maximum=10**6)
@@ -269,6 +271,7 @@ class Measured:
         >>> [round(points.fibonacci(n).cap_discrepancy() * n**0.75, 3) for n in (100, 1000)]
         [0.453, 0.451]
         """
+        load("spherapprox.quality.discrepancy")
         from ..quality import discrepancy
 
         if norm != "l2":

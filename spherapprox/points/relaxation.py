@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._loading import load
 from .._threads import each_block
 from .._types import Float64
 
@@ -58,6 +59,7 @@ class Energy:
 
     def _repulsion(self, x: Float64, scale: Float64) -> tuple[Float64, Float64, Float64]:
         """Return nearest (n,), total (n,) and force (n, dim+1) of the repulsion, in blocks of rows."""
+        load("spherapprox._kernels.points.riesz")
         from .._kernels.points.riesz import ROWS, repulsion
 
         n, d = x.shape

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from .. import _checks
-from .._threads import in_order, load, slices
+from .._loading import load
+from .._threads import in_order, slices
 from .._types import Float64
 from .nearest import unit
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import _checks
-from .._threads import in_order, load, most, slices
+from .._loading import load
+from .._threads import in_order, most, slices
 from .._types import Float64, Int64
 from ..harmonics.hyperspherical import log_columns, powers, seeds, sizes, solid_harmonics
 from .nearest import unit

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks, _threads
+from .. import _checks
 from .._archive import Savable
+from .._loading import Later, load
 from .._types import Float64, Floats
 from .layer import MODULES, Layer
 from .listing import lines
@@ -20,7 +20,7 @@ from .listing import lines
 if TYPE_CHECKING:
     from torch.nn import Module
 
-_kernel = _threads.Later("spherapprox._kernels.recurrent")
+_kernel = Later("spherapprox._kernels.recurrent")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -354,7 +354,7 @@ class Network(Savable):
         gru [1.0, 3.0, 3.0]
         """
         _checks.choice(kind, "kind", MODULES)
-        made = import_module("spherapprox.recurrent.torch_modules").RecurrentModule
+        made = load("spherapprox.recurrent.torch_modules").RecurrentModule
         return made(self, kind, dtype=dtype, device=device, value_bound=value_bound)
 
     def _arguments(self) -> Mapping[str, Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _archive, _checks
+from .._loading import load
 from .._types import Float64
 from ..heads import SplitHead
 from ..points import PointSet
@@ -438,7 +438,7 @@ class SequenceHead(_archive.Savable):
         >>> bool(np.abs(module(x).numpy() - head(x)).max() < 1e-14)
         True
         """
-        module = import_module("spherapprox.sequences.torch_modules")
+        module = load("spherapprox.sequences.torch_modules")
         made: torch.nn.Module = module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)
         return made
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._archive import place
+from .._loading import load
 from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
@@ -229,7 +229,7 @@ def _table(target: Target, x: Float64) -> Float64:
 def _earlier(start: Any) -> ShortestHead:
     """Return the search that is to go on, from itself or its file."""
     if isinstance(start, str | os.PathLike):
-        start = import_module("spherapprox.io").load(start)  # which is built on this
+        start = load("spherapprox.io").load(start)  # which is built on this
     return _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
 
 

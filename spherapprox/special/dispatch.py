@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._loading import load
 from .._types import Float64
 
 COMPILE_FROM = 40_000
@@ -98,6 +99,7 @@ def _row_by_row(kernel: Callable[..., float], columns: list[Float64], result: Fl
 @functools.cache
 def _loops() -> dict[Callable[..., Any], Callable[..., None]]:
     """Import the compiled loops; each compiles at its first call."""
+    load("spherapprox._kernels.scalars.loops")
     from .._kernels.scalars.loops import LOOPS
 
     return LOOPS

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._threads import load, slices
+from .._loading import load
+from .._threads import slices
 from .._types import Floats
 from . import all_pairs, dense_numpy
 from .method import Report, Sums, Tolerance, silent

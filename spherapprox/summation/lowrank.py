@@ -18,7 +18,8 @@ import numpy as np
 from .. import _checks, special
 from .._kernels.summation import monomials
 from .._kernels.summation.monomials import Layout, layout, rank
-from .._threads import in_order, load, slices
+from .._loading import load
+from .._threads import in_order, slices
 from .._types import Float64, Floats
 from .chebyshev import coefficients, log_size, log_tail
 from .jensen import Scales

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._loading import load
 from .._threads import each_block
 from .._types import Float64
 from .evaluation import LARGEST_CONCENTRATION
@@ -96,6 +97,7 @@ def tangent_moments(
     rate = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)]) / 2.0
     (n, d), threads = points.shape, _checks.workers(workers)
     _checks.memory(8.0 * n * (d * d + 2 * d), "the moments", "take fewer points")
+    load("spherapprox._kernels.summation.moments")
     from .._kernels.summation import moments
 
     room = (_REACH + math.log(len(controls))) / rate if rate > 0.0 else math.inf

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from .._threads import load
+from .._loading import load
 from . import dense, rates
 from .method import Method, Report, Scale, Tolerance, silent
 from .partial import Partial, put

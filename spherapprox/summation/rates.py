@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from .._threads import load
+from .._loading import load
 from .method import Method, Tolerance, silent
 from .problem import Problem
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import _checks
 from .._kernels.summation import layout
-from .._threads import VARIABLE, load
+from .._loading import load
+from .._threads import VARIABLE
 from .._types import Floats
 from . import all_pairs
 from .problem import LARGEST_EXPONENT, PRODUCTS_FROM

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._kernels.summation import layout
-from .._threads import load, most, slices
+from .._loading import load
+from .._threads import most, slices
 from .._types import Float64, Indices, Int64
 from . import all_pairs, dense, sampled
 from .method import Report, Sums, Tolerance, silent

@@ -182,7 +182,6 @@ def test_an_empty_folder_name_is_refused(capsys, tmp_path, monkeypatch):
 def module(tmp_path, monkeypatch):
     """Work in a folder with a module of targets."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "my_targets", raising=False)
     lines = [
         "from spherapprox import Target",
@@ -193,7 +192,9 @@ def module(tmp_path, monkeypatch):
         "def leaves(x): raise SystemExit(3)",
         "def leaves_later(x): return x[:, 0] if len(x) < 9 else leaves(x)",
         "class inner: height = staticmethod(height)",
+        "def asks(x): import my_neighbour; return my_neighbour.height(x)",
     ]
+    (tmp_path / "my_neighbour.py").write_text("def height(x): return x[:, 0]")
     (tmp_path / "my_targets.py").write_text("\n".join(lines))
     (tmp_path / "my_mistake.py").write_text("1 / 0")
     (tmp_path / "my_script.py").write_text("raise SystemExit")
@@ -231,6 +232,13 @@ def test_constants_are_estimated_on_request_and_called_estimates(module, capsys)
 def test_a_target_of_a_module_has_its_own_dim_and_constants(module, capsys):
     assert main([*SMALL, "--target", "my_targets:known"]) == 0
     assert "known on S^3: Lipschitz constant 2 per radian, sup norm 2\n" in capsys.readouterr().out
+
+
+def test_the_current_folder_is_on_the_path_for_the_target_alone(module, capsys):
+    path = list(sys.path)
+    assert main([*SMALL, "--target", "my_targets:asks", "--dim", "2"]) == 0  # what it imports when called is there too
+    assert main(["study", "--target", "my_mistake:height", "--dim", "2"]) == 2
+    assert sys.path == path
 
 
 def test_a_study_that_refutes_a_constant_has_its_status(module, capsys):

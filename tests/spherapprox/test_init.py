@@ -51,6 +51,34 @@ def test_dir_shows_public_names_only(package):
     assert set(dir(package)) - set(package.__all__) <= documented.get(package.__name__, modules)
 
 
+AT_ONCE = """
+import threading
+import bounds, spherapprox
+
+names = [(package, name) for package in (spherapprox, bounds, spherapprox.heads) for name in package.__all__]
+barrier, faults = threading.Barrier(len(names)), []
+
+def first_use(package, name):
+    barrier.wait()
+    try:
+        getattr(package, name)
+    except Exception as error:
+        faults.append(f"{name}: {error!r}")
+
+threads = [threading.Thread(target=first_use, args=each) for each in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(faults)
+"""
+
+
+def test_names_may_be_used_first_in_several_threads_at_once():
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "[]\n"
+
+
 def test_an_unknown_name_is_named():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         spherapprox.nothing  # noqa: B018

@@ -1,9 +1,11 @@
 """Where compiled kernels are kept: outside the package, whole, and not at all where nothing can be written."""
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,36 @@ def test_damaged_files_are_compiled_again_with_one_warning(filled, tmp_path):
     assert run(NUMBA_CACHE_DIR=str(tmp_path)) == ""
 
 
+class Planted:
+    """What another user would have run: it makes a file when it is unpickled."""
+
+    def __init__(self, mark):
+        self.mark = str(mark)
+
+    def __reduce__(self):
+        return open, (self.mark, "w")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs modes of files")
+@pytest.mark.parametrize("shared", ["folder", "files"])
+def test_kernels_that_others_could_have_written_are_not_read(filled, tmp_path, shared):
+    shutil.copytree(filled, tmp_path / "cache")
+    files = sorted(compiled_files(tmp_path))
+    content = pickle.dumps(Planted(tmp_path / "ran"))
+    for path in files:
+        path.write_bytes(sha256(content).digest() + content)
+        path.chmod(0o666 if shared == "files" else 0o644)
+    folder = files[0].parent
+    folder.chmod(0o777 if shared == "folder" else 0o755)
+    said = run(f"import os; os.umask(0)\n{CODE}", NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert not (tmp_path / "ran").exists()
+    assert said.count("RuntimeWarning") == 1
+    assert f"'{folder}'" in said
+    assert ("NUMBA_CACHE_DIR" if shared == "folder" else "delete that folder") in said
+    if shared == "files":  # they are the user's own now, whatever the umask
+        assert run(NUMBA_CACHE_DIR=str(tmp_path / "cache")) == ""
+
+
 def test_a_full_disk_is_a_warning(tmp_path):
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n" + CODE
     said = run(full, NUMBA_CACHE_DIR=str(tmp_path))
@@ -120,6 +152,14 @@ def test_warmup_leaves_nothing_to_compile(monkeypatch):
     monkeypatch.setattr(_warmup, "TASKS", {"recurrences": _warmup.TASKS["recurrences"]})
     assert warmup() >= 0
     assert warmup() == 0
+
+
+def test_warmup_runs_no_module_of_the_current_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "platformdirs.py").write_text("open('ran', 'w').close()")
+    monkeypatch.setattr(_warmup, "TASKS", {"recurrences": _warmup.TASKS["recurrences"]})
+    warmup()
+    assert not (tmp_path / "ran").exists()
 
 
 def test_warmup_without_a_folder_says_what_to_set(monkeypatch):

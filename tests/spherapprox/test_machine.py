@@ -133,20 +133,20 @@ assert machine.measured("f", lambda: 0.1, 1.0, 3.0) == 1.0
 
 FORKED = """
 import os, threading
-from spherapprox import _threads
+from spherapprox import _loading
 from spherapprox._kernels import machine
 
 measuring, end = threading.Event(), threading.Event()
 
 def busy():
-    with _threads._LOADING:
+    with _loading._LOCK:
         machine.measured("long", lambda: (measuring.set(), end.wait())[0] or 1.0, 0.1, 9.0)
 
 threading.Thread(target=busy).start()
 measuring.wait()
 child = os.fork()
 if child == 0:
-    _threads.load("spherapprox._kernels.jit")
+    _loading.load("spherapprox._kernels.jit")
     machine.recorded()
     os._exit(7)
 end.set()

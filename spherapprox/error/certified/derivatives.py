@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import _checks
-from ..._threads import load
+from ..._loading import load
 from ..._types import Float64
 from ...harmonics.forms import tangent_frame
 from .changes import Local, curvature_bound, slope_bound

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._threads import load
+from ..._loading import load
 from ..._types import Float64
 from .near import each_near, taken
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -70,15 +71,29 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
         yield client
         return
     n = cores() if n_workers in (None, -1) else _checks.integer(n_workers, "n_workers", minimum=1)
+    with _safe_path():
+        try:
+            cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None)
+        except RuntimeError as error:
+            raise RuntimeError(
+                "no worker process has started: a script must call this under "
+                'if __name__ == "__main__":, since every process loads it anew'
+            ) from error
+        with cluster, Client(cluster, set_as_default=False) as own:
+            yield own
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let new processes start without the current folder on their path; then they take this process' path."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None)
-    except RuntimeError as error:
-        raise RuntimeError(
-            "no worker process has started: a script must call this under "
-            'if __name__ == "__main__":, since every process loads it anew'
-        ) from error
-    with cluster, Client(cluster, set_as_default=False) as own:
-        yield own
+        yield
+    finally:
+        os.environ.pop("PYTHONSAFEPATH")
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def run(

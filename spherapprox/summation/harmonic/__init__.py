@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._threads import for_work, load
+from ..._loading import load
+from ..._threads import for_work
 from ..._types import Float64, Floats
 from ..method import Report, Sums, Tolerance
 from ..partial import Partial

@@ -317,13 +317,18 @@ def test_an_interruption_leaves_no_process(tmp_path):
 
 
 def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
-    script = tmp_path / "script.py"
+    script, planted = tmp_path / "script.py", tmp_path / "elsewhere" / "multiprocessing.py"
+    planted.parent.mkdir()
+    planted.write_text("open('ran', 'w').close()")
     script.write_text(
         "import numpy as np\nfrom spherapprox.summation import distributed\n"
         "distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0, n_workers=1)\n"
     )
-    done = subprocess.run([sys.executable, str(script)], check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=planted.parent, check=False, capture_output=True, text=True, timeout=60
+    )
     assert "RuntimeError: no worker process has started: a script must call this under" in done.stderr
+    assert not (planted.parent / "ran").exists()  # workers run no module of the current folder
 
 
 # refusals

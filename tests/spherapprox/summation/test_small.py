@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spherapprox import CoreHead, SplitHead, evaluate, sphere
 from spherapprox._kernels.store import Store
-from spherapprox._threads import load
+from spherapprox._loading import load
 from spherapprox.summation import all_pairs, dense, small
 
 FEW = 30

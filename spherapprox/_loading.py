@@ -1,0 +1,50 @@
+"""Modules that are loaded when they are first used, by one thread at a time.
+
+Python locks each module on its own: two threads that load neighbours in different order get one that is half loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+def renewed_by_fork(renew: Callable[[], None]) -> Callable[[], None]:
+    """Call a function in each process that this one forks, which has none of the threads that may hold a lock."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=renew)
+    return renew
+
+
+_LOCK = threading.RLock()
+
+
+@renewed_by_fork
+def _new_lock() -> None:
+    global _LOCK  # noqa: PLW0603
+    _LOCK = threading.RLock()
+
+
+def load(name: str) -> ModuleType:
+    """Import a module, no other thread loading one meanwhile; numba, too, asks for kernels in an order of its own."""
+    with _LOCK:
+        return import_module(name)
+
+
+class Later:
+    """A module of kernels, imported when one of its names is first used: many a process needs no compiler."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @cached_property
+    def _module(self) -> ModuleType:
+        return load(self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)

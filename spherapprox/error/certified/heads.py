@@ -206,7 +206,6 @@ class HeadError:
                 upper[near] = np.fmin(upper[near], base[near] + radii[near] * steep * (1.0 + 1e-9))
             passed = upper <= bound
             if riesz is not None and self.normalize:
-                # 6.5 (RT): |f - h| d + B |dbar - d| <= B dbar over the cell
-                top = sample.log_sums[rows] + found.log_growth + np.log((upper + bound) / (2.0 * bound))
-                passed &= top <= riesz.log_scale - 1e-9
+                # 6.5 (RT): d <= dbar over the cell
+                passed &= sample.log_sums[rows] + found.log_growth + sample.rounding <= riesz.log_scale
         return np.asarray(passed)

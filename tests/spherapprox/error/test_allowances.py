@@ -38,7 +38,7 @@ class TestRiesz:
 
     def test_a_cell_passes_taylors_test_only_if_its_largest_denominator_is_below_the_constant(self):
         rounding, x, radii = 1e-3, np.eye(2, 3), np.full(2, 1e-3)
-        problem = HeadError.of(SplitHead(x, [0.0, 0.0], 2.0), zero(2))
+        problem = HeadError.of(SplitHead(x, [0.0, 0.1], 2.0), zero(2))
         sample = problem.sample(x)
         growth = moments(x, radii, tangent_frame(x), problem.terms, np.zeros(2), np.zeros((2, 1))).log_growth
         test = Riesz(10**6, 1e-9, float((sample.log_sums + growth).max()) + 0.5 * rounding, 0.1)
@@ -80,8 +80,8 @@ class TestLengths:
         with mpmath.workdps(40):
             rows = [[mpmath.mpf(float(t)) for t in row] for row in b]
             got, log_sums, error = problem.sums(x)
-            for i, row in enumerate(x):
-                row = [mpmath.mpf(float(t)) for t in row]
+            for i, floats in enumerate(x):
+                row = [mpmath.mpf(float(t)) for t in floats]
                 weights = terms(row, mpmath.sqrt(sum(t * t for t in row)))
                 total = sum(weights) if kind is SplitHead else 1
                 true = sum(v * k for v, k in zip(values, weights, strict=True)) / total

@@ -192,7 +192,6 @@ def _advance(
             elif kind == PRODUCT:
                 _sum_eight(fresh, len(bias), first, end, other_bias, other_terms, other_columns, other_weights, values)
             _finish(fresh, kind, first, end, dim, values)
-        if not last or t == length - 1:
-            for i in range(layers[-1] - layers[-2]):
-                for lane in range(sequences):
-                    y[lane, 0 if last else t, i] = values[dim + layers[-2] + i, lane]
+        for i in range(layers[-1] - layers[-2]):
+            for lane in range(sequences):
+                y[lane, 0 if last else t, i] = values[dim + layers[-2] + i, lane]

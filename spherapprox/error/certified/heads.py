@@ -55,11 +55,14 @@ class HeadError:
         values = head.values.reshape(len(head), -1).astype(np.float64)
         # a power of 2, so that values divided by it keep their digits
         unit = math.ldexp(1.0, min(math.frexp(max(float(np.abs(values).max()), function.size))[1], 1023))
-        rows = head.control_points.astype(np.float64)
-        top, several = float(np.max(head.concentration)), None
-        if np.min(head.concentration) < top:
-            several = np.array(head.concentration)
-        return cls(function, rows, values / unit, top, head.family == "split", unit, several)
+        split, concentrations = head.family == "split", np.broadcast_to(head.concentration, len(head))
+        matter = values.any(axis=1) | split
+        if (values == split * values[0]).all():
+            # a constant is a head of one point at any concentration
+            matter, concentrations = np.arange(len(head)) < 1, np.zeros(len(head))
+        rows, values = head.control_points[matter].astype(np.float64), values[matter]
+        several, top = np.array(concentrations[matter]), float(concentrations[matter].max())
+        return cls(function, rows, values / unit, top, split, unit, several if several.min() < top else None)
 
     @cached_property
     def terms(self) -> taylor.Terms:
@@ -206,7 +209,6 @@ class HeadError:
                 upper[near] = np.fmin(upper[near], base[near] + radii[near] * steep * (1.0 + 1e-9))
             passed = upper <= bound
             if riesz is not None and self.normalize:
-                # 6.5 (RT): |f - h| d + B |dbar - d| <= B dbar over the cell
-                top = sample.log_sums[rows] + found.log_growth + np.log((upper + bound) / (2.0 * bound))
-                passed &= top <= riesz.log_scale - 1e-9
+                # 6.5 (RT): d <= dbar over the cell
+                passed &= sample.log_sums[rows] + found.log_growth + sample.rounding <= riesz.log_scale
         return np.asarray(passed)

@@ -28,6 +28,14 @@ def test_float64_lies_in_the_enclosure(theorem, dim, eps):
         assert bound.enclosure.width <= 1e-11 * max(1.0, abs(bound.log))
 
 
+@pytest.mark.parametrize(("dim", "eps", "concentration"), [(4, 1.0, 8.0), (1, 0.05, 400.0)])
+def test_separated_points_at_low_concentrations_are_proved_by_their_voronoi_cells(dim, eps, concentration):
+    # the nearest point alone would need a smaller radius
+    bound = prefix_length(eps, dim=dim, theorem="sharp-split-pack", concentration=concentration, certified=True)
+    assert lies_inside(bound)
+    assert bound.enclosure.width <= 1e-11 * bound.log
+
+
 def test_a_wrong_float64_result_would_be_noticed():
     bound = prefix_length(0.1, dim=8, theorem="sharp-core", certified=True)
     for wrong in (bound.log * (1 + 1e-10), bound.log * (1 - 1e-10)):

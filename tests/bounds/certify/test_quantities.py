@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bounds import certify, prefix_length, ragozin, thesis
 from bounds._problem import Problem
 from bounds.api import PREFIX_LENGTH
-from bounds.certify import CertificationError, Enclosure, certified
+from bounds.certify import CertificationError, Enclosure, _formulas, certified
 from bounds.covering import METHODS, TABLE, covering_bound
 from bounds.theorems import THEOREMS
 from spherapprox import special
@@ -136,6 +136,25 @@ def test_shift_integrals_against_direct_quadrature(dim, lam, rho):
         bottom = direct(dim, lam, lambda t: k(min(t + rho, mp.pi)) / k(t), points)
         mean = certify.log_shifted_mean_angle(dim, lam, rho, digits=18)
         assert close(mean, mp.log(top / bottom), mp.mpf(10) ** -15)
+
+
+def test_the_strip_that_no_piece_of_a_shift_integral_covers_is_in_the_enclosure():
+    # the crossing of its two branches is known to half of the digits
+    for dim, lam, rho in ((1, 3.0, 0.25), (2, 30.0, 0.125), (5, 20.0, 1.75)):
+        coarse, fine = (certify.log_shift_variation(dim, lam, rho, digits=digits) for digits in (20, 60))
+        assert coarse.contains(fine)
+
+
+def test_a_count_below_the_mean_number_of_lattice_points_is_not_proved(monkeypatch):
+    for less, proved in ((0.0, True), (1.0, False)):
+        monkeypatch.setattr(_formulas, "float64_slab", lambda *_, less=less: (math.log(212.0 - less), True))
+        if proved:
+            assert float(certify.log_covering_number(0.7, dim=4, method="slab").midpoint) == pytest.approx(
+                math.log(212)
+            )
+        else:
+            with pytest.raises(CertificationError):
+                certify.log_covering_number(0.7, dim=4, method="slab")
 
 
 def test_centroid_variation_against_direct_quadrature():

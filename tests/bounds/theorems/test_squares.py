@@ -142,6 +142,24 @@ def test_some_sphere_is_as_good_as_the_average(dim, angle):
     assert 1.0 < promised <= best
 
 
+@pytest.mark.parametrize(("dim", "angle"), [(2, 0.15), (2, 0.5), (3, 0.5)])
+def test_the_average_counts_all_points_and_all_pairs(dim, angle):
+    # B^2 / (number of norms (B + S H)), without logarithms
+    d, (log_points, log_scale) = dim + 1, averaged_spheres(dim, angle)
+    half = 0.5 * math.sqrt(d)
+    for log_outer in np.unique(log_scale):
+        outer, best = math.exp(log_outer), 0.0
+        for inner in outer * np.exp(-(2.0 ** (0.5 * np.arange(-14, 6))) / d):
+            if outer - half > (inner + half) * (1.0 + 1e-9):
+                points = math.exp(log_ball(d)) * ((outer - half) ** d - (inner + half) ** d)
+                one, other = np.array([outer]), np.array([inner])
+                pairs = math.exp(log_close_pairs(d, one, other, 2.0 * math.sin(0.5 * angle))[0])
+                best = max(best, points**2 / ((outer**2 - inner**2 + 1.0) * (points + pairs)))
+        assert math.exp(log_points[log_scale == log_outer].max()) == pytest.approx(best, rel=1e-8)
+        if outer > 1e4:
+            break
+
+
 def test_average_keeps_most_of_a_packing():
     # 4.E: a fixed share of 1/sigma(C(angle)) once the radius is a large multiple of 1/angle
     from spherapprox.special import log_cap_measure

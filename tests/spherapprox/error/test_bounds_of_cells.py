@@ -149,8 +149,8 @@ class TestRiesz:
     def test_the_least_denominator_of_a_cell_is_bounded(self):
         rng, sharp = np.random.default_rng(0), 0
         for concentration in 10.0 ** rng.uniform(0, 4, 40):
-            b, x = sphere.uniform(2, int(rng.integers(1, 300)), rng), sphere.uniform(2, 1, rng)
-            head = SplitHead(b, np.ones(len(b)), concentration)
+            b, x = sphere.uniform(2, int(rng.integers(2, 300)), rng), sphere.uniform(2, 1, rng)
+            head = SplitHead(b, np.linspace(0.9, 1.0, len(b)), concentration)
             problem = HeadError.of(head, known(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
             radii, sample = rng.uniform(0.1, 1.0, 1) / math.sqrt(concentration), problem.sample(x)
             frame, turns = tangent_frame(x)[0], np.linspace(0.0, 2.0 * math.pi, 500)
@@ -168,15 +168,15 @@ class TestRiesz:
         b, x = sphere.uniform(2, 50, rng=0), np.eye(3)
         targets = [Target(lambda x: 0.0 * x[:, 0], 2, degree=degree, sup_norm=1.0) for degree in (3, 13)]
         for kind, more in ((SplitHead, 10), (CoreHead, 0)):
-            low, high = (
-                HeadError.of(kind(b, np.ones(50), 40.0), known(target)).riesz(0.1, 1e-3, x).degree for target in targets
-            )
+            head = kind(b, np.linspace(0.9, 1.0, 50), 40.0)
+            low, high = (HeadError.of(head, known(target)).riesz(0.1, 1e-3, x).degree for target in targets)
             assert high - low == more
             assert low >= 20
 
     def test_cells_with_large_denominators_pass_taylors_test_only_up_to_the_constant(self):
         b = sphere.uniform(2, 50, rng=0)
-        problem = HeadError.of(SplitHead(b, np.zeros(50), 5.0), known(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
+        head = SplitHead(b, np.linspace(0.0, 0.1, 50), 5.0)
+        problem = HeadError.of(head, known(Target(lambda x: 0 * x[:, 0], 2, degree=0)))
         x, radii = sphere.uniform(2, 20, rng=1), np.full(20, 1e-3)
         sample = problem.sample(x)
         for scale, passes in ((50.0, True), (1e-3, False)):

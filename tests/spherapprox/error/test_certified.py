@@ -97,6 +97,25 @@ class TestKnownSuprema:
         true = 2.0 if kind is SplitHead else np.abs(t - np.exp(3.0 * (t - 1.0))).max()
         assert true <= found.upper <= 1.0101 * true
 
+    @pytest.mark.parametrize(("kind", "value"), [(CoreHead, 0.0), (SplitHead, 0.0), (SplitHead, 2.0)])
+    @pytest.mark.parametrize("concentration", [1e4, 1e8, [1e8, 1.0]])
+    def test_the_error_of_a_constant_head_is_that_of_the_constant(self, kind, value, concentration):
+        kink = Target(lambda x: np.abs(x[:, 0]), 2, lipschitz=1.0, sup_norm=1.0)
+        head = kind(np.eye(2, 3), [value, value], concentration)
+        found = sup_error(head, kink, certified=True, n=1000, max_evaluations=2000)
+        assert found.reason == ""
+        assert max(value, 1.0) - 1e-12 <= found.upper <= 1.0501 * max(value, 1.0)
+
+    def test_terms_of_sums_that_are_zero_do_not_matter(self):
+        wave = targets.zonal_harmonic(2, 3)
+        head, more = CoreHead([[0.0, 0.6, 0.8]], [1.0], 3.0), CoreHead(np.eye(2, 3), [0.0, 0.0], [1e8, 40.0])
+        whole = CoreHead(
+            np.concatenate([more.control_points, head.control_points]), [0.0, 0.0, 1.0], [1e8, 40.0, 3.0]
+        )  # fmt: skip
+        one, other = (sup_error(h, wave, points=np.eye(3), certified=True) for h in (head, whole))
+        assert dict(one.certificate.cells) == dict(other.certificate.cells)
+        assert other.upper == pytest.approx(one.upper, rel=1e-9)
+
     def test_the_mean_angle_of_two_poles_is_enclosed(self):
         poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
         found = worst_case_error(poles, 30.0, certified=True, slack=0.01, n=500)

@@ -78,6 +78,15 @@ def test_a_huge_key_far_off_takes_no_digits_of_the_others(path):
     np.testing.assert_array_equal(evaluate(b[:1], b, values, concentrations, normalize=True), values[:1])
 
 
+def test_a_light_band_with_large_values_has_a_share_in_the_bound(path):
+    """Beside a key of length 1, one of 1e10 whose weight is about e^-60 and whose value is 1e60."""
+    x, sine = np.array([[1.0, 0.0]]), np.sqrt(1.0 - 36e-18)
+    for tilt in np.linspace(0.0, 1e-10, 9):
+        b = np.array([[1.0, 0.0], [-6e-9 - tilt, sine]])
+        b[1] /= np.linalg.norm(b[1])
+        assert share_of_bound(x, b, np.array([1.0, 1e60]), np.array([1.0, 1e10]), True, path) <= 1.0
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("concentration", [0.0, 3.0, 1e5, 1e30])
 def test_equal_concentrations_are_one(dtype, concentration):

@@ -291,10 +291,10 @@ def _(node: ReLU, inputs: Sequence[_Part], model: _Model) -> _Part:
 @_part.register
 def _(node: LinState, inputs: Sequence[_Part], model: _Model) -> _Part:
     added, forward = _affine(inputs, (node.weight,), node.bias), np.abs(node.transition).T
-    value, error, sizes = np.empty(added.value.shape), np.empty(added.value.shape), np.empty(added.value.shape)
+    value, error, sizes = (np.empty_like(added.value) for _ in range(3))
     state = np.broadcast_to(node.init_state, (len(value), node.dim))
     lost, basis = model.stored(state), _basis(node.transition)
-    turned = None if basis is None else lost @ basis[0]
+    turned = lost if basis is None else lost @ basis[0]
     for t in range(value.shape[1]):
         now, size = added.at(t), np.abs(state) + 2.0 * lost
         fresh = now.inherited + 2.0 * model.rounding(now, 2.0 * node.dim, size @ forward)
@@ -303,7 +303,7 @@ def _(node: LinState, inputs: Sequence[_Part], model: _Model) -> _Part:
             turned = turned @ basis[1]
             kept = np.fmin(kept, turned @ basis[2])
         fresh = fresh + model.through(np.abs(state) + 2.0 * (kept + fresh))
-        turned = None if basis is None else turned + fresh @ basis[0]
+        turned = turned if basis is None else turned + fresh @ basis[0]
         lost = kept + fresh
         value[:, t], error[:, t], sizes[:, t] = state, lost, np.abs(state) + 2.0 * lost
     return _atom(value, error, sizes, model)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
@@ -32,6 +33,10 @@ RELU_GAP = 0.2784645427610738
 """The largest difference of x sigmoid(x) and max(x, 0): W(1/e) (10.3)."""
 FUNCTIONS, LAST = 40.0, 4.0
 """Roundings of a unit, functions of torch included; of a sum beyond its terms."""
+TINY = 2.0**-1022
+"""The least normal number of float64, in which weights are merged: more than what this analysis loses below it."""
+WIDEST_BASIS = 500
+"""States for which a Schur basis is worth its time."""
 SLACK = 1.0 + 1e-6
 """For the roundings of this analysis itself."""
 
@@ -105,7 +110,8 @@ class _Part:
     """What is known of a variable at all steps: arrays of shape (batch, L, dim).
 
     An affine function inherits errors of what it is read from, and has a rounding error in proportion to a sum of
-    magnitudes; ``rounds`` counts roundings of merged weights, ``terms`` the numbers that each entry is read from.
+    magnitudes; ``rounds`` counts roundings of merged weights, ``terms`` the numbers that each entry is read from, of
+    which ``largest`` (batch, L, 1) is the largest magnitude; ``lost`` is what underflows of merged weights take.
     """
 
     value: Float64
@@ -113,11 +119,18 @@ class _Part:
     magnitude: Float64
     rounds: int
     terms: Float64
+    largest: Float64
+    lost: Float64
+
+    def at(self, t: int) -> _Part:
+        """Return what is known at one step."""
+        arrays = ("value", "inherited", "magnitude", "largest", "lost")
+        return replace(self, **{name: getattr(self, name)[:, t] for name in arrays})
 
 
 @dataclass(frozen=True)
 class _Model:
-    """How a kind of model computes: roundings, gates, and units from which a number is read."""
+    """How a kind of model computes: roundings, what an underflow takes, gates, and units that a number is read from."""
 
     kind: str
     unit: float
@@ -146,15 +159,16 @@ class _Model:
         terms = np.minimum(part.terms, self.numbers)
         count = self.units * terms + more + LAST
         weights = _gamma(part.rounds + terms.max() + more, 2.0**-53)
-        lost = count * self.least / (self.gates.scale if self.gates else 1.0)
-        return (weights + _gamma(count, self.unit)) * (part.magnitude + extra) + lost
+        magnitude = part.magnitude + extra
+        lost = np.minimum(count * self.least * (1.0 + part.largest), 2.0 * (magnitude + part.lost) + TINY)
+        return (weights + _gamma(count, self.unit)) * magnitude + part.lost + lost
 
     def through(self, size: Float64) -> Float64:
         """Bound the error of units that hold numbers of some size, beyond that of their gates."""
         if self.gates is None:
             return 0.0 * size
         eps = self.gates.scale
-        return FUNCTIONS * self.unit * size + (2.0 / 3.0) * size * (eps * size) ** 2 + 8.0 * self.least / eps
+        return FUNCTIONS * self.unit * size + (2.0 / 3.0) * size * (eps * size) ** 2 + 8.0 * self.least
 
     def held(self, size: Float64) -> Float64:
         """Return the sizes of units from those of their arguments: a GRU's keep the past."""
@@ -202,7 +216,10 @@ def _model(program: Program, kind: str, dtype: str, value_bound: float | None) -
     factors: dict[Variable, Float64] = {
         v: factor_size(v, ranges[v.inputs[0]]) for v in program.variables if isinstance(v, Multiplicative)
     }
-    return _Model(kind, float(limits.epsneg), float(limits.tiny), numbers, layers, gates, factors)
+    smallest = 1.0  # of the powers of two by which weights are multiplied
+    if gates:
+        smallest = min([1.0, gates.scale, *(gates.slope / sizes.max() for sizes in factors.values() if sizes.any())])
+    return _Model(kind, float(limits.epsneg), float(limits.tiny) / smallest, numbers, layers, gates, factors)
 
 
 def _gamma(count: Float64 | float, unit: float) -> Float64:
@@ -221,7 +238,9 @@ def _atom(value: Float64, error: Float64, magnitude: Float64, model: _Model) -> 
         carried = model.carried(size + 2.0 * most)
         error = error + np.where(carried <= most, carried, np.inf)
         magnitude = np.maximum(magnitude, (4.0 if model.kind == "gru" else 1.0) * (size + 2.0 * most))
-    return _Part(value, error, np.maximum(magnitude, np.abs(value) + 2.0 * error), 0, np.ones(value.shape[-1]))
+    magnitude = np.maximum(magnitude, np.abs(value) + 2.0 * error)
+    largest = magnitude.max(axis=-1, keepdims=True)
+    return _Part(value, error, magnitude, 0, np.ones(value.shape[-1]), largest, np.zeros(value.shape))
 
 
 def _entered(node: Input, rows: Float64, model: _Model) -> _Part:
@@ -235,13 +254,25 @@ def _part(node: Variable, inputs: Sequence[_Part], model: _Model) -> _Part:
 
 @_part.register
 def _(node: Linear, inputs: Sequence[_Part], model: _Model) -> _Part:
-    sizes = [np.abs(weight).T for weight in node.weights]
+    return _affine(inputs, node.weights, node.bias)
+
+
+def _affine(inputs: Sequence[_Part], weights: Sequence[Float64], bias: Float64) -> _Part:
+    """Return an affine function of variables."""
+    sizes, none = [np.abs(weight).T for weight in weights], np.zeros(bias.shape)
+    products = sum(map(len, sizes)) + 1
+    terms = sum((part.terms @ (size > 0.0) for part, size in zip(inputs, sizes, strict=True)), none)
+    magnitude = sum((part.magnitude @ size for part, size in zip(inputs, sizes, strict=True)), np.abs(bias))
+    largest = np.max([part.largest for part in inputs], axis=0)
+    lost = sum((part.lost @ size for part, size in zip(inputs, sizes, strict=True)), none)
     return _Part(
-        sum((part.value @ weight.T for part, weight in zip(inputs, node.weights, strict=True)), node.bias),
-        sum((part.inherited @ size for part, size in zip(inputs, sizes, strict=True)), np.zeros(node.dim)),
-        sum((part.magnitude @ size for part, size in zip(inputs, sizes, strict=True)), np.abs(node.bias)),
-        max(part.rounds for part in inputs) + sum(v.dim for v in node.inputs) + 1,
-        sum((part.terms @ (size > 0.0) for part, size in zip(inputs, sizes, strict=True)), np.zeros(node.dim)),
+        sum((part.value @ weight.T for part, weight in zip(inputs, weights, strict=True)), bias),
+        sum((part.inherited @ size for part, size in zip(inputs, sizes, strict=True)), none),
+        magnitude,
+        max(part.rounds for part in inputs) + products,
+        terms,
+        largest,
+        lost + products * np.minimum(TINY * (1.0 + terms * largest), 2.0 * (magnitude + lost) + TINY),
     )
 
 
@@ -259,26 +290,38 @@ def _(node: ReLU, inputs: Sequence[_Part], model: _Model) -> _Part:
 
 @_part.register
 def _(node: LinState, inputs: Sequence[_Part], model: _Model) -> _Part:
-    (part,) = inputs
-    forward, weight = np.abs(node.transition).T, np.abs(node.weight).T
-    given = part.value @ node.weight.T + node.bias
-    added = replace(
-        part,
-        inherited=part.inherited @ weight,
-        magnitude=part.magnitude @ weight + np.abs(node.bias),
-        rounds=part.rounds + weight.shape[0] + 1,
-        terms=part.terms @ (weight > 0.0),
-    )
-    value, error, sizes = np.empty(given.shape), np.empty(given.shape), np.empty(given.shape)
-    state = np.broadcast_to(node.init_state, (len(given), node.dim))
-    lost = model.stored(state)
-    for t in range(given.shape[1]):
-        now = replace(added, magnitude=added.magnitude[:, t])
-        rounding = model.rounding(now, 2.0 * node.dim, (np.abs(state) + 2.0 * lost) @ forward)
-        state, lost = state @ node.transition.T + given[:, t], lost @ forward + added.inherited[:, t] + 2.0 * rounding
-        lost = lost + model.through(np.abs(state) + 2.0 * lost)
+    added, forward = _affine(inputs, (node.weight,), node.bias), np.abs(node.transition).T
+    value, error, sizes = (np.empty_like(added.value) for _ in range(3))
+    state = np.broadcast_to(node.init_state, (len(value), node.dim))
+    lost, basis = model.stored(state), _basis(node.transition)
+    turned = lost if basis is None else lost @ basis[0]
+    for t in range(value.shape[1]):
+        now, size = added.at(t), np.abs(state) + 2.0 * lost
+        fresh = now.inherited + 2.0 * model.rounding(now, 2.0 * node.dim, size @ forward)
+        state, kept = state @ node.transition.T + now.value, lost @ forward
+        if basis is not None:
+            turned = turned @ basis[1]
+            kept = np.fmin(kept, turned @ basis[2])
+        fresh = fresh + model.through(np.abs(state) + 2.0 * (kept + fresh))
+        turned = turned if basis is None else turned + fresh @ basis[0]
+        lost = kept + fresh
         value[:, t], error[:, t], sizes[:, t] = state, lost, np.abs(state) + 2.0 * lost
     return _atom(value, error, sizes, model)
+
+
+def _basis(transition: Float64) -> tuple[Float64, Float64, Float64] | None:
+    """Bound the entries of X^-1, X^-1 A X and X, transposed, in a Schur basis X; None where powers of |A| will do."""
+    n, size = len(transition), np.abs(transition)
+    if n > WIDEST_BASIS or size.sum(axis=1).max() <= 1.0 or not ((transition > 0.0).any() and (transition < 0.0).any()):
+        return None
+    x = scipy.linalg.schur(transition, output="complex")[1]
+    back, share, one = x.conj().T, _gamma(8.0 * n + 16.0, 2.0**-53), np.eye(n)
+    defect = (np.abs(back @ x - one) + share * (np.abs(back) @ np.abs(x))).sum(axis=1).max()
+    if not defect < 0.5:
+        return None
+    inverse = one + defect / (1.0 - defect)  # at least |(X* X)^-1|
+    forward = np.abs(back @ transition @ x) + share * (np.abs(back) @ size @ np.abs(x))
+    return (inverse @ np.abs(back)).T, (inverse @ forward).T, np.abs(x).T
 
 
 @_part.register
@@ -289,14 +332,13 @@ def _(node: RunningMax, inputs: Sequence[_Part], model: _Model) -> _Part:
     lost, before = model.stored(start[:, 0]), -start[:, 0]
     error, held = np.empty(part.value.shape), np.empty(part.value.shape)
     for t in range(part.value.shape[1]):
-        now, given = replace(part, magnitude=part.magnitude[:, t]), part.inherited[:, t]
-        v, largest, last = (np.abs(rows) for rows in (part.value[:, t], value[:, t + 1], value[:, t]))
-        size = largest + v + 2.0 * (lost + given)
+        now, largest, last = part.at(t), np.abs(value[:, t + 1]), np.abs(value[:, t])
+        size = largest + np.abs(now.value) + 2.0 * (lost + now.inherited)
         if model.kind == "gru":
             size = np.maximum(before, size + np.minimum(last, model.limit)) * model.drift(1.0)
         own, pair = model.rounding(now, 2.0 * model.units, model.units * before), model.rounding(now)
-        off = value[:, t] - part.value[:, t] + 3.0 * (lost + given + own) < 0.0
-        lost = np.maximum(lost, given) + pair
+        off = value[:, t] - now.value + 3.0 * (lost + now.inherited + own) < 0.0
+        lost = np.maximum(lost, now.inherited) + pair
         if model.kind != "interpreter":
             lost = lost + model.relu(own, size, off) + 2.0 * model.relu(pair, size, np.zeros(off.shape, dtype=bool))
         error[:, t], held[:, t], before = lost, size, size

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from spherapprox import _checks
 from spherapprox.executor import Executor, key_margin
-from spherapprox.executor.executor import ROUNDING, row_bounds
+from spherapprox.executor.executor import ROUNDING, gate_above, row_bounds
 from spherapprox.executor.network import layer_sizes
 
 from .._bound import Bound, Hypothesis, over_arrays, settle
@@ -227,7 +227,7 @@ def _planned(task: _Task, eps: float, unit: float) -> _Plan:
         sharp.append((math.log(task.tokens - 1) + math.log1p(-eta) - math.log(eta)) / task.margin)
         products = n * task.weight * held / segments[-1] ** 2
         rounding = _rounded(task, unit, layer, segments[-1], sharp[-1], eta, held, gate)
-        gate = 1.125 * (largest + products)
+        gate = gate_above(widest, task.weight, n, segments[-1], held)
         if not rounding <= 0.1 * largest:
             return _Plan((), (), (), math.inf, rounding)
         lost = row * lost + rounding
@@ -248,10 +248,15 @@ def _rounded(
     if not (logits <= 1.0 and (2.0 * tokens + 16.0) * unit * segments <= 0.4):
         return math.inf
     read = (4.0 * eta * logits + (2.0 * tokens + 16.0) * unit + ROUNDING) * (widest * held + weight)
-    carried = task.rows[layer] * unit * (6.0 * gate + (tokens + 8.0) * held)
+    carried = task.rows[layer] * _passed_on(unit, tokens, held, gate)
     terms = n * (segments / 2.0 + 2.0) + 12.0
     size = 0.5 * held * (widest + n * weight) + 2.0 * n * weight * held / segments**2 + weight
     return 1.01 * (read + carried + unit * (terms * size + 40.0 * n * weight * held))
+
+
+def _passed_on(unit: float, tokens: int, held: float, gate: float) -> float:
+    """Bound what roundings do to an output that passes its gate and an even mean of all tokens (9.1, roundings)."""
+    return unit * (6.0 * gate + (tokens + 8.0) * held)
 
 
 def chain_error(

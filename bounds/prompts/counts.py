@@ -171,7 +171,7 @@ def hard_tokens(
     tokens : int or array_like
         Number of soft tokens.
     eps : float or array_like
-        Largest error of each number.
+        Largest error of each number, kept to a relative 1e-12.
     vocabulary : int or array_like
         Number V of symbols, at least 2.
     numbers : int or array_like

@@ -327,10 +327,9 @@ class Executor:
         return rooms.ExecutorModule(self, dtype=dtype, device=device)
 
     def _gates(self) -> list[float]:
-        """Return for each layer a number that no token's sum reaches (9.1)."""
-        r, m = max(self.row_bounds), self.weight_bound
+        """Return for each layer a number that no token's sum reaches."""
         rows = zip(self.sizes, self.segments, self.activation_bounds, strict=False)
-        return [_GUARD * (r * bound + m + n * m * bound / count**2) for n, count, bound in rows]
+        return [gate_above(max(self.row_bounds), self.weight_bound, *row) for row in rows]
 
     def _reads(self, prompt: Float64) -> list[Float64]:
         """Return what the work tokens of each layer read, shape (n_l, n_(l-1) + 1): records, up to impurity."""
@@ -405,6 +404,11 @@ class Executor:
                         f"{'weight_bound' if what == 'entries' else 'row_bound'}"
                     )
             start += size
+
+
+def gate_above(row: float, weight: float, size: int, segments: int, held: float) -> float:
+    """Return a number that no token's sum of a layer with inputs of at most `held` reaches (9.1)."""
+    return _GUARD * (row * held + weight + size * weight * held / segments**2)
 
 
 def row_bounds(row_bound: Any, sizes: tuple[int, ...], weight_bound: float) -> tuple[float, ...]:

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 
-_BLOCK = 2048
-
 
 def key_margin(keys: ArrayLike) -> float:
     """Return by how much a key's inner product with itself exceeds those with all others, and with 0.
@@ -51,10 +49,10 @@ def unit_rows(keys: Any) -> Float64:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def _margin(rows: Float64) -> float:
-    largest = 0.0
-    for start in range(0, len(rows), _BLOCK):
-        products = rows[start : start + _BLOCK] @ rows.T  # (block, m)
+def _margin(rows: Float64, block: int = 2048) -> float:
+    largest = -np.inf
+    for start in range(0, len(rows), block):
+        products = rows[start : start + block] @ rows.T  # (block, m)
         own = np.arange(len(products))
         products[own, start + own] = 0.0
         largest = max(largest, float(products.max()))

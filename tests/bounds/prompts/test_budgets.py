@@ -10,8 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bounds import HypothesisError, prompts
+from bounds.prompts.budgets import _passed_on, _rounded, _Task
 from spherapprox import points
 from spherapprox.executor import ReluNetwork, key_margin
+from spherapprox.executor.executor import gate_above
 
 PAGE = [
     # sizes, row bound, eps; tokens, columns, segments, most hidden units, bound, worst error
@@ -160,6 +162,34 @@ def test_roundings_of_single_precision_take_a_larger_eps():
         prompts.executor_budget((2, 16, 16, 1), 1e-2, row_bound=2.0, dtype="float32")
     with pytest.raises(ValueError, match="roundings in float64 alone may add"):
         prompts.executor_budget((2, 4, 1), 1e-11)
+
+
+@pytest.mark.parametrize("size", [1, 3, 12, 20])
+@pytest.mark.parametrize("gate", [0.0, 1.0000001, 40.0, 3000.0])
+def test_what_passes_a_gate_and_a_mean_is_off_by_no_more_than_is_stated(gate, size):
+    task = _Task((1, size, 1), 1.0, (1.0, 0.75), 1.0, 1.0)
+    s, high, tokens = np.random.default_rng(0).random(4000).astype(np.float32), np.float32(gate), task.tokens
+    passed = np.maximum((s + high) - high, np.float32(0.0))  # a gate that is open
+    mean = np.float32(1.0) / np.float32(tokens) * (passed * np.float32(tokens))
+    gated, both = (np.abs(outputs.astype(float) - s).max() for outputs in (passed, mean))
+    assert gated <= _passed_on(2.0**-24, 0, 0.0, gate)
+    assert 0.0 < both <= _passed_on(2.0**-24, tokens, 1.0, gate)
+    # a row of weights, whose absolute sum is 0.75, adds them up
+    numbers = task, 2.0**-24, 1, 2, 1.0, 1e-9
+    assert _rounded(*numbers, 1.0, gate) - _rounded(*numbers, 1.0, 0.0) >= 0.75 * (gated if gate else 0.0)
+    assert _rounded(*numbers, 1.0, gate) >= 0.75 * both + _rounded(*numbers, 1e-100, 0.0)
+
+
+def test_gates_of_a_budget_are_those_of_its_executor_and_cover_roundings(monkeypatch):
+    passed = []  # whose roundings count in each layer
+    monkeypatch.setattr("bounds.prompts.budgets._rounded", lambda *numbers: passed.append(numbers[-1]) or 1e-12)
+    budget = prompts.executor_budget((2, 3, 1), 1e-2, weight_bound=2.0, row_bound=(3.0, 5.0))
+    gates = budget.executor()._gates()
+    assert passed[-2:] == [0.0, gates[0]]
+    rows = list(zip(budget.sizes, budget.segments, budget.activation_bounds, strict=False))
+    assert gates == [gate_above(5.0, 2.0, *row) for row in rows]
+    for gate, (n, count, held) in zip(gates, rows, strict=True):  # what sums are at most, and a tenth for roundings
+        assert gate >= 5.0 * held + 2.0 + n * 2.0 * held / count**2 + 0.1 * (5.0 * held + 2.0)
 
 
 def test_rows_that_are_nearly_zero():

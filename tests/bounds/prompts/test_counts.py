@@ -52,6 +52,9 @@ def test_digits_write_numbers_down():
         assert np.abs((np.floor(x / wide * cells) + 0.5) * wide / cells - x).max() <= eps * (1.0 + 1e-12)
         assert per_number == 0 or wide / v ** (per_number - 1) > 2.0 * eps  # no fewer
         assert prompts.hard_tokens(4, eps, vocabulary=v, numbers=3, value_range=wide).as_integer() == 12 * per_number
+    # 10 cells, which floats have as 10.000000000000002; and a little more than 10
+    for eps, digits in ((0.00015, 1), (0.00015 * (1.0 - 1e-9), 2)):
+        assert prompts.hard_tokens(1, eps, vocabulary=10, numbers=1, value_range=0.003).as_integer() == digits
     printed = {"vocabulary": 10, "numbers": 2, "theorem": "digits-printed"}
     assert prompts.hard_tokens(5, 1e-3, **printed).as_integer() == 30
     assert prompts.hard_tokens(5, 0.5e-3, vocabulary=10, numbers=2).as_integer() == 30

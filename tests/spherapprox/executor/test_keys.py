@@ -5,6 +5,7 @@ import pytest
 
 from spherapprox import points
 from spherapprox.executor import Executor, key_margin
+from spherapprox.executor.keys import _margin
 
 
 def test_a_margin_is_that_of_the_nearest_pair():
@@ -19,6 +20,15 @@ def test_a_margin_is_that_of_the_nearest_pair():
     many = np.eye(3000)  # more than one block
     many[2999] = many[0] * 0.6 + many[1] * 0.8
     assert key_margin(many) == pytest.approx(0.2, rel=1e-14)
+
+
+@pytest.mark.parametrize("block", [1, 2, 7, 16, 100])
+def test_a_margin_is_the_same_in_blocks_of_any_size(block):
+    signs = np.array([[1.0 if bin(i & j).count("1") % 2 == 0 else -1.0 for j in range(16)] for i in range(16)])
+    rows, total = 0.25 * signs, 0.25 * (0.25 * signs).sum(axis=0)  # whose products are exact
+    rows[5], rows[11] = total, total - 0.5 * (rows[0] + rows[1])  # the nearest, in blocks that differ
+    assert _margin(rows, block) == 0.25
+    assert _margin(rows[:5], block) == 1.0
 
 
 @pytest.mark.parametrize(("dim", "margin"), [(3, 0.391), (7, 0.748), (11, 0.857)])

@@ -36,7 +36,9 @@ def test_values_are_inside_their_ranges(seed):
                 lambda v=v: ReLU(v),
                 lambda v=v, w=w: Multiplicative(v[:1], w[:1]),
                 lambda v=v: RunningMax(v, 2.0),
-                lambda v=v: LinState(v, 0.5 * rng.uniform(-1, 1, (2, 2)) if v.dim == 2 else 0.7, init_state=4.0),
+                lambda v=v: LinState(
+                    v, 0.5 * rng.uniform(-1, 1, (2, 2)) if v.dim == 2 else 0.7, init_state=rng.choice([-4.0, 4.0])
+                ),
                 lambda v=v: delay(v, 2),
                 lambda v=v: first(v, 2),
                 lambda v=v: cycle(v, 2),
@@ -62,6 +64,9 @@ def test_ranges_are_sharp_where_they_can_be():
         (delay(ReLU(x), 4), (0.0, 1.0)),
         (LinState(x, 0.5), (-2.0, 2.0)),
         (LinState(ReLU(x), 1.0, bound=5.0), (0.0, 5.0)),
+        (LinState(ReLU(x), 1.0, init_state=-3.0, bound=5.0), (-5.0, 5.0)),
+        (LinState(ReLU(x), -0.5), (-2.0, 2.0)),
+        (LinState(ReLU(x), 0.5, bias=-1.0), (-2.0, 2.0)),
         (LinState(x, [[0.0, 1.0], [0.0, 0.0]], [[1.0], [3.0]]), (-4.0, 4.0)),
         (RunningMax(ReLU(x), 8.0), (0.0, 1.0)),
         (x * (x - 3.0), (-4.0, 4.0)),

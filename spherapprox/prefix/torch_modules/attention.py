@@ -191,8 +191,8 @@ class PrefixAttention(torch.nn.Module):
         key_padding_mask, attn_mask
             As there: for the content alone, n columns. Every query sees the whole prefix.
         is_causal : bool, default False
-            Without `attn_mask`: whether query i sees the content up to place i only, and the whole prefix. With one the
-            mask alone counts.
+            Without `attn_mask`: whether each query sees the content up to its own place only, and the whole prefix; the
+            last query is at the last place, so T = 1 is a token that is decoded. With one the mask alone counts.
 
         Returns
         -------
@@ -205,7 +205,8 @@ class PrefixAttention(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If tensors have other shapes, or masks are neither of booleans nor of floats.
+            If tensors have other shapes, masks are neither of booleans nor of floats, or more queries than content are
+            to be causal.
         """
         mha, batched = self.attention, query.ndim == 3
         for name, tensor in (("query", query), ("key", key), ("value", value)):

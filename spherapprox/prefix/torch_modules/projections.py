@@ -104,7 +104,12 @@ def content_mask(query: Any, key: Any, attn_mask: Any, key_padding_mask: Any, is
         added = _added(attn_mask, "attn_mask", ((length, n), (batch * heads, length, n)), query)
         found = added if added.ndim == 2 else added.unflatten(0, (batch, heads))
     elif is_causal:
-        found = query.new_full((length, n), -torch.inf).triu(1)
+        if n < length:
+            raise ValueError(
+                f"'is_causal' needs as many tokens of content as there are queries or more, got {n} for {length}: the "
+                "last query is at the last place"
+            )
+        found = query.new_full((length, n), -torch.inf).triu(1 + n - length)
     if key_padding_mask is not None:
         shapes = [(batch, n), (n,)] if batch == 1 else [(batch, n)]
         padding = _added(key_padding_mask, "key_padding_mask", shapes, query).reshape(batch, 1, 1, n)

@@ -93,6 +93,18 @@ def test_content_of_its_own_and_one_head_without_an_output_matrix():
     )
 
 
+@pytest.mark.parametrize("rows", [1, 4, 6])
+def test_the_last_queries_are_at_the_end_of_the_content(rows):
+    rng = np.random.default_rng(5)
+    layer = made(rng)
+    x, tokens = rng.standard_normal((2, 6, 12)), rng.standard_normal((3, 12))
+    whole = layer.attend(x, prefix=layer.prefix(tokens), causal=True)
+    found = layer.attend(x[:, 6 - rows :], x, prefix=layer.prefix(tokens), causal=True)
+    np.testing.assert_allclose(found, whole[:, 6 - rows :], rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match=r"'causal' needs as many tokens of content .* got 5 for 6"):
+        layer.attend(x, x[:, 1:], prefix=layer.prefix(tokens), causal=True)
+
+
 def test_logits_of_any_size():
     layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0)
     x = np.array([[1e150, 0.0], [0.0, 1e150]])

@@ -112,6 +112,19 @@ def test_the_first_place_sees_the_prefix_and_itself(space, weighted, hint):
 
 
 @pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_the_last_queries_are_at_the_end_of_the_content(rows, weighted):
+    mha = made(batch_first=True)
+    x, tokens = torch.randn(2, 6, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
+    module = PrefixAttention(mha, as_layer(mha).prefix(tokens))
+    whole = module(x, x, x, is_causal=True)[0][:, 6 - rows :]
+    found = module(x[:, 6 - rows :], x, x, is_causal=True, need_weights=weighted)[0]
+    torch.testing.assert_close(found, whole, rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match=r"'is_causal' needs as many tokens of content .* got 5 for 6"):
+        module(x, x[:, 1:], x[:, 1:], is_causal=True)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
 def test_masks_of_each_sequence_and_head(weighted):
     mha = made(batch_first=True)
     x, mask = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(6, 5, 5, dtype=torch.float64)

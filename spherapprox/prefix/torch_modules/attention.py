@@ -10,8 +10,9 @@ import torch
 
 from ..._checks import choice, flag, instance
 from ..._types import Float64
+from ..reading import check_plain
 from ..rows import Prefix, fitting
-from .projections import check_module, check_rows, content_mask, joined, projected
+from .projections import check_rows, content_mask, joined, projected
 
 
 class _PlainPath(torch.Tensor):
@@ -88,7 +89,7 @@ class PrefixAttention(torch.nn.Module):
         trainable: bool = True,
     ) -> None:
         super().__init__()
-        check_module(mha)
+        check_plain(mha, "mha")
         self.space = choice(space, "space", ("key_values", "tokens"))
         rows, unseen = _of_all_heads(prefix, mha.num_heads, mha.head_dim)
         held = {"prefix_key": rows.key, "prefix_value": rows.value}
@@ -224,11 +225,11 @@ class PrefixAttention(torch.nn.Module):
         dropout = mha.dropout if self.training else 0.0
         if not need_weights:
             heads = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
-            return mha.out_proj(joined(mha, heads, batched)), None
+            return joined(mha, heads, batched), None
         logits = (q * mha.head_dim**-0.5) @ k.transpose(-1, -2)
         weights = torch.softmax(logits if mask is None else logits + mask, dim=-1)
         weights = torch.nn.functional.dropout(weights, dropout)
-        outputs = mha.out_proj(joined(mha, weights @ v, batched))
+        outputs = joined(mha, weights @ v, batched)
         weights = weights.mean(dim=1) if average_attn_weights else weights
         return outputs, weights if batched else weights[0]
 

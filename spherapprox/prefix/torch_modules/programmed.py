@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from ...heads.torch_modules.tensors import check_lengths
 from ..programmed import ProgrammedPrefix
 from ..programming import program
+from ..reading import check_plain
 from .attention import PrefixAttention
-from .projections import check_module
 
 if TYPE_CHECKING:
     from ...heads import SplitHead
@@ -154,6 +154,6 @@ def program_module(
     >>> program_module(mha, head, embedding=torch.eye(32)[:, :2], readout=readout, kind="key_values").attention.length
     2
     """
-    check_module(mha)
+    check_plain(mha, "mha")
     options: Any = {"embedding": embedding, "readout": readout, "shift": shift, "kind": kind, "offset": offset}
     return ProgrammedAttention(mha, program(head, mha, **options), trainable=trainable)

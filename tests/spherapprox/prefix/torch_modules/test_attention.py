@@ -380,8 +380,8 @@ MODULE = PrefixAttention(MHA, WHOLE)
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: PrefixAttention(as_layer(MHA), WHOLE), "'mha' must be a MultiheadAttention"),
-        (lambda: PrefixAttention(MODULE, WHOLE), "'mha' must be a MultiheadAttention"),
+        (lambda: PrefixAttention(as_layer(MHA), WHOLE), "'mha' must be a torch.nn.MultiheadAttention"),
+        (lambda: PrefixAttention(MODULE, WHOLE), "'mha' must be a torch.nn.MultiheadAttention"),
         (lambda: as_layer(MODULE), "'layer' must be"),  # else its prefix would be lost
         (lambda: PrefixAttention(made(kdim=4), WHOLE), "'mha' must have keys and values as wide as queries"),
         (lambda: PrefixAttention(made(add_bias_kv=True), WHOLE), "'mha' must have neither 'bias_k'"),

@@ -219,7 +219,7 @@ class PrefixAttention(torch.nn.Module):
         q, k, v = projected(mha, query, key, value)
         mask = self._mask(q, content_mask(q, k, attn_mask, key_padding_mask, is_causal), k.shape[2])
         k, v = (
-            torch.cat([far.to(own.dtype).expand(len(own), -1, -1, -1), own], dim=2)
+            torch.cat([far.to(own.dtype).expand(own.shape[0], -1, -1, -1), own], dim=2)
             for far, own in zip(self.keys_and_values(), (k, v), strict=True)
         )
         dropout = mha.dropout if self.training else 0.0

@@ -77,7 +77,7 @@ class ProgrammedAttention(torch.nn.Module):
             self.register_buffer(name, torch.tensor(array, dtype=like.dtype, device=like.device))
         self.train(mha.training)
 
-    def forward(self, y: Any, content: Any = None, *, causal: bool = False) -> Any:
+    def forward(self, y: Any, content: Any = None, causal: bool = False) -> Any:
         """Return the read-outs at points.
 
         Parameters

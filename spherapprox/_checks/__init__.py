@@ -35,6 +35,8 @@ from .limits import MEMORY_LIMIT as MEMORY_LIMIT
 from .limits import memory as memory
 from .limits import operations as operations
 from .limits import workers as workers
+from .modules import obstacle as obstacle
+from .modules import stock as stock
 from .notices import renamed as renamed
 from .notices import warn as warn
 from .notices import warn_inaccurate as warn_inaccurate

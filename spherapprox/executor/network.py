@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64
 from .pieces import hats, hinges
+from .reading import linear_layers
 
 _WIDEST = 1e300
 """Of knots and boxes: differences do not overflow."""
@@ -78,7 +79,8 @@ class ReluNetwork:
         Parameters
         ----------
         module : torch.nn.Sequential
-            Or another iterable of modules; of any dtype, on any device.
+            Or another iterable of modules; of any dtype, on any device. Identity, Flatten of all columns, and Dropout
+            in evaluation are passed over, as rows pass them; parametrized weights are read as they are computed.
 
         Returns
         -------
@@ -87,7 +89,8 @@ class ReluNetwork:
         Raises
         ------
         TypeError, ValueError
-            If it holds other modules, or in another order than Linear, ReLU, Linear, ..., Linear.
+            If it holds other modules, or in another order than Linear, ReLU, Linear, ..., Linear, or if one may compute
+            something else than its weights say: an adapter of PEFT, a forward of its own, forward hooks.
 
         Examples
         --------
@@ -96,22 +99,7 @@ class ReluNetwork:
         >>> ReluNetwork.from_torch(nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)))
         ReluNetwork(sizes=(2, 16, 1))
         """
-        try:
-            modules = list(module)
-        except TypeError:
-            kind = type(module).__name__
-            raise TypeError(
-                f"'module' must be a torch.nn.Sequential, got {kind}: torch.nn.Sequential(module) is one of a layer"
-            ) from None
-        kinds = [_kind(part) for part in modules]
-        if not modules or kinds != ["Linear", "ReLU"] * (len(modules) // 2) + ["Linear"]:
-            raise ValueError(
-                f"'module' must hold Linear, ReLU, Linear, ..., Linear, got {', '.join(kinds) or 'nothing'}: "
-                "ReluNetwork(weights, biases) takes the arrays of any other"
-            )
-        layers = modules[::2]
-        biases = [np.zeros(len(part.weight)) if part.bias is None else part.bias for part in layers]
-        return cls([part.weight for part in layers], biases)
+        return cls(*linear_layers(module))
 
     @classmethod
     def piecewise_linear(cls, knots: ArrayLike, values: ArrayLike) -> Self:
@@ -317,9 +305,3 @@ def _array(value: Any, name: str, *shapes: tuple[int | str, ...]) -> Float64:
     """Return a float64 array of one of the shapes, finite and not empty."""
     array = _checks.floating(_checks.detached(value), name, *shapes)
     return np.array(array, dtype=np.float64)
-
-
-def _kind(module: object) -> str:
-    """Return the name of the class of torch that a module is of."""
-    names = [kind.__name__ for kind in type(module).__mro__]
-    return next((name for name in ("Linear", "ReLU") if name in names), names[0])

@@ -54,7 +54,7 @@ def log_weights(
 ) -> Float64:
     """Return the logits (..., T, L + n) of a prefix and content; -inf at content that is not seen."""
     leading = {"queries": query.shape[:-2], "keys": key.shape[:-2], "prefix": prefix_key.shape[:-2]}
-    _checks.broadcast_shape("sequences and heads", **leading)
+    _checks.broadcast_shape("sequences and heads; prefix.repeated(heads) has its keys for each that shares", **leading)
     with np.errstate(over="ignore", invalid="ignore"):
         own = scale * (query @ np.swapaxes(key, -1, -2))  # (..., T, n)
         far = scale * (query @ np.swapaxes(prefix_key, -1, -2))  # (..., T, L)

@@ -236,7 +236,8 @@ class AttentionLayer:
         prefix : Prefix, optional
             Of shape (key_value_heads, L, ...), which every x sees before the content.
         causal : bool, default False
-            Whether x i sees the content up to place i only, and the whole prefix.
+            Whether each x sees the content up to its own place only, and the whole prefix. The last x is at the last
+            place of the content: T = 1 is a token that is decoded behind n - 1 others.
 
         Returns
         -------

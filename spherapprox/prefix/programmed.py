@@ -116,7 +116,7 @@ class ProgrammedPrefix:
         content : array_like, shape (n, d) or (batch, n, d), optional
             What is attended to beside the prefix, the embedded points by default; n may be 0.
         causal : bool, default False
-            Whether point i sees the content up to place i only.
+            Whether each point sees the content up to its own place only, the last point all of it.
 
         Returns
         -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _checks
 from .layer import AttentionLayer
 
 
@@ -13,7 +14,8 @@ def as_layer(layer: Any) -> AttentionLayer:
     Parameters
     ----------
     layer : AttentionLayer or torch.nn.MultiheadAttention
-        Of any dtype, on any device; weights are copied, and dropout is left out.
+        Of any dtype, on any device; weights are copied, and dropout is left out. Parametrized weights are read as they
+        are computed.
 
     Returns
     -------
@@ -22,7 +24,8 @@ def as_layer(layer: Any) -> AttentionLayer:
     Raises
     ------
     TypeError, ValueError
-        If it is neither, or has what no `AttentionLayer` has: `bias_k`, `add_zero_attn`, or keys and values of other
+        If it is neither, if it may compute something else than its weights say (an adapter of PEFT, a forward of its
+        own, forward hooks), or has what no `AttentionLayer` has: `bias_k`, `add_zero_attn`, or keys and values of other
         widths (`kdim`, `vdim`).
 
     Examples
@@ -34,21 +37,22 @@ def as_layer(layer: Any) -> AttentionLayer:
     """
     if isinstance(layer, AttentionLayer):
         return layer
-    if not all(hasattr(layer, name) for name in ("in_proj_bias", "out_proj", "num_heads", "bias_k")):
-        remedy = "AttentionLayer(query, key, value, out, heads=...) takes the weights of any other"
-        remedy = "its .self_attn is one" if hasattr(layer, "self_attn") else remedy
-        raise TypeError(
-            f"'layer' must be an AttentionLayer or a torch.nn.MultiheadAttention, got {type(layer).__name__}: {remedy}"
-        )
-    check_plain(layer, "layer")
+    module = getattr(layer, "_orig_mod", layer)  # what torch.compile wraps
+    check_plain(module, "layer", "an AttentionLayer or a torch.nn.MultiheadAttention")
     return AttentionLayer.fused(
-        layer.in_proj_weight, layer.out_proj.weight, bias=layer.in_proj_bias, out_bias=layer.out_proj.bias,
-        heads=layer.num_heads,
+        module.in_proj_weight, module.out_proj.weight, bias=module.in_proj_bias, out_bias=module.out_proj.bias,
+        heads=module.num_heads,
     )  # fmt: skip
 
 
-def check_plain(module: Any, name: str) -> None:
-    """Check that a `torch.nn.MultiheadAttention` has nothing that no `AttentionLayer` has."""
+def check_plain(module: Any, name: str, wanted: str = "a torch.nn.MultiheadAttention") -> None:
+    """Check that a module is a `torch.nn.MultiheadAttention` that has nothing that no `AttentionLayer` has."""
+    got = _checks.obstacle(module, "MultiheadAttention")
+    if got == type(module).__name__:
+        remedy = "AttentionLayer(query, key, value, out, heads=...) takes weights of others, if keys are not rotated"
+        got += ": its .self_attn is one" if hasattr(module, "self_attn") else f": {remedy}"
+    if got:
+        raise TypeError(f"'{name}' must be {wanted}, got {got}")
     if module.in_proj_weight is None:
         raise ValueError(f"'{name}' must have keys and values as wide as queries, got one with 'kdim' or 'vdim'")
     if module.bias_k is not None or module.add_zero_attn:

@@ -154,5 +154,10 @@ def array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str =
 
 
 def causal_mask(queries: int, keys: int) -> Bools:
-    """Return which content each query sees: up to its own place, (T, n)."""
-    return np.tri(queries, keys, dtype=bool)
+    """Return which content each query sees, (T, n): the last one all, each before it one token less."""
+    if queries > keys:
+        raise ValueError(
+            f"'causal' needs as many tokens of content as there are queries or more, got {keys} for {queries}: the "
+            "last query is at the last place"
+        )
+    return np.tri(queries, keys, keys - queries, dtype=bool)

@@ -15,7 +15,7 @@ with needs("PyTorch", "to_torch", "torch"):
     import torch
 
 from .._types import Float64
-from ..heads.torch_modules.tensors import NUMBERS, held
+from ..heads.torch_modules.tensors import NUMBERS, exported, held
 from .gates import Gates
 from .layer import MODULES, Layer
 
@@ -120,9 +120,9 @@ class RecurrentModule(torch.nn.Module):
         batch = x if x.ndim == 3 else x[None]
         if not batch.numel():
             return x.new_zeros((*x.shape[:-1], self.readout.out_features))
-        start = self.start[:, None].expand(-1, len(batch), -1).contiguous()
+        start = self.start[:, None].expand(-1, batch.shape[0], -1).contiguous()
         state = (start, torch.zeros_like(start)) if self.kind == "lstm" else start
-        steps = max(1, NUMBERS // (len(batch) * self.readout.in_features * 4))
+        steps = batch.shape[1] if exported() else max(1, NUMBERS // (len(batch) * self.readout.in_features * 4))
         outputs = []
         with _unrounded(x), _precise(x):
             for part in batch.split(steps, dim=1):

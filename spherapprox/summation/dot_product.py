@@ -95,16 +95,17 @@ def attention(
 ) -> Floats | tuple[Floats, AttentionPlan | NDArray[np.object_]]:
     """Compute dot-product attention of queries to keys of any length.
 
-    It is ``softmax(scale * query key^T) value``, without a mask. Rows become unit rows by two more coordinates (the
-    lift), so that it is the split head of concentration ``scale R_q R_k`` on the sphere of dimension s + 1, and every
-    method of `evaluate` does it, with its proven error.
+    It is ``softmax(scale * query key^T) value``, without a mask: each query sees all keys. Causal attention is
+    ``AttentionLayer.attend(x, causal=True)`` of `spherapprox.prefix`. Rows become unit rows by two more coordinates
+    (the lift), so that it is the split head of concentration ``scale R_q R_k`` on the sphere of dimension s + 1, and
+    every method of `evaluate` does it, with its proven error.
 
     Parameters
     ----------
     query : array_like, shape (..., T, s)
         Queries; the leading axes are those of batches and heads, and broadcast.
     key : array_like, shape (..., n, s)
-        Keys.
+        Keys. Where heads of queries share some, as in grouped-query attention, repeat them, and values.
     value : array_like, shape (..., n, p)
         Values.
     scale : float, optional
@@ -169,8 +170,7 @@ def attention(
             "'query', 'key' and 'value' must have shapes (..., T, s), (..., n, s) and (..., n, p), got "
             f"{q.shape}, {k.shape} and {v.shape}"
         )
-    remedy = "their leading axes are batches and heads"
-    leading = _checks.broadcast_shape(remedy, query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
+    leading = _checks.broadcast_shape(_axes_remedy(q, k), query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
     factor = q.shape[-1] ** -0.5 if scale is None else _checks.real(scale, "scale", above=0.0)
     largest_rank = None if rank is None else _checks.integer(rank, "rank", minimum=1)
     explain = _checks.flag(explain, "explain")
@@ -194,6 +194,15 @@ def _rows(array: ArrayLike, name: str) -> Floats:
     one = "one column is value[:, None]" if name == "value" else f"one row is {name}[None, :]"
     array = _checks.detached(array)
     return _checks.floating(array, name, (..., "rows", "columns"), remedy=one if getattr(array, "ndim", 0) == 1 else "")
+
+
+def _axes_remedy(query: Floats, key: Floats) -> str:
+    """Word what leading axes are, and how heads of queries get keys that they share."""
+    heads, shared = (array.shape[-3] if array.ndim > 2 else 1 for array in (query, key))
+    words = "their leading axes are batches and heads"
+    if heads > shared and heads % shared == 0:
+        words += f"; where heads share keys, take np.repeat(key, {heads // shared}, axis=-3), and of value the same"
+    return words
 
 
 def _check_method(method: str, rtol: float | None) -> None:

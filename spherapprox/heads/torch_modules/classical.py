@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
-from .tensors import Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
+from .tensors import INTERACTIONS, Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
 
 if TYPE_CHECKING:
     from ..classical import ClassicalHead
@@ -44,7 +44,12 @@ class ClassicalAttention(Stateful):
     array([1.858149, 1.999997])
     """
 
-    scalars = ("dim", "n_outputs", "interaction", "largest_logit")
+    scalars: ClassVar = {
+        "dim": int,
+        "n_outputs": lambda number: None if math.isnan(number) else int(number),
+        "interaction": lambda number: INTERACTIONS[int(number)],
+        "largest_logit": float,
+    }
     prefix: Any
 
     def __init__(self, head: ClassicalHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
@@ -78,7 +83,7 @@ class ClassicalAttention(Stateful):
         check(x, self.prefix, self.dim + 1, sequences=True)
 
         def attend(inputs: Any) -> Any:
-            tokens = torch.cat([self.prefix.expand(len(inputs), -1, -1), inputs], dim=1)  # (batch, n + T, d)
+            tokens = torch.cat([self.prefix.expand(inputs.shape[0], -1, -1), inputs], dim=1)  # (batch, n + T, d)
             return self.attention(inputs, tokens, tokens, need_weights=False)[0]
 
         inputs = self.embed(x if x.ndim == 3 else x[None])  # (batch, T, d)
@@ -100,7 +105,7 @@ class ClassicalAttention(Stateful):
         Tensor, shape (..., d)
             ``(x, 0, 0)``, and 1 for "flag".
         """
-        flagged = self.interaction == "flag"
+        flagged = int(self.interaction == "flag")  # tracing subtracts no booleans
         tokens = torch.nn.functional.pad(x, (0, self.prefix.shape[1] - x.shape[-1] - flagged))
         return torch.nn.functional.pad(tokens, (0, 1), value=1.0) if flagged else tokens
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class _Rows(Stateful):
     """Control points and values as tensors, and the concentration as a number, or a tensor of one for each of them."""
 
-    scalars = ("concentration", "largest_concentration")
+    scalars: ClassVar = {"concentration": float, "largest_concentration": float}
     control_points: Any
     values: Any
     concentration: Any

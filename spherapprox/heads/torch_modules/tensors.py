@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,24 +28,42 @@ UNIT_TOLERANCE = (1e-3, 1e-2)
 """Largest deviations of lengths of rows from 1, the second in half precision: logits stretch as much."""
 
 
+INTERACTIONS = ("flag", "none", "printed")
+"""Of classical heads, by their numbers in a state_dict."""
+
 _USUAL = nullcontext()
 
 
 class Stateful(torch.nn.Module):
-    """A module whose scalars, which are no tensors, are in its state_dict too."""
+    """A module whose scalars are in its state_dict too, and which loads one as a whole or not at all."""
 
-    scalars: ClassVar[tuple[str, ...]]
+    scalars: ClassVar[dict[str, Callable[[float], Any]]]
+    """What makes each of its number."""
 
-    def get_extra_state(self) -> dict[str, Any]:
-        """Return the scalars of the state_dict, which are no tensors."""
-        found = {name: getattr(self, name) for name in self.scalars}
-        return {name: value for name, value in found.items() if not isinstance(value, torch.Tensor)}
+    def get_extra_state(self) -> Any:
+        """Return the scalars as a tensor, which every format of files holds."""
+        numbers = [_number(getattr(self, name)) for name in self.scalars]
+        return torch.tensor(numbers, dtype=torch.float64, device="cpu")
 
-    def set_extra_state(self, state: dict[str, Any]) -> None:
-        """Restore the scalars of `get_extra_state`."""
-        for name in self.scalars:
-            if not isinstance(getattr(self, name), torch.Tensor):
-                setattr(self, name, state[name])
+    def set_extra_state(self, state: Any) -> None:
+        """Restore the scalars of `get_extra_state`, or of the dict that it was until 0.2."""
+        earlier = isinstance(state, dict)
+        numbers = [_number(state.get(name)) for name in self.scalars] if earlier else state.tolist()
+        for (name, kind), number in zip(self.scalars.items(), numbers, strict=True):
+            if not isinstance(getattr(self, name), torch.Tensor) and not (kind is float and math.isnan(number)):
+                setattr(self, name, kind(number))
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Load a state as a whole or not at all: torch itself copies what fits before it complains of the rest."""
+        torch.nn.Module.load_state_dict(copy.deepcopy(self), state_dict, strict)
+        return super().load_state_dict(state_dict, strict, assign)
+
+
+def _number(scalar: Any) -> float:
+    """Return the number of a scalar: nan for None and for what is a tensor, a place for a word."""
+    if scalar is None or isinstance(scalar, torch.Tensor):
+        return math.nan
+    return float(INTERACTIONS.index(scalar) if isinstance(scalar, str) else scalar)
 
 
 def make_options(head: Head, dtype: Any, device: Any, largest: float) -> dict[str, Any]:
@@ -96,8 +116,15 @@ def frozen_attention(query: Floats, key: Floats, value: Floats, options: dict[st
 
 def in_parts(function: Callable[[Any], Any], x: Any, numbers: int) -> Any:
     """Return a function's results for the items of x, a part at a time, each item taking some numbers."""
+    if exported():
+        return function(x)
     most = max(1, NUMBERS // numbers)
     return function(x) if len(x) <= most else torch.cat([function(part) for part in x.split(most)])
+
+
+def exported() -> bool:
+    """Tell whether a graph is made for any number of rows, which a part at a time would fix."""
+    return bool(torch.jit.is_tracing() or getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)())
 
 
 def check(x: Any, like: Any, width: int, *, sequences: bool = False) -> None:

@@ -10,8 +10,9 @@ import torch
 
 from ..._checks import choice, flag, instance
 from ..._types import Float64
+from ..reading import check_plain
 from ..rows import Prefix, fitting
-from .projections import check_module, check_rows, content_mask, joined, projected
+from .projections import check_rows, content_mask, joined, projected
 
 
 class _PlainPath(torch.Tensor):
@@ -88,7 +89,7 @@ class PrefixAttention(torch.nn.Module):
         trainable: bool = True,
     ) -> None:
         super().__init__()
-        check_module(mha)
+        check_plain(mha, "mha")
         self.space = choice(space, "space", ("key_values", "tokens"))
         rows, unseen = _of_all_heads(prefix, mha.num_heads, mha.head_dim)
         held = {"prefix_key": rows.key, "prefix_value": rows.value}
@@ -191,8 +192,8 @@ class PrefixAttention(torch.nn.Module):
         key_padding_mask, attn_mask
             As there: for the content alone, n columns. Every query sees the whole prefix.
         is_causal : bool, default False
-            Without `attn_mask`: whether query i sees the content up to place i only, and the whole prefix. With one the
-            mask alone counts.
+            Without `attn_mask`: whether each query sees the content up to its own place only, and the whole prefix; the
+            last query is at the last place, so T = 1 is a token that is decoded. With one the mask alone counts.
 
         Returns
         -------
@@ -205,7 +206,8 @@ class PrefixAttention(torch.nn.Module):
         Raises
         ------
         TypeError, ValueError
-            If tensors have other shapes, or masks are neither of booleans nor of floats.
+            If tensors have other shapes, masks are neither of booleans nor of floats, or more queries than content are
+            to be causal.
         """
         mha, batched = self.attention, query.ndim == 3
         for name, tensor in (("query", query), ("key", key), ("value", value)):
@@ -217,17 +219,17 @@ class PrefixAttention(torch.nn.Module):
         q, k, v = projected(mha, query, key, value)
         mask = self._mask(q, content_mask(q, k, attn_mask, key_padding_mask, is_causal), k.shape[2])
         k, v = (
-            torch.cat([far.to(own.dtype).expand(len(own), -1, -1, -1), own], dim=2)
+            torch.cat([far.to(own.dtype).expand(own.shape[0], -1, -1, -1), own], dim=2)
             for far, own in zip(self.keys_and_values(), (k, v), strict=True)
         )
         dropout = mha.dropout if self.training else 0.0
         if not need_weights:
             heads = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
-            return mha.out_proj(joined(mha, heads, batched)), None
+            return joined(mha, heads, batched), None
         logits = (q * mha.head_dim**-0.5) @ k.transpose(-1, -2)
         weights = torch.softmax(logits if mask is None else logits + mask, dim=-1)
         weights = torch.nn.functional.dropout(weights, dropout)
-        outputs = mha.out_proj(joined(mha, weights @ v, batched))
+        outputs = joined(mha, weights @ v, batched)
         weights = weights.mean(dim=1) if average_attn_weights else weights
         return outputs, weights if batched else weights[0]
 

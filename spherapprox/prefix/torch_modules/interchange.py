@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from ..._checks import detached, floating, instance, integer, needs, show
-from ..rows import Prefix
+from ..rows import Prefix, finite
 
 
 def past_key_values(
@@ -25,7 +26,7 @@ def past_key_values(
     batch_size : int, default 1
         Number of sequences; all see the same prefixes.
     dtype : torch.dtype, optional
-        The model's; torch's default by default.
+        The model's, of floats; torch's default by default.
     device : optional
         As of `torch.tensor`.
 
@@ -33,12 +34,14 @@ def past_key_values(
     -------
     tuple of (key, value)
         A pair for each layer, of shapes (batch_size, heads, L, s) and (batch_size, heads, L, p): num_heads,
-        num_virtual_tokens and head_dim in PEFT's words.
+        num_virtual_tokens and head_dim in PEFT's words. The tuple is no cache for models of transformers 5: they
+        take `dynamic_cache`.
 
     Raises
     ------
     TypeError, ValueError
-        If prefixes differ in length, are of one head without an axis of heads, or overflow in the dtype.
+        If prefixes differ in length, are of one head without an axis of heads, or overflow in the dtype, or the dtype
+        is none of floats.
 
     See Also
     --------
@@ -46,10 +49,9 @@ def past_key_values(
 
     Notes
     -----
-    A model treats them as tokens that it has read: the content's positions begin at L, and `attention_mask`, if it is
-    given, needs L more columns of ones on the left. A compressed prefix does what the long one does at the positions of
-    that: give the model `position_ids`. Keys are those behind rotary embeddings, which are not turned once
-    more.
+    A model treats them as tokens that it has read: the content's positions begin at L, and `attention_mask` needs L
+    more columns of ones on the left, where it is given. Keys are those behind rotary embeddings, which are not turned
+    once more.
 
     Examples
     --------
@@ -61,13 +63,13 @@ def past_key_values(
     [(5, 4, 3, 8), (5, 4, 3, 8)]
     """
     size = integer(batch_size, "batch_size", minimum=1)
-    if dtype is not None and not isinstance(dtype, torch.dtype):
-        raise TypeError(f"'dtype' must be a torch.dtype, got {show(dtype)}: model.dtype is one")
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"'dtype' must be a torch.dtype of floats, got {show(dtype)}: model.dtype is one")
     options = {"dtype": torch.get_default_dtype() if dtype is None else dtype, "device": device}
     pairs = []
     for number, prefix in enumerate(_of_layers(prefixes)):
         key, value = (torch.tensor(array, **options) for array in (prefix.key, prefix.value))
-        if not (torch.isfinite(key).all() and torch.isfinite(value).all()):
+        if not all(part.double().isfinite().all() for part in (key, value)):
             raise ValueError(f"'prefixes[{number}]' must be finite in {key.dtype}: another 'dtype' has more range")
         pairs.append((key.repeat(size, 1, 1, 1), value.repeat(size, 1, 1, 1)))
     return tuple(pairs)
@@ -95,11 +97,18 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
     TypeError, ValueError
         As `past_key_values` does.
 
+    Notes
+    -----
+    ``model.generate`` needs `attention_mask` of L + T columns for T tokens: without one it takes the first L tokens for
+    those that the cache holds, and drops them.
+
     Examples
     --------
     >>> from spherapprox.prefix.torch_modules import dynamic_cache
     >>> cache = dynamic_cache(prefixes, batch_size=2)  # doctest: +SKIP
     >>> model(tokens, past_key_values=cache).logits  # doctest: +SKIP
+    >>> cache, mask = dynamic_cache(prefixes), torch.ones(1, length + tokens.shape[1])  # doctest: +SKIP
+    >>> model.generate(tokens, past_key_values=cache, attention_mask=mask)  # doctest: +SKIP
     """
     pairs = past_key_values(prefixes, batch_size=batch_size, dtype=dtype, device=device)
     with needs("transformers", "dynamic_cache", "interop"):
@@ -127,12 +136,14 @@ def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
     Raises
     ------
     TypeError, ValueError
-        If arrays have other shapes or are not finite, or the sequences of a batch differ.
+        If arrays have other shapes or are not finite, the sequences of a batch differ, or the cache does not hold all
+        tokens that it has read.
 
     Notes
     -----
-    Where the model numbers positions from 0 at the tokens that made the cache, the prefixes do in another call what
-    these tokens did in theirs.
+    Layers with a sliding window keep its last tokens alone, which are no prefix of theirs: let the model fill a plain
+    ``DynamicCache()``, which keeps all. Where the model numbers positions from 0 at the tokens that made the cache, the
+    prefixes do in another call what these tokens did in theirs.
 
     Examples
     --------
@@ -143,14 +154,17 @@ def from_past_key_values(pairs: Iterable[Any]) -> tuple[Prefix, ...]:
     >>> from_past_key_values(past_key_values([prefix]))
     (Prefix(heads=4, length=3, s=8, p=8),)
     """
-    layers = []
-    if not isinstance(pairs, Iterable):
+    cache = getattr(pairs, "self_attention_cache", pairs)
+    parts = getattr(cache, "layers", cache)
+    if isinstance(parts, Mapping) or not isinstance(parts, Iterable):
         raise TypeError(
             f"'pairs' must be a cache, or pairs of keys and values, got a {type(pairs).__name__}: a model's output has "
             "one, .past_key_values"
         )
-    for number, (key, value, *_) in enumerate(pairs):
+    layers = []
+    for number, layer in enumerate(parts):
         name = f"pairs[{number}]"
+        key, value = _whole(layer, name)
         layers.append(Prefix(_of_batch(key, f"{name}[0]"), _of_batch(value, f"{name}[1]")))
     return tuple(_of_layers(layers, "pairs"))
 
@@ -196,15 +210,16 @@ def prompt_embeddings(prefixes: Sequence[Prefix], *, dtype: Any = None, device: 
     return torch.stack(parts).permute(2, 0, 1, 3).flatten(1)  # (2 layers, heads, L, s) to (L, 2 layers heads s)
 
 
-def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int) -> tuple[Prefix, ...]:
+def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int, head_dim: int) -> tuple[Prefix, ...]:
     """Return the prefixes that PEFT's prefix tuning stores.
 
     Parameters
     ----------
     embeddings : Tensor or array_like, shape (L, 2 * layers * heads * s)
         `prompt_embeddings` of a saved adapter, or ``model.get_prompt_embedding_to_save("default")``.
-    layers, heads : int
-        `num_layers` and `num_attention_heads` of the adapter's configuration; the heads are those of keys.
+    layers, heads, head_dim : int
+        `num_layers`, `num_attention_heads` and ``token_dim // num_attention_heads`` of the adapter's configuration; the
+        heads are those of keys, and s is `head_dim`.
 
     Returns
     -------
@@ -214,22 +229,21 @@ def from_prompt_embeddings(embeddings: Any, *, layers: int, heads: int) -> tuple
     Raises
     ------
     TypeError, ValueError
-        If numbers are not finite, or the columns are no multiple of 2 * layers * heads.
+        If numbers are not finite, or there are other columns, as embeddings of prompt tuning have.
 
     Examples
     --------
     >>> import numpy as np
     >>> from spherapprox.prefix.torch_modules import from_prompt_embeddings
-    >>> from_prompt_embeddings(np.ones((3, 128)), layers=2, heads=4)
+    >>> from_prompt_embeddings(np.ones((3, 128)), layers=2, heads=4, head_dim=8)
     (Prefix(heads=4, length=3, s=8, p=8), Prefix(heads=4, length=3, s=8, p=8))
     """
-    parts = 2 * integer(layers, "layers", minimum=1), integer(heads, "heads", minimum=1)
-    rows = floating(detached(embeddings), "embeddings", ("L", "columns")).astype(np.float64)
-    if rows.shape[1] % (parts[0] * parts[1]):
-        raise ValueError(
-            f"'embeddings' must have a multiple of 2 * layers * heads = {parts[0] * parts[1]} columns, got {rows.shape}"
-        )
-    arrays = rows.reshape(len(rows), *parts, -1).transpose(1, 2, 0, 3)  # (2 layers, heads, L, s)
+    counts = (("layers", layers), ("heads", heads), ("head_dim", head_dim))
+    parts = [integer(number, name, minimum=1) for name, number in counts]
+    wanted, note = ("L", 2 * math.prod(parts)), " of 2 * layers * heads * head_dim columns"
+    remedy = "those of prompt tuning are inputs of the model, from_past_key_values reads what it makes of them"
+    rows = floating(detached(embeddings), "embeddings", wanted, note=note, remedy=remedy).astype(np.float64)
+    arrays = rows.reshape(len(rows), 2 * parts[0], *parts[1:]).transpose(1, 2, 0, 3)  # (2 layers, heads, L, s)
     return tuple(Prefix(key, value) for key, value in zip(arrays[::2], arrays[1::2], strict=True))
 
 
@@ -251,11 +265,31 @@ def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[P
     return prefixes
 
 
+def _whole(layer: Any, name: str) -> tuple[Any, Any]:
+    """Return the keys and values of a layer of a cache, or of a pair, checked to be those of all tokens."""
+    if hasattr(layer, "get_seq_length"):
+        key, value = getattr(layer, "keys", None), getattr(layer, "values", None)
+        lost = getattr(key, "ndim", 0) == 4 and key.shape[-2] != int(layer.get_seq_length())
+    else:
+        try:
+            key, value, *rest = layer
+        except (TypeError, ValueError):
+            raise TypeError(f"'{name}' must be a pair of keys and values, got a {type(layer).__name__}") from None
+        window = rest[0] if rest and getattr(rest[0], "ndim", None) == 0 else None  # as transformers iterates
+        lost = window is not None and key.shape[-2] >= int(window) - 1
+    if lost:
+        raise ValueError(
+            f"'{name}' must hold all tokens that the model has read, got {key.shape[-2]} rows of a sliding window, or "
+            "of a cache that is static or quantized: have the model fill a DynamicCache(), without its configuration"
+        )
+    return key, value
+
+
 def _of_batch(tensor: Any, name: str) -> Any:
     """Return the keys or values (heads, L, s) that all sequences of a batch have."""
     if tensor is None:
-        raise ValueError(f"'{name}' must be a tensor, got None: this layer of the cache is empty")
-    array = np.asarray(detached(tensor), dtype=np.float64)
+        raise ValueError(f"'{name}' must be a tensor, got None: this layer of the cache is empty, or has no attention")
+    array = finite(tensor, name)
     if array.ndim != 4 or not len(array):
         raise ValueError(f"'{name}' must have shape (batch, heads, L, s), got {array.shape}")
     if not np.array_equal(array, np.broadcast_to(array[:1], array.shape)):

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from ...heads.torch_modules.tensors import check_lengths
 from ..programmed import ProgrammedPrefix
 from ..programming import program
+from ..reading import check_plain
 from .attention import PrefixAttention
-from .projections import check_module
 
 if TYPE_CHECKING:
     from ...heads import SplitHead
@@ -77,7 +77,7 @@ class ProgrammedAttention(torch.nn.Module):
             self.register_buffer(name, torch.tensor(array, dtype=like.dtype, device=like.device))
         self.train(mha.training)
 
-    def forward(self, y: Any, content: Any = None, *, causal: bool = False) -> Any:
+    def forward(self, y: Any, content: Any = None, causal: bool = False) -> Any:
         """Return the read-outs at points.
 
         Parameters
@@ -87,7 +87,7 @@ class ProgrammedAttention(torch.nn.Module):
         content : Tensor, shape (n, d) or (batch, n, d), optional
             What is attended to beside the prefix, the embedded points by default.
         causal : bool, default False
-            Whether point i sees the content up to place i only.
+            Whether each point sees the content up to its own place only, the last point all of it.
 
         Returns
         -------
@@ -154,6 +154,6 @@ def program_module(
     >>> program_module(mha, head, embedding=torch.eye(32)[:, :2], readout=readout, kind="key_values").attention.length
     2
     """
-    check_module(mha)
+    check_plain(mha, "mha")
     options: Any = {"embedding": embedding, "readout": readout, "shift": shift, "kind": kind, "offset": offset}
     return ProgrammedAttention(mha, program(head, mha, **options), trainable=trainable)

@@ -41,18 +41,12 @@ def head_inputs(mha: Any, x: Any, content: Any = None) -> tuple[Any, Any, Any]:
     >>> [tuple(part.shape) for part in head_inputs(mha, torch.ones(2, 7, 32), torch.ones(2, 5, 32))]
     [(2, 4, 7, 8), (2, 4, 5, 8), (2, 4, 5, 8)]
     """
-    check_module(mha)
+    check_plain(mha, "mha")
     seen = x if content is None else content
     for name, tensor in (("x", x), ("content", seen)):
         check_rows(mha, tensor, name, x)
     parts = projected(mha, x, seen, seen)
     return parts if x.ndim == 3 else (parts[0][0], parts[1][0], parts[2][0])
-
-
-def check_module(mha: Any) -> None:
-    """Check that a module has plain projections."""
-    instance(mha, "mha", torch.nn.MultiheadAttention, remedy="AttentionLayer takes the weights of any other layer")
-    check_plain(mha, "mha")
 
 
 def check_rows(mha: Any, tensor: Any, name: str, like: Any) -> None:
@@ -91,9 +85,10 @@ def by_head(mha: Any, rows: Any) -> Any:
 
 
 def joined(mha: Any, heads: Any, batched: bool) -> Any:
-    """Return outputs (batch, heads, T, s) of heads side by side, axes in the order of the module's inputs."""
+    """Return outputs of a module from those of its heads (batch, heads, T, s), axes in the order of its inputs."""
     rows = heads.transpose(1, 2).flatten(2)
-    return rows[0] if not batched else rows if mha.batch_first else rows.transpose(0, 1)
+    rows = rows[0] if not batched else rows if mha.batch_first else rows.transpose(0, 1)
+    return torch.nn.functional.linear(rows, mha.out_proj.weight, mha.out_proj.bias)  # as torch: it calls no out_proj
 
 
 def content_mask(query: Any, key: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool) -> Any:
@@ -104,7 +99,12 @@ def content_mask(query: Any, key: Any, attn_mask: Any, key_padding_mask: Any, is
         added = _added(attn_mask, "attn_mask", ((length, n), (batch * heads, length, n)), query)
         found = added if added.ndim == 2 else added.unflatten(0, (batch, heads))
     elif is_causal:
-        found = query.new_full((length, n), -torch.inf).triu(1)
+        if n < length:
+            raise ValueError(
+                f"'is_causal' needs as many tokens of content as there are queries or more, got {n} for {length}: the "
+                "last query is at the last place"
+            )
+        found = query.new_full((length, n), -torch.inf).triu(1 + n - length)
     if key_padding_mask is not None:
         shapes = [(batch, n), (n,)] if batch == 1 else [(batch, n)]
         padding = _added(key_padding_mask, "key_padding_mask", shapes, query).reshape(batch, 1, 1, n)

@@ -242,6 +242,68 @@ def test_state_dicts_round_trip(kind, trainable):
     assert torch.equal(one(x), copy.deepcopy(one)(x))
 
 
+@each
+@pytest.mark.parametrize("several", [False, True])
+def test_states_are_tensors_that_safetensors_holds(kind, several, tmp_path):
+    safetensors = pytest.importorskip("safetensors.torch")
+    one, other = (kind(*recipe(2, 9, 2, s), np.linspace(s, 9.0, 9) if several else 3.0 + s).to_torch() for s in (1, 2))
+    assert all(isinstance(tensor, torch.Tensor) for tensor in one.state_dict().values())
+    safetensors.save_model(one, tmp_path / "module.safetensors")
+    safetensors.load_model(other, tmp_path / "module.safetensors")
+    x = torch.tensor(sphere.uniform(2, 5, rng=3))
+    assert torch.equal(one(x), other(x))
+    assert repr(one) == repr(other)
+
+
+def test_states_of_the_version_before_are_read():
+    head = ClassicalHead(*recipe(2, 9), 3.0)
+    module, x = head.to_torch(), torch.tensor(sphere.uniform(2, 5, rng=3))
+    state = module.state_dict() | {"_extra_state": {"dim": 2, "n_outputs": None, "interaction": "flag"}}
+    state["_extra_state"]["largest_logit"] = module.largest_logit
+    other = ClassicalHead(*recipe(2, 9, 2), 5.0, interaction="none").to_torch()
+    other.load_state_dict(state)
+    assert torch.equal(other(x), module(x))
+    module, other = (SplitHead(*recipe(2, 9, seed=s), 3.0 + s).to_torch() for s in (1, 2))
+    numbers = {"concentration": 4.0, "largest_concentration": 4.0}
+    other.load_state_dict(module.state_dict() | {"_extra_state": numbers})
+    assert torch.equal(other(x), module(x))
+
+
+def test_a_state_that_does_not_fit_changes_nothing():
+    x = torch.tensor(sphere.uniform(2, 5, rng=3))
+    own, several = (SplitHead(*recipe(2, 9, seed=1), c).to_torch() for c in (5.0, np.linspace(1.0, 9.0, 9)))
+    longer = SplitHead(sphere.uniform(2, 9, rng=4), np.ones((9, 2)), 7.0).to_torch()
+    other = SplitHead(*recipe(2, 9, seed=2), np.linspace(1.0, 9.0, 9)).to_torch()
+    classical, wider = (ClassicalHead(*recipe(2, 9, p), 3.0, interaction="none").to_torch() for p in (1, 2))
+    wide = wider.state_dict() | {"prefix": 2.0 * classical.prefix}  # only what a child holds does not fit
+    for module, state, text in (
+        (own, other.state_dict(), r'Unexpected key\(s\) in state_dict: "concentration"'),
+        (several, longer.state_dict(), r'Missing key\(s\) in state_dict: "concentration"'),
+        (own, longer.state_dict(), r"size mismatch for values: .* torch.Size\(\[9, 2\]\) from checkpoint"),
+        (classical, wide, r"size mismatch for attention.in_proj_weight"),
+    ):
+        before = module(x)
+        with pytest.raises(RuntimeError, match=r"Error\(s\) in loading state_dict for [\s\S]*" + text):
+            module.load_state_dict(state)
+        assert torch.equal(module(x), before)
+    model = torch.nn.Sequential(own)
+    with pytest.raises(RuntimeError, match=r"Unexpected key\(s\) in state_dict: \"0.concentration\""):
+        model.load_state_dict(torch.nn.Sequential(other).state_dict())
+    own.load_state_dict(other.state_dict(), strict=False)
+    assert own.concentration == 5.0  # which the state has not
+    assert torch.equal(own.values, other.values)
+
+
+@each
+@pytest.mark.filterwarnings("ignore")  # of tracing
+def test_exported_modules_take_any_number_of_rows(kind):
+    module, x = kind(*recipe(2, 9, 2), 3.0).to_torch(), torch.tensor(sphere.uniform(2, 10, rng=0)).reshape(5, 2, 3)
+    traced = torch.jit.trace(module, (x,))
+    torch.testing.assert_close(traced(x[:2]), module(x[:2]), rtol=1e-13, atol=1e-15)
+    exported = torch.export.export(module, (x,), dynamic_shapes=({0: torch.export.Dim("batch")},)).module()
+    torch.testing.assert_close(exported(x[:2]), module(x[:2]), rtol=1e-13, atol=1e-15)
+
+
 def test_a_state_dict_brings_its_shapes():
     head = ClassicalHead(*recipe(2, 9), 3.0)  # flag and p = 1: as many columns as none and p = 2
     other = ClassicalHead(*recipe(2, 9, 2), 5.0, interaction="none").to_torch()
@@ -254,8 +316,7 @@ def test_a_state_dict_brings_its_shapes():
 def test_to_moves_everything(kind):
     module = kind(*recipe(2, 9, 2), 3.0).to_torch()
     moved = copy.deepcopy(module).to(torch.float32)
-    tensors = [t for t in moved.state_dict().values() if isinstance(t, torch.Tensor)]
-    assert {t.dtype for t in tensors} == {torch.float32}
+    assert {t.dtype for t in [*moved.parameters(), *moved.buffers()]} == {torch.float32}
     x = torch.tensor(sphere.uniform(2, 4, rng=0), dtype=torch.float32)
     np.testing.assert_allclose(moved(x).numpy(), module(x.to(float64)).numpy(), rtol=1e-4, atol=1e-5)
     assert moved(x).dtype == torch.float32

@@ -93,6 +93,18 @@ def test_content_of_its_own_and_one_head_without_an_output_matrix():
     )
 
 
+@pytest.mark.parametrize("rows", [1, 4, 6])
+def test_the_last_queries_are_at_the_end_of_the_content(rows):
+    rng = np.random.default_rng(5)
+    layer = made(rng)
+    x, tokens = rng.standard_normal((2, 6, 12)), rng.standard_normal((3, 12))
+    whole = layer.attend(x, prefix=layer.prefix(tokens), causal=True)
+    found = layer.attend(x[:, 6 - rows :], x, prefix=layer.prefix(tokens), causal=True)
+    np.testing.assert_allclose(found, whole[:, 6 - rows :], rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match=r"'causal' needs as many tokens of content .* got 5 for 6"):
+        layer.attend(x, x[:, 1:], prefix=layer.prefix(tokens), causal=True)
+
+
 def test_logits_of_any_size():
     layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0)
     x = np.array([[1e150, 0.0], [0.0, 1e150]])
@@ -135,6 +147,57 @@ LAYER = made(np.random.default_rng(0))
 def test_complaints(call, text):
     with pytest.raises((TypeError, ValueError), match=text):
         call()
+
+
+def test_modules_that_compute_something_else_than_their_weights_say_are_refused():
+    torch = pytest.importorskip("torch")
+
+    class Negative(torch.nn.MultiheadAttention):
+        def forward(self, *inputs, **options):
+            return -super().forward(*inputs, **options)[0], None
+
+    watched = torch.nn.MultiheadAttention(8, 2)
+    watched.register_forward_hook(lambda module, inputs, output: None)
+    normed = torch.nn.MultiheadAttention(8, 2)
+    torch.nn.utils.parametrizations.weight_norm(normed, "in_proj_weight")  # weights that are computed are read
+    as_layer(normed)
+    normed.register_forward_pre_hook(lambda module, inputs: None)
+    quantizable = torch.ao.nn.quantizable.MultiheadAttention(8, 2)
+    for wrong, text in (
+        (Negative(8, 2), "got Negative with a forward of its own"),
+        (watched, "got MultiheadAttention with forward hooks"),
+        (normed, "got ParametrizedMultiheadAttention with forward hooks.* prune.remove"),
+        (quantizable, "got MultiheadAttention with a forward of its own"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            as_layer(wrong)
+
+
+def test_weights_are_read_as_they_are_computed():
+    torch = pytest.importorskip("torch")
+    mha = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
+    torch.nn.utils.parametrizations.weight_norm(mha, "in_proj_weight")
+    torch.nn.utils.parametrizations.orthogonal(mha.out_proj)
+    x = torch.randn(1, 5, 8, dtype=torch.float64)
+    with torch.no_grad():
+        mha.parametrizations.in_proj_weight.original0 *= 3.0
+        for module in (mha, SimpleNamespace(_orig_mod=mha)):  # as torch.compile wraps it
+            np.testing.assert_allclose(as_layer(module).attend(x), mha(x, x, x)[0], rtol=0, atol=1e-14)
+
+
+def test_adapters_are_refused_until_they_are_merged():
+    torch, peft = pytest.importorskip("torch"), pytest.importorskip("peft")
+    torch.manual_seed(0)
+    model = torch.nn.ModuleDict({"attn": torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)})
+    config = peft.LoraConfig(target_modules=["attn"], r=2, init_lora_weights=False)
+    adapted, x = peft.get_peft_model(model, config).double().eval(), torch.randn(1, 5, 8, dtype=torch.float64)
+    module = adapted.base_model.model["attn"]
+    with pytest.raises(TypeError, match=r"MultiheadAttention with an adapter: model.merge_and_unload\(\)"):
+        as_layer(module)
+    with torch.no_grad():
+        wanted = module(x, x, x)[0]
+    layer = as_layer(adapted.merge_and_unload()["attn"])
+    np.testing.assert_allclose(layer.attend(x), wanted, rtol=0, atol=1e-12)
 
 
 def test_modules_that_have_a_prefix_already_are_refused():

@@ -186,6 +186,14 @@ def test_what_no_module_can_be_is_refused():
         Program(x).compile().to_torch("rwkv")
 
 
+@pytest.mark.parametrize("kind", MODULES)
+@pytest.mark.filterwarnings("ignore")  # of tracing
+def test_traces_take_any_number_of_sequences(kind):
+    program = Program(step(LinState(2.0 * Input(1, bound=1.0) - 1.0, 1.0, bound=16.0)))
+    module, x = program.compile().to_torch(kind), torch.eye(5, dtype=torch.float64)[..., None]
+    assert torch.equal(torch.jit.trace(module, (x,))(x[:2]), module(x[:2]))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_step_of_a_long_sum_is_exact_in_every_module(dtype):
     bits = Input(1, bound=1.0)

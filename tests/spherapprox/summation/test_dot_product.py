@@ -337,6 +337,11 @@ def test_large_concentrations_may_be_truncated_where_the_lift_costs_little(monke
         ({"key": np.full((5, 3), np.nan)}, ValueError, "'key' must be finite"),
         ({"value": np.array([["a"] * 3] * 5)}, TypeError, "'value' must hold real numbers"),
         ({"query": np.zeros((2, 2, 3)), "key": np.zeros((3, 5, 3))}, ValueError, "must broadcast"),
+        (
+            {"query": np.zeros((8, 2, 3)), "key": np.zeros((2, 5, 3))},
+            ValueError,
+            "batches and heads; where heads share keys, take np.repeat.key, 4, axis=-3., and of value",
+        ),
         ({"scale": 0.0}, ValueError, "'scale' must be"),
         ({"scale": "x"}, TypeError, "'scale' must be"),
         ({"method": "lowrang"}, ValueError, "did you mean 'lowrank'"),

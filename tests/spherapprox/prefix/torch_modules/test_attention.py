@@ -29,6 +29,17 @@ def made(d=12, heads=3, seed=0, **options):
     return mha
 
 
+class Alone(nn.Module):
+    """Self-attention without weights, of one input."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, x):
+        return self.module(x, x, x, need_weights=False)[0]
+
+
 def tokens_before(mha, tokens, x):
     """Return tokens and then content, in the module's order of axes."""
     if x.ndim == 2:
@@ -109,6 +120,19 @@ def test_the_first_place_sees_the_prefix_and_itself(space, weighted, hint):
         assert weights.shape == (2, 5, 8)
         assert (weights[:, 0, :4] > 0).all()
         assert not weights[:, 0, 4:].any()
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_the_last_queries_are_at_the_end_of_the_content(rows, weighted):
+    mha = made(batch_first=True)
+    x, tokens = torch.randn(2, 6, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
+    module = PrefixAttention(mha, as_layer(mha).prefix(tokens))
+    whole = module(x, x, x, is_causal=True)[0][:, 6 - rows :]
+    found = module(x[:, 6 - rows :], x, x, is_causal=True, need_weights=weighted)[0]
+    torch.testing.assert_close(found, whole, rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match=r"'is_causal' needs as many tokens of content .* got 5 for 6"):
+        module(x, x[:, 1:], x[:, 1:], is_causal=True)
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -344,6 +368,18 @@ def test_autocast():
             torch.testing.assert_close(found.float(), wanted, rtol=0, atol=0.05 * float(wanted.detach().abs().max()))
 
 
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.filterwarnings("ignore")  # of tracing
+def test_exported_modules_take_any_number_of_sequences(space):
+    mha = made(batch_first=True)
+    module, x = PrefixAttention(mha, as_layer(mha).prefix(torch.randn(3, 12)), space=space), torch.randn(3, 5, 12)
+    wrapped, x = Alone(module), x.double()
+    traced = torch.jit.trace(wrapped, (x,))
+    exported = torch.export.export(wrapped, (x,), dynamic_shapes=({0: torch.export.Dim("batch")},)).module()
+    for function in (traced, exported):
+        torch.testing.assert_close(function(x[:2]), wrapped(x[:2]), rtol=0, atol=1e-14)
+
+
 def test_dropout_is_the_modules():
     mha = made(batch_first=True, dropout=0.5)
     x, tokens = torch.randn(2, 5, 12, dtype=torch.float64), torch.randn(3, 12, dtype=torch.float64)
@@ -367,8 +403,8 @@ MODULE = PrefixAttention(MHA, WHOLE)
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: PrefixAttention(as_layer(MHA), WHOLE), "'mha' must be a MultiheadAttention"),
-        (lambda: PrefixAttention(MODULE, WHOLE), "'mha' must be a MultiheadAttention"),
+        (lambda: PrefixAttention(as_layer(MHA), WHOLE), "'mha' must be a torch.nn.MultiheadAttention"),
+        (lambda: PrefixAttention(MODULE, WHOLE), "'mha' must be a torch.nn.MultiheadAttention"),
         (lambda: as_layer(MODULE), "'layer' must be"),  # else its prefix would be lost
         (lambda: PrefixAttention(made(kdim=4), WHOLE), "'mha' must have keys and values as wide as queries"),
         (lambda: PrefixAttention(made(add_bias_kv=True), WHOLE), "'mha' must have neither 'bias_k'"),

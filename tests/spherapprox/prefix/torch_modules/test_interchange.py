@@ -62,7 +62,7 @@ def test_embeddings_and_back():
     assert rows.shape == (3, 2 * 3 * 2 * 5)
     np.testing.assert_array_equal(rows[1, 40:45], prefixes[2].key[0, 1])  # key of layer 2, token 1, head 0
     np.testing.assert_array_equal(rows[1, 15:20], prefixes[0].value[1, 1])
-    same(from_prompt_embeddings(rows.requires_grad_(), layers=3, heads=2), prefixes)
+    same(from_prompt_embeddings(rows.requires_grad_(), layers=3, heads=2, head_dim=5), prefixes)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,12 @@ def test_embeddings_and_back():
         (lambda: past_key_values([]), "'prefixes' must have a Prefix for each layer"),
         (lambda: past_key_values([None]), r"'prefixes\[0\]' must be a Prefix"),
         (lambda: past_key_values([programmed()]), r"'prefixes\[0\]' must be a Prefix.*; its .prefix is one"),
-        (lambda: past_key_values(some(), dtype="float32"), "'dtype' must be a torch.dtype, got 'float32'"),
+        (lambda: past_key_values(some(), dtype="float32"), "'dtype' must be a torch.dtype of floats, got 'float32'"),
+        (lambda: past_key_values(some(), dtype=torch.int64), "of floats, got torch.int64: model.dtype is one"),
+        (lambda: prompt_embeddings(some(), dtype=torch.complex64), "of floats, got torch.complex64"),
+        (lambda: from_past_key_values({"logits": 1.0}), "'pairs' must be a cache.*got a dict.*, .past_key_values"),
+        (lambda: from_past_key_values([1.0]), r"'pairs\[0\]' must be a pair of keys and values, got a float"),
+        (lambda: from_past_key_values([(torch.ones(1, 2, 3, 4, dtype=torch.cfloat),) * 2]), r"real.*complex64"),
         (lambda: from_past_key_values(torch.nn.Linear(2, 2)), "'pairs' must be a cache.*got a Linear"),
         (lambda: past_key_values([Prefix(np.eye(3), np.eye(3))]), r"'prefixes\[0\]' must have keys \(heads, L, s\)"),
         (lambda: past_key_values(some() + some(length=4)), r"one length L in all layers.*\[3, 3, 4, 4\]"),
@@ -80,8 +85,14 @@ def test_embeddings_and_back():
         (lambda: past_key_values([Prefix(np.full((1, 2, 3), 1e9), np.ones((1, 2, 3)))], dtype=torch.float16), "finite"),
         (lambda: prompt_embeddings(some(p=4)), "'prefixes' must have keys and values of one shape"),
         (lambda: prompt_embeddings(some() + some(heads=2)), "'prefixes' must have keys and values of one shape"),
-        (lambda: from_prompt_embeddings(np.ones((3, 60)), layers=2, heads=4), "a multiple of 2 . layers . heads = 16"),
-        (lambda: from_prompt_embeddings(np.full((3, 64), np.nan), layers=2, heads=4), "'embeddings' must be finite"),
+        (
+            lambda: from_prompt_embeddings(np.ones((3, 64)), layers=2, heads=4, head_dim=16),
+            r"shape \(L, 256\) of 2 . layers .*, got \(3, 64\): those of prompt tuning are inputs of the model",
+        ),
+        (
+            lambda: from_prompt_embeddings(np.full((3, 64), np.nan), layers=2, heads=4, head_dim=4),
+            "'embeddings' must be finite",
+        ),
         (lambda: from_past_key_values([]), "'pairs' must have a Prefix for each layer"),
         (lambda: from_past_key_values([(None, None)]), r"'pairs\[0\]\[0\]' must be a tensor, got None"),
         (lambda: from_past_key_values([(torch.ones(2, 3, 4),) * 2]), r"'pairs\[0\]\[0\]' must have shape"),
@@ -167,11 +178,52 @@ def test_a_cache_that_a_model_made_is_a_prefix(gpt2):
     with torch.no_grad():
         read = gpt2(TOKENS[:1, :3], use_cache=True).past_key_values
         prefixes = from_past_key_values(read)
+        with pytest.raises(TypeError, match=r"'pairs' must be a cache, .*a model's output has one"):
+            from_past_key_values(gpt2(TOKENS[:1, :3], use_cache=True))
         found = gpt2(TOKENS[:1, 3:], **taking(gpt2, dynamic_cache(prefixes, **DOUBLE))).logits
         torch.testing.assert_close(found, gpt2(TOKENS[:1]).logits[:, 3:])
     block = gpt2.transformer.h[0]
     inputs = block.ln_1(gpt2.transformer.wte(TOKENS[0, :3]) + gpt2.transformer.wpe.weight[:3])
     same(prefixes[:1], [layer_of(block.attn).prefix(inputs)], atol=1e-13)
+
+
+def windowed():
+    """Return the configuration of a model whose layers see 8 tokens."""
+    return pytest.importorskip("transformers").MistralConfig(
+        vocab_size=50, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=32, initializer_range=0.3, sliding_window=8,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_caches_that_do_not_hold_all_tokens_are_no_prefixes(static):
+    transformers, config = pytest.importorskip("transformers"), windowed()
+    cache = transformers.StaticCache(config, max_cache_len=20) if static else transformers.DynamicCache(config=config)
+    for read in (5, 1, 1, 1, 12):
+        for layer in range(2):
+            cache.update(torch.ones(1, 2, read, 8), torch.ones(1, 2, read, 8), layer)
+        tokens = int(cache.get_seq_length())
+        if tokens == (8 if static else 7) or (tokens < 7 and not static):
+            assert len(from_past_key_values(cache)[1]) == tokens
+        else:
+            with pytest.raises(ValueError, match=r"'pairs\[0\]'.* window.* DynamicCache\(\), without"):
+                from_past_key_values(cache)
+            if not static:  # pairs do not tell how many tokens there were
+                with pytest.raises(ValueError, match=r"'pairs\[0\]' must hold all tokens"):
+                    from_past_key_values(list(cache))
+
+
+def test_layers_with_a_window_fill_a_plain_cache_with_all_tokens():
+    config = windowed()
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(3)
+    model, tokens = transformers.MistralForCausalLM(config).double().eval(), torch.arange(18)[None]
+    with torch.no_grad():
+        read = model(tokens[:, :12], use_cache=True, **taking(model, transformers.DynamicCache())).past_key_values
+        prefixes = from_past_key_values(read)
+        assert [len(prefix) for prefix in prefixes] == [12, 12]
+        found = model(tokens[:, 12:], **taking(model, dynamic_cache(prefixes, **DOUBLE))).logits
+        torch.testing.assert_close(found, model(tokens).logits[:, 12:])
 
 
 def test_embeddings_of_prompt_tuning_become_prefixes_of_all_layers(gpt2):
@@ -254,7 +306,7 @@ def test_prefix_tuning_of_peft_answers_the_same(gpt2, llama):
         with torch.no_grad():
             torch.testing.assert_close(model(TOKENS).logits, wanted)
         stored = model.get_prompt_embedding_to_save("default")
-        same(from_prompt_embeddings(stored, layers=2, heads=heads), prefixes)
+        same(from_prompt_embeddings(stored, layers=2, heads=heads, head_dim=8), prefixes)
         if hasattr(peft, "initialize_kv_prefix_from_past_key_values"):
             encoder.embedding.weight.data.zero_()
             pairs = past_key_values(prefixes, **DOUBLE)

@@ -146,7 +146,7 @@ def test_prefixes_of_every_maker_go_into_the_layer():
 
 def test_complaints():
     head = SplitHead(np.eye(3), np.ones(3), 1.0)
-    with pytest.raises(TypeError, match="'mha' must be a MultiheadAttention"):
+    with pytest.raises(TypeError, match=r"'mha' must be a torch.nn.MultiheadAttention"):
         program_module(as_layer(layer(32, 2)), head, **interface(32))
     with pytest.raises(ValueError, match="'layer' has too small a rank"):
         program_module(layer(16, 4), head, **interface(16))

@@ -48,7 +48,7 @@ def test_they_are_those_of_the_layers_arrays():
 
 def test_complaints():
     mha = torch.nn.MultiheadAttention(8, 2, batch_first=True)
-    with pytest.raises(TypeError, match="'mha' must be a MultiheadAttention"):
+    with pytest.raises(TypeError, match=r"'mha' must be a torch.nn.MultiheadAttention"):
         head_inputs(torch.nn.Linear(2, 2), torch.ones(3, 8))
     with pytest.raises(ValueError, match=r"'x' must have shape \(T, 8\) or \(batch, T, 8\), got \(3, 4\)"):
         head_inputs(mha, torch.ones(3, 4))

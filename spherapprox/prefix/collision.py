@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ _WIDEST = 1e100
 """Of the largest entry, or of 1 over it: squares neither overflow nor vanish."""
 _STARTS, _STEPS, _HALVINGS = 50, 100, 20
 """Random starts, steps from each, and how often a step is halved."""
+_RANK = 1e-10
+"""Singular values of the weights behind the heads, over the largest, from which they count as independent."""
 _CUT = 1e-13
 """What is linearly dependent up to this share counts so."""
 
@@ -34,7 +37,8 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     """Find other content that no prefix of a layer tells apart from given content, at its last token.
 
     Under every prefix, of any length and of any keys and values, all heads have the same outputs at the last token of
-    both. If these outputs have to differ, `unavoidable_error` says how far every prefix is off at one of the two.
+    both, but for what 1e-12 is times how far it moves them (Returns). If these outputs have to differ,
+    `unavoidable_error` says how far every prefix is off at one of the two.
 
     Parameters
     ----------
@@ -50,7 +54,7 @@ def collision(x: ArrayLike, layer: Any, *, rng: np.random.Generator | int | None
     ndarray, shape (T, d)
         Content with the same last token, farther from x than 0.1 of its size (both in the Frobenius norm). At the last
         token the log mass of each head is the same to 1e-12 times the largest logit, or 1e-12, and the mean of the
-        values to 1e-12 times the largest value.
+        values to 1e-12 times the largest value: values of 1e12 in a prefix can tell them apart.
 
     Raises
     ------
@@ -117,22 +121,25 @@ def unavoidable_error(x: ArrayLike, other: ArrayLike, layer: Any, targets: Array
     x, other : array_like, shape (T, d) and (T', d)
         Two contents with the same last token, such as `collision` finds.
     layer : AttentionLayer or torch.nn.MultiheadAttention
-        The layer.
-    targets : array_like, shape (2, ...)
-        What the layer, or a model whose later layers see nothing but this token, should answer at the last token of
-        either.
+        The layer. Its weights behind the heads must have independent columns, as square ones of full rank have: else
+        values of any size cancel there, and show that contents collide up to rounding only.
+    targets : array_like, shape (2, d_out) or (2, ...)
+        What the layer should answer at the last token of either; in another shape, what a model should whose later
+        layers see nothing but this token.
 
     Returns
     -------
     float
-        Half the Euclidean distance of the two targets: whatever the prefix, one answer is at least that far from its
-        own. It is the bound for contents that collide exactly, as those do up to rounding.
+        For outputs of the layer, half the Euclidean distance of the two targets, less what differences of 2e-12 in log
+        masses and means can do, 0 at least: whatever the prefix, one output is at least that far from its target, in
+        exact arithmetic. For answers of a model half the distance: the bound for contents that collide exactly, since a
+        model may magnify what differs by rounding.
 
     Raises
     ------
     TypeError, ValueError
-        If arrays do not fit together, the last tokens differ, or a head tells the contents apart: the complaint states
-        by how much.
+        If arrays do not fit together, the weights behind the heads have dependent columns, the last tokens differ, or a
+        head tells the contents apart: the complaint states by how much.
 
     References
     ----------
@@ -149,19 +156,34 @@ def unavoidable_error(x: ArrayLike, other: ArrayLike, layer: Any, targets: Array
     1.224745
     """
     weights = as_layer(layer)
+    sizes = np.linalg.svd(weights.output_weights, compute_uv=False)
+    if not (len(sizes) == weights.output_weights.shape[1] and sizes[-1] > _RANK * sizes[0]):
+        raise ValueError(
+            f"'layer' must have independent columns in its weights behind the heads, got shape "
+            f"{weights.output_weights.shape} and singular values from {sizes[0]:.3g} to {sizes[-1]:.3g}: a prefix with "
+            "values of 1e12 tells contents apart that collide up to rounding"
+        )
     first, second = _content(x, "x", weights), _content(other, "other", weights)
     goals = finite(targets, "targets")
     if goals.ndim < 1 or len(goals) != 2 or not goals.size:
         raise ValueError(f"'targets' must have shape (2, ...), one row for each content, got {goals.shape}")
     if not np.array_equal(first[-1], second[-1]):
         raise ValueError("'other' must have the same last token as 'x': it is the query of both")
-    residual = float(np.abs(_State(weights, second).away(_State(weights, first))).max())
+    state = _State(weights, first)
+    residual = float(np.abs(_State(weights, second).away(state)).max())
     if not residual <= _RESIDUAL:
         raise ValueError(
             f"'other' must have the log masses and means of 'x' to {_RESIDUAL:g}, got a difference of {residual:.3g}: "
             "a prefix may tell them apart"
         )
-    return 0.5 * float(np.linalg.norm((goals[0] - goals[1]).ravel()))
+    distance = float(np.linalg.norm((goals[0] - goals[1]).ravel()))
+    if goals.shape[1:] != weights.out_bias.shape:
+        return 0.5 * distance
+    # with errors e the heads' outputs are (e + away) / sizes[-1] from their means, at most (8.4, rounding)
+    away = float(np.linalg.norm(goals[0] - weights.attend(first[-1:], first)[0]))
+    mass, value = (2.0 * _RESIDUAL * unit for unit in state.units)
+    grown, moved = float(np.expm1(mass)) * sizes[0] / sizes[-1], value * sizes[0] * math.sqrt(state.mean.size)
+    return max(float((distance - moved - grown * away) / (2.0 + grown)), 0.0)
 
 
 class _State:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._threads import one_blas_thread
-from .._types import Float64
+from .._types import Float64, Indices
 from .attention import attended
 from .rows import array, finite, scale_for
 
@@ -27,6 +27,10 @@ class Contexts:
     log_mass: Float64
     mean: Float64
     scale: float
+
+    def some(self, rows: Indices) -> Contexts:
+        """Return some of the contexts."""
+        return Contexts(self.query[rows], self.log_mass[rows], self.mean[rows], self.scale)
 
 
 def read_contexts(

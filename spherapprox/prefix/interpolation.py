@@ -13,11 +13,15 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64
-from .contexts import WIDEST, Contexts, arrays, read_contexts
-from .keys import EPS, LOST, chosen, distinct
+from .contexts import WIDEST, arrays, read_contexts
+from .keys import EPS, LOST, distinct, exact_values, few_keys
 from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import Prefix, finite
+from .values import Examples, Heads, least_values
+
+_WORSE = 1e-9
+"""Errors over the outputs up to which a prefix may be farther from targets than none: they are roundings."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,8 +64,8 @@ def fit_prefix(
 ) -> FittedPrefix:
     """Fit a prefix of a frozen head to outputs at examples, in closed form.
 
-    With as many tokens as there are different queries, outputs are the targets; with fewer, values are those of least
-    squares. `reachable` says what no prefix can.
+    With as many tokens as there are different queries, outputs are the targets; with fewer, or where equal queries ask
+    for different things, values are those of least squares. `reachable` says what no prefix can.
 
     Parameters
     ----------
@@ -85,14 +89,20 @@ def fit_prefix(
     Returns
     -------
     FittedPrefix
-        Of shapes (length, s) and (length, p); keys point as queries do.
+        Of shapes (length, s) and (length, p); keys point as queries do. It is empty, with a warning, if this is nearer
+        to the targets, in the root mean square.
 
     Raises
     ------
     TypeError, ValueError
-        If arrays do not fit together, equal queries have different contexts or targets (`reachable` says how close a
-        prefix can come), queries are too close to each other, keys of the given length leave the prefix too little
-        attention for any digit of the outputs to be right, or `length` exceeds the number of different queries.
+        If arrays do not fit together or `length` exceeds the number of different queries; if outputs could be the
+        targets, but queries are too close to each other, or keys of the given length leave the prefix too little
+        attention for any digit of the outputs to be right.
+
+    Warns
+    -----
+    RuntimeWarning
+        If no prefix is nearer to the targets than one of `length` tokens at these queries.
 
     Notes
     -----
@@ -119,39 +129,8 @@ def fit_prefix(
     with one_blas_thread():
         contexts = read_contexts(query, key, value, scale)
         wanted = _checks.shaped(finite(targets, "targets"), "targets", contexts.mean.shape, note=" as outputs have")
-        return _fitted(contexts, wanted, length, key_scale)
-
-
-def _fitted(contexts: Contexts, wanted: Float64, length: object, key_scale: object) -> FittedPrefix:
-    """Return the prefix for checked contexts and targets."""
-    largest = max(float(np.abs(wanted).max()), float(np.abs(contexts.mean).max()))
-    unit = math.ldexp(1.0, min(math.frexp(largest)[1], 1022)) if largest else 1.0
-    contexts, wanted = replace(contexts, mean=contexts.mean / unit), wanted / unit
-    examples = distinct(contexts, wanted)
-    n = len(examples.query)
-    count = n if length is None else _checks.integer(length, "length", minimum=1)
-    if count > n:
-        raise ValueError(f"'length' must be at most {n}, the number of different queries, got {count}")
-    given = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
-    keys, value, condition = chosen(examples, count, given)
-    logits = contexts.scale * contexts.query @ keys.T  # (N, L)
-    steepest = float(np.abs(logits).max())
-    if not steepest * (condition if count == n else 1.0) * EPS < LOST:
-        raise ValueError(
-            f"'key_scale' must be smaller, or the nearest of 'query' left out: rounding of logits up to {steepest:.3g} "
-            f"and a condition of {condition:.3g} leave no digit that counts"
-        )
-    top = np.maximum(logits.max(axis=1), contexts.log_mass)
-    weights, own = np.exp(logits - top[:, None]), np.exp(contexts.log_mass - top)
-    total = weights.sum(axis=1) + own
-    outputs = (weights @ value + own[:, None] * contexts.mean) / total[:, None]
-    size = math.sqrt(np.mean(keys**2) / max(float(np.mean(examples.query**2)), 1e-300))
-    error = unit * float(abs(outputs - wanted).max())
-    with np.errstate(over="ignore"):
-        value = unit * value
-    if not np.isfinite(value).all():
-        raise ValueError(f"'targets' must be smaller: values overflow for targets and means up to {largest:.3g}")
-    return FittedPrefix(keys, value, None, error, condition, weights.sum(axis=1) / total, size)
+        fit = _fitted([Heads(contexts, np.eye(wanted.shape[1])[None])], wanted, length, key_scale)
+    return replace(fit, key=fit.key[0], value=fit.value[0], share=fit.share[0])
 
 
 def fit_layer(
@@ -176,7 +155,7 @@ def fit_layer(
         Wanted outputs of the layer.
     length : int, optional
         Number of tokens; by default, and at most, that of different x in a layer without shared keys, and times the
-        heads that share one in grouped attention.
+        heads that share one in grouped attention. In a language model's first layer equal tokens are equal x.
     key_scale : float, optional
         As in `fit_prefix`.
 
@@ -184,17 +163,25 @@ def fit_layer(
     -------
     FittedPrefix
         Of shapes (key_value_heads, length, ...); its error is that of the layer's outputs, and is not small where
-        targets are outside the range of the weights behind the heads.
+        targets are outside the range of the weights behind the heads. It is empty, with a warning, if this is nearer to
+        the targets, in the root mean square.
 
     Raises
     ------
     TypeError, ValueError
         As `fit_prefix` does.
 
+    Warns
+    -----
+    RuntimeWarning
+        As `fit_prefix` does.
+
     Notes
     -----
-    The outputs of heads change as little as possible, in the Euclidean norm, for the layer's output to be the target;
-    then each head has a prefix of its own.
+    With as many tokens as different x the outputs of heads change as little as possible, in the Euclidean norm, for the
+    layer's output to be the target; then each head has a prefix of its own. With fewer, or where equal x ask for
+    different things, keys are best for the heads that share them alone, and values are those of least squares of the
+    layer's outputs, of all heads at once.
 
     References
     ----------
@@ -212,41 +199,80 @@ def fit_layer(
     (30, True)
     """
     weights = as_layer(layer)
-    with one_blas_thread():
-        return _layer_fitted(weights, x, content, targets, length, key_scale)
-
-
-def _layer_fitted(
-    weights: AttentionLayer, x: ArrayLike, content: ArrayLike | Sequence[Any], targets: ArrayLike, length: object,
-    key_scale: object,
-) -> FittedPrefix:  # fmt: skip
-    """Return the prefix of all heads of a layer."""
     asked = _checks.shaped(finite(x, "x"), "x", ("N", weights.width))
     seen = arrays(content, "content", len(asked), ("n", weights.width), "x")
-    pairs = list(zip(asked[:, None], seen, strict=True))
-    outputs = np.concatenate([weights.attend(*pair) for pair in pairs])  # (N, d_out)
-    wanted = _checks.shaped(finite(targets, "targets"), "targets", outputs.shape, note=" as outputs have")
-    change = wanted - outputs
-    if weights.out is not None:
-        change = change @ np.linalg.pinv(weights.out).T  # (N, heads * p)
-    change = change.reshape(len(change), weights.heads, weights.value_dim)
-    inputs = [weights.head_inputs(*pair) for pair in pairs]  # (heads, 1, s), (heads, n, s), (heads, n, p)
-    parts = [_group(weights, inputs, change, g, length, key_scale) for g in range(weights.key_value_heads)]
-    key, value = np.stack([part.key for part in parts]), np.stack([part.value for part in parts])
-    prefix = Prefix(key, value)
-    found = np.concatenate([weights.attend(*pair, prefix=prefix) for pair in pairs])
-    share = np.concatenate([np.reshape(part.share, (-1, len(wanted))) for part in parts])
-    worst = [max(getattr(part, name) for part in parts) for name in ("condition", "key_scale")]
-    return FittedPrefix(key, value, None, float(abs(found - wanted).max()), worst[0], share, worst[1])
+    shape = len(asked), len(weights.out_bias)
+    wanted = _checks.shaped(finite(targets, "targets"), "targets", shape, note=" as outputs have")
+    with one_blas_thread():
+        return _fitted(_groups(weights, asked, seen), wanted - weights.out_bias, length, key_scale)
 
 
-def _group(
-    layer: AttentionLayer, inputs: list[Any], change: Float64, group: int, length: object, scale: object
-) -> FittedPrefix:
-    """Return the prefix of the heads that share one key, for changes (N, heads, p) of their outputs."""
-    heads = range(group * layer.group_size, (group + 1) * layer.group_size)
-    query = [q[h, 0] for h in heads for q, _, _ in inputs]
-    key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
-    contexts = read_contexts(np.array(query), key, value, layer.scale)
-    wanted = contexts.mean + np.concatenate([change[:, h] for h in heads])
-    return _fitted(contexts, wanted, length, scale)
+def _groups(weights: AttentionLayer, asked: Float64, seen: list[Float64]) -> list[Heads]:
+    """Return the heads of a layer, those together that share keys, for what asks (N, d) and its contents."""
+    inputs = [weights.head_inputs(*pair) for pair in zip(asked[:, None], seen, strict=True)]
+    out = np.moveaxis(weights.output_weights.reshape(-1, weights.heads, weights.value_dim), 1, 0)  # (heads, d_out, p)
+    groups = []
+    for first in range(0, weights.heads, weights.group_size):
+        heads = range(first, first + weights.group_size)
+        query = np.array([q[h, 0] for h in heads for q, _, _ in inputs])
+        key, value = [k[h] for h in heads for _, k, _ in inputs], [v[h] for h in heads for _, _, v in inputs]
+        groups.append(Heads(read_contexts(query, key, value, weights.scale), out[heads.start : heads.stop]))
+    return groups
+
+
+def _fitted(groups: list[Heads], wanted: Float64, length: object, key_scale: object) -> FittedPrefix:
+    """Return the prefix of all heads for checked contexts and outputs (N, d_out), or an empty one if that is nearer."""
+    given = None if key_scale is None else _checks.real(key_scale, "key_scale", minimum=1.0 / WIDEST, maximum=WIDEST)
+    largest = max(float(np.abs(part).max()) for part in (wanted, *(heads.contexts.mean for heads in groups)))
+    unit = math.ldexp(1.0, min(math.frexp(largest)[1], 1022)) if largest else 1.0
+    examples = Examples([heads.over(unit) for heads in groups], wanted / unit)
+    keys, values, condition = _solved(examples, length, given)
+    (missed, share), change = examples.missed(keys, values), examples.change()
+    both = keys, np.array([heads.contexts.query for heads in groups])
+    squares, query_squares = (np.square(part).mean(axis=(1, 2)) for part in both)
+    size = float(np.sqrt(squares / np.maximum(query_squares, 1e-300)).max())
+    if not np.linalg.norm(missed) <= np.linalg.norm(change) + _WORSE * np.linalg.norm(examples.outputs):
+        _checks.warn_inaccurate(
+            f"no prefix of {keys.shape[1]} tokens at these queries is nearer to 'targets' than none is, so that an "
+            "empty one is returned: take a larger 'length', or see 'reachable_by_layer'"
+        )
+        keys, values, condition = keys[:, :0], values[:, :0], 1.0
+        missed, share = change, np.zeros_like(share)
+    error = unit * float(np.abs(missed).max())
+    with np.errstate(over="ignore"):
+        values = unit * values
+    if not np.isfinite(values).all():
+        raise ValueError(f"'targets' must be smaller: values overflow for targets and means up to {largest:.3g}")
+    return FittedPrefix(keys, values, None, error, condition, share, size)
+
+
+def _solved(examples: Examples, length: object, key_scale: float | None) -> tuple[Float64, Float64, float]:
+    """Return keys and values of all groups, and the condition: exact ones if there are as many as different queries."""
+    targets, groups = examples.head_targets(), examples.groups
+    rows, same = zip(*(distinct(h.contexts, own) for h, own in zip(groups, targets, strict=True)), strict=True)
+    n = max(map(len, rows))
+    count = n if length is None else _checks.integer(length, "length", minimum=1)
+    if count > n:
+        raise ValueError(f"'length' must be at most {n}, the number of different queries, got {count}")
+    queries = sum(heads.contexts.query.shape[0] for heads in groups)
+    _checks.memory(32.0 * queries * count, "attention to the prefix", "take a smaller 'length', or fewer examples")
+    exact = all(same) and min(map(len, rows)) == count
+    if exact:
+        parts = zip(groups, rows, targets, strict=True)
+        fits = [exact_values(heads.contexts.some(i), own[i], key_scale) for heads, i, own in parts]
+        keys, values = (np.array([fit[k] for fit in fits]) for k in (0, 1))
+        condition = max(fit[2] for fit in fits)
+    else:
+        change = examples.change()
+        lone = [change + heads.outputs(heads.contexts.mean) for heads in groups]
+        parts = zip(groups, rows, lone, strict=True)
+        keys = np.array([few_keys(heads, i, own, count, key_scale) for heads, i, own in parts])
+        values, _, condition = least_values(examples, keys)
+    for heads, key in zip(groups, keys, strict=True):
+        steepest = heads.contexts.scale * float(np.abs(heads.contexts.query @ key.T).max())
+        if not steepest * (condition if exact else 1.0) * EPS < LOST:
+            raise ValueError(
+                f"'key_scale' must be smaller, or the nearest of 'query' left out: rounding of logits up to "
+                f"{steepest:.3g} and a condition of {condition:.3g} leave no digit that counts"
+            )
+    return keys, values, condition

@@ -20,7 +20,7 @@ from .spherical import synthesize
 
 Function = Callable[[Any], ArrayLike]
 
-_TABLE_DEGREE = 32
+_TABLE_DEGREE = 256
 """On S^2 derivatives of polynomials to this degree are expanded in harmonics: their values along circles cost more."""
 _VALUES = 2**20
 """Values of the function that are taken in one call."""
@@ -60,9 +60,9 @@ class PolynomialDerivatives:
     Notes
     -----
     Along a great circle the function is a trigonometric polynomial of degree n, which 2n + 1 equispaced values
-    determine. On S^2 up to degree 32 the derivatives' Cartesian components, polynomials themselves, are expanded in
-    harmonics once. The r-th derivatives have an error of some ``1e-14 (n+1)^r sup|f|``, and what errors of the values
-    add: up to ``(n+1)^r (2 + log(n+1))`` times the largest.
+    determine. On S^2 up to degree 256 the function is expanded in harmonics once, and turned about the axes: its great
+    circles are turns. The r-th derivatives have an error of some ``1e-14 (n+1)^r sup|f|``, and what errors of the
+    values add: up to ``(n+1)^r (2 + log(n+1))`` times the largest, on S^2 ``(n+1)^(r+1)`` times.
 
     References
     ----------
@@ -131,7 +131,7 @@ class PolynomialDerivatives:
         Returns
         -------
         int
-            Those on circles; an expansion in harmonics counts as 10.
+            Those on circles; an expansion in harmonics counts as 10, from degree 31 on as ``(n+1)**2 / 100``.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class PolynomialDerivatives:
         """
         order = _checks.integer(order, "order", minimum=2, maximum=3)
         if self._in_table:
-            return 10
+            return max(10, (self.degree + 1) ** 2 // 100)
         return self._on_circles(order)
 
     def _on_circles(self, order: int) -> int:
@@ -188,38 +188,66 @@ class PolynomialDerivatives:
 
     @cached_property
     def _table(self) -> tuple[int, Float64]:
-        """The number of components p, and the coefficients of values and of the forms' Cartesian components."""
-        sizes: list[int] = []
-
-        def cartesian(x: Float64) -> Float64:
-            found = self._from_circles(x, 3)
-            e, sizes[:] = found.frame, [found.value.shape[1]]
-            first = np.einsum("npi,nia->npa", found.first, e)
-            second = np.einsum("npij,nia,njb->npab", found.second, e, e, optimize=True)
-            assert found.third is not None
-            third = np.einsum("npijk,nia,njb,nkc->npabc", found.third, e, e, e, optimize=True)
-            columns = [found.value, first, *(form[:, :, *_sorted(r)] for r, form in ((2, second), (3, third)))]
-            return np.concatenate([column.reshape(len(x), -1) for column in columns], axis=1)
-
-        coefficients = project(cartesian, self.degree + 3)
-        return sizes[0], coefficients
+        """The number of components p, and the coefficients of values and of their first to third turns (6.3)."""
+        columns = [project(self._values, self.degree, normalization="schmidt").reshape((self.degree + 1) ** 2, -1)]
+        turns = {(): columns[0]}  # L_a, L_a L_b, L_a L_b L_c of the function, the last axis first
+        for r in (1, 2, 3):
+            turns = {(a, *axes): turned(part, a) for axes, part in turns.items() for a in range(3)}
+            for axes in itertools.combinations_with_replacement(range(3), r):
+                orders = list(itertools.permutations(axes))
+                columns.append(sum(turns[order] for order in orders) / len(orders))
+        p = columns[0].shape[1]
+        return p, np.stack(columns, axis=2).reshape(len(columns[0]), -1)
 
     def _from_table(self, x: Float64, order: int) -> TangentDerivatives:
-        """Return the derivatives from the expansions of their Cartesian components on S^2."""
+        """Return the derivatives from the expansions of the function's turns on S^2."""
         p, coefficients = self._table
-        count = p * (10 if order == 2 else 20)
-        sums, e = synthesize(coefficients[:, :count], x), tangent_frame(x)
-        n = len(x)
-        forms: list[Float64] = [sums[:, p : 4 * p].reshape(n, p, 3)]
-        for r, start, end in ((2, 4, 10), (3, 10, 20))[: order - 1]:
-            full = np.empty((n, p, *(3,) * r))
-            for axes in itertools.permutations(range(2, 2 + r)):  # a symmetric form from its sorted components
-                full.transpose(0, 1, *axes)[:, :, *_sorted(r)] = sums[:, start * p : end * p].reshape(n, p, -1)
+        count = 10 if order == 2 else 20
+        table = coefficients.reshape(-1, p, 20)[:, :, :count].reshape(-1, p * count)
+        sums = synthesize(table, x, normalization="schmidt").reshape(len(x), p, count)
+        e = tangent_frame(x)
+        axes = np.cross(x[:, None, :], e)  # the great circle from x along e_i is the turn about the axis x times e_i
+        forms: list[Float64] = []
+        for r, start, end in ((1, 1, 4), (2, 4, 10), (3, 10, 20))[:order]:
+            full = np.empty((len(x), p, *(3,) * r))
+            for permutation in itertools.permutations(range(2, 2 + r)):  # a symmetric form from its sorted components
+                full.transpose(0, 1, *permutation)[:, :, *_sorted(r)] = sums[:, :, start:end]
+            for _ in range(r):  # one axis of R^3 after the other, which goes to the end
+                full = np.einsum("npa...,nia->np...i", full, axes)
             forms.append(full)
-        first = np.einsum("npa,nia->npi", forms[0], e)
-        second = np.einsum("npab,nia,njb->npij", forms[1], e, e, optimize=True)
-        third = np.einsum("npabc,nia,njb,nkc->npijk", forms[2], e, e, e, optimize=True) if order == 3 else None
-        return TangentDerivatives(sums[:, :p], first, second, third, e)
+        return TangentDerivatives(sums[:, :, 0], forms[0], forms[1], forms[2] if order == 3 else None, e)
+
+
+def turned(coefficients: Float64, axis: int) -> Float64:
+    """Return the coefficients ((n+1)^2, p) of a polynomial's derivative as it is turned about a coordinate axis of R^3.
+
+    ``L_a f(x)`` is the derivative of ``f(R x)`` by the angle of the rotation R about the axis a: it is of f's degree,
+    and in `synthesize`'s order, where all functions of a degree have one normalisation, it takes three terms.
+    """
+    n, p = math.isqrt(len(coefficients)) - 1, coefficients.shape[1]
+    k, m = np.arange(n + 1)[:, None], np.arange(n + 1)
+    inside = (m <= k)[:, :, None]
+    at = k * k + k + m * (m <= k)
+    sign = np.where(m > 0, 1.0, 0.0)[:, None]
+    # f = Re sum e_m (-1)^m Y_k^m with complex harmonics, e_(-1) = -conj e_1
+    e = np.where(inside, coefficients[at] - 1j * sign * coefficients[k * k + k - m * (m <= k)], 0.0)
+    e[:, 1:] *= math.sqrt(0.5)
+    climb = np.sqrt(np.maximum((k - m) * (k + m + 1.0), 0.0))[:, :, None]
+    if axis == 2:
+        result = 1j * m[:, None] * e
+    else:
+        below, above = np.zeros_like(e), np.zeros_like(e)
+        below[:, 1:] = climb[:, :-1] * e[:, :-1]
+        above[:, :-1] = e[:, 1:]
+        below[:, 0] = -climb[:, 0] * above[:, 0].conj()  # climb_(-1) = climb_0
+        above *= climb
+        result = -0.5j * (below + above) if axis == 0 else -0.5 * (below - above)
+    result[:, 1:] *= math.sqrt(2.0)
+    turn = np.empty((len(coefficients), p))
+    rows, orders = np.nonzero(m <= k)
+    turn[rows * rows + rows - orders] = -result[rows, orders].imag
+    turn[rows * rows + rows + orders] = result[rows, orders].real
+    return turn
 
 
 def _sorted(order: int) -> tuple[Any, ...]:

@@ -53,7 +53,7 @@ class Measured:
                     f"the covering radius of these {n} points of S^{d - 1} is not known: covering_interval() encloses "
                     "it, and PointSet(points, covering_radius=...) states an upper bound"
                 )
-            self._covering_radius = covering_interval(self._points).lower
+            self._covering_radius = covering_interval(self._points).upper
         return self._covering_radius
 
     def smallest_distance(self) -> float:

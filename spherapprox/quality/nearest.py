@@ -11,6 +11,8 @@ TREE_DIM = 8
 """Up to this many columns a k-d tree is faster than matrix products (measured with uniform points)."""
 TABLE_ELEMENTS = 2**22
 """Elements of a block of the table of inner products."""
+_FAR = 3.0
+"""Angles beyond which chords and inner products, flat near pi, do not tell the nearest point: by all angles then."""
 QUERY = 2e-6
 """Seconds of a query of the tree, about."""
 
@@ -63,7 +65,12 @@ class Nearest:
         else:
             blocks = slices(len(c), max(1, TABLE_ELEMENTS // len(self._x)))
             index = np.concatenate(list(in_order(lambda block: self._dense(c[block]), blocks, self._workers)))
-        return index, angles(c, self._x[index])
+        angle = angles(c, self._x[index])
+        for far in np.flatnonzero(angle > _FAR):
+            every = angles(self._x, c[far])
+            index[far] = np.argmin(every)
+            angle[far] = every[index[far]]
+        return index, angle
 
     def _dense(self, c: Float64) -> Int64:
         return np.asarray(np.argmax(c @ self._x.T, axis=1))

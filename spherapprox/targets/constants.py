@@ -23,6 +23,8 @@ _COARSEST = 1.3
 """The first cells' radius times the degree; from pi/2 on none could be discarded."""
 _MOST_VALUES = 2e7
 """Values of a target that a level of cells may take: some 20 s. With more, the bound is that of the cells before."""
+_LEAST_SHARE = {4: 0.93}
+"""Of a bound that the supremum is at least, where the directions are too few for the slack, by the dimension."""
 _BLOCK = 2**14
 _LARGEST_DIM = 4
 _MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 8}
@@ -50,8 +52,9 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     target : Target
         On S^1 to S^4, with a `degree` and no `remainder`. Its values are taken as right to its `accuracy`.
     slack : float, default 1e-2
-        The bounds are at most a factor ``1/(1 - slack)`` above the suprema, on S^4 1/0.93; in [1e-3, 0.2]. More where a
-        quantity hardly varies over the sphere, and there are too many cells to cut: `provenance` says how much.
+        The bounds are at most a factor ``1/(1 - slack)`` above the suprema, on S^4 1/0.93; in [1e-3, 0.2]. More where
+        there are too many cells to cut, as a quantity hardly varies over the sphere or the degree is high (on S^2 above
+        some 120): a RuntimeWarning and `provenance` say how much.
 
     Returns
     -------
@@ -64,6 +67,11 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     TypeError, ValueError
         If an argument is out of its range, the target has no degree or a remainder, or is seen to have another degree,
         or there are too many cells for its degree on its sphere.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the bounds may be farther above the suprema than `slack` says.
 
     Notes
     -----
@@ -94,10 +102,17 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     search = _Search(target, degree, wanted, slack)
     _refuse_false_degree(target, degree)
     found, excess = search.bounds()
+    percent = f"{float(f'{100.0 * excess:.2g}'):g} %"
+    if excess > 1.0 / min(1.0 - slack, _LEAST_SHARE.get(target.dim, 1.0)) - 1.0:
+        _checks.warn_inaccurate(
+            f"the bounds of {', '.join(wanted)} may be {percent} above the suprema, more than the slack = "
+            f"{slack:g} that was asked for: a polynomial of degree {degree} on S^{target.dim} leaves too many cells to "
+            "cut; state the constants that you know"
+        )
     origin = "estimated" if target.origin("degree") == "estimated" else "derived"
-    said = f"{', '.join(wanted)}: proven, at most {100.0 * excess:.2g} % above the suprema, by targets.with_constants"
+    note = f"{', '.join(wanted)}: proven, at most {percent} above the suprema, by targets.with_constants"
     changes: dict[str, Any] = found | {
-        "provenance": "; ".join(filter(None, [target.provenance, said])),
+        "provenance": "; ".join(filter(None, [target.provenance, note])),
         "origins": dict(target.origins) | dict.fromkeys(wanted, origin),
     }
     return replace(target, **changes)
@@ -200,9 +215,11 @@ class _Search:
 
 def _amplification(m: int, n: int, order: int, highest: int) -> float:
     """Return the largest Frobenius norm of the form that values of size 1 on the circles give."""
+    if m == 2:  # 6.3, rounding: an expansion, whose Laplacian is at most twice the largest second derivative
+        return 2.0 * (n + 1.0) * max(n, 1.0) ** order
     if order == 0:
         return 1.0
-    per_circle = max(n, 1.0) ** order * (3.0 + math.log(max(n, 1))) * (n + 4.0 if m == 2 else 1.0)  # 6.3, rounding
+    per_circle = max(n, 1.0) ** order * (3.0 + math.log(max(n, 1)))  # 6.3, rounding
     rows = np.abs(form_inverse(m, order, highest)).sum(axis=1)
     return per_circle * float(np.linalg.norm(rows)) * math.sqrt(m)
 

@@ -172,6 +172,12 @@ class VonMisesFisher(Distribution):
         TypeError, ValueError
             If an argument is of the wrong kind or shape, or all points agree: the likelihood is unbounded there.
 
+        Warns
+        -----
+        RuntimeWarning
+            If the points have an axis and no mean direction, as directions whose sign is chance have: the message says
+            how to turn them to one side.
+
         Notes
         -----
         1 - |mean| is summed from the chords |x - mean_direction|, so that narrow samples keep their digits. Float32

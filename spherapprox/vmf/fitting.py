@@ -16,6 +16,9 @@ from . import sampling as sample
 EQUAL = 1e-31
 """1 - |mean| of rows that differ by rounding alone: half the square of two units in the last place."""
 
+_ROWS = 2**11
+"""Rows of which the second moments are taken."""
+
 
 def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float64, float]:
     """Estimate the mean direction and the concentration by maximum likelihood, as `VonMisesFisher.fit` describes."""
@@ -31,6 +34,7 @@ def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float6
     mean, scale = _mean_row(points, share)  # (d,), (n,)
     length = math.sqrt(mean @ mean)
     if length < 1e-300:
+        _warn_of_axes(points, share, 0.0, 0.0)
         return np.eye(1, columns, columns - 1)[0], 0.0
     direction = mean / length
     # Step 2: 1 - |mean| without subtraction
@@ -45,7 +49,44 @@ def fitted(x: ArrayLike, weights: ArrayLike | None, method: str) -> tuple[Float6
     # Step 3: the concentration at which a_1 = |mean|
     order, length = 0.5 * (columns - 2), min(length, 1.0)
     concentration = bessel_ratio.iv_ratio_inverse(order, length, complement)
+    _warn_of_axes(points, share, length, concentration)
     return direction, _marginal(order, n, length, complement, concentration) if marginal else concentration
+
+
+def _warn_of_axes(points: Any, share: Float64, length: float, concentration: float) -> None:
+    """Warn of rows without a mean direction that lie about an axis: no distribution of this kind has them.
+
+    Rayleigh's test does not tell the mean from 0, or it is small against the axis, and Bingham's sum of squares is
+    above what isotropic rows have once in a million samples, and above four times what the fitted distribution has.
+    """
+    n, d = 1.0 / float(share @ share), points.shape[1]
+    near_zero = n * d * length * length <= _chi_square(d, 3.1)
+    if not near_zero and length * length > 0.1:
+        return
+    # Step 1: the mean of x x^T over some of the rows, or the smaller Gram matrix, which has its eigenvalues
+    some = slice(None, None, -(-len(points) // _ROWS))
+    part = share[some] / share[some].sum()
+    rows = points[some].astype(np.float64) * np.sqrt(part)[:, None]
+    second = rows.T @ rows if d <= len(rows) else rows @ rows.T
+    # Step 2: its sum of squares, that of the fitted distribution, and what chance adds
+    n, across = 1.0 / float(part @ part), length / concentration if concentration > 0.0 else 1.0 / d
+    model = (1.0 - (d - 1) * across) ** 2 + (d - 1) * across**2 - 1.0 / d
+    chance = 2.0 * _chi_square((d - 1) * (d + 2) // 2, 4.8) / (n * d * (d + 2.0))
+    if float(np.square(second).sum()) - 1.0 / d <= 4.0 * max(model, 0.0) + chance:
+        return
+    sizes = np.linalg.eigvalsh(second)
+    if (near_zero or length * length < 0.1 * sizes[-1]) and sizes[-1] + sizes[0] > 2.0 * sizes[-2]:
+        _checks.warn_inaccurate(
+            f"the rows of 'x' have no mean direction (their mean has length {length:.2g}), but an axis: the mean of "
+            f"x x^T has the eigenvalue {sizes[-1]:.2g}, not 1/{d}. Where x and -x mean the same, take axis = "
+            "np.linalg.eigh(x.T @ x)[1][:, -1] and fit x * np.where(x @ axis < 0, -1, 1)[:, None]"
+        )
+
+
+def _chi_square(degrees: int, z: float) -> float:
+    """Return the chi-square quantile at the normal quantile z, after Wilson and Hilferty."""
+    share = 2.0 / (9.0 * degrees)
+    return degrees * (1.0 - share + z * math.sqrt(share)) ** 3
 
 
 def _marginal(order: float, n: int, length: float, complement: float, top: float) -> float:

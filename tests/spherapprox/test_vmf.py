@@ -594,6 +594,47 @@ def test_fit_is_to_directions():
     assert rounded == pytest.approx(exact, rel=0.01)
 
 
+def _turned_rows(columns, concentration, n, share):
+    """Return points about the first axis, of which a share is turned to the other side."""
+    x = VonMisesFisher(np.eye(columns)[0], concentration).rvs(n, rng=0)
+    return x * np.where(np.random.default_rng(1).random(n) < share, -1.0, 1.0)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("columns", "concentration", "n", "share"),
+    [(3, 25.0, 100, 0.5), (3, 25.0, 5000, 0.45), (3, 3.0, 3000, 0.4), (2, 5.0, 60, 0.5), (300, 1000.0, 50, 0.5)],
+)
+@pytest.mark.parametrize("method", ["mle", "marginal"])
+def test_axes_are_no_directions_and_the_remedy_finds_them(columns, concentration, n, share, method):
+    x = _turned_rows(columns, concentration, n, share)
+    with pytest.warns(RuntimeWarning, match="no mean direction .* but an axis: .* fit x \\* np.where"):
+        VonMisesFisher.fit(x, method=method)
+    axis = np.linalg.eigh(x.T @ x)[1][:, -1]
+    mean, fitted = VonMisesFisher.fit(x * np.where(x @ axis < 0, -1, 1)[:, None], method=method)  # no warning
+    assert abs(mean[0]) > 0.9
+    assert fitted.concentration == pytest.approx(concentration, rel=0.35)
+
+
+def test_opposite_points_whose_mean_vanishes_have_an_axis():
+    x = np.tile([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], (20, 1))
+    with pytest.warns(RuntimeWarning, match="eigenvalue 1, not 1/3"):
+        assert VonMisesFisher.fit(x)[1].concentration == 0.0
+    with pytest.warns(RuntimeWarning, match="eigenvalue 1, not 1/3"):
+        VonMisesFisher.fit(np.concatenate([x, np.eye(3)]), np.r_[np.ones(40), np.zeros(3)])  # by their weights
+
+
+@pytest.mark.parametrize("columns", [2, 3, 10, 400])
+@pytest.mark.parametrize("concentration", [0.0, 0.5, 3.0, 100.0])
+def test_points_of_the_distribution_are_not_taken_for_axes(columns, concentration):
+    for n, seed in ((10, 0), (300, 1), (30_000 if columns < 20 else 600, 2)):
+        VonMisesFisher.fit(VonMisesFisher(np.eye(columns)[0], concentration).rvs(n, rng=seed))  # warnings are errors
+
+
+def test_points_about_a_great_circle_have_no_axis():
+    angle = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, 400)
+    VonMisesFisher.fit(np.column_stack([np.cos(angle), np.sin(angle), np.zeros(400)]))
+
+
 def test_nearly_equal_and_opposite_points_have_a_fit():
     # two points an angle 2e-7 apart: 1 - |mean| = 5e-15, a_1 = 1 - 1/lam on S^2
     a = 1e-7

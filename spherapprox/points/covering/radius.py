@@ -115,8 +115,9 @@ def _largest_gap(x: Float64) -> Interval:
     widest = int(np.argmax(gaps))
     half = float(gaps[widest]) / 2.0
     middle = azimuth[widest] + half
+    at = np.array([math.cos(middle), math.sin(middle)])
     upper = min(math.pi, half + 8.0 * _EPS)
-    return Interval(half, upper, np.array([math.cos(middle), math.sin(middle)]))
+    return Interval(min(upper, float(angles(unit(x), at).min())), upper, at)
 
 
 def _half_space(x: Float64) -> Hole:

@@ -154,6 +154,46 @@ def test_interval_holds_and_is_attained(dim, n, seed, budget):
         assert exact.lower <= interval.upper
 
 
+def _degenerate(kind, dim, n, rng):
+    """Return a single point, repeated ones, a cluster of any size down to roundings, or antipodes."""
+    x = sphere.uniform(dim, 1 if kind == "single" else n, rng)
+    if kind == "repeated":
+        return x[np.zeros(n, dtype=int)]
+    if kind == "cluster":
+        return unit(x[0] + 10.0 ** -rng.integers(1, 17) * rng.standard_normal((n, dim + 1)))
+    return np.vstack([x, -x]) if kind == "antipodes" else x
+
+
+def _exact_angle(a, b):
+    a, b = (mpmath.matrix([mpmath.mpf(float(t)) for t in row]) for row in (a, b))
+    a, b = a / mpmath.norm(a), b / mpmath.norm(b)
+    return 2 * mpmath.atan2(mpmath.norm(a - b), mpmath.norm(a + b))
+
+
+def _exact_radius_on_the_circle(x):
+    azimuth = sorted(mpmath.atan2(*map(float, row[::-1])) for row in x)
+    gaps = [b - a for a, b in itertools.pairwise([*azimuth, azimuth[0] + 2 * mpmath.pi])]
+    return max(gaps) / 2
+
+
+@settings(fixed, max_examples=60)
+@given(st.integers(1, 3), st.integers(1, 6), seeds, st.sampled_from(["single", "repeated", "cluster", "antipodes"]))
+def test_intervals_of_degenerate_points_hold_the_truth(dim, n, seed, kind):
+    x = _degenerate(kind, dim, n, np.random.default_rng(seed))
+    interval = covering_interval(x)
+    with mpmath.workdps(30):
+        attained = min(_exact_angle(interval.at, row) for row in x)
+        truth = _exact_radius_on_the_circle(x) if dim == 1 else attained
+        assert interval.lower <= attained + 2e-15
+        assert min(truth, math.pi) <= interval.upper <= math.pi
+        assert interval.lower <= interval.upper <= interval.lower * (1.05 if dim > 2 else 1 + 1e-9) + 1e-14
+        distances = [_exact_angle(a, b) for a, b in itertools.combinations(x, 2)]
+        closest = pytest.approx(float(min(distances)), rel=1e-15, abs=2e-16) if distances else math.inf
+        assert separation(x) == closest
+    if dim < 3:
+        assert PointSet(x).covering_bound() == interval.upper
+
+
 @pytest.mark.parametrize(("dim", "n", "rtol"), [(3, 3000, 0.0), (4, 400, 0.0), (5, 60, 0.0), (3, 3000, 0.05)])
 def test_growing_hulls_agree_with_the_hull_of_all(dim, n, rtol):
     x = sphere.uniform(dim, n, 3)
@@ -400,6 +440,18 @@ def test_nearest_points_against_all_pairs(dim):
     table = sphere.distance(c[:, None], x)
     assert np.array_equal(index, table.argmin(axis=1))
     assert np.allclose(angle, table.min(axis=1), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("dim", [2, 5, 11])
+def test_the_nearest_of_points_about_the_antipode(dim):
+    """Chords and inner products are flat there: they mistake the nearest by the root of a rounding."""
+    rng = np.random.default_rng(0)
+    x = unit(np.eye(dim + 1)[0] + 1e-8 * rng.standard_normal((50, dim + 1)))
+    c = unit(-np.eye(dim + 1)[0] + 1e-8 * rng.standard_normal((30, dim + 1)))
+    index, angle = Nearest(x, None)(c)
+    table = sphere.distance(c[:, None], x)
+    assert np.allclose(angle, table.min(axis=1), rtol=0, atol=1e-15)
+    assert np.array_equal(angle, sphere.distance(c, x[index]))
 
 
 @fixed

@@ -1,11 +1,12 @@
 """Proven constants of polynomial targets, against closed forms and against what is attained somewhere."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from spherapprox import Target, sphere, targets
+from spherapprox import Target, harmonics, sphere, targets
 from spherapprox.harmonics import PolynomialDerivatives
 
 NAMES = ("sup_norm", "lipschitz", "smoothness", "laplacian", "third_derivative")
@@ -151,3 +152,45 @@ def test_constants_of_tiny_and_huge_functions_are_those_of_its_multiple(unit):
     plain, scaled = (targets.with_constants(Target(lambda x, s=s: s * x[:, 0], 2, degree=1)) for s in (1.0, unit))
     for name in ("sup_norm", "lipschitz", "smoothness", "laplacian", "third_derivative"):
         assert getattr(scaled, name) / unit == pytest.approx(getattr(plain, name), rel=1e-9)
+
+
+@pytest.mark.parametrize(("degree", "slack"), [(20, 0.01), (55, 0.2)])
+def test_high_degrees_on_the_sphere_are_within_the_slack_of_a_dense_truth(degree, slack):
+    """The truth is a grid's, of the coefficients: that of the function and the slope, and that of its Laplacian."""
+    rng, k = np.random.default_rng(degree), harmonics.degrees(degree)
+    c = rng.standard_normal(len(k)) / (1.0 + k)
+    found = targets.with_constants(Target(lambda x: harmonics.synthesize(c, x), 2, degree=degree), slack=slack)
+    value, laplacian = (harmonics.bandlimited_maximum(part, slack=0.05) for part in (c, k * (k + 1.0) * c))
+    most = 1.0 / (1.0 - slack)
+    for bound, low, high in (
+        (found.sup_norm, value.attained_value, value.sup_norm),
+        (found.lipschitz, value.attained_slope, value.lipschitz),
+        (found.laplacian, laplacian.attained_value, laplacian.sup_norm),
+    ):
+        assert low <= bound <= most * high
+    assert 0.5 * laplacian.attained_value <= found.smoothness <= degree * value.lipschitz * most  # Bernstein's
+    assert found.smoothness <= found.third_derivative <= degree**2 * value.lipschitz * most
+
+
+def test_degree_100_is_within_the_slack():
+    """The harmonic of the height has P_n(1) = 1, and the slope sqrt(1 - t^2) |P_n'(t)|."""
+    n, t = 100, np.cos(np.linspace(0.0, np.pi, 20001))
+    legendre = np.polynomial.legendre.Legendre.basis(n)
+    slope = np.sqrt(1.0 - t**2) * np.abs(legendre.deriv()(t))
+    wave = Target(lambda x: legendre(x[:, 2]), 2, degree=n, third_derivative=1.0)
+    found = targets.with_constants(wave, slack=0.1)
+    truths = {"sup_norm": 1.0, "lipschitz": slope.max(), "smoothness": 0.5 * n * (n + 1), "laplacian": n * (n + 1.0)}
+    for name, truth in truths.items():
+        assert truth * (1.0 - 1e-6) <= getattr(found, name) <= truth / 0.9
+
+
+def test_a_search_that_ends_early_says_by_how_much():
+    """Of a function that hardly varies nothing can be left out, and the bound is that of the first cells."""
+    flat = Target(lambda x: 1.0 + 1e-9 * x[:, 0] ** 12, 3, degree=12, **dict.fromkeys(NAMES[1:], 1.0))
+    words = r"sup_norm may be (\d+) % above .* more than the slack = 0.2 .* degree 12 on S\^3"
+    with pytest.warns(RuntimeWarning, match=words) as caught:
+        found = targets.with_constants(flat, slack=0.2)
+    percent = float(re.search(words, str(caught[0].message)).group(1))
+    assert percent > 100.0
+    assert 1.0 <= found.sup_norm <= 1.05 * (1.0 + percent / 100.0)
+    assert f"at most {percent:g} % above" in found.provenance

@@ -19,7 +19,7 @@ from .._archive import place
 from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
-from ..error.search import sample
+from ..error.search import largest_value, sample
 from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
 from ..target import Target, as_target
@@ -82,7 +82,7 @@ def shortest_head(
     dim : int, optional
         m of S^m, for a plain function.
     relative : bool, default False
-        Whether eps is a share of sup |f|: of the target's `sup_norm`, or the largest value at a sample.
+        Whether eps is a share of sup |f|: of the largest value that a search finds, not of a bound as `sup_norm` is.
     max_tokens : int, default 300
         The largest number of tokens to try.
     norm : {"sup", "rms"}
@@ -127,7 +127,8 @@ def shortest_head(
     Warns
     -----
     RuntimeWarning
-        If eps is not reached, or the target jumps by more than 2 eps: then only the first few lengths are tried.
+        If eps is not reached, or the target jumps by more than 2 eps: then only the first few lengths are tried. If eps
+        is relative, and the target's `sup_norm` exceeds the largest value found by 10 %.
 
     Notes
     -----
@@ -199,7 +200,8 @@ def _scaled(wanted: Wanted, target: Target, relative: bool) -> tuple[Wanted, Flo
     if relative:
         if eps >= 1.0:
             raise ValueError(f"'eps' must be below 1 with relative=True, got {eps:g}: it is a share, 5 % is 0.05")
-        eps *= target.sup_norm or size or 1.0
+        size = largest_value(lambda x: lengths(wanted.function(x)), target.sup_norm, x)
+        eps *= size or 1.0
     size = max(size, eps)
     if eps <= _LEAST * size:
         raise ValueError(f"'eps' must be above 1e-13 sup|f| = {_LEAST * size:.3g}, where roundings decide, got {eps:g}")

@@ -134,11 +134,21 @@ class TestShortestHead:
         assert found.reached
         assert 1 < found.lower <= found.n <= most
         assert found.error.lower == pytest.approx(sup_error(found.head, FIELD).lower, rel=1e-9)
-        assert found.error.lower <= found.eps == eps * FIELD.sup_norm
+        assert found.error.lower <= found.eps <= eps * FIELD.sup_norm * (1.0 + 1e-14)
+        assert found.eps >= 0.99 * eps * FIELD.sup_norm  # of a value that is taken, and the bound exceeds it
         assert found.failed[0] == found.n - 1
         assert found.failed[1] >= 4
         assert next(row.n for row in found.history if row.lower <= found.eps) == found.n
         assert str(found.n) in found.table()
+
+    @pytest.mark.parametrize("stated", [None, 1.01, 25.0])
+    def test_a_relative_error_is_one_of_a_value_that_is_taken(self, stated, recwarn):
+        height = Target(lambda x: x[:, 0], 1, sup_norm=stated)
+        found = search(height, 0.1, "core", relative=True, starts=1)
+        assert found.eps == pytest.approx(0.1, rel=1e-9)
+        assert found.error.lower <= 0.1
+        warned = [str(warning.message) for warning in recwarn]
+        assert [text[:34] for text in warned] == (["'target' states sup_norm=25, and no"] if stated == 25.0 else [])
 
     def test_a_kernel_is_one_token(self):
         found = search(targets.bump(2, 7.0), 1e-9, "core")
@@ -212,7 +222,7 @@ class TestOptions:
         assert found.reached
         assert found.n <= most
         assert found.head.concentration.shape == (found.n,)
-        assert sup_error(found.head, FIELD).lower <= eps * FIELD.sup_norm
+        assert sup_error(found.head, FIELD).lower <= found.eps
         assert found.row.numbers == 4 * found.n
 
     def test_free_keys_are_proven_on_the_circle(self):

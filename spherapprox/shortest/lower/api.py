@@ -157,11 +157,21 @@ def token_lower_bound(
     if wrong := refutation(known):
         raise ValueError(f"'target' must have the constants that it states, got {known.name!r}: {wrong}")
     one = None if concentration is None else _checks.real(concentration, "concentration", above=0.0, maximum=1e100)
+    budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
     if kind == "split" or keys == "free":
         _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
-        return _by_values(Values(known, eps, certified), kind)
-    budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
-    return _by_coefficients(known, eps, one, certified, budget)
+        return bound_tokens(known, eps, kind, False, certified)
+    return bound_tokens(known, eps, kind, True, certified, concentration=one, budget=budget)
+
+
+def bound_tokens(
+    target: Target, eps: float, kind: str, unit: bool, certified: bool, *, concentration: float | None = None,
+    budget: int = 0, deadline: float = math.inf,
+) -> LowerBound:  # fmt: skip
+    """Return the bound for core heads with unit keys, or for others, found by a time of `time.monotonic`."""
+    if kind == "core" and unit:
+        return _by_coefficients(target, eps, concentration, certified, budget, deadline)
+    return _by_values(Values(target, eps, certified, deadline), kind)
 
 
 def _warn_of_loose(target: Target) -> None:
@@ -171,7 +181,7 @@ def _warn_of_loose(target: Target) -> None:
 
 
 def _by_coefficients(
-    target: Target, eps: float, concentration: float | None, certified: bool, budget: int
+    target: Target, eps: float, concentration: float | None, certified: bool, budget: int, deadline: float
 ) -> LowerBound:
     """Return the bound for core heads with unit keys."""
     most = largest_degree(target.dim, target.degree)
@@ -181,7 +191,7 @@ def _by_coefficients(
             f"'target' must be a polynomial of the catalogue for certified=True, whose coefficients are known exactly, "
             f"got {target.name!r}: choose certified=False"
         )
-    search = Search(Catalecticant(known, eps / known.scale, certified), most)
+    search = Search(Catalecticant(known, eps / known.scale, certified), most, deadline)
     if concentration is not None:
         cell = search.at(concentration)
         n, cells = cell.n, [cell]

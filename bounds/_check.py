@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from spherapprox._types import Float64
+from spherapprox.error import ErrorInterval
 
 from ._bound import Bound, up
 
@@ -117,3 +118,11 @@ def interval(lower: float | None, upper: float) -> str:
     if lower is None:
         return "-"
     return f"{lower:.4g}" if upper == math.inf else f"{lower:.4g} to {up(upper)}"
+
+
+def headline(error: ErrorInterval, unit: str) -> str:
+    """Write a sup error as a sentence: found and proven."""
+    unit = f" {unit}" if unit else ""
+    upper = "none is proven" if error.upper == math.inf else f"proven to be at most {up(error.upper)}{unit}"
+    estimated = "" if error.certificate is None else " and ".join(error.certificate.estimated)
+    return f"sup error: {error.lower:.4g}{unit} found, {upper}" + (estimated and f" with estimated {estimated}")

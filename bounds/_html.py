@@ -10,7 +10,7 @@ from importlib import resources
 from spherapprox import __version__
 from spherapprox.target import CONSTANTS, Target
 
-SIGNS = {"proved": "✓✓", "holds": "✓", "survived": "✓", "violated": "✗", "refuted": "✗"}
+SIGNS = {"proved": "✓✓", "certified": "✓✓", "holds": "✓", "survived": "✓", "violated": "✗", "refuted": "✗"}
 """Marks beside colours, for readers who do not see these."""
 
 _NUMBERS = ("predicted", "achieved", "ratio", "stated", "found", "λ", "error", "proven", "2nd order", "a priori")

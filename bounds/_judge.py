@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from spherapprox import _checks
-from spherapprox.error import ErrorInterval
+from spherapprox.error import Certificate, ErrorInterval
 from spherapprox.target import CONSTANTS, Target
 
 from . import claims as attempts
@@ -48,12 +48,25 @@ def proven(error: ErrorInterval, claims: dict[str, Claim]) -> tuple[float, str]:
         return math.inf, "the upper end given is below that of its certificate"
     if certificate.estimated:
         return math.inf, f"the upper end rests on an estimated {' and '.join(certificate.estimated)}"
-    names = dict.fromkeys(CLAIMS[name] for name in certificate.constants if name in CLAIMS)
-    names |= {attempts.ERROR: None}
-    refuted = [name for name in names if name in claims and claims[name].outcome == "refuted"]
-    if refuted:
+    if refuted := _refuted(certificate, claims):
         return math.inf, f"the upper end needs the true {' and '.join(refuted)}: refuted below"
     return error.upper, certificate.reason and f"upper end not within the slack: {certificate.reason}"
+
+
+def _refuted(certificate: Certificate, claims: dict[str, Claim]) -> list[str]:
+    """Return the names of refuted claims on which a proof rests."""
+    names = dict.fromkeys(CLAIMS[name] for name in certificate.constants if name in CLAIMS) | {attempts.ERROR: None}
+    return [name for name in names if name in claims and claims[name].outcome == "refuted"]
+
+
+def without_refuted(error: ErrorInterval, claims: dict[str, Claim]) -> ErrorInterval:
+    """Return an error without its upper end where that was proven from constants that were refuted."""
+    certificate = error.certificate
+    refuted = [] if certificate is None or not certificate.proven else _refuted(certificate, claims)
+    if not refuted:
+        return error
+    reason = f"no proof without the true {' and '.join(refuted)}, which values refute"
+    return replace(error, upper=math.inf, certificate=Certificate(math.inf, reason, math.inf))
 
 
 def judged(

@@ -24,6 +24,7 @@ _WORDS = {
     "proved": "Proved: the error is proven to be below a bound.",
     "holds": "Holds: nothing contradicts the theorems.",
     "vacuous": "Vacuous: no bound that applies says more than 2 sup|f|.",
+    "certified": "Certified: no theorem speaks of this head, and its error is proven.",
     "not applicable": "No theorem speaks of this head and target.",
     "undecided": "Undecided: what was found is compatible with either.",
 }

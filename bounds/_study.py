@@ -42,7 +42,7 @@ class Row:
     error : float
         The largest error found.
     relative_error : float or None
-        Its share of the target's sup norm; None where that is 0 or not stated.
+        Its share of the largest value at the study's random sample; None where that is 0, or no sup norm is stated.
     sharp_core, sharp_split_mean, sharp_split_equal, sharp_split : float or None
         A-priori bounds of the sup error; `bound` is the least of them.
     floor : float or None

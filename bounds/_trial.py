@@ -54,6 +54,11 @@ class Measure:
     workers: int | None
     certified: bool = False
 
+    @property
+    def largest(self) -> float:
+        """The largest size of the values at the sample."""
+        return float(_lengths(self.values).max())
+
     def errors(self, head: Head, first: int | None = None) -> Floats:
         """Return the errors at the first points of the sample."""
         return _lengths(head(self.sample[:first], workers=self.workers) - self.values[:first])
@@ -100,7 +105,7 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
     upper, _ = proven(error, {})  # inf where it rests on estimates
     return Row(
         n=len(head), head=kind, choice=choice, concentration=concentration, radius=radius, error=error.lower,
-        relative_error=error.lower / target.sup_norm if target.sup_norm else None,
+        relative_error=error.lower / measure.largest if target.sup_norm and measure.largest else None,
         mean_error=float(measure.errors(head).mean()), upper=upper if upper <= 2.0 * error.lower else None,
         **(_SILENT | said),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from spherapprox import _checks, sphere
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.heads.head import Head
+from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
 from spherapprox.targets.circles import on_great_circles
@@ -20,7 +21,7 @@ from spherapprox.vmf import VonMisesFisher
 
 from .steepest import most_bent, precision, steepest
 
-Outcome = Literal["survived", "refuted", "not attempted"]
+Outcome = Literal["survived", "refuted", "not attempted", "not stated"]
 
 VALUES, LIPSCHITZ, SUP_NORM, SMOOTHNESS, DEGREE, COVERING, EXACTNESS, ERROR = (
     "values", "Lipschitz constant", "sup norm", "second derivatives", "degree", "covering radius",
@@ -56,8 +57,9 @@ class Claim:
         least degree that great circles allow with the remainder stated (or the one stated), the largest distance to the
         nearest control point, the degree up to which the rule is exact, the largest difference of a value from this
         target's (relative to the largest value), or the error at the point. None where nothing was attempted.
-    outcome : {"survived", "refuted", "not attempted"}
-        "survived" says that this search found nothing against it, and proves nothing.
+    outcome : {"survived", "refuted", "not attempted", "not stated"}
+        "survived" says that this search found nothing against it, and proves nothing. "not stated": the head is of bare
+        control points with values of its own, such as `shortest_head` finds; no rule was claimed.
     reason : str
         What was seen, or why nothing was attempted.
     at : ndarray, shape (k, dim+1), or None
@@ -93,7 +95,9 @@ Search = Callable[[float], Found]
 
 def of_values(head: Head, target: Target) -> Claim:
     """Compare a head's values with the Riemann coefficients, c exp(lambda) w_k f(b_k) or f(b_k)."""
-    return _attempt(VALUES, None, lambda _: _differing_values(head, target))
+    claim = _attempt(VALUES, None, lambda _: _differing_values(head, target))
+    ruled = isinstance(head.points, EqualMeasurePartition | PointSet)
+    return claim if ruled or claim.outcome != "refuted" else replace(claim, outcome="not stated")
 
 
 def of_numbers(

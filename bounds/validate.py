@@ -19,7 +19,7 @@ from spherapprox.target import Target
 
 from . import claims as attempts
 from ._check import Check, Quantity, Verdict
-from ._judge import ROUNDING, Proof, judged, with_estimates
+from ._judge import ROUNDING, Proof, judged, with_estimates, without_refuted
 from ._registry import Theorem
 from .claims import Claim
 from .error import error_bound
@@ -105,11 +105,12 @@ def validate(
 
     Notes
     -----
-    `.ok` is True only if some upper bound below 2 sup|f| holds, none is violated, and each claim was attempted and
-    survived. So it is False for a target without a Lipschitz constant, and for fitted values, of which no theorem here
-    speaks. What the attempts can do:
+    `.ok` is True only if some upper bound below 2 sup|f| holds, or where no theorem speaks of the head, its error is
+    proven, no bound is violated, and each claim was attempted and survived. A proof from a constant that was refuted is
+    none: the error's upper end is inf then. What the attempts can do:
 
-    - *values*: all are compared with this target's Riemann coefficients, to 1e-12 (float32: 1e-5) of the largest.
+    - *values*: all are compared with this target's Riemann coefficients, to 1e-12 (float32: 1e-5) of the largest. Of
+      bare control points, as `shortest_head` finds, no values are claimed to be those.
     - *Lipschitz constant* (with its exponent) and *sup norm*: pairs and points of a sample are followed to a local
       maximum. A number understated by 5 % is refuted, and so is any for a function that jumps, where the function is
       steep, large or discontinuous on a part of the sphere that `n` points meet: on S^2, features wider than about
@@ -168,7 +169,7 @@ def validate(
     numbers = attempts.of_numbers(head, target, given, **search, attempted=claims)
     stated = {claim.name: claim for claim in (values, *numbers)}
     # Step 3: every theorem for this kind of head, the floor, and the lemmas
-    size = target.sup_norm if not claims else _size(head, target, stated, n, rng)
+    error, size = without_refuted(error, stated), _size(head, target, stated, n, rng)
     checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
     checks += _second_order(head, target, error, stated, size, search)
     if worst_case and head.family == "split":
@@ -203,7 +204,7 @@ def _size(
     head: Head, target: Target, claims: dict[str, Claim], n: int, rng: np.random.Generator | int | None
 ) -> float | None:
     """Return sup |f| as measured, None for values that are no Riemann coefficients."""
-    if attempts.SUP_NORM in claims:
+    if attempts.SUP_NORM in claims and claims[attempts.SUP_NORM].found is not None:
         return claims[attempts.SUP_NORM].found
     if claims[attempts.VALUES].outcome != "survived":
         return None

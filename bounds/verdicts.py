@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,8 +19,9 @@ from spherapprox.heads.head import Head
 from spherapprox.target import Target
 
 from . import _document
-from ._check import SYMBOLS, Check, interval
+from ._check import SYMBOLS, Check, headline, interval
 from ._files import write_csv, write_together
+from ._judge import proven
 from .claims import Claim
 
 FILES = {"validation.csv": b"name,quantity,side,", "validation.json": b"spherapprox", "validation.png": b"spherapprox",
@@ -81,19 +83,23 @@ class Validation:
 
     @property
     def ok(self) -> bool:
-        """The validity of the head: an upper bound below 2 sup|f| holds, none is violated, every claim survived."""
-        return self.summary in ("proved", "holds")
+        """The validity of the head: `summary` is "proved", "holds" or "certified"."""
+        return self.summary in ("proved", "holds", "certified")
 
     @property
     def summary(self) -> str:
-        """The first that applies: "violated: ...", "refuted: ...", "not attempted: ..." with names, or one verdict."""
+        """The first that applies: "violated: ...", "refuted: ...", "not attempted: ..." with names, or one verdict.
+
+        "certified": no theorem speaks of the head, and its error has a proven upper end all the same.
+        """
         skipped = tuple(claim.name for claim in self.claims if claim.outcome == "not attempted")
         for word, names in (("violated", self.violated), ("refuted", self.refuted), ("not attempted", skipped)):
             if names:
                 return f"{word}: " + ", ".join(names)
         upper = {check.verdict for check in self.checks if check.quantity == "error"}
         ranked = ("proved", "holds", "vacuous", "not applicable")
-        return next((verdict for verdict in ranked if verdict in upper), "undecided")
+        best = next((verdict for verdict in ranked if verdict in upper), "undecided")
+        return "certified" if best == "not applicable" and proven(self.error, {})[0] < math.inf else best
 
     def records(self) -> list[dict[str, Any]]:
         """Return the checks of theorems and lemmas as rows, for ``pandas.DataFrame(validation.records())``.
@@ -282,6 +288,7 @@ class Validation:
         )
         text = [tabulate(rows, headers=headers, disable_numparse=True) for rows, headers in tables if rows]
         text += [f"no proof within the slack: {reason}"] if reason else []
+        text.insert(0, headline(self.error, "" if self.target is None else self.target.unit))
         return "\n\n".join([*text, f"ok: {self.ok} ({self.summary})"])
 
 

@@ -32,7 +32,7 @@ def validation_figure(
     Parameters
     ----------
     checks : sequence of Check
-        Those of theorems that say nothing are left out.
+        Those of theorems that say nothing are left out, and their panel where none is left.
     error : ErrorInterval
     head, target
         As in `bounds.validate`; without them there is one panel.
@@ -42,12 +42,14 @@ def validation_figure(
     matplotlib.figure.Figure
     """
     shown = [check for check in checks if check.predicted and check.achieved and check.predicted < math.inf]
-    heights = [1.1 + 0.6 * max(len(shown), 1), *[3.5] * (head is not None and target is not None)]
+    mapped = head is not None and target is not None
+    heights = [*[1.1 + 0.6 * max(len(shown), 1)] * (bool(shown) or not mapped), *[3.5] * mapped]
     figure = Figure(figsize=(5.6, sum(heights)), layout=ConstrainedLayoutEngine(h_pad=0.1))
     places = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-    _draw_intervals(figure.add_subplot(places[0]), shown, "" if target is None else target.unit)
+    if shown or not mapped:
+        _draw_intervals(figure.add_subplot(places[0]), shown, "" if target is None else target.unit)
     if head is not None and target is not None:
-        _draw_error(figure, places[1], head, target, error)
+        _draw_error(figure, places[len(heights) - 1], head, target, error)
     return figure
 
 

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from .certified import Task
 
 
+_EVALUATIONS = 2e7
+"""Cells that a proof may test."""
+
+
 def sup_error(
     head: Callable[[Any], ArrayLike],
     target: Callable[[Any], ArrayLike],
@@ -140,6 +144,18 @@ def sup_error(
     from .certified import certified_head
 
     return certified_head(head, target, found, error, task)
+
+
+def prove_error(head: Any, target: Target, measured: ErrorInterval, *, slack: float, deadline: float) -> ErrorInterval:
+    """Prove an upper end of a head's measured error, up to a time of `time.monotonic`.
+
+    It is at most ``(1 + slack)`` times the error measured, for any slack, so that an upper end that is wanted can be
+    proven where errors are roundings.
+    """
+    from .certified import Task, certified_head
+
+    task = Task(slack, _EVALUATIONS, None, False, None, deadline)
+    return certified_head(head, target, measured, partial(_difference, head, target), task)
 
 
 def worst_case_error(

@@ -24,6 +24,8 @@ DIRECTIONS = 16
 """Largest number of tangent directions, each with its opposite, that are tried at a step."""
 PARTITION_DIM = 8
 """Dimension up to which the sample is the centres of an equal-measure partition, beyond it is random."""
+_LOOSE = 1.1
+"""A sup norm stated so many times the largest value found is no value to measure by."""
 _CLOSE = 256
 """Number of candidates that are compared at a time. Tuned."""
 BATCH = 8192
@@ -37,6 +39,18 @@ def sample(dim: int, n: int, rng: np.random.Generator) -> Float64:
         return sphere.uniform(dim, n, rng)
     rotation, _ = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))
     return _unit(EqualMeasurePartition(dim, n).centers() @ rotation)
+
+
+def largest_value(function: Error, stated: float | None, start: Float64) -> float:
+    """Search for the largest of the sizes of a target's values, with a warning if its sup norm is stated too large."""
+    largest = largest_error(function, start, 16, np.random.default_rng(0), False).lower
+    if stated is not None and stated > _LOOSE * largest:
+        _checks.warn(
+            f"'target' states sup_norm={stated:.6g}, and no value above {largest:.6g} was found: state a sharp one, as "
+            "targets.with_constants and harmonics.bandlimited_maximum prove, or none",
+            RuntimeWarning,
+        )
+    return largest
 
 
 def _unit(x: Float64) -> Float64:

@@ -65,6 +65,8 @@ class Shortening(KernelSum):
         Returns
         -------
         ShortestHead
+            No longer than this head, which is the answer where no shorter one is found, unless an option excludes it:
+            `max_tokens`, `value_bound`, `dtype`, or ``keys="unit"`` for tokens with concentrations of their own.
 
         Raises
         ------

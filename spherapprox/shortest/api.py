@@ -19,13 +19,14 @@ from .._loading import load
 from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
-from ..error.search import sample
+from ..error.search import largest_value, sample
 from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
-from ..target import Target, as_target
+from ..target import CONSTANTS, Target, as_target
+from ..targets.circles import refutation
 from .attempt import Wanted
 from .jumps import largest_jump
-from .lower import token_lower_bound
+from .lower.api import LowerBound, bound_tokens
 from .making import Units
 from .result import ShortestHead
 from .rounding import LARGEST
@@ -40,6 +41,8 @@ _CELLS = 100
 """Cells of concentrations for a lower bound: a few seconds."""
 _LARGEST = 1e300
 """The largest value of a target: heads have larger ones."""
+_REST = 0.4
+"""Share of the time limit that is kept for a proof and a lower bound."""
 _LEAST = 1e-13
 """Errors over the target's size below which roundings decide."""
 
@@ -82,7 +85,7 @@ def shortest_head(
     dim : int, optional
         m of S^m, for a plain function.
     relative : bool, default False
-        Whether eps is a share of sup |f|: of the target's `sup_norm`, or the largest value at a sample.
+        Whether eps is a share of sup |f|: of the largest value that a search finds, not of a bound as `sup_norm` is.
     max_tokens : int, default 300
         The largest number of tokens to try.
     norm : {"sup", "rms"}
@@ -93,14 +96,15 @@ def shortest_head(
         Store keys and values as these numbers: eps is asked of the rounded head, which has a concentration for each
         token.
     certified : bool, default False
-        Prove an upper end of the error of the head found, and the lower bound, roundings included: `sup_error` and
-        `token_lower_bound` say what a target must state for that.
+        Prove an upper end of the error of the head found, eps where this is reached, and the lower bound, roundings
+        included: `sup_error` and `token_lower_bound` say what a target must state for that.
     polish : bool, default False
         Lower nearly sufficient errors of scalar targets by linear programs: slow, worth a token or two.
     starts : int, default 4
         Starts from points of equal measure for each number of tokens, besides those from longer and shorter heads.
     time_limit : float, optional
-        Seconds after which fits end: the best head so far is returned, and depends on the machine.
+        Seconds for all, of which fits take 60 % where a proof or a lower bound follows, and others what they leave: the
+        best head so far is returned, and depends on the machine.
     start : ShortestHead or path, optional
         Go on from an earlier search for the same target, or from its file: its heads are starts, and what failed for an
         eps no smaller is not tried again.
@@ -116,18 +120,21 @@ def shortest_head(
     Returns
     -------
     ShortestHead
-        The shortest head *found*: that no shorter one was found is evidence, no proof. `reached` is false, with a
-        warning, if none within eps was found; then it is the one of least error.
+        The shortest head *found*: that no shorter one was found is evidence, no proof, and on another machine the
+        search may end elsewhere. `reached` is false, with a warning, if none within eps was found; then it is the one
+        of least error. For a target that is such a head itself no longer one is returned.
 
     Raises
     ------
     TypeError, ValueError
-        If an option is out of its range, eps is at most 1e-13 sup |f|, or the target does not fit.
+        If an option is out of its range, eps is at most 1e-13 sup |f|, or the target does not fit; with `certified` or
+        `lower`, if its values, or the head found, refute a constant that it states.
 
     Warns
     -----
     RuntimeWarning
-        If eps is not reached, or the target jumps by more than 2 eps: then only the first few lengths are tried.
+        If eps is not reached, or the target jumps by more than 2 eps: then only the first few lengths are tried. If eps
+        is relative, and the target's `sup_norm` exceeds the largest value found by 10 %.
 
     Notes
     -----
@@ -159,27 +166,44 @@ def shortest_head(
         place(checkpoint, "checkpoint")
     earlier = None if start is None else _earlier(start)
     limit = math.inf if time_limit is None else _checks.real(time_limit, "time_limit", above=0.0)
+    deadline = time.monotonic() + limit
     wanted = Wanted(
         partial(_table, known), known.dim, _checks.real(eps, "eps", above=0.0), family is SplitHead,
         _checks.choice(keys, "keys", ("unit", "free")) == "unit", 0.0,
         _checks.integer(max_tokens, "max_tokens", minimum=1, maximum=10_000),
         _checks.integer(starts, "starts", minimum=1, maximum=1000),
         _checks.integer(rng, "rng", minimum=0, maximum=2**31), _checks.choice(norm, "norm", ("sup", "rms")),
-        _largest_value(value_bound, dtype), dtype, 1.0, _checks.flag(polish, "polish"), time.monotonic() + limit,
+        _largest_value(value_bound, dtype), dtype, 1.0, _checks.flag(polish, "polish"),
+        deadline - (_REST * limit if (lower or certified) and limit < math.inf else 0.0),
     )  # fmt: skip
+    if (lower or certified) and (wrong := refutation(known)):
+        raise ValueError(f"'target' must have the constants that it states, got {known.name!r}: {wrong}")
     wanted, x, values = _scaled(wanted, known, relative)
+    own = _own(target, family, wanted)
+    wanted = wanted if own is None else replace(wanted, most=max(len(own) - 1, 1))
     # Step 2: search
     scalar = np.asarray(known(x[:1])).ndim == 1
     options = f"keys={keys}, norm={norm}, value_bound={value_bound}, dtype={dtype}, polish={polish}"
-    session = Session(wanted, Units(family, wanted.size, scalar, dtype), options, progress, checkpoint)
+    session = Session(wanted, Units(family, wanted.size, scalar, dtype), options, progress, checkpoint, own)
     if earlier is not None:
         _require_same(earlier, family, known.dim, values.shape[1])
         session.resume(earlier)
     jump = largest_jump(wanted.function, x, values, 2.0 * wanted.eps) if norm == "sup" else 0.0
     found = session.search(known, jump)
     # Step 3: prove the error, and a lower bound
-    found = found.pick(found.n, known, certified=True) if certified else found
-    return replace(found, **_floor(known, found, keys if dtype is None else "free", certified)) if lower else found
+    found = found.proved(known, deadline=deadline) if certified else found
+    unit = wanted.unit and dtype is None
+    return replace(found, **_floor(known, found, unit, certified, deadline)) if lower else found
+
+
+def _own(target: object, family: type[Head], wanted: Wanted) -> Head | None:
+    """Return the target as a head of the family, None if it is none, or none that options admit."""
+    if not isinstance(target, Head) or target.family != family.family or len(target) > wanted.most:
+        return None
+    many = np.ndim(target.concentration) > 0 and wanted.unit
+    if many or wanted.dtype is not None or not np.abs(target.values).max() <= wanted.size * wanted.value_bound:
+        return None
+    return family(target.control_points, target.values, target.concentration)
 
 
 def _largest_value(value_bound: float | None, dtype: str | None) -> float:
@@ -199,7 +223,8 @@ def _scaled(wanted: Wanted, target: Target, relative: bool) -> tuple[Wanted, Flo
     if relative:
         if eps >= 1.0:
             raise ValueError(f"'eps' must be below 1 with relative=True, got {eps:g}: it is a share, 5 % is 0.05")
-        eps *= target.sup_norm or size or 1.0
+        size = largest_value(lambda x: lengths(wanted.function(x)), target.sup_norm, x)
+        eps *= size or 1.0
     size = max(size, eps)
     if eps <= _LEAST * size:
         raise ValueError(f"'eps' must be above 1e-13 sup|f| = {_LEAST * size:.3g}, where roundings decide, got {eps:g}")
@@ -210,16 +235,30 @@ def _scaled(wanted: Wanted, target: Target, relative: bool) -> tuple[Wanted, Flo
     return scaled, x, values / size
 
 
-def _floor(target: Target, found: ShortestHead, keys: str, certified: bool) -> dict[str, Any]:
+def _floor(target: Target, found: ShortestHead, unit: bool, certified: bool, deadline: float) -> dict[str, Any]:
     """Return a lower bound of the number of tokens for every concentration, proven if it can be, and what gave it."""
     kind = found.head.family
-    if found.norm == "rms" and (kind == "split" or keys == "free"):
+    if found.norm == "rms" and (kind == "split" or not unit):
         return {"lower_reason": "bounds for these heads are for the largest error"}
+    if time.monotonic() > deadline:
+        return {"lower_reason": "the time limit left none for it"}
     try:
-        bound = token_lower_bound(target, found.eps, kind, keys=keys, max_cells=_CELLS, certified=certified)
+        bound = bound_tokens(target, found.eps, kind, unit, certified, budget=_CELLS, deadline=deadline)
     except ValueError as error:
-        return _floor(target, found, keys, False) if certified else {"lower_reason": str(error)}
+        return _floor(target, found, unit, False, deadline) if certified else {"lower_reason": str(error)}
+    if found.reached and bound.n > found.n:
+        return _refuse(target, found, bound)
     return {"lower": bound.n, "lower_reason": f"{bound.reason}{', roundings included' if certified else ''}"}
+
+
+def _refuse(target: Target, found: ShortestHead, bound: LowerBound) -> dict[str, Any]:
+    """Raise for stated constants that admit no head as short as one that was found; drop a bound that rests on none."""
+    names = [name for name in CONSTANTS if target.origin(name) == "given" and (name != "remainder" or target.remainder)]
+    seen = f"a head of {found.n} tokens within eps = {found.eps:.4g} was found where the lower bound is {bound.n}"
+    if not names:
+        return {"lower_reason": f"{seen}: it rests on an estimate that was too small"}
+    stated = ", ".join(f"{name}={getattr(target, name):.6g}" for name in names)
+    raise ValueError(f"'target' must have the constants that it states, got {target.name!r} with {stated}: {seen}")
 
 
 def _table(target: Target, x: Float64) -> Float64:

@@ -50,7 +50,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Found:
-    """The best tokens of one length, the ridge on their values, their error, and how they came about."""
+    """The best tokens of one length, the ridge on their values, their error, and how they came about.
+
+    `at` is where the error was seen, if this was between the samples.
+    """
 
     tokens: Tokens
     ridge: float
@@ -58,6 +61,7 @@ class Found:
     start: str = ""
     starts: int = 0
     seconds: float = 0.0
+    at: Float64 | None = None
 
     def better(self, other: Found | None) -> bool:
         """Tell whether its error is smaller than that of another one, if there is one."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import Float64
 from ..heads.head import Head
 from .attempt import Found
 from .rounding import rounded
@@ -51,13 +50,10 @@ class Units:
         seen, weights = errors(tokens, judge.checked), tokens.matrix(judge.fit.x)
         largest = max(float(np.linalg.norm(judge.fit.y, axis=1).max()), 1e-300)
         sums = float((weights @ np.linalg.norm(tokens.values, axis=1)).max()) / largest
-        lower = float(seen.max()) if judge.norm == "rms" else found.error
+        beyond = found.at is not None and found.error >= seen.max()  # between the samples
         return Rung(
-            self.head(tokens), self.size * lower, math.inf, _row(x, seen),
+            self.head(tokens), self.size * (found.error if beyond else float(seen.max())), math.inf,
+            np.array(found.at if beyond else x[int(seen.argmax())]),
             self.size * math.sqrt(float(np.square(seen).mean())), float(np.linalg.cond(weights)),
             max(math.log10(max(sums, 1e-300)), 0.0), found.start, found.starts, found.seconds,
         )  # fmt: skip
-
-
-def _row(x: Float64, seen: Float64) -> Float64:
-    return np.array(x[int(seen.argmax())])

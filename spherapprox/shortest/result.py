@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,12 +12,13 @@ import numpy as np
 from .. import _checks
 from .._archive import Savable
 from ..error import ErrorInterval, sup_error
+from ..error.measured import prove_error
 from ..heads.head import Head
 from ..target import Target
 from .rung import Rung
 
-_SLACK, _LEAST_SLACK = 0.05, 1e-3
-"""Proven upper ends over the largest errors found, less 1: more is not worth less time, and less takes long."""
+_SLACK, _LEAST_SLACK, _LARGEST_SLACK = 0.05, 1e-3, 1e300
+"""Proven upper ends over the largest errors found, less 1: where eps is not reached, and at least and at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +153,43 @@ class ShortestHead(Savable):
             return replace(self, n=n)
         target = _checks.instance(target, "target", Target, remedy="Target(function, dim) makes one")
         picked = replace(self, n=n)
-        slack = min(max(self.eps / max(picked.row.lower, 1e-300) - 1.0, _LEAST_SLACK), _SLACK)  # enough to prove eps
-        error = sup_error(picked.head, target, certified=certified, slack=slack)
-        if certified and error.reason:
-            picked = replace(picked, notes=(*picked.notes, f"the proof of the error: {error.reason}"))
-        return picked.with_error(error)
+        picked = picked.with_error(sup_error(picked.head, target))
+        return picked.proved(target) if certified else picked
+
+    def proved(self, target: Target, *, deadline: float = math.inf) -> ShortestHead:
+        """Return the result with a proven upper end of the error: at most eps, where this is reached.
+
+        Parameters
+        ----------
+        target : Target
+            What was approximated.
+        deadline : float, optional
+            A time of `time.monotonic` that ends the proof.
+
+        Returns
+        -------
+        ShortestHead
+            With a note where there is no proof, or one of more than what was to be proven.
+
+        Raises
+        ------
+        ValueError
+            If target and head do not fit.
+
+        Examples
+        --------
+        >>> from spherapprox import shortest_head, targets
+        >>> wave = targets.zonal_harmonic(2, 2)
+        >>> found = shortest_head(wave, 0.1, "core", lower=False).proved(wave)
+        >>> found.error.lower <= found.error.upper <= 0.1
+        True
+        """
+        # enough to prove eps, and no more: a proof of what roundings decide takes long, and fails
+        slack = min(self.eps / max(self.error.lower, 1e-300) * (1.0 - 1e-9) - 1.0, _LARGEST_SLACK)
+        slack = max(slack, _LEAST_SLACK) if self.error.lower <= self.eps else _SLACK
+        error = prove_error(self.head, target, self.error, slack=slack, deadline=deadline)
+        notes = (*self.notes, *([f"the proof of the error: {error.reason}"] if error.reason else []))
+        return replace(self, notes=notes).with_error(error)
 
     def with_error(self, error: ErrorInterval) -> ShortestHead:
         """Return the result with another sup error of the head that is picked; the largest error seen stays.

@@ -36,7 +36,8 @@ class Rung(Savable):
         Decimal digits that cancel: log10 of the largest ``sum_k |A_k v_k|`` over sup |f|, at least 0.
     start : str
         What the fit began from: "prune" or "insert", from the rung above or below; "equal 0", ... from points of equal
-        measure; "kernel", "constant"; "partition", "Fibonacci", "Gauss": points that stayed where they are.
+        measure; "kernel", "constant"; "partition", "Fibonacci", "Gauss": points that stayed where they are; "itself":
+        the head that was to be shortened.
     starts : int
         Starts tried, but for one that the time limit cut short.
     seconds : float

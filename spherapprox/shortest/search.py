@@ -187,15 +187,16 @@ class Search:
             b = stored.keys[stored.lengths > 0.0] / stored.lengths[stored.lengths > 0.0, None]
             start = np.concatenate([sample(wanted.dim, len(judge.checked.x), rng), b])
             x, peaks = local_maxima(partial(self._errors, stored), start, _PEAKS, rng)
-            error = max(float(peaks.max()), found.error)
-            if error <= wanted.eps or last:
-                return replace(found, error=error)
+            if peaks.max() >= found.error:
+                found = replace(found, error=float(peaks.max()), at=x[int(peaks.argmax())])
+            if found.error <= wanted.eps or last:
+                return found
             x = x[peaks > wanted.eps]
             self.join(x)
             judge = judge.joined(x, wanted.function(x))
             tokens = least_squares(found.tokens, judge.fit, found.ridge, STEPS, stop=self._late)
             tokens, error = minimax(tokens, judge, found.ridge, stop=self._late)
-            found = replace(found, tokens=tokens, error=error)
+            found = replace(found, tokens=tokens, error=error, at=None)
             if error > wanted.eps:
                 return found
         raise AssertionError

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .. import _checks
 from .._threads import one_blas_thread
 from ..error import ErrorInterval, sup_error
+from ..heads.head import Head
 from ..target import Target
 from .attempt import Found, Wanted
 from .making import Units
@@ -35,6 +37,8 @@ class Session:
     options: str
     progress: bool
     checkpoint: str | os.PathLike[str] | None
+    own: Head | None = None
+    """A head that is the target itself: the answer where no shorter one is found."""
     rows: dict[int, Rung] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -67,9 +71,17 @@ class Session:
         with one_blas_thread():  # threads of ours fit from several starts, to the same bit
             found, error = self._searched(target)
         if found.error > self.wanted.eps or self._missed(error):
+            if self.own is not None:
+                return self._itself(self.own)
             notes += (self._shortfall(bool(jump)),)
             _checks.warn("; ".join(notes), RuntimeWarning)
         return self._result(len(found.tokens), notes).with_error(error)
+
+    def _itself(self, own: Head) -> ShortestHead:
+        """Return the head that is to be shortened."""
+        found = Found(self.units.tokens(own, self.wanted.unit), self.wanted.ridge, 0.0, "itself")
+        self.rows[len(own)] = replace(self.units.row(found, self._search.judge(1)), head=own)
+        return self._result(len(own), ())
 
     @property
     def _eps(self) -> float:
@@ -115,9 +127,11 @@ class Session:
     def _shortfall(self, jumps: bool) -> str:
         """Return what a reader should know of a search that failed."""
         guess, said = self._search.expected(), f"no head within eps = {self._eps:.4g} was found"
+        late = time.monotonic() > self.wanted.deadline
+        said += " before time_limit= ended the search" if late else ""
         if jumps or guess is None or guess <= max(self._search.rungs):
             return said
-        return f"{said}; some {guess} tokens may reach it (max_tokens=)"
+        return f"{said}; some {guess} tokens may reach it{'' if late else ' (max_tokens=)'}"
 
 
 def _line(row: Rung, found: Found, wanted: float, eps: float) -> str:

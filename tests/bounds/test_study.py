@@ -36,7 +36,8 @@ def test_errors_of_every_row_keep_to_bound_and_floor(small):
         assert row.radius == EqualMeasurePartition(2, row.n).cell_radius()
         assert row.floor == error_bound(dim=2, theorem="lower", lipschitz=target.lipschitz, n=row.n).value
         assert row.thesis_needs == "needs dim >= 8"
-        assert row.relative_error == row.error / target.sup_norm
+        # of the largest value at 1000 points, which the bound sup_norm exceeds
+        assert 1.0 < row.relative_error / (row.error / target.sup_norm) < 1.05
         kind = {"core": CoreHead, "split": SplitHead}[row.head]
         head = kind.from_target(target, EqualMeasurePartition(2, row.n), row.concentration)
         found = validate(head, target, n=1000, worst_case=False).checks

@@ -504,7 +504,7 @@ def test_the_floor_has_a_column_of_its_own():
     *upper, floor = (c.quantity for c in result.checks)
     assert {*upper} == {"error"}
     assert floor == "worst-case error"
-    header, _, *rows = str(result).splitlines()
+    header, _, *rows = str(result).splitlines()[2:]
     assert header.split() == ["theorem", "bound", "error", "worst", "case", "ratio", "verdict", "why"]
     floor = next(row for row in rows if row.startswith("lower"))
     assert floor[header.index("error") :].split() == [
@@ -551,3 +551,44 @@ def test_why_there_is_no_proof_is_printed_once():
     found = validate(head, target, n=200, certified=True, slack=1e-3, max_evaluations=1000, worst_case=False)
     assert found.error.reason
     assert str(found).count(found.error.reason) == 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.998])
+def test_a_proof_from_a_constant_that_values_refute_is_shown_nowhere(share):
+    wave = targets.zonal_harmonic(2, 3, pole=[0.6, 0.0, 0.8])
+    target = Target(wave, 2, lipschitz=share * wave.lipschitz, sup_norm=1.0)
+    head = SplitHead.from_target(target, EqualMeasurePartition(2, 200), 30.0)
+    result = validate(head, target, n=600, worst_case=False, certified=True, slack=1.0)
+    assert (result.ok, result.summary) == (False, "refuted: Lipschitz constant" if share else result.summary)
+    assert "Lipschitz constant" in result.refuted
+    assert result.error.upper == math.inf
+    assert not result.error.certificate.proven
+    assert "ipschitz" in result.error.reason
+    document = result.document()["error"]
+    assert (document["upper"], document["certificate"]["upper"]) == (None, None)
+    assert str(result).startswith(f"sup error: {result.error.lower:.4g} found, none is proven")
+    assert "not proven</b><span>proven upper bound" in result.to_html()
+
+
+class TestSearchedHeads:
+    TARGET = Target(lambda x: x[:, 2], 2, lipschitz=1.0, sup_norm=1.0, degree=1, unit="T")
+    HEAD = CoreHead([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]], [50.0, -50.0], 0.01)
+
+    def test_a_proven_error_stands_first_and_is_enough(self):
+        result = validate(self.HEAD, self.TARGET, n=500, certified=True, worst_case=False)
+        assert (result.ok, result.summary, result.refuted) == (True, "certified", ())
+        assert claim(result, "values").outcome == "not stated"
+        upper = float(str(result).split()[10])
+        assert str(result).startswith(f"sup error: {result.error.lower:.4g} T found, proven to be at most {upper:g} T")
+        assert result.error.upper <= upper <= 1.001 * result.error.upper
+        assert result.document()["summary"] == "certified"
+        assert "Certified: no theorem speaks of this head" in result.to_html()
+
+    def test_a_measured_error_is_not(self):
+        result = validate(self.HEAD, self.TARGET, n=500, worst_case=False)
+        assert (result.ok, result.summary) == (False, "not applicable")
+
+    def test_the_figure_has_no_empty_panel(self):
+        result = validate(self.HEAD, self.TARGET, n=500, worst_case=False)
+        titles = [axes.get_title() for axes in result.figure().axes]
+        assert titles == ["Error |f - h|; the circle is where it is largest", ""]  # the map, and its colours

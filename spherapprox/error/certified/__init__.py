@@ -29,13 +29,14 @@ _SPACING = 0.5
 
 @dataclass(frozen=True)
 class Task:
-    """What a proof may take: the slack, the number of evaluations, threads, a bar and a file."""
+    """What a proof may take: the slack, the number of evaluations, threads, a bar, a file and the time that ends it."""
 
     slack: float
     max_evaluations: float
     workers: int | None
     progress: bool
     checkpoint: Any
+    deadline: float = math.inf
 
 
 def certified_head(
@@ -90,7 +91,7 @@ def _certified(
             show(state)
             save(state)
 
-        options = Options(task.max_evaluations, task.workers, report)
+        options = Options(task.max_evaluations, task.workers, report, task.deadline)
         checked: Error = problem
         certificate = prove(checked, state, climb, least, remainder, options)
     at = state.at if few is None else few.outward(state.at)

@@ -11,6 +11,7 @@ import numpy as np
 from ..._types import Float64
 from ...sphere.cells import Cells, divisions_for
 from ...target import Target
+from ...targets.circles import refutation
 
 _DEGREE_ANGLE = 0.35
 """Degree times radius of the grid that bounds a polynomial without a stated sup norm: by 6.1 within 7 %."""
@@ -76,6 +77,8 @@ def known(target: object) -> Function | str:
     size = _size(target)
     if size is None:
         return f"'{target.name}' states no sup norm, and a degree too high to prove one: Target(..., sup_norm=)"
+    if wrong := refutation(target):
+        return f"'{target.name}' does not have the constants that it states: {wrong}"
     single = np.asarray(target(np.eye(1, target.dim + 1))).dtype == np.float32
     accuracy = max(target.accuracy, _SINGLE) if single else target.accuracy
     stated = {

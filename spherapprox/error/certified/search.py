@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -107,6 +108,7 @@ class Options:
     max_evaluations: float
     workers: int | None
     report: Callable[[State], None]
+    deadline: float = math.inf
 
 
 class _Exceeded(Exception):
@@ -124,7 +126,7 @@ def prove(error: Error, state: State, climb: Climb, least: float, remainder: flo
     """
     reason = ""
     while True:
-        last = state.slack * GROWTH > LARGEST
+        last = state.slack * GROWTH > LARGEST or time.monotonic() > options.deadline
         left = options.max_evaluations - state.spent
         allowed = state.spent + (left if last else SHARE * left)
         try:
@@ -244,6 +246,8 @@ def _level(
             state.passed["Taylor"] += int(passes.taylor.sum())
             state.todo = cells[slice(block.stop, None)]
             options.report(state)
+            if time.monotonic() > options.deadline:
+                raise _TooMany("the time limit ended it")
 
 
 def _require(state: State, cells: float, allowed: float, dim: int) -> None:

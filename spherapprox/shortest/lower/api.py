@@ -7,14 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks
+from ...error import lengths
+from ...error.search import largest_value, sample
 from ...target import Target, as_target
+from ...targets.circles import refutation
 from .catalecticant import Catalecticant
 from .cells import Cell, Search, largest_degree
 from .coefficients import coefficients
 from .surfaces import Values, circle_bound, torus_bound
+
+_SAMPLE = 4000
+"""Points from which the largest value of a target is searched for."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ def token_lower_bound(
     dim : int, optional
         m of S^m, for a plain function.
     relative : bool, default False
-        Whether eps is a share of the target's `sup_norm`.
+        Whether eps is a share of the target's `sup_norm`: the tokens hold for that share of sup |f|, too, no larger.
     concentration : float, optional
         One lambda > 0 of core heads with unit keys; by default the bound holds for every one.
     certified : bool, default False
@@ -101,7 +108,13 @@ def token_lower_bound(
     Raises
     ------
     TypeError, ValueError
-        If an option is out of its range, or the target does not state what an option needs.
+        If an option is out of its range, or the target does not state what an option needs, or values along great
+        circles refute a constant that it states.
+
+    Warns
+    -----
+    RuntimeWarning
+        If eps is relative, and the target's `sup_norm` exceeds the largest value that a search finds by 10 %.
 
     Notes
     -----
@@ -139,17 +152,36 @@ def token_lower_bound(
     if _checks.flag(relative, "relative"):
         if known.sup_norm is None:
             raise ValueError("'target' must state its sup_norm for relative=True: Target(f, dim, sup_norm=...)")
+        _warn_of_loose(known)
         eps *= known.sup_norm
+    if wrong := refutation(known):
+        raise ValueError(f"'target' must have the constants that it states, got {known.name!r}: {wrong}")
     one = None if concentration is None else _checks.real(concentration, "concentration", above=0.0, maximum=1e100)
+    budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
     if kind == "split" or keys == "free":
         _checks.left_out(concentration, "concentration", "for split heads and free keys", "the bound holds for all")
-        return _by_values(Values(known, eps, certified), kind)
-    budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
-    return _by_coefficients(known, eps, one, certified, budget)
+        return bound_tokens(known, eps, kind, False, certified)
+    return bound_tokens(known, eps, kind, True, certified, concentration=one, budget=budget)
+
+
+def bound_tokens(
+    target: Target, eps: float, kind: str, unit: bool, certified: bool, *, concentration: float | None = None,
+    budget: int = 0, deadline: float = math.inf,
+) -> LowerBound:  # fmt: skip
+    """Return the bound for core heads with unit keys, or for others, found by a time of `time.monotonic`."""
+    if kind == "core" and unit:
+        return _by_coefficients(target, eps, concentration, certified, budget, deadline)
+    return _by_values(Values(target, eps, certified, deadline), kind)
+
+
+def _warn_of_loose(target: Target) -> None:
+    """Warn of a sup norm that is no value."""
+    x = sample(target.dim, _SAMPLE, np.random.default_rng(0))
+    largest_value(lambda at: lengths(target(at).reshape(len(at), -1)), target.sup_norm, x)
 
 
 def _by_coefficients(
-    target: Target, eps: float, concentration: float | None, certified: bool, budget: int
+    target: Target, eps: float, concentration: float | None, certified: bool, budget: int, deadline: float
 ) -> LowerBound:
     """Return the bound for core heads with unit keys."""
     most = largest_degree(target.dim, target.degree)
@@ -159,7 +191,7 @@ def _by_coefficients(
             f"'target' must be a polynomial of the catalogue for certified=True, whose coefficients are known exactly, "
             f"got {target.name!r}: choose certified=False"
         )
-    search = Search(Catalecticant(known, eps / known.scale, certified), most)
+    search = Search(Catalecticant(known, eps / known.scale, certified), most, deadline)
     if concentration is not None:
         cell = search.at(concentration)
         n, cells = cell.n, [cell]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -62,8 +63,8 @@ class Cell:
 class Search:
     """The best bounds over weights, at a concentration and over all."""
 
-    def __init__(self, bound: Catalecticant, most: int) -> None:
-        self.bound, self.most = bound, most
+    def __init__(self, bound: Catalecticant, most: int, deadline: float = math.inf) -> None:
+        self.bound, self.most, self.deadline = bound, most, deadline
         self.useful: list[Weights] = []
 
     def at(self, concentration: float) -> Cell:
@@ -92,7 +93,8 @@ class Search:
         for _ in range(budget):
             worst = heap[0][3]
             narrow = worst.high <= worst.low * (1.0 + _NARROWEST)
-            if worst.n >= ceiling or narrow or worst.high < _LEAST or worst.low > _LARGEST:
+            late = time.monotonic() > self.deadline
+            if late or worst.n >= ceiling or narrow or worst.high < _LEAST or worst.low > _LARGEST:
                 break
             heapq.heappop(heap)
             middle = _between(worst.low, worst.high)
@@ -121,6 +123,8 @@ class Search:
         """Return the best bound over a cell, or the first that is as large as wanted."""
         best, tried = Cell(low, high, 1, 0, ROOT), set()
         for weights in candidates:
+            if time.monotonic() > self.deadline:  # what there is, is a bound
+                break
             if weights in tried or (low == 0.0 and weights.power != ROOT):
                 continue
             tried.add(weights)

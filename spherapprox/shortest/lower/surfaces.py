@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +33,7 @@ class Values:
     target: Target
     eps: float
     certified: bool
+    deadline: float = math.inf
 
     def __call__(self, x: Float64) -> Float64:
         """Return the values at points, (n, p)."""
@@ -38,9 +41,12 @@ class Values:
             len(x), -1
         )
 
-    def tries(self, most: int, rows: int) -> int:
-        """Return how often a target is evaluated at so many points: less often if it sums many harmonics."""
-        return min(most, int(_MOST_VALUES / (rows * harmonics_of_value(self.target))))
+    def tries(self, most: int, rows: int) -> Iterator[int]:
+        """Count how often a target is evaluated at so many points: less often if it sums many harmonics."""
+        for step in range(min(most, int(_MOST_VALUES / (rows * harmonics_of_value(self.target))))):
+            if time.monotonic() > self.deadline:
+                return
+            yield step
 
     def allowed(self, values: Float64) -> float:
         """Return the difference that a head within eps may have from the values at the exact points."""
@@ -64,7 +70,7 @@ def torus_bound(values: Values) -> int:
     rules = [_rule(ranks), _rule(dim + 1 - ranks)]
     weights = np.sqrt(np.outer(rules[0][1], rules[1][1]))
     best, frame, turn, largest, idle = 0, np.eye(dim + 1), 0.25 * math.pi, 0.0, 0
-    for step in range(values.tries(_TORI, weights.size)):
+    for step in values.tries(_TORI, weights.size):
         if step % 2:
             other = frame + 0.3 * rng.uniform() ** 2 * rng.standard_normal(frame.shape)
             angle = turn + 0.3 * rng.uniform() ** 2 * rng.standard_normal()
@@ -103,7 +109,7 @@ def circle_bound(values: Values, constants: bool) -> int:
     count = 256 if degree is None else min(max(16 * degree, 64), 2048)
     angle = 2.0 * math.pi * np.arange(count) / count
     best = 1
-    for _ in range(values.tries(40 if dim == 1 else _CIRCLES, count)):
+    for _ in values.tries(40 if dim == 1 else _CIRCLES, count):
         frame = np.linalg.qr(rng.standard_normal((dim + 1, dim + 1)))[0]
         tilt = 0.5 * math.pi if dim == 1 else math.acos(rng.uniform(-0.7, 0.7))
         x = math.sin(tilt) * (np.cos(angle)[:, None] * frame[0] + np.sin(angle)[:, None] * frame[1])

@@ -328,3 +328,17 @@ class TestOptions:
     def test_only_heads_are_certified(self):
         with pytest.raises(TypeError, match="'head' must be a head"):
             sup_error(lambda x: x[:, 0], targets.distance(2), certified=True)
+
+
+@pytest.mark.parametrize(
+    "false",
+    [{"lipschitz": 0.0}, {"lipschitz": 2.5}, {"lipschitz": 9.0, "sup_norm": 0.5}, {"degree": 4},
+     {"lipschitz": 9.0, "smoothness": 1.0}, {"lipschitz": 9.0, "third_derivative": 1.0}],
+)  # fmt: skip
+def test_nothing_is_proven_from_constants_that_values_refute(false):
+    target = Target(lambda x: np.sin(3.0 * x[:, 0]) + x[:, 1] * x[:, 2], 2, **false)
+    head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), 30.0)
+    found = sup_error(head, target, certified=True, n=1000, slack=1.0)
+    assert found.upper == math.inf
+    assert list(false)[-1] in found.reason
+    assert not found.certificate.proven

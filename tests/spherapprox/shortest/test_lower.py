@@ -226,7 +226,7 @@ class TestComplaints:
         ((lambda x: x[:, 0], 0.1), {"dim": 2, "relative": True}, "'target' must state its sup_norm"),
         ((FIELD, 0.1, "split"), {"concentration": 3.0}, "'concentration' must be left out"),
         ((FIELD, 0.1), {"dim": 3}, "'dim' must be 2"),
-        ((Target(lambda x: np.exp(x[:, 0]), 2, degree=4), 0.1), {}, "'target' must be a polynomial of the degree"),
+        ((Target(lambda x: np.exp(x[:, 0]), 2, degree=4), 0.1), {}, "'target' must have the constants that it states.*degree=4"),
         ((FIELD, 0.0), {}, "'eps'"),
         ((FIELD, 0.1), {"concentration": 0.0}, "'concentration'"),
         ((FIELD, 0.1), {"keys": "long"}, "'keys'"),
@@ -247,3 +247,30 @@ def test_targets_of_any_size_have_the_same_bound(kind, keys):
         for s in (1e-200, 1.0, 1e290)
     ]
     assert found[0] == found[1] == found[2] > 1
+
+
+class TestRefuted:
+    @pytest.mark.parametrize("degree", [6, 24, 26, 38])
+    @pytest.mark.parametrize("concentration", [60.0, 360.0])
+    def test_a_false_degree_of_any_size_is_no_bound(self, degree, concentration):
+        head = CoreHead([[0.0, 0.6, 0.8]], [1.0], concentration)
+        with pytest.raises(ValueError, match=rf"'target' must have the constants that it states.*degree={degree}"):
+            token_lower_bound(Target(head, 2, degree=degree), 1e-6, max_cells=0)
+
+    @pytest.mark.parametrize("false", [{"sup_norm": 0.5}, {"lipschitz": 0.5}])
+    @pytest.mark.parametrize("kind", ["core", "split"])
+    def test_false_constants_prove_nothing(self, false, kind):
+        with pytest.raises(ValueError, match=next(iter(false))):
+            token_lower_bound(Target(lambda x: x[:, 0], 2, **false), 0.1, kind)
+
+    def test_a_loose_sup_norm_is_warned_of(self):
+        with pytest.warns(RuntimeWarning, match="'target' states sup_norm=15"):
+            found = token_lower_bound(Target(lambda x: x[:, 0], 1, sup_norm=15.0), 0.1, relative=True)
+        assert (found.n, found.eps) == (1, 1.5)  # a bound for a larger eps than is meant, and so true
+
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_a_reflection_changes_no_bound(self, sign):
+        # values at the first points of the rule are 1e-300 of the largest
+        b = np.array([[0.0, 0.0, sign], [0.1, 0.0, sign * math.sqrt(0.99)]])
+        head = CoreHead(b, [1.0, -1.0], 371.0)
+        assert token_lower_bound(Target(head, 2), 1e-3, max_cells=5, concentration=371.0).n == 2

@@ -1,6 +1,7 @@
 """The fewest tokens: derivatives, exact recovery, reference lengths, and complaints."""
 
 import functools
+import time
 
 import numpy as np
 import pytest
@@ -134,11 +135,21 @@ class TestShortestHead:
         assert found.reached
         assert 1 < found.lower <= found.n <= most
         assert found.error.lower == pytest.approx(sup_error(found.head, FIELD).lower, rel=1e-9)
-        assert found.error.lower <= found.eps == eps * FIELD.sup_norm
+        assert found.error.lower <= found.eps <= eps * FIELD.sup_norm * (1.0 + 1e-14)
+        assert found.eps >= 0.99 * eps * FIELD.sup_norm  # of a value that is taken, and the bound exceeds it
         assert found.failed[0] == found.n - 1
         assert found.failed[1] >= 4
         assert next(row.n for row in found.history if row.lower <= found.eps) == found.n
         assert str(found.n) in found.table()
+
+    @pytest.mark.parametrize("stated", [None, 1.01, 25.0])
+    def test_a_relative_error_is_one_of_a_value_that_is_taken(self, stated, recwarn):
+        height = Target(lambda x: x[:, 0], 1, sup_norm=stated)
+        found = search(height, 0.1, "core", relative=True, starts=1)
+        assert found.eps == pytest.approx(0.1, rel=1e-9)
+        assert found.error.lower <= 0.1
+        warned = [str(warning.message) for warning in recwarn]
+        assert [text[:35] for text in warned] == (["'target' states sup_norm=25, and no"] if stated == 25.0 else [])
 
     def test_a_kernel_is_one_token(self):
         found = search(targets.bump(2, 7.0), 1e-9, "core")
@@ -167,7 +178,45 @@ class TestShortestHead:
 
     def test_an_error_is_proven(self):
         found = search(targets.zonal_harmonic(2, 2), 0.1, "core", certified=True)
-        assert found.error.lower <= found.error.upper <= 1.051 * found.error.lower
+        assert found.error.lower <= found.error.upper <= 0.1
+
+    def test_eps_is_proven_where_errors_are_roundings(self):
+        found = search(targets.bump(2), 1e-6, "core", certified=True)
+        assert found.error.lower < 1e-12
+        assert found.error.upper <= 1e-6
+        assert found.notes == ()
+        assert found.pick(1, targets.bump(2), certified=True).error.upper <= 1e-6
+
+    @pytest.mark.parametrize("options", [{"certified": True}, {"lower": True}])
+    def test_constants_that_values_refute_are_refused_before_the_search(self, options):
+        with pytest.raises(ValueError, match=r"'target' must have the constants that it states.*degree=1"):
+            search(Target(lambda x: x[:, 0] ** 2, 2, degree=1), 0.1, **options)
+
+    def test_a_bound_above_what_was_found_blames_what_was_stated(self, monkeypatch):
+        monkeypatch.setattr("spherapprox.shortest.api.refutation", lambda target: "")
+        head = CoreHead([[0.6, 0.8]], [1.0], 60.0)
+        with pytest.raises(ValueError, match="with degree=6: a head of 1 tokens within eps = 1e-06 was found"):
+            shortest_head(Target(head, 1, degree=6), 1e-6, "core")
+
+    @pytest.mark.parametrize("eps", [0.3, 0.15])
+    @pytest.mark.parametrize("degree", [2, 3])
+    def test_every_error_was_seen_at_its_point(self, degree, eps):
+        wave = targets.zonal_harmonic(2, degree)
+        found = search(wave, eps, "core", starts=1)
+        for row in found.history:
+            error = abs(row.head(row.at[None]) - wave(row.at[None]))[0]
+            assert row.lower == pytest.approx(error, rel=1e-9)
+
+    def test_no_row_claims_an_error_that_a_search_of_the_sphere_exceeds(self):
+        cone = targets.distance(4)  # few of 15000 points on S^4 come near to its kinks
+        found = search(cone, 0.2, "split", max_tokens=10, starts=2)
+        within = [row for row in found.history if row.lower <= 0.2]
+        assert within
+        assert max(sup_error(row.head, cone).lower for row in within) <= 0.2 * 1.02
+
+    def test_numbers_are_those_that_are_stored(self):
+        found = search(lambda x: x[:, :2], 0.3, "split", dim=2, starts=1)
+        assert found.row.numbers == found.n * (2 + 2) + 1
 
     def test_what_is_not_reached_is_said(self):
         with pytest.warns(RuntimeWarning, match="no head within eps = 1e-06 was found"):
@@ -212,7 +261,7 @@ class TestOptions:
         assert found.reached
         assert found.n <= most
         assert found.head.concentration.shape == (found.n,)
-        assert sup_error(found.head, FIELD).lower <= eps * FIELD.sup_norm
+        assert sup_error(found.head, FIELD).lower <= found.eps
         assert found.row.numbers == 4 * found.n
 
     def test_free_keys_are_proven_on_the_circle(self):
@@ -273,6 +322,17 @@ class TestOptions:
             found = search(targets.random_bandlimited(2, 20, rng=0), 1e-3, relative=True, time_limit=1.0)
         assert not found.reached
         assert sum(row.seconds for row in found.history) < 10.0
+
+    @pytest.mark.parametrize("keys", ["unit", "free"])
+    def test_the_time_limit_holds_for_bounds_and_proofs_and_is_named(self, keys):
+        begin = time.process_time()
+        with pytest.warns(RuntimeWarning, match="before time_limit= ended the search") as warned:
+            found = shortest_head(FIELD, 1e-4, "core", keys=keys, relative=True, time_limit=1e-3, certified=True)
+        assert time.process_time() - begin < 5.0
+        assert "max_tokens" not in str(warned[0].message)
+        assert found.lower is None
+        assert found.lower_reason == "the time limit left none for it"
+        assert any("the time limit ended it" in note for note in found.notes)
 
 
 class TestFixedPoints:
@@ -371,6 +431,29 @@ class TestHeads:
         classical = ClassicalHead.from_head(long).compress(0.2, relative=True, keys="unit", lower=False)
         assert isinstance(classical.head, SplitHead)
         assert np.ndim(classical.head.concentration) == 0
+
+    @pytest.mark.parametrize(
+        ("kind", "keys", "lengths"),
+        [(CoreHead, "free", 40.0), (SplitHead, "unit", 40.0), (SplitHead, "free", [9.0] * 7)],
+    )
+    def test_no_head_becomes_longer(self, kind, keys, lengths):
+        rng = np.random.default_rng(0)
+        head = kind(sphere.uniform(2, 7, rng=rng), rng.standard_normal(7), lengths)
+        for options in ({"relative": True}, {"norm": "rms", "max_tokens": 7}):
+            short = head.compress(1e-5, keys=keys, starts=1, lower=False, time_limit=1.0, **options)
+            assert short.reached
+            assert short.n <= 7
+            assert sup_error(short.head, head).lower <= short.eps
+            if short.n == 7:
+                assert (short.head, short.row.start) == (head, "itself")
+
+    def test_the_head_itself_is_no_answer_that_options_exclude(self):
+        head = SplitHead([[1.0, 0.0], [0.0, 1.0]], [3.0, -3.0], 2.0)
+        with pytest.warns(RuntimeWarning, match="no head within eps"):
+            assert head.compress(1e-3, max_tokens=1, lower=False, starts=1).n == 1
+        with pytest.warns(RuntimeWarning, match="no head within eps"):
+            found = head.compress(1e-3, max_tokens=2, value_bound=1.0, lower=False, starts=1)
+        assert np.abs(found.head.values).max() <= 1.0
 
     def test_the_largest_rounded_number_is_infinite_beyond(self):
         numbers = np.array([0.0, 1.0, 1.0 + 2.0**-9, 65504.0, 65536.0, 3.4e38, 1e-8, -2.5])

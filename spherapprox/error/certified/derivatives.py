@@ -174,19 +174,14 @@ class CoreDerivative(Derivative):
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room."""
-        total, d = float(self.lengths.sum()), self.b.shape[1]
+        total = float(self.lengths.sum())
         if room <= 0.0 or total == 0.0:
             return None
-        log_factor = math.log(total) + log_mean(d - 1, self.concentration)
-        found = degree_for(d - 1, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
+        log_factor = math.log(total) + log_mean(self.b.shape[1] - 1, self.concentration)
+        found = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
         if found is None:
             return None
         degree, log_tail = found
-        # 6.6, (lengths)
-        defect = float(np.abs(np.linalg.norm(self.b, axis=1) - 1.0).max())
-        if defect * (degree + d) > 1e-2:
-            return None
-        log_tail += 2.0 * defect * (self.concentration + 2.0 * (degree + d)) + 1e-6
         return Riesz(degree, math.exp(log_tail + log_factor), 0.0, room)
 
     def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:

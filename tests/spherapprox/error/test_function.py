@@ -88,3 +88,12 @@ def test_slopes_of_the_polynomial_are_above_those_of_the_target_s_size():
     function = known(wave)
     for power, bound in enumerate((function.slope, function.curvature, function.third), 1):
         assert n**power * (1.0 - 1e-12) <= bound <= n**power * (1.0 + 1e-12)
+
+
+def test_slopes_of_large_values_know_the_roundings_of_these():
+    constants = {"lipschitz": 1.0, "smoothness": 1.0, "third_derivative": 1.0, "sup_norm": 2.0**21}
+    large = Target(lambda x: 2.0**20 + x[:, 0], 2, accuracy=0.0, **constants)
+    x = sphere.uniform(2, 200, rng=0)
+    frames = tangent_frame(x)
+    got, error = known(large).gradients(x, frames)
+    assert 1e-9 < np.linalg.norm(got[:, 0] - frames[:, :, 0], axis=1).max() <= error < 1e-4

@@ -62,5 +62,5 @@ class MeanAngle:
         first = radii * np.linalg.norm(tangent - turns, axis=1) + radii**3 / 6.0 * np.linalg.norm(tangent, axis=1)
         change = (first + 0.5 * np.square(chords) * np.abs(radial) + rests) * (1.0 + 1e-9)
         noise = math.pi * (OMITTED + 8.0 * roundings) * (1.0 + rests / radii)
-        upper = np.maximum(sample.errors, means) + sample.rounding + change * (1.0 + 8.0 * roundings) + noise
+        upper = np.maximum(sample.errors, means) + sample.rounding + change + noise
         return Passes(np.zeros(n, dtype=bool), np.asarray(upper <= bound))

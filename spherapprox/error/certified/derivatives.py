@@ -73,11 +73,6 @@ class Derivative(ABC):
         """Tell which cells pass a test, from the sizes at their centres."""
 
     @property
-    def copies(self) -> float:
-        """Bound of the size over the largest derivative along geodesics, 6.6 (vectors)."""
-        return 1.0 if self.order == 1 else math.sqrt(min(self.b.shape[1] - 1, self.values.shape[1]))
-
-    @property
     def floor(self) -> float:
         """Bound of what terms that are left out add to the size at a point."""
         return _FLOOR * (min(self.concentration, 1.0) if self.order == 1 else self.concentration)
@@ -133,8 +128,11 @@ class SplitDerivative(Derivative):
         if (self.values == self.values[0]).all():
             return 0.0
         spread = float(np.linalg.norm(self.values - self.values.mean(axis=0), axis=1).max()) * self.concentration
-        # 6.6, (everywhere)
-        return (1.0 if self.order == 1 else 2.0 * self.concentration + 1.0) * spread * self.copies * (1.0 + 1e-5)
+        # 6.6, (everywhere) and (vectors)
+        factor = 1.0
+        if self.order == 2:
+            factor = (2.0 * self.concentration + 1.0) * math.sqrt(min(self.b.shape[1] - 1, self.values.shape[1]))
+        return factor * spread * (1.0 + 1e-5)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return None: quotients are far from polynomials."""
@@ -169,26 +167,21 @@ class CoreDerivative(Derivative):
     @property
     def ceiling(self) -> float:
         """Bound of the size everywhere."""
-        rate, total = self.concentration, float(self.lengths.sum()) * self.copies
+        rate, total = self.concentration, float(self.lengths.sum())
         # 6.6, (everywhere)
         whole = math.sqrt(rate / math.e) if self.order == 1 else max(rate, (2.0 * rate + 1.0) / math.e)
         return min(whole, rate * (1.0 + 4.0 * rate)) * total * (1.0 + 1e-5)
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room."""
-        total, d = float(self.lengths.sum()), self.b.shape[1]
+        total = float(self.lengths.sum())
         if room <= 0.0 or total == 0.0:
             return None
-        log_factor = math.log(total * self.copies) + log_mean(d - 1, self.concentration)
-        found = degree_for(d - 1, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
+        log_factor = math.log(total) + log_mean(self.b.shape[1] - 1, self.concentration)
+        found = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor, self.order)
         if found is None:
             return None
         degree, log_tail = found
-        # 6.6, (lengths)
-        defect = float(np.abs(np.linalg.norm(self.b, axis=1) - 1.0).max())
-        if defect * (degree + d) > 1e-2:
-            return None
-        log_tail += 2.0 * defect * (self.concentration + 2.0 * (degree + d)) + 1e-6
         return Riesz(degree, math.exp(log_tail + log_factor), 0.0, room)
 
     def passed(self, x: Float64, radii: Float64, sample: Sample, bound: float, riesz: Riesz | None) -> Passes:
@@ -205,7 +198,7 @@ class CoreDerivative(Derivative):
                 x[rows], chords, self.columns, self.lengths, self.concentration, self.order,
                 float(np.linalg.norm(self.b, axis=1).max()), changes,
             )  # fmt: skip
-            by_terms[rows] = changes * self.copies * (1.0 + 1e-9) + sample.rounding <= bound
+            by_terms[rows] = changes * (1.0 + 1e-9) + sample.rounding <= bound
         return Passes(by_riesz, by_terms)
 
 

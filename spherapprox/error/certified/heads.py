@@ -116,7 +116,7 @@ class HeadError:
 
     def riesz(self, bound: float, room: float, x: Float64) -> Riesz | None:
         """Return Riesz's test for a bound with some room; x are points that show how large the denominator is."""
-        function, (n, d) = self.function, self.b.shape
+        function = self.function
         if function.degree is None or room <= 0.0 or self.total == 0.0:
             return None
         if self.normalize and self.concentrations is not None:
@@ -127,17 +127,14 @@ class HeadError:
             log_scale = max(float(log_sums.max()) for log_sums in known) + 0.02
             if float(np.median(known[1])) < log_scale - _VARYING:
                 return None
-            log_factor = math.log(size + self.total + bound) + math.log(n)
+            log_factor = math.log(size + self.total + bound) + math.log(len(self.b))
         else:
             log_scale, log_factor = 0.0, math.log(self.total)
         log_factor += self._log_mean() - log_scale
-        found = degree_for(d - 1, self.concentration, math.log(TAIL_SHARE * room) - log_factor)
+        found = degree_for(self.b, self.concentration, math.log(TAIL_SHARE * room) - log_factor)
         if found is None:
             return None
         degree, log_tail = found
-        # 6.5, rounding: rows of other lengths have kernels of other concentrations
-        defect = float(np.abs(np.linalg.norm(self.b, axis=1) - 1.0).max())
-        log_tail += 2.0 * defect * (self.concentration + 2.0 * (degree + d)) + 1e-6
         degree = degree + function.degree if self.normalize else max(degree, function.degree)
         return Riesz(degree, math.exp(log_tail + log_factor), log_scale, room)
 

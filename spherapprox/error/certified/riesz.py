@@ -43,23 +43,35 @@ class Riesz:
         return (sizes + self.tail < (bound + self.tail) * cosines) & (self.room * least >= 2.0 * self.tail)
 
 
-def degree_for(dim: int, concentration: float, log_share: float, order: int = 0) -> tuple[int, float] | None:
-    """Return the least degree g with log tau_g at most `log_share`, and log tau_g; None if it would be too large.
+def degree_for(rows: Float64, concentration: float, log_share: float, order: int = 0) -> tuple[int, float] | None:
+    """Return the least degree g with log tau_g at most `log_share`, and a bound of log tau_g for rows (N, d).
 
-    With an order, tau_g bounds what the degrees beyond g add to derivatives of this order, up to 2.
+    With an order, tau_g bounds what the degrees beyond g add to derivatives of this order, up to 2. None if the degree
+    would be too large, or if the rows' lengths are not near 1 for it.
     """
-    reach = 50.0 + 12.0 * math.sqrt(concentration * (dim + 8.0))
+    d = rows.shape[1]
+    reach = 50.0 + 12.0 * math.sqrt(concentration * (d + 7.0))
+    if concentration == 0.0:
+        return 0, -math.inf
     if reach > _MOST_DEGREE:
         return None
-    tails = log_tails(dim, concentration, int(reach))
+    tails = log_tails(d - 1, concentration, int(reach))
+    # 6.6, (tail): rho_(g+1) / rho_g falls, and s = 1 / (1 - that)
+    steps = -1.0 / np.expm1(np.minimum(np.diff(tails), 0.0) + 1e-8)  # (g,)
+    tails = tails[:-1]
     if order:
-        # 6.6, (tail): rho_(g+1) / rho_g falls, and s = 1 / (1 - that)
-        steps = -1.0 / np.expm1(np.minimum(np.diff(tails), 0.0) + 1e-8)  # (g,)
         degrees = np.arange(len(steps))
         moments = degrees + steps if order == 1 else np.square(degrees + steps) + np.square(steps)
-        tails = tails[:-1] + np.log(np.where((steps > 0.0) & (steps <= degrees + dim), moments, math.inf))
-    small = np.flatnonzero(tails <= log_share)
-    return (int(small[0]), float(tails[small[0]])) if len(small) else None
+        tails = tails + np.log(np.where((steps > 0.0) & (steps <= degrees + d - 1), moments, math.inf))
+    small = np.flatnonzero((tails <= log_share) & (steps > 0.0))
+    if not len(small):
+        return None
+    # 6.6, (lengths): rows of other lengths have kernels of other concentrations
+    degree, defect = int(small[0]), float(np.abs(np.linalg.norm(rows, axis=1) - 1.0).max())
+    count = degree + d + float(steps[degree])
+    if not defect * count <= 1e-2:
+        return None
+    return degree, float(tails[degree]) + 2.0 * defect * (concentration + 2.0 * count) + 1e-6
 
 
 def log_mean(dim: int, concentration: float) -> float:

@@ -126,7 +126,7 @@ def moments(x: Float64, radii: Float64, frames: Float64, terms: Terms, sizes: Fl
     each_near(terms.add_moments, x, chords, terms.columns, terms.rate, terms.cut, [wanted], [slopes, origins, sums])
     rests, growths, spread, far, roundings = sums.T
     # 6.5, rounding
-    noise, lift = (OMITTED + 8.0 * roundings) * (1.0 + growths), _LIFT + 8.0 * roundings
+    noise, lift = OMITTED + 8.0 * roundings, _LIFT + 8.0 * roundings
     along = np.einsum("npd,nmd->npm", slopes, frames)
     steep = np.linalg.norm(along.reshape(n, -1), axis=1)
     rest = (sag * np.linalg.norm(np.einsum("npd,nd->np", slopes, x), axis=1) + rests) * lift

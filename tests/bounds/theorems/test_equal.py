@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from bounds._problem import Problem
 from bounds.theorems.convolution import concentration_needed
-from bounds.theorems.equal import equal, log_equal_error
+from bounds.theorems.equal import equal, log_equal_error, sufficient_concentration
 from bounds.theorems.mean import log_mean_error
 from spherapprox import EqualMeasurePartition, worst_case_error
 from spherapprox.special import log_cap_measure
@@ -45,6 +45,13 @@ def brute_force(lam, rho, dim, n=8001):
 )
 def test_error_by_brute_force(dim, lam, rho):
     assert math.exp(log_equal_error(lam, rho, dim)) == pytest.approx(brute_force(lam, rho, dim), rel=2e-5)
+
+
+def test_a_concentration_that_is_said_to_suffice_does():
+    for dim in (1, 2, 8):
+        for radius in np.linspace(0.05, 0.4, 12):
+            goal = 1.3 * radius
+            assert log_equal_error(sufficient_concentration(radius, goal, dim), radius, dim) <= math.log(goal)
 
 
 @pytest.mark.parametrize(("lam", "rho"), [(1600.0, 0.0209), (3200.0, 0.0412), (6400.0, 0.0608), (25600.0, 0.0859)])

@@ -48,6 +48,23 @@ def test_nearest_at_a_concentration_is_the_best_radius(dim, eps, covering):
             assert not some
 
 
+@pytest.mark.parametrize(
+    ("dim", "eps", "lam", "covering"),
+    [
+        (5, 0.0364, 48740.0, "volume"),
+        (5, 0.1247, 3490.0, "best"),
+        (8, 0.335, 453.0, "greedy"),
+        (24, 0.684, 273.3, "volume"),
+    ],
+)
+def test_no_radius_is_taken_where_none_keeps_the_promise(dim, eps, lam, covering):
+    bound = split_nearest(Problem(eps, dim, concentration=lam, covering=covering))
+    assert not bound.holds
+    for radius in eps * np.geomspace(1e-3, 0.999, 30):
+        log_n = covering_bound(radius, dim, covering).log
+        assert log_nearest_error(lam, radius, log_n) > math.log(eps)
+
+
 @pytest.mark.parametrize(("eps", "lam"), [(0.3, 247.80675469538045), (1.3, 9.58283168809303), (0.1, 4e3), (2.0, 8.0)])
 def test_nearest_on_the_circle_takes_the_fewest_points(eps, lam):
     # a second way: n points have covering radius pi/n

@@ -24,6 +24,7 @@ from bounds.theorems.smooth_quadrature import (
     smooth_part,
     smooth_quadrature,
     smooth_quadrature_error,
+    steepest,
 )
 from spherapprox import CoreHead, Target, points, sphere
 from spherapprox.vmf import VonMisesFisher
@@ -31,6 +32,15 @@ from spherapprox.vmf import VonMisesFisher
 
 def problem(eps, dim, **options):
     return Problem.checked(eps, dim, **{"second_derivative": 1.0} | options)
+
+
+def test_slopes_that_follow_from_other_constants_are_not_rounded_down():
+    rng = np.random.default_rng(0)
+    with mpmath.workdps(40):
+        for bend, size in 10.0 ** rng.uniform(-3, 3, (300, 2)):
+            given = problem(0.1, 3, second_derivative=bend, sup_norm=size, lipschitz=1e9)
+            exact = min(mpmath.pi * bend / 2, mpmath.sqrt(2 * mpmath.mpf(given.sup_norm) * mpmath.mpf(bend)))
+            assert exact <= steepest(given) <= exact * (1 + mpmath.mpf(10) ** -14)
 
 
 def waves(dim, rng, degree=4):

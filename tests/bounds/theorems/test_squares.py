@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -81,6 +82,16 @@ def test_integer_spheres_are_counted_and_separated(dim, angle):
 def test_integer_spheres_where_none_is_separated():
     assert len(integer_spheres(3, 0.5 * math.pi)[0]) == 0
     assert len(integer_spheres(3, 0.5 * math.pi - 1e-9)[0]) == 1  # the 8 points +-e_i
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_norms_at_the_angle_itself_are_left_out(dim):
+    # points of norm^2 n are separated if n (1 - cos t) < 1, and at these angles that is 1 up to a rounding
+    with mpmath.workdps(40):
+        for n in range(1, 200):
+            angle = 2.0 * math.asin(math.sqrt(0.5 / n))
+            allowed = mpmath.ceil(1 / (1 - mpmath.cos(mpmath.mpf(angle)))) - 1
+            assert n - 1 <= len(integer_spheres(dim, angle)[0]) <= allowed
 
 
 # ----- the average over spheres
@@ -241,6 +252,12 @@ def test_arcs_of_rotations(angle):
 
 
 def test_arcs_are_strictly_apart():
+    angles = 2.0 * math.pi / np.arange(2.0, 1000.0)
+    counts = np.exp(log_arcs(angles)).round()
+    with mpmath.workdps(40):
+        assert all(
+            count * mpmath.mpf(t) < 2 * mpmath.pi for count, t in zip(counts.tolist(), angles.tolist(), strict=True)
+        )
     assert np.exp(log_arcs(np.array([2.0 * math.pi / 5.0, 1.25, 1.26, 3.2, 6.0]))).round(9).tolist() == [4, 5, 4, 1, 1]
 
 

@@ -1,5 +1,6 @@
 """6.5 and 6.6: the allowances for roundings and remainders, each where it is needed and at the size that is stated."""
 
+import dataclasses
 import math
 from types import SimpleNamespace
 
@@ -8,56 +9,43 @@ import numpy as np
 import pytest
 
 from spherapprox import CoreHead, SplitHead, Target, sphere
+from spherapprox._kernels.error import moments as kernels
 from spherapprox.error.certified import heads
+from spherapprox.error.certified.angles import MeanAngle
+from spherapprox.error.certified.changes import slope_bound
 from spherapprox.error.certified.derivatives import Derivative
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
-from spherapprox.error.certified.riesz import Riesz
-from spherapprox.error.certified.taylor import Terms, moments
+from spherapprox.error.certified.symmetry import Subspace
+from spherapprox.error.certified.taylor import KeyedTerms, Terms, moments
 from spherapprox.harmonics.forms import tangent_frame
 from spherapprox.sphere.cells import Cells
 
 
-def zero(dim, outputs=None):
+def zero(dim):
     """The target 0."""
-    shape = () if outputs is None else (outputs,)
-    return known(Target(lambda x: np.zeros((len(x), *shape)), dim, degree=0, sup_norm=0.0))
-
-
-class TestRiesz:
-    def test_a_cell_passes_only_if_it_does_for_every_denominator_within_the_rounding(self):
-        test, rounding = Riesz(10, 1e-9, 0.0, 0.1), 0.01
-        axes = np.linspace(0.0, 0.15, 60), np.linspace(0.0, 0.99, 60), np.linspace(-0.7, 0.3, 61)
-        radii, errors, log_sums = (grid.ravel() for grid in np.meshgrid(*axes))
-        arguments = radii, errors, log_sums, np.zeros(len(radii)), 1.0
-        by_bound = test.passed(*arguments, rounding)
-        arguments = radii, errors, log_sums + np.log1p([[-rounding], [rounding]]), np.zeros(len(radii)), 1.0
-        true = test.passed(*arguments, 0.0).all(axis=0)
-        assert (by_bound <= true).all()
-        assert by_bound.sum() > 0.98 * true.sum()
-
-    def test_a_cell_passes_taylors_test_only_if_its_largest_denominator_is_below_the_constant(self):
-        rounding, x, radii = 1e-3, np.eye(2, 3), np.full(2, 1e-3)
-        problem = HeadError.of(SplitHead(x, [0.0, 0.1], 2.0), zero(2))
-        sample = problem.sample(x)
-        growth = moments(x, radii, tangent_frame(x), problem.terms, np.zeros(2), np.zeros((2, 1))).log_growth
-        test = Riesz(10**6, 1e-9, float((sample.log_sums + growth).max()) + 0.5 * rounding, 0.1)
-        for stated, passes in ((rounding, False), (0.4 * rounding, True)):
-            found = problem.passed(x, radii, sample._replace(rounding=stated), 1.0, test)
-            assert (found.taylor == passes).all()
-
-    def test_no_denominator_falls_by_more_than_the_bound_from_a_logarithm_with_roundings(self):
-        concentration, r, radius = 1e4, np.linspace(0.0, 0.03, 61)[:, None], np.linspace(1e-4, 0.03, 50)
-        problem = HeadError.of(CoreHead(np.eye(1, 3), [1.0], concentration), zero(2))
-        falls = 2.0 * concentration * np.sin(r + 0.5 * radius) * np.sin(0.5 * radius)
-        for rounding in (-1e-6, 0.0, 1e-6):
-            logs = rounding - 2.0 * concentration * np.sin(0.5 * r) ** 2
-            bounds = problem._fall(radius, logs)
-            assert (falls <= bounds).all()
-            assert (bounds <= falls + 1.5e-2 * (radius * concentration**0.5) + 1e-3 * falls).all()
+    return known(Target(lambda x: np.zeros(len(x)), dim, degree=0, sup_norm=0.0))
 
 
 class TestLengths:
+    @pytest.mark.parametrize("concentration", [0.0, 10.0])
+    def test_mean_angles_of_nearly_opposite_points_are_within_their_rounding(self, concentration):
+        t, b = 10.0 ** np.linspace(-9.0, -6.0, 40), np.array([[-1.0, 0.0]])
+        sample = MeanAngle(b, concentration).sample(np.stack([np.cos(t), np.sin(t)], axis=1))
+        off = np.abs(sample.errors - (math.pi - t))
+        assert 1e-11 < off.max() <= sample.rounding
+
+    def test_rows_in_the_coordinates_of_their_span_are_off_by_what_is_said(self):
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            rows = sphere.uniform(3, 6, rng) @ np.linalg.qr(rng.standard_normal((12, 4)))[0].T
+            few = Subspace.of(rows)
+            with mpmath.workdps(30):
+                basis = mpmath.matrix(few.basis.tolist())
+                for row, inner in zip(rows, rows @ few.basis, strict=True):
+                    off = mpmath.norm(mpmath.matrix(row.tolist()) - basis * mpmath.matrix(inner.tolist()))
+                    assert off <= few.deviation
+
     @pytest.mark.parametrize("kind", [SplitHead, CoreHead])
     def test_exact_sums_at_the_centres_are_off_by_no_more_than_their_lengths_account_for(self, kind, monkeypatch):
         # the proof is of the head on the unit sphere, whose points are no floats
@@ -90,45 +78,91 @@ class TestLengths:
         assert 1e-17 < worst <= error
 
 
-class TestTargets:
-    def test_values_in_single_precision_have_its_error(self):
-        x = sphere.uniform(2, 2000, rng=0)
-        target = Target(lambda x: x[:, 0].astype(np.float32), 2, degree=1, sup_norm=1.0)
-        off = np.abs(target(x) - x[:, 0]).max()
-        assert 1e-8 < off <= known(target).value_error < 1e-6
-
-    def test_slopes_of_the_polynomial_know_its_remainder(self):
-        jump = Target(lambda x: x[:, 0] + 1e-4 * np.sign(x[:, 1]), 2, degree=1, remainder=1e-4, sup_norm=1.0)
-        x = sphere.uniform(2, 200, rng=0)
-        frames = tangent_frame(x)
-        got, error = known(jump).gradients(x, frames)
-        assert 1e-3 < np.linalg.norm(got[:, 0] - frames[:, :, 0], axis=1).max() <= error < 0.1
-
-    def test_slopes_are_off_in_all_directions_at_once(self):
-        # what is added jumps across the plane whose normal is the sum of the frame
-        dim = 16
-        x = np.eye(1, dim + 1)
-        frames = tangent_frame(x)
-        normal = frames[0].sum(axis=0)
-        noisy = Target(
-            lambda x: 1e-9 * np.sign(x @ normal), dim, lipschitz=0.0, smoothness=1.0, third_derivative=1.0,
-            sup_norm=1.0, accuracy=1e-9,
-        )  # fmt: skip
-        got, error = known(noisy).gradients(x, frames)
-        assert 0.6 * error < np.linalg.norm(got) <= error
-
-    def test_slopes_of_the_polynomial_are_above_those_of_the_target_s_size(self):
-        # p = cos(n theta) is larger than f = 0.7 p
-        n = 5
-        wave = Target(
-            lambda x: 0.7 * ((x[:, 0] + 1j * x[:, 1]) ** n).real, 1, degree=n, remainder=0.3, sup_norm=0.7
-        )  # fmt: skip
-        function = known(wave)
-        for power, bound in enumerate((function.slope, function.curvature, function.third), 1):
-            assert n**power * (1.0 - 1e-12) <= bound <= n**power * (1.0 + 1e-12)
-
-
 class TestMoments:
+    def test_a_denominator_grows_where_all_terms_are_behind(self):
+        concentration, radius, x = 5.0, np.array([0.3]), -np.eye(1, 3)
+        terms = HeadError.of(SplitHead(np.eye(3), [1.0, 2.0, 3.0], concentration), zero(2)).terms
+        one = Terms(terms.rows[:1], np.ascontiguousarray(terms.columns[:, :1]), terms.values[:1], concentration, True)
+        growth = moments(x, radius, tangent_frame(x), one, np.zeros(1), np.zeros((1, 1))).log_growth[0]
+        true = concentration * (1.0 - math.cos(radius[0]))
+        assert true <= growth <= true * (1.0 + 1e-6)
+
+    def test_terms_that_are_left_out_have_their_share_of_far_weights(self):
+        # on the rim their weight is e^-44
+        radius, concentration = 1e-4, 1e5
+        angle = next(t for t in np.linspace(0.01, 0.1, 2000) if concentration * (math.cos(radius) - math.cos(t)) > 44.0)
+        b = np.array([[1.0, 0.0], [math.cos(angle + radius), math.sin(angle + radius)]])
+        terms, x = Terms(b, np.ascontiguousarray(b.T), np.array([[0.0], [1.0]]), concentration, True), b[:1]
+        found = moments(x, np.array([radius]), tangent_frame(x), terms, np.zeros(1), np.zeros((1, 1)))
+        assert np.exp(-45.0) < found.far[0] < 1e-11
+
+    def test_roundings_of_moments_are_in_the_bound_of_a_cell(self):
+        head = SplitHead(np.array([[math.cos(0.1), math.sin(0.1)], [math.cos(0.1), -math.sin(0.1)]]), [1.0, -1.0], 1e9)
+        problem, x, radii = HeadError.of(head, zero(1)), np.eye(1, 2), np.array([1e-15])
+        sample = problem.sample(x)._replace(rounding=0.0)
+        found = moments(x, radii, tangent_frame(x), problem.terms, sample.errors, np.zeros((1, 1)))
+        bound = (sample.errors + found.first_order(radii) + found.rest)[0]
+        assert 1e-7 < found.noise[0] < 1e-3
+        for share, passes in ((0.99, False), (1.01, True)):
+            assert (
+                problem.passed(x, radii, sample, bound + share * found.noise[0] * problem.total, None).taylor[0]
+                == passes
+            )
+
+    def test_no_cell_passes_by_numbers_that_are_none(self, monkeypatch):
+        head, x, radii = SplitHead(np.eye(3), [0.0, 0.1, 0.2], 3.0), np.eye(3), np.full(3, 1e-3)
+        problem, angles = HeadError.of(head, zero(2)), MeanAngle(np.eye(3), 3.0)
+        sample = angles.sample(x)
+        assert angles.passed(x, radii, sample, 3.0, None).taylor.all()
+        lost = sample._replace(errors=np.full(3, math.nan))
+        assert not angles.passed(x, radii, lost, 3.0, None).taylor.any()
+        sample, whole = (
+            problem.sample(x),
+            moments(x, radii, tangent_frame(x), problem.terms, np.zeros(3), np.zeros((3, 1))),
+        )
+        assert problem.passed(x, radii, sample, 1.0, None).taylor.all()
+        none = dataclasses.replace(whole, rest=np.full(3, math.nan), spread=np.full(3, math.nan))
+        monkeypatch.setattr(heads.taylor, "moments", lambda *_: none)
+        assert not problem.passed(x, radii, sample, 1.0, None).taylor.any()
+
+    def test_far_values_count_with_the_targets_own_size(self):
+        # at the rim the weight of the far point is e^-14, and its value off by 2e5
+        radius, concentration = 1e-3, 1e5
+        far = next(t for t in np.linspace(0.01, 0.1, 2000) if concentration * (math.cos(radius) - math.cos(t)) > 14.0)
+        angles = np.array([0.0, 1e-9, far + radius])
+        head = SplitHead(np.stack([np.cos(angles), np.sin(angles)], axis=1), [-1e5, -1e5, 1e5], concentration)
+        low = known(Target(lambda x: np.full(len(x), -1e5), 1, degree=0, accuracy=1e-16))
+        problem, x, rim = HeadError.of(head, low), np.eye(1, 2), np.array([[math.cos(radius), math.sin(radius)]])
+        actual, sample = float(head(rim)[0]) + 1e5, problem.sample(x)
+        assert actual > 0.05
+        bound = 0.99 * actual / problem.unit
+        assert not problem.passed(x, np.array([radius]), sample._replace(rounding=0.0), bound, None).taylor[0]
+
+    @pytest.mark.parametrize("y", [1e-9, 1e-4, 9.9e-3, 1.1e-2, 1.0, 30.0])
+    def test_growths_are_bounded_from_above(self, y):
+        with mpmath.workdps(40):
+            first = mpmath.exp(-3) * mpmath.expm1(mpmath.mpf(y))
+            true = first, first - mpmath.exp(-3) * mpmath.mpf(y)
+            for bound, exact in zip(kernels.grown(math.exp(-3.0), 3.0, y), true, strict=True):
+                assert exact * (1 - 1e-11) <= bound <= exact * (1 + 1e-2)
+
+    @pytest.mark.parametrize("normalize", [False, True])
+    def test_all_terms_above_the_cut_in_some_point_of_a_cell_are_listed(self, normalize):
+        rng, rate, most, chord = np.random.default_rng(0), 500.0, 10.0, 0.2
+        for c in sphere.uniform(2, 20, rng):
+            rows = np.concatenate([sphere.uniform(2, 3000, rng), sphere.uniform(2, 1, rng)])
+            squares, near, weights, origin = (
+                np.square(rows - c).sum(axis=1),
+                np.empty(3001, int),
+                np.empty(3001),
+                np.empty(3),
+            )
+            count, least, _ = kernels.list_near(
+                c, rows, squares, rate, chord, most, normalize, near, weights, origin
+            )  # fmt: skip
+            lowest = rate * (squares - least) - 2.0 * rate * chord * np.linalg.norm(rows - origin, axis=1)
+            assert set(np.flatnonzero(lowest <= most)) <= set(near[:count]) != set(range(3001))
+
     def test_terms_of_opposite_heights_do_not_cancel_in_the_sum_of_absolute_ones(self):
         # kappa of 6.6 bounds the third moments with one index along the centre
         rng = np.random.default_rng(0)
@@ -164,3 +198,62 @@ class TestMoments:
             assert off <= 1e-9 + 8.0 * sums[0, 4]
             seen = max(seen, off)
         assert seen > 1e-8
+
+    def test_terms_that_are_left_out_have_their_share_in_the_change_of_slopes(self):
+        # 6.6, omitted: 6 lambda omega (1 + lambda q)
+        concentration, radius, angles = 1e4, 0.03, np.array([0.0, 0.15])
+        b, x = np.stack([np.cos(angles), np.sin(angles)], axis=1), np.eye(1, 2)
+        problem = Derivative.of(SplitHead(b, [0.0, 0.5], concentration), 1)
+        sample = problem.sample(x)._replace(rounding=0.0)
+        assert sample.errors == 0.0
+        share = 6.0 * math.exp(-30.0) * concentration * radius
+        for bound, passes in ((share, False), (1e-8, True)):
+            assert problem.passed(x, np.array([radius]), sample, bound, None).taylor[0] == passes
+
+    def test_slopes_of_long_keys_are_off_by_the_noise_at_most(self):
+        # exponents of 5e9
+        angles, concentrations, seen = np.array([0.1, -0.1]), np.array([1e12, 1e12 + 3.0]), 0.0
+        b = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        for tilt in np.linspace(-3e-13, 3e-13, 9):
+            x = np.array([[math.cos(tilt), math.sin(tilt)]])
+            terms = KeyedTerms(
+                concentrations[:, None] * b, np.ascontiguousarray(b.T), np.array([[1.0], [-1.0]]), 1e12 + 3.0, True,
+                concentrations,
+            )  # fmt: skip
+            found = moments(x, np.array([1e-15]), tangent_frame(x), terms, np.zeros(1), np.zeros((1, 1)))
+            with mpmath.workdps(50):
+                c, rows = [mpmath.mpf(float(t)) for t in x[0]], [[mpmath.mpf(float(t)) for t in row] for row in b]
+                rates = [mpmath.mpf(float(t)) for t in concentrations]
+                logits = [
+                    rate - rate / 2 * sum((s - t) ** 2 for s, t in zip(c, row, strict=True))
+                    for rate, row in zip(rates, rows, strict=True)
+                ]
+                light = 1 / (1 + mpmath.exp(logits[0] - logits[1]))
+                across = [rate * (row[1] * c[0] - row[0] * c[1]) for rate, row in zip(rates, rows, strict=True)]
+                slope = float(2 * light * (1 - light) * abs(across[0] - across[1]))
+            scale, off = 2.0 * slope, abs(abs(found.along[0, 0, 0]) - slope)
+            assert off <= found.noise[0] * scale
+            seen = max(seen, off / scale)
+        assert seen > 1e-10
+
+    def test_roundings_of_slopes_are_in_their_error_and_in_the_change(self):
+        concentration, b = 1e9, np.array([[math.cos(0.1), math.sin(0.1)], [math.cos(0.1), -math.sin(0.1)]])
+        problem, x, radii = Derivative.of(SplitHead(b, [1.0, -1.0], concentration), 1), np.eye(1, 2), np.array([1e-15])
+        sample, local = problem.sample(x), problem.local(x, radii, 2)
+        share = (8.0 * local.noise * local.terms(1))[0]
+        assert share > 1e3 * problem.floor
+        assert sample.rounding >= share
+        for factor, passes in ((1.99, False), (2.1, True)):
+            bound = float(sample.errors[0]) + factor * share + slope_bound(local)[0]
+            assert problem.passed(x, radii, sample._replace(rounding=0.0), bound, None).taylor[0] == passes
+
+    def test_terms_too_small_for_floats_are_covered_by_the_rounding(self):
+        # at an exponent of 701 the slope of the kernel is not 0
+        concentration = 1e4
+        angle = 2.0 * math.asin(0.5 * math.sqrt(2.0 * 701.0 / concentration))
+        problem = Derivative.of(CoreHead(np.eye(1, 3), [0.5], concentration), 1)
+        x = np.array([[math.cos(angle), math.sin(angle), 0.0]])
+        true = concentration * math.sin(angle) * math.exp(-701.0) * problem.values[0, 0]
+        sample = problem.sample(x)._replace(errors=np.zeros(1))
+        assert true > 0.0
+        assert not problem.passed(x, np.array([1e-9]), sample, 0.5 * true, None).taylor[0]

@@ -3,6 +3,7 @@
 import functools
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import lower_bounds
 import mpmath
@@ -16,7 +17,7 @@ from spherapprox.shortest.lower.catalecticant import ROOT, Catalecticant, Weight
 from spherapprox.shortest.lower.cells import Cell, Search
 from spherapprox.shortest.lower.coefficients import Coefficients, coefficients
 from spherapprox.shortest.lower.products import multiplications
-from spherapprox.shortest.lower.surfaces import Values, most_zeros, tokens_for
+from spherapprox.shortest.lower.surfaces import Values, most_zeros, tokens_for, torus_bound
 from spherapprox.shortest.lower.tails import tails
 from spherapprox.shortest.lower.triples import zonal_products
 from spherapprox.targets.random import _polynomial
@@ -137,6 +138,41 @@ class TestAllowances:
             assert tail.tolist() == [4.0]
             assert abs(tail[0] - matrix) <= error < 17.0 * Rounded.step
 
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_sums_of_63_logarithms_are_enclosed_whatever_their_rounding(self, sign, monkeypatch):
+        plain = np.cumsum
+        monkeypatch.setattr(np, "cumsum", lambda x: plain(x) + sign * 63.0 * 2.0**-53 * plain(np.abs(x)))
+        for concentration in (0.03, 1.0, 9.0):
+            low, high, *_ = ratios.from_zero(2, concentration, 63)
+            with mpmath.workdps(40):
+                i = [mpmath.besseli(0.5 + q, mpmath.mpf(concentration)) for q in range(64)]
+                logs = [mpmath.log(top / i[0]) for top in i]
+            assert all(a <= log <= b for a, log, b in zip(low, logs, high, strict=True))
+
+    def test_weights_beyond_all_floats_say_nothing(self):
+        bound = Catalecticant(coefficients(head_to_degree(2, 2, 2.0, 8), 8), 1e-6, True)
+        with np.errstate(over="raise", invalid="raise"):
+            assert bound.bound(1e-60, 1e-60, Weights(4, 0.5)) == 0
+
+    def test_uncertain_tails_of_a_torus_say_nothing(self, monkeypatch):
+        wave = targets.random_bandlimited(3, 3, rng=0)
+        values = Values(wave, 1e-3, True)
+        monkeypatch.setattr("spherapprox.shortest.lower.surfaces._TORI", 3)
+        assert torus_bound(values) > 1
+        monkeypatch.setattr("spherapprox.shortest.lower.surfaces.tails", lambda *_, **__: (np.full(9, 1.0), 1.0))
+        assert torus_bound(values) == 1
+
+    @pytest.mark.parametrize("parts", [1, 3])
+    def test_what_is_allowed_covers_the_roundings_of_components_and_levels(self, parts):
+        rng = np.random.default_rng(0)
+        found = rng.uniform(-1.0, 1.0, (300, parts))
+        w = np.ravel(sphere.uniform(max(parts - 1, 1), 1, rng))[:parts] if parts > 1 else np.ones(1)
+        level, y = 0.1, np.ravel((found @ w)[:, None])
+        exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True)) for row in found.tolist()]
+        off = max(abs(Fraction(a) - (b - Fraction(level))) for a, b in zip((y - level).tolist(), exact, strict=True))
+        flat = Target(lambda x: 0.0 * x[:, 0], 2, sup_norm=float(np.linalg.norm(found, axis=1).max()), lipschitz=0.0)
+        assert 0 < off <= Values(replace(flat, accuracy=0.0), 1e-300, True).allowed(found)
+
     def test_noise_is_counted_where_the_weights_of_a_cell_are_largest(self):
         # a head of one token, whose concentration is the least of the cell, is all noise but for its mean
         a = VonMisesFisher(2, 0.1).eigenvalues(30)[1:]
@@ -169,6 +205,9 @@ class TestAllowances:
         ])  # fmt: skip
         assert np.linalg.norm(off) == pytest.approx(1e-3, rel=1e-9)  # and `near` is as far from `wave`
         assert np.linalg.norm(off) + 1e-3 <= found.error * found.scale * (1.0 + 1e-9)
+        # what is near to a polynomial need not be one
+        beside = Target(lambda x: wave(x) + 1e-3 * (2.0 * x[:, 0] ** 10 - 1.0), dim, degree=3, remainder=1e-3)
+        assert not coefficients(beside, 3).proven
 
     def test_values_near_exact_points_are_those_at_the_points_up_to_what_is_allowed(self):
         steep = Target(lambda x: np.sin(1e9 * x[:, 0]), 2, sup_norm=1.0, lipschitz=1e9)

@@ -275,7 +275,7 @@ def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
         return -len(lips) * float(special.log_cap_measure(dim, min(eps / float(lips[0]), math.pi)))
     one = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
     tokens, volumes = _log_volumes(dim, lips)
-    return max(one, float((volumes - dim * tokens * math.log(eps)).max()), 0.0)
+    return max(one, float((volumes - dim * tokens * math.log(eps)).max()))
 
 
 def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:

@@ -278,3 +278,41 @@ def test_the_pages_numbers_are_what_the_function_returns():
             printed = float(re.sub(r"\\cdot10\^\{(.*)\}", r"e\1", cell))
             error = module_error(Program(output), sequence, kind=kind, dtype=dtype)[-1, 0]
             assert 0.94 <= printed / error <= 1.06, (name, kind, dtype, error)
+
+
+def module_off(program, x, kind, dtype, value_bound):
+    """What a module is off by, and the bound of it."""
+    torch = pytest.importorskip("torch")
+    module = program.compile().to_torch(kind, dtype=getattr(torch, dtype), value_bound=value_bound)
+    found = module(torch.tensor(x, dtype=getattr(torch, dtype))).double().numpy()
+    return off(program, x, found), module_error(program, x, kind=kind, dtype=dtype, value_bound=value_bound)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+def test_values_beyond_the_value_bound_lose_what_tanh_loses(kind):
+    error, limit = module_off(Program(ReLU(Input(1))), [[4096.0]], kind, "float64", 1.0)
+    assert 1e3 * 4096.0 * 2.0**-53 < error.max() <= limit.max() < 1e-4
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+def test_sizes_that_grow_from_layer_to_layer_have_no_bound_rather_than_none(kind):
+    x = Input(1)
+    far = ReLU(x)
+    assert module_error(Program(far), [[2.0**45]], kind=kind, value_bound=1.0).tolist() == [[np.inf]]
+    hidden = Program(0.0 * far + ReLU(x - 1.0))  # 0 times an unknown error is unknown, too
+    assert not np.isnan(module_error(hidden, [[2.0**45]], kind=kind, value_bound=1.0)).any()
+
+
+def test_a_relu_whose_argument_is_off_zero_by_less_than_its_error_is_not_off():
+    x = Input(2)
+    program = Program(ReLU(49.8 - x[0] * x[1]))  # of -0.2, and of 0.43 as a gate of float32 multiplies
+    error, limit = module_off(program, [[50.0, 1.0]], "lstm", "float32", 64.0)
+    assert 0.3 < error.max() <= limit.max()
+
+
+def test_a_binary_factor_that_errs_by_more_than_a_half_is_not_settled():
+    x = Input(3)
+    factor = x[0] * x[1] - 49.0  # 1, and 0.36 as a gate of float32 multiplies
+    program = Program(Multiplicative(factor, x[2], binary=True))
+    error, limit = module_off(program, [[50.0, 1.0, 2.0]], "lstm", "float32", 64.0)
+    assert error.max() == 2.0 <= limit.max()

@@ -120,7 +120,7 @@ def circle_bound(values: Values, constants: bool) -> int:
             found = (found @ (direction / np.linalg.norm(direction)))[:, None]
         y = np.ravel(found)
         for level in [0.0, *np.linspace(y.min(), y.max(), _LEVELS).tolist()]:
-            needed = tokens_for(_alternations(y - level, allowed * (1.0 + 1e-12) + 1e-15 * abs(level)))
+            needed = tokens_for(_alternations(y - level, allowed))
             best = max(best, needed if constants or level == 0.0 else needed - 1)
     return best
 

@@ -2,6 +2,8 @@
 
 import functools
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import lower_bounds
 import mpmath
@@ -12,9 +14,10 @@ from spherapprox import CoreHead, SplitHead, Target, VonMisesFisher, harmonics, 
 from spherapprox.shortest import token_lower_bound
 from spherapprox.shortest.lower import ratios
 from spherapprox.shortest.lower.catalecticant import ROOT, Catalecticant, Weights
-from spherapprox.shortest.lower.coefficients import coefficients
+from spherapprox.shortest.lower.cells import Cell, Search
+from spherapprox.shortest.lower.coefficients import Coefficients, coefficients
 from spherapprox.shortest.lower.products import multiplications
-from spherapprox.shortest.lower.surfaces import most_zeros, tokens_for
+from spherapprox.shortest.lower.surfaces import Values, most_zeros, tokens_for, torus_bound
 from spherapprox.shortest.lower.tails import tails
 from spherapprox.shortest.lower.triples import zonal_products
 from spherapprox.targets.random import _polynomial
@@ -101,6 +104,126 @@ class TestIngredients:
         assert tail[0] == pytest.approx(size, rel=1e-13)
         assert tail[2] > 1e-2 * size
         np.testing.assert_allclose(tails(matrix, False, symmetric)[0], tail, atol=1e-13 * size)
+
+
+class Rounded(np.ndarray):
+    """1 by 1 matrices near 1 and 4, of which products and differences are rounded by as much as 4.K allows: lengths
+    towards 1, the product of a decomposition towards the matrix, and their difference towards 0."""
+
+    step, matrix = 9.0 * 2.0**-24, 4.0
+
+    def __matmul__(self, other):
+        exact = np.asarray(self) @ np.asarray(other)
+        off = exact - (self.matrix if exact > 2.0 else 1.0)
+        return (exact - np.clip(off, -self.step * exact, self.step * exact)).view(Rounded)
+
+    def __rsub__(self, other):
+        off = np.asarray(other) - np.asarray(self)
+        return off - np.clip(off, -4.0 * self.step, 4.0 * self.step)
+
+
+class TestAllowances:
+    """Each allowance of 4.K where it is needed."""
+
+    @pytest.mark.parametrize("symmetric", [True, False])
+    def test_tails_hold_when_all_roundings_are_as_large_as_they_may_be_in_one_direction(self, symmetric, monkeypatch):
+        monkeypatch.setattr("spherapprox.shortest.lower.tails._UNIT", 2.0**-24)
+        for sign in (1.0, -1.0):
+            basis = np.array([[1.0 + sign * 0.499 * Rounded.step]]).view(Rounded)
+            parts = (np.full(1, 4.0), basis) if symmetric else (basis, np.full(1, 4.0), basis)
+            monkeypatch.setattr(np.linalg, "eigh" if symmetric else "svd", lambda *_, parts=parts, **__: parts)
+            matrix = 4.0 * (1.0 + sign * 2.9 * Rounded.step)
+            monkeypatch.setattr(Rounded, "matrix", matrix)
+            tail, error = tails(np.array([[matrix]]), verified=True, symmetric=symmetric)
+            assert tail.tolist() == [4.0]
+            assert abs(tail[0] - matrix) <= error < 17.0 * Rounded.step
+
+    @pytest.mark.parametrize("sign", [1.0, -1.0])
+    def test_sums_of_63_logarithms_are_enclosed_whatever_their_rounding(self, sign, monkeypatch):
+        plain = np.cumsum
+        monkeypatch.setattr(np, "cumsum", lambda x: plain(x) + sign * 63.0 * 2.0**-53 * plain(np.abs(x)))
+        for concentration in (0.03, 1.0, 9.0):
+            low, high, *_ = ratios.from_zero(2, concentration, 63)
+            with mpmath.workdps(40):
+                i = [mpmath.besseli(0.5 + q, mpmath.mpf(concentration)) for q in range(64)]
+                logs = [mpmath.log(top / i[0]) for top in i]
+            assert all(a <= log <= b for a, log, b in zip(low, logs, high, strict=True))
+
+    def test_weights_beyond_all_floats_say_nothing(self):
+        bound = Catalecticant(coefficients(head_to_degree(2, 2, 2.0, 8), 8), 1e-6, True)
+        with np.errstate(over="raise", invalid="raise"):
+            assert bound.bound(1e-60, 1e-60, Weights(4, 0.5)) == 0
+
+    def test_uncertain_tails_of_a_torus_say_nothing(self, monkeypatch):
+        wave = targets.random_bandlimited(3, 3, rng=0)
+        values = Values(wave, 1e-3, True)
+        monkeypatch.setattr("spherapprox.shortest.lower.surfaces._TORI", 3)
+        assert torus_bound(values) > 1
+        monkeypatch.setattr("spherapprox.shortest.lower.surfaces.tails", lambda *_, **__: (np.full(9, 1.0), 1.0))
+        assert torus_bound(values) == 1
+
+    @pytest.mark.parametrize("parts", [1, 3])
+    def test_what_is_allowed_covers_the_roundings_of_components_and_levels(self, parts):
+        rng = np.random.default_rng(0)
+        found = rng.uniform(-1.0, 1.0, (300, parts))
+        w = np.ravel(sphere.uniform(max(parts - 1, 1), 1, rng))[:parts] if parts > 1 else np.ones(1)
+        level, y = 0.1, np.ravel((found @ w)[:, None])
+        exact = [sum(Fraction(a) * Fraction(b) for a, b in zip(row, w, strict=True)) for row in found.tolist()]
+        off = max(abs(Fraction(a) - (b - Fraction(level))) for a, b in zip((y - level).tolist(), exact, strict=True))
+        flat = Target(lambda x: 0.0 * x[:, 0], 2, sup_norm=float(np.linalg.norm(found, axis=1).max()), lipschitz=0.0)
+        assert 0 < off <= Values(replace(flat, accuracy=0.0), 1e-300, True).allowed(found)
+
+    def test_noise_is_counted_where_the_weights_of_a_cell_are_largest(self):
+        # a head of one token, whose concentration is the least of the cell, is all noise but for its mean
+        a = VonMisesFisher(2, 0.1).eigenvalues(30)[1:]
+        eps = math.sqrt(float((2.0 * np.arange(1, 31) + 1.0) @ np.square(a)))
+        constant = Coefficients(2, (np.ones((1, 1)),), 1.0, 0.0, True, "")
+        for share, most in ((1.0, 1), (1e-3, 4)):
+            bound = Catalecticant(constant, share * eps * (1.0 + 1e-9), True).bound(0.1, math.inf, Weights(1, 0.3))
+            assert bound <= most
+        assert bound == 4  # it says something
+
+    def test_errors_of_coefficients_raise_eps(self):
+        exact = coefficients(head_to_degree(2, 2, 2.0, 8), 8)
+        rng = np.random.default_rng(0)
+        wrong = tuple(part + 1e-4 * rng.standard_normal(part.shape) for part in exact.parts)
+        off = math.sqrt(sum(float(np.square(a - b).sum()) for a, b in zip(wrong, exact.parts, strict=True)))
+        found = [
+            Catalecticant(replace(exact, parts=parts, error=error), 1e-9, True).bound(2.0, 2.0, Weights(3, ROOT))
+            for parts, error in ((exact.parts, 0.0), (wrong, 0.0), (wrong, off))
+        ]
+        assert found[0] == 2 < found[1]  # what is wrong has a higher rank
+        assert found[2] <= 2
+
+    @pytest.mark.parametrize("dim", [1, 2, 4])
+    def test_a_remainder_counts_for_the_coefficients_and_for_the_distance(self, dim):
+        wave = targets.random_bandlimited(dim, 3, rng=0)
+        near = Target(lambda x: wave(x) + 1e-3, dim, degree=3, remainder=1e-3)
+        found, exact = coefficients(near, 3), coefficients(wave, 3)
+        off = np.concatenate([
+            np.ravel(a * found.scale - b * exact.scale) for a, b in zip(found.parts, exact.parts, strict=True)
+        ])  # fmt: skip
+        assert np.linalg.norm(off) == pytest.approx(1e-3, rel=1e-9)  # and `near` is as far from `wave`
+        assert np.linalg.norm(off) + 1e-3 <= found.error * found.scale * (1.0 + 1e-9)
+        # what is near to a polynomial need not be one
+        beside = Target(lambda x: wave(x) + 1e-3 * (2.0 * x[:, 0] ** 10 - 1.0), dim, degree=3, remainder=1e-3)
+        assert not coefficients(beside, 3).proven
+
+    def test_values_near_exact_points_are_those_at_the_points_up_to_what_is_allowed(self):
+        steep = Target(lambda x: np.sin(1e9 * x[:, 0]), 2, sup_norm=1.0, lipschitz=1e9)
+        values, rng = Values(steep, 1e-9, True), np.random.default_rng(0)
+        x = sphere.uniform(2, 500, rng)
+        moved = x + 0.99e-13 * sphere.uniform(2, 500, rng)
+        here, there = values(x), values(moved)
+        assert 1e-6 < np.abs(here - there).max() + values.eps <= values.allowed(here)
+        rough = Values(replace(steep, lipschitz=0.0, accuracy=1e-3), 1e-9, True)
+        assert rough.allowed(here) >= 1e-3 + rough.eps
+
+    def test_cells_from_zero_name_the_weights_that_prove_them(self):
+        bound = Catalecticant(coefficients(head_to_degree(2, 3, 2.0, 8), 8), 1e-6, False)
+        weights = [Weights(2, 1.0), Weights(2, ROOT)]  # near zero there are no others than the second
+        assert Search(bound, 2)._over(0.0, 2.5, iter(weights), math.inf) == Cell(0.0, 2.5, 3, 2, ROOT)
+        assert Search(bound, 2)._over(2.0, 2.0, iter(weights), math.inf) == Cell(2.0, 2.0, 3, 2, 1.0)
 
 
 class TestHeads:

@@ -176,6 +176,8 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
     if max(length.max() - 1.0, 1.0 - length.min()) > UNIT_TOLERANCE[array.dtype]:
         worst = int(np.argmax(np.abs(length - 1.0)))
         remedy = f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
+        if name == "control_points":
+            remedy += "; of keys of attention, these lengths times its scale are the 'concentration'"
         if array.shape[1] == 2 and length[worst] > 4.0:  # longer than an angle in radians
             remedy += f"; {places}"
         raise ValueError(

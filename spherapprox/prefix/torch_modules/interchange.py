@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..._checks import detached, floating, instance, integer, needs, show
-from ..rows import Prefix, finite
+from ..rows import Prefix, as_prefix, finite
 
 
 def past_key_values(
@@ -100,7 +100,8 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
     Notes
     -----
     ``model.generate`` needs `attention_mask` of L + T columns for T tokens: without one it takes the first L tokens for
-    those that the cache holds, and drops them.
+    those that the cache holds, and drops them. Behind a compressed prefix, content has the places that it had behind
+    ``long`` tokens by ``position_ids=long + torch.arange(T)[None]``, and in PEFT, which adds L, by as many less L.
 
     Examples
     --------
@@ -253,7 +254,7 @@ def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[P
     if not prefixes:
         raise ValueError(f"'{name}' must have a Prefix for each layer, got none")
     for number, prefix in enumerate(prefixes):
-        remedy = "its .prefix is one" if hasattr(prefix, "prefix") else "Prefix(key, value) makes one"
+        remedy = as_prefix(prefix, "Prefix(key, value) makes one")
         instance(prefix, f"{name}[{number}]", Prefix, remedy=f"one for each layer; {remedy}")
         if prefix.key.ndim != 3:
             raise ValueError(

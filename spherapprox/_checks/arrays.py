@@ -92,7 +92,8 @@ def numeric(value: Any, name: str) -> Array:
 def _other(value: Any, raw: Array) -> str:
     """Word what was given instead of an array of numbers, and the remedy where there is one."""
     if raw.dtype.kind == "O" and raw.ndim == 0:
-        known = {"weight": ": take its .weight", "centers": ": pass its centers()", "points": ": pass its points"}
+        known = {"base_layer": ": merge the adapter first, model.merge_and_unload()", "weight": ": take its .weight"}
+        known |= {"centers": ": pass its centers()", "points": ": pass its points"}
         remedy = next((text for attribute, text in known.items() if hasattr(value, attribute)), "")
         remedy = remedy or (": pass what it returns at the points" if callable(value) else "")
         return f"{show(value)} of type {type(value).__name__}{remedy}"

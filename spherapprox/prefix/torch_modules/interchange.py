@@ -268,6 +268,7 @@ def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[P
 
 def _whole(layer: Any, name: str) -> tuple[Any, Any]:
     """Return the keys and values of a layer of a cache, or of a pair, checked to be those of all tokens."""
+    key: Any
     if hasattr(layer, "get_seq_length"):
         key, value = getattr(layer, "keys", None), getattr(layer, "values", None)
         lost = getattr(key, "ndim", 0) == 4 and key.shape[-2] != int(layer.get_seq_length())

@@ -132,6 +132,10 @@ SHORT = compress(np.eye(3), np.eye(3), np.eye(3), length=2, starts=1)
             lambda: AttentionLayer(SimpleNamespace(weight=0), np.eye(4), np.eye(4)),
             "'query' must hold.*: take its .weight",
         ),
+        (
+            lambda: AttentionLayer(SimpleNamespace(weight=0, base_layer=0), np.eye(4), np.eye(4)),
+            "'query' must hold.*: merge the adapter first",
+        ),
         (lambda: as_layer(SimpleNamespace(self_attn=0)), "got SimpleNamespace: its .self_attn is one"),
         (lambda: as_layer(SimpleNamespace(q_norm=0)), "it turns or norms queries and keys.*Prefix.attend"),
         (

@@ -92,7 +92,8 @@ def numeric(value: Any, name: str) -> Array:
 def _other(value: Any, raw: Array) -> str:
     """Word what was given instead of an array of numbers, and the remedy where there is one."""
     if raw.dtype.kind == "O" and raw.ndim == 0:
-        known = {"weight": ": take its .weight", "centers": ": pass its centers()", "points": ": pass its points"}
+        known = {"base_layer": ": merge the adapter first, model.merge_and_unload()", "weight": ": take its .weight"}
+        known |= {"centers": ": pass its centers()", "points": ": pass its points"}
         remedy = next((text for attribute, text in known.items() if hasattr(value, attribute)), "")
         remedy = remedy or (": pass what it returns at the points" if callable(value) else "")
         return f"{show(value)} of type {type(value).__name__}{remedy}"
@@ -176,6 +177,8 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
     if max(length.max() - 1.0, 1.0 - length.min()) > UNIT_TOLERANCE[array.dtype]:
         worst = int(np.argmax(np.abs(length - 1.0)))
         remedy = f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
+        if name == "control_points":
+            remedy += "; of keys of attention, these lengths times its scale are the 'concentration'"
         if array.shape[1] == 2 and length[worst] > 4.0:  # longer than an angle in radians
             remedy += f"; {places}"
         raise ValueError(

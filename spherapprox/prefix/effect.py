@@ -69,7 +69,7 @@ class PrefixEffect:
     >>> from spherapprox.prefix import AttentionLayer, prefix_effect
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(*rng.standard_normal((4, 8, 8)), heads=2)
-    >>> effect = prefix_effect(rng.standard_normal((5, 8)), rng.standard_normal((3, 8)), layer)
+    >>> effect = prefix_effect(rng.standard_normal((5, 8)), rng.standard_normal((3, 8)), layer, causal=False)
     >>> effect
     PrefixEffect(heads=2, T=5, L=3, mean share=...)
     >>> kept = (1 - effect.share)[..., None] * effect.output
@@ -109,8 +109,8 @@ class PrefixEffect:
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((4, 8, 8)), heads=2)
         >>> x, tokens = rng.standard_normal((5, 8)), rng.standard_normal((3, 8))
-        >>> bias, content = prefix_effect(x, tokens, layer).split_output()
-        >>> bool(np.allclose(bias + content, layer.attend(x, prefix=layer.prefix(tokens))))
+        >>> bias, content = prefix_effect(x, tokens, layer, causal=True).split_output()
+        >>> bool(np.allclose(bias + content, layer.attend(x, prefix=layer.prefix(tokens), causal=True)))
         True
         """
         kept = (1.0 - self.share)[..., None] * self.output
@@ -146,7 +146,7 @@ class PrefixEffect:
         >>> from spherapprox.prefix import AttentionLayer, prefix_effect
         >>> rng = np.random.default_rng(0)
         >>> layer = AttentionLayer(*rng.standard_normal((3, 4, 4)))
-        >>> effect = prefix_effect(rng.standard_normal((5, 4)), rng.standard_normal((1, 4)), layer)
+        >>> effect = prefix_effect(rng.standard_normal((5, 4)), rng.standard_normal((1, 4)), layer, causal=False)
         >>> h, y = rng.standard_normal((4, 4)), effect.prefixed_output[0]
         >>> bool(np.allclose(sum(effect.next_logits(h)), y @ h @ y.T))
         True
@@ -177,7 +177,7 @@ class PrefixEffect:
         return joined if self.layer.out is None else np.asarray(joined @ self.layer.out.T)
 
 
-def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causal: bool = False) -> PrefixEffect:
+def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causal: bool) -> PrefixEffect:
     """Compute what a prefix does to the attention and the outputs of a layer's heads.
 
     Parameters
@@ -188,8 +188,8 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
         Keys and values of shape (key_value_heads, L, ...), or tokens of which the layer makes them.
     layer : AttentionLayer or torch.nn.MultiheadAttention
         The layer, which stays as it is.
-    causal : bool, default False
-        Whether row i sees the content up to place i only; all rows see the whole prefix.
+    causal : bool
+        Whether row i sees the content up to place i only, as in decoders; all rows see the whole prefix.
 
     Returns
     -------
@@ -209,7 +209,8 @@ def prefix_effect(x: ArrayLike, prefix: Prefix | ArrayLike, layer: Any, *, causa
     >>> import numpy as np
     >>> from spherapprox.prefix import AttentionLayer, Prefix, prefix_effect
     >>> layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0)
-    >>> prefix_effect([[1.0, 2.0]], [[2.0, 0.0]], layer).share.round(4)  # logits 5 of the content and 2 of the prefix
+    >>> effect = prefix_effect([[1.0, 2.0]], [[2.0, 0.0]], layer, causal=False)
+    >>> effect.share.round(4)  # logits 5 of the content and 2 of the prefix
     array([[0.0474]])
     """
     weights = as_layer(layer)

@@ -31,7 +31,7 @@ class AttentionLayer:
     query_bias, key_bias, value_bias, out_bias : array_like, optional
         As long as the rows of the weights; None is 0.
     heads : int, default 1
-        Heads of queries.
+        Heads of queries. Weights do not tell how many there are: one head of all columns is another function.
     key_value_heads : int, optional
         Heads of keys and values, a divisor of `heads` (grouped-query attention): consecutive heads of queries share
         one. By default as many.
@@ -46,7 +46,8 @@ class AttentionLayer:
     Notes
     -----
     `as_layer` reads a `torch.nn.MultiheadAttention`. What depends on positions (rotary embeddings, relative biases) and
-    norms of queries and keys are not part of it.
+    norms of queries and keys are not part of it: Llama's layers and their kind compute something else, and `Prefix`,
+    `prefix_share` and `compress` take their queries and keys as they are behind that.
 
     Examples
     --------

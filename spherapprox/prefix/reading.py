@@ -49,11 +49,20 @@ def check_plain(module: Any, name: str, wanted: str = "a torch.nn.MultiheadAtten
     """Check that a module is a `torch.nn.MultiheadAttention` that has nothing that no `AttentionLayer` has."""
     got = _checks.obstacle(module, "MultiheadAttention")
     if got == type(module).__name__:
-        remedy = "AttentionLayer(query, key, value, out, heads=...) takes weights of others, if keys are not rotated"
-        got += ": its .self_attn is one" if hasattr(module, "self_attn") else f": {remedy}"
+        got += f": {_remedy(module)}"
     if got:
         raise TypeError(f"'{name}' must be {wanted}, got {got}")
     if module.in_proj_weight is None:
         raise ValueError(f"'{name}' must have keys and values as wide as queries, got one with 'kdim' or 'vdim'")
     if module.bias_k is not None or module.add_zero_attn:
         raise ValueError(f"'{name}' must have neither 'bias_k' nor 'add_zero_attn': these are prefixes of one token")
+
+
+def _remedy(module: Any) -> str:
+    """Say what to do with what is no `torch.nn.MultiheadAttention`."""
+    if hasattr(module, "self_attn"):
+        return "its .self_attn is one"
+    config = getattr(module, "config", None)
+    if hasattr(module, "q_norm") or any(hasattr(config, name) for name in ("rope_parameters", "rope_theta")):
+        return "it turns or norms queries and keys, which Prefix.attend and prefix_share take as they are behind that"
+    return "AttentionLayer(query, key, value, out, heads=...) takes weights of others that have no rotary positions"

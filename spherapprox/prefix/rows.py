@@ -129,13 +129,20 @@ def fitting(prefix: Prefix | None, shape: tuple[int, int, int]) -> Prefix:
     """Return a prefix of a layer with so many heads of keys, columns of keys and of values; for None an empty one."""
     g, s, p = shape
     found = Prefix(np.empty((g, 0, s)), np.empty((g, 0, p))) if prefix is None else prefix
-    _checks.instance(found, "prefix", Prefix, remedy="layer.prefix(tokens) makes one")
+    _checks.instance(found, "prefix", Prefix, remedy=as_prefix(found, "layer.prefix(tokens) makes one"))
     if found.key.shape != (g, len(found), s) or found.value.shape != (g, len(found), p):
         raise ValueError(
             f"'prefix' must have keys ({g}, L, {s}) and values ({g}, L, {p}) as the layer has, got "
             f"{found.key.shape} and {found.value.shape}"
         )
     return found
+
+
+def as_prefix(value: object, remedy: str) -> str:
+    """Say how a `Prefix` comes of something else."""
+    if getattr(value, "bias", None) is not None:
+        return "it has biases, which no Prefix has: compress(..., bias=False) finds one without"
+    return "its .prefix is one" if hasattr(value, "prefix") else remedy
 
 
 def scale_for(scale: float | None, columns: int) -> float:

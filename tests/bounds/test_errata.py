@@ -211,7 +211,7 @@ def test_312_the_change_of_the_outputs_has_full_rank():
     rng = np.random.default_rng(0)
     layer = AttentionLayer(*rng.standard_normal((3, 6, 6)), scale=0.3)
     x, token, h = rng.standard_normal((8, 6)), rng.standard_normal((1, 6)), rng.standard_normal((6, 6))
-    effect = prefix_effect(x, token, layer)
+    effect = prefix_effect(x, token, layer, causal=False)
     change = (effect.prefixed_output - effect.output)[0]
     bias = (effect.prefixed_output - (1.0 - effect.share[..., None]) * effect.output)[0]
     assert np.linalg.matrix_rank(change, tol=1e-6) == 6
@@ -219,7 +219,7 @@ def test_312_the_change_of_the_outputs_has_full_rank():
     constant = effect.next_logits(h).bias_bias
     assert np.abs(constant).max() > 2.0 * np.abs(constant).min()
     x[1] = -x[1]  # shares at other places are no functions of what is there
-    change = np.abs(prefix_effect(x, token, layer).share[0] - effect.share[0])
+    change = np.abs(prefix_effect(x, token, layer, causal=False).share[0] - effect.share[0])
     assert np.delete(change, 1).max() > 0.01
 
 

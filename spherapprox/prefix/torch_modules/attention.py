@@ -11,7 +11,7 @@ import torch
 from ..._checks import choice, flag, instance
 from ..._types import Float64
 from ..reading import check_plain
-from ..rows import Prefix, fitting
+from ..rows import Prefix, as_prefix, fitting
 from .projections import check_rows, content_mask, joined, projected
 
 
@@ -266,7 +266,8 @@ def _of_all_heads(
         one = heads == 1 and prefix.key.ndim == 2
         return fitting(Prefix(prefix.key[None], prefix.value[None], prefix.tokens) if one else prefix, shape), None
     kinds: Any = (Prefix, list, tuple)
-    instance(prefix, "prefix", *kinds, remedy="layer.prefix(tokens) is one of all heads, a list has one for each")
+    remedy = as_prefix(prefix, "layer.prefix(tokens) is one of all heads, a list has one for each")
+    instance(prefix, "prefix", *kinds, remedy=remedy)
     if len(prefix) != heads:
         raise ValueError(f"'prefix' must have a Prefix, or None, for each of {heads} heads, got {len(prefix)}")
     rows = [_of_one_head(part, h, columns) for h, part in enumerate(prefix)]
@@ -282,7 +283,7 @@ def _of_one_head(prefix: Prefix | None, head: int, columns: int) -> Prefix:
     """Return a head's prefix, which may be empty."""
     found = Prefix(np.empty((0, columns)), np.empty((0, columns))) if prefix is None else prefix
     name = f"prefix[{head}]"
-    instance(found, name, Prefix, remedy="Prefix(key, value) makes one")
+    instance(found, name, Prefix, remedy=as_prefix(found, "Prefix(key, value) makes one"))
     if found.key.shape[1:] != (columns,) or found.value.shape[1:] != (columns,):
         raise ValueError(
             f"'{name}' must have keys and values (L, {columns}), got {found.key.shape} and {found.value.shape}"

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..._checks import detached, floating, instance, integer, needs, show
-from ..rows import Prefix, finite
+from ..rows import Prefix, as_prefix, finite
 
 
 def past_key_values(
@@ -100,7 +100,8 @@ def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any
     Notes
     -----
     ``model.generate`` needs `attention_mask` of L + T columns for T tokens: without one it takes the first L tokens for
-    those that the cache holds, and drops them.
+    those that the cache holds, and drops them. Behind a compressed prefix, content has the places that it had behind
+    ``long`` tokens by ``position_ids=long + torch.arange(T)[None]``, and in PEFT, which adds L, by as many less L.
 
     Examples
     --------
@@ -253,7 +254,7 @@ def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[P
     if not prefixes:
         raise ValueError(f"'{name}' must have a Prefix for each layer, got none")
     for number, prefix in enumerate(prefixes):
-        remedy = "its .prefix is one" if hasattr(prefix, "prefix") else "Prefix(key, value) makes one"
+        remedy = as_prefix(prefix, "Prefix(key, value) makes one")
         instance(prefix, f"{name}[{number}]", Prefix, remedy=f"one for each layer; {remedy}")
         if prefix.key.ndim != 3:
             raise ValueError(
@@ -267,6 +268,7 @@ def _of_layers(prefixes: Sequence[Prefix], name: str = "prefixes") -> Sequence[P
 
 def _whole(layer: Any, name: str) -> tuple[Any, Any]:
     """Return the keys and values of a layer of a cache, or of a pair, checked to be those of all tokens."""
+    key: Any
     if hasattr(layer, "get_seq_length"):
         key, value = getattr(layer, "keys", None), getattr(layer, "values", None)
         lost = getattr(key, "ndim", 0) == 4 and key.shape[-2] != int(layer.get_seq_length())

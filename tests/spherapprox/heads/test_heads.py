@@ -13,6 +13,7 @@ from spherapprox import (
     SplitHead,
     Target,
     VonMisesFisher,
+    attention,
     evaluate,
     points,
     sphere,
@@ -190,6 +191,16 @@ def test_the_split_head_becomes_the_nearest_point():
     head = SplitHead.from_target(lambda x: x[:, 0], rows, 1e12)
     x = sphere.uniform(2, 100, rng=4)
     np.testing.assert_allclose(head(x), rows[np.argmax(x @ rows.T, axis=1), 0], rtol=1e-15)
+
+
+def test_keys_of_attention_become_a_head_as_the_complaint_says():
+    rng = np.random.default_rng(0)
+    keys, values, x = 4.0 * rng.standard_normal((20, 3)), rng.standard_normal(20), sphere.uniform(2, 50, 0)
+    with pytest.raises(ValueError, match=r"divide by .*; of keys of attention, these lengths times its scale are the"):
+        SplitHead(keys, values, 1.0)
+    lengths = np.linalg.norm(keys, axis=1, keepdims=True)
+    head = SplitHead(keys / lengths, values, 0.5 * lengths[:, 0])
+    np.testing.assert_allclose(head(x), attention(x, keys, values[:, None], scale=0.5)[:, 0], rtol=0, atol=1e-13)
 
 
 def test_point_sets_are_kept_and_weights_must_suit_the_head():

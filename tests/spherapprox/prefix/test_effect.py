@@ -112,7 +112,7 @@ def test_terms_of_the_next_logits_of_one_token_are_the_theses():
     rng = np.random.default_rng(3)
     layer, h = AttentionLayer(*rng.standard_normal((3, 4, 4))), rng.standard_normal((4, 4))
     x, token = rng.standard_normal((5, 4)), rng.standard_normal((1, 4))
-    effect = prefix_effect(x, token, layer)
+    effect = prefix_effect(x, token, layer, causal=False)
     mu, share, t = layer.value @ token[0], effect.share[0], effect.output[0]
     rest = 1.0 - share
     wanted = (
@@ -146,7 +146,7 @@ def test_misprints_of_the_mixing_identity():
 def test_complaints():
     rng = np.random.default_rng(0)
     layer, x = made(rng), rng.standard_normal((4, 8))
-    effect = prefix_effect(x, x[:1], layer)
+    effect = prefix_effect(x, x[:1], layer, causal=False)
     cases = [
         (lambda: prefix_share([1.0], [[1.0, 2.0]], [[1.0]]), "'prefix_key' must have shape"),
         (lambda: prefix_share([1.0], [1.0], [[1.0]]), "'prefix_key' must have shape"),
@@ -158,10 +158,13 @@ def test_complaints():
         (lambda: prefix_share([1.0], [[1.0]], [[1.0]], scale=0.0), "'scale' must be greater than 0"),
         (lambda: context([1.0], np.empty((0, 1)), np.empty((0, 1))), "at least one"),
         (lambda: context([1.0], [[1.0]], [[1.0], [2.0]]), "as many rows"),
-        (lambda: prefix_effect(np.empty((0, 8)), x, layer), "'x' must have rows"),
-        (lambda: prefix_effect(x, x[:, :7], layer), "'prefix' must be a Prefix, or tokens"),
-        (lambda: prefix_effect(x, x[None], layer), "'prefix' must be a Prefix, or tokens"),
-        (lambda: prefix_effect(x, Prefix(np.ones((2, 1, 3)), np.ones((2, 1, 3))), layer), "'prefix' must have keys"),
+        (lambda: prefix_effect(np.empty((0, 8)), x, layer, causal=False), "'x' must have rows"),
+        (lambda: prefix_effect(x, x[:, :7], layer, causal=False), "'prefix' must be a Prefix, or tokens"),
+        (lambda: prefix_effect(x, x[None], layer, causal=False), "'prefix' must be a Prefix, or tokens"),
+        (
+            lambda: prefix_effect(x, Prefix(np.ones((2, 1, 3)), np.ones((2, 1, 3))), layer, causal=False),
+            "'prefix' must have keys",
+        ),
         (lambda: effect.next_logits(np.eye(4)), "'interaction' must have shape"),
         (lambda: effect.next_logits(made(rng)), "'interaction' must take the layer's 5 outputs"),
     ]
@@ -169,4 +172,6 @@ def test_complaints():
         with pytest.raises(ValueError, match=words):
             call()
     with pytest.raises(TypeError, match="'layer' must be an AttentionLayer"):
-        prefix_effect(x, x, "layer")
+        prefix_effect(x, x, "layer", causal=False)
+    with pytest.raises(TypeError, match="required keyword-only argument: 'causal'"):
+        prefix_effect(x, x[:1], layer)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from spherapprox.prefix import AttentionLayer, Prefix, as_layer
+from spherapprox.prefix import AttentionLayer, Prefix, as_layer, compress
 
 
 def made(rng, d=12, heads=4, groups=None, s=3, p=5, biases=True):
@@ -114,6 +114,7 @@ def test_logits_of_any_size():
 
 
 LAYER = made(np.random.default_rng(0))
+SHORT = compress(np.eye(3), np.eye(3), np.eye(3), length=2, starts=1)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,17 @@ LAYER = made(np.random.default_rng(0))
             lambda: AttentionLayer(SimpleNamespace(weight=0), np.eye(4), np.eye(4)),
             "'query' must hold.*: take its .weight",
         ),
+        (
+            lambda: AttentionLayer(SimpleNamespace(weight=0, base_layer=0), np.eye(4), np.eye(4)),
+            "'query' must hold.*: merge the adapter first",
+        ),
         (lambda: as_layer(SimpleNamespace(self_attn=0)), "got SimpleNamespace: its .self_attn is one"),
+        (lambda: as_layer(SimpleNamespace(q_norm=0)), "it turns or norms queries and keys.*Prefix.attend"),
+        (
+            lambda: as_layer(SimpleNamespace(config=SimpleNamespace(rope_parameters={}))),
+            "it turns or norms queries and keys.*Prefix.attend",
+        ),
+        (lambda: LAYER.attend(np.ones((5, 12)), prefix=SHORT), r"it has biases, which no Prefix has: .*bias=False"),
         (lambda: as_layer(np.eye(4)), "'layer' must be an AttentionLayer or a torch.nn.MultiheadAttention"),
         (lambda: LAYER.attend(np.ones((5, 4))), r"'x' must have shape \(..., rows, 12\)"),
         (lambda: LAYER.attend(np.full((5, 12), np.nan)), "'x' must be finite"),

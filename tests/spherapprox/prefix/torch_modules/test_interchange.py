@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spherapprox import SplitHead
-from spherapprox.prefix import AttentionLayer, Prefix, program
+from spherapprox.prefix import AttentionLayer, Prefix, compress, program
 
 torch = pytest.importorskip("torch")
 
@@ -34,6 +34,10 @@ def some(layers=2, heads=4, length=3, s=8, p=8, seed=0):
 def programmed():
     head, eye = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [1.0, 2.0], 5.0), np.eye(16)
     return program(head, AttentionLayer(eye, eye, eye), embedding=eye[:, :2], readout=eye[0], kind="key_values")
+
+
+def shortened():
+    return compress(np.eye(3), np.eye(3), np.eye(3), length=2, starts=1)
 
 
 def same(found, wanted, atol=0.0):
@@ -71,6 +75,7 @@ def test_embeddings_and_back():
         (lambda: past_key_values(some()[0]), r"'prefixes' must be a list or a tuple.*\[prefix\]"),
         (lambda: past_key_values([]), "'prefixes' must have a Prefix for each layer"),
         (lambda: past_key_values([None]), r"'prefixes\[0\]' must be a Prefix"),
+        (lambda: past_key_values([shortened()]), r"it has biases, which no Prefix has: compress\(..., bias=False\)"),
         (lambda: past_key_values([programmed()]), r"'prefixes\[0\]' must be a Prefix.*; its .prefix is one"),
         (lambda: past_key_values(some(), dtype="float32"), "'dtype' must be a torch.dtype of floats, got 'float32'"),
         (lambda: past_key_values(some(), dtype=torch.int64), "of floats, got torch.int64: model.dtype is one"),
@@ -195,22 +200,26 @@ def windowed():
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("static", [False, True])
-def test_caches_that_do_not_hold_all_tokens_are_no_prefixes(static):
-    transformers, config = pytest.importorskip("transformers"), windowed()
-    cache = transformers.StaticCache(config, max_cache_len=20) if static else transformers.DynamicCache(config=config)
+def test_caches_that_do_not_hold_all_tokens_are_no_prefixes():
+    transformers = pytest.importorskip("transformers")
+    cache, tokens = transformers.DynamicCache(config=windowed()), 0
+    lost = r"'pairs\[0\]' must hold all tokens .* window.* DynamicCache\(\), without"
     for read in (5, 1, 1, 1, 12):
         for layer in range(2):
             cache.update(torch.ones(1, 2, read, 8), torch.ones(1, 2, read, 8), layer)
-        tokens = int(cache.get_seq_length())
-        if tokens == (8 if static else 7) or (tokens < 7 and not static):
+        tokens += read
+        if tokens < 8:
             assert len(from_past_key_values(cache)[1]) == tokens
-        else:
-            with pytest.raises(ValueError, match=r"'pairs\[0\]'.* window.* DynamicCache\(\), without"):
-                from_past_key_values(cache)
-            if not static:  # pairs do not tell how many tokens there were
-                with pytest.raises(ValueError, match=r"'pairs\[0\]' must hold all tokens"):
-                    from_past_key_values(list(cache))
+        if tokens < 7:
+            assert len(from_past_key_values(list(cache))[1]) == tokens
+        for held, least in ((cache, 8), (list(cache), 7)):  # pairs do not tell whether there were more than 7
+            if tokens >= least:
+                with pytest.raises(ValueError, match=lost):
+                    from_past_key_values(held)
+    cache = transformers.StaticCache(windowed(), max_cache_len=20)
+    cache.update(torch.ones(1, 2, 5, 8), torch.ones(1, 2, 5, 8), 0)
+    with pytest.raises(ValueError, match=lost):
+        from_past_key_values(cache)
 
 
 def test_layers_with_a_window_fill_a_plain_cache_with_all_tokens():
@@ -312,6 +321,38 @@ def test_prefix_tuning_of_peft_answers_the_same(gpt2, llama):
             pairs = past_key_values(prefixes, **DOUBLE)
             peft.initialize_kv_prefix_from_past_key_values(model, past_key_values=pairs)
             assert torch.equal(encoder.embedding.weight.data, rows)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of transformers, at what PEFT calls
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_places_behind_a_prefix_that_stands_for_a_longer_one(kind, request):
+    peft, base = pytest.importorskip("peft"), request.getfixturevalue(kind)
+    prefixes, long = some(heads=4 if kind == "gpt2" else 2), 9
+    places = long + torch.arange(5)[None]
+
+    def logits(model, prefixes, **options):
+        with torch.no_grad():
+            return model(TOKENS, **taking(base, dynamic_cache(prefixes, batch_size=2, **DOUBLE)), **options).logits
+
+    wanted = logits(base, prefixes, position_ids=places)
+    assert (logits(base, prefixes) - wanted).abs().max() > 1e-3
+    if kind == "llama":  # rotary positions turn with the keys
+        angles = (3 - long) * base.model.rotary_emb.inv_freq.double().numpy()
+        turned = [Prefix(turn(prefix.key, angles), prefix.value) for prefix in prefixes]
+        torch.testing.assert_close(logits(base, turned), wanted, rtol=0, atol=1e-5)
+    config = peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
+    model = peft.get_peft_model(base, config).double().eval()
+    with torch.no_grad():
+        model.prompt_encoder["default"].embedding.weight.copy_(prompt_embeddings(prefixes, **DOUBLE))
+        torch.testing.assert_close(model(TOKENS, position_ids=places - 3).logits, wanted)
+
+
+def turn(key, angles):
+    """Return keys, halves of columns side by side, turned by angles."""
+    one, other = np.split(key, 2, axis=-1)
+    return np.concatenate(
+        [one * np.cos(angles) - other * np.sin(angles), other * np.cos(angles) + one * np.sin(angles)], -1
+    )
 
 
 def test_a_trained_prefix_becomes_a_cache():

@@ -20,6 +20,8 @@ from .selection import METHODS, Masses, selected
 
 _MASS = 0.5
 """An error of the log mass changes outputs beside other tokens by at most half of it."""
+_FEW = 2.0
+"""Numbers at the queries over the free ones of tokens up to which errors at other queries are several times those."""
 
 
 def compress(
@@ -49,7 +51,7 @@ def compress(
         Keys and values of one head; the heads of a layer are compressed one by one.
     queries : array_like, shape (m, d)
         Queries on which the short prefix has to act as the long one; many more than its tokens, or it will not on
-        others.
+        others (Warns).
     length : int, optional
         Number of tokens; from n on, the prefix is returned as it is.
     eps : float, optional
@@ -75,7 +77,8 @@ def compress(
     rng : int, default 0
         Seed of the clusters; the same one gives the same prefix, on any number of threads.
     time_limit : float, optional
-        Seconds after which no other fit is begun; the result then depends on the machine.
+        Seconds for the search, but for the first sums over all queries and one solution in closed form; the result
+        then depends on the machine.
     progress : bool, default False
         Print a line for each number of tokens.
 
@@ -95,7 +98,9 @@ def compress(
     Warns
     -----
     RuntimeWarning
-        If eps is not reached.
+        If eps is not reached; if the outputs at different queries, and the log masses if these count, are less than two
+        numbers for each free one of the tokens, N (d + 1 + p) with biases: the warning says what a fit to four fifths
+        of the queries is off by at the others.
 
     Notes
     -----
@@ -157,6 +162,7 @@ def compress(
         if found is None:
             _checks.warn(f"no prefix within eps = {eps:.4g} was found in {limit:g} s", RuntimeWarning)
             found = min(search.fits, key=search.measured)
+        _warn_of_few(search, search.fits[found])
         reached = eps is None or search.measured(found) <= eps
         return _result(problem, search.fits[found].tokens, scale, search.fits[found].errors, eps, reached, rows)
 
@@ -217,6 +223,22 @@ def select(
     with one_blas_thread():
         tokens = selected(Masses(problem), n, method)
         return _result(problem, tokens, scale, problem.errors(tokens), None, True, ())
+
+
+def _warn_of_few(search: Search, fit: Fit) -> None:
+    """Warn if tokens have so many free numbers that their errors say little of other queries."""
+    problem, n = search.problem, len(fit.tokens)
+    p = problem.value.shape[1]
+    each, free = p + (problem.samples.mass > 0.0), fit.tokens.parameters + n * p
+    count = len(np.unique(problem.x, axis=0))
+    if count * each >= _FEW * free:
+        return
+    rms = search.left_out(n)
+    said = "" if rms is None else f": {rms:.3g} at every fifth of them for a fit to the rest, {fit.errors.rms:.3g} here"
+    _checks.warn_inaccurate(
+        f"'queries' must be {math.ceil(_FEW * free / each)} different ones or more for {n} tokens, got {count}: give "
+        f"more, or take fewer tokens; errors at other queries may be far larger{said}"
+    )
 
 
 def _problem(

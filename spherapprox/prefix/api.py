@@ -20,6 +20,8 @@ from .selection import METHODS, Masses, selected
 
 _MASS = 0.5
 """An error of the log mass changes outputs beside other tokens by at most half of it."""
+_FEW = 2.0
+"""Numbers at the queries over the free ones of tokens up to which errors at other queries are several times those."""
 
 
 def compress(
@@ -49,7 +51,7 @@ def compress(
         Keys and values of one head; the heads of a layer are compressed one by one.
     queries : array_like, shape (m, d)
         Queries on which the short prefix has to act as the long one; many more than its tokens, or it will not on
-        others.
+        others (Warns).
     length : int, optional
         Number of tokens; from n on, the prefix is returned as it is.
     eps : float, optional
@@ -75,16 +77,16 @@ def compress(
     rng : int, default 0
         Seed of the clusters; the same one gives the same prefix, where NumPy has the same BLAS and threads.
     time_limit : float, optional
-        Seconds after which no other fit is begun; the result then depends on the machine.
+        Seconds for the search, but for the first sums over all queries and one solution in closed form; the result
+        then depends on the machine.
     progress : bool, default False
         Print a line for each number of tokens.
 
     Returns
     -------
     CompressedPrefix
-        The best one *found*, not worse than those of `select`: that no shorter one was found is evidence, no proof.
-        `reached` is false, with a warning, if time ended before one within eps was found; if none shorter than the
-        prefix is, that is returned itself.
+        The best one *found*, not worse than those of `select`: that no shorter one was found is evidence, no proof. If
+        none shorter within eps is found, it is the prefix itself, with a warning if time ended first.
 
     Raises
     ------
@@ -95,7 +97,9 @@ def compress(
     Warns
     -----
     RuntimeWarning
-        If eps is not reached.
+        If time ends before a shorter prefix within eps is found; if the outputs at different queries, and the log
+        masses if these count, are less than two numbers for each free one of the tokens, N (d + 1 + p) with biases: the
+        warning says what a fit to four fifths of the queries is off by at the others.
 
     Notes
     -----
@@ -121,7 +125,7 @@ def compress(
     >>> rng = np.random.default_rng(0)
     >>> key, value = np.tile(rng.standard_normal((2, 4, 8)), (1, 10, 1))  # 40 tokens, four different ones
     >>> found = compress(key, value, rng.standard_normal((200, 8)), eps=1e-6)
-    >>> found.n, found.reached
+    >>> found.n, found.error < 1e-6
     (4, True)
     """
     # Step 1: check the arguments
@@ -152,13 +156,15 @@ def compress(
             search.fitted(n)
         # Step 3: the record
         rows = tuple(row for _, row in sorted(history.items()))
-        if found is None and len(problem.key) - 1 in search.fits:
-            return _itself(problem, scale, eps, rows)
+        if found is None and len(problem.key) - 1 not in search.fits:
+            _checks.warn_inaccurate(
+                f"no shorter prefix within eps = {eps:.4g} was found in {limit:g} s, so the given one is returned: "
+                "take a larger 'time_limit', or one of the lengths in its 'history' as 'length'"
+            )
         if found is None:
-            _checks.warn(f"no prefix within eps = {eps:.4g} was found in {limit:g} s", RuntimeWarning)
-            found = min(search.fits, key=search.measured)
-        reached = eps is None or search.measured(found) <= eps
-        return _result(problem, search.fits[found].tokens, scale, search.fits[found].errors, eps, reached, rows)
+            return _itself(problem, scale, eps, rows)
+        _warn_of_few(search, search.fits[found])
+        return _result(problem, search.fits[found].tokens, scale, search.fits[found].errors, eps, rows)
 
 
 def select(
@@ -216,7 +222,23 @@ def select(
     method = _checks.choice(method, "method", METHODS)
     with one_blas_thread():
         tokens = selected(Masses(problem), n, method)
-        return _result(problem, tokens, scale, problem.errors(tokens), None, True, ())
+        return _result(problem, tokens, scale, problem.errors(tokens), None, ())
+
+
+def _warn_of_few(search: Search, fit: Fit) -> None:
+    """Warn if tokens have so many free numbers that their errors say little of other queries."""
+    problem, n = search.problem, len(fit.tokens)
+    p = problem.value.shape[1]
+    each, free = p + (problem.samples.mass > 0.0), fit.tokens.parameters + n * p
+    count = len(np.unique(problem.x, axis=0))
+    if count * each >= _FEW * free:
+        return
+    rms = search.left_out(n)
+    said = "" if rms is None else f": {rms:.3g} at every fifth of them for a fit to the rest, {fit.errors.rms:.3g} here"
+    _checks.warn_inaccurate(
+        f"'queries' must be {math.ceil(_FEW * free / each)} different ones or more for {n} tokens, got {count}: give "
+        f"more, or take fewer tokens; errors at other queries may be far larger{said}"
+    )
 
 
 def _problem(
@@ -244,19 +266,18 @@ def _array(value: ArrayLike, name: str, shape: tuple[int | str, ...], note: str 
 
 
 def _result(
-    problem: Problem, tokens: Tokens, scale: float, errors: Errors, eps: float | None, reached: bool,
-    history: tuple[Trial, ...],
-) -> CompressedPrefix:  # fmt: skip
+    problem: Problem, tokens: Tokens, scale: float, errors: Errors, eps: float | None, history: tuple[Trial, ...]
+) -> CompressedPrefix:
     numbers = errors.error, errors.rms, errors.mass_error, errors.mass_rms
     key, value, bias = problem.prefix(tokens)
-    return CompressedPrefix(key, value, bias, scale, *numbers, eps, reached, history)
+    return CompressedPrefix(key, value, bias, scale, *numbers, eps, history)
 
 
 def _itself(problem: Problem, scale: float, eps: float | None, history: tuple[Trial, ...]) -> CompressedPrefix:
     """Return the given prefix."""
     bias = np.zeros(len(problem.key)) if problem.bias else None
     key = problem.key / problem.unit
-    return CompressedPrefix(key, problem.value, bias, scale, 0.0, 0.0, 0.0, 0.0, eps, True, history)
+    return CompressedPrefix(key, problem.value, bias, scale, 0.0, 0.0, 0.0, 0.0, eps, history)
 
 
 def _line(row: Trial, eps: float | None) -> str:

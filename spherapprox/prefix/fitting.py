@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..shortest.descent import descended
-from ..shortest.projection import Samples, fitted, solved
+from ..shortest.projection import Samples, Stop, fitted, solved
 from ..shortest.tokens import Tokens
 from .problem import Errors, Problem
 
@@ -34,49 +34,50 @@ class Fit:
     start: str
 
 
-def refined(tokens: Tokens, samples: Samples, ridge: float, iterations: int, steps: int) -> Tokens:
-    """Return tokens at a local minimum of the squares, or near one if they are many."""
-    tokens = descended(tokens, samples, ridge, iterations, _TOLERANCE)
-    # a step costs one product of Jacobians, and for each output a part of one
-    operations = len(samples.x) * tokens.parameters**2 * (1.0 + 2.0 * samples.y.shape[1] / samples.x.shape[1])
-    return fitted(tokens, samples, ridge, steps) if operations <= _OPERATIONS else tokens
+def refined(tokens: Tokens, samples: Samples, ridge: float, iterations: int, steps: int, stop: Stop) -> Tokens:
+    """Return tokens at a local minimum of the squares, or near one if they are many or it is stopped."""
+    tokens = descended(tokens, samples, ridge, iterations, _TOLERANCE, stop=stop)
+    # a step costs one product of Jacobians, for each output a part of one, and a factorisation
+    products = len(samples.x) * (1.0 + 2.0 * samples.y.shape[1] / samples.x.shape[1])
+    operations = tokens.parameters**2 * (products + tokens.parameters / 3.0)
+    return tokens if stop() or operations > _OPERATIONS else fitted(tokens, samples, ridge, steps, stop=stop)
 
 
-def tried(problem: Problem, tokens: Tokens, start: str) -> Fit:
+def tried(problem: Problem, tokens: Tokens, start: str, stop: Stop) -> Fit:
     """Return a brief fit from one start."""
     ridge = _RIDGE * solved(tokens, problem.samples, 1e-12).square
-    tokens = descended(tokens, problem.samples, ridge, _BRIEF, _TOLERANCE)
+    tokens = descended(tokens, problem.samples, ridge, _BRIEF, _TOLERANCE, stop=stop)
     return Fit(tokens, ridge, problem.errors(tokens), start)
 
 
-def finished(problem: Problem, fits: Iterable[Fit], norm: str, enough: float) -> Fit:
+def finished(problem: Problem, fits: Iterable[Fit], norm: str, enough: float, stop: Stop) -> Fit:
     """Return the best of brief fits after a long one, and with the largest error lowered if that is the norm.
 
     What cannot come down to an error that is small enough is left as it is.
     """
     mass = problem.samples.mass
     best = min(fits, key=lambda fit: fit.errors.measure("rms", mass))
-    if best.errors.measure("rms", mass) > _HOPELESS * enough > 0.0:
+    if stop() or best.errors.measure("rms", mass) > _HOPELESS * enough > 0.0:
         return best
-    tokens = refined(best.tokens, problem.samples, best.ridge, _LONG, _STEPS)
+    tokens = refined(best.tokens, problem.samples, best.ridge, _LONG, _STEPS, stop)
     if not mass > 0.0:
         tokens = problem.aligned(tokens)
     best = replace(best, tokens=tokens, errors=problem.errors(tokens))
     far = best.errors.measure("sup", mass) > _PROMISING * enough > 0.0
-    return best if norm == "rms" or far else minimax(problem, best, enough)
+    return best if norm == "rms" or far else minimax(problem, best, enough, stop)
 
 
-def minimax(problem: Problem, best: Fit, enough: float) -> Fit:
+def minimax(problem: Problem, best: Fit, enough: float, stop: Stop) -> Fit:
     """Lower the largest error until it is small enough, by squares with Lawson's weights."""
     samples, tokens, mass = problem.samples, best.tokens, problem.samples.mass
     for _ in range(_ROUNDS):
-        if best.errors.measure("sup", mass) <= enough:
+        if stop() or best.errors.measure("sup", mass) <= enough:
             break
         squares, mass_squares = problem.squares(tokens)
         size = np.sqrt(squares + mass**2 * mass_squares)
         weights = samples.weights * (size / max(float(size.max()), 1e-300) + _LEAST)
         samples = replace(samples, weights=weights / weights.mean())
-        tokens = refined(tokens, samples, best.ridge, _ROUND, 2)
+        tokens = refined(tokens, samples, best.ridge, _ROUND, 2, stop)
         if not mass > 0.0:
             tokens = problem.aligned(tokens)
         errors = problem.errors(tokens)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._types import Float64
+from .._types import Float64, Indices
 from ..shortest.projection import Samples
 from ..shortest.tokens import Tokens
 from .attention import attended
@@ -69,6 +69,13 @@ class Problem:
             points = np.concatenate([points, np.ones((len(x), 1))], axis=1)
         samples = Samples(points, outputs / size, weights / weights.mean(), masses, mass)
         return cls(key, value, x, centre, spread, size, unit, samples, bias)
+
+    def at(self, rows: Indices) -> Problem:
+        """Return the problem at some of the queries, for the same tokens."""
+        s = self.samples
+        assert s.log_masses is not None
+        samples = replace(s, x=s.x[rows], y=s.y[rows], weights=s.weights[rows], log_masses=s.log_masses[rows])
+        return replace(self, x=self.x[rows], samples=samples)
 
     def tokens(self, key: Float64, bias: Float64) -> Tokens:
         """Return tokens of keys (N, d) and biases (N,), with no values yet."""

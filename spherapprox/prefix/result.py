@@ -58,9 +58,7 @@ class CompressedPrefix:
     mass_error, mass_rms : float
         The same of the log mass, the logarithm of the sum of ``exp(logit)``, as it is.
     eps : float or None
-        The error asked for, if one was.
-    reached : bool
-        Whether it is reached; true if none was asked for.
+        The error asked for, if one was; it is reached.
     history : tuple of Trial
         A row for each length that was tried, shortest first.
 
@@ -91,7 +89,6 @@ class CompressedPrefix:
     mass_error: float
     mass_rms: float
     eps: float | None = None
-    reached: bool = True
     history: tuple[Trial, ...] = field(default=())
 
     @property

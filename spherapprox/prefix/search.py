@@ -7,11 +7,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..shortest.growth import pruned
 from ..shortest.tokens import Tokens
 from .fitting import Fit, finished, tried
 from .problem import Problem
 from .selection import METHODS, Masses, selected, starts
+
+_FOLDS = 5
+"""Of so many queries one is left out to see what a fit does at others."""
 
 
 @dataclass
@@ -31,16 +36,32 @@ class Search:
 
     def fitted(self, length: int, enough: float = 0.0) -> Fit:
         """Return the best fit of one length from all starts."""
-        begin, fits = time.monotonic(), []
+        begin = time.monotonic()
+        closed = [self._selected(length, method) for method in METHODS]
+        fits = []
         for name, make in self._starts(length):
-            fits.append(tried(self.problem, make(), name))
-            if time.monotonic() > self.deadline:
+            if self.stop():
                 break
-        fit = finished(self.problem, fits, self.norm, enough)
-        closed = [self._selected(length, method, fit.ridge) for method in METHODS]
-        fit = self.fits[length] = min([fit, *closed], key=self._measure)
+            fits.append(tried(self.problem, make(), name, self.stop))
+        if fits:
+            closed.append(finished(self.problem, fits, self.norm, enough, self.stop))
+        fit = self.fits[length] = min(closed, key=self._measure)
         self.report(fit, time.monotonic() - begin)
         return fit
+
+    def left_out(self, length: int) -> float | None:
+        """Return the root mean squared error at every fifth query of a brief fit to the others, if there is time."""
+        different = np.sort(np.unique(self.problem.x, axis=0, return_index=True)[1])
+        if len(different) < _FOLDS or self.stop():
+            return None
+        others = self.problem.at(np.delete(different, np.s_[::_FOLDS]))
+        name, make = next(starts(Masses(others), length, 1, self.seed, self.stop))
+        tokens = tried(others, make(), name, self.stop).tokens
+        return self.problem.at(different[::_FOLDS]).errors(tokens).rms
+
+    def stop(self) -> bool:
+        """Tell whether time has ended."""
+        return time.monotonic() > self.deadline
 
     def measured(self, length: int) -> float:
         """Return the error of the fit of a length."""
@@ -49,10 +70,10 @@ class Search:
     def _measure(self, fit: Fit) -> float:
         return fit.errors.measure(self.norm, self.problem.samples.mass)
 
-    def _selected(self, length: int, method: str, ridge: float) -> Fit:
+    def _selected(self, length: int, method: str) -> Fit:
         """Return tokens in closed form: fits are worse at times, for so long keys that all squares are flat."""
-        tokens = selected(self.masses, length, method)
-        return Fit(tokens, ridge, self.problem.errors(tokens), method)
+        tokens = selected(self.masses, length, method, self.stop)
+        return Fit(tokens, 0.0, self.problem.errors(tokens), method)
 
     def shortest(self, eps: float, limit: int) -> int | None:
         """Return the least length below the limit whose error is at most eps; None if there is none."""
@@ -65,7 +86,7 @@ class Search:
             else:
                 low = length
             closed = high - low <= 1 if high is not None else low >= limit - 1
-            if closed or time.monotonic() > self.deadline:
+            if closed or self.stop():
                 return high
 
     def _between(self, low: int, high: int, eps: float) -> int:
@@ -84,4 +105,4 @@ class Search:
         if longer:
             fit = self.fits[min(longer)]
             yield "prune", lambda: pruned(fit.tokens, self.problem.samples, len(fit.tokens) - length, fit.ridge)
-        yield from starts(self.masses, length, self.count, self.seed)
+        yield from starts(self.masses, length, self.count, self.seed, self.stop)

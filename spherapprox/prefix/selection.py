@@ -15,7 +15,7 @@ import scipy.linalg
 import scipy.optimize
 
 from .._types import Float64, Indices
-from ..shortest.projection import solved
+from ..shortest.projection import Stop, never, solved
 from ..shortest.tokens import Tokens
 from .problem import Problem
 
@@ -23,6 +23,8 @@ _ENTRIES = 2**24
 """Masses that are held at once: of many queries some are taken."""
 _LEAST, _LEAST_START = 1e-12, 1e-3
 """Least weight of a token over the largest one: where none is asked for, and in a start, whose tokens have to move."""
+_DEPENDENT = 1e-7
+"""A token's masses are a sum of others', up to what roundings say, if so much of their length is left."""
 _ROUNDS = 30
 """Rounds of the clusters' means, at most."""
 _HALVINGS, _WORSE, _FLAT = 14, 4.0, 1e-12
@@ -43,13 +45,13 @@ class Masses:
         self.largest = logits.max(axis=1, keepdims=True)
         self.columns = self.roots * np.exp(logits - self.largest)  # (rows, n)
         self.sums = self.columns.sum(axis=1)
-        self.found: dict[tuple[str, int], Indices] = {}
+        self.orders: dict[str, Indices] = {}
 
-    def chosen(self, method: str, length: int) -> Indices:
-        """Return the tokens that one of the `METHODS` chooses."""
-        if (method, length) not in self.found:
-            self.found[method, length] = METHODS[method](self, length)
-        return self.found[method, length]
+    def chosen(self, method: str, length: int, stop: Stop = never) -> Indices:
+        """Return the tokens that one of the `METHODS` chooses: the first of those that it would for more."""
+        if len(self.orders.get(method, ())) < length:
+            self.orders[method] = METHODS[method](self, length, stop)
+        return self.orders[method][:length]
 
     def attention(self) -> Float64:
         """Return the attention of the queries to the tokens, (rows, n), times the roots of the queries' weights."""
@@ -68,27 +70,45 @@ class Masses:
         return self.problem.tokens(key, np.log(np.maximum(weights, least * float(weights.max()) or 1.0)) - shift)
 
 
-def pursued(masses: Masses, length: int) -> Indices:
-    """Return the tokens whose weighted masses come nearest to all masses, one after another (matching pursuit)."""
-    columns, chosen = masses.columns, np.empty(0, dtype=np.intp)
-    wanted = columns.T @ masses.sums
-    products, match = np.empty((length, columns.shape[1])), wanted.copy()
-    for k in range(length):
+def pursued(masses: Masses, length: int, stop: Stop) -> Indices:
+    """Return the tokens whose weighted masses come nearest to all masses, one after another (matching pursuit).
+
+    Weights are of least squares, by a basis to which each token adds a row; dependent ones have the least weight. The
+    tokens attended most make up the rest when it is stopped.
+    """
+    columns, sums = masses.columns, masses.sums
+    chosen, kept = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    basis, triangle = np.empty((min(length, len(columns)), len(columns))), np.zeros((length, length))
+    masses_chosen = np.empty((length, len(columns)))
+    residual = sums
+    while len(chosen) < length and not stop():
+        match = residual @ columns
         match[chosen] = -np.inf
         chosen = np.append(chosen, match.argmax())
-        products[k] = columns[:, chosen[k]] @ columns
-        gram = products[: k + 1, chosen]
-        weights = scipy.linalg.lstsq(gram, wanted[chosen], cond=1e-12, check_finite=False)[0]
-        match = wanted - np.maximum(weights, _LEAST) @ products[: k + 1]
-    return chosen
+        column, rank = columns[:, chosen[-1]], len(kept)
+        masses_chosen[len(chosen) - 1] = column
+        rest = column
+        for _ in range(2):  # once leaves roundings
+            rest = rest - (basis[:rank] @ rest) @ basis[:rank]
+        size = float(np.linalg.norm(rest))
+        if rank < len(basis) and size > _DEPENDENT * float(np.linalg.norm(column)):
+            basis[rank] = rest / size
+            triangle[: rank + 1, rank] = basis[: rank + 1] @ column
+            kept = np.append(kept, len(chosen) - 1)
+        weights = np.full(len(chosen), _LEAST)
+        solution = scipy.linalg.solve_triangular(triangle[: len(kept), : len(kept)], basis[: len(kept)] @ sums)
+        weights[kept] = np.maximum(solution, _LEAST)
+        residual = sums - weights @ masses_chosen[: len(chosen)]
+    others = attended_most(masses, columns.shape[1], stop)
+    return np.concatenate([chosen, others[~np.isin(others, chosen)]])[:length]
 
 
-def attended_most(masses: Masses, length: int) -> Indices:
+def attended_most(masses: Masses, length: int, _: Stop) -> Indices:
     """Return the tokens of the largest attention, in the root mean square over the queries."""
     return np.argsort(-np.square(masses.attention()).sum(axis=0), kind="stable")[:length]
 
 
-def means(masses: Masses, length: int, rng: np.random.Generator) -> Float64:
+def means(masses: Masses, length: int, rng: np.random.Generator, stop: Stop) -> Float64:
     """Return means (N, d) of clusters of keys, weighted by their attention, near each other if their logits are."""
     key = masses.problem.key
     moved = (masses.x - masses.problem.centre) * masses.roots
@@ -103,7 +123,7 @@ def means(masses: Masses, length: int, rng: np.random.Generator) -> Float64:
         kept = sums > 0.0
         moments = np.stack([np.bincount(nearest, weights * column, length) for column in places.T], axis=1)
         before, centres = centres, np.where(kept[:, None], moments / np.where(kept, sums, 1.0)[:, None], centres)
-        if np.array_equal(before, centres):
+        if stop() or np.array_equal(before, centres):
             break
     return np.asarray(scipy.linalg.solve_triangular(factor, centres.T, lower=True, trans="T").T)
 
@@ -123,31 +143,33 @@ def _spread(places: Float64, weights: Float64, length: int, rng: np.random.Gener
     return places[chosen]
 
 
-METHODS: dict[str, Callable[[Masses, int], Indices]] = {"pursuit": pursued, "attention": attended_most}
+METHODS: dict[str, Callable[[Masses, int, Stop], Indices]] = {"pursuit": pursued, "attention": attended_most}
 
 
-def selected(masses: Masses, length: int, method: str) -> Tokens:
+def selected(masses: Masses, length: int, method: str, stop: Stop = never) -> Tokens:
     """Return tokens that are some of the prefix's, with biases and values in closed form."""
-    tokens = masses.tokens(masses.problem.key[masses.chosen(method, length)], _LEAST)
+    tokens = masses.tokens(masses.problem.key[masses.chosen(method, length, stop)], _LEAST)
     return solved(tokens, masses.problem.samples, 0.0).tokens
 
 
-def starts(masses: Masses, length: int, count: int, seed: int) -> Iterator[tuple[str, Callable[[], Tokens]]]:
+def starts(
+    masses: Masses, length: int, count: int, seed: int, stop: Stop
+) -> Iterator[tuple[str, Callable[[], Tokens]]]:
     """Yield names and makers of tokens to start from."""
 
     def clustered(number: int) -> Float64:
-        return means(masses, length, np.random.default_rng([seed, number]))
+        return means(masses, length, np.random.default_rng([seed, number]), stop)
 
     def chosen(method: str) -> Float64:
-        return masses.problem.key[masses.chosen(method, length)]
+        return masses.problem.key[masses.chosen(method, length, stop)]
 
     keys = [("k-means", partial(clustered, 0))] + [(method, partial(chosen, method)) for method in METHODS]
     keys += [(f"k-means {number}", partial(clustered, number)) for number in range(1, count)]
     for (name, make), near in zip(keys[:count], itertools.cycle(_NEAR)):
-        yield name, lambda make=make, near=near: shrunk(masses, make(), near)  # type: ignore[misc]
+        yield name, lambda make=make, near=near: shrunk(masses, make(), near, stop)  # type: ignore[misc]
 
 
-def shrunk(masses: Masses, key: Float64, near: float) -> Tokens:
+def shrunk(masses: Masses, key: Float64, near: float, stop: Stop) -> Tokens:
     """Return tokens at keys that are drawn to their mean until few tokens blend as many did: fits stall from others.
 
     The longest ones are taken whose squares are at most `near` times the least.
@@ -156,6 +178,6 @@ def shrunk(masses: Masses, key: Float64, near: float) -> Tokens:
     for halvings in range(_HALVINGS):
         tokens.append(masses.tokens(centre + 0.5**halvings * (key - centre), _LEAST_START))
         squares.append(solved(tokens[-1], masses.problem.samples, _FLAT).square)
-        if squares[-1] > _WORSE * min(squares):
+        if stop() or squares[-1] > _WORSE * min(squares):
             break
     return tokens[next(k for k, square in enumerate(squares) if square <= near * min(squares))]

@@ -1,10 +1,15 @@
 """Compressed prefixes: exact recovery, errors verified by plain attention, derivatives, and complaints."""
 
+import itertools
+import re
+import time
+import warnings
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from spherapprox.prefix import compress, select
+from spherapprox.prefix import compress, fitting, search, select
 from spherapprox.prefix.problem import Problem
 from spherapprox.shortest.projection import Samples, gradient, normal_equations, solved
 from spherapprox.shortest.tokens import Tokens
@@ -48,7 +53,6 @@ class TestExactCases:
     def test_one_token_is_enough_for_equal_values(self):
         found = compress(KEY, np.ones((60, 2)), QUERIES, eps=1e-6, mass=0.0)
         assert found.n == 1
-        assert found.reached
 
     def test_values_of_zero_are_kept(self):
         found = compress(KEY, np.zeros((60, 2)), QUERIES, length=2)
@@ -67,13 +71,11 @@ class TestExactCases:
         found = compress(KEY[:1], VALUE[:1], QUERIES, eps=0.1)
         assert found.n == 1
         assert found.error == 0.0
-        assert found.reached
 
     def test_an_error_that_no_shorter_prefix_has_gives_the_prefix(self):
         found = compress(KEY[:3], 1e3 * VALUE[:3], QUERIES, eps=1e-15, starts=1)
         assert found.n == 3
         assert found.error == 0.0
-        assert found.reached
         assert [row.n for row in found.history] == [1, 2]
 
 
@@ -98,7 +100,6 @@ class TestErrors:
     def test_the_error_asked_for_is_reached_and_not_much_earlier(self):
         found = compress(KEY, VALUE, QUERIES, eps=0.1, starts=1)
         error, _, mass_error, _ = errors_of(found, QUERIES)
-        assert found.reached
         assert error <= 0.1
         assert 0.5 * mass_error <= 0.1
         tried = {row.n: row for row in found.history}
@@ -109,7 +110,6 @@ class TestErrors:
     def test_an_error_asked_for_holds_for_log_masses(self, norm):
         found = compress(KEY, VALUE, QUERIES[:100], eps=1.0, mass=20.0, norm=norm, starts=1)
         error = errors_of(found, QUERIES[:100])[2 if norm == "sup" else 3]
-        assert found.reached
         assert 0.1 < 20.0 * error <= 1.0
 
     def test_norms_are_what_they_say(self):
@@ -180,6 +180,7 @@ class TestErrors:
         apart = compress(KEY, VALUE, QUERIES[:50], length=2, starts=1, weights=10.0 ** np.linspace(-300.0, 300.0, 50))
         assert np.isfinite(numbers(apart)).all()
 
+    @pytest.mark.filterwarnings("ignore:'queries' must be")
     @pytest.mark.parametrize("norm", ["sup", "rms"])
     @pytest.mark.parametrize("length", [12, 30, 58])
     def test_long_keys_are_no_worse_than_selected_ones(self, norm, length):
@@ -194,7 +195,8 @@ class TestErrors:
     @pytest.mark.parametrize("queries", [QUERIES[:1], QUERIES[:3], np.repeat(QUERIES[:2], 9, axis=0), 0.0 * QUERIES])
     def test_few_different_queries_are_matched_by_as_many_tokens(self, queries):
         for bias in (True, False):
-            found = compress(KEY, VALUE, queries, length=5, bias=bias, mass=0.0)
+            with pytest.warns(RuntimeWarning, match="'queries' must be .* different ones or more for 5 tokens"):
+                found = compress(KEY, VALUE, queries, length=5, bias=bias, mass=0.0)
             assert found.error < 1e-8
             assert errors_of(found, queries)[0] < 1e-8
             chosen = select(KEY, VALUE, queries, 20, bias=bias)
@@ -208,6 +210,31 @@ class TestErrors:
         options = {"length": 9, "mass": 0.0, "scale": 1.0, "norm": "rms", "starts": 2}
         assert compress(3000.0 * b, b[:, :1] ** 2 - b[:, 1:2], b[:600], **options).error < 0.05
         assert compress(3000.0 * b, np.cos(4.0 * b[:, :1]) * b[:, 1:2], b[:600], **options).error < 0.3
+
+
+class TestFewQueries:
+    def test_errors_at_others_are_said(self):
+        # 10 tokens have 90 free numbers, and 40 queries are asked for 160
+        with pytest.warns(RuntimeWarning, match=r"'queries' must be 45 .* for 10 tokens, got 40: give more") as caught:
+            found = compress(KEY, VALUE, np.tile(QUERIES[:40], (2, 1)), length=10, norm="rms", starts=1)
+        left_out, here = map(float, re.findall(r"(\S+) at every fifth .* (\S+) here", str(caught[0].message))[0])
+        assert here == pytest.approx(found.rms, rel=1e-2)
+        assert left_out > 1.5 * here
+        assert errors_of(found, QUERIES[40:])[1] > 1.5 * here
+
+    def test_enough_queries_give_no_warning(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compress(KEY, VALUE, QUERIES[:45], length=10, norm="rms", starts=1)
+            compress(KEY, VALUE, QUERIES[:4], length=60)  # itself
+
+    def test_work_does_not_grow_with_the_cube_of_the_free_numbers(self, monkeypatch):
+        # Levenberg and Marquardt's equations of 40 keys in 41 coordinates would hold 1640^2 numbers
+        monkeypatch.setattr(fitting, "fitted", lambda *_, **__: pytest.fail("equations too large"))
+        key, queries = np.random.default_rng(0).standard_normal((2, 50, 40))
+        with pytest.warns(RuntimeWarning, match="'queries' must be"):
+            found = compress(key, key[:, :1], queries[:10], length=40, norm="rms", starts=1, mass=0.0)
+        assert found.error < 1e-8
 
 
 class TestSelection:
@@ -233,6 +260,22 @@ class TestSelection:
         masses = np.exp(logits - logits.max(axis=1, keepdims=True))
         wanted = KEY[(masses.T @ masses.sum(axis=1)).argmax()]
         np.testing.assert_allclose(select(KEY, VALUE, QUERIES, 1).key[0], wanted, atol=1e-12)
+
+    def test_each_token_of_the_pursuit_matches_what_the_least_squares_of_those_before_leave(self):
+        key = np.concatenate([KEY[:20], KEY[:5]])  # copies depend on others
+        logits = QUERIES @ key.T / np.sqrt(5.0)
+        masses = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chosen, residual = [], masses.sum(axis=1)
+        for _ in range(8):
+            match = masses.T @ residual
+            match[chosen] = -np.inf
+            chosen.append(int(match.argmax()))
+            weights = np.linalg.lstsq(masses[:, chosen], masses.sum(axis=1), rcond=1e-10)[0]
+            residual = masses.sum(axis=1) - masses[:, chosen] @ np.maximum(weights, 1e-12)
+        found = select(key, np.zeros((25, 1)), QUERIES, 8)
+        np.testing.assert_allclose(found.key, key[chosen], atol=1e-12)
+        far = np.vstack([-1e7 * np.eye(5)[:1], KEY[:9]])  # no mass at any query
+        assert max(numbers(select(far, VALUE[:10], np.abs(QUERIES), 10))) < 1e-6
 
 
 class TestDerivatives:
@@ -307,12 +350,30 @@ class TestCalls:
         assert sorted(int(line[2:].split()[0]) for line in lines) == [row.n for row in found.history]
         assert len(found.table().splitlines()) == len(lines) + 2
 
+    def test_time_ends_the_fit_of_one_length(self, monkeypatch):
+        # what is left is a solution in closed form, at the tokens attended most
+        monkeypatch.setattr(search, "tried", lambda *_: pytest.fail("a fit begins after time has ended"))
+        found = compress(KEY, VALUE, QUERIES, length=20, norm="rms", mass=0.0, time_limit=1e-9)
+        closed = {m: select(KEY, VALUE, QUERIES, 20, method=m).rms for m in ("attention", "pursuit")}
+        assert closed["pursuit"] < 0.9 * closed["attention"]
+        assert found.rms == pytest.approx(closed["attention"], rel=1e-9)
+
+    def test_time_ends_every_loop(self, monkeypatch):
+        # a clock that goes on by a second at each look: after the end loops look once or twice more
+        ticks = itertools.count()
+        monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
+        for limit in (4.0, 15.0, 40.0, 100.0):
+            before = next(ticks)
+            compress(KEY, VALUE, QUERIES, length=10, time_limit=limit)
+            assert limit < next(ticks) - before < limit + 20.0
+
     def test_time_ends_the_search_with_a_warning(self):
-        with pytest.warns(RuntimeWarning, match="no prefix within eps"):
+        with pytest.warns(RuntimeWarning, match="no shorter prefix within eps = 1e-06 was found in 1e-06 s"):
             found = compress(KEY, VALUE, QUERIES, eps=1e-6, time_limit=1e-6)
-        assert not found.reached
-        assert found.n == 1
+        np.testing.assert_array_equal(found.key, KEY)  # never worse than what was given
+        assert numbers(found) == (0.0,) * 4
         assert found.eps == 1e-6
+        assert [row.n for row in found.history] == [1]
 
     @pytest.mark.parametrize(
         ("options", "message"),

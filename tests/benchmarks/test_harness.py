@@ -199,7 +199,8 @@ def test_an_interruption_of_the_parent_alone_reaches_the_child(tmp_path):
     (tmp_path / "slow.py").write_text(
         'import pathlib, time\nif __name__ == "__main__":\n    pathlib.Path("on").touch()\n    time.sleep(60)\n'
     )
-    code = f"import runpy, pathlib, sys; main = runpy.run_path({str(FOLDER / '__main__.py')!r})['main']"
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # it may be ignored here
+    code += f"import runpy, pathlib, sys; main = runpy.run_path({str(FOLDER / '__main__.py')!r})['main']"
     code += "; raise SystemExit(main(['slow'], pathlib.Path.cwd()))"
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, text=True, **pipes)

@@ -158,6 +158,7 @@ class Interrupt:
         if name == {module!r}:
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
 sys.meta_path.insert(0, Interrupt())
 from bounds.cli import main
 sys.exit(main())

@@ -293,6 +293,7 @@ def interrupt(mark):
     os.kill(os.getpid(), signal.SIGINT)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
     mark = pathlib.Path(sys.argv[1])
 
     def slow(start, stop):

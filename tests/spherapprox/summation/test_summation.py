@@ -305,6 +305,7 @@ import numpy as np
 from spherapprox import evaluate
 from spherapprox.summation import dense
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
 dense.COMPILE_WORTH = -1.0
 b = np.random.default_rng(37).standard_normal((100_000, 3))
 b /= np.linalg.norm(b, axis=1, keepdims=True)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._types import Float64, Floats
 from .selection import select
-from .smoothing import Smoother, core_smoother, split_smoother
+from .smoothing import Smoother, core_smoother, largest_of_best, split_smoother
 
 DEFAULT_POINTS = 300
 """Control points where no number is given."""
@@ -182,15 +182,21 @@ class _Trials:
         apart = self.between + np.diag(np.full(len(self.b), np.inf))
         top = _WIDEST / max(float(np.median(apart.min(axis=1))), 1e-20)
         steps = max(1, int(np.ceil(np.log2(max(top, 2.0 * _LEAST) / _LEAST))))
-        grid = [_LEAST * 2.0**k for k in range(steps + 1)]
-        return min(grid, key=lambda concentration: self.best(concentration)[1])
+        for k in range(steps + 1):
+            self.best(_LEAST * 2.0**k)
+        return self.largest()
+
+    def largest(self) -> float:
+        """Return the largest of the concentrations that are best, of those tried."""
+        tried = sorted(self.known)
+        return tried[largest_of_best(np.array([self.known[concentration][1] for concentration in tried]))]
 
     def descend(self, concentration: float, factor: float) -> float:
         """Return a concentration that is better than those a factor larger and smaller."""
         for _ in range(STEPS):
-            around = (concentration, max(concentration / factor, _LEAST), concentration * factor)
-            better = min(around, key=lambda trial: self.best(trial)[1])
-            if better == concentration:
+            for trial in (max(concentration / factor, _LEAST), concentration, concentration * factor):
+                self.best(trial)
+            if self.largest() == concentration:
                 break
-            concentration = better
+            concentration = self.largest()
         return concentration

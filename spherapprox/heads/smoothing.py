@@ -21,7 +21,7 @@ _NOISE = 1e-12
 
 
 def largest_of_best(errors: Float64) -> int:
-    """Return the last index of errors, by growing parameter, that are the least but for a thousandth; of all, the first."""
+    """Return the last index of the least errors, to a thousandth, by growing parameter; the first if all are."""
     tied = np.flatnonzero(errors <= (1.0 + _TIE) * errors.min())
     return int(tied[-1 if len(tied) < np.isfinite(errors).sum() else 0])
 
@@ -121,7 +121,7 @@ def _squared_singular_values(matrix: Float64, w: Float64) -> tuple[Float64, Floa
     """Return the squared singular values of a matrix times the roots of weights, and its right singular vectors."""
     from scipy.linalg import qr, svd
 
-    matrix = np.sqrt(w)[:, None] * matrix
+    matrix = np.multiply(np.sqrt(w)[:, None], matrix, order="F")  # which LAPACK need not copy
     if len(matrix) > matrix.shape[1]:
         (matrix,) = qr(matrix, mode="r", overwrite_a=True, check_finite=False)
         matrix = matrix[: matrix.shape[1]]

@@ -35,12 +35,13 @@ _NARROW = 3.0
 
 
 def fit(
-    x: ArrayLike, y: ArrayLike, *, n: int | None, normalize: bool, concentration: float | None = None,
+    x: ArrayLike, y: ArrayLike, *, n: int | str, normalize: bool, concentration: float | None = None,
     regularization: float | None = None, weights: ArrayLike | None = None, rng: object = None,
 ) -> Fit:  # fmt: skip
     """Fit a head's recipe to data, control points included, with the arguments of `CoreHead.fit`."""
     # Step 1: the head at fixed points, which checks the arguments
     generator = _checks.generator(rng)
+    n = min(fitting.DEFAULT_POINTS, len(np.atleast_1d(x))) if isinstance(n, str) and n == "auto" else n
     fixed = fitting.fit(
         x, y, n=n, normalize=normalize, concentration=concentration, regularization=regularization, weights=weights,
         rng=generator,

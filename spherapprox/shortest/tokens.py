@@ -108,7 +108,7 @@ class Tokens:
         return replace(self, keys=lengths.mean() * math.exp(float(step[-1])) * b)
 
     def rounded(self, grain: float) -> Tokens:
-        """Return tokens of one length with the coordinates of unit keys, and the length's logarithm, of a coarse grid."""
+        """Return tokens of one length on a grid: the coordinates of unit keys, and the length's logarithm."""
         lengths = self.lengths
         b = np.rint(self.keys / (grain * lengths[:, None]))
         length = math.exp(grain * round(math.log(lengths[0]) / grain))

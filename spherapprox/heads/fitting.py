@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,16 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._loading import load
-from .._types import Float64, Floats
+from .._types import Float64, Floats, Indices
 from .selection import select
-from .smoothing import Smoother, core_smoother, split_smoother
+from .smoothing import Smoother, core_smoother, largest_of_best, split_smoother
 
 DEFAULT_POINTS = 300
-"""Control points where no number is given."""
-FEW = 300
-"""Control points up to which a concentration is searched for on the whole grid; with more it starts from there."""
+"""Control points where no number is given, before they are doubled."""
+_FALL, _WORK = 0.02, 5e11
+"""Share by which twice as many must lower the mean squared error, and operations that they may take."""
+FEW, ROWS = 300, 4096
+"""Control points and rows up to which a concentration is searched for on the whole grid; more start from there."""
 STEPS = 20
 """Steps of a descent from one concentration to a better one, at most."""
 _LEAST = 0.25
@@ -52,12 +54,16 @@ class _Data:
     regularization: float | None
     dtype: np.dtype[Any]
 
+    def some(self, rows: Indices) -> _Data:
+        """Return some of the rows."""
+        return replace(self, x=self.x[rows], y=self.y[rows], weights=self.weights[rows])
+
 
 def fit(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    n: int | None,
+    n: int | str,
     normalize: bool,
     concentration: float | None = None,
     regularization: float | None = None,
@@ -69,7 +75,8 @@ def fit(
     rows = _checks.rows(x)
     values = _checks.values_for(y, "y", len(rows), "'x'")
     masses = _checks.weights_for(weights, "weights", len(rows))
-    n = min(DEFAULT_POINTS, len(rows)) if n is None else n
+    auto = isinstance(n, str) and _checks.choice(n, "n", ("auto",)) == "auto"
+    n = min(DEFAULT_POINTS, len(rows)) if auto else n
     n = _checks.integer(n, "n", minimum=1, maximum=len(rows), limit="there are no more rows in 'x'")
     generator = _checks.generator(rng)
     if concentration is not None:
@@ -87,6 +94,8 @@ def fit(
     data = _Data(*distinct, normalize, None if regularization is None else regularization / unit, dtype)
     # Step 3: fit, and scale back
     result = _fitted(data, n, concentration, generator)
+    if auto:
+        result = _doubled(data, result, concentration, generator)
     fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
     error = size * (result.error + data.spread) ** 0.5
     return Fit(result.control_points.astype(dtype), fitted, result.concentration, unit * result.regularization, error)
@@ -138,16 +147,33 @@ def _fitted(data: _Data, n: int, concentration: float | None, rng: np.random.Gen
     trial = _Trials(data, select(data.x, data.weights, n, rng))
     if concentration is None:
         # Step 2: search for the concentration, with few control points first
-        few = trial if len(trial.b) <= FEW else _Trials(data, select(data.x, data.weights, FEW, rng))
-        concentration = few.descend(few.coarse(), 2.0**0.5)
-        if trial is not few:
-            concentration = trial.descend(concentration, 2.0**0.5)
-        elif len(trial.b) > 1:
+        few = trial
+        if len(trial.b) > FEW or len(data.x) > ROWS:
+            part = data.some(np.sort(rng.permutation(len(data.x))[:ROWS]))
+            few = _Trials(part, select(part.x, part.weights, min(n, FEW), rng))
+        concentration = trial.descend(few.descend(few.coarse(), 2.0**0.5), 2.0**0.5)
+        if 1 < len(trial.b) <= FEW:
             concentration = trial.descend(concentration, 2.0**0.25)
     # Step 3: choose the regularisation, and solve for the values
-    regularization, error = trial.best(concentration)
-    values = trial.smoother(concentration).values(regularization)
-    return Fit(trial.b, values, concentration, regularization, error)
+    return trial.fit(concentration)
+
+
+def _doubled(data: _Data, result: Fit, concentration: float | None, rng: np.random.Generator) -> Fit:
+    """Return the recipe for twice as many control points, again and again, until that lowers the error no more."""
+    trials: list[_Trials] = []
+    while (before := len(result.values)) < len(data.x):
+        n = min(2 * before, len(data.x))
+        if 20.0 * (len(data.x) + 4.0 * n) * n * n > _WORK:
+            break
+        trial = _Trials(data, select(data.x, data.weights, n, rng))
+        # narrower kernels suit more control points
+        tried = [result.concentration, 2.0 * result.concentration] if concentration is None else [concentration]
+        if not min(trial.best(lam)[1] for lam in tried) < (1.0 - _FALL) * result.error:
+            break
+        result, trials = trial.fit(trial.largest()), [trial]
+    if concentration is None:
+        result = next((trial.fit(trial.descend(result.concentration, 2.0**0.5)) for trial in trials), result)
+    return result
 
 
 class _Trials:
@@ -175,6 +201,12 @@ class _Trials:
             self.known[concentration] = found
         return self.known[concentration]
 
+    def fit(self, concentration: float) -> Fit:
+        """Return the recipe of a concentration."""
+        regularization, error = self.best(concentration)
+        values = self.smoother(concentration).values(regularization)
+        return Fit(self.b, values, concentration, regularization, error)
+
     def coarse(self) -> float:
         """Return the best concentration of a grid that goes up by factors of 2."""
         if len(self.b) == 1:
@@ -182,15 +214,21 @@ class _Trials:
         apart = self.between + np.diag(np.full(len(self.b), np.inf))
         top = _WIDEST / max(float(np.median(apart.min(axis=1))), 1e-20)
         steps = max(1, int(np.ceil(np.log2(max(top, 2.0 * _LEAST) / _LEAST))))
-        grid = [_LEAST * 2.0**k for k in range(steps + 1)]
-        return min(grid, key=lambda concentration: self.best(concentration)[1])
+        for k in range(steps + 1):
+            self.best(_LEAST * 2.0**k)
+        return self.largest()
+
+    def largest(self) -> float:
+        """Return the largest of the concentrations that are best, of those tried."""
+        tried = sorted(self.known)
+        return tried[largest_of_best(np.array([self.known[concentration][1] for concentration in tried]))]
 
     def descend(self, concentration: float, factor: float) -> float:
         """Return a concentration that is better than those a factor larger and smaller."""
         for _ in range(STEPS):
-            around = (concentration, max(concentration / factor, _LEAST), concentration * factor)
-            better = min(around, key=lambda trial: self.best(trial)[1])
-            if better == concentration:
+            for trial in (max(concentration / factor, _LEAST), concentration, concentration * factor):
+                self.best(trial)
+            if self.largest() == concentration:
                 break
-            concentration = better
+            concentration = self.largest()
         return concentration

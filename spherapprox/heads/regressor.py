@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._types import Float64
-from .fitting import DEFAULT_POINTS, fitter, warn_of_offset
+from .fitting import fitter, warn_of_offset
 from .registry import FAMILIES
 
 with _checks.needs("scikit-learn 1.6 or newer", "HeadRegressor", "learn"):
@@ -33,8 +33,9 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         Far from the data it does not go to the mean of y: very far rows are near one point, the pole, and get nearly
         one prediction. "core" is a sum of kernels, kernel ridge regression on control points: it has no constant term,
         so that the mean of y should be near 0.
-    n_control_points : int, optional
-        Number of control points, or all rows where these are fewer. None means 300.
+    n_control_points : int or "auto", default "auto"
+        Number of control points, or all rows where these are fewer. "auto" takes 300 and doubles them as long as that
+        lowers the leave-one-out error by 1 %, while this takes seconds; 300 of free points.
     concentration : float, optional
         lambda, at least 0; of an RBF kernel on the sphere it is ``2 gamma``. None: by cross-validation.
     regularization : float, optional
@@ -89,7 +90,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self,
         kind: str = "split",
         *,
-        n_control_points: int | None = None,
+        n_control_points: int | str = "auto",
         concentration: float | None = None,
         regularization: float | None = None,
         points: str = "fixed",
@@ -137,8 +138,11 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         # Step 1: check parameters and data
         family = FAMILIES[_checks.choice(self.kind, "kind", FAMILIES)]
         _checks.choice(self.embedding, "embedding", EMBEDDINGS)
-        n = DEFAULT_POINTS if self.n_control_points is None else self.n_control_points
-        n = _checks.integer(n, "n_control_points", minimum=1)
+        n = self.n_control_points
+        if isinstance(n, str):
+            _checks.choice(n, "n_control_points", ("auto",))
+        else:
+            n = _checks.integer(n, "n_control_points", minimum=1)
         _check_no_labels(y)
         features, outputs = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         weights = _checks.weights_for(sample_weight, "sample_weight", len(features))
@@ -149,7 +153,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         chosen = fitter(self.points)(
             rows,
             outputs,
-            n=min(n, len(rows)),
+            n=n if isinstance(n, str) else min(n, len(rows)),
             normalize=family._normalize,
             concentration=self.concentration,
             regularization=self.regularization,

@@ -11,6 +11,8 @@ _ROUNDS = 10
 """Rounds of k-means: later ones move little."""
 _NUMBERS = 2**22
 """Products that are held at once."""
+_TIE = 1e-12
+"""Products that differ by less are ties, which the order of rows breaks: roundings do not choose control points."""
 
 
 def select(x: Float64, weights: Float64, n: int, rng: np.random.Generator) -> Float64:
@@ -26,16 +28,17 @@ def farthest(x: Float64, n: int, rng: np.random.Generator) -> Indices:
     for k in range(1, n):
         np.minimum(distances, 2.0 - 2.0 * (x @ x[chosen[k - 1]]), out=distances)
         distances[chosen[k - 1]] = -1.0
-        chosen[k] = distances.argmax()
+        chosen[k] = np.argmax(distances > distances.max() - _TIE)
     return chosen
 
 
 def k_means(x: Float64, weights: Float64, centres: Float64) -> Float64:
     """Return centres (n, d) of unit length after rounds of spherical k-means; one without rows stays where it is."""
+    handicap = _TIE * np.arange(len(centres))
     for _ in range(_ROUNDS):
         sums = np.zeros_like(centres)
         for part in slices(len(x), max(1, _NUMBERS // len(centres))):
-            np.add.at(sums, np.argmax(x[part] @ centres.T, axis=1), weights[part, None] * x[part])
+            np.add.at(sums, np.argmax(x[part] @ centres.T - handicap, axis=1), weights[part, None] * x[part])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         moved = lengths > 1e-8  # else the mean has no direction
         centres = np.where(moved, sums / np.where(moved, lengths, 1.0), centres)

@@ -14,8 +14,16 @@ GRID = 10.0 ** np.arange(-13.0, 1.0, 0.5)
 
 _LEAST_LEFT = 1e-6
 """Influences of a row on its own fit that are nearer to 1 leave too few digits of its residual."""
+_TIE = 1e-3
+"""Errors that differ by less are ties, of which the largest parameter is taken: roundings do not choose it."""
 _NOISE = 1e-12
 """Squared singular values below are taken for this in the range of regularisations."""
+
+
+def largest_of_best(errors: Float64) -> int:
+    """Return the last index of the least errors, to a thousandth, by growing parameter; the first if all are."""
+    tied = np.flatnonzero(errors <= (1.0 + _TIE) * errors.min())
+    return int(tied[-1 if len(tied) < np.isfinite(errors).sum() else 0])
 
 
 @dataclass(frozen=True)
@@ -63,10 +71,10 @@ class Smoother:
         errors = self.errors(grid)
         if not np.isfinite(errors).any():
             return float(grid[-1]), np.inf
-        fine = grid[np.argmin(errors)] * 10.0 ** np.array([-0.25, -0.125, 0.125, 0.25])
+        fine = grid[largest_of_best(errors)] * 10.0 ** np.array([-0.25, -0.125, 0.125, 0.25])
         grid, errors = np.concatenate([grid, fine]), np.concatenate([errors, self.errors(fine)])
         order = np.argsort(grid)
-        i = order[np.argmax(errors[order] <= errors.min() * (1.0 + 1e-9))]  # of equals the smallest
+        i = order[largest_of_best(errors[order])]
         return float(grid[i]), float(errors[i])
 
     def values(self, regularization: float) -> Float64:
@@ -111,8 +119,11 @@ def split_smoother(
 
 def _squared_singular_values(matrix: Float64, w: Float64) -> tuple[Float64, Float64]:
     """Return the squared singular values of a matrix times the roots of weights, and its right singular vectors."""
-    from scipy.linalg import eigh
+    from scipy.linalg import qr, svd
 
-    matrix = np.sqrt(w)[:, None] * matrix
-    s, vectors = eigh(matrix.T @ matrix, overwrite_a=True, check_finite=False)
-    return np.maximum(s, 0.0), vectors
+    matrix = np.multiply(np.sqrt(w)[:, None], matrix, order="F")  # which LAPACK need not copy
+    if len(matrix) > matrix.shape[1]:
+        (matrix,) = qr(matrix, mode="r", overwrite_a=True, check_finite=False)
+        matrix = matrix[: matrix.shape[1]]
+    _, singular, right = svd(matrix, full_matrices=False, check_finite=False)
+    return np.square(singular), right.T

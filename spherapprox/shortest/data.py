@@ -24,19 +24,24 @@ _FOLDS, _LEAST_ROWS = 5, 10
 """Folds of rows, one of which chooses a ridge, and the number of rows below which none is left out."""
 _DEFAULT_RIDGE = 1e-6
 """The ridge where no row can be left out."""
-_BRIEF, _LONG = 15, 60
-"""Steps of a fit on the way to smaller ridges, and of the last one."""
+_BRIEF, _LONG, _FINE = 40, 60, 10
+"""Steps of a fit that chooses, of the last one, and of its end, which is not held to a grid."""
+_GRAIN = 2.0**-12
+"""Spacing of the grid on which fits step: else roundings would grow, step by step, until they choose the minimum."""
+_TIE, _GAIN = 1e-3, 0.05
+"""Shares by which a later start must be better, and control points that move better in squares than fixed ones."""
 _NARROW = 3.0
 """What the concentration of fixed points is divided by for a second start: kernels that are too narrow hardly move."""
 
 
 def fit(
-    x: ArrayLike, y: ArrayLike, *, n: int | None, normalize: bool, concentration: float | None = None,
+    x: ArrayLike, y: ArrayLike, *, n: int | str, normalize: bool, concentration: float | None = None,
     regularization: float | None = None, weights: ArrayLike | None = None, rng: object = None,
 ) -> Fit:  # fmt: skip
     """Fit a head's recipe to data, control points included, with the arguments of `CoreHead.fit`."""
     # Step 1: the head at fixed points, which checks the arguments
     generator = _checks.generator(rng)
+    n = min(fitting.DEFAULT_POINTS, len(np.atleast_1d(x))) if isinstance(n, str) and n == "auto" else n
     fixed = fitting.fit(
         x, y, n=n, normalize=normalize, concentration=concentration, regularization=regularization, weights=weights,
         rng=generator,
@@ -63,7 +68,8 @@ def fit(
         start, trial, ridge, error = _trial(starts, ridges, samples, folds[0])
         if regularization is None and len(folds[0]) and _stay(start, samples, ridge, folds, fixed.concentration):
             return fixed
-        tokens = least_squares(trial, samples, ridge, _LONG)
+        tokens = least_squares(trial, samples, ridge, _LONG, grain=_GRAIN)
+        tokens = least_squares(tokens, samples, ridge, _FINE)
     values = (size * (tokens.values + middle)).reshape(-1, *np.shape(y)[1:])
     dtype = fixed.control_points.dtype
     points = (tokens.keys / tokens.lengths[:, None]).astype(dtype)
@@ -82,15 +88,13 @@ def _trial(
     """Return the start, its fit, and the ridge that are best for the rows of a fold, and the error there."""
     if not len(fold):
         ridge = float(ridges[0]) if len(ridges) == 1 else _DEFAULT_RIDGE
-        fits = [(start, least_squares(start, samples, ridge, _LONG)) for start in starts]
-        start, tokens = min(fits, key=lambda fit: _rms(fit[1], samples))
-        return start, tokens, ridge, _rms(tokens, samples)
-    kept, out = _parted(samples, fold)
-    trials = [
-        (_rms(found, out), ridge, start, found) for start in starts for ridge, found in _path(start, kept, ridges, out)
-    ]
-    error, ridge, start, tokens = min(trials, key=lambda trial: trial[:2])
-    return start, tokens, ridge, error
+        fits = [(start, least_squares(start, samples, ridge, _LONG, grain=_GRAIN)) for start in starts]
+        trials = [(start, tokens, ridge, _rms(tokens, samples)) for start, tokens in fits]
+    else:
+        kept, out = _parted(samples, fold)
+        trials = [(start, *trial) for start in starts for trial in _path(start, kept, ridges, out)]
+    least = min(trial[-1] for trial in trials)
+    return next(trial for trial in trials if trial[-1] <= (1.0 + _TIE) * least)
 
 
 def _parted(samples: Samples, fold: Indices) -> tuple[Samples, Samples]:
@@ -101,14 +105,13 @@ def _parted(samples: Samples, fold: Indices) -> tuple[Samples, Samples]:
 
 
 def _stay(start: Tokens, samples: Samples, ridge: float, folds: list[Indices], concentration: float) -> bool:
-    """Tell whether control points that move err no less in cross-validation than fixed ones."""
+    """Tell whether control points that move err hardly less in cross-validation than fixed ones."""
     gains, weights = [], []
     for fold in folds:
         kept, out = _parted(samples, fold)
-        moved, fixed = start, _fixed(kept, start, concentration)
-        for larger in _RIDGES[ridge <= _RIDGES]:
-            moved = least_squares(moved, kept, float(larger), _BRIEF)
-        gains.append(_squares(fixed, out) - _squares(moved, out))
+        fixed = _fixed(kept, start, concentration)
+        moved = least_squares(start, kept, ridge, _BRIEF, grain=_GRAIN)
+        gains.append((1.0 - _GAIN) * _squares(fixed, out) - _squares(moved, out))
         weights.append(out.weights)
     return not np.average(np.concatenate(gains), weights=np.concatenate(weights)) > 0.0
 
@@ -125,16 +128,19 @@ def _fixed(samples: Samples, like: Tokens, concentration: float) -> Tokens:
     )
 
 
-def _path(tokens: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Iterator[tuple[float, Tokens]]:
-    """Yield fits for smaller and smaller ridges, each from the one before, until the error left out grows twice."""
-    least, grown = np.inf, 0
+def _path(start: Tokens, samples: Samples, ridges: Float64, out: Samples) -> Iterator[tuple[Tokens, float, float]]:
+    """Yield fits for smaller and smaller ridges and their errors left out, until these stay above the least twice.
+
+    Each is from the start: keys that a larger ridge has merged are parted by nothing but roundings.
+    """
+    least, above = np.inf, 0
     for ridge in ridges:
-        tokens = least_squares(tokens, samples, float(ridge), _BRIEF)
-        yield float(ridge), tokens
+        tokens = least_squares(start, samples, float(ridge), _BRIEF, grain=_GRAIN)
         error = _rms(tokens, out)
-        grown = 0 if error < least else grown + 1
+        yield tokens, float(ridge), error
+        above = 0 if error < (1.0 - _TIE) * least else above + 1
         least = min(least, error)
-        if grown == 2:
+        if above == 2:
             return
 
 

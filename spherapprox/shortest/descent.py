@@ -21,11 +21,16 @@ class _Stopped(Exception):
     """A fit is no longer wanted."""
 
 
-def least_squares(tokens: Tokens, samples: Samples, ridge: float, steps: int, *, stop: Stop = never) -> Tokens:
-    """Return tokens whose keys and values are a local minimum of the weighted squares, or near one."""
+def least_squares(
+    tokens: Tokens, samples: Samples, ridge: float, steps: int, *, stop: Stop = never, grain: float = 0.0
+) -> Tokens:
+    """Return tokens whose keys and values are a local minimum of the weighted squares, or near one.
+
+    Where a step of Levenberg and Marquardt is worth its time, the steps end on the grid of a grain.
+    """
     operations = float(len(samples.x)) * tokens.parameters**2 * samples.y.shape[1]
     if operations <= _OPERATIONS:
-        return fitted(tokens, samples, ridge, steps, stop=stop)
+        return fitted(tokens, samples, ridge, steps, stop=stop, grain=grain)
     return descended(tokens, samples, ridge, _FACTOR * steps, stop=stop)
 
 

@@ -18,6 +18,8 @@ _DAMPING, _REJECTED, _ACCEPTED, _LEAST_DAMPING = 1e-3, 4.0, 0.2, 1e-10
 """Levenberg and Marquardt's damping at first, its factors after a step that fails or succeeds, and its least value."""
 _ATTEMPTS, _SMALL_STEPS = 12, 3
 """Rejected steps before a fit ends, and accepted ones that gain little."""
+_LEAST_GAIN = 1e-7
+"""Share of the squares that a step on a grid must gain: no rounding is as large."""
 Stop = Callable[[], bool]
 """Tells, between steps, whether a fit is no longer wanted."""
 
@@ -157,15 +159,26 @@ def _of_free_keys(found: Solution, samples: Samples) -> Float64:
 
 
 def fitted(
-    tokens: Tokens, samples: Samples, ridge: float, steps: int, tolerance: float = 1e-4, stop: Stop = never
+    tokens: Tokens,
+    samples: Samples,
+    ridge: float,
+    steps: int,
+    tolerance: float = 1e-4,
+    stop: Stop = never,
+    grain: float = 0.0,
 ) -> Tokens:
-    """Return tokens whose keys and values are a local minimum of the weighted squares, by Levenberg and Marquardt."""
+    """Return tokens whose keys and values are a local minimum of the weighted squares, by Levenberg and Marquardt.
+
+    With a grain all steps end on its grid: what roundings do to a step is rounded away before the next.
+    """
+    if grain:
+        tokens = tokens.rounded(grain)
     found, damping, small = solved(tokens, samples, ridge), _DAMPING, 0
     for _ in range(steps):
         matrix, right = normal_equations(found, samples)
         diagonal = np.diag(matrix)
         scale = np.maximum(diagonal, 1e-12 * float(diagonal.max()) + 1e-300)
-        tried, step, damping = _tried(found, samples, ridge, matrix, right, scale, damping)
+        tried, step, damping = _tried(found, samples, ridge, matrix, right, scale, damping, grain)
         if tried is None:
             break
         gain = found.square - tried.square
@@ -180,10 +193,17 @@ def fitted(
 
 
 def _tried(
-    found: Solution, samples: Samples, ridge: float, matrix: Float64, right: Float64, scale: Float64, damping: float
+    found: Solution,
+    samples: Samples,
+    ridge: float,
+    matrix: Float64,
+    right: Float64,
+    scale: Float64,
+    damping: float,
+    grain: float,
 ) -> tuple[Solution | None, Float64, float]:
     """Return the first of more and more damped steps that lowers the squares, None if none does."""
-    step = right
+    step, most = right, (1.0 - _LEAST_GAIN if grain else 1.0) * found.square
     for _ in range(_ATTEMPTS):
         try:
             factor = scipy.linalg.cho_factor(matrix + np.diag(damping * scale), check_finite=False)
@@ -193,8 +213,9 @@ def _tried(
             continue
         moved = found.tokens.moved(step)
         if np.isfinite(moved.keys).all():
+            moved = moved.rounded(grain) if grain else moved
             tried = solved(moved, samples, ridge)
-            if tried.square < found.square:
+            if tried.square < most:
                 return tried, step, damping
         damping *= _REJECTED
     return None, step, damping

@@ -84,6 +84,31 @@ def test_worst_sequences():
     assert mean_distance(many, CELLS, 200.0).max() <= largest.lower
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_are_made_of_each_tokens_worst(seed):
+    # the 16 largest of 2000 samples lie near maxima that are 1 % below the largest
+    both = worst_case_error(CELLS, 200.0, length=2, metric="sum", n=2000, rng=seed)
+    assert both.lower == pytest.approx(0.2613817271095, rel=1e-6)
+    rng = np.random.default_rng(seed)
+    points = [sphere.uniform(2, 12, rng=rng)] * 2 + [sphere.uniform(2, 9, rng=rng)]
+    each = [worst_of_points(rows, lam, n=2000).lower for rows, lam in zip(points, (3.0, 70.0, 9.0), strict=True)]
+    together = worst_case_error(points, [3.0, 70.0, 9.0], metric="sum", n=2000, rng=seed)
+    assert together.lower == pytest.approx(sum(each), rel=1e-6)
+
+
+def test_no_token_of_the_worst_gains_alone():
+    rng = np.random.default_rng(118)
+    points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]
+    found = worst_case_error(points, [29.9, 4.9], n=500)
+    others = sphere.uniform(3, 4000, rng=rng)
+    for i in range(2):
+        near = found.at[i] + 1e-2 * rng.standard_normal(others.shape)
+        for rows in (others, near / np.linalg.norm(near, axis=1, keepdims=True)):
+            moved = np.repeat(found.at[None], len(rows), axis=0)
+            moved[:, i] = rows
+            assert mean_distance(moved, points, [29.9, 4.9]).max() <= found.lower * (1.0 + 1e-9)
+
+
 def test_the_worst_is_not_made_of_the_tokens_own_maxima():
     rng = np.random.default_rng(118)
     points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]

@@ -78,7 +78,8 @@ def numeric(value: Any, name: str) -> Array:
         text = "lists of different lengths" if isinstance(value, list | tuple) else str(error)
         raise ValueError(f"'{name}' must be an array of numbers with one shape, got {show(value)}: {text}") from None
     except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
-        raise TypeError(f"'{name}' must be an array that NumPy can read: {error}") from None
+        remedy = ": pass its .float(), rows of points divided by their length" * ("BFloat16" in str(error))
+        raise TypeError(f"'{name}' must be an array that NumPy can read: {error}{remedy}") from None
     if raw.dtype.kind == "O" and raw.size and all(is_real(element) for element in raw.flat):
         try:
             raw = raw.astype(np.float64)
@@ -92,7 +93,12 @@ def numeric(value: Any, name: str) -> Array:
 def _other(value: Any, raw: Array) -> str:
     """Word what was given instead of an array of numbers, and the remedy where there is one."""
     if raw.dtype.kind == "O" and raw.ndim == 0:
-        known = {"weight": ": take its .weight", "centers": ": pass its centers()", "points": ": pass its points"}
+        known = {
+            "weight": ": take its .weight",
+            "centers": ": pass its centers()",
+            "points": ": pass its points",
+            "toarray": ": pass its .toarray(), since sparse matrices are not taken",
+        }
         remedy = next((text for attribute, text in known.items() if hasattr(value, attribute)), "")
         remedy = remedy or (": pass what it returns at the points" if callable(value) else "")
         return f"{show(value)} of type {type(value).__name__}{remedy}"
@@ -173,6 +179,12 @@ def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
     if array.shape[1] < 2:
         raise ValueError(f"'{name}' must have at least 2 columns (the circle S^1), got shape {array.shape}")
     length = np.sqrt(_squared_lengths(array))
+    if not length.min():
+        zeros = np.flatnonzero(length == 0.0)
+        raise ValueError(
+            f"'{name}' must have rows of unit length, got {len(zeros)} of length 0, row {zeros[0]} first: they have no "
+            f"direction; drop them, {name}[np.any({name} != 0, axis=1)]"
+        )
     if max(length.max() - 1.0, 1.0 - length.min()) > UNIT_TOLERANCE[array.dtype]:
         worst = int(np.argmax(np.abs(length - 1.0)))
         remedy = f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
@@ -212,7 +224,8 @@ def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
         raise ValueError(f"'{name}' must have at least 2 elements (the circle S^1), got shape {array.shape}")
     length = math.sqrt(float(_squared_lengths(array[None, :])[0]))
     if abs(length - 1.0) > UNIT_TOLERANCE[array.dtype]:
-        raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: divide by np.linalg.norm({name})")
+        remedy = f"divide by np.linalg.norm({name})" if length else "a row of zeros has no direction"
+        raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: {remedy}")
     return rows(array[None, :], name, dim=dim)[0]  # type: ignore[no-any-return]
 
 
@@ -266,7 +279,7 @@ def non_negative_for_log(values: Floats) -> None:
 
 def detached(values: Any) -> Any:
     """Detach a tensor of torch from its graph and move it to the CPU, so that NumPy can read it; pass on all else."""
-    if not hasattr(values, "detach"):
+    if not hasattr(values, "detach") or getattr(values, "is_meta", False):  # which has no numbers
         return values
     tensor = values.detach().cpu()
     return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # which NumPy has not

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bounds
 import spherapprox
@@ -121,6 +122,57 @@ def test_tensors_that_require_gradients_are_named():
 
     with pytest.raises(TypeError, match=r"^'function\(x\)' must be .*detach"):
         Target(lambda x: Tensor(), 2)(np.eye(3))
+
+
+ROWS = {
+    "fit": VonMisesFisher.fit,
+    "evaluate": lambda x: evaluate(x, np.eye(3), np.ones(3), 1.0),
+    "control points": lambda x: CoreHead(x, np.ones(3), 1.0),
+    "point set": spherapprox.PointSet,
+    "target": targets.bump(2, 4.0),
+    "coordinates": sphere.to_polar,
+    "logpdf": lambda x: VonMisesFisher(2, 5.0).logpdf(x, [1.0, 0.0, 0.0]),
+    "data": lambda x: CoreHead.fit(x, np.ones(3), n=2),
+}
+
+
+@pytest.mark.parametrize("call", ROWS.values(), ids=ROWS)
+def test_rows_of_zeros_are_to_be_dropped_and_sparse_ones_made_dense(call):
+    with pytest.raises(ValueError, match=r"2 of length 0, row 1 first: they have no direction; drop them"):
+        call(np.diag([1.0, 0.0, 0.0]))
+    for make in (sparse.csr_matrix, sparse.coo_array):
+        with pytest.raises(TypeError, match=r"must hold real numbers, got .*: pass its .toarray\(\)"):
+            call(make(np.eye(3)))
+
+
+def test_the_remedy_for_rows_of_zeros_works():
+    x = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    with pytest.raises(ValueError, match="drop them") as caught:
+        VonMisesFisher.fit(x)
+    VonMisesFisher.fit(eval(str(caught.value).rpartition("drop them, ")[2], {"np": np, "x": x}))
+    with pytest.raises(ValueError, match="a row of zeros has no direction"):
+        VonMisesFisher([0.0, 0.0], 1.0)
+
+
+@pytest.mark.parametrize("call", ROWS.values(), ids=ROWS)
+def test_tensors_that_numpy_cannot_read_are_named(call):
+    torch = pytest.importorskip("torch")
+    for tensor, remedy in (
+        (torch.eye(3, dtype=torch.bfloat16), r"BFloat16: pass its .float\(\)"),
+        (torch.empty(3, 3, device="meta"), "meta"),
+        (torch.eye(3).to_sparse(), "to_dense"),
+        (torch.eye(3).requires_grad_(), "detach"),
+    ):
+        with pytest.raises(TypeError, match=f"must be an array that NumPy can read: .*{remedy}"):
+            call(tensor)
+
+
+def test_what_a_function_returns_on_the_meta_device_is_named():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"^'function\(x\)' must be an array that NumPy can read: .*meta"):
+        Target(lambda x: torch.empty(len(x), device="meta"), 2)(np.eye(3))
+    with pytest.raises(TypeError, match=r"^'values' must be an array that NumPy can read: .*meta"):
+        evaluate(np.eye(3), np.eye(3), torch.empty(3, device="meta"), 1.0)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,47 @@ def test_tensors_that_require_gradients_are_named():
         Target(lambda x: Tensor(), 2)(np.eye(3))
 
 
+WAVE = sphere.uniform(2, 40, 0)
+MESSAGES = {
+    r"'angles' must have shape \(n, dim\), got \(8760,\): angles of the circle are angles\[:, None\]": lambda: (
+        sphere.from_polar(np.linspace(0.0, 6.0, 8760))
+    ),
+    r"got \(2,\): points of the circle have one angle, sphere.to_polar\(x\[None, :\], degrees=True\)$": lambda: (
+        sphere.to_latitude_longitude([0.6, 0.8])
+    ),
+    r"got \(1, 2\): points of the circle have one angle, sphere.to_polar\(x, degrees=True\)$": lambda: (
+        sphere.to_latitude_longitude([[0.6, 0.8]])
+    ),
+    r"got \(768,\): dim is one less than the number of columns, dim = 767 for 768 columns": lambda: VonMisesFisher(
+        768, 5.0
+    ).logpdf(np.eye(768)[:2], np.eye(768)[0]),
+    r"'x' must have .*: dim is one less than the number of columns, dim = 6 for 7 columns": lambda: VonMisesFisher(
+        7, 5.0
+    ).logpdf(np.eye(7), np.eye(8)[0]),
+    r"'x' must have shape \(n, 8\) for dim = 7, got \(7, 7\): dim is one less": lambda: targets.bump(7, 4.0)(np.eye(7)),
+    r"got length .* in row \d+: its columns have, so pass x.T$": lambda: VonMisesFisher.fit(WAVE.T),
+    r"'control_points' .* got \(40,\): points come before values": lambda: evaluate(WAVE, np.ones(40), WAVE, 5.0),
+    r"'x' .* got \(2, 2, 3\): x.reshape\(-1, 3\) has": lambda: evaluate(np.ones((2, 2, 3)), WAVE, np.ones(40), 5.0),
+    r"'y' must be finite, got nan at index 3$": lambda: CoreHead.fit(
+        WAVE, np.where(np.arange(40) == 3, np.nan, 1.0), n=5
+    ),
+    r"got an array of shape \(40,\).* CoreHead.fit\(x, y\)": lambda: CoreHead.from_target(np.ones(40), WAVE, 5.0),
+    r"got an array of shape \(40,\).*head\(x\) - y$": lambda: spherapprox.sup_error(
+        CoreHead(WAVE, np.ones(40), 5.0), np.ones(40)
+    ),
+    r"'weights' must be left out .*, got an array of shape \(40,\)": lambda: VonMisesFisher.fit(
+        WAVE, np.ones(40), method="marginal"
+    ),
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_messages_lead_to_the_remedy(message):
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        MESSAGES[message]()
+    assert len(str(caught.value)) < 250
+
+
 ROWS = {
     "fit": VonMisesFisher.fit,
     "evaluate": lambda x: evaluate(x, np.eye(3), np.ones(3), 1.0),

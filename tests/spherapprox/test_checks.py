@@ -1,5 +1,6 @@
 """What arguments of every kind of public function have in common: how wrong ones are refused."""
 
+import contextlib
 import math
 import re
 from fractions import Fraction
@@ -375,3 +376,34 @@ def test_lengths_beyond_floats_are_refused_without_a_warning(columns):
         _checks.rows(rows)
     with pytest.raises(ValueError, match=r"'pole' must have unit length, got length inf"):
         _checks.one_row(rows[0], "pole")
+
+
+ABUSES = {"none": None, "text": "abc", "array": np.ones((2, 3)), "objects": np.array([1, "a", None], dtype=object)}
+
+
+@pytest.mark.parametrize("abuse", [*ABUSES.values(), "meta", "graph", "sparse"], ids=[*ABUSES, "meta", "graph", "s"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v: bounds.error_bound(dim=v, theorem="lower", n=100, lipschitz=1.0),
+        lambda v: bounds.prefix_length(v, dim=2),
+        lambda v: bounds.best_concentration(0.1, dim=v),
+        lambda v: bounds.covering_number(v, dim=2),
+        lambda v: bounds.prompts.key_count(v, dim=2),
+        lambda v: 3 if v is None else spherapprox.shortest.token_lower_bound(targets.bump(2, 4.0), 0.5, dim=v),
+        lambda v: bounds.prompts.boltzmann_separation(v, [1.0, 2.0], gap=1.0),
+        lambda v: sphere.uniform(2, 3, rng=v),
+        lambda v: EqualMeasurePartition(2, v),
+    ],
+)
+def test_abuse_ends_in_a_complaint(call, abuse):
+    """Whatever is passed, an argument that cannot be used ends in TypeError or ValueError, or is an array of them."""
+    if isinstance(abuse, str) and abuse in ("meta", "graph", "sparse"):
+        torch = pytest.importorskip("torch")
+        abuse = {
+            "meta": torch.empty(2, 3, device="meta"),
+            "graph": torch.ones(2, 3, requires_grad=True),
+            "sparse": torch.eye(3).to_sparse(),
+        }[abuse]
+    with contextlib.suppress(TypeError, ValueError):  # else a result, of arrays too
+        call(abuse)

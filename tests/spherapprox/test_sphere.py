@@ -177,7 +177,7 @@ def test_uniform_is_uniform_seeded_and_unit():
         (lambda: sphere.from_latitude_longitude(np.nan, 0.0), r"'latitude' must be .*at most 90, got nan$"),
         (lambda: sphere.from_latitude_longitude(0.0, np.inf), r"'longitude' must be finite, got inf"),
         (lambda: sphere.from_latitude_longitude([1, 2], [1, 2, 3]), r"'latitude' and 'longitude' must broadcast"),
-        (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"'x' must have shape \(n, 3\).*to_polar\(x, degrees=True\)"),
+        (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"to_polar\(x, degrees=True\)"),
         (lambda: sphere.to_polar([1.0, 0.0]), r"'x' must have shape \(n, dim\+1\).*x\[None, :\]"),
         (lambda: sphere.from_polar([1.0]), r"'angles' must have shape \(n, dim\).*angles\[None, :\]"),
         (lambda: sphere.from_polar([[np.nan]]), r"'angles' must be finite"),

@@ -251,7 +251,10 @@ def over_arrays(function: Callable[..., Any], *arguments: ArrayLike | None) -> A
         return function(*arguments)
     if any(map(_checks.is_masked, arguments)):
         raise ValueError("an array of arguments must not have masked elements: fill or drop them first")
-    rows = np.broadcast(*(np.asarray(argument, dtype=object) for argument in arguments))
+    try:
+        rows = np.broadcast(*(np.asarray(argument, dtype=object) for argument in arguments))
+    except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
+        raise TypeError(f"an array of arguments must be one that NumPy can read: {error}") from None
     results = [function(*row) for row in rows]
     kind = float if results and all(isinstance(r, float) for r in results) else object
     array: Array = np.empty(len(results), dtype=kind)

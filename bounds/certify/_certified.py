@@ -6,6 +6,7 @@ import math
 
 import mpmath
 
+from spherapprox import _checks
 from spherapprox._loading import load
 
 from .. import theorems
@@ -56,6 +57,7 @@ def certified(bound: Bound, problem: Problem, digits: int = DIGITS) -> Enclosure
     >>> print(bound.enclosure.log10)
     [667.9885694220461, 667.9885694221798]
     """
+    _checks.instance(bound, "bound", Bound)
     if bound.quantity != "prefix length" or bound.theorem not in THEOREMS:
         raise ValueError(f"'{bound.theorem}' ({bound.quantity}) has no proof in ball arithmetic")
     decimals = digits_of(digits)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from spherapprox import _checks
+
 from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Figure, grid
 
 _COLOURS = (BLUE, RED, GREEN, ORANGE, PINK, SKY, "0.3", PURPLE)
@@ -61,6 +63,8 @@ def coefficients_figure(curves: Sequence[Curve], title: str) -> Figure:
     matplotlib.figure.Figure
         Powers of N are straight lines, exponentials fall ever more steeply, down to float64's rounding unit.
     """
+    for curve in curves:
+        _checks.instance(curve, "curves", Curve)
     figure = Figure(figsize=(8.6, 5.6), layout="constrained")
     axes: Any = figure.add_subplot()
     for curve, colour, marker in zip(curves, _COLOURS, _MARKERS, strict=False):

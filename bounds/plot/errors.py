@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from spherapprox import _checks
 from spherapprox.target import Target
 
 from .._study import Row, Study
@@ -52,6 +53,7 @@ def error_figure(study: Study) -> Figure:
         found are drawn, and the band is between one and the error that it bounds. Estimated constants are called so.
         Dashes just above the marks are proven upper bounds.
     """
+    _checks.instance(study, "study", Study)
     thesis = [row for row in study.rows if row.thesis_log10_n is not None and row.error > 0.0]
     figure = Figure(figsize=(11.5 if thesis else 9.5, 5.4), layout="constrained")
     widths = [3, 1] if thesis else [1]
@@ -75,6 +77,8 @@ def error_grid(studies: Sequence[Study]) -> Figure:
     -------
     matplotlib.figure.Figure
     """
+    for study in studies:
+        _checks.instance(study, "studies", Study)
     names = list(dict.fromkeys(study.target.name for study in studies))
     dims = sorted({study.target.dim for study in studies})
     width = max(3.4 * len(dims), 4.6)

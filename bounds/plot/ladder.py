@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spherapprox import _checks
 from spherapprox._types import Array
 
 from .._curves import Curves
@@ -29,6 +30,7 @@ def ladder_figure(curves: Curves) -> Figure:
         Above the thesis's theorems, which need hundreds of digits, where one speaks; below this library's. The best of
         each family where the curves end is bold; eps falls to the right, so that all curves rise.
     """
+    _checks.instance(curves, "curves", Curves)
     speaks = any(np.isfinite(y).any() for name, y in curves.log10.items() if THEOREMS[name].printed)
     heights = (1.0, 2.8) if speaks else (1.0,)
     figure = Figure(figsize=(9.5, 8.2 if speaks else 6.0), layout="constrained")

@@ -16,6 +16,8 @@ from spherapprox.target import Target
 from .errors import heading
 from .style import Figure
 
+MOST_PIXELS = 10_000
+"""Points of a map from pole to pole, at most."""
 _EARTHLY = ("geomagnetic", "land")
 """Words in the names of targets whose maps show coastlines."""
 
@@ -49,6 +51,10 @@ def maps_figure(
     ValueError
         When the target is not on S^2.
     """
+    _checks.instance(target, "target", Target)
+    _checks.instance(head, "head", Head)
+    worst = _checks.real(worst, "worst", minimum=0.0)
+    resolution = _checks.integer(resolution, "resolution", minimum=2, maximum=MOST_PIXELS)
     _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
     latitude, longitude, x = map_grid(resolution)
     truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))  # (n, p)

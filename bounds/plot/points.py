@@ -47,6 +47,7 @@ def partition_figure(partition: EqualMeasurePartition) -> Figure:
     ValueError
         When the partition is not on S^2 or has too many cells to be drawn.
     """
+    _checks.instance(partition, "partition", EqualMeasurePartition)
     _checks.same_dim(partition.dim, "partition", 2, "to be drawn")
     if partition.n > MOST_CELLS:
         raise ValueError(f"'partition' must have at most {MOST_CELLS} cells to be drawn, got {partition.n}")
@@ -138,6 +139,7 @@ def covering_figure(comparison: Comparison) -> Figure:
         The names stand in the order of the ratios at the largest N, which follow them; the smallest is bold. A bar
         joins the two ends of a covering radius that is not known exactly. Makers far above are cut off at the top.
     """
+    _checks.instance(comparison, "comparison", Comparison)
     figure = Figure(figsize=(9.5, 5.4), layout="constrained")
     axes: Any = figure.add_subplot()
     ratios = {row: row.upper / row.floor for row in comparison.rows}

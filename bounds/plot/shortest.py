@@ -48,6 +48,8 @@ def shortest_figure(
     -------
     matplotlib.figure.Figure
     """
+    _checks.instance(found, "found", ShortestHead)
+    _checks.instance(target, "target", Target)
     figure = Figure(figsize=(9.5, 5.4), layout="constrained")
     axes: Any = figure.subplots()
     labels = []
@@ -131,6 +133,8 @@ def control_points_figure(found: ShortestHead, target: Target, *, resolution: in
     ValueError
         When the target is not on S^2.
     """
+    _checks.instance(found, "found", ShortestHead)
+    _checks.instance(target, "target", Target)
     _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
     head = found.head
     latitude, longitude, x = map_grid(resolution)

@@ -14,6 +14,8 @@ import matplotlib.ticker
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from spherapprox import _checks
+
 BLUE, RED, PINK, GREEN, ORANGE, SKY = "#0072B2", "#D55E00", "#CC79A7", "#009E73", "#E69F00", "#56B4E9"
 PURPLE, WINE = "#5D3A9B", "#882255"
 
@@ -99,6 +101,7 @@ def _start(group: Sequence[int], wanted: Sequence[float], gap: float) -> float:
 
 def write(figure: Figure, path: Path | IO[bytes], dpi: int = 150) -> None:
     """Write a figure as a PNG with the maker's name, by which the command recognises it."""
+    _checks.instance(figure, "figure", matplotlib.figure.Figure)
     software = f"spherapprox, Matplotlib {matplotlib.__version__}"
     figure.set_dpi(dpi)
     if (layout := figure.get_layout_engine()) is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from spherapprox import sphere
+from spherapprox import _checks, sphere
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths
 from spherapprox.heads.head import Head
@@ -41,6 +41,9 @@ def validation_figure(
     -------
     matplotlib.figure.Figure
     """
+    for check in checks:
+        _checks.instance(check, "checks", Check)
+    _checks.instance(error, "error", ErrorInterval)
     shown = [check for check in checks if check.predicted and check.achieved and check.predicted < math.inf]
     mapped = head is not None and target is not None
     heights = [*[1.1 + 0.6 * max(len(shown), 1)] * (bool(shown) or not mapped), *[3.5] * mapped]
@@ -55,6 +58,8 @@ def validation_figure(
 
 def error_figure_of(head: Head, target: Target, error: ErrorInterval) -> Figure:
     """Draw the error alone, as a map of S^2 or along a great circle, for pages light and dark."""
+    _checks.instance(target, "target", Target)
+    _checks.instance(error, "error", ErrorInterval)
     figure = Figure(figsize=(5.6, 3.6), layout="constrained")
     figure.patch.set_alpha(0.0)
     axes = _draw_error(figure, 111, head, target, error)

@@ -217,7 +217,7 @@ def key_count(margin: ArrayLike, *, dim: ArrayLike) -> Bound:
     """
 
     def one(gap: object, m: object) -> Bound:
-        angle = 0.5 * math.acos(1.0 - _checks.real(gap, "margin", above=0.0, maximum=1.0))
+        angle = math.asin(math.sqrt(0.5 * _checks.real(gap, "margin", above=0.0, maximum=1.0)))
         log = -float(log_cap_measure(_checks.dimension(m), angle))
         return Bound("keys", log, "upper", "key-caps", REFERENCE)
 

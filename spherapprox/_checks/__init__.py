@@ -27,6 +27,7 @@ from .arrays import numeric as numeric
 from .arrays import one_concentration as one_concentration
 from .arrays import one_row as one_row
 from .arrays import reals as reals
+from .arrays import remedy_of_dim as remedy_of_dim
 from .arrays import rows as rows
 from .arrays import sequences as sequences
 from .arrays import values_for as values_for

@@ -40,7 +40,13 @@ def left_out(value: object, name: str, when: str, remedy: str = "") -> None:
 
 def agreeing(value: object, name: str, known: object, source: str) -> None:
     """Check that an argument is None or agrees with the value known from the `source`."""
-    if value is not None and value != known:
+    if value is None:
+        return
+    try:
+        agrees = bool(value == known)
+    except (RuntimeError, TypeError, ValueError):  # arrays and tensors have no one truth
+        agrees = False
+    if not agrees:
         raise ValueError(f"'{name}' must be {known}{source}, got {show(value)}: leave it out")
 
 

@@ -18,6 +18,7 @@ UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
 
 
+_PLACES = "sphere.from_latitude_longitude(*{name}.T) makes rows of places in degrees"
 _ROWS = 2**12
 """Rows whose lengths are checked at a time, in the inner caches."""
 
@@ -78,7 +79,8 @@ def numeric(value: Any, name: str) -> Array:
         text = "lists of different lengths" if isinstance(value, list | tuple) else str(error)
         raise ValueError(f"'{name}' must be an array of numbers with one shape, got {show(value)}: {text}") from None
     except (RuntimeError, TypeError) as error:  # tensors on another device, or with a graph
-        raise TypeError(f"'{name}' must be an array that NumPy can read: {error}") from None
+        remedy = ": pass its .float(), rows of points divided by their length" * ("BFloat16" in str(error))
+        raise TypeError(f"'{name}' must be an array that NumPy can read: {error}{remedy}") from None
     if raw.dtype.kind == "O" and raw.size and all(is_real(element) for element in raw.flat):
         try:
             raw = raw.astype(np.float64)
@@ -92,8 +94,13 @@ def numeric(value: Any, name: str) -> Array:
 def _other(value: Any, raw: Array) -> str:
     """Word what was given instead of an array of numbers, and the remedy where there is one."""
     if raw.dtype.kind == "O" and raw.ndim == 0:
-        known = {"base_layer": ": merge the adapter first, model.merge_and_unload()", "weight": ": take its .weight"}
-        known |= {"centers": ": pass its centers()", "points": ": pass its points"}
+        known = {
+            "base_layer": ": merge the adapter first, model.merge_and_unload()",
+            "weight": ": take its .weight",
+            "centers": ": pass its centers()",
+            "points": ": pass its points",
+            "toarray": ": pass its .toarray(), since sparse matrices are not taken",
+        }
         remedy = next((text for attribute, text in known.items() if hasattr(value, attribute)), "")
         remedy = remedy or (": pass what it returns at the points" if callable(value) else "")
         return f"{show(value)} of type {type(value).__name__}{remedy}"
@@ -138,7 +145,7 @@ def _check_finite(array: Floats, name: str) -> None:
     once = array[tuple(slice(None if stride else 1) for stride in array.strides)]  # what is broadcast may be huge
     if not np.isfinite(once).all():
         wrong = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
-        where = f" in row {wrong[0]}" if array.ndim == 2 else ""
+        where = {1: f" at index {wrong[0]}", 2: f" in row {wrong[0]}"}.get(array.ndim, "") if array.size > 1 else ""
         raise ValueError(f"'{name}' must be finite, got {array[wrong]}{where}")
 
 
@@ -165,25 +172,46 @@ def _have_unit_length(array: Floats) -> bool:
 def _explain_rows(array: Floats, name: str, dim: int | None) -> None:
     """Raise unless the array holds points of S^m as rows of unit length, within the tolerance."""
     _check_finite(array, name)
-    remedy = f"one point is {name}[None, :]" if array.ndim == 1 else ""
-    places = f"sphere.from_latitude_longitude(*{name}.T) makes rows of places in degrees"
-    if array.shape[1:] == (2,) and dim == 2:
-        remedy = places
     columns, note = ("dim+1", "") if dim is None else (dim + 1, f" for dim = {dim}")
-    shaped(array, name, ("n", columns), note=note, remedy=remedy)
+    shaped(array, name, ("n", columns), note=note, remedy=_remedy_of_shape(array.shape, name, dim))
     if array.shape[1] < 2:
         raise ValueError(f"'{name}' must have at least 2 columns (the circle S^1), got shape {array.shape}")
     length = np.sqrt(_squared_lengths(array))
+    if not length.min():
+        zeros = np.flatnonzero(length == 0.0)
+        raise ValueError(
+            f"'{name}' must have rows of unit length, got {len(zeros)} of length 0, row {zeros[0]} first: they have no "
+            f"direction; drop them, {name}[np.any({name} != 0, axis=1)]"
+        )
     if max(length.max() - 1.0, 1.0 - length.min()) > UNIT_TOLERANCE[array.dtype]:
         worst = int(np.argmax(np.abs(length - 1.0)))
         remedy = f"divide by np.linalg.norm({name}, axis=1, keepdims=True)"
         if name == "control_points":
             remedy += "; of keys of attention, these lengths times its scale are the 'concentration'"
+        if len(array) > 1 and np.abs(_squared_lengths(array.T) - 1.0).max() < UNIT_TOLERANCE[array.dtype]:
+            remedy = f"its columns have, so pass {name}.T"
         if array.shape[1] == 2 and length[worst] > 4.0:  # longer than an angle in radians
-            remedy += f"; {places}"
+            remedy += f"; {_PLACES.format(name=name)}"
         raise ValueError(
             f"'{name}' must have rows of unit length, got length {length[worst]:.9g} in row {worst}: {remedy}"
         )
+
+
+def _remedy_of_shape(shape: tuple[int, ...], name: str, dim: int | None) -> str:
+    """Word what to do with an array of a shape that points do not have."""
+    if len(shape) == 1:
+        one = dim is None or shape[0] == dim + 1
+        return f"one point is {name}[None, :]" if one else "points come before values, one row for each"
+    if len(shape) > 2:
+        return f"{name}.reshape(-1, {shape[-1]}) has one point in each row"
+    return _PLACES.format(name=name) if shape[1:] == (2,) and dim == 2 else remedy_of_dim(shape, dim)
+
+
+def remedy_of_dim(shape: tuple[int, ...], dim: int | None) -> str:
+    """Word what to do with as many columns as another library's dimension counts."""
+    if dim is None or dim < 2 or shape[-1:] != (dim,):
+        return ""
+    return f"dim is one less than the number of columns, dim = {dim - 1} for {dim} columns"
 
 
 def _squared_lengths(array: Floats) -> Float64:
@@ -210,12 +238,14 @@ def sequences(x: ArrayLike, name: str = "x", *, dim: int) -> Floats:
 def one_row(x: ArrayLike, name: str, *, dim: int | None = None) -> Floats:
     """Return one point of S^m, shape (m+1,)."""
     d, note = ("dim+1", "") if dim is None else (dim + 1, f" for dim = {dim}")
-    array = floating(x, name, (d,), note=f"{note}, as one point has")
+    array = floating(x, name)
+    shaped(array, name, (d,), note=f"{note}, as one point has", remedy=remedy_of_dim(array.shape, dim))
     if array.size < 2:
         raise ValueError(f"'{name}' must have at least 2 elements (the circle S^1), got shape {array.shape}")
     length = math.sqrt(float(_squared_lengths(array[None, :])[0]))
     if abs(length - 1.0) > UNIT_TOLERANCE[array.dtype]:
-        raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: divide by np.linalg.norm({name})")
+        remedy = f"divide by np.linalg.norm({name})" if length else "a row of zeros has no direction"
+        raise ValueError(f"'{name}' must have unit length, got length {length:.9g}: {remedy}")
     return rows(array[None, :], name, dim=dim)[0]  # type: ignore[no-any-return]
 
 
@@ -269,7 +299,7 @@ def non_negative_for_log(values: Floats) -> None:
 
 def detached(values: Any) -> Any:
     """Detach a tensor of torch from its graph and move it to the CPU, so that NumPy can read it; pass on all else."""
-    if not hasattr(values, "detach"):
+    if not hasattr(values, "detach") or getattr(values, "is_meta", False):  # which has no numbers
         return values
     tensor = values.detach().cpu()
     return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # which NumPy has not
@@ -278,7 +308,8 @@ def detached(values: Any) -> Any:
 def callable_(value: object, name: str) -> None:
     """Check that `value` can be called."""
     if not callable(value):
-        raise wrong_type(value, name, "callable")
+        remedy = "heads of values at points are fitted, CoreHead.fit(x, y), and compared with them, head(x) - y"
+        raise wrong_type(value, name, "callable", remedy if is_vector(value) and name in ("target", "f") else "")
 
 
 def called(function: Any, x: Floats) -> Any:

@@ -28,6 +28,8 @@ def show(value: object) -> str:
         return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     if isinstance(value, int) and len(text) > 20:
         return f"{text[:10]}... of {len(text)} digits"
+    if len(text) > 80 and isinstance(shape := getattr(value, "shape", None), tuple):
+        return f"an array of shape {tuple(shape)}"
     return text if len(text) <= 80 else text[:77] + "..."
 
 

@@ -51,7 +51,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         only the direction matters (images up to brightness, counts up to their total) or that have unit length already;
         it takes d >= 2 and no row of zeros.
     random_state : None, int or numpy.random.RandomState
-        Draws where the search for control points starts.
+        Draws where the search for control points starts: scikit-learn's name of what is `rng` elsewhere.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ class VirtualToken:
         self.vocabulary = _checks.integer(vocabulary, "vocabulary", minimum=2, maximum=limit, limit=why)
         one = self.kind in ("map", "pair")
         self.length = _checks.integer(
-            length, "length", minimum=1, maximum=1 if one else None, limit="one symbol answers"
+            length, "length", minimum=1, maximum=1 if one else _checks.MAX_COUNT, limit="one symbol answers" * one
         )
         columns = self.length if self.kind == "sequence" else self.vocabulary
         rows = columns + 2 * self.length
@@ -243,7 +243,7 @@ def least_gap(vocabulary: int, length: int = 1, *, kind: str = "sequence", large
     kind = _checks.choice(kind, "kind", KINDS)
     levels = math.log(4.0) + v * math.log(v) if kind == "pair" else math.log(v)
     tokens = {"sequence": n, "pair": 4}.get(kind, 2 * n)
-    return levels + math.log(2.0 * tokens * (2.0 + (size if kind == "sequence" else 1.0)))
+    return levels + math.log(2 * tokens) + math.log(2.0 + (size if kind == "sequence" else 1.0))
 
 
 def _symbols(value: Any, name: str, shape: tuple[int, ...], vocabulary: int) -> Int64:

@@ -112,9 +112,9 @@ def concentrations(value: Any, count: int) -> float | Float64:
     """Return one concentration, or one for each token, whose sum does not overflow."""
     value = _checks.detached(value)
     if not _checks.is_vector(value):
-        return _checks.concentration(value, maximum=LARGEST / count)
+        return _checks.concentration(value, maximum=LARGEST / max(count, 1))
     array = _checks.floating(value, "concentration", (count,), note=", one for each token, or be a number")
-    return frozen(_checks.reals(array, "concentration", minimum=0.0, maximum=LARGEST / count))
+    return frozen(_checks.reals(array, "concentration", minimum=0.0, maximum=LARGEST / max(count, 1)))
 
 
 def weights(x: Float64, points: tuple[Float64, ...], concentration: float | Float64) -> Iterator[Float64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -59,7 +61,7 @@ def from_latitude_longitude(latitude: ArrayLike, longitude: ArrayLike, *, degree
     return np.stack([radius * cos(east), radius * sin(east), sin(north)], axis=-1) + 0.0  # (..., 3)
 
 
-def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float64, Float64]:
+def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Any, Any]:
     """Return latitude and longitude of points of S^2.
 
     Parameters
@@ -71,7 +73,7 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float6
 
     Returns
     -------
-    latitude, longitude : ndarray, shape (n,), or numbers
+    latitude, longitude : ndarray, shape (n,), or floats
         In [-90, 90] and (-180, 180] degrees; the longitude of a pole is 0 or 180.
 
     Raises
@@ -87,21 +89,28 @@ def to_latitude_longitude(x: ArrayLike, *, degrees: bool = True) -> tuple[Float6
     """
     degrees = _checks.flag(degrees, "degrees")
     given = _checks.numeric(x, "x")
+    if given.shape[-1:] == (2,):
+        one = "x[None, :]" if given.ndim == 1 else "x"
+        remedy = f"points of the circle have one angle, sphere.to_polar({one}, degrees=True)"
+        _checks.shaped(given, "x", ("n", 3), (3,), remedy=remedy)
     rows = _checks.rows(given[None] if given.shape == (3,) else given, dim=2).astype(np.float64)
     north = np.arctan2(rows[:, 2], np.hypot(rows[:, 0], rows[:, 1]))
     east = np.arctan2(rows[:, 1], rows[:, 0])
     east[east == -np.pi] = np.pi
-    north, east = (np.reshape(angle, given.shape[:-1])[()] for angle in (north, east))
-    return (np.degrees(north), np.degrees(east)) if degrees else (north, east)
+    if degrees:
+        north, east = np.degrees(north), np.degrees(east)
+    return (float(north[0]), float(east[0])) if given.ndim == 1 else (north, east)
 
 
-def to_polar(x: ArrayLike) -> Float64:
+def to_polar(x: ArrayLike, *, degrees: bool = False) -> Float64:
     """Return the hyperspherical angles of points of S^m.
 
     Parameters
     ----------
     x : array_like, shape (n, dim+1)
         Points of unit length.
+    degrees : bool, default False
+        Return degrees and not radians.
 
     Returns
     -------
@@ -113,7 +122,7 @@ def to_polar(x: ArrayLike) -> Float64:
     Raises
     ------
     TypeError, ValueError
-        If the rows are no points of a sphere.
+        If the rows are no points of a sphere, or `degrees` is neither True nor False.
 
     Examples
     --------
@@ -121,22 +130,26 @@ def to_polar(x: ArrayLike) -> Float64:
     >>> sphere.to_polar([[0.0, -1.0, 0.0]]).round(4)
     array([[1.5708, 4.7124]])
     """
+    degrees = _checks.flag(degrees, "degrees")
     rows = _checks.rows(x).astype(np.float64)
     rest = np.hypot.accumulate(rows[:, :-1], axis=1)  # (n, dim): the lengths of the first 1, ..., dim coordinates
     colatitudes = np.arctan2(np.abs(rest[:, :0:-1]), rows[:, :1:-1])  # (n, dim-1)
     azimuth = np.arctan2(rows[:, 1], rows[:, 0])
     azimuth[azimuth < 0.0] += 2.0 * np.pi
     azimuth[azimuth >= 2.0 * np.pi] = 0.0  # a tiny negative angle rounds up to a full turn
-    return np.column_stack([colatitudes, azimuth + 0.0])  # (n, dim)
+    angles = np.column_stack([colatitudes, azimuth + 0.0])  # (n, dim)
+    return np.degrees(angles) if degrees else angles
 
 
-def from_polar(angles: ArrayLike) -> Float64:
+def from_polar(angles: ArrayLike, *, degrees: bool = False) -> Float64:
     """Return the points of S^m with the given hyperspherical angles, the inverse of `to_polar`.
 
     Parameters
     ----------
     angles : array_like, shape (n, dim)
-        Colatitudes from the last axis downwards, then the azimuth; any finite values, in radians.
+        Colatitudes from the last axis downwards, then the azimuth, alone on the circle; any finite values.
+    degrees : bool, default False
+        Take degrees and not radians.
 
     Returns
     -------
@@ -145,7 +158,7 @@ def from_polar(angles: ArrayLike) -> Float64:
     Raises
     ------
     TypeError, ValueError
-        If the angles are no finite numbers, or not of that shape.
+        If the angles are no finite numbers, or not of that shape, or `degrees` is neither True nor False.
 
     Examples
     --------
@@ -154,7 +167,11 @@ def from_polar(angles: ArrayLike) -> Float64:
     >>> sphere.from_polar([[np.pi / 3, np.pi / 2]]).round(6)
     array([[0.      , 0.866025, 0.5     ]])
     """
-    array = _checks.floating(angles, "angles", ("n", "dim"), remedy="one point is angles[None, :]").astype(np.float64)
+    degrees = _checks.flag(degrees, "degrees")
+    remedy = "angles of the circle are angles[:, None], and those of one point angles[None, :]"
+    array = _checks.floating(angles, "angles", ("n", "dim"), remedy=remedy).astype(np.float64)
+    if degrees:
+        array = np.radians(array)
     n, dim = array.shape
     x = np.empty((n, dim + 1))
     radius = np.ones(n)  # the product of the sines so far

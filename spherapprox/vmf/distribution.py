@@ -49,7 +49,8 @@ class Distribution(Moments):
         """
         made(self, "logpdf(x)")
         mean, given, d = self._mean(mean_direction), _checks.numeric(x, "x"), self.dim + 1
-        _checks.shaped(given, "x", (..., d), note=f" for dim = {self.dim}")
+        remedy = _checks.remedy_of_dim(given.shape, self.dim)
+        _checks.shaped(given, "x", (..., d), note=f" for dim = {self.dim}", remedy=remedy)
         points = _checks.rows(given.reshape(-1, d), "x")  # (n, dim+1)
         result = np.empty(points.shape[0])
         for part in sample.blocks(*points.shape):

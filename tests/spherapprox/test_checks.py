@@ -1,11 +1,13 @@
 """What arguments of every kind of public function have in common: how wrong ones are refused."""
 
+import contextlib
 import math
 import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bounds
 import spherapprox
@@ -121,6 +123,98 @@ def test_tensors_that_require_gradients_are_named():
 
     with pytest.raises(TypeError, match=r"^'function\(x\)' must be .*detach"):
         Target(lambda x: Tensor(), 2)(np.eye(3))
+
+
+WAVE = sphere.uniform(2, 40, 0)
+MESSAGES = {
+    r"'angles' must have shape \(n, dim\), got \(8760,\): angles of the circle are angles\[:, None\]": lambda: (
+        sphere.from_polar(np.linspace(0.0, 6.0, 8760))
+    ),
+    r"got \(2,\): points of the circle have one angle, sphere.to_polar\(x\[None, :\], degrees=True\)$": lambda: (
+        sphere.to_latitude_longitude([0.6, 0.8])
+    ),
+    r"got \(1, 2\): points of the circle have one angle, sphere.to_polar\(x, degrees=True\)$": lambda: (
+        sphere.to_latitude_longitude([[0.6, 0.8]])
+    ),
+    r"got \(768,\): dim is one less than the number of columns, dim = 767 for 768 columns": lambda: VonMisesFisher(
+        768, 5.0
+    ).logpdf(np.eye(768)[:2], np.eye(768)[0]),
+    r"'x' must have .*: dim is one less than the number of columns, dim = 6 for 7 columns": lambda: VonMisesFisher(
+        7, 5.0
+    ).logpdf(np.eye(7), np.eye(8)[0]),
+    r"'x' must have shape \(n, 8\) for dim = 7, got \(7, 7\): dim is one less": lambda: targets.bump(7, 4.0)(np.eye(7)),
+    r"got length .* in row \d+: its columns have, so pass x.T$": lambda: VonMisesFisher.fit(WAVE.T),
+    r"'control_points' .* got \(40,\): points come before values": lambda: evaluate(WAVE, np.ones(40), WAVE, 5.0),
+    r"'x' .* got \(2, 2, 3\): x.reshape\(-1, 3\) has": lambda: evaluate(np.ones((2, 2, 3)), WAVE, np.ones(40), 5.0),
+    r"'y' must be finite, got nan at index 3$": lambda: CoreHead.fit(
+        WAVE, np.where(np.arange(40) == 3, np.nan, 1.0), n=5
+    ),
+    r"got an array of shape \(40,\).* CoreHead.fit\(x, y\)": lambda: CoreHead.from_target(np.ones(40), WAVE, 5.0),
+    r"got an array of shape \(40,\).*head\(x\) - y$": lambda: spherapprox.sup_error(
+        CoreHead(WAVE, np.ones(40), 5.0), np.ones(40)
+    ),
+    r"'weights' must be left out .*, got an array of shape \(40,\)": lambda: VonMisesFisher.fit(
+        WAVE, np.ones(40), method="marginal"
+    ),
+}
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_messages_lead_to_the_remedy(message):
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        MESSAGES[message]()
+    assert len(str(caught.value)) < 250
+
+
+ROWS = {
+    "fit": VonMisesFisher.fit,
+    "evaluate": lambda x: evaluate(x, np.eye(3), np.ones(3), 1.0),
+    "control points": lambda x: CoreHead(x, np.ones(3), 1.0),
+    "point set": spherapprox.PointSet,
+    "target": targets.bump(2, 4.0),
+    "coordinates": sphere.to_polar,
+    "logpdf": lambda x: VonMisesFisher(2, 5.0).logpdf(x, [1.0, 0.0, 0.0]),
+    "data": lambda x: CoreHead.fit(x, np.ones(3), n=2),
+}
+
+
+@pytest.mark.parametrize("call", ROWS.values(), ids=ROWS)
+def test_rows_of_zeros_are_to_be_dropped_and_sparse_ones_made_dense(call):
+    with pytest.raises(ValueError, match=r"2 of length 0, row 1 first: they have no direction; drop them"):
+        call(np.diag([1.0, 0.0, 0.0]))
+    for make in (sparse.csr_matrix, sparse.coo_array):
+        with pytest.raises(TypeError, match=r"must hold real numbers, got .*: pass its .toarray\(\)"):
+            call(make(np.eye(3)))
+
+
+def test_the_remedy_for_rows_of_zeros_works():
+    x = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    with pytest.raises(ValueError, match="drop them") as caught:
+        VonMisesFisher.fit(x)
+    VonMisesFisher.fit(eval(str(caught.value).rpartition("drop them, ")[2], {"np": np, "x": x}))
+    with pytest.raises(ValueError, match="a row of zeros has no direction"):
+        VonMisesFisher([0.0, 0.0], 1.0)
+
+
+@pytest.mark.parametrize("call", ROWS.values(), ids=ROWS)
+def test_tensors_that_numpy_cannot_read_are_named(call):
+    torch = pytest.importorskip("torch")
+    for tensor, remedy in (
+        (torch.eye(3, dtype=torch.bfloat16), r"BFloat16: pass its .float\(\)"),
+        (torch.empty(3, 3, device="meta"), "meta"),
+        (torch.eye(3).to_sparse(), "to_dense"),
+        (torch.eye(3).requires_grad_(), "detach"),
+    ):
+        with pytest.raises(TypeError, match=f"must be an array that NumPy can read: .*{remedy}"):
+            call(tensor)
+
+
+def test_what_a_function_returns_on_the_meta_device_is_named():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"^'function\(x\)' must be an array that NumPy can read: .*meta"):
+        Target(lambda x: torch.empty(len(x), device="meta"), 2)(np.eye(3))
+    with pytest.raises(TypeError, match=r"^'values' must be an array that NumPy can read: .*meta"):
+        evaluate(np.eye(3), np.eye(3), torch.empty(3, device="meta"), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -282,3 +376,34 @@ def test_lengths_beyond_floats_are_refused_without_a_warning(columns):
         _checks.rows(rows)
     with pytest.raises(ValueError, match=r"'pole' must have unit length, got length inf"):
         _checks.one_row(rows[0], "pole")
+
+
+ABUSES = {"none": None, "text": "abc", "array": np.ones((2, 3)), "objects": np.array([1, "a", None], dtype=object)}
+
+
+@pytest.mark.parametrize("abuse", [*ABUSES.values(), "meta", "graph", "sparse"], ids=[*ABUSES, "meta", "graph", "s"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v: bounds.error_bound(dim=v, theorem="lower", n=100, lipschitz=1.0),
+        lambda v: bounds.prefix_length(v, dim=2),
+        lambda v: bounds.best_concentration(0.1, dim=v),
+        lambda v: bounds.covering_number(v, dim=2),
+        lambda v: bounds.prompts.key_count(v, dim=2),
+        lambda v: 3 if v is None else spherapprox.shortest.token_lower_bound(targets.bump(2, 4.0), 0.5, dim=v),
+        lambda v: bounds.prompts.boltzmann_separation(v, [1.0, 2.0], gap=1.0),
+        lambda v: sphere.uniform(2, 3, rng=v),
+        lambda v: EqualMeasurePartition(2, v),
+    ],
+)
+def test_abuse_ends_in_a_complaint(call, abuse):
+    """Whatever is passed, an argument that cannot be used ends in TypeError or ValueError, or is an array of them."""
+    if isinstance(abuse, str) and abuse in ("meta", "graph", "sparse"):
+        torch = pytest.importorskip("torch")
+        abuse = {
+            "meta": torch.empty(2, 3, device="meta"),
+            "graph": torch.ones(2, 3, requires_grad=True),
+            "sparse": torch.eye(3).to_sparse(),
+        }[abuse]
+    with contextlib.suppress(TypeError, ValueError):  # else a result, of arrays too
+        call(abuse)

@@ -103,8 +103,8 @@ def test_latitude_longitude_axes_are_exact():
 
 def test_one_place_comes_back():
     north, east = sphere.to_latitude_longitude(sphere.from_latitude_longitude(48.2, 16.4))
-    assert north.shape == east.shape == ()
-    assert (float(north), float(east)) == pytest.approx((48.2, 16.4), abs=1e-13)
+    assert type(north) is type(east) is float
+    assert (north, east) == pytest.approx((48.2, 16.4), abs=1e-13)
 
 
 @fixed
@@ -177,7 +177,7 @@ def test_uniform_is_uniform_seeded_and_unit():
         (lambda: sphere.from_latitude_longitude(np.nan, 0.0), r"'latitude' must be .*at most 90, got nan$"),
         (lambda: sphere.from_latitude_longitude(0.0, np.inf), r"'longitude' must be finite, got inf"),
         (lambda: sphere.from_latitude_longitude([1, 2], [1, 2, 3]), r"'latitude' and 'longitude' must broadcast"),
-        (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"'x' must have shape \(n, 3\).*longitude\(\*x\.T\)"),
+        (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"to_polar\(x, degrees=True\)"),
         (lambda: sphere.to_polar([1.0, 0.0]), r"'x' must have shape \(n, dim\+1\).*x\[None, :\]"),
         (lambda: sphere.from_polar([1.0]), r"'angles' must have shape \(n, dim\).*angles\[None, :\]"),
         (lambda: sphere.from_polar([[np.nan]]), r"'angles' must be finite"),
@@ -223,3 +223,22 @@ def test_degrees_is_true_or_false():
 
 def test_numbers_of_numpy_are_as_good_as_ints():
     assert np.array_equal(sphere.uniform(np.float16(2), np.float32(5), rng=0), sphere.uniform(2, 5, rng=0))
+
+
+def test_angles_in_degrees_are_those_in_radians():
+    angles = np.array([[258.0], [51.0], [-10.0]])
+    assert np.allclose(
+        sphere.from_polar(angles, degrees=True), sphere.from_polar(np.radians(angles)), rtol=0, atol=1e-15
+    )
+    x = sphere.uniform(3, 20, 0)
+    assert np.array_equal(sphere.to_polar(x, degrees=True), np.degrees(sphere.to_polar(x)))
+    assert np.allclose(sphere.from_polar(sphere.to_polar(x, degrees=True), degrees=True), x, rtol=0, atol=1e-14)
+    with pytest.raises(TypeError, match="'degrees' must be True or False"):
+        sphere.from_polar(angles, degrees="yes")
+
+
+@pytest.mark.parametrize("degrees", [True, False])
+def test_latitude_and_longitude_of_one_point_are_floats(degrees):
+    place = sphere.to_latitude_longitude([0.0, 0.6, 0.8], degrees=degrees)
+    assert [type(angle) for angle in place] == [float, float]
+    assert place == tuple(column[0] for column in sphere.to_latitude_longitude([[0.0, 0.6, 0.8]], degrees=degrees))

@@ -144,10 +144,8 @@ def check_lengths(x: Any, name: str) -> None:
     """Check that the rows of a tensor have unit length."""
     worst = _worst_length(x.detach() if x.requires_grad else x)
     if not abs(worst - 1.0) <= UNIT_TOLERANCE[x.element_size() < 4]:
-        raise ValueError(
-            f"'{name}' must have rows of unit length, got length {worst:.9g}: "
-            f"torch.nn.functional.normalize({name}, dim=-1)"
-        )
+        remedy = f"torch.nn.functional.normalize({name}, dim=-1)" if worst else "zeros have no direction, drop them"
+        raise ValueError(f"'{name}' must have rows of unit length, got length {worst:.9g}: {remedy}")
 
 
 def _worst_length(x: Any) -> float:

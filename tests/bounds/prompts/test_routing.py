@@ -109,6 +109,7 @@ def test_counts_of_keys():
     for n in (4, 5, 12, 100):
         margin = 1.0 - math.cos(2.0 * math.pi / n)
         assert prompts.key_count(min(margin, 1.0), dim=1).value == pytest.approx(n, rel=1e-12)
+    assert prompts.key_count(1e-300, dim=3).log == pytest.approx(450.0 * math.log(10.0), rel=0.01)  # margin^(-3/2)
     bound = prompts.key_count(0.391, dim=3)
     assert (bound.quantity, bound.side, bound.as_integer()) == ("keys", "upper", 52)
     assert prompts.key_count(1e-3, dim=10**6).log > 1e5

@@ -41,6 +41,18 @@ def test_every_sequence_is_generated(case):
     assert found == least
 
 
+def test_gaps_of_huge_numbers_are_finite():
+    assert least_gap(4, 2, largest=1e308) == pytest.approx(math.log(16.0) + 308.0 * math.log(10.0), rel=1e-15)
+    assert least_gap(4, 2**53) == pytest.approx(math.log(24.0) + 53.0 * math.log(2.0), rel=1e-15)
+
+
+@pytest.mark.parametrize("length", [1e308, 10**400])
+def test_huge_lengths_are_refused_by_name(length):
+    for call in (VirtualToken, least_gap):
+        with pytest.raises(ValueError, match="'length' must be at most 9007199254740992, got 10"):
+            call(4, length)
+
+
 def test_every_map_is_done_whatever_the_gap():
     for v, gap in itertools.product((2, 3, 4), (None, 0.01)):
         model = VirtualToken(v, kind="map", gap=gap)

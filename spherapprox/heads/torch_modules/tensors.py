@@ -55,7 +55,7 @@ class Stateful(torch.nn.Module):
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Load a state as a whole or not at all: torch itself copies what fits before it complains of the rest."""
-        torch.nn.Module.load_state_dict(copy.deepcopy(self), state_dict, strict)
+        torch.nn.Module.load_state_dict(copy.deepcopy(self), state_dict, strict, assign)
         return super().load_state_dict(state_dict, strict, assign)
 
 

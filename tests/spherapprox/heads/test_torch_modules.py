@@ -253,6 +253,9 @@ def test_states_are_tensors_that_safetensors_holds(kind, several, tmp_path):
     x = torch.tensor(sphere.uniform(2, 5, rng=3))
     assert torch.equal(one(x), other(x))
     assert repr(one) == repr(other)
+    empty = copy.deepcopy(other).to("meta")
+    empty.load_state_dict(one.state_dict(), assign=True)
+    assert torch.equal(one(x), empty(x))
 
 
 def test_states_of_the_version_before_are_read():

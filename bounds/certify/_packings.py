@@ -54,7 +54,7 @@ def on_voronoi_cells(dim: int, angle: arb, separation: float) -> arb:
 def largest_normal(d: int) -> arb:
     """Return the mean of the largest of d standard normal numbers in absolute value, from int 1 - erf(s/sqrt 2)^d."""
     square = 2 * math.log(2.0) * ctx.prec + 2.0 * math.log(d) + 2.0
-    far = arb(square).sqrt()
+    far = arb(square).sqrt().mid()
     body = acb.integral(lambda s, _: 1 - (s / arb(2).sqrt()).erf() ** d, 0, far).real
     # beyond: at most d int exp(-s^2/2) <= d exp(-far^2/2), as far >= 1
     return body + (d * (-far * far / 2).exp()).union(arb(0))

@@ -198,7 +198,7 @@ class CoreDerivative(Derivative):
                 x[rows], chords, self.columns, self.lengths, self.concentration, self.order,
                 float(np.linalg.norm(self.b, axis=1).max()), changes,
             )  # fmt: skip
-            by_terms[rows] = changes * (1.0 + 1e-9) + sample.rounding <= bound
+            by_terms[rows] = changes * (1.0 + 1e-9) <= bound
         return Passes(by_riesz, by_terms)
 
 

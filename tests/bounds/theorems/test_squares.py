@@ -252,13 +252,21 @@ def test_arcs_of_rotations(angle):
 
 
 def test_arcs_are_strictly_apart():
-    angles = 2.0 * math.pi / np.arange(2.0, 1000.0)
-    counts = np.exp(log_arcs(angles)).round()
-    with mpmath.workdps(40):
-        assert all(
-            count * mpmath.mpf(t) < 2 * mpmath.pi for count, t in zip(counts.tolist(), angles.tolist(), strict=True)
-        )
     assert np.exp(log_arcs(np.array([2.0 * math.pi / 5.0, 1.25, 1.26, 3.2, 6.0]))).round(9).tolist() == [4, 5, 4, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("last", "n"), [(18, 696_201), (18, 721_548), (21, 5_693_785), (21, 5_542_831), (24, 44_431_864)]
+)
+def test_arcs_at_the_angle_itself_are_left_out(last, n):
+    # n angles t + 2 gamma are 2 pi and less than a rounding more
+    with mpmath.workdps(40):
+        exact = 2 * mpmath.pi / n - 2 * mpmath.atan(mpmath.mpf(2) ** -last)
+        angle = float(exact)
+        angle = angle if angle >= exact else math.nextafter(angle, 1.0)
+    log_points, _ = rotation_trees(1, angle)
+    entry = last - max(0, math.floor(-math.log2(angle)) - 2)
+    assert round(math.exp(log_points[entry])) == n - 1
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8, 1000, 1_000_000])

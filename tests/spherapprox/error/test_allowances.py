@@ -246,14 +246,3 @@ class TestMoments:
         for factor, passes in ((1.99, False), (2.1, True)):
             bound = float(sample.errors[0]) + factor * share + slope_bound(local)[0]
             assert problem.passed(x, radii, sample._replace(rounding=0.0), bound, None).taylor[0] == passes
-
-    def test_terms_too_small_for_floats_are_covered_by_the_rounding(self):
-        # at an exponent of 701 the slope of the kernel is not 0
-        concentration = 1e4
-        angle = 2.0 * math.asin(0.5 * math.sqrt(2.0 * 701.0 / concentration))
-        problem = Derivative.of(CoreHead(np.eye(1, 3), [0.5], concentration), 1)
-        x = np.array([[math.cos(angle), math.sin(angle), 0.0]])
-        true = concentration * math.sin(angle) * math.exp(-701.0) * problem.values[0, 0]
-        sample = problem.sample(x)._replace(errors=np.zeros(1))
-        assert true > 0.0
-        assert not problem.passed(x, np.array([1e-9]), sample, 0.5 * true, None).taylor[0]

@@ -298,9 +298,17 @@ def test_values_beyond_the_value_bound_lose_what_tanh_loses(kind):
 def test_sizes_that_grow_from_layer_to_layer_have_no_bound_rather_than_none(kind):
     x = Input(1)
     far = ReLU(x)
-    assert module_error(Program(far), [[2.0**45]], kind=kind, value_bound=1.0).tolist() == [[np.inf]]
+    for size in (2.0**29, 2.0**45):
+        assert module_error(Program(far), [[size]], kind=kind, value_bound=1.0).tolist() == [[np.inf]]
     hidden = Program(0.0 * far + ReLU(x - 1.0))  # 0 times an unknown error is unknown, too
     assert not np.isnan(module_error(hidden, [[2.0**45]], kind=kind, value_bound=1.0)).any()
+
+
+def test_gates_of_a_gru_whose_arguments_are_rounded_apart_let_the_past_through():
+    x = Input(3)
+    program = Program(Multiplicative(1e12 * x[0] - 1e12 * x[1], x[2]))
+    limit = module_error(program, [[1.0, 1.0, 1024.0], [1.0, 1.0, 0.0]], kind="gru", value_bound=1024.0)
+    assert limit[1, 0] >= 2.0 * 2.0**-53 * 2e12 * 1024.0
 
 
 def test_a_relu_whose_argument_is_off_zero_by_less_than_its_error_is_not_off():

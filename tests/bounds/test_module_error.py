@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from recurrent_programs import exact
 
+from bounds import _module_error as module_error_file
 from bounds._module_error import _basis
 from bounds.recurrent import module_error
 from spherapprox.recurrent import Input, LinState, Multiplicative, Program, ReLU, RunningMax, cycle, step
@@ -256,6 +257,15 @@ def test_a_basis_is_bounded_with_all_its_roundings(transition):
 def test_a_basis_is_for_states_whose_absolute_values_grow():
     for plain in (np.eye(3), -2.0 * np.eye(2), np.array([[0.0, 1.0], [1.0, 1.0]]), np.diag([1.0, -1.0]), np.eye(501)):
         assert _basis(plain) is None
+
+
+def test_roundings_of_the_analysis_itself_are_covered(monkeypatch):
+    plain = module_error_file._gamma
+    monkeypatch.setattr(module_error_file, "_gamma", lambda *numbers: plain(*numbers) * (1.0 - 5e-7))
+    error = module_error(Program(ReLU(Input(1))), [[0.75]])[0, 0]
+    size, unit = Fraction(3, 4), Fraction(2) ** -53
+    share = sum(k * unit / (1 - k * unit) for k in (1, 5))  # of merged weights, and of the sum
+    assert share * size + share * (size + 2 * share * size) <= Fraction(error)
 
 
 def test_the_pages_numbers_are_what_the_function_returns():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from recurrent_programs import exact
 
+from bounds import _module_error as module_error_file
 from bounds._module_error import _basis
 from bounds.recurrent import module_error
 from spherapprox.recurrent import Input, LinState, Multiplicative, Program, ReLU, RunningMax, cycle, step
@@ -258,6 +259,15 @@ def test_a_basis_is_for_states_whose_absolute_values_grow():
         assert _basis(plain) is None
 
 
+def test_roundings_of_the_analysis_itself_are_covered(monkeypatch):
+    plain = module_error_file._gamma
+    monkeypatch.setattr(module_error_file, "_gamma", lambda *numbers: plain(*numbers) * (1.0 - 5e-7))
+    error = module_error(Program(ReLU(Input(1))), [[0.75]])[0, 0]
+    size, unit = Fraction(3, 4), Fraction(2) ** -53
+    share = sum(k * unit / (1 - k * unit) for k in (1, 5))  # of merged weights, and of the sum
+    assert share * size + share * (size + 2 * share * size) <= Fraction(error)
+
+
 def test_the_pages_numbers_are_what_the_function_returns():
     x, pair = Input(1, bound=1.0), Input(2, bound=1.0)
     total, ones = LinState(x, 1.0, bound=1024.0), np.full((100, 1), 0.75)
@@ -298,9 +308,17 @@ def test_values_beyond_the_value_bound_lose_what_tanh_loses(kind):
 def test_sizes_that_grow_from_layer_to_layer_have_no_bound_rather_than_none(kind):
     x = Input(1)
     far = ReLU(x)
-    assert module_error(Program(far), [[2.0**45]], kind=kind, value_bound=1.0).tolist() == [[np.inf]]
+    for size in (2.0**29, 2.0**45):
+        assert module_error(Program(far), [[size]], kind=kind, value_bound=1.0).tolist() == [[np.inf]]
     hidden = Program(0.0 * far + ReLU(x - 1.0))  # 0 times an unknown error is unknown, too
     assert not np.isnan(module_error(hidden, [[2.0**45]], kind=kind, value_bound=1.0)).any()
+
+
+def test_gates_of_a_gru_whose_arguments_are_rounded_apart_let_the_past_through():
+    x = Input(3)
+    program = Program(Multiplicative(1e12 * x[0] - 1e12 * x[1], x[2]))
+    limit = module_error(program, [[1.0, 1.0, 1024.0], [1.0, 1.0, 0.0]], kind="gru", value_bound=1024.0)
+    assert limit[1, 0] >= 2.0 * 2.0**-53 * 2e12 * 1024.0
 
 
 def test_a_relu_whose_argument_is_off_zero_by_less_than_its_error_is_not_off():

@@ -221,6 +221,24 @@ def test_the_gate_of_a_relu_is_as_far_off_as_is_said():
         assert error >= 0.95 * bound.value
 
 
+def test_wholes_that_floats_have_a_little_above_are_no_more():
+    for k in range(2, 60):
+        for j in (1, 3, 7, 13):
+            eps, lip = round(0.001 * j, 6), round(0.002 * k * j, 6)  # 2 k balls of radius eps / lip, of a line's length
+            found = recurrent.prompt_length(eps, dim=3, lipschitz=lip, theorem="lower")
+            assert found.as_integer() == k**3
+        assert recurrent.prompt_length(0.5 / k, dim=1, theorem="lower", norm="euclidean").as_integer() == k
+
+
+def test_a_gate_whose_functions_err_as_much_as_they_may():
+    unit, mu, eps = 2.0**-24, 2.0**30, 2.0**-13
+    for a in (np.linspace(-1e-3, 1e-3, 11) + 1.0 + recurrent.RELU_GAP) / mu:  # where a (1 - sigmoid(mu a)) is largest
+        gate = 1.0 / (1.0 + math.exp(-mu * a)) * (1.0 - 4.0 * unit)
+        found = gate * math.tanh(eps * a) * (1.0 - 4.0 * unit) * (1.0 - unit) / eps
+        bound = recurrent.gate_error(a, sharpness=mu, scale=eps, dtype="float32")
+        assert a - found <= bound.value
+
+
 @mp.workdps(40)
 def test_no_relu_is_further_off():
     rng = np.random.default_rng(0)

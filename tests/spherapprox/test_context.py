@@ -166,6 +166,15 @@ def test_separations_are_those_of_mpmath(seed):
     )
 
 
+@pytest.mark.parametrize("size", [1e6, 1e8, 1e10])
+def test_separations_whose_scores_are_rounded(size):
+    # scores of about `size` whose differences, of about 1, have lost their last digits
+    sequences = [[[1.0, 0.0], [1.0, 0.3]], [[1.0, 0.0], [1.0, 0.7]], [[1.0, 0.3], [1.0, 0.7], [1.0, 0.1]]]
+    weights = [[1.0, 0.1]], [[size, 1.0]], [[0.0, 1.0]]
+    wanted = separation_in_mpmath(sequences, *weights)
+    assert context_separation(sequences, *weights) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
 def test_separations_that_rounding_hides():
     one = [[1.0]]
     # even weights, and means 0 and 1e-17, and then 0 and 0: symmetric contexts

@@ -67,6 +67,25 @@ def test_bits_are_the_sum_they_stand_for(count, classes, percent):
     assert found == pytest.approx(max(exact, 0.0), rel=1e-9, abs=2e-11 * count)
 
 
+@pytest.mark.parametrize("count", [211, 500, 1777])
+@pytest.mark.parametrize("classes", [2, 3, 11])
+def test_bits_are_on_the_safe_side_of_their_rounding(count, classes):
+    with mp.workdps(60):
+        for wrong in (1, 7, count // 9, count // 4):
+            ball = sum(math.comb(count, j) * (classes - 1) ** j for j in range(wrong + 1))
+            found = label_bits(count, classes, 1.0 - wrong / count)
+            assert mp.mpf(found) <= count * mp.log(classes, 2) - mp.log(ball, 2)
+
+
+def test_pyramids_of_twice_eps_are_not_apart():
+    for k in range(2, 60):
+        for j in (1, 3, 7, 13):
+            eps, lip = round(0.001 * j, 6), round(0.002 * k * j, 6)  # k cells: pyramids that are 2 eps high
+            one = {"token_dim": 1, "length": 1, "lipschitz": lip, "exponent": math.inf, "bits": 1}
+            found = prompts.prompt_length(eps, theorem="grid-bits", **one)
+            assert not found.holds or found.value == pytest.approx(k - 1, rel=1e-12)
+
+
 def test_bits_of_very_many_examples():
     # an entropy, up to half a logarithm: log2 C(N, rN) ~ N H(r)
     count, wrong = 10**10, 0.1

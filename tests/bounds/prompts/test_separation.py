@@ -65,6 +65,15 @@ def test_gaps_of_exactly_four_logarithms_count_for_both_numbers(theorem):
         assert math.exp(found.log) <= boltzmann([0, -2 * mp.mpf(step)]) - boltzmann([0, -mp.mpf(step)])
 
 
+def test_gaps_of_four_logarithms_count_wherever_they_are():
+    for n in (2, 3, 5, 6, 11):
+        step = 4.0 * math.log(n)
+        for start in (3.0 * step, 1.0, 5.0 * step):  # differences that floats may have a little below
+            a = [start + step * i for i in range(n)]
+            assert prompts.boltzmann_separation(a, [*a[:-1], a[-1] + step]).holds
+            assert not prompts.boltzmann_separation(a, [*a[:-1], a[-1] - 1e-9 * step]).holds
+
+
 def test_hypotheses_of_boltzmann_operators():
     cases = [
         ([9.0, 0.0], [0.0, 9.0], "different sets"),  # a permutation

@@ -206,6 +206,15 @@ def test_networks_and_prompts_out_of_bounds():
     with pytest.raises(ValueError, match="'steps' must be at least 1"):
         executor.run(prompt, x, steps=0)
     tight = Executor((2, 3, 2), (4, 4), (9.0, 9.0), (1.0, 0.1))
+    # 0.5 of the first layer, exactly, and bounds at it and a little below
+    for bound, fits in ((0.5, True), (0.5 * (1.0 - 1e-9), False)):
+        small = Executor((1, 1, 1), (2, 2), (800.0, 800.0), (1.0, bound))
+        prompt = small.encode(ReluNetwork([[[0.0]], [[0.0]]], [[0.5], [0.0]]))
+        if fits:
+            small.run(prompt, [[0.0]])
+            continue
+        with pytest.raises(ValueError, match=r"'activation_bounds' must hold the inputs of layer 2"):
+            small.run(prompt, [[0.0]])
     with pytest.raises(ValueError, match=r"'activation_bounds' must hold the inputs of layer 2, got 0.1 for inputs"):
         tight.run(tight.encode(ReluNetwork([np.ones((3, 2)), np.ones((2, 3))], [np.ones(3), np.ones(2)])), x)
     other = executor_of((2, 3, 1))

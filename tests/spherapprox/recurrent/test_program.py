@@ -102,6 +102,13 @@ def test_repr():
     assert repr(Program(delay(Input(2)), "late")) == "Program('late', inputs=2, outputs=2, variables=3)"
 
 
+def test_promises_are_kept_up_to_roundings():
+    program = Program(LinState(Input(1), 1.0, bound=0.3))
+    assert program([[0.1], [0.2]])[-1, 0] == 0.1 + 0.2 > 0.3
+    with pytest.raises(ValueError, match=r"must be at most 0\.3 in size"):
+        program([[0.1], [0.2 + 1e-8]])
+
+
 def test_bounds_are_promises_that_the_interpreter_checks():
     x = Input(1, bound=1.0)
     assert Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0]])[1, 0] == 2.0

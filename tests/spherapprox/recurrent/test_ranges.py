@@ -84,6 +84,8 @@ def test_the_first_unknown_is_named_and_zero_weights_hide_it():
     bounded = Input(2, bound=1.0)
     total = LinState(bounded, 1.0)
     assert undeclared(ranges_of(Program(ReLU(total) - total).variables)) == [total]
+    growing = LinState(0.0 * bounded, 1.5, init_state=1.0)  # twice as large every other step
+    assert undeclared(ranges_of(Program(growing).variables)) == [growing]
     nothing = 0.0 * total
     assert ranges_of(Program(nothing).variables)[nothing][1].tolist() == [0.0, 0.0]
 

@@ -154,6 +154,20 @@ class TestAllowances:
         with np.errstate(over="raise", invalid="raise"):
             assert bound.bound(1e-60, 1e-60, Weights(4, 0.5)) == 0
 
+    def test_tails_above_the_slack_by_no_more_than_roundings_do_not_count(self, monkeypatch):
+        eps, tail = 2.0**20, []
+        monkeypatch.setattr(
+            "spherapprox.shortest.lower.catalecticant.tails", lambda *_, **__: (np.array(tail), 0.0)
+        )  # of a constant, 1, whose slack is eps but for roundings
+        bound = Catalecticant(Coefficients(2, (np.ones((1, 1)),), 1.0, 0.0, True, ""), eps, True)
+        for excess, n in ((2.0**-30, 1), (2.0**-41, 0)):  # sums of a few hundred squares, and their roots
+            tail[:] = [eps * (1.0 + excess)]
+            assert bound.bound(1.0, 1.0, Weights(0, 1.0)) == n
+        # without eps, what weights are rounded out by, and the roundings of entries, add up
+        for share, n in ((2.0**-40 + 0.9 * 2.0**-44, 0), (2.0**-39, 1)):
+            tail[:] = [share]
+            assert replace(bound, eps=1e-30).bound(1.0, 1.0, Weights(0, 1.0)) == n
+
     def test_uncertain_tails_of_a_torus_say_nothing(self, monkeypatch):
         wave = targets.random_bandlimited(3, 3, rng=0)
         values = Values(wave, 1e-3, True)

@@ -64,7 +64,7 @@ def test_exponents_of_five_keep_their_digits(dtype):
         e = concentration / 2 * ((x.astype(float) - b) ** 2).sum(axis=1)
         near = x[e < 5.0]
         got = evaluate(near, b, np.ones(1, dtype), concentration, method="dense")
-        assert worst(got, truth(near, b, np.ones(1), concentration)[0]) <= (1e-15 if dtype == np.float64 else 3e-7)
+        assert worst(got, truth(near, b, np.ones(1), concentration)[0]) <= LIMIT[dtype]
 
 
 @wide

@@ -522,16 +522,18 @@ def test_the_plan_names_the_tolerance_that_admits_a_method():
     evaluate(x[:5], x[:5], values[:5], 1.0, method="lowrank")  # loads the kernels
     taken = evaluate(x, x, values, 3.0, method="auto", explain=True)[1]
     assert taken.method == "dense"
+    assert "lowrank" not in taken.costs
     assert taken.excluded["harmonic"] == "it is for points of S^1 and S^2, not of S^4"
     assert taken.excluded["truncated"] == "no pair is far enough to be left out"
     assert re.match(
         r"it expects to prove an error of \S+ of the largest row, \"dense\" \S+ of each:", taken.excluded["lowrank"]
     )
     enough = float(re.search(r"rtol=(\S+) would admit it", taken.excluded["lowrank"])[1])
+    # it is compared then; which one is faster is the machine's
     admitted = evaluate(x, x, values, 3.0, rtol=enough, explain=True)[1]
-    assert admitted.method == "lowrank"
+    assert "lowrank" in admitted.costs
     assert admitted.rtol <= enough + dense.promise(problem(x, x, values, 3.0, normalize=False))
-    assert evaluate(x, x, values, 3.0, rtol=0.8 * enough, explain=True)[1].method == "dense"
+    assert "lowrank" in evaluate(x, x, values, 3.0, rtol=0.8 * enough, explain=True)[1].excluded
 
 
 def test_the_choice_of_a_method_does_not_depend_on_the_workers():

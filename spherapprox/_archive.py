@@ -108,10 +108,8 @@ def write(path: object, record: Record) -> None:
     target = place(path)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": f"{FORMAT} {__version__}"}
     floats = dict(_flatten(record, header))
-    if len(floats) > MOST_ARRAYS - 2:
-        raise ValueError(
-            f"the file {target!r} would have {len(floats)} arrays, above {MOST_ARRAYS - 2}: save its parts"
-        )
+    if (count := len(floats) + 2) > MOST_ARRAYS:
+        raise ValueError(f"the file {target!r} would have {count} arrays, more than {MOST_ARRAYS}: save its parts")
     size = sum(array.nbytes for array in floats.values())
     _checks.memory(size, f"the file {target!r}", "save the arrays themselves with np.save")
     arrays = {HEADER: np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8), **floats}

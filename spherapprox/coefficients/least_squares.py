@@ -114,8 +114,8 @@ def _factorised(a: Float64, right: Float64, ridge: float) -> Float64:
         a = np.concatenate([a, math.sqrt(ridge) * np.eye(a.shape[1])])
         right = np.concatenate([right, np.zeros((a.shape[1], *right.shape[1:]))])
     n, table = a.shape[1], right.reshape(len(right), -1)
-    both, options = np.concatenate([a, table], axis=1), {"overwrite_a": True, "check_finite": False}
-    (triangle,) = interruptible(lambda: qr(both, mode="r", **options))  # (rows, n+p)
+    both = np.concatenate([a, table], axis=1)
+    (triangle,) = interruptible(lambda: qr(both, mode="r", overwrite_a=True, check_finite=False))  # (rows, n+p)
     small, rotated = triangle[:n, :n], triangle[:n, n:]  # (n, n), (n, p)
     options = {"cond": _NEGLIGIBLE, "lapack_driver": "gelsy", "check_finite": False}
     found = interruptible(lambda: lstsq(small, rotated, **options))[0]

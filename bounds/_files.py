@@ -17,7 +17,8 @@ def write_together(
 ) -> tuple[Path, ...]:
     """Write files to a folder, all of them or none, each by the function that stands beside its name.
 
-    Earlier results that are not written anew are deleted: `marks` says what stands near the beginning of each file.
+    What is replaced comes back if a later one cannot take its place, as where a folder has its name. Earlier results
+    that are not written anew are deleted: `marks` says what stands near the beginning of each file.
     """
     _checks.instance(out, "out", str, os.PathLike, remedy="name a folder")
     out = Path(out)
@@ -27,16 +28,29 @@ def write_together(
     try:
         for name, write in writers.items():
             write(folder / name)
-        for name in writers:
-            os.replace(folder / name, out / name)
-        for name in earlier(out, marks)[0]:
-            if name not in writers:
-                (out / name).unlink()
+        _exchange(folder, out, list(writers), [name for name in earlier(out, marks)[0] if name not in writers])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if new and not any(out.iterdir()):
             out.rmdir()
     return tuple(out / name for name in sorted(writers))
+
+
+def _exchange(folder: Path, out: Path, names: Sequence[str], outdated: Sequence[str]) -> None:
+    """Move files from a folder to another and delete outdated ones there, or leave all as it was."""
+    with tempfile.TemporaryDirectory(prefix="before-", dir=folder) as before:
+        there = [name for name in (*names, *outdated) if os.path.lexists(out / name)]
+        for name in there:
+            shutil.copy2(out / name, Path(before, name), follow_symlinks=False)
+        changed: list[str] = []
+        try:
+            for name in (*names, *outdated):
+                os.replace(folder / name, out / name) if name in names else (out / name).unlink()
+                changed.append(name)
+        except BaseException:
+            for name in changed:
+                os.replace(Path(before, name), out / name) if name in there else (out / name).unlink()
+            raise
 
 
 def earlier(out: Path, marks: Mapping[str, bytes]) -> tuple[list[str], list[str]]:

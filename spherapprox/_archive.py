@@ -25,6 +25,8 @@ VERSION = 2
 HEADER, CHECKSUM = "header", "sha256"
 """Names of the arrays that hold the JSON header and the checksum, as bytes."""
 
+MOST_ARRAYS, DEEPEST = 20_000, 20
+"""The most arrays of a file, and names that lead to one: what is forged ends before long work."""
 _HEADER_1, _SEAL_1 = "spherapprox.json", 64
 """Version 1: the header's member, and the length of the checksum at the end of the file, in hexadecimal digits."""
 
@@ -106,6 +108,8 @@ def write(path: object, record: Record) -> None:
     target = place(path)
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "written_by": f"{FORMAT} {__version__}"}
     floats = dict(_flatten(record, header))
+    if (count := len(floats) + 2) > MOST_ARRAYS:
+        raise ValueError(f"the file {target!r} would have {count} arrays, more than {MOST_ARRAYS}: save its parts")
     size = sum(array.nbytes for array in floats.values())
     _checks.memory(size, f"the file {target!r}", "save the arrays themselves with np.save")
     arrays = {HEADER: np.frombuffer(json.dumps(header, allow_nan=False).encode(), np.uint8), **floats}
@@ -121,15 +125,19 @@ def read(path: object) -> Record:
         _checks.memory(size, f"{name!r}", "np.load reads single arrays of it (docs/format.md)")
         try:
             header, arrays = _verified(file, size)
-            record = _gather(header, arrays, "")
+            rooms: dict[str, dict[str, Array]] = {}  # the arrays of each record, by its prefix
+            for entry, array in arrays.items():
+                rooms.setdefault(entry[: entry.rfind("/") + 1], {})[entry] = array
+            record = _gather(header, rooms, "")
         except _Refused as error:
             raise ValueError(f"{name!r} {error}") from None
         except Exception as error:  # of zipfile, json or NumPy, where bytes are damaged
             raise ValueError(
                 f"{name!r} is damaged, or no file of {FORMAT} ({_checks.show(error)}): copy it again, or save it anew"
             ) from error
-    if arrays:
-        raise ValueError(f"{name!r} is malformed: nothing in its header stands for {', '.join(arrays)}; save it anew")
+    if rooms:
+        entries = ", ".join(entry for room in rooms.values() for entry in room)
+        raise ValueError(f"{name!r} is malformed: nothing in its header stands for {entries}; save it anew")
     return record
 
 
@@ -149,6 +157,8 @@ def _verified(file: IO[bytes], size: int) -> tuple[dict[str, Any], dict[str, Arr
         members = archive.zip.infolist()
         if any(m.compress_type != zipfile.ZIP_STORED for m in members) or sum(m.file_size for m in members) > size:
             raise _Refused("is malformed: its members must be stored, not compressed, and not overlap; save it anew")
+        if len(members) > MOST_ARRAYS:
+            raise _Refused(f"is malformed: it has {len(members)} arrays, more than {MOST_ARRAYS}; save its parts")
         arrays = {name: archive[name] for name in archive.files}
     # Step 2: its checksum, which version 1 has at the file's end
     if _HEADER_1 in arrays:
@@ -201,24 +211,25 @@ def _flatten(record: Record, header: dict[str, Any], prefix: str = "") -> Iterat
             header[name] = value
 
 
-def _gather(node: dict[str, Any], arrays: dict[str, Array], prefix: str) -> Record:
+def _gather(node: dict[str, Any], rooms: dict[str, dict[str, Array]], prefix: str) -> Record:
     """Return the record of a part of the header, and take its arrays away."""
+    if prefix.count("/") > DEEPEST:
+        raise _Refused(f"is malformed: its records lie deeper in each other than {DEEPEST} names; save it anew")
     fields: dict[str, Field] = {}
     kind = node.pop("kind")
     for name, value in node.items():
         if isinstance(value, list):
             fields[name] = tuple(
-                _gather(item, arrays, f"{prefix}{name}/{i}/") if isinstance(item, dict) else item
+                _gather(item, rooms, f"{prefix}{name}/{i}/") if isinstance(item, dict) else item
                 for i, item in enumerate(value)
             )
         else:
-            fields[name] = _gather(value, arrays, f"{prefix}{name}/") if isinstance(value, dict) else value
-    for entry in [entry for entry in arrays if entry.startswith(prefix) and "/" not in entry[len(prefix) :]]:
-        array = arrays.pop(entry)
+            fields[name] = _gather(value, rooms, f"{prefix}{name}/") if isinstance(value, dict) else value
+    for entry, array in rooms.pop(prefix, {}).items():
         if array.dtype.str not in ("<f4", "<f8"):
             raise _Refused(f"is malformed: {entry!r} must hold '<f4' or '<f8', got {array.dtype.str!r}; save it anew")
-        array = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
-        fields[entry[len(prefix) :]] = array if array.ndim else float(array)
+        native = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+        fields[entry[len(prefix) :]] = native if native.ndim else float(native)
     return Record(kind, fields)
 
 

@@ -172,6 +172,21 @@ def _do_next(function: Callable[[Any], Any], left: deque[Any], found: SimpleQueu
     return True
 
 
+def interruptible(function: Callable[[], Result]) -> Result:
+    """Return a function's result; an interruption ends the wait at once, and the function ends later, unheard.
+
+    It is for a call of LAPACK, which takes seconds and heeds nothing: a thread of its own makes it.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
+        return function()
+    found = SimpleQueue[tuple[Any, BaseException | None]]()
+    start_new_thread(copy_context().run, (_do_next, lambda _: function(), deque([None]), found))
+    result, error = found.get()
+    if error is not None:
+        raise error
+    return result  # type: ignore[no-any-return]
+
+
 def each_block(task: Callable[[slice], None], rows: int, size: int, workers: int | None) -> None:
     """Call the task for each block of `size` rows; an interruption waits for the blocks that run and drops the rest."""
     with closing(as_done(task, slices(rows, size), workers)) as finished:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _checks
+from .._threads import interruptible
 from .._types import Float64, Floats
 from . import iteration
 from .kernel import matrix, require_distinct, sums
@@ -72,7 +73,7 @@ def _direct(a: Float64, right: Float64, ridge: float) -> Float64:
 
     a[np.diag_indices_from(a)] += ridge
     try:
-        x = cho_solve(cho_factor(a, lower=True), right)
+        x = interruptible(lambda: cho_solve(cho_factor(a, lower=True), right))
         if _residual(a, x, right) <= _RESIDUAL:
             return np.asarray(x)
     except np.linalg.LinAlgError:
@@ -92,10 +93,11 @@ def _truncated(a: Float64, right: Float64) -> Float64:
     """Return a least-squares solution by the columns that a pivoted Cholesky factorisation chooses, 0 elsewhere."""
     from scipy.linalg import lapack, lstsq
 
-    _, pivots, rank, _ = lapack.dpstrf(a, lower=1, tol=_NEGLIGIBLE * float(a.diagonal().max()))
+    tolerance, x = _NEGLIGIBLE * float(a.diagonal().max()), np.zeros_like(right)
+    _, pivots, rank, _ = interruptible(lambda: lapack.dpstrf(a, lower=1, tol=tolerance))
     chosen = np.sort(pivots[:rank] - 1)
-    x = np.zeros_like(right)
-    x[chosen] = lstsq(a[:, chosen], right, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
+    options = {"cond": _NEGLIGIBLE, "lapack_driver": "gelsy", "check_finite": False}
+    x[chosen] = interruptible(lambda: lstsq(a[:, chosen], right, **options))[0]
     return x
 
 

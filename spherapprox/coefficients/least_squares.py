@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .. import _checks
+from .._threads import interruptible
 from .._types import Float64, Floats
 from ..partition import EqualMeasurePartition
 from ..points import nodes, sobol
@@ -113,7 +114,9 @@ def _factorised(a: Float64, right: Float64, ridge: float) -> Float64:
         a = np.concatenate([a, math.sqrt(ridge) * np.eye(a.shape[1])])
         right = np.concatenate([right, np.zeros((a.shape[1], *right.shape[1:]))])
     n, table = a.shape[1], right.reshape(len(right), -1)
-    (triangle,) = qr(np.concatenate([a, table], axis=1), mode="r", overwrite_a=True, check_finite=False)  # (rows, n+p)
+    both = np.concatenate([a, table], axis=1)
+    (triangle,) = interruptible(lambda: qr(both, mode="r", overwrite_a=True, check_finite=False))  # (rows, n+p)
     small, rotated = triangle[:n, :n], triangle[:n, n:]  # (n, n), (n, p)
-    found = lstsq(small, rotated, cond=_NEGLIGIBLE, lapack_driver="gelsy", check_finite=False)[0]
+    options = {"cond": _NEGLIGIBLE, "lapack_driver": "gelsy", "check_finite": False}
+    found = interruptible(lambda: lstsq(small, rotated, **options))[0]
     return np.asarray(found).reshape(n, *right.shape[1:])

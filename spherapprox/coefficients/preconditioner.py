@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 
 from .. import _checks
+from .._threads import slices
 from .._types import Float64, Int64
 
 NEIGHBOURS = 64
 """Points that a row of the factor takes in: more make fewer iterations and a dearer factor. Tuned."""
+QUERIES = 512
+"""Points whose neighbours are looked for in one call."""
 _SYSTEM_ELEMENTS = 2**21
 """Elements of the small matrices that are solved together."""
 _JITTER = 1e-13
@@ -57,7 +60,9 @@ def _earlier_neighbours(rows: Float64, k: int) -> Int64:
     while start < n:  # each range is as long as what comes before it, so that half of all neighbours are earlier
         stop = min(n, max(2 * start, 2 * k))
         count = stop if start == 1 else min(stop, 5 * k // 2 + 16)
-        found = cKDTree(rows[:stop]).query(rows[start:stop], k=range(1, count + 1))[1]  # (stop-start, count)
+        tree, ranks = cKDTree(rows[:stop]), range(1, count + 1)
+        some = slices(stop - start, QUERIES)  # between them an interruption is heeded
+        found = np.concatenate([tree.query(rows[start:stop][part], k=ranks)[1] for part in some])  # (stop-start, count)
         later = found >= np.arange(start, stop)[:, None]
         places = np.argsort(later, axis=1, kind="stable")[:, :k]
         chosen = np.where(np.take_along_axis(later, places, 1), -1, np.take_along_axis(found, places, 1))

@@ -73,6 +73,7 @@ class Layer(Savable):
     def __post_init__(self) -> None:
         object.__setattr__(self, "op", _checks.choice(self.op, "op", LAYER_OPS))
         n, k = np.shape(_checks.floating(self.weight, "weight", ("n", "k")))
+        _checks.memory(8.0 * n * n, f"the recurrent weights of {n} rows", "split the layer")
         shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
         for name, shape in shapes.items():
             given = getattr(self, name)

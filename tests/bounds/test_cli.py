@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -63,7 +64,8 @@ def test_predictions_are_announced_in_one_line(capsys, tmp_path):
 
 
 def test_a_reader_that_leaves_early_loses_no_files(tmp_path):
-    study = f"{sys.executable} -m bounds.cli study --target bump --dim 3 --n 20 --points 100 --out {tmp_path / 'out'}"
+    options = ["--target", "bump", "--dim", "3", "--n", "20", "--points", "100", "--out", str(tmp_path / "out")]
+    study = shlex.join([sys.executable, "-m", "bounds.cli", "study", *options])
     done = subprocess.run(f"{study} | true", shell=True, capture_output=True, text=True, check=False)
     assert "error" not in done.stderr
     assert "Traceback" not in done.stderr

@@ -237,6 +237,10 @@ def split(**changes):
         (split(points=Record("partition", {"dim": 2, "n": 4})), "'points' must be what the control points were made"),
         (split(points=Record("new-set", {})), "the kind 'new-set' is none of"),
         (split(points=split()), "'points' must"),
+        (
+            Record("recurrent-layer", {"op": "state", "weight": np.zeros((10**5, 1)), "bias": np.zeros(10**5)}),
+            "the recurrent weights of 100000 rows would take 74.5 GiB",
+        ),
     ],
 )
 def test_files_that_hold_no_such_object(path, record, message):

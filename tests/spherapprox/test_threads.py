@@ -159,6 +159,42 @@ def test_blas_has_its_threads_again_after_the_last_block_in_any_order():
         assert blas_threads() == before
 
 
+ENDLESS = """
+import signal, threading, time
+from spherapprox._threads import interruptible
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+assert interruptible(lambda: 7) == 7
+try:
+    interruptible(lambda: 1 / 0)
+except ZeroDivisionError:
+    print("raised")
+
+def endless():
+    print("in the main thread:", threading.current_thread() is threading.main_thread())
+    while True:
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.2)
+
+try:
+    interruptible(endless)
+except KeyboardInterrupt:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals between threads")
+def test_an_interruption_ends_the_wait_for_what_heeds_none():
+    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "raised\nin the main thread: False\ninterrupted\n"
+
+
+def test_a_thread_beside_the_main_one_calls_for_itself():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: _threads.interruptible(threading.get_ident) == threading.get_ident()).result()
+
+
 def test_blas_that_is_loaded_later_has_one_thread_too():
     code = """
 import numpy

@@ -1,7 +1,9 @@
+import threading
 import warnings
 
 import numpy as np
 import pytest
+from scipy import linalg, spatial
 from scipy.spatial.distance import cdist
 from scipy.special import comb
 
@@ -278,3 +280,36 @@ def test_warnings_point_at_the_callers_line(head):
 def test_a_rule_that_is_no_name_is_refused(head):
     with pytest.raises(ValueError, match=r"'coefficients' must be one of .*got \['riemann'\]"):
         head.from_target(smooth, np.eye(3), 1.0, ["riemann"])
+
+
+@HEADS
+def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(head, monkeypatch):
+    main, rows = [], []
+
+    def watched(function):
+        def call(*arguments, **options):
+            main.append(threading.current_thread() is threading.main_thread())
+            return function(*arguments, **options)
+
+        return call
+
+    class Tree(spatial.cKDTree):
+        def query(self, x, k=1, **options):
+            rows.append(len(x) * np.size(k))
+            return super().query(x, k=k, **options)
+
+    for name in ("cho_factor", "cho_solve", "lstsq", "qr"):
+        monkeypatch.setattr(linalg, name, watched(getattr(linalg, name)))
+    monkeypatch.setattr(linalg.lapack, "dpstrf", watched(linalg.lapack.dpstrf))
+    some = points.fibonacci(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for concentration in (200.0, 0.01):  # by Cholesky's factorisation, and by its part that is not rounding errors
+            head.from_target(smooth, some, concentration, coefficients="interpolation")
+            head.from_target(smooth, some, concentration, coefficients="least_squares")
+    assert len(main) >= 6
+    assert not any(main)
+    monkeypatch.setattr(spatial, "cKDTree", Tree)
+    monkeypatch.setattr(interpolation, "DIRECT", 10)
+    head.from_target(smooth, points.fibonacci(2000), 1000.0, coefficients="interpolation")
+    assert 10_000 < max(rows) < 100_000

@@ -86,6 +86,6 @@ def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, 
         )
     plain: dict[str, Any] = {"lipschitz": 1.0, "sup_norm": 1.0, "smoothness": None}
     own = {name: getattr(target, name) or value for name, value in plain.items()}  # a constant has zeros
-    ladders = [ladder_text(eps, dim=target.dim, ragozin=1.0, said=said, **own)]
+    ladders = [ladder_text(eps, dim=target.dim, said=said, **own)]
     same = own | {"smoothness": None} == plain
-    return ladders if same else [*ladders, ladder_text(eps, dim=target.dim, ragozin=1.0, **plain)]
+    return ladders if same else [*ladders, ladder_text(eps, dim=target.dim, **plain)]

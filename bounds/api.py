@@ -20,6 +20,17 @@ PREFIX_LENGTH = {theorem.name: theorem.count for theorem in LADDER if theorem.co
 """Theorem -> its prefix length for a `Problem`."""
 
 
+class Ladder(tuple[Bound, ...]):
+    """The bounds of all theorems for one problem, which print as `bounds.rungs.table` writes them."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        from .rungs import table
+
+        return table(self)
+
+
 def prefix_length(
     eps: ArrayLike, *, dim: ArrayLike | None = None, target: Target | None = None, lipschitz: float | None = None,
     sup_norm: float | None = None, exponent: float | None = None, theorem: str = "sharp-split",
@@ -169,7 +180,7 @@ def ladder(
     -------
     tuple of Bound
         One for each theorem but ``"sharp-split"``, in the order of the table in `bounds`; trivial where a hypothesis
-        fails (`Bound.failed`). For array arguments an object array of such tuples.
+        fails (`Bound.failed`). It prints as a table. For array arguments an object array of such tuples.
 
     Raises
     ------
@@ -193,12 +204,12 @@ def ladder(
     known = of_class(target, dim, lipschitz=lipschitz, sup_norm=sup_norm, exponent=exponent, smoothness=smoothness)
     second = known.pop("smoothness")
 
-    def one(e: object, d: object) -> tuple[Bound, ...]:
+    def one(e: object, d: object) -> Ladder:
         problem = checked_problem(
             e, **known | {"dim": d}, concentration=concentration, covering=covering, ragozin=ragozin,
             harmonic=harmonic, slack=slack, second_derivative=second,
         )  # fmt: skip
-        return tuple(settle(count(problem), strict=False) for count in PREFIX_LENGTH.values())
+        return Ladder(settle(count(problem), strict=False) for count in PREFIX_LENGTH.values())
 
     return over_arrays(one, eps, known["dim"])
 

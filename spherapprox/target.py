@@ -206,11 +206,7 @@ class Target:
         array([[1.2, 1.6]])
         """
         rows = _checks.rows(x, dim=self.dim)
-        try:
-            returned = _checks.called(self.function, rows)
-        except ValueError as error:
-            raise ValueError(f"'function' failed on rows of shape {rows.shape}: {error}") from error
-        values = _checks.numeric(returned, "function(x)")
+        values = _checks.numeric(_checks.called(self.function, rows), "function(x)")
         n, note = len(rows), f" for {len(rows)} points"
         if self.n_outputs is None:
             remedy = "it maps all rows at once, so use x[:, j] for a coordinate and axis=1 for a sum over one"

@@ -27,7 +27,8 @@ def maps_figure(
 ) -> Figure:
     """Draw a target on S^2, a head's approximation and the error, as three Mollweide maps.
 
-    Of vectors the Euclidean lengths are drawn.
+    Of vectors the Euclidean lengths are drawn. Colours start at 0 where the target has no values below it, as a
+    density has none; else they are those of two signs, as are the errors'.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ def maps_figure(
     figure = Figure(figsize=(5.6, 7.8), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
     earthly = any(word in (target.name or "") for word in _EARTHLY) if coastlines is None else coastlines
     for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
-        axes = _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=not vector)
+        signed = not vector and (place == 2 or float(drawn[0].min()) < -1e-9 * top)
+        axes = _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=signed)
         if earthly:
             draw_coastlines(axes)
     return figure

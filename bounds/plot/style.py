@@ -39,9 +39,21 @@ def count_axis(axes: Any, counts: Sequence[float]) -> None:
     axes.set_xscale("log")
     decades = [10.0**k for k in range(20) if min(counts) <= 10**k <= max(counts)]
     if len(decades) < 2:
-        axes.set_xticks(sorted(set(counts)), [f"{count:g}" for count in sorted(set(counts))])
+        ticks = _readable(sorted(set(counts)))
+        axes.set_xticks(ticks, [f"{count:g}" for count in ticks])
     axes.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
     axes.set_xlim(min(counts) / 1.25, max(counts) * 1.25)
+
+
+def _readable(counts: Sequence[float]) -> list[float]:
+    """Return the counts whose numbers fit beside each other on a logarithmic axis, from the least on."""
+    letter = 0.018 * math.log(1.5625 * counts[-1] / counts[0])  # of an axis of some 500 points
+    ticks = [counts[0]]
+    for count in counts[1:]:
+        letters = 0.5 * (len(f"{count:g}") + len(f"{ticks[-1]:g}")) + 1.0
+        if math.log(count / ticks[-1]) >= letters * letter:
+            ticks.append(count)
+    return ticks
 
 
 class Label(NamedTuple):

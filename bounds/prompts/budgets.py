@@ -74,6 +74,20 @@ class ExecutorBudget:
     activation_bounds: tuple[float, ...]
     bound: Bound
 
+    def __repr__(self) -> str:
+        from tabulate import tabulate
+
+        columns = self.sizes[1:], self.row_bound, self.segments, self.concentrations, self.activation_bounds
+        rows = [
+            (i, n, f"{r:.4g}", k, f"{t:.4g}", f"{a:.4g}")
+            for i, (n, r, k, t, a) in enumerate(zip(*columns, strict=True), 1)
+        ]
+        headers = ("layer", "size", "row bound", "segments", "concentration", "inputs to")
+        return (
+            f"ExecutorBudget: {self.sizes[0]} inputs to {self.radius:g}, weights to {self.weight_bound:g}, margin "
+            f"{self.margin:.4g}, eps {self.eps:g}\n{tabulate(rows, headers, disable_numparse=True)}\n{self.bound}"
+        )
+
     def executor(self, keys: Any = None) -> Executor:
         """Make the executor that has this error.
 

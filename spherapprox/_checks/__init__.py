@@ -13,11 +13,8 @@ from .arguments import left_out as left_out
 from .arguments import needs as needs
 from .arguments import not_both as not_both
 from .arrays import UNIT_TOLERANCE as UNIT_TOLERANCE
-from .arrays import callable_ as callable_
-from .arrays import called as called
 from .arrays import concentration_text as concentration_text
 from .arrays import concentrations as concentrations
-from .arrays import destination as destination
 from .arrays import detached as detached
 from .arrays import floating as floating
 from .arrays import is_masked as is_masked
@@ -32,6 +29,9 @@ from .arrays import rows as rows
 from .arrays import sequences as sequences
 from .arrays import values_for as values_for
 from .arrays import weights_for as weights_for
+from .calls import callable_ as callable_
+from .calls import called as called
+from .calls import destination as destination
 from .limits import MEMORY_LIMIT as MEMORY_LIMIT
 from .limits import memory as memory
 from .limits import operations as operations

@@ -1,4 +1,4 @@
-"""Guards of arrays: numbers, points of the sphere, values at points, and what a user's function returns."""
+"""Guards of arrays: numbers, points of the sphere, and values at points."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._types import Array, Float64, Floats
-from .scalars import concentration, digits, inside, is_real, show, wrong_type
+from .scalars import concentration, digits, inside, is_real, show
 from .shapes import Shape, shaped
-
-FLOAT64 = np.dtype(np.float64)
 
 UNIT_TOLERANCE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
 """How far a row's length may be from 1: it catches mistakes, it is no statement of accuracy."""
@@ -303,33 +301,3 @@ def detached(values: Any) -> Any:
         return values
     tensor = values.detach().cpu()
     return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # which NumPy has not
-
-
-def callable_(value: object, name: str) -> None:
-    """Check that `value` can be called."""
-    if not callable(value):
-        remedy = "heads of values at points are fitted, CoreHead.fit(x, y), and compared with them, head(x) - y"
-        raise wrong_type(value, name, "callable", remedy if is_vector(value) and name in ("target", "f") else "")
-
-
-def called(function: Any, x: Floats) -> Any:
-    """Evaluate a user's function at a copy of points, into which it may write."""
-    return detached(function(x.copy()))
-
-
-def destination(
-    out: object, shape: tuple[int, ...], dtype: np.dtype[Any] = FLOAT64, *, contiguous: bool = False
-) -> Any:
-    """Return an array that a result of this shape can be written into as it is, by a kernel if contiguous."""
-    if not isinstance(out, np.ndarray):
-        raise wrong_type(out, "out", "a NumPy array")
-    if contiguous and is_masked(out):  # whose mask a kernel does not lift
-        raise ValueError("'out' must not have masked elements, which the result would not show: pass out.data")
-    flags = out.flags
-    if out.shape != shape or out.dtype != dtype or not (flags.carray if contiguous else flags.writeable):
-        raise ValueError(
-            f"'out' must be a writeable{', C-contiguous' * contiguous} array of shape {shape} and {dtype}, got shape "
-            f"{out.shape} and {out.dtype}, writeable: {flags.writeable}, C-contiguous: {flags.c_contiguous}; "
-            f"np.empty({shape}, {str(dtype)!r}) makes one"
-        )
-    return out

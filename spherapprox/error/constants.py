@@ -49,6 +49,19 @@ class HeadConstants:
     lipschitz: ErrorInterval
     smoothness: ErrorInterval
 
+    def __repr__(self) -> str:
+        from tabulate import tabulate
+
+        intervals = (("sup_norm", self.sup_norm), ("lipschitz", self.lipschitz), ("smoothness", self.smoothness))
+        rows = [(name, _outward(interval.lower, -1.0), _outward(interval.upper, 1.0)) for name, interval in intervals]
+        return str(tabulate(rows, ("constant", "at least", "at most"), disable_numparse=True))
+
+
+def _outward(value: float, sign: float) -> str:
+    """Write a number in six digits that are no smaller, or for the sign -1 no larger."""
+    text = f"{value:.6g}"
+    return text if sign * (float(text) - value) >= 0.0 else f"{value * (1.0 + sign * 5e-6):.6g}"
+
 
 def head_constants(
     head: Any,

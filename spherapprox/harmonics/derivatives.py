@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import _checks
 from .._threads import slices
-from .._types import Float64
+from .._types import Complex128, Float64
 from .forms import TangentDerivatives, directions, form_inverse, tangent_frame
 from .projection import project
 from .spherical import synthesize
@@ -190,12 +190,13 @@ class PolynomialDerivatives:
     def _table(self) -> tuple[int, Float64]:
         """The number of components p, and the coefficients of values and of their first to third turns (6.3)."""
         columns = [project(self._values, self.degree, normalization="schmidt").reshape((self.degree + 1) ** 2, -1)]
-        turns = {(): columns[0]}  # L_a, L_a L_b, L_a L_b L_c of the function, the last axis first
+        # L_a, L_a L_b, L_a L_b L_c of the function
+        turns: dict[tuple[int, ...], Float64] = {(): columns[0]}
         for r in (1, 2, 3):
             turns = {(a, *axes): turned(part, a) for axes, part in turns.items() for a in range(3)}
             for axes in itertools.combinations_with_replacement(range(3), r):
                 orders = list(itertools.permutations(axes))
-                columns.append(sum(turns[order] for order in orders) / len(orders))
+                columns.append(np.mean([turns[order] for order in orders], axis=0))
         p = columns[0].shape[1]
         return p, np.stack(columns, axis=2).reshape(len(columns[0]), -1)
 
@@ -230,11 +231,11 @@ def turned(coefficients: Float64, axis: int) -> Float64:
     at = k * k + k + m * (m <= k)
     sign = np.where(m > 0, 1.0, 0.0)[:, None]
     # f = Re sum e_m (-1)^m Y_k^m with complex harmonics, e_(-1) = -conj e_1
-    e = np.where(inside, coefficients[at] - 1j * sign * coefficients[k * k + k - m * (m <= k)], 0.0)
+    e: Complex128 = np.where(inside, coefficients[at] - 1j * sign * coefficients[k * k + k - m * (m <= k)], 0.0)
     e[:, 1:] *= math.sqrt(0.5)
     climb = np.sqrt(np.maximum((k - m) * (k + m + 1.0), 0.0))[:, :, None]
     if axis == 2:
-        result = 1j * m[:, None] * e
+        result: Complex128 = 1j * m[:, None] * e
     else:
         below, above = np.zeros_like(e), np.zeros_like(e)
         below[:, 1:] = climb[:, :-1] * e[:, :-1]

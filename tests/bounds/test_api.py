@@ -1,6 +1,7 @@
 """The dispatcher: every theorem by name, arrays, and clear errors."""
 
 import math
+import pickle
 import warnings
 
 import numpy as np
@@ -243,3 +244,11 @@ def test_tiny_concentrations_and_exponents(theorem):
         bound = bounds.prefix_length(eps, dim=dim, theorem=theorem, exponent=exponent)
         assert not math.isnan(bound.log)
         assert bound.holds == math.isfinite(bound.log) or bound.side == "lower"
+
+
+def test_a_ladder_prints_as_a_table():
+    rungs = bounds.ladder(0.1, dim=8)
+    assert str(rungs) == repr(rungs) == bounds.rungs.table(rungs)
+    assert rungs == tuple(rungs)
+    assert pickle.loads(pickle.dumps(rungs)) == rungs
+    assert isinstance(bounds.ladder([0.1, 0.2], dim=8)[1], tuple)

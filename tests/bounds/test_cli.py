@@ -20,13 +20,16 @@ pytestmark = pytest.mark.usefixtures("no_figures", "short_search")
 SMALL = ["study", "--n", "20", "--points", "100", "--concentration", "9"]
 
 
-def test_bounds_prints_every_theorem(capsys):
-    assert main(["bounds", "--dim", "8", "--eps", "0.1"]) == 0
-    out = capsys.readouterr().out
-    for theorem, log10 in (("thesis-core", "667.99"), ("thesis-split-corrected", "914.31"), ("lower", ">= 8.87")):
-        line = next(line for line in out.splitlines() if line.split()[:1] == [theorem])
-        assert log10 in line
-    assert "C_R = 1 and C_H = 1" in out
+def test_bounds_prints_every_theorem_as_python_does(capsys):
+    for options, known in (([], {}), (["--ragozin", "1"], {"ragozin": 1.0})):
+        assert main(["bounds", "--dim", "8", "--eps", "0.1", *options]) == 0
+        out = capsys.readouterr().out
+        for bound in ladder(0.1, dim=8, **known):
+            line = next(line for line in out.splitlines() if line.split()[:1] == [bound.theorem])
+            if bound.holds:
+                assert f"{bound.log10:.2f}" in line
+        assert ("C_R = 1 and C_H = 1" in out) == bool(options)
+        assert "667.99" in out  # as printed: in the table, or in the note
 
 
 def test_study_writes_and_prints(capsys, tmp_path):
@@ -318,7 +321,7 @@ def test_smoothness_lets_the_theorems_speak_that_need_it(capsys):
     document = json.loads(capsys.readouterr().out)
     rungs = {rung["theorem"]: rung["log10_n"] for rung in document["rungs"]}
     assert document["smoothness"] == 2.0
-    assert rungs == {bound.theorem: bound.log10 for bound in ladder(0.1, dim=8, ragozin=1.0, smoothness=2.0)}
+    assert rungs == {bound.theorem: bound.log10 for bound in ladder(0.1, dim=8, smoothness=2.0)}
     assert main(["bounds", "--dim", "8", "--eps", "0.1"]) == 0
     said = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("sharp-core-smooth "))
     assert said.endswith("needs a bound of second derivatives (smoothness=), exponent 1")

@@ -1,13 +1,14 @@
 import dataclasses
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import Target
+from spherapprox import CoreHead, Target, harmonics, sphere, sup_error
 
 X = np.array([[0.6, 0.0, 0.8], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 
@@ -203,3 +204,39 @@ class TestOrigins:
     def test_a_target_knows_no_origin_of_other_attributes(self):
         with pytest.raises(ValueError, match="'constant' must be one of 'lipschitz'"):
             Target(height, 2).origin("name")
+
+
+def one_point(x):
+    return math.sin(x[0]) + x[2]
+
+
+def branching(x):
+    return x[0] if x[0] > x[1] else -1.0
+
+
+@pytest.mark.parametrize("function", [one_point, branching])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f, x: Target(f, 2)(x),
+        lambda f, x: CoreHead.from_target(f, x, 0.1),
+        lambda f, x: sup_error(CoreHead(x, np.ones(len(x)), 5.0), f, dim=2),
+        lambda f, x: harmonics.project(f, 3),
+        lambda f, x: harmonics.PolynomialDerivatives(f, 2, 3)(x),
+    ],
+)
+def test_functions_of_one_point_have_a_remedy_that_works(function, call):
+    x = sphere.uniform(2, 40, 0)
+    with pytest.raises(
+        (TypeError, ValueError), match=r"'function' failed on rows of shape .*np.vectorize\(function, "
+    ) as e:
+        call(function, x)
+    remedy = re.search(r"np.vectorize\(.*'\)", str(e.value)).group()
+    rowwise = eval(remedy, {"np": np, "function": function})
+    assert np.array_equal(Target(rowwise, 2)(x), [function(row) for row in x])
+    call(rowwise, x)
+
+
+def test_complaints_of_our_own_are_passed_on():
+    with pytest.raises(ValueError, match=r"^'x' must have"):
+        Target(CoreHead(np.eye(4), np.ones(4), 5.0), 2)(np.eye(3))

@@ -305,3 +305,13 @@ def test_chains_that_do_not_snap():
 def test_complaints(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_budget_prints_as_a_table():
+    budget = prompts.executor_budget((1, 4, 1), 1e-2, row_bound=2.0)
+    lines = repr(budget).splitlines()
+    assert lines[0] == "ExecutorBudget: 1 inputs to 1, weights to 1, margin 1, eps 0.01"
+    assert [line.split()[:2] for line in lines[3:5]] == [["1", "4"], ["2", "1"]]
+    assert [int(line.split()[3]) for line in lines[3:5]] == list(budget.segments)
+    assert lines[-1] == str(budget.bound)
+    assert max(map(len, lines)) < 100

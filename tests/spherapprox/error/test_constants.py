@@ -158,3 +158,14 @@ def test_complaints_name_the_argument():
         head_constants(head, slack=0.0)
     with pytest.raises(ValueError, match="'max_evaluations'"):
         head_constants(head, max_evaluations=10)
+
+
+def test_constants_print_as_a_table_whose_ends_hold():
+    constants = head_constants(CoreHead([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0]], [2.0, 1.234567], 9.0), slack=0.02)
+    rows = [line.split() for line in repr(constants).splitlines()[2:]]
+    assert [row[0] for row in rows] == ["sup_norm", "lipschitz", "smoothness"]
+    for name, low, high in rows:
+        interval = getattr(constants, name)
+        assert float(low) <= interval.lower <= interval.upper <= float(high)
+        assert float(low) == pytest.approx(interval.lower, rel=1e-5)
+        assert float(high) == pytest.approx(interval.upper, rel=1e-5)

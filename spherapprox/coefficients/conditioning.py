@@ -17,6 +17,8 @@ EXACT = 1200
 """Up to so many points the eigenvalues are those of the whole matrix. Tuned."""
 PATCH, _SCALES, _QUERIES = 600, (1, 4, 16, 64), 20_000
 """Points of a patch, the neighbours whose distances choose it, and the points that are tried for its centre."""
+_CLOSE = 0.6
+"""Points that are closer than this share of the median distance to the 2 dim-th neighbour are thinned out."""
 _TOLERANCE = 1e-3
 """Of the logarithm of the concentration."""
 _FURTHEST = 600.0
@@ -73,6 +75,24 @@ def well_conditioned_concentration(points: Points, condition: float = 1e10) -> f
     dim, n = rows.shape[1] - 1, len(rows)
     start = math.log(0.5 * n ** (2.0 / dim) / max(1.0, wanted))
     return math.exp(_zero(lambda t: at(math.exp(t)) - wanted, start))
+
+
+def thinned(rows: Float64) -> Float64:
+    """Return points without those that lie close to an earlier one: scattered points, but no lattice, lose some."""
+    from scipy.spatial import cKDTree
+
+    n, dim = len(rows), rows.shape[1] - 1
+    if n <= 2:
+        return rows
+    tree, rank = cKDTree(rows), min(2 * dim, n - 1)
+    nearest, typical = tree.query(rows, k=[2, 1 + rank])[0].T
+    close = _CLOSE * float(np.median(typical))
+    kept = np.ones(n, dtype=bool)
+    for i in np.flatnonzero(nearest < close):
+        if kept[i]:
+            around = np.array(tree.query_ball_point(rows[i], close))
+            kept[around[around > i]] = False
+    return rows[kept]
 
 
 def log_condition(rows: Float64) -> Callable[[float], float]:

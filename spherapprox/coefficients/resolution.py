@@ -16,8 +16,10 @@ BAND = 0.5
 """The sum of "riemann" for the function 1 is off by no more at the control points that are tried."""
 CARRIED = 0.05
 """It is off by no more there at the concentration that a warning advises."""
-OVERLAP = 0.05
-"""Neighbours add as much to an interpolating head's kernel at half of them."""
+GAP, _AROUND = 0.15, 256
+"""An interpolating head of the function 1 errs by no more between half of them; the points that it is made from."""
+_RIDGE = 1e-9
+"""Added to the diagonal of a matrix that may be singular to rounding."""
 _NODES, _PAIRS, _SLICE = (4, 16), 2**20, 2**13
 """Control points that are tried, fewer where there are many: a small part of what it takes to make the head."""
 
@@ -45,13 +47,14 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
             largest = _largest(lambda trial: abs(error(trial)) <= CARRIED, concentration)
             _warn(n, concentration, why, largest, f", where that sum is within {CARRIED:.0%} of 1")
     elif rule == "interpolation" and n > 1:
+        places = [_between(x, rows) for x in tried.astype(np.float64)]
 
-        def overlap(trial: float) -> bool:
-            return float(np.median(_sums(tried, rows, np.ones(n), trial))) - 1.0 >= OVERLAP
+        def small(trial: float) -> bool:
+            return float(np.median([_gap(x, around, trial) for x, around in places])) <= GAP
 
-        if not overlap(concentration):
+        if not small(concentration):
             why = "kernels hardly overlap, so that the head falls to 0 between them"
-            _warn(n, concentration, why, _largest(overlap, concentration))
+            _warn(n, concentration, why, _largest(small, concentration))
 
 
 def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
@@ -64,6 +67,30 @@ def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:
         chords[chords > -1e-15] = 0.0
         total += np.exp(concentration * chords) @ w[part]
     return total
+
+
+def _between(b: Float64, rows: Floats) -> tuple[Float64, Float64]:
+    """Return a place half as far from a control point as typical neighbours, on its empty side, and points around."""
+    squares = np.square(rows - b).sum(axis=1)
+    order = np.argsort(squares, kind="stable")[:_AROUND]
+    around = rows[order].astype(np.float64)
+    neighbours = around[1 : 2 * len(b) - 1]
+    away = b - neighbours.mean(axis=0)
+    away -= (away @ b) * b
+    length = float(np.sqrt(away @ away))
+    half = 0.5 * float(np.sqrt(np.square(neighbours[-1] - b).sum()))
+    few = len(around) <= 2 * len(b) or length <= 1e-6 * half
+    middle = b + (0.5 * (neighbours[0] - b) if few else half / length * away)
+    size = float(np.sqrt(middle @ middle))
+    return middle / size if size > 1e-6 else b, around  # between antipodes there is no place
+
+
+def _gap(x: Float64, around: Float64, concentration: float) -> float:
+    """Return the error at x of the core head that is 1 at points around it."""
+    between = np.square(around[:, None] - around).sum(axis=2)
+    gram = np.exp(-0.5 * concentration * between) + _RIDGE * np.eye(len(around))
+    weights = np.linalg.solve(gram, np.ones(len(around)))
+    return abs(1.0 - float(np.exp(-0.5 * concentration * np.square(around - x).sum(axis=1)) @ weights))
 
 
 def _largest(holds: Callable[[float], bool], concentration: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
@@ -13,10 +14,13 @@ from .._types import Floats
 from ..points import nodes
 from ..points.pointset import Points
 from . import interpolation, least_squares, riemann, spectral
-from .conditioning import well_conditioned_concentration
+from .conditioning import thinned, well_conditioned_concentration
+from .kernel import require_distinct
 from .task import Task
 
 Values = Callable[[Task], Floats]
+_CLOSE_PAIRS = 1e-10
+"""Regularization of scattered points that are too many to factorise their matrix: what it changes is near as small."""
 
 
 @dataclass(frozen=True)
@@ -217,10 +221,21 @@ def _rule(rules: dict[str, Values], rule: str, task: Task) -> Values:
     return chosen
 
 
-def resolved_concentration(points: Points, concentration: float | None, rule: str) -> float:
-    """Return the concentration, None replaced by one at which "interpolation" is well conditioned."""
+def resolved(
+    points: Points, concentration: float | None, regularization: float | None, rule: str
+) -> tuple[float, float | None]:
+    """Return the concentration, None replaced by one at which "interpolation" is well conditioned but for close pairs.
+
+    The closest pair of scattered points would ask for kernels that are too narrow for all others. Where an iteration
+    solves the system, close pairs take a regularization, if none is given.
+    """
     if concentration is not None or rule != "interpolation":
         why = f" for coefficients={_checks.show(rule)}, got None: only 'interpolation' chooses its own"
-        return _checks.concentration(_checks.given(concentration, "concentration", why))
-    condition = 1e10 if len(nodes(points)[0]) <= interpolation.DIRECT else interpolation.ITERATED_CONDITION
-    return well_conditioned_concentration(points, condition)
+        return _checks.concentration(_checks.given(concentration, "concentration", why)), regularization
+    rows = nodes(points)[0].astype(np.float64)
+    if regularization is None:
+        require_distinct(rows)
+    apart, direct = thinned(rows), len(rows) <= interpolation.DIRECT
+    if regularization is None and len(apart) < len(rows) and not direct:
+        regularization = _CLOSE_PAIRS
+    return well_conditioned_concentration(apart, 1e10 if direct else interpolation.ITERATED_CONDITION), regularization

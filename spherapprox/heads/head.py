@@ -13,7 +13,7 @@ from .. import _checks
 from .._types import Floats
 from ..coefficients.refinement import refined
 from ..coefficients.resolution import warn_unresolved
-from ..coefficients.rules import resolved_concentration
+from ..coefficients.rules import resolved
 from ..coefficients.task import sample
 from ..points import nodes
 from ..points.pointset import Points
@@ -57,7 +57,8 @@ class Head(Shortening):
         concentration : float, optional
             lambda, at least 0. None, for "interpolation" alone, means
             `spherapprox.coefficients.well_conditioned_concentration` for the condition 1e10, or 1e5 beyond 4096
-            points.
+            points, of points without those that lie much closer to another one than most do to their neighbours: else
+            one close pair would make all kernels too narrow. Beyond 4096 such points take a `regularization` of 1e-10.
         coefficients : {"riemann", "interpolation", "least_squares", "spectral"}
             How the values are chosen. "riemann": ``c exp(lambda) w_k f(b_k)`` for a core head, ``f(b_k)`` for a split
             head. "interpolation": the head equals f at every control point. "least_squares": its mean square error is
@@ -80,7 +81,8 @@ class Head(Shortening):
         RuntimeWarning
             If the points, the concentration and the rule do not suit each other: `core_values` says when. And if a core
             head's kernels are too narrow for its points, seen at up to 16 of them: with "riemann" the head of the
-            function 1 errs there by more than 1/2; with "interpolation" neighbours add less than 5 % to most kernels.
+            function 1 errs there by more than 1/2; with "interpolation" it errs by more than 15 % between most of them
+            and a neighbour.
 
         References
         ----------
@@ -96,7 +98,7 @@ class Head(Shortening):
         riemann 2e-02
         interpolation 7e-05
         """
-        concentration = resolved_concentration(points, concentration, coefficients)
+        concentration, regularization = resolved(points, concentration, regularization, coefficients)
         rows, weights = nodes(points)
         values = cls._values(
             target,

@@ -15,6 +15,7 @@ from spherapprox import (
     SplitHead,
     VonMisesFisher,
     points,
+    sphere,
     sup_error,
     targets,
 )
@@ -101,7 +102,7 @@ def test_weights_do_not_matter():
 
 
 @HEADS
-@pytest.mark.parametrize(("dim", "div", "mu"), [(1, 8.0, None), (2, 12.0, None), (2, 100.0, 0.01), (5, 1.0, None)])
+@pytest.mark.parametrize(("dim", "div", "mu"), [(1, 8.0, None), (2, 12.0, None), (2, 100.0, 0.01), (5, 1.5, None)])
 def test_iteration_agrees_with_factorisation(head, dim, div, mu, monkeypatch):
     x = points.uniform(dim, 700, 1).points if dim > 2 else EqualMeasurePartition(dim, 700).centers()
     concentration = 700.0 ** (2 / dim) / div
@@ -239,6 +240,27 @@ def test_the_condition_number_never_grows(dim):
     assert (np.diff(eigenvalues[:, 1]) <= 1e-13).all()
 
 
+@HEADS
+def test_a_close_pair_does_not_choose_the_concentration_of_all(head):
+    x = points.fibonacci(300).points
+    for share in (1e-3, 1e-6, 1e-9):
+        near = x[7] + share * np.array([0.0, 0.0, 1.0])
+        both_of_it = np.concatenate([x, near[None] / np.linalg.norm(near)])
+        made = head.from_target(smooth, both_of_it, coefficients="interpolation")
+        assert made.concentration == pytest.approx(well_conditioned_concentration(x), rel=1e-12)
+        np.testing.assert_allclose(made(both_of_it), smooth(both_of_it), atol=1e-9)
+
+
+@HEADS
+@pytest.mark.parametrize(("limit", "error"), [(4096, 1e-5), (500, 0.02)])
+def test_scattered_points_are_interpolated_between_them(head, limit, error, monkeypatch):
+    monkeypatch.setattr(interpolation, "DIRECT", limit)
+    x, t = sphere.uniform(2, 800, rng=1), sphere.uniform(2, 500, rng=9)
+    made = head.from_target(smooth, x, coefficients="interpolation")
+    assert np.sqrt(np.mean(np.square(made(t) - smooth(t)))) < error
+    np.testing.assert_allclose(made(x), smooth(x), atol=1e-6)  # of many points, close pairs are regularised
+
+
 def test_many_points_choose_a_concentration_that_iterations_can_do(monkeypatch):
     x = points.fibonacci(300)
     monkeypatch.setattr(interpolation, "DIRECT", 100)
@@ -270,10 +292,12 @@ def test_many_points_of_a_singular_matrix_are_refused_before_any_iteration(monke
 def test_warnings_point_at_the_callers_line(head):
     near = [[1.0, 0.0, 0.0], [1.0, 1e-200, 0.0], [0.0, 1.0, 0.0]]  # one point but for what underflows
     with pytest.warns(RuntimeWarning, match="'concentration' is too small for these points") as caught:
-        head.from_target(lambda x: [1.0, 2.0, 3.0], near, 3.0, "interpolation")
+        head.from_target(lambda x: [1.0, 2.0, 3.0], near, 2.0, "interpolation")
     assert caught[0].filename == __file__
-    with pytest.raises(ValueError, match="'points' must be far enough apart"):
+    with pytest.warns(RuntimeWarning, match="singular to rounding, and the head meets the target at them only to 0"):
         head.from_target(lambda x: [1.0, 2.0, 3.0], near, coefficients="interpolation")
+    with pytest.raises(ValueError, match="'points' must be far enough apart"):
+        well_conditioned_concentration(near)
 
 
 @pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])

@@ -3,6 +3,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, VonMisesFisher, points, sup_error, targets
+from spherapprox.coefficients import core_values, split_values
 
 HEADS = pytest.mark.parametrize("head", [CoreHead, SplitHead])
 
@@ -50,8 +51,8 @@ def test_it_converges_to_interpolation_also_where_points_cluster(head):
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     made = head(x, np.zeros((40, 2)), 300.0).refine(both, 400)
     np.testing.assert_allclose(made(x), both(x), atol=1e-8)
-    wanted = head.from_target(both, x, 300.0, "interpolation")
-    np.testing.assert_allclose(made.values, wanted.values, rtol=1e-5, atol=1e-5)
+    values = core_values if head is CoreHead else split_values  # which do not warn of gaps between 40 points
+    np.testing.assert_allclose(made.values, values(both, x, 300.0, "interpolation"), rtol=1e-5, atol=1e-5)
 
 
 def test_refinement_keeps_points_and_concentration_in_float64():

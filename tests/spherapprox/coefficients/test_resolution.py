@@ -80,6 +80,17 @@ def test_interpolation_by_kernels_that_do_not_overlap_is_warned_of():
     assert not warned(clusters, 30.0, "interpolation")[1]
 
 
+def test_interpolation_that_falls_between_scattered_points_is_warned_of():
+    x, t = sphere.uniform(2, 1000, rng=1), sphere.uniform(2, 500, rng=9)
+    for concentration in (20.0, 300.0, 1000.0):
+        head, messages = warned(x, concentration, "interpolation", lambda x: np.ones(len(x)))
+        error = np.sqrt(np.mean(np.square(head(t) - 1.0)))
+        assert len(messages) == (concentration > 100.0)
+        assert error < 1e-3 if not messages else error > 0.1
+    assert not warned(x, 0.99 * largest(messages[0]), "interpolation")[1]
+    assert not warned([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]], 5.0, "interpolation")[1]
+
+
 def test_heads_that_do_not_depend_on_the_sum_of_kernels_are_not_warned_of():
     assert not warned(EqualMeasurePartition(2, 1000), 1e8, kind=SplitHead)[1]
     assert not warned(EqualMeasurePartition(2, 1000), 0.0)[1]

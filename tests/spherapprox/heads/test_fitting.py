@@ -107,6 +107,31 @@ def test_without_a_number_there_are_300_control_points_at_most(kind):
     assert len(kind.fit(x, y, concentration=5.0, regularization=0.1)) == 300
 
 
+def test_roundings_choose_no_control_points():
+    latitudes, longitudes = np.meshgrid(np.arange(-80.0, 81.0, 20.0), np.arange(0.0, 360.0, 20.0))
+    x = sphere.from_latitude_longitude(latitudes.ravel(), longitudes.ravel())  # many rows are equally far apart
+    chosen = select(x, np.ones(len(x)), 60, np.random.default_rng(0))
+    for seed in range(3):
+        moved = x + 1e-16 * np.random.default_rng(seed).standard_normal(x.shape)
+        rows, others = (farthest(points, 60, np.random.default_rng(0)) for points in (x, moved))
+        assert np.array_equal(rows, others)
+        assert len(set(rows)) == 60
+        other = select(moved, np.ones(len(x)), 60, np.random.default_rng(0))
+        np.testing.assert_allclose(other, chosen, rtol=0, atol=1e-12)
+
+
+@both
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_roundings_choose_no_parameters(kind, noise):
+    x, y = noisy(150, noise)
+    one = fitting.fit(x, y, n=40, normalize=kind is SplitHead, rng=0)
+    for seed in range(2):
+        moved = y * (1.0 + 1e-15 * np.random.default_rng(seed).standard_normal(150))
+        other = fitting.fit(x, moved, n=40, normalize=kind is SplitHead, rng=0)
+        assert other.concentration == one.concentration
+        assert other.regularization == pytest.approx(one.regularization, rel=1e-9)
+
+
 @both
 def test_control_points_are_doubled_while_that_lowers_the_error(kind, monkeypatch):
     monkeypatch.setattr(fitting, "DEFAULT_POINTS", 12)

@@ -97,16 +97,16 @@ def test_sums_are_made_of_each_tokens_worst(seed):
 
 
 def test_no_token_of_the_worst_gains_alone():
-    rng = np.random.default_rng(118)
-    points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]
-    found = worst_case_error(points, [29.9, 4.9], n=500)
-    others = sphere.uniform(3, 4000, rng=rng)
-    for i in range(2):
-        near = found.at[i] + 1e-2 * rng.standard_normal(others.shape)
-        for rows in (others, near / np.linalg.norm(near, axis=1, keepdims=True)):
-            moved = np.repeat(found.at[None], len(rows), axis=0)
-            moved[:, i] = rows
-            assert mean_distance(moved, points, [29.9, 4.9]).max() <= found.lower * (1.0 + 1e-9)
+    rng = np.random.default_rng(1)
+    points = [sphere.uniform(2, int(n), rng=rng) for n in rng.integers(3, 7, 3)]
+    concentrations = 10.0 ** rng.uniform(0, 1.5, 3)
+    found = worst_case_error(points, concentrations, n=300)
+    others = sphere.uniform(2, 2000, rng=rng)
+    for i in range(3):
+        near = found.at[i] + 10.0 ** rng.uniform(-5, -1, (2000, 1)) * rng.standard_normal(others.shape)
+        moved = np.repeat(found.at[None], 4000, axis=0)
+        moved[:, i] = np.concatenate([others, near / np.linalg.norm(near, axis=1, keepdims=True)])
+        assert mean_distance(moved, points, concentrations).max() <= found.lower * (1.0 + 1e-4)  # climbs jam at kinks
 
 
 def test_the_worst_is_not_made_of_the_tokens_own_maxima():

@@ -39,7 +39,7 @@ class Proof:
                 "max_evaluations": min(self.max_evaluations, max(most, 1000.0))}  # fmt: skip
 
 
-def proven(error: ErrorInterval, claims: dict[str, Claim]) -> tuple[float, str]:
+def proven(error: ErrorInterval) -> tuple[float, str]:
     """Return the upper end of an interval as far as it is proven, inf where not, and what there is against it."""
     certificate = error.certificate
     if certificate is None:
@@ -48,8 +48,6 @@ def proven(error: ErrorInterval, claims: dict[str, Claim]) -> tuple[float, str]:
         return math.inf, "the upper end given is below that of its certificate"
     if certificate.estimated:
         return math.inf, f"the upper end rests on an estimated {' and '.join(certificate.estimated)}"
-    if refuted := _refuted(certificate, claims):
-        return math.inf, f"the upper end needs the true {' and '.join(refuted)}: refuted below"
     return error.upper, certificate.reason and f"upper end not within the slack: {certificate.reason}"
 
 
@@ -69,12 +67,10 @@ def without_refuted(error: ErrorInterval, claims: dict[str, Claim]) -> ErrorInte
     return replace(error, upper=math.inf, certificate=Certificate(math.inf, reason, math.inf))
 
 
-def judged(
-    bound: Bound, size: float | None, error: ErrorInterval, claims: dict[str, Claim], every: dict[str, Claim]
-) -> Check:
+def judged(bound: Bound, size: float | None, error: ErrorInterval, claims: dict[str, Claim]) -> Check:
     """Hold a bound against an error; its hypotheses hold but for claims that may be refuted."""
     refuted = tuple(name for name, claim in claims.items() if claim.outcome == "refuted")
-    upper, doubt = proven(error, every)
+    upper, doubt = proven(error)
     check = partial(Check, bound.theorem, bound, error.lower, upper=upper)
     if not error.lower <= bound.value + ROUNDING * max(bound.value, size or 0.0):
         suspects, place = refuted or tuple(claims), _checks.show(error.at.round(4).tolist())

@@ -102,7 +102,7 @@ def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) ->
     )  # fmt: skip
     said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
     concentration = _checks.one_concentration(head.concentration, "theory treats")
-    upper, _ = proven(error, {})  # inf where it rests on estimates
+    upper, _ = proven(error)  # inf where it rests on estimates
     return Row(
         n=len(head), head=kind, choice=choice, concentration=concentration, radius=radius, error=error.lower,
         relative_error=error.lower / measure.largest if target.sup_norm and measure.largest else None,

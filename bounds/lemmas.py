@@ -21,7 +21,7 @@ from spherapprox.vmf import VonMisesFisher
 from . import claims as attempts
 from ._bound import Bound
 from ._check import Check, Quantity
-from ._judge import Proof, judged, with_estimates
+from ._judge import Proof, judged, with_estimates, without_refuted
 from .claims import Claim
 from .error import error_bound
 from .theorems._degrees import log_gauss_points, log_harmonics, log_tail
@@ -182,7 +182,7 @@ def _denominator(head: Head, claims: dict[str, Claim], search: dict[str, Any], p
         return _silent("denominator", str(complaint))
     found = sup_error(made, one, **search, **proof.options())
     exact = {name: claims[name] for name in (attempts.EXACTNESS,) if name in claims}
-    return replace(judged(bound, None, found, exact, exact), quantity="denominator")
+    return replace(judged(bound, None, found, exact), quantity="denominator")
 
 
 def _bound(lemma: str, value: float, concentration: float, radius: float | None = None) -> Bound:
@@ -203,5 +203,5 @@ def _held(
     """Hold the bound of a lemma, by these constants of the target, against what was found."""
     enter = [{"lipschitz": attempts.LIPSCHITZ, "sup_norm": attempts.SUP_NORM}[name] for name in names]
     known = {name: claims[name] for name in enter if name in claims}
-    check = judged(bound, target.sup_norm, found, known, claims)
+    check = judged(bound, target.sup_norm, without_refuted(found, claims), known)
     return with_estimates(replace(check, quantity=quantity), target, names)

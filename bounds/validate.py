@@ -241,7 +241,7 @@ def _upper(
         return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
     bent = (attempts.SMOOTHNESS,) if "smoothness" in theorem.needs else ()
     enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, *bent, attempts.ERROR, *theorem.requires.claims)
-    check = judged(bound, size, error, {name: claims[name] for name in enter if name in claims}, claims)
+    check = judged(bound, size, error, {name: claims[name] for name in enter if name in claims})
     return with_estimates(check, target, (*theorem.needs, *theorem.uses))
 
 
@@ -261,7 +261,7 @@ def _second_order(
         enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS), *degree)
         known = {name: claims[name] for name in enter if name in claims}
         for bound in bounds:  # where the error was seen, then everywhere
-            check = judged(bound, size, error, known, claims)
+            check = judged(bound, size, error, known)
             if check.verdict == "violated":
                 break
         if check.verdict in ("proved", "holds"):

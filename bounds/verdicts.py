@@ -99,7 +99,7 @@ class Validation:
         upper = {check.verdict for check in self.checks if check.quantity == "error"}
         ranked = ("proved", "holds", "vacuous", "not applicable")
         best = next((verdict for verdict in ranked if verdict in upper), "undecided")
-        return "certified" if best == "not applicable" and proven(self.error, {})[0] < math.inf else best
+        return "certified" if best == "not applicable" and proven(self.error)[0] < math.inf else best
 
     def records(self) -> list[dict[str, Any]]:
         """Return the checks of theorems and lemmas as rows, for ``pandas.DataFrame(validation.records())``.

@@ -590,5 +590,7 @@ class TestSearchedHeads:
 
     def test_the_figure_has_no_empty_panel(self):
         result = validate(self.HEAD, self.TARGET, n=500, worst_case=False)
-        titles = [axes.get_title() for axes in result.figure().axes]
+        figure = result.figure()
+        titles = [axes.get_title() for axes in figure.axes]
+        assert figure.get_figheight() == 3.5
         assert titles == ["Error |f - h|; the circle is where it is largest", ""]  # the map, and its colours

@@ -13,22 +13,12 @@ from spherapprox.target import Target
 
 from ._bound import Bound, over_arrays, settle
 from ._known import checked_problem, of_class, theorem_name
+from ._ladder import Ladder
 from ._problem import Problem
 from .theorems import LADDER, THEOREMS
 
 PREFIX_LENGTH = {theorem.name: theorem.count for theorem in LADDER if theorem.count}
 """Theorem -> its prefix length for a `Problem`."""
-
-
-class Ladder(tuple[Bound, ...]):
-    """The bounds of all theorems for one problem, which print as `bounds.rungs.table` writes them."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        from .rungs import table
-
-        return table(self)
 
 
 def prefix_length(

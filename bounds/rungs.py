@@ -17,73 +17,11 @@ from spherapprox import _checks
 from ._bound import Bound
 from ._curves import Curves
 from ._files import write_csv, write_together
+from ._ladder import checked, in_float64, table
 from ._progress import each
 from .api import concentration, ladder
-from .theorems import THEOREMS
 
 __all__ = ["Curves", "curves", "hypotheses", "records", "save", "table"]
-
-
-def table(bounds: Sequence[Bound]) -> str:
-    """Return a ladder as a text table, a line for each theorem.
-
-    Parameters
-    ----------
-    bounds : sequence of Bound
-        What `bounds.ladder` returns for one `eps` and one `dim`, or a part of it.
-
-    Returns
-    -------
-    str
-        A star marks a concentration whose head does not exist in float64: its coefficients cancel in all digits.
-
-    Raises
-    ------
-    TypeError
-        For anything else, such as a single `Bound`.
-
-    Examples
-    --------
-    >>> import bounds
-    >>> print(bounds.rungs.table(bounds.ladder(0.1, dim=8, ragozin=1)).splitlines()[2])
-    thesis-core                  2.21728e+07     667.99  Petrov (2025), Theorem 4.12 (docs/theorems/2-thesis.md)
-    """
-    lines = []
-    for bound in _checked(bounds):
-        lam = "" if bound.concentration is None else f"{bound.concentration:.6g}"
-        lam += "*" if _cancellation(bound) > DIGITS else ""
-        note = bound.reference + ("; needs " + " and ".join(bound.failed) if bound.failed else "")
-        size = ("" if bound.side == "upper" else ">= ") + ("-" if math.isinf(bound.log) else f"{bound.log10:.2f}")
-        lines.append((bound.theorem, lam, size, note))
-    headers = ("theorem", "concentration", "log10 N", "from")
-    text = str(tabulate(lines, headers=headers, colalign=("left", "right", "right", "left"), disable_numparse=True))
-    return text + (_BEYOND if any(_cancellation(bound) > DIGITS for bound in bounds) else "")
-
-
-def _checked(bounds: Sequence[Bound]) -> Sequence[Bound]:
-    if isinstance(bounds, Bound) or not all(isinstance(bound, Bound) for bound in bounds):
-        raise TypeError(
-            f"'bounds' must be a sequence of Bound, as `ladder` returns for numbers, got {_checks.show(bounds)}: write "
-            "[bound] for a single one"
-        )
-    return bounds
-
-
-DIGITS = -math.log10(np.finfo(np.float64).eps)
-"""Of a float64."""
-
-_BEYOND = """
-*  no head in float64 has it: its coefficients cancel in more than 16 digits. Larger concentrations, which take more
-   points, cancel less: prefix_length(..., concentration=)."""
-
-
-def _cancellation(bound: Bound) -> float:
-    """Return the decimal digits that cancel among the coefficients of the head."""
-    stated = THEOREMS.get(bound.theorem)
-    if stated and not stated.attained:
-        return math.inf
-    constants = dict(bound.constants)
-    return max(constants.get("log amplification", 0.0), constants.get("log weights", 0.0)) / math.log(10.0)
 
 
 def hypotheses(bounds: Sequence[Bound]) -> str:
@@ -110,7 +48,7 @@ def hypotheses(bounds: Sequence[Bound]) -> str:
     >>> print(bounds.rungs.hypotheses(bounds.ladder(0.1, dim=8)[-1:]))
     lower  eps < sup_norm (holds)
     """
-    lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in _checked(bounds)]
+    lines = [(bound.theorem, "; ".join(map(str, bound.hypotheses)) or "none") for bound in checked(bounds)]
     return str(tabulate(lines, tablefmt="plain", disable_numparse=True, maxcolwidths=[None, 90]))
 
 
@@ -274,9 +212,9 @@ def records(bounds: Sequence[Bound]) -> list[dict[str, Any]]:
         {
             "theorem": b.theorem, "side": b.side, "log10_n": b.log10 if math.isfinite(b.log) else None,
             "concentration": b.concentration, "radius": b.radius, "holds": b.holds,
-            "in_float64": _cancellation(b) <= DIGITS,
+            "in_float64": in_float64(b),
             "hypotheses": [{"statement": h.statement, "holds": h.holds} for h in b.hypotheses],
             "constants": dict(b.constants), "reference": b.reference,
         }
-        for b in _checked(bounds)
+        for b in checked(bounds)
     ]  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import _checks
+from .._threads import interruptible, one_blas_thread
 from .._types import Float64
 from ..points import nodes
 from ..points.pointset import Points
@@ -85,7 +86,7 @@ def thinned(rows: Float64) -> Float64:
     if n <= 2:
         return rows
     tree, rank = cKDTree(rows), min(2 * dim, n - 1)
-    nearest, typical = tree.query(rows, k=[2, 1 + rank])[0].T
+    nearest, typical = interruptible(lambda: tree.query(rows, k=[2, 1 + rank]))[0].T
     close = _CLOSE * float(np.median(typical))
     kept = np.ones(n, dtype=bool)
     for i in np.flatnonzero(nearest < close):
@@ -100,7 +101,7 @@ def log_condition(rows: Float64) -> Callable[[float], float]:
     if len(rows) <= EXACT:
 
         def whole(concentration: float) -> float:
-            eigenvalues = np.linalg.eigvalsh(matrix(rows, rows, concentration, "take fewer points"))
+            eigenvalues = _eigenvalues(rows, concentration)
             return _log_ratio(eigenvalues[-1], eigenvalues[0])
 
         return whole
@@ -108,10 +109,17 @@ def log_condition(rows: Float64) -> Callable[[float], float]:
 
     def estimate(concentration: float) -> float:
         # 4.13 (b): a patch has no smaller eigenvalue, and no eigenvalue exceeds the largest row sum
-        least = min(np.linalg.eigvalsh(matrix(p, p, concentration, "take fewer points"))[0] for p in patches)
+        least = min(_eigenvalues(patch, concentration)[0] for patch in patches)
         return _log_ratio(float(sums(rows, rows, np.ones(len(rows)), concentration).max()), least)
 
     return estimate
+
+
+def _eigenvalues(rows: Float64, concentration: float) -> Float64:
+    """Return the eigenvalues of the kernel matrix, in increasing order."""
+    a = matrix(rows, rows, concentration, "take fewer points")
+    with one_blas_thread():  # several take seconds where other work has the cores
+        return interruptible(lambda: np.linalg.eigvalsh(a))
 
 
 def _log_ratio(largest: float, smallest: float) -> float:
@@ -127,7 +135,8 @@ def _dense_patches(rows: Float64) -> list[Float64]:
 
     tree = cKDTree(rows)
     tried = rows if len(rows) <= _QUERIES else rows[np.random.default_rng(0).permutation(len(rows))[:_QUERIES]]
-    distances = tree.query(tried, k=[1 + rank for rank in _SCALES])[0]  # (queries, scales)
+    ranks = [1 + rank for rank in _SCALES]
+    distances = interruptible(lambda: tree.query(tried, k=ranks))[0]  # (queries, scales)
     centres = sorted(set(distances.argmin(axis=0).tolist()))
     return [rows[tree.query(tried[i], k=PATCH)[1]] for i in centres]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import _checks
-from .._threads import slices
+from .._threads import one_blas_thread, slices
 from .._types import Float64, Floats
 from .riemann import peak
 
@@ -52,9 +52,11 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
         def small(trial: float) -> bool:
             return float(np.median([_gap(x, around, trial) for x, around in places])) <= GAP
 
-        if not small(concentration):
+        with one_blas_thread():  # several may take seconds where other work has the cores
+            largest = None if small(concentration) else _largest(small, concentration)
+        if largest is not None:
             why = "kernels hardly overlap, so that the head falls to 0 between them"
-            _warn(n, concentration, why, _largest(small, concentration))
+            _warn(n, concentration, why, largest)
 
 
 def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:

@@ -6,6 +6,7 @@ import pytest
 from scipy import linalg, spatial
 from scipy.spatial.distance import cdist
 from scipy.special import comb
+from threadpoolctl import threadpool_info
 
 from spherapprox import (
     ClassicalHead,
@@ -319,9 +320,11 @@ def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(head, monkeypatch)
 
     class Tree(spatial.cKDTree):
         def query(self, x, k=1, **options):
-            rows.append(len(x) * np.size(k))
+            if threading.current_thread() is threading.main_thread():
+                rows.append(len(x) * np.size(k))
             return super().query(x, k=k, **options)
 
+    monkeypatch.setattr(np.linalg, "eigvalsh", watched(np.linalg.eigvalsh))
     for name in ("cho_factor", "cho_solve", "lstsq", "qr"):
         monkeypatch.setattr(linalg, name, watched(getattr(linalg, name)))
     monkeypatch.setattr(linalg.lapack, "dpstrf", watched(linalg.lapack.dpstrf))
@@ -332,8 +335,27 @@ def test_no_call_of_lapack_or_a_tree_holds_up_an_interruption(head, monkeypatch)
             head.from_target(smooth, some, concentration, coefficients="interpolation")
             head.from_target(smooth, some, concentration, coefficients="least_squares")
     assert len(main) >= 6
-    assert not any(main)
     monkeypatch.setattr(spatial, "cKDTree", Tree)
+    well_conditioned_concentration(conditioning.thinned(some.points))
+    assert rows == []
     monkeypatch.setattr(interpolation, "DIRECT", 10)
-    head.from_target(smooth, points.fibonacci(2000), 1000.0, coefficients="interpolation")
+    monkeypatch.setattr(conditioning, "EXACT", 10)
+    monkeypatch.setattr(conditioning, "PATCH", 50)
+    head.from_target(smooth, points.fibonacci(2000), 800.0, coefficients="interpolation")
     assert 10_000 < max(rows) < 100_000
+    rows.clear()
+    well_conditioned_concentration(sphere.uniform(2, 20_000, rng=1), 10.0)
+    assert max(rows) <= 50
+    assert not any(main)
+
+
+def test_eigenvalues_are_taken_by_one_thread(monkeypatch):
+    limits, eigvalsh = [], np.linalg.eigvalsh
+
+    def watched(a):
+        limits.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return eigvalsh(a)
+
+    monkeypatch.setattr(np.linalg, "eigvalsh", watched)
+    well_conditioned_concentration(np.eye(3))
+    assert set(limits) <= {1}

@@ -12,6 +12,7 @@ from spherapprox import targets
 from spherapprox._types import Floats
 from spherapprox.error import lengths, sup_error
 from spherapprox.target import Target
+from spherapprox.targets.circles import refutation
 
 from .steepest import precision
 
@@ -26,7 +27,7 @@ HALVINGS = 10
 
 
 def with_proofs(target: Target) -> Target:
-    """Fill in the constants of a polynomial by proof, where this takes a second or two.
+    """Fill in the constants of a polynomial by proof, where this takes a second or two and values refute none stated.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def with_proofs(target: Target) -> Target:
     'derived'
     """
     cheap = target.degree is not None and target.degree <= LARGEST_DEGREE and target.dim <= 2 and not target.remainder
-    return targets.with_constants(target) if cheap else target
+    return targets.with_constants(target) if cheap and not refutation(target) else target
 
 
 def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) -> tuple[Target, tuple[str, ...]]:

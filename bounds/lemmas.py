@@ -96,7 +96,7 @@ def _convolution(
         size = (2.0 + math.sqrt(math.prod(shape))) * unit if target.sup_norm else None
         moved = Target(lambda x: smoothed(x) + unit, target.dim, degree=target.degree, sup_norm=size)
         found = sup_error(constant, moved, **search, **proof.options())
-    return _held("convolution", bound, found, target, claims, ("lipschitz",))
+    return _held("convolution", bound, found, target, claims)
 
 
 def _at_its_largest(head: Head, target: Target, search: dict[str, Any]) -> ErrorInterval | str:
@@ -158,7 +158,7 @@ def _discretisation(
     bound = _bound("discretisation", value, _rate(head), radius)
     mean = Target(lambda x: target(x) - smoothed(x), target.dim, degree=target.degree, sup_norm=target.sup_norm)
     found = sup_error(head, mean, **search, **proof.options())
-    return _held("discretisation", bound, found, target, claims, ("lipschitz", "sup_norm"))
+    return _held("discretisation", bound, found, target, claims)
 
 
 def _denominator(head: Head, claims: dict[str, Claim], search: dict[str, Any], proof: Proof) -> Check:
@@ -196,12 +196,8 @@ def _silent(quantity: Quantity, reason: str) -> Check:
     return Check(quantity, None, None, "not applicable", reason, quantity)
 
 
-def _held(
-    quantity: Quantity, bound: Bound, found: ErrorInterval, target: Target, claims: dict[str, Claim],
-    names: tuple[str, ...],
-) -> Check:  # fmt: skip
-    """Hold the bound of a lemma, by these constants of the target, against what was found."""
-    enter = [{"lipschitz": attempts.LIPSCHITZ, "sup_norm": attempts.SUP_NORM}[name] for name in names]
-    known = {name: claims[name] for name in enter if name in claims}
+def _held(quantity: Quantity, bound: Bound, found: ErrorInterval, target: Target, claims: dict[str, Claim]) -> Check:
+    """Hold the bound of a lemma, by a target's Lipschitz constant and sup norm, against what was found."""
+    known = {name: claims[name] for name in (attempts.LIPSCHITZ, attempts.SUP_NORM) if name in claims}
     check = judged(bound, target.sup_norm, without_refuted(found, claims), known)
-    return with_estimates(replace(check, quantity=quantity), target, names)
+    return with_estimates(replace(check, quantity=quantity), target, ("lipschitz", "sup_norm"))

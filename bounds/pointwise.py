@@ -19,6 +19,7 @@ from spherapprox.points import nodes
 from spherapprox.points.pointset import Points, require_equal
 from spherapprox.summation import tangent_moments
 from spherapprox.target import Target
+from spherapprox.targets.circles import refuse_refuted
 
 from ._bound import Bound, Hypothesis
 from .theorems import POINTWISE
@@ -98,8 +99,8 @@ def second_order_bound(
     Raises
     ------
     TypeError, ValueError
-        If the head is no split head or has other values or several concentrations, the target lacks a constant, or an
-        option is out of its range.
+        If the head is no split head or has other values or several concentrations, the target lacks a constant or
+        states one that its values refute, or an option is out of its range.
 
     See Also
     --------
@@ -138,10 +139,11 @@ def second_order_bound(
 
 
 def _stated(theorem: object, target: Target) -> PointwiseTheorem:
-    """Return the theorem of a name, after checking that the target has what it needs."""
+    """Return the theorem of a name, after checking that the target states what it needs, and nothing false."""
     stated = POINTWISE[_checks.choice(theorem, "theorem", POINTWISE)]
     if lack := stated.lack(target):
         raise ValueError(f"theorem='{stated.name}' needs {lack}, got {target.name!r}")
+    refuse_refuted(target)
     return stated
 
 

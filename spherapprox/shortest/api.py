@@ -23,7 +23,7 @@ from ..error.search import largest_value, sample
 from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
 from ..target import CONSTANTS, Target, as_target
-from ..targets.circles import refutation
+from ..targets.circles import refuse_refuted
 from .attempt import Wanted
 from .jumps import largest_jump
 from .lower.api import LowerBound, bound_tokens
@@ -176,8 +176,8 @@ def shortest_head(
         _largest_value(value_bound, dtype), dtype, 1.0, _checks.flag(polish, "polish"),
         deadline - (_REST * limit if (lower or certified) and limit < math.inf else 0.0),
     )  # fmt: skip
-    if (lower or certified) and (wrong := refutation(known)):
-        raise ValueError(f"'target' must have the constants that it states, got {known.name!r}: {wrong}")
+    if lower or certified:
+        refuse_refuted(known)
     wanted, x, values = _scaled(wanted, known, relative)
     own = _own(target, family, wanted)
     wanted = wanted if own is None else replace(wanted, most=max(len(own) - 1, 1))
@@ -240,10 +240,12 @@ def _floor(target: Target, found: ShortestHead, unit: bool, certified: bool, dea
     kind = found.head.family
     if found.norm == "rms" and (kind == "split" or not unit):
         return {"lower_reason": "bounds for these heads are for the largest error"}
-    if time.monotonic() > deadline:
-        return {"lower_reason": "the time limit left none for it"}
     try:
+        if time.monotonic() > deadline:
+            raise TimeoutError
         bound = bound_tokens(target, found.eps, kind, unit, certified, budget=_CELLS, deadline=deadline)
+    except TimeoutError:
+        return {"lower_reason": "the time limit left none for it"}
     except ValueError as error:
         return _floor(target, found, unit, False, deadline) if certified else {"lower_reason": str(error)}
     if found.reached and bound.n > found.n:

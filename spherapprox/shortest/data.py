@@ -14,12 +14,10 @@ from ..heads import fitting
 from ..heads.fitting import Fit
 from .descent import least_squares
 from .projection import Samples
-from .tokens import Tokens
+from .tokens import LONGEST, Tokens
 
 _RIDGES = 10.0 ** -np.arange(1.0, 10.0)
 """Ridges that are tried, from the largest on, for values of size 1 and weights of mean 1."""
-_LONGEST = 1e12
-"""The largest concentration to start from: squares of larger ones overflow in the end, and no kernel is as narrow."""
 _FOLDS, _LEAST_ROWS = 5, 10
 """Folds of rows, one of which chooses a ridge, and the number of rows below which none is left out."""
 _DEFAULT_RIDGE = 1e-6
@@ -59,7 +57,7 @@ def fit(
     b = fixed.control_points.astype(np.float64)
     lengths = fixed.concentration * np.array([1.0] if concentration is not None else [1.0, 1.0 / _NARROW])
     starts = [
-        Tokens(min(max(length, 1e-9), _LONGEST) * b, np.zeros((len(b), table.shape[1])), normalize, True)
+        Tokens(min(max(length, 1e-9), LONGEST) * b, np.zeros((len(b), table.shape[1])), normalize, True)
         for length in lengths
     ]
     ridges = _RIDGES if regularization is None else np.array([regularization / total])
@@ -122,7 +120,7 @@ def _fixed(samples: Samples, like: Tokens, concentration: float) -> Tokens:
         samples.x, samples.y, n=min(len(like), len(samples.x)), normalize=like.normalize, concentration=concentration,
         weights=samples.weights, rng=0,
     )  # fmt: skip
-    length = min(max(concentration, 1e-13), _LONGEST)
+    length = min(max(concentration, 1e-13), LONGEST)
     return Tokens(
         length * found.control_points.astype(np.float64), found.values.astype(np.float64), like.normalize, True
     )

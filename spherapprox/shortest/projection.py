@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from .._types import Float64, Indices
-from .tokens import Tokens
+from .tokens import LONGEST, Tokens
 
 _DROPPED = 1e-13
 """Singular values up to this share of the largest are dropped."""
@@ -212,7 +212,7 @@ def _tried(
             damping *= 2.0 * _REJECTED
             continue
         moved = found.tokens.moved(step)
-        if np.isfinite(moved.keys).all():
+        if np.abs(moved.keys).max() <= LONGEST:  # nan is not
             moved = moved.rounded(grain) if grain else moved
             tried = solved(moved, samples, ridge)
             if tried.square < most:

@@ -11,6 +11,8 @@ from .._types import Float64, Indices
 
 _NO_UNDERFLOW = 300.0
 """Exponents up to which exponentials relative to one that is as large are no smaller than 1e-261."""
+LONGEST = 1e14
+"""Coordinates of keys that steps may lead to: beyond, exponents round by more than they may change by."""
 _LONGEST_STEP = 0.7
 """Largest step of a unit key, in radians, and of the concentration's logarithm."""
 

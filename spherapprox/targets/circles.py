@@ -52,6 +52,15 @@ def refutation(target: Target) -> str:
     return ""
 
 
+def refuse_refuted(target: Target) -> None:
+    """Refuse a target that states a constant which its values refute: nothing can be proven from it."""
+    if wrong := refutation(target):
+        raise ValueError(
+            f"'target' must have the constants that it states, got {target.name!r}: {wrong}; state true ones, none, or "
+            "the accuracy of its values"
+        )
+
+
 _CHANGES = ("lipschitz", "smoothness", "third_derivative")
 """Bounds of first, second and third differences."""
 

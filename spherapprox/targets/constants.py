@@ -15,7 +15,7 @@ from ..harmonics import PolynomialDerivatives, TangentDerivatives
 from ..harmonics.forms import form_inverse
 from ..sphere.cells import Cells, divisions_for
 from ..target import Target
-from .circles import on_great_circles
+from .circles import refuse_refuted
 
 __all__ = ["with_constants"]
 
@@ -31,8 +31,6 @@ _MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 8}
 """Cells along an edge of the cube whose midpoints are the directions, at most, by the sphere's dimension."""
 _ROUNDING = 2e-14
 """Error of derivatives beside that of the values, as a share of (n+1)^r sup|f|: several times the largest seen."""
-_FALSE = 1000.0
-"""Times the values' errors: more beyond the degree is no rounding."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,8 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     Raises
     ------
     TypeError, ValueError
-        If an argument is out of its range, the target has no degree or a remainder, or is seen to have another degree,
-        or there are too many cells for its degree on its sphere.
+        If an argument is out of its range, the target has no degree or a remainder, values along great circles refute
+        the degree or a constant that it states, or there are too many cells for its degree on its sphere.
 
     Warns
     -----
@@ -100,7 +98,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
         return target
     degree = _degree(target)
     search = _Search(target, degree, wanted, slack)
-    _refuse_false_degree(target, degree)
+    refuse_refuted(target)
     found, excess = search.bounds()
     percent = f"{float(f'{100.0 * excess:.2g}'):g} %"
     if excess > 1.0 / min(1.0 - slack, _LEAST_SHARE.get(target.dim, 1.0)) - 1.0:
@@ -128,22 +126,6 @@ def _degree(target: Target) -> int:
     if target.dim > _LARGEST_DIM:
         raise ValueError(f"'target' must be on S^1 to S^4, got dim = {target.dim}: state its constants")
     return target.degree
-
-
-def _refuse_false_degree(target: Target, degree: int) -> None:
-    """Refuse a target that great circles, where a polynomial of degree n is trigonometric, show to be none."""
-    count = 4 * degree + 32
-    _, values = on_great_circles(target, 4, count, np.random.default_rng(0))
-    largest = float(np.abs(values).max())
-    if not largest:
-        return
-    shares = (values / largest).astype(np.float64)
-    beyond = float(np.abs(np.fft.rfft(shares, axis=1)[:, degree + 1 :]).max()) / count
-    if beyond > _FALSE * (target.accuracy + float(np.finfo(values.dtype).eps)):
-        raise ValueError(
-            f"'target' must be a polynomial of its degree={degree}, got {target.name!r}, of which a great circle has "
-            f"{beyond * largest:.2g} beyond it: state the true degree, the accuracy of its values, or the constants"
-        )
 
 
 def _unit(target: Target) -> float:

@@ -1,5 +1,6 @@
 """The parts of an error alone: the kernel, the control points, and the sum of kernels."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -99,3 +100,14 @@ def test_a_part_that_cannot_be_examined_says_why():
     unknown = Target(lambda x: x[:, 0], 2)
     silent = lemmas(SplitHead.from_target(unknown, EqualMeasurePartition(2, 50), 9.0), unknown)
     assert "Lipschitz" in silent["convolution"].reason
+
+
+@pytest.mark.parametrize(("sup_norm", "verdict"), [(0.05, "violated"), (0.1, "not applicable")])
+def test_a_bound_of_the_convolution_by_a_refuted_sup_norm_is_none(sup_norm, verdict):
+    wave = targets.zonal_harmonic(2, 4)
+    head = SplitHead.from_target(wave, EqualMeasurePartition(2, 20), 80.0)
+    found = validate(head, dataclasses.replace(wave, sup_norm=sup_norm), n=400, worst_case=False, lemmas=True)
+    check = next(check for check in found.lemmas if check.quantity == "convolution")
+    assert found.refuted == ("sup norm",)
+    assert check.verdict == verdict
+    assert "sup norm" in check.reason

@@ -120,6 +120,8 @@ HEAD = SplitHead.from_target(WAVE, points.uniform(3, 50, rng=0), 5.0)
         (HEAD, replace(WAVE, exponent=0.5), {"theorem": "second-order"}, ValueError, "exponent=1"),
         (HEAD, replace(WAVE, degree=None), {}, ValueError, "a target with a degree and no remainder"),
         (HEAD, targets.zonal_harmonic(3, 3), {}, ValueError, "coefficients='riemann'"),
+        (HEAD, replace(WAVE, lipschitz=0.5 * WAVE.lipschitz), {}, ValueError, "lipschitz=.* is refuted"),
+        (HEAD, replace(WAVE, degree=WAVE.degree - 1), {}, ValueError, "degree=.* is refuted"),
     ],
 )
 def test_what_the_theorems_do_not_speak_of_is_refused(head, target, options, error, match):

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import _checks
+from ..._threads import one_blas_thread
 from ...error import lengths
 from ...error.search import largest_value, sample
 from ...target import Target, as_target
-from ...targets.circles import refutation
+from ...targets.circles import refuse_refuted
 from .catalecticant import Catalecticant
 from .cells import Cell, Search, largest_degree
 from .coefficients import coefficients
@@ -154,8 +155,7 @@ def token_lower_bound(
             raise ValueError("'target' must state its sup_norm for relative=True: Target(f, dim, sup_norm=...)")
         _warn_of_loose(known)
         eps *= known.sup_norm
-    if wrong := refutation(known):
-        raise ValueError(f"'target' must have the constants that it states, got {known.name!r}: {wrong}")
+    refuse_refuted(known)
     one = None if concentration is None else _checks.real(concentration, "concentration", above=0.0, maximum=1e100)
     budget = _checks.integer(max_cells, "max_cells", minimum=0, maximum=10**6)
     if kind == "split" or keys == "free":
@@ -168,10 +168,14 @@ def bound_tokens(
     target: Target, eps: float, kind: str, unit: bool, certified: bool, *, concentration: float | None = None,
     budget: int = 0, deadline: float = math.inf,
 ) -> LowerBound:  # fmt: skip
-    """Return the bound for core heads with unit keys, or for others, found by a time of `time.monotonic`."""
-    if kind == "core" and unit:
-        return _by_coefficients(target, eps, concentration, certified, budget, deadline)
-    return _by_values(Values(target, eps, certified, deadline), kind)
+    """Return the bound for core heads with unit keys, or for others, found by a time of `time.monotonic`.
+
+    TimeoutError where that is too early for any.
+    """
+    with one_blas_thread():  # matrices are small
+        if kind == "core" and unit:
+            return _by_coefficients(target, eps, concentration, certified, budget, deadline)
+        return _by_values(Values(target, eps, certified, deadline), kind)
 
 
 def _warn_of_loose(target: Target) -> None:
@@ -185,7 +189,7 @@ def _by_coefficients(
 ) -> LowerBound:
     """Return the bound for core heads with unit keys."""
     most = largest_degree(target.dim, target.degree)
-    known = coefficients(target, 2 * most)
+    known = coefficients(target, 2 * most, deadline)
     if certified and not known.proven:
         raise ValueError(
             f"'target' must be a polynomial of the catalogue for certified=True, whose coefficients are known exactly, "

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ... import points
+from ..._threads import slices
 from ..._types import Float64, Int64
 from ...error import lengths
 from ...harmonics import hyperspherical_harmonics
@@ -41,10 +44,13 @@ class Coefficients:
     how: str
 
 
-def coefficients(target: Target, most: int) -> Coefficients:
-    """Return a target's coefficients up to degree `most`, or its own degree if that is less."""
+def coefficients(target: Target, most: int, deadline: float = math.inf) -> Coefficients:
+    """Return a target's coefficients up to degree `most`, or its own degree if that is less.
+
+    A quadrature that goes on at the deadline, a time of `time.monotonic`, raises TimeoutError.
+    """
     exact = _exact(target, most)
-    found, error, how = (exact, target.remainder, "") if exact is not None else _by_quadrature(target, most)
+    found, error, how = (exact, target.remainder, "") if exact is not None else _by_quadrature(target, most, deadline)
     largest = max((float(np.abs(part).max()) for part in found), default=0.0)
     scale = math.ldexp(1.0, math.frexp(largest)[1]) if largest > 0.0 else 1.0
     parts = tuple(part / scale for part in found)
@@ -79,24 +85,24 @@ def harmonics_of_value(target: Target) -> int:
     return 1
 
 
-def _by_quadrature(target: Target, most: int) -> tuple[list[Float64], float, str]:
+def _by_quadrature(target: Target, most: int, deadline: float) -> tuple[list[Float64], float, str]:
     """Return coefficients by a product rule, an allowance for their error, and a remark on it."""
     if target.degree is not None:
         degree = min(target.degree, most)
-        found, size = _projected(target, degree, target.degree + degree)
+        found, size = _projected(target, degree, target.degree + degree, deadline)
         error = target.accuracy * (target.sup_norm or size) + 2.0 * target.remainder + 1e-13 * size
         return _by_degree(target.dim, found, degree), error, "coefficients by quadrature, exact up to rounding"
     finest = LEAST_EXACTNESS * most
     while points_of_rule(target.dim, 2 * finest) <= MOST_POINTS and finest < 400:
         finest = 2 * finest
-    coarse, _ = _projected(target, most, finest)
-    found, size = _projected(target, most, finest + finest // 2)
+    coarse, _ = _projected(target, most, finest, deadline)
+    found, size = _projected(target, most, finest + finest // 2, deadline)
     error = 4.0 * float(lengths((found - coarse).ravel())) + target.accuracy * (target.sup_norm or size) + 1e-13 * size
     how = "coefficients by quadrature, their error estimated by a finer rule"
     return _by_degree(target.dim, found, most), error, how
 
 
-def _projected(target: Target, degree: int, exactness: int) -> tuple[Float64, float]:
+def _projected(target: Target, degree: int, exactness: int, deadline: float) -> tuple[Float64, float]:
     """Return coefficients up to a degree by a rule, (columns, p), and the largest value seen."""
     columns = int(sizes(degree, target.dim).sum())
     if columns * points_of_rule(target.dim, exactness) > _MOST_VALUES:
@@ -106,13 +112,22 @@ def _projected(target: Target, degree: int, exactness: int) -> tuple[Float64, fl
         )
     rule = points.gauss_product(target.dim, max(exactness, 1))
     step = max(1, _BLOCK // columns)
-    blocks = [slice(start, start + step) for start in range(0, len(rule), step)]
-    values = np.concatenate([np.asarray(target(rule.points[block]), dtype=np.float64) for block in blocks])
+    blocks = slices(len(rule), step)
+    values = np.concatenate([np.asarray(target(rule.points[b]), dtype=np.float64) for b in _in_time(blocks, deadline)])
     values = values.reshape(len(rule), -1)
     unit = math.ldexp(1.0, min(math.frexp(float(np.abs(values).max()))[1], 1023))
     weighted = rule.weights[:, None] * (values / unit)  # squares neither overflow nor underflow
-    found = sum((hyperspherical_harmonics(degree, rule.points[block]).T @ weighted[block] for block in blocks), 0.0)
+    parts = (hyperspherical_harmonics(degree, rule.points[b]).T @ weighted[b] for b in _in_time(blocks, deadline))
+    found = sum(parts, 0.0)
     return unit * np.asarray(found), float(lengths(values).max())
+
+
+def _in_time(blocks: list[slice], deadline: float) -> Iterator[slice]:
+    """Yield blocks until the deadline."""
+    for block in blocks:
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        yield block
 
 
 def points_of_rule(dim: int, degree: int) -> float:

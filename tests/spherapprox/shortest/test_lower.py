@@ -9,6 +9,7 @@ import lower_bounds
 import mpmath
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from spherapprox import CoreHead, SplitHead, Target, VonMisesFisher, harmonics, points, sphere, targets
 from spherapprox.shortest import token_lower_bound
@@ -354,6 +355,29 @@ class TestReference:
         found = token_lower_bound(targets.distance(1), 0.02)
         assert 2 <= found.n <= 12
         assert "estimated" in found.reason
+
+
+class TestTime:
+    """Matrices are small: a second thread of BLAS would wait more than it computes."""
+
+    @pytest.mark.parametrize("options", [{}, {"keys": "free"}, {"kind": "split"}])
+    def test_bounds_take_one_thread_of_blas(self, options):
+        threads = []
+
+        def height(x):
+            threads.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+            return x[:, 0]
+
+        with threadpool_limits(2, user_api="blas"):
+            token_lower_bound(Target(height, 1), 0.9, max_cells=0, **options)
+        assert threads[-1] == {1}
+
+    @pytest.mark.parametrize("degree", [None, 3])
+    def test_a_quadrature_ends_at_its_deadline(self, degree):
+        values = []
+        with pytest.raises(TimeoutError):
+            coefficients(Target(lambda x: values.append(len(x)) or x[:, 0], 2, degree=degree), 6, deadline=0.0)
+        assert values == []
 
 
 class TestComplaints:

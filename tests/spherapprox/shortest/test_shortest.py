@@ -195,7 +195,7 @@ class TestShortestHead:
             search(Target(lambda x: x[:, 0] ** 2, 2, degree=1), 0.1, **options)
 
     def test_a_bound_above_what_was_found_blames_what_was_stated(self, monkeypatch):
-        monkeypatch.setattr("spherapprox.shortest.api.refutation", lambda target: "")
+        monkeypatch.setattr("spherapprox.shortest.api.refuse_refuted", lambda target: None)
         head = CoreHead([[0.6, 0.8]], [1.0], 60.0)
         with pytest.raises(ValueError, match="with degree=6: a head of 1 tokens within eps = 1e-06 was found"):
             shortest_head(Target(head, 1, degree=6), 1e-6, "core")
@@ -335,6 +335,14 @@ class TestOptions:
         assert not found.reached
         assert sum(row.seconds for row in found.history) < 10.0
 
+    def test_a_bound_that_time_ended_is_none(self, monkeypatch):
+        def late(*_, **__):
+            raise TimeoutError
+
+        monkeypatch.setattr("spherapprox.shortest.api.bound_tokens", late)
+        found = shortest_head(targets.bump(2, 7.0), 0.5, "core", starts=1)
+        assert (found.lower, found.lower_reason) == (None, "the time limit left none for it")
+
     @pytest.mark.parametrize("keys", ["unit", "free"])
     def test_the_time_limit_holds_for_bounds_and_proofs_and_is_named(self, keys):
         begin = time.process_time()
@@ -466,6 +474,11 @@ class TestHeads:
         with pytest.warns(RuntimeWarning, match="no head within eps"):
             found = head.compress(1e-3, max_tokens=2, value_bound=1.0, lower=False, starts=1)
         assert np.abs(found.head.values).max() <= 1.0
+
+    def test_no_step_leads_to_keys_beyond_all_floats(self):
+        with pytest.warns(RuntimeWarning) as warned:
+            CoreHead([[1.0, 0.0], [0.0, 1.0]], [3.0, -3.0], 9.0).compress(1e-9, max_tokens=1, lower=False)
+        assert [str(warning.message)[:35] for warning in warned] == ["no head within eps = 1e-09 was foun"]
 
     def test_the_largest_rounded_number_is_infinite_beyond(self):
         numbers = np.array([0.0, 1.0, 1.0 + 2.0**-9, 65504.0, 65536.0, 3.4e38, 1e-8, -2.5])

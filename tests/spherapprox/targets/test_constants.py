@@ -114,9 +114,15 @@ def test_what_cannot_be_proven_is_refused_before_any_work(target, match):
 )
 def test_a_false_degree_proves_nothing(dim, function, degree):
     with pytest.raises(
-        ValueError, match=f"of its degree={degree}, got .* state the true degree, the accuracy of its values"
+        ValueError, match=f"degree={degree} is refuted: .* state true ones, none, or the accuracy of its values"
     ):
         targets.with_constants(Target(function, dim, degree=degree))
+
+
+@pytest.mark.parametrize("false", [{"lipschitz": 2.0}, {"sup_norm": 0.5}, {"third_derivative": 0.1}])
+def test_constants_that_values_refute_prove_no_others(false):
+    with pytest.raises(ValueError, match=f"{next(iter(false))}=.* is refuted"):
+        targets.with_constants(Target(lambda x: x[:, 0] ** 4 + x[:, 1], 2, degree=4, **false))
 
 
 def test_roundings_of_single_precision_are_no_higher_degree():
@@ -177,7 +183,7 @@ def test_degree_100_is_within_the_slack():
     n, t = 100, np.cos(np.linspace(0.0, np.pi, 20001))
     legendre = np.polynomial.legendre.Legendre.basis(n)
     slope = np.sqrt(1.0 - t**2) * np.abs(legendre.deriv()(t))
-    wave = Target(lambda x: legendre(x[:, 2]), 2, degree=n, third_derivative=1.0)
+    wave = Target(lambda x: legendre(x[:, 2]), 2, degree=n, third_derivative=n**3)
     found = targets.with_constants(wave, slack=0.1)
     truths = {"sup_norm": 1.0, "lipschitz": slope.max(), "smoothness": 0.5 * n * (n + 1), "laplacian": n * (n + 1.0)}
     for name, truth in truths.items():

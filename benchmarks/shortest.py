@@ -271,9 +271,8 @@ def draw(out: Path) -> None:
     floor = [
         (token_lower_bound(FIELD, share, relative=True, certified=True).n, share * largest(FIELD)) for share in eps
     ]
-    thesis = bounds.prefix_length(
-        found.eps, dim=8, theorem="thesis-core", lipschitz=FIELD.lipschitz, sup_norm=FIELD.sup_norm, ragozin=1.0
-    )
+    known = {"lipschitz": FIELD.lipschitz, "sup_norm": FIELD.sup_norm}
+    thesis = bounds.prefix_length(found.eps, dim=8, theorem="thesis-core", **known)
     remark = f"The thesis's bound for this error and these constants, on $S^8$: $10^{{{thesis.log10:.0f}}}$ tokens"
     plot.write(plot.shortest_figure(found, FIELD, others=others, floor=floor, remark=remark), out)
 

@@ -52,7 +52,7 @@ class Row:
         applicable" where a constant that it needs was refuted, empty where the target states no Lipschitz constant.
         Where one was estimated, "(estimated constants)" follows.
     thesis_concentration, thesis_log10_n : float or None
-        Lambda(eps) and log10 N(lambda, eps) of the thesis for the error achieved, C_R = C_H = 1.
+        Lambda(eps) and log10 N(lambda, eps) of the thesis for the error achieved, with the proven C_R and C_H = 1.
     thesis_needs : str
         The hypotheses of the thesis that fail.
     mean_error : float

@@ -213,7 +213,7 @@ def _thesis(target: Target, kind: str, eps: float, n_outputs: int | None) -> Bou
     low, high = 10.0 * SMALLEST * lipschitz, 0.1 * WIDEST * lipschitz
     bound = prefix_length(
         min(max(eps, low), high), dim=target.dim, lipschitz=lipschitz, sup_norm=max(target.sup_norm, low),
-        exponent=target.exponent, theorem=theorem, ragozin=1.0,
+        exponent=target.exponent, theorem=theorem,
     )  # fmt: skip
     fits = Hypothesis("at most dim + 1 components", (n_outputs or 1) <= target.dim + 1)
     return cast("Bound", bound if fits.holds else replace(bound, hypotheses=(*bound.hypotheses, fits)))

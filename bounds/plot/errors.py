@@ -175,7 +175,7 @@ def _draw_thesis(axes: Any, rows: Sequence[Row]) -> None:
             axes.annotate(f"{head} head", pairs[0], (7, 3), textcoords="offset points", color=colour, fontsize=10)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=3, integer=True))
     axes.xaxis.set_major_formatter(lambda exponent, _: f"$10^{{{exponent:.0f}}}$")
-    axes.set_xlabel("tokens, with $C_R = C_H = 1$")
+    axes.set_xlabel("tokens, with the proven $C_R$, $C_H = 1$")
     axes.tick_params(axis="y", left=False, which="both")
     axes.spines["left"].set_linestyle((0, (2, 3)))  # the axis is broken here
     axes.set_title("The thesis, 4.12 - 4.15,\nfor the same errors", fontsize=11, color=WINE)
@@ -191,7 +191,7 @@ def _silence(study: Study) -> str:
     if needs != "needs dim >= 8" or not errors or not target.lipschitz or not target.sup_norm:
         return said if needs else ""
     bound = prefix_length(
-        min(errors), dim=8, lipschitz=target.lipschitz, sup_norm=target.sup_norm, theorem="thesis-split", ragozin=1.0
+        min(errors), dim=8, lipschitz=target.lipschitz, sup_norm=target.sup_norm, theorem="thesis-split"
     )
     constants = "estimated constants" if study.estimated else "constants"
     return (

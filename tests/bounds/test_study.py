@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from matplotlib.contour import ContourSet
 
 import bounds
-from bounds import error_bound, plot, study, validate
+from bounds import error_bound, plot, prefix_length, study, validate
 from bounds._bound import up
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, sphere, sup_error, targets
 
@@ -215,7 +214,8 @@ def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
     assert [row.choice for row in result.rows] == ["theory", "fixed"] * 2
     for row in (r for r in result.rows if r.head == "split"):
         assert row.thesis_needs == ""
-        assert row.thesis_log10_n > 100
+        count = prefix_length(row.error, dim=8, sup_norm=result.target.sup_norm, theorem="thesis-split")
+        assert (row.thesis_concentration, row.thesis_log10_n) == (count.concentration, count.log10)
     assert [p.name for p in study.save(result, tmp_path)] == ["error.png", "study.csv", "study.html", "study.json"]
     assert "10^" in result.table()
 
@@ -235,9 +235,11 @@ def test_figure_shows_the_rows(small):
     bold = {name for name, text in names.items() if text.get_fontweight() == "bold"}
     strong = {label, label.replace("split", "core"), "split head, 2nd-order bound"}
     assert bold == strong == {n for n, c in curves.items() if c.get_linewidth() > 2.0}
-    assert re.search(
-        r"needs dim ≥ 8: on \$S\^8\$, with the same constants, it takes \$10\^\{\d{3}\}", figure.get_supxlabel()
-    )
+    # the count of `bounds.prefix_length`, C_R included
+    eps, target = min(row.error for row in small.rows), small.target
+    count = prefix_length(eps, dim=8, lipschitz=target.lipschitz, sup_norm=target.sup_norm, theorem="thesis-split")
+    remark = f"needs dim ≥ 8: on $S^8$, with the same constants, it takes $10^{{{count.log10:.0f}}}$"
+    assert remark in figure.get_supxlabel()
 
 
 def test_the_line_on_the_thesis_is_inside_the_figure(small):

@@ -152,7 +152,7 @@ class TestStudy:
             return
         assert row.thesis_needs == ""
         theorem = {"4.12": "thesis-core", "4.14": "thesis-vector"}[reference]
-        expected = prefix_length(row.error, dim=8, lipschitz=2.0, sup_norm=2.0, theorem=theorem, ragozin=1.0)
+        expected = prefix_length(row.error, dim=8, lipschitz=2.0, sup_norm=2.0, theorem=theorem)
         assert row.thesis_log10_n == expected.log10
 
 

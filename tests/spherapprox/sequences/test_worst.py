@@ -109,6 +109,14 @@ def test_no_token_of_the_worst_gains_alone():
         assert mean_distance(moved, points, concentrations).max() <= found.lower * (1.0 + 1e-4)  # climbs jam at kinks
 
 
+def test_the_worst_depends_on_no_seed():
+    rng = np.random.default_rng(1)
+    points = [sphere.uniform(2, int(n), rng=rng) for n in rng.integers(3, 7, 3)]
+    concentrations = 10.0 ** rng.uniform(0, 1.5, 3)
+    largest = [worst_case_error(points, concentrations, n=300, rng=seed).lower for seed in range(3)]
+    assert largest == pytest.approx([2.310620203262] * 3, rel=1e-9)  # there is another maximum, 3e-6 below
+
+
 def test_the_worst_is_not_made_of_the_tokens_own_maxima():
     rng = np.random.default_rng(118)
     points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]

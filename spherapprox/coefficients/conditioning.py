@@ -119,7 +119,7 @@ def _eigenvalues(rows: Float64, concentration: float) -> Float64:
     """Return the eigenvalues of the kernel matrix, in increasing order."""
     a = matrix(rows, rows, concentration, "take fewer points")
     with one_blas_thread():  # several take seconds where other work has the cores
-        return interruptible(lambda: np.linalg.eigvalsh(a))
+        return np.asarray(interruptible(lambda: np.linalg.eigvalsh(a)))
 
 
 def _log_ratio(largest: float, smallest: float) -> float:

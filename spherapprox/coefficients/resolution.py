@@ -53,10 +53,10 @@ def warn_unresolved(rows: Floats, weights: Float64 | None, concentration: float,
             return float(np.median([_gap(x, around, trial) for x, around in places])) <= GAP
 
         with one_blas_thread():  # several may take seconds where other work has the cores
-            largest = None if small(concentration) else _largest(small, concentration)
-        if largest is not None:
+            carried = concentration if small(concentration) else _largest(small, concentration)
+        if carried < concentration:
             why = "kernels hardly overlap, so that the head falls to 0 between them"
-            _warn(n, concentration, why, largest)
+            _warn(n, concentration, why, carried)
 
 
 def _sums(x: Floats, rows: Floats, w: Float64, concentration: float) -> Float64:

@@ -18,8 +18,10 @@ from ..summation import angle_mean
 from . import controls
 
 METRICS = ("max", "sum")
-STARTS, FINALS, SWEEPS = 16, 4, 20
-"""Sequences of maxima, and random ones, whose tokens move once; the worst of them, and how often theirs do, at most."""
+TRIED, STARTS, FINALS = 500, 16, 4
+"""Sequences of maxima, and random ones; the worst of each, whose tokens move once; of these, whose tokens move on."""
+SPREAD = 1000
+"""Points from which a token is climbed to beside its maxima, which are none given the others."""
 CLIMBS, MAXIMA = 256, 16
 """Climbs to local maxima of each token's mean angle, many of which differ by a percent; the largest, for sequences."""
 _GAIN = 1e-9
@@ -92,8 +94,8 @@ def worst_case_error(
 
     With "sum" every token is searched for itself: a climb from each of the 256 largest errors that lie apart, which
     ends at the largest, to 1e-6 of it, where `n` is several times the number of control points. With "max" one token
-    after another is, given the others, from a few starts, until none gains: a heuristic, which may miss the largest by
-    a percent, with another rounding by another one.
+    after another is, given the others, from the worst of a thousand sequences, until none gains 1e-9: a heuristic,
+    which may miss the largest by a percent, with another rounding by another one.
 
     Parameters
     ----------
@@ -131,14 +133,14 @@ def worst_case_error(
     count = _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
     generator = _checks.generator(rng)
     maxima = task.maxima(count, generator)
-    starts = [np.stack([rows[k % len(rows)] for rows in maxima]) for k in range(STARTS)]  # (T, m+1) each
     if task.metric == "sum":
-        return ErrorInterval(float(task.distances(starts[0][None])[0]), np.inf, starts[0])
-    shape = STARTS, *starts[0].shape
-    random = sphere.uniform(shape[2] - 1, STARTS * shape[1], rng=generator).reshape(shape)
-    first = [task.climbed(x, maxima, generator, 1) for x in (*starts, *random)]
+        at = np.stack([rows[0] for rows in maxima])
+        return ErrorInterval(float(task.distances(at[None])[0]), np.inf, at)
+    spread = sample(maxima[0].shape[1] - 1, SPREAD, generator)
+    near = [np.concatenate([rows, spread]) for rows in maxima]
+    first = [task.climbed(x, near, generator, once=True) for x in task.starts(maxima, generator)]
     first.sort(key=lambda interval: -interval.lower)
-    last = [task.climbed(interval.at, maxima, generator, SWEEPS) for interval in first[:FINALS]]
+    last = [task.climbed(interval.at, near, generator) for interval in first[:FINALS]]
     return max(last, key=lambda interval: interval.lower)
 
 
@@ -204,17 +206,24 @@ class _Task:
                 known[key] = np.asarray(x[np.argsort(-values, kind="stable")[:MAXIMA]])
         return [known[key] for key in keys]
 
-    def climbed(self, x: Float64, maxima: list[Float64], rng: np.random.Generator, sweeps: int) -> ErrorInterval:
+    def starts(self, maxima: list[Float64], rng: np.random.Generator) -> Float64:
+        """Return the worst of some sequences of maxima, and of random ones: (2 STARTS, T, m+1)."""
+        mixed = np.stack([rows[rng.integers(len(rows), size=TRIED)] for rows in maxima], axis=1)
+        random = sphere.uniform(mixed.shape[2] - 1, TRIED * len(maxima), rng=rng).reshape(mixed.shape)
+        return np.concatenate([x[np.argsort(-self.distances(x), kind="stable")[:STARTS]] for x in (mixed, random)])
+
+    def climbed(
+        self, x: Float64, near: list[Float64], rng: np.random.Generator, *, once: bool = False
+    ) -> ErrorInterval:
         """Climb from a sequence (T, m+1), one token after another: given the others, it is a function on S^m."""
-        best, before = x.copy(), -np.inf
-        for _ in range(sweeps):
+        best, before, gains = x.copy(), -np.inf, True
+        while gains:
             for i in range(len(x)):
-                start = np.concatenate([best[i : i + 1], maxima[i]])
-                interval = largest_error(self.moving(best, i), start, MAXIMA, rng, False)
+                interval = largest_error(
+                    self.moving(best, i), np.concatenate([best[i : i + 1], near[i]]), MAXIMA, rng, False
+                )
                 best[i] = interval.at
-            if not interval.lower > (1.0 + _GAIN) * before:
-                break
-            before = interval.lower
+            gains, before = not once and interval.lower > (1.0 + _GAIN) * before, interval.lower
         return ErrorInterval(float(self.distances(best[None])[0]), np.inf, best)
 
     def moving(self, x: Float64, i: int) -> Callable[[Any], Float64]:

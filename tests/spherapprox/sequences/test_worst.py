@@ -109,6 +109,28 @@ def test_no_token_of_the_worst_gains_alone():
         assert mean_distance(moved, points, concentrations).max() <= found.lower * (1.0 + 1e-4)  # climbs jam at kinks
 
 
+def test_tokens_of_a_long_sequence_move_until_none_gains():
+    rng = np.random.default_rng(7)
+    length = int(rng.integers(3, 7))
+    points = [sphere.uniform(1, int(n), rng=rng) for n in rng.integers(2, 5, length)]
+    concentrations = 10.0 ** rng.uniform(-0.5, 1, length)
+    found = worst_case_error(points, concentrations, n=60)
+    turns = np.geomspace(1e-7, np.pi, 2000) * np.array([[1.0], [-1.0]])
+    for i in range(length):
+        angles = np.arctan2(*found.at[i, ::-1]) + turns.ravel()
+        moved = np.repeat(found.at[None], angles.size, axis=0)
+        moved[:, i] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        assert mean_distance(moved, points, concentrations).max() <= found.lower * (1.0 + 1e-8)
+
+
+def test_the_worst_depends_on_no_seed():
+    rng = np.random.default_rng(1)
+    points = [sphere.uniform(2, int(n), rng=rng) for n in rng.integers(3, 7, 3)]
+    concentrations = 10.0 ** rng.uniform(0, 1.5, 3)
+    largest = [worst_case_error(points, concentrations, n=300, rng=seed).lower for seed in range(3)]
+    assert largest == pytest.approx([2.310620203262] * 3, rel=1e-9)  # there is another maximum, 3e-6 below
+
+
 def test_the_worst_is_not_made_of_the_tokens_own_maxima():
     rng = np.random.default_rng(118)
     points = [sphere.uniform(3, n, rng=rng) for n in (6, 4)]

@@ -10,6 +10,8 @@ from typing import Any
 
 import mpmath
 
+from spherapprox import _checks
+
 
 class CertificationError(ArithmeticError):
     """The error of a float64 claim that ball arithmetic cannot prove."""
@@ -26,8 +28,8 @@ class Enclosure:
 
     Raises
     ------
-    ValueError
-        Unless ``lower <= upper``.
+    TypeError, ValueError
+        Unless they are mpf and ``lower <= upper``.
 
     Notes
     -----
@@ -46,6 +48,8 @@ class Enclosure:
     upper: Any
 
     def __post_init__(self) -> None:
+        for name, end in (("lower", self.lower), ("upper", self.upper)):
+            _checks.instance(end, name, mpmath.mpf)
         if not self.lower <= self.upper:
             raise ValueError(f"'lower' must be at most 'upper', got {self.lower} and {self.upper}")
 

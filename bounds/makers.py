@@ -109,7 +109,7 @@ def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...
     OSError
         When the folder cannot be written.
     TypeError
-        When `out` is no path.
+        When `comparison` is none, or `out` no path.
 
     Examples
     --------
@@ -121,6 +121,7 @@ def save(comparison: Comparison, out: str | os.PathLike[str]) -> tuple[Path, ...
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
+    _checks.instance(comparison, "comparison", Comparison, remedy="compare makes one")
     writers: dict[str, Callable[[Path], object]] = {
         "points.csv": lambda path: write_csv(path, COLUMNS, (row.values() for row in comparison.records())),
         "covering.png": lambda path: plot.write(plot.covering_figure(comparison), path),

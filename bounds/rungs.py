@@ -152,6 +152,7 @@ def save(
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
+    _checks.instance(out, "out", str, os.PathLike, remedy="name a folder")
     options: dict[str, Any] = {"lipschitz": lipschitz, "sup_norm": sup_norm, "ragozin": ragozin}
     options["smoothness"] = smoothness
     rung = ladder(_checks.real(eps, "eps"), dim=_checks.dimension(dim), **options)  # every argument is checked here

@@ -126,7 +126,7 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
 
     Raises
     ------
-    AttributeError
+    TypeError
         If `found` is no search, or `target` none.
 
     Examples
@@ -137,6 +137,8 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
     >>> bounds.shortest.document(shortest_head(bump, 1e-6, "core", lower=False), bump)["n"]
     1
     """
+    _checks.instance(found, "found", ShortestHead, remedy="shortest_head makes one")
+    _checks.instance(target, "target", Target, remedy="what the head approximates")
     rows = [dict(zip(_COLUMNS, map(plain, cells), strict=True)) for cells in _rows(found)]
     return {
         "made_by": f"spherapprox {__version__}", "n": found.n, "eps": found.eps, "norm": found.norm,
@@ -196,8 +198,6 @@ def save(
     """
     from . import plot  # matplotlib is loaded when a figure is asked for
 
-    found = _checks.instance(found, "found", ShortestHead, remedy="shortest_head makes one")
-    target = _checks.instance(target, "target", Target, remedy="what the head approximates")
     text = json.dumps(document(found, target), indent=1, allow_nan=False) + "\n"
     writers: dict[str, Callable[[Path], object]] = {
         "shortest.csv": lambda path: write_csv(path, _COLUMNS, _rows(found)),

@@ -56,13 +56,15 @@ def _tried(dim: int, side: Side) -> tuple[str, ...]:
 
 
 def covering_bound(radius: float, dim: int, method: str) -> Bound:
-    """Return the covering bound of a method for checked arguments; its hypotheses may fail, see `covering_number`.
+    """Return the covering bound of a method; its hypotheses may fail, see `covering_number`.
 
     Examples
     --------
     >>> covering_bound(0.5, 2, "boroczky-wintsche").failed
     ('dim >= 3',)
     """
+    method = _checks.choice(method, "method", METHODS)
+    dim, radius = _checks.dimension(dim, maximum=LARGEST_DIM), _checks.real(radius, "radius", above=0.0)
     side: Side = "lower" if method in NECESSARY else "upper"
     if radius >= HALF_PI:  # 4.2: one point covers from radius pi on, two antipodes from pi/2 on, and both are needed
         log = 0.0 if radius >= math.pi else math.log(2.0)

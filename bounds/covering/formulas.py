@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from scipy.optimize import minimize_scalar
 
+from spherapprox import _checks
 from spherapprox.special import cap_angle, log_cap_measure
 
 from .._bound import Hypothesis
@@ -23,7 +24,7 @@ def log_rogers_constant(dim: int) -> float:
     >>> round(log_rogers_constant(8), 6)
     5.274717
     """
-    d = dim + 1
+    d = _checks.integer(dim, "dim", minimum=2) + 1
     return 1.0 + math.log(d * (math.log(d) + math.log(math.log(d)) + 5.0))
 
 

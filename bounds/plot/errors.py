@@ -25,14 +25,22 @@ _WAY = {
 
 
 def slope(n: Sequence[float], error: Sequence[float]) -> float:
-    """Return the least-squares slope of log(error) against log(n).
+    """Return the least-squares slope of log(error) against log(n), for two positive n that differ, or more.
 
     Examples
     --------
     >>> round(slope([10, 100, 1000], [1.0, 0.1, 0.01]), 12)
     -1.0
     """
-    return float(np.polyfit(np.log(n), np.log(error), 1)[0])
+    counts = _checks.reals(n, "n", minimum=1.0, finite=True, nan=False)
+    errors = _checks.reals(error, "error", minimum=0.0, finite=True, nan=False)
+    _checks.shaped(counts, "n", ("n",))
+    _checks.shaped(errors, "error", counts.shape, remedy="one for each n")
+    if len(np.unique(counts)) < 2:
+        raise ValueError(f"'n' must have two different numbers or more, got {_checks.show(n)}")
+    if not errors.all():
+        raise ValueError("'error' must be positive, got 0: it has no logarithm")
+    return float(np.polyfit(np.log(counts), np.log(errors), 1)[0])
 
 
 def error_figure(study: Study) -> Figure:

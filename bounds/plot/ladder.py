@@ -95,11 +95,15 @@ def concentration_figure(eps: Array, printed: Array, proven: Array, sharp: Array
     -------
     matplotlib.figure.Figure
     """
+    dim = _checks.dimension(dim)
+    eps = _checks.shaped(_checks.reals(eps, "eps"), "eps", ("n",))
+    named = {"printed": printed, "proven": proven, "sharp": sharp}
+    curves = [_checks.shaped(_checks.reals(c, name), name, eps.shape) for name, c in named.items()]
     figure = Figure(figsize=(7.2, 4.8), layout="constrained")
     axes = figure.add_subplot()
     labels = ("thesis (4.6), $C_R = C_H = 1$", "thesis (4.6), proven $C_R$, $C_H = 1$", "sharp (4.1)")
     colours = (PINK, WINE, BLUE)
-    for values, label, colour in zip((printed, proven, sharp), labels, colours, strict=True):
+    for values, label, colour in zip(curves, labels, colours, strict=True):
         shown = np.where(values > 0.0, values, np.nan)
         if np.isnan(shown).all():  # every concentration will do
             continue

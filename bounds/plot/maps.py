@@ -56,6 +56,7 @@ def maps_figure(
     _checks.instance(head, "head", Head)
     worst = _checks.real(worst, "worst", minimum=0.0)
     resolution = _checks.integer(resolution, "resolution", minimum=2, maximum=MOST_PIXELS)
+    coastlines = None if coastlines is None else _checks.flag(coastlines, "coastlines")
     _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
     latitude, longitude, x = map_grid(resolution)
     truth, made = (np.asarray(f(x), dtype=float).reshape(len(x), -1) for f in (target, head))  # (n, p)
@@ -69,11 +70,12 @@ def maps_figure(
         f"Error, the largest found {worst:.4g}",
     )
     figure = Figure(figsize=(5.6, 7.8), layout=ConstrainedLayoutEngine(rect=(0.02, 0.0, 0.98, 1.0)))  # for labels at 0
-    earthly = any(word in (target.name or "") for word in _EARTHLY) if coastlines is None else coastlines
+    if coastlines is None:
+        coastlines = any(word in (target.name or "") for word in _EARTHLY)
     for place, (values, limit, title) in enumerate(zip(drawn, (top, top, worst), titles, strict=True)):
         signed = not vector and (place == 2 or float(drawn[0].min()) < -1e-9 * top)
         axes = _map(figure, place, (latitude, longitude), values, limit, title, target.unit, signed=signed)
-        if earthly:
+        if coastlines:
             draw_coastlines(axes)
     return figure
 

@@ -35,7 +35,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         so that the mean of y should be near 0.
     n_control_points : int or "auto", default "auto"
         Number of control points, or all rows where these are fewer. "auto" takes 300 and doubles them as long as that
-        lowers the leave-one-out error by 1 %, while this takes seconds; 300 of free points.
+        lowers the leave-one-out error by 1 %, while this takes seconds; 300 of free points. None means "auto".
     concentration : float, optional
         lambda, at least 0; of an RBF kernel on the sphere it is ``2 gamma``. None: by cross-validation.
     regularization : float, optional
@@ -138,7 +138,7 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         # Step 1: check parameters and data
         family = FAMILIES[_checks.choice(self.kind, "kind", FAMILIES)]
         _checks.choice(self.embedding, "embedding", EMBEDDINGS)
-        n = self.n_control_points
+        n = "auto" if self.n_control_points is None else self.n_control_points
         if isinstance(n, str):
             _checks.choice(n, "n_control_points", ("auto",))
         else:

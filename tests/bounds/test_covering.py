@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull, cKDTree
 from scipy.special import beta
 
 from bounds import HypothesisError, covering_number
-from bounds.covering import METHODS, NECESSARY, SUFFICIENT, covering_radius
+from bounds.covering import METHODS, NECESSARY, SUFFICIENT, covering_bound, covering_radius, log_rogers_constant
 from bounds.covering.lattice import log_cube_volume, log_density
 from bounds.covering.polytope import polytopes
 from bounds.covering.zonal import counted, log_zonal_sum
@@ -463,3 +463,19 @@ def test_arrays_of_radii_and_dimensions_broadcast():
 def test_refusals_name_argument_value_and_remedy(arguments, error, message):
     with pytest.raises(error, match=message):
         covering_number(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("radius", lambda: covering_bound("abc", 2, "best")),
+        ("radius", lambda: covering_bound(math.nan, 2, "best")),
+        ("dim", lambda: covering_bound(0.1, None, "best")),
+        ("method", lambda: covering_bound(0.1, 2, "abc")),
+        ("dim", lambda: log_rogers_constant(1)),
+        ("dim", lambda: log_rogers_constant(1e308)),
+    ],
+)
+def test_formulas_refuse_what_they_are_not_for(name, call):
+    with pytest.raises((TypeError, ValueError), match=f"^'{name}' must be"):
+        call()

@@ -56,6 +56,12 @@ def test_files_are_for_one_accuracy_and_one_dimension(tmp_path, given, named):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_folder_is_named_before_the_work(monkeypatch):
+    monkeypatch.setattr(rungs, "curves", None)
+    with pytest.raises(TypeError, match=r"'out' must be .*: name a folder"):
+        rungs.save(None, 0.3, dim=8)
+
+
 @pytest.fixture(scope="module")
 def over_eps():
     return rungs.curves([0.05, 0.2, 0.8], dim=8, ragozin=1.0)

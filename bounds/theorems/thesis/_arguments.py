@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from spherapprox import _checks
 
-from ..._problem import LARGEST_CONCENTRATION, LARGEST_DIM
+from ..._problem import LARGEST_CONCENTRATION, LARGEST_DIM, Problem
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,6 +22,7 @@ _POSITIVE: _Guard = functools.partial(_checks.real, minimum=SMALLEST, maximum=LA
 _ERROR: _Guard = functools.partial(_checks.real, minimum=0.0, maximum=LARGEST)
 _LOG: _Guard = functools.partial(_checks.real, minimum=-1e300, maximum=1e300)
 _GUARDS: dict[str, _Guard] = {
+    "problem": lambda value, name: _checks.instance(value, name, Problem),
     "dim": lambda value, _: _checks.dimension(value, maximum=LARGEST_DIM),
     "degree": functools.partial(_checks.integer, minimum=0, maximum=10**18),
     "inputs": functools.partial(_checks.integer, minimum=1),

@@ -9,16 +9,19 @@ from ..._problem import Problem
 from ..._registry import Theorem
 from ...ragozin import ragozin_constant
 from . import lemmas
+from ._arguments import checked
 
 COMPONENTS = Hypothesis("lipschitz, sup_norm and C_H bound each of dim + 1 components, eps the Euclidean error", True)
 """How 4.14 and 4.15 read the constants."""
 
 
+@checked
 def ragozin_of(problem: Problem) -> float:
     """Return C_R, the user's or the proven one of docs/theorems/4.6-jackson-constants.md."""
     return ragozin_constant(problem.dim) if problem.ragozin is None else problem.ragozin
 
 
+@checked
 def assumptions(problem: Problem) -> tuple[Hypothesis, ...]:
     """Return the common hypotheses: dim >= 8, a Lipschitz target, and the assumed constants C_H and C_R.
 

@@ -10,9 +10,11 @@ from ..._registry import Prefix, Promise, Theorem
 from .._search import log_sum
 from ..requirements import CELLS
 from . import lemmas
+from ._arguments import checked
 from ._printed import assumptions, printed_count, ragozin_of
 
 
+@checked
 def core(problem: Problem) -> Bound:
     """Return the prefix length of Theorem 4.12 (B.2.9), for targets whose C_H is at most the one assumed.
 
@@ -30,6 +32,7 @@ def threshold(problem: Problem) -> float:
     )
 
 
+@checked
 def core_error(concentration: float, radius: float, problem: Problem) -> float:
     """Return the log of 4.12's error at a concentration and a cap radius: convolution, then 3 L_g radius (B.2.7)."""
     lip, constant = problem.lipschitz, ragozin_of(problem)

@@ -8,9 +8,11 @@ from ..._bound import Bound, Hypothesis
 from ..._problem import Problem
 from ..._registry import Theorem
 from . import lemmas
+from ._arguments import checked
 from ._printed import COMPONENTS, printed_count
 
 
+@checked
 def split(problem: Problem) -> Bound:
     """Return the prefix length of Theorem 4.15 (B.3.3) as printed, for m+1 components as in 4.14.
 

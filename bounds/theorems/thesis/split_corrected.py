@@ -8,9 +8,11 @@ from ..._bound import Bound, Hypothesis
 from ..._problem import Problem
 from ..._registry import Theorem
 from . import lemmas
+from ._arguments import checked
 from ._printed import COMPONENTS, printed_count
 
 
+@checked
 def split_corrected(problem: Problem) -> Bound:
     """Return the prefix length of Theorem 4.15 with its proof repaired (docs/theorems/3-errata.md, 3.3).
 

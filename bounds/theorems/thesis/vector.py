@@ -7,9 +7,11 @@ import math
 from ..._bound import Bound
 from ..._problem import Problem
 from ..._registry import Theorem
+from ._arguments import checked
 from ._printed import COMPONENTS, printed_count
 
 
+@checked
 def vector(problem: Problem) -> Bound:
     """Return the prefix length of Theorem 4.14 (B.2.10): m+1 components, each as in 4.12, and eps in their norm."""
     root = math.sqrt(problem.dim + 1.0)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..._checks import show
+from ..._checks import instance, show
 from ...heads.torch_modules.tensors import held, in_parts
+from ..executor import Executor
 
 if TYPE_CHECKING:
     from ..blocks import Block
-    from ..executor import Executor
 
 
 class ResidualBlock(torch.nn.Module):
@@ -127,7 +127,7 @@ class ExecutorModule(torch.nn.Module):
         if kind not in (torch.float32, torch.float64):
             raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
         options = {"dtype": kind, "device": device}
-        self.executor = executor
+        self.executor = instance(executor, "executor", Executor)
         self.blocks = torch.nn.ModuleList(ResidualBlock(block, options) for block in executor.blocks())
         self.requires_grad_(False)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 
+from ..._checks import instance
+from ..classical import ClassicalHead
 from .tensors import INTERACTIONS, Stateful, attention_path, check, frozen_attention, hold, in_parts, make_options
-
-if TYPE_CHECKING:
-    from ..classical import ClassicalHead
 
 
 class ClassicalAttention(Stateful):
@@ -54,7 +53,7 @@ class ClassicalAttention(Stateful):
 
     def __init__(self, head: ClassicalHead, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
-        d = head.embedding_dim
+        d = instance(head, "head", ClassicalHead).embedding_dim
         options = make_options(head, dtype, device, max(head._largest_concentration, -head.mask * math.sqrt(d)))
         self.dim, self.n_outputs, self.interaction = head.dim, head.n_outputs, head.interaction
         self.largest_logit = max(head._largest_concentration, -head.mask)

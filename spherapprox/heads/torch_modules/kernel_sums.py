@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import torch
 
-from ..._checks import concentration_text
+from ..._checks import concentration_text, instance
 from ..._types import Floats
+from ..core import CoreHead
+from ..split import SplitHead
 from .tensors import Stateful, attention_path, check, hold, in_parts, make_options
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 class _Rows(Stateful):
     """Control points and values as tensors, and the concentration as a number, or a tensor of one for each of them."""
 
+    kind: ClassVar[type[Head]]
     scalars: ClassVar = {"concentration": float, "largest_concentration": float}
     control_points: Any
     values: Any
@@ -25,7 +28,7 @@ class _Rows(Stateful):
 
     def __init__(self, head: Head, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> None:
         super().__init__()
-        self.largest_concentration = head._largest_concentration
+        self.largest_concentration = instance(head, "head", self.kind)._largest_concentration
         options = make_options(head, dtype, device, self.largest_concentration)
         hold(self, "control_points", self._rows(head), trainable, options)
         hold(self, "values", head.values, trainable, options)
@@ -119,6 +122,8 @@ class SplitAttention(_Rows):
     (1.858149, array([-1.095564,  1.095564]))
     """
 
+    kind = SplitHead
+
     def _rows(self, head: Any) -> Floats:
         """Return the control points as keys."""
         return np.asarray(head._directions())
@@ -164,6 +169,8 @@ class ExponentialSum(_Rows):
     >>> module(torch.eye(2, dtype=torch.float64)).numpy().round(6)
     array([1.099574, 2.049787])
     """
+
+    kind = CoreHead
 
     def _evaluate(self, rows: Any, points: Any, values: Any) -> Any:
         chords = torch.cdist(rows, points, compute_mode="donot_use_mm_for_euclid_dist")  # (rows, n)

@@ -278,7 +278,7 @@ def _whole(layer: Any, name: str) -> tuple[Any, Any]:
         except (TypeError, ValueError):
             raise TypeError(f"'{name}' must be a pair of keys and values, got a {type(layer).__name__}") from None
         window = rest[0] if rest and getattr(rest[0], "ndim", None) == 0 else None  # as transformers iterates
-        lost = window is not None and key.shape[-2] >= int(window) - 1
+        lost = window is not None and getattr(key, "ndim", 0) == 4 and key.shape[-2] >= int(window) - 1
     if lost:
         raise ValueError(
             f"'{name}' must hold all tokens that the model has read, got {key.shape[-2]} rows of a sliding window, or "

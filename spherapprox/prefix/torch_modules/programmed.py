@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from numpy.typing import ArrayLike
 
+from ... import _checks
 from ...heads.torch_modules.tensors import check_lengths
 from ..programmed import ProgrammedPrefix
 from ..programming import program
@@ -69,6 +70,7 @@ class ProgrammedAttention(torch.nn.Module):
 
     def __init__(self, mha: Any, programmed: ProgrammedPrefix, *, trainable: bool = False) -> None:
         super().__init__()
+        _checks.instance(programmed, "programmed", ProgrammedPrefix)
         self.attention = PrefixAttention(mha, programmed.prefix, space=programmed.kind, trainable=trainable)
         like, interface = mha.out_proj.weight, programmed.interface
         self.scalar = programmed.head.values.ndim == 1

@@ -77,7 +77,8 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
             raise ValueError(f"'client' must be connected to a scheduler, got one that is closed: {client!r}")
         yield client
         return
-    n = cores() if n_workers in (None, -1) else _checks.integer(n_workers, "n_workers", minimum=1)
+    n = -1 if n_workers is None else _checks.integer(n_workers, "n_workers", minimum=-1)
+    n = cores() if n == -1 else _checks.integer(n, "n_workers", minimum=1)
     with _safe_path():
         try:
             cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None)

@@ -437,3 +437,9 @@ def test_two_antipodes_do_not_cover_at_the_float_below_half_pi():
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int64, np.array])
 def test_numbers_of_numpy_are_enclosed_as_python_s_are(kind):
     assert certify.log_normalizer(3, kind(2)) == certify.log_normalizer(3, 2)
+
+
+@pytest.mark.parametrize("wrong", [None, "1", 1.0, np.ones(2)], ids=lambda v: type(v).__name__)
+def test_ends_are_exact_numbers(wrong):
+    with pytest.raises(TypeError, match=r"^'upper' must be a"):
+        Enclosure(mp.mpf(0), wrong)

@@ -10,6 +10,9 @@ import bounds
 import bounds.certify
 from bounds import plot
 from bounds.plot.style import Figure, count_axis
+from spherapprox import SplitHead, targets
+
+HEAD = SplitHead(np.eye(3), np.ones(3), 2.0)
 
 
 def test_notebooks_show_a_figure_without_pyplot():
@@ -33,6 +36,25 @@ def test_numbers_of_counts_are_not_overprinted(counts):
     assert all(a.x1 + 2.0 <= b.x0 for a, b in itertools.pairwise(boxes))
 
 
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("'n' must hold real numbers", lambda: plot.slope("abc", [1.0, 2.0])),
+        ("'n' must have two different numbers or more", lambda: plot.slope([3, 3], [1.0, 2.0])),
+        ("'error' must have shape", lambda: plot.slope([1, 2, 3], [1.0, 2.0])),
+        ("'error' must be positive", lambda: plot.slope([1, 2], [1.0, 0.0])),
+        ("'eps' must have shape", lambda: plot.concentration_figure(0.1, 1.0, 2.0, 3.0, 8)),
+        ("'sharp' must hold real numbers", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3, 4], None, 8)),
+        ("'proven' must have shape", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3], [4, 5], 8)),
+        ("'coastlines' must be True or False", lambda: plot.maps_figure(HEAD, targets.bump(2), 0.1, coastlines=1)),
+        ("'dim' must be an integer", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3, 4], [5, 6], None)),
+    ],
+)
+def test_numbers_that_cannot_be_drawn_are_refused(message, call):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        call()
+
+
 @pytest.mark.parametrize("wrong", [None, "abc", 3.0, np.ones(3), [None]], ids=str)
 @pytest.mark.parametrize(
     ("name", "call"),
@@ -43,6 +65,8 @@ def test_numbers_of_counts_are_not_overprinted(counts):
         ("studies", lambda v: plot.error_grid([v])),
         ("partition", plot.partition_figure),
         ("comparison", plot.covering_figure),
+        ("comparison", lambda v: bounds.makers.save(v, "x")),
+        ("found", lambda v: bounds.shortest.document(v, v)),
         ("found", lambda v: plot.shortest_figure(v, v)),
         ("found", lambda v: plot.control_points_figure(v, v)),
         ("checks", lambda v: plot.validation_figure([v], v, None, None)),

@@ -389,3 +389,21 @@ def test_prefix_length_grows_as_eps_falls():
     logs = [b.log for b in prefix_length(np.logspace(-6, 0.2, 40), dim=8, theorem="thesis-core")]
     assert all(a > b for a, b in itertools.pairwise(logs))
     assert np.isfinite(logs).all()
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", 3.0, {}], ids=str)
+@pytest.mark.parametrize(
+    "call",
+    [
+        thesis.assumptions,
+        thesis.core,
+        thesis.ragozin_of,
+        thesis.split,
+        thesis.split_corrected,
+        thesis.vector,
+        lambda problem: thesis.core_error(5.0, 0.1, problem),
+    ],
+)
+def test_what_is_no_problem_is_refused(call, wrong):
+    with pytest.raises(TypeError, match=r"^'problem' must be a Problem"):
+        call(wrong)

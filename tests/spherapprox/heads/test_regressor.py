@@ -74,6 +74,12 @@ def test_normalized_rows_forget_their_lengths(kind):
         model(kind, embedding="normalize").fit(x[:, :1], x[:, 1])
 
 
+def test_no_number_of_control_points_is_the_default():
+    X, y = data(40)
+    none, default = (model(n_control_points=n, concentration=3.0).fit(X, y) for n in (None, "auto"))
+    np.testing.assert_array_equal(none.predict(X), default.predict(X))
+
+
 @kinds
 def test_it_learns_and_its_error_is_honest(kind):
     X, y = data(400)

@@ -376,7 +376,8 @@ def test_rows_without_unit_length_are_refused(kind):
     for factor, length in ((2.0, "2"), (0.0, "0"), (np.nan, "nan"), (1.002, "1.002")):
         bad = x.clone()
         bad[3] *= factor
-        with pytest.raises(ValueError, match=rf"'x' must have rows of unit length, got length {length}: torch.nn.func"):
+        remedy = "torch.nn.func" if factor else "zeros have no direction"
+        with pytest.raises(ValueError, match=rf"'x' must have rows of unit length, got length {length}: {remedy}"):
             module(bad)
     module, half = module.to(torch.float32), x.to(torch.bfloat16)  # lengths are off by up to 3e-3
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -508,3 +509,22 @@ def test_state_dicts_hold_concentrations(kind, trainable):
     again = kind(rows, values, np.full(20, 1.0)).to_torch()
     again.load_state_dict(torch.load(file))
     np.testing.assert_array_equal(one(x).detach().numpy(), again(x).numpy())
+
+
+@pytest.mark.parametrize(
+    ("module", "wanted"),
+    [
+        (torch_modules.SplitAttention, "a SplitHead"),
+        (torch_modules.ExponentialSum, "a CoreHead"),
+        (torch_modules.ClassicalAttention, "a ClassicalHead"),
+    ],
+)
+@pytest.mark.parametrize("wrong", [None, "abc", 1.0, torch.ones(2, 3)], ids=lambda v: type(v).__name__)
+def test_modules_are_made_of_their_heads(module, wanted, wrong):
+    with pytest.raises(TypeError, match=f"^'head' must be {wanted}, got"):
+        module(wrong)
+
+
+def test_a_core_head_is_no_attention():
+    with pytest.raises(TypeError, match=r"^'head' must be a SplitHead, got CoreHead"):
+        torch_modules.SplitAttention(CoreHead(np.eye(3), np.ones(3), 2.0))

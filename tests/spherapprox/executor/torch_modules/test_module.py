@@ -16,6 +16,8 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
+from spherapprox.executor.torch_modules import ExecutorModule  # noqa: E402
+
 
 def random_network(budget, seed=0):
     rng = np.random.default_rng(seed)
@@ -179,3 +181,9 @@ def test_a_trained_network_runs():
     assert sum(largest.segments) > sum(budget.segments)
     few = x[:4]
     assert np.abs(executor.to_torch()(executor.encode(network), few).numpy() - mlp(few).detach().numpy()).max() < 0.02
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", 1.0, torch.ones(2)], ids=lambda v: type(v).__name__)
+def test_modules_are_made_of_executors(wrong):
+    with pytest.raises(TypeError, match=r"^'executor' must be an Executor, got"):
+        ExecutorModule(wrong)

@@ -37,7 +37,7 @@ def programmed():
 
 
 def shortened():
-    return compress(np.eye(3), np.eye(3), np.eye(3), length=2, starts=1)
+    return compress(np.eye(3), np.eye(3), np.concatenate([np.eye(3), -np.eye(3), 2.0 * np.eye(3)]), length=2, starts=1)
 
 
 def same(found, wanted, atol=0.0):
@@ -364,3 +364,9 @@ def test_a_trained_prefix_becomes_a_cache():
     trained = Prefix(*module.keys_and_values())
     assert np.array_equal(trained.key, prefix.key + 1.0)
     assert torch.equal(past_key_values([trained], **DOUBLE)[0][0][0], module.prefix_key.detach())
+
+
+@pytest.mark.parametrize("pairs", [np.ones((2, 3)), torch.ones(2, 3), torch.ones(1, 4)], ids=str)
+def test_rows_of_numbers_are_no_pairs(pairs):
+    with pytest.raises(ValueError, match=r"'pairs\[0\]\[0\]' must have shape \(batch, heads, L, s\)|must be a pair"):
+        from_past_key_values(pairs)

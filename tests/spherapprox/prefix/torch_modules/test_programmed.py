@@ -159,3 +159,9 @@ def test_complaints():
     with pytest.raises(ValueError, match="'y' must have rows of unit length, got length 2"):
         module(2.0 * Y)
     torch.testing.assert_close(module(torch.eye(3, dtype=torch.int64)), module(torch.eye(3)))
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", 1.0, torch.ones(2)], ids=lambda v: type(v).__name__)
+def test_modules_are_made_of_what_is_programmed(wrong):
+    with pytest.raises(TypeError, match=r"^'programmed' must be a ProgrammedPrefix, got"):
+        ProgrammedAttention(layer(8, 2), wrong)

@@ -19,7 +19,7 @@ core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp
 checks   of the least of them: it is proved or holds for the error found, is violated, is vacuous (above twice the sup
          norm), or does not apply, as a constant was refuted
 floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
-thesis   Lambda(eps), N(lambda, eps) for the error achieved: 4.12, 4.14 (core), 4.15 (split), proven C_R, C_H = 1"""
+thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14, 4.15, proven C_R, C_H = 1"""
 _MEASURED = """\
 by       how lambda was chosen: theory, by the least bound; second-order, by that of 4.H for these points; best, by the
          least error; mean, by the least mean error

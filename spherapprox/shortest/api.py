@@ -133,8 +133,9 @@ def shortest_head(
     Warns
     -----
     RuntimeWarning
-        If eps is not reached, or the target jumps by more than 2 eps: then only the first few lengths are tried. If eps
-        is relative, and the target's `sup_norm` exceeds the largest value found by 10 %.
+        If eps is not reached. Where no head can, as the target jumps by more than 2 eps or a split head's `value_bound`
+        is below its largest value by more than eps, only the first few lengths are tried. If eps is relative, and the
+        target's `sup_norm` exceeds the largest value found by 10 %.
 
     Notes
     -----
@@ -188,8 +189,7 @@ def shortest_head(
     if earlier is not None:
         _require_same(earlier, family, known.dim, values.shape[1])
         session.resume(earlier)
-    jump = largest_jump(wanted.function, x, values, 2.0 * wanted.eps) if norm == "sup" else 0.0
-    found = session.search(known, jump)
+    found = session.search(known, _obstacles(wanted, x, values))
     # Step 3: prove the error, and a lower bound
     found = found.proved(known, deadline=deadline) if certified else found
     unit = wanted.unit and dtype is None
@@ -233,6 +233,20 @@ def _scaled(wanted: Wanted, target: Target, relative: bool) -> tuple[Wanted, Flo
         value_bound=wanted.value_bound / size, size=size,
     )  # fmt: skip
     return scaled, x, values / size
+
+
+def _obstacles(wanted: Wanted, x: Float64, values: Float64) -> tuple[str, ...]:
+    """Return why no head of any length comes within eps, from what the target has at a sample."""
+    if wanted.norm != "sup":
+        return ()
+    size = wanted.size
+    notes: tuple[str, ...] = ()
+    if jump := largest_jump(wanted.function, x, values, 2.0 * wanted.eps):
+        notes += (f"the target jumps by {size * jump:.4g}: every head errs by {0.5 * size * jump:.4g} at least",)
+    excess = float(np.abs(values).max()) - wanted.value_bound
+    if wanted.normalize and excess > wanted.eps:
+        notes += (f"means of values within 'value_bound' stay {size * excess:.4g} below the target's largest",)
+    return notes
 
 
 def _floor(target: Target, found: ShortestHead, unit: bool, certified: bool, deadline: float) -> dict[str, Any]:

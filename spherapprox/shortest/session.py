@@ -61,19 +61,17 @@ class Session:
         error = float(np.linalg.norm(row.head(row.at[None]).reshape(1, -1) - f))
         return math.isclose(error, row.lower, rel_tol=_SAME)
 
-    def search(self, target: Target, jump: float) -> ShortestHead:
-        """Search for the shortest head; where the target jumps, only the first rungs are tried."""
-        notes: tuple[str, ...] = ()
-        if jump:
-            size = self.units.size
-            notes = (f"the target jumps by {size * jump:.4g}: every head errs by {0.5 * size * jump:.4g} at least",)
+    def search(self, target: Target, notes: tuple[str, ...]) -> ShortestHead:
+        """Search for the shortest head; where notes say why none is within eps, only the first rungs are tried."""
+        hopeless = bool(notes)
+        if hopeless:
             self._search.limit(FIRST[-1])
         with one_blas_thread():  # threads of ours fit from several starts, to the same bit
             found, error = self._searched(target)
         if found.error > self.wanted.eps or self._missed(error):
             if self.own is not None:
                 return self._itself(self.own)
-            notes += (self._shortfall(bool(jump)),)
+            notes += (self._shortfall(hopeless),)
             _checks.warn("; ".join(notes), RuntimeWarning)
         return self._result(len(found.tokens), notes).with_error(error)
 
@@ -124,12 +122,12 @@ class Session:
         history = tuple(row for _, row in sorted(self.rows.items()))
         return ShortestHead(history, n, self._eps, self.wanted.norm, notes=notes, options=self.options)
 
-    def _shortfall(self, jumps: bool) -> str:
+    def _shortfall(self, hopeless: bool) -> str:
         """Return what a reader should know of a search that failed."""
         guess, said = self._search.expected(), f"no head within eps = {self._eps:.4g} was found"
         late = time.monotonic() > self.wanted.deadline
         said += " before time_limit= ended the search" if late else ""
-        if jumps or guess is None or guess <= max(self._search.rungs):
+        if hopeless or guess is None or guess <= max(self._search.rungs):
             return said
         return f"{said}; some {guess} tokens may reach it{'' if late else ' (max_tokens=)'}"
 

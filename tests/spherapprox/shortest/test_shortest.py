@@ -297,9 +297,10 @@ class TestOptions:
         assert np.abs(found.head.values).max() <= FIELD.sup_norm < free.row.largest_value
 
     def test_averages_of_small_values_reach_nothing(self):
-        with pytest.warns(RuntimeWarning, match="no head within eps"):
-            found = search(lambda x: x[:, 0], 0.05, "split", dim=1, value_bound=0.5, max_tokens=3)
+        with pytest.warns(RuntimeWarning, match="'value_bound' stay 0.5 below the .* no head within eps"):
+            found = search(lambda x: x[:, 0], 0.05, "split", dim=1, value_bound=0.5)
         assert np.abs(found.head.values).max() <= 0.5
+        assert max(row.n for row in found.history) <= 4
 
     @pytest.mark.parametrize(("dtype", "digits"), [("float16", 11), ("bfloat16", 8)])
     def test_tokens_are_numbers_of_16_bits(self, dtype, digits):

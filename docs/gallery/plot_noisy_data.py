@@ -15,7 +15,7 @@ from spherapprox import CoreHead, points, sphere, targets
 target = targets.zonal_harmonic(2, 4)
 x, elsewhere = (points.uniform(2, n, rng=n).points for n in (600, 2000))
 y = target(x) + 0.3 * np.random.default_rng(0).standard_normal(600)
-through = CoreHead.from_target(lambda _: y, x, 150.0, "interpolation")
+through = CoreHead.from_target(lambda _: y, x, 100.0, "interpolation")
 fitted = CoreHead.fit(x, y, n=600)
 
 latitude, longitude, grid = map_grid(91)

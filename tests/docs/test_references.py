@@ -84,7 +84,8 @@ for name in "numpy scipy.special scipy.optimize scipy.spatial numba torch flint 
         importlib.import_module(name)
 for names in json.load(sys.stdin):
     if os.fork():
-        os.wait()
+        if os.wait()[1]:  # whatever ended it, it is no success
+            print(names, "ended in an error", flush=True)
         continue
     import bounds, spherapprox
     for name in names:

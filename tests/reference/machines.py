@@ -78,10 +78,11 @@ def blas_settings() -> Iterator[Setting]:
     own = ask(CORE, OPENBLAS_CORETYPE="")
     runs = {name: ask(CORE, OPENBLAS_CORETYPE=name) for name in BLAS}
     others = [name for name, core in runs.items() if core is not None and core != own]
-    yield from [Setting("another BLAS", {"OPENBLAS_CORETYPE": others[0]})] if others else []
-    yield from [Setting(f"BLAS {name}", {"OPENBLAS_CORETYPE": name}) for name in BLAS if runs[name]]
-    for threads in "12":
-        yield Setting(f"BLAS threads: {threads}", {"OPENBLAS_NUM_THREADS": threads})
+    yield Setting(f"this machine, BLAS {own or 'unknown'}")
+    for name in others:
+        title = f"another BLAS, {name}" if name == others[0] else f"BLAS {name}"
+        yield Setting(title, {"OPENBLAS_CORETYPE": name})
+    yield Setting("two threads of BLAS", {"OPENBLAS_NUM_THREADS": "2"})  # tests/conftest.py sets one
     plugin = {"PYTHONPATH": str(ROOT / "tests" / "reference")}
     yield from [
         Setting(f"noise {seed}", plugin | {"NOISE_SEED": str(seed)}, options=("-p", "noise")) for seed in (1, 2)
@@ -131,7 +132,7 @@ def python(release: str) -> str | None:
 def settings(folder: Path) -> list[Setting]:
     """Return all settings that can be had here."""
     groups = (blas_settings(), processor_settings(folder), shell_settings(), version_settings())
-    return [Setting("this machine"), *(setting for group in groups for setting in group)]
+    return [setting for group in groups for setting in group]
 
 
 def oldest() -> list[str]:

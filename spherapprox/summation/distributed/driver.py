@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from multiprocessing import get_context
 from typing import Any, TypeVar
 
 import dask
@@ -80,15 +81,22 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
     n = -1 if n_workers is None else _checks.integer(n_workers, "n_workers", minimum=-1)
     n = cores() if n == -1 else _checks.integer(n, "n_workers", minimum=1)
     with _safe_path():
-        try:
-            cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None)
-        except RuntimeError as error:
-            raise RuntimeError(
-                "no worker process has started: a script must call this under "
-                'if __name__ == "__main__":, since every process loads it anew'
-            ) from error
+        _check_start()
+        cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None)
         with cluster, Client(cluster, set_as_default=False) as own:
             yield own
+
+
+def _check_start() -> None:
+    """Raise RuntimeError where a new process dies of the user's script; Dask would start it again without end."""
+    process = get_context(dask.config.get("distributed.worker.multiprocessing-method")).Process(target=int)
+    process.start()
+    process.join()
+    if process.exitcode != 0:
+        raise RuntimeError(
+            "no worker process has started: a script must call this under "
+            'if __name__ == "__main__":, since every process loads it anew'
+        )
 
 
 @contextmanager

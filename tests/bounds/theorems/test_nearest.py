@@ -28,7 +28,9 @@ def test_nearest_keeps_its_promise(dim, eps, slack):
         # and this concentration allows just this prefix length (a little more, and it may do with fewer)
         again = prefix_length(eps, dim=dim, theorem="sharp-split-nearest", concentration=1.001 * bound.concentration)
         assert again.log <= bound.log + 1e-9
-        assert again.log >= bound.log - 0.01 * dim - math.log(2)
+        first, then = (covering_bound(radius, dim, "best") for radius in (bound.radius, again.radius))
+        if first.theorem == then.theorem:  # else the count may jump
+            assert again.log >= bound.log - 0.01 * dim - math.log(2)
 
 
 @pytest.mark.parametrize("covering", ["best", "greedy", "volume"])

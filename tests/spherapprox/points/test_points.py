@@ -102,7 +102,7 @@ def test_covering_radius_holds_and_is_attained(dim, n, seed):
     some = points.uniform(dim, n, rng)
     radius = some.covering_bound()
     assert nearest(sphere.uniform(dim, 400, rng), some.points) <= radius + 1e-12
-    # the farthest point found by climbing from the vertices of random pairs and triples, and from a fine grid
+    # it is as far from a pair or a triple of points, and farther from the others
     if dim == 1:
         azimuth = np.sort(np.arctan2(some.points[:, 1], some.points[:, 0]))
         middle = (azimuth + np.append(azimuth[1:], azimuth[0] + 2 * np.pi)) / 2
@@ -112,7 +112,8 @@ def test_covering_radius_holds_and_is_attained(dim, n, seed):
         a, b, c = some.points[triples].transpose(1, 0, 2)
         normal = np.cross(b - a, c - a)
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-        candidates = np.vstack([normal, -normal])
+        ends = -(some.points[:, None] + some.points).reshape(-1, 3)  # the antipodes of points, and of pairs' middles
+        candidates = np.vstack([normal, -normal, ends / np.linalg.norm(ends, axis=1, keepdims=True)])
         if n > 25:
             return
     else:

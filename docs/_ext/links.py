@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from functools import cache
 from pathlib import Path
@@ -104,11 +105,18 @@ def set_theorem(app: Sphinx, page: str, source: list[str]) -> None:
         )  # fmt: skip
 
 
+def drop_docstring_of_class(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Let a constant not take the docstring of tuple or dict for its own; the page says what it is."""
+    if what == "data" and lines and lines[0] == (inspect.getdoc(type(thing)) or "").partition("\n")[0]:
+        lines.clear()
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the links and the theorems."""
     app.extensions["sphinx-mathjax-offline"].parallel_read_safe = True  # it only adds files, and does not say so
     ProofDomain.merge_domaindata = lambda *_: None  # parallel reading asks for it; an event does the work
     app.connect("autodoc-process-docstring", link_docstring, priority=900)  # after numpydoc
+    app.connect("autodoc-process-docstring", drop_docstring_of_class, priority=100)
     app.connect("source-read", set_theorem)
     app.connect("source-read", list_theorems)
     app.add_transform(LinkNames)

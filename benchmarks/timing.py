@@ -19,7 +19,9 @@ def machine(*packages: str) -> str:
     """Name the processor, its cores and the versions of Python and of packages, one without any where not installed."""
     listed, model = Path("/proc/cpuinfo"), platform.processor() or platform.machine()
     if listed.exists():
-        names = [line.partition(":")[2].strip() for line in listed.read_text().splitlines() if "model name" in line]
+        names = [
+            line.partition(":")[2].strip() for line in listed.read_text("utf-8").splitlines() if "model name" in line
+        ]
         model = names[0] if names else model
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     versions = ", ".join(f"{package} {_version(package)}" for package in packages)

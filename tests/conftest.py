@@ -10,7 +10,8 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("repeatable")
+settings.register_profile("other draws", deadline=None, derandomize=False, max_examples=60, database=None)
+settings.load_profile("repeatable")  # tests/reference/machines.py takes the other one
 
 
 @pytest.hookimpl(tryfirst=True)

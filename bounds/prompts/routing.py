@@ -57,8 +57,8 @@ def impurity(n: ArrayLike, margin: ArrayLike, temperature: ArrayLike, sharp: boo
         rate = _checks.real(gap, "margin", above=0.0) / between(tau, "temperature")
         if not others:
             return 0.0
-        log = min(rate - math.log(others), 700.0)  # a bound is never 0
-        return 1.0 / (1.0 + math.exp(log)) if sharp else math.exp(-log)
+        x = math.exp(-min(rate - math.log(others), 700.0))  # a bound is never 0
+        return x / (1.0 + x) if sharp else x
 
     return over_arrays(one, n, margin, temperature)  # type: ignore[no-any-return]
 

@@ -110,13 +110,13 @@ def test_a_torn_line_is_measured_again_and_foreign_lines_are_passed_over(rooms, 
 
 def test_the_files_hold_what_was_measured(rooms, squares, tmp_path):
     rooms["harness"].main(squares[0], ["--out", str(tmp_path), "--quick"])
-    document = json.loads((tmp_path / "squares.json").read_text())
+    document = json.loads((tmp_path / "squares.json").read_text("utf-8"))
     assert document["rows"] == [{"n": 0, "square": 0.0, "inverse": "inf"}, {"n": 1, "square": 1.0, "inverse": 1.0}]
     assert document["command"] == "python -m benchmarks squares --quick"
     assert "numpy" in document["machine"]
     with (tmp_path / "squares.csv").open() as file:
         assert math.isinf(float(next(csv.DictReader(file))["inverse"]))
-    text = (tmp_path / "squares.md").read_text()
+    text = (tmp_path / "squares.md").read_text("utf-8")
     assert text.startswith("## Squares\n\nWhat is n squared?\n\n![What is n squared?](squares.png)\n\n2 rows")
     assert document["machine"] in text.splitlines()[-1]
     assert (tmp_path / "squares.png").read_bytes().startswith(b"\x89PNG")
@@ -170,8 +170,8 @@ def test_a_failure_and_a_missing_extra_leave_the_others_their_page(rooms, tmp_pa
     failed, left_out = capfd.readouterr().err.splitlines()[-2:]
     assert failed.startswith("a_first: failed after ")
     assert left_out == "b_lacking: left out, needs nothing_like_this: pip install nothing_like_this"
-    assert (out / "d_other.txt").read_text() == "7 sheep\n"
-    page = (out / "index.html").read_text()
+    assert (out / "d_other.txt").read_text("utf-8") == "7 sheep\n"
+    page = (out / "index.html").read_text("utf-8")
     assert '<img alt="What is &lt;n&gt; squared?" src="c_last.png"' in page
     assert "<tr><td class=number>4</td></tr>" in page
     assert "<p><code>Rows</code> | <b>two</b>.</p>" in page

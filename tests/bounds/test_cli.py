@@ -229,7 +229,7 @@ def test_constants_are_estimated_on_request_and_called_estimates(module, capsys)
     assert "Lipschitz constant 2 per radian (estimated), sup norm 2 (estimated)" in printed
     assert "estimated from below" in printed
     assert "Prefix length for sup error 0.5 on S^2, Lipschitz constant 2, sup norm 2 (estimated constants)" in printed
-    document = json.loads((module / "study" / "study.json").read_text())
+    document = json.loads((module / "study" / "study.json").read_text("utf-8"))
     assert document["estimated"] == ["lipschitz", "sup_norm"]
     assert document["target"]["lipschitz"] == pytest.approx(2.0, rel=1e-6)
     assert all("(estimated constants)" in row["verdict"] for row in document["rows"])
@@ -296,9 +296,9 @@ def test_only_earlier_results_are_replaced(capsys, tmp_path):
     assert main(command) == 2
     error = capsys.readouterr().err
     assert f"{notes}: in the way, and no earlier result; name another folder (--out) or use --force" in error
-    assert notes.read_text() == "my own notes"
+    assert notes.read_text("utf-8") == "my own notes"
     assert main([*command, "--force"]) == 0
-    assert notes.read_text().startswith("n,head,choice,")
+    assert notes.read_text("utf-8").startswith("n,head,choice,")
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_json_is_all_that_stands_on_stdout(command, rows, capsys):
 def test_json_of_a_study_is_its_file(capsys, tmp_path):
     assert main([*SMALL, "--json", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr()
-    assert json.loads(printed.out) == json.loads((tmp_path / "study.json").read_text())
+    assert json.loads(printed.out) == json.loads((tmp_path / "study.json").read_text("utf-8"))
     assert f"wrote {tmp_path / 'study.csv'}\n" in printed.err
 
 

@@ -38,7 +38,7 @@ def test_one_figure_replaces_earlier_ones(small, capsys, tmp_path):
     assert main([*command, "kernel", "--dim", "8", "--concentrations", "2"]) == 0
     assert "will be replaced" in capsys.readouterr().err
     assert {path.name for path in tmp_path.iterdir()} == {"kernel.png", "figures.csv"}
-    assert "S^{8}" in (tmp_path / "figures.csv").read_text()
+    assert "S^{8}" in (tmp_path / "figures.csv").read_text("utf-8")
     (tmp_path / "proof.png").write_text("my own")
     assert main([*command, "closeness"]) == 2
     assert "no earlier result" in capsys.readouterr().err

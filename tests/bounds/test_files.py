@@ -23,7 +23,7 @@ MARKS = dict.fromkeys(("a.txt", "b.txt", "c.txt"), b"mark")
 
 
 def contents(folder):
-    return {path.name: path.read_text() if path.is_file() else None for path in folder.iterdir()}
+    return {path.name: path.read_text("utf-8") if path.is_file() else None for path in folder.iterdir()}
 
 
 def save(folder, names, text):

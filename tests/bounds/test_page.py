@@ -119,7 +119,7 @@ def test_a_browser_shows_the_page_without_errors_and_nothing_runs_over(proved, s
         [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
          "--enable-logging=stderr", f"--window-size={width},900", "--virtual-time-budget=3000",
          f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", shown.as_uri()],
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, encoding="utf-8", check=True, timeout=60,
     )  # fmt: skip
     assert "CONSOLE" not in done.stderr
     title = html.unescape(re.search(r"<title>(.*?)</title>", done.stdout)[1])
@@ -153,7 +153,7 @@ def test_files_are_written_together_and_the_head_comes_back(tmp_path, dim, no_fi
         "validated-head.npz", "validation.csv", "validation.html", "validation.json", "validation.png",
     ]  # fmt: skip
     assert load(paths[0]) == head
-    rows = paths[1].read_text().splitlines()
+    rows = paths[1].read_text("utf-8").splitlines()
     assert len(rows) == 1 + len(result.checks)
     assert result.figure().axes
 

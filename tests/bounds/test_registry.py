@@ -14,7 +14,9 @@ from spherapprox import EqualMeasurePartition, PointSet, points
 
 ROOT = Path(theorems.__file__).parent
 FILES = [
-    path.relative_to(ROOT).with_suffix("") for path in ROOT.rglob("*.py") if "THEOREM = Theorem(" in path.read_text()
+    path.relative_to(ROOT).with_suffix("")
+    for path in ROOT.rglob("*.py")
+    if "THEOREM = Theorem(" in path.read_text("utf-8")
 ]
 CELLS, CENTROIDS = EqualMeasurePartition(2, 20), EqualMeasurePartition(2, 20, centers="centroid")
 SPREAD, RULE, DESIGN = points.fibonacci(20), points.gauss_product(2, 6), points.spherical_design(2, 6)
@@ -75,4 +77,4 @@ def test_no_other_file_asks_for_a_theorem_s_name():
     names = "|".join(name for name in THEOREMS if name != "lower")  # a side too
     asks = re.compile(rf'startswith\("(thesis|sharp|lower)|[!=]= "({names})"')
     for path in {*ROOT.parent.rglob("*.py")} - {*(ROOT.parent / "covering").rglob("*.py")}:
-        assert not asks.search(path.read_text()), path
+        assert not asks.search(path.read_text("utf-8")), path

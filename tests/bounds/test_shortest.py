@@ -70,7 +70,7 @@ class TestFiles:
         assert [path.name for path in written] == names == sorted(path.name for path in written[0].parent.iterdir())
         assert load(written[1]) == found.head
         assert load(written[5]).n == found.n
-        lines = written[3].read_text().splitlines()
+        lines = written[3].read_text("utf-8").splitlines()
         assert lines[0].startswith("n,error,upper,rms,numbers")
         assert len(lines) == 1 + len(found.history)
         assert float(lines[-1].split(",")[1]) == found.history[-1].lower

@@ -43,7 +43,7 @@ def test_json_is_all_that_stands_on_stdout(capsys, tmp_path):
     assert written.err == ""
     assert (document["kind"], document["reached"], document["eps"]) == ("core", True, 0.2)
     assert document["error"]["upper"] is None
-    assert json.loads((tmp_path / "shortest.json").read_text()) == document
+    assert json.loads((tmp_path / "shortest.json").read_text("utf-8")) == document
 
 
 def test_an_eps_that_is_not_reached_has_its_status(capsys, tmp_path):
@@ -103,7 +103,7 @@ def test_a_folder_that_takes_no_files_is_refused_before_the_search(capsys, tmp_p
         main([*SMALL, "--eps", "0.1", "--out", str(tmp_path / "file")])
     assert ended.value.code == 2
     assert "is no folder that can be written to" in capsys.readouterr().err
-    assert (tmp_path / "file").read_text() == "mine"
+    assert (tmp_path / "file").read_text("utf-8") == "mine"
 
 
 def test_files_from_elsewhere_are_not_replaced_unless_forced(capsys, tmp_path):
@@ -111,7 +111,7 @@ def test_files_from_elsewhere_are_not_replaced_unless_forced(capsys, tmp_path):
     options = [*SMALL, "--eps", "0.5", "--no-proof", "-q", "--out", str(tmp_path)]
     assert main(options) == 2
     assert "head.npz" in capsys.readouterr().err
-    assert (tmp_path / "head.npz").read_text() == "mine"
+    assert (tmp_path / "head.npz").read_text("utf-8") == "mine"
     assert main([*options, "--force"]) == 0
     assert load(tmp_path / "head.npz").dim == 1
 

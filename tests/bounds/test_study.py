@@ -89,7 +89,7 @@ def test_a_plain_function_has_measured_errors_only(tmp_path):
     assert "states no Lipschitz constant" in note
     assert found.table().splitlines()[0].split() == ["N", "head", "by", "lambda", "error", "mean"]
     study.save(found, tmp_path)
-    assert json.loads((tmp_path / "study.json").read_text())["notes"] == [note]
+    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["notes"] == [note]
 
 
 def test_land_has_mean_errors_that_fall_while_sup_errors_cannot():
@@ -185,7 +185,7 @@ def test_files_are_read_back_as_the_study(small, tmp_path):
     paths = study.save(small, tmp_path / "out")
     assert [p.name for p in paths] == ["error.png", "maps.png", "study.csv", "study.html", "study.json"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [p.name for p in paths]
-    document = json.loads((tmp_path / "out" / "study.json").read_text())
+    document = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
     assert document["target"]["dim"] == 2
     assert [row["error"] for row in document["rows"]] == [row.error for row in small.rows]
     with (tmp_path / "out" / "study.csv").open() as file:
@@ -205,7 +205,7 @@ def test_an_interrupt_leaves_nothing_behind(small, tmp_path, monkeypatch, stop):
     with pytest.raises(stop):
         study.save(small, tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["study.csv"]
-    assert (tmp_path / "study.csv").read_text() == "an earlier result"
+    assert (tmp_path / "study.csv").read_text("utf-8") == "an earlier result"
 
 
 @pytest.mark.usefixtures("short_search")
@@ -430,4 +430,4 @@ def test_errors_are_proven_where_that_takes_seconds(tmp_path):
     drawn = {offset for part in plot.error_figure(found).axes[0].collections for offset in part.get_offsets()[:, 1]}
     assert {row.upper for row in found.rows} <= drawn
     study.save(found, tmp_path)
-    assert json.loads((tmp_path / "study.json").read_text())["rows"][0]["upper"] == found.rows[0].upper
+    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["rows"][0]["upper"] == found.rows[0].upper

@@ -21,7 +21,7 @@ def test_a_head_is_made_proven_and_saved(capsys, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == [
         "validated-head.npz", "validation.csv", "validation.html", "validation.json", "validation.png",
     ]  # fmt: skip
-    page = (out / "validation.html").read_text()
+    page = (out / "validation.html").read_text("utf-8")
     assert "spherapprox validate --target zonal_harmonic --dim 1" in page
     assert "targets.make(&#x27;zonal_harmonic&#x27;, dim=1)" in page
 

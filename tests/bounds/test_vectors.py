@@ -116,7 +116,7 @@ class TestStudy:
     @pytest.mark.usefixtures("no_figures")
     def test_files_say_how_many_components(self, result, tmp_path):
         study.save(result, tmp_path)
-        assert json.loads((tmp_path / "study.json").read_text())["target"]["n_outputs"] == 3
+        assert json.loads((tmp_path / "study.json").read_text("utf-8"))["target"]["n_outputs"] == 3
 
     def test_maps_show_lengths(self, result):
         figure = plot.maps_figure(result.shown, result.target, result.shown_error, resolution=9)
@@ -169,6 +169,6 @@ def test_every_name_of_the_catalogue_can_be_studied(name, capsys, tmp_path, monk
     printed = capsys.readouterr()
     assert status == 0
     assert f"{target.name} on S^{target.dim}" in printed.out
-    verdicts = {row["verdict"] for row in json.loads((tmp_path / "out" / "study.json").read_text())["rows"]}
+    verdicts = {row["verdict"] for row in json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))["rows"]}
     assert verdicts <= ({""} if target.lipschitz is None else {"proved", "holds", "vacuous"})
     assert (tmp_path / "out" / "maps.png").exists() == (target.dim == 2)

@@ -108,6 +108,8 @@ def shell_settings() -> Iterator[Setting]:
     yield Setting("a path with spaces", folder="a path with spaces")
     yield Setting("HOME that cannot be written to", {"HOME": "/proc", "XDG_CACHE_HOME": "", "MPLCONFIGDIR": ""})
     yield from [Setting(f"hash seed {seed}", {"PYTHONHASHSEED": seed}) for seed in "01"]
+    draws = ("-m", "hypothesis", "--hypothesis-profile", "other draws", "--hypothesis-seed")
+    yield from [Setting(f"properties, other draws {seed}", options=(*draws, seed)) for seed in "12345"]
     ascii_only = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     yield Setting("locale C, ASCII", ascii_only)
 
@@ -239,7 +241,7 @@ def main() -> int:
         if options.list:
             print(*(setting.name for setting in chosen), sep="\n")
             return 0
-        kept = json.loads(options.results.read_text()) if options.results.exists() else {}
+        kept = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
         for setting in chosen:
             if setting.name not in kept or options.again:
                 kept[setting.name] = run(setting, options.tests, options.jobs, folder)

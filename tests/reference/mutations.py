@@ -47,7 +47,7 @@ def test_of(folder: str, node: str) -> str:
 def table() -> list[Mutant]:
     """Read the mutations."""
     found, source, tests = [], "", ""
-    for line in Path(__file__).with_suffix(".txt").read_text().splitlines():
+    for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines():
         if line.startswith("["):
             source, tests = line.strip("[]").split()
         elif line and not line.startswith("#"):
@@ -63,12 +63,12 @@ def outdated(mutants: list[Mutant]) -> list[str]:
     found = []
     for mutant in mutants:
         path = ROOT / mutant.file
-        count = path.read_text().count(mutant.old) if path.exists() else 0
+        count = path.read_text("utf-8").count(mutant.old) if path.exists() else 0
         if count != 1:
             found.append(f"{mutant.file}: {mutant.old!r} is there {count} times")
         for test in mutant.tests:
             file, _, name = test.partition("::")
-            if not (ROOT / file).exists() or (name and f"\ndef {name}(" not in (ROOT / file).read_text()):
+            if not (ROOT / file).exists() or (name and f"\ndef {name}(" not in (ROOT / file).read_text("utf-8")):
                 found.append(f"{mutant.file}: there is no {test}")
     return found
 
@@ -84,7 +84,7 @@ def imported(path: Path) -> set[str]:
     """Return the modules inside the package that a file may import: what is relative in it, names and all."""
     package = (module_of(path) + ".").split(".")[: -1 if path.name == "__init__.py" else -2]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - node.level + 1] + (node.module.split(".") if node.module else [])
             found |= {".".join(base), *(".".join([*base, name.name]) for name in node.names)}
@@ -129,7 +129,7 @@ def run(mutant: Mutant, folder: str) -> tuple[str, str]:
     out = shutil.ignore_patterns(".git", "__pycache__", ".hypothesis", ".*_cache", "shared", "study")
     shutil.copytree(ROOT, tree, ignore=out)
     path = tree / mutant.file
-    path.write_text(path.read_text().replace(mutant.old, mutant.new))
+    path.write_text(path.read_text("utf-8").replace(mutant.old, mutant.new))
     command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests]
     done = subprocess.Popen(
         command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -157,7 +157,7 @@ def main() -> int:
         print("mend mutations.txt:", *wrong, sep="\n  ", file=sys.stderr)
         return 2
     os.nice(10)
-    results = json.loads(options.results.read_text()) if options.results.exists() else {}
+    results = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
     for name, mutant in mutants:
         if name in results and not options.again:
             continue

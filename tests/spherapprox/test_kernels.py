@@ -65,7 +65,7 @@ def test_nothing_writable_is_no_error(tmp_path):
     file = tmp_path / "file"
     file.write_text("in the way")
     run(NUMBA_CACHE_DIR=str(file))
-    assert file.read_text() == "in the way"
+    assert file.read_text("utf-8") == "in the way"
     assert not compiled_files(Path(spherapprox.__file__).parent)
 
 

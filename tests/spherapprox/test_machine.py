@@ -52,17 +52,17 @@ def test_a_machine_is_measured_once(filled):
 
 
 def _cut(path):
-    path.write_text(path.read_text()[:40])
+    path.write_text(path.read_text("utf-8")[:40])
 
 
 def _changed(path):
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text("utf-8"))
     content["measured"]["some run"] *= 2.0
     path.write_text(json.dumps(content))
 
 
 def _foreign(path):
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text("utf-8"))
     content["machine"][0] = "other"
     path.write_text(json.dumps(content))
 
@@ -76,7 +76,7 @@ def _deep(path):
 
 
 def _no_names(path):
-    machine = json.loads(path.read_text())["machine"]
+    machine = json.loads(path.read_text("utf-8"))["machine"]
     seal = sha256(json.dumps([machine, [1.0]], sort_keys=True).encode()).hexdigest()
     path.write_text(json.dumps({"machine": machine, "measured": [1.0], "seal": seal}))
 
@@ -86,7 +86,7 @@ def _binary(path):
 
 
 def _sealed(path):
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text("utf-8"))
     content["machine"][0] = "other"
     sealed = json.dumps([content["machine"], content["measured"]], sort_keys=True)
     content["seal"] = sha256(sealed.encode()).hexdigest()
@@ -115,7 +115,7 @@ def test_without_a_folder_numbers_last_as_long_as_the_process(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert calls(blocked) > 0
-    assert blocked.read_text() == ""
+    assert blocked.read_text("utf-8") == ""
 
 
 ALONE = """

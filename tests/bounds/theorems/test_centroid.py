@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bounds import prefix_length
@@ -49,13 +49,14 @@ def test_variation_where_it_is_known():
     assert log_centroid_variation(1e-17, 0.4, 3) == pytest.approx(math.log(1e-17 * (1 - math.cos(0.4))), rel=1e-14)
 
 
+@example(dim=1000, lam=100.0, rho=0.1)
 @given(
     dim=st.sampled_from([1, 2, 8, 1000, 10**6]), lam=st.floats(-25, 60).map(lambda e: 10.0**e),
     rho=st.floats(-60, 0.19).map(lambda e: 10.0**e),
 )  # fmt: skip
 def test_variation_grows_and_is_the_smaller_one(dim, lam, rho):
     logs = [log_centroid_variation(lam, rho * factor, dim) for factor in (0.5, 0.9, 1.0, 1.001)]
-    assert all(a < b or b > 1e300 for a, b in itertools.pairwise(logs))
+    assert all(a < b + 2e-15 or b > 1e300 for a, b in itertools.pairwise(logs))  # D2 may be 1 to rounding
     centred = VonMisesFisher(dim, lam).shift_variation(rho, log=True)
     assert log_variation(lam, rho, dim) == min(logs[2], centred)
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bounds import prefix_length
@@ -15,6 +15,7 @@ from bounds.theorems.nearest import log_nearest_error, split_nearest
 
 
 @settings(max_examples=25)
+@example(dim=37, eps=1.5625, slack=0.1)
 @given(dim=st.integers(1, 60), eps=st.floats(1e-3, 2.0), slack=st.sampled_from([1e-1, 1e-3, 1e-6]))
 def test_nearest_keeps_its_promise(dim, eps, slack):
     bound = prefix_length(eps, dim=dim, theorem="sharp-split-nearest", slack=slack)

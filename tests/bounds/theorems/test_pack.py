@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -41,6 +41,7 @@ def window_max(u, r, lam, w):
 
 
 @settings(max_examples=20)
+@example(dim=1, w=1.5, log_lam=7.0, share=1.0)
 @given(
     dim=st.integers(1, 24),
     w=st.floats(0.08, math.pi / 2),

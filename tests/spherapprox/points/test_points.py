@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.special
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spherapprox import PointSet, points, sphere
@@ -96,6 +96,7 @@ def nearest(x, control):
 
 
 @fixed
+@example(2, 3, 1)
 @given(st.integers(1, 2), st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_covering_radius_holds_and_is_attained(dim, n, seed):
     rng = np.random.default_rng(seed)

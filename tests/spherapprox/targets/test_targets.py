@@ -33,7 +33,7 @@ def random_pairs(n, dim, seed):
 
 def shc():
     """Read the data file a second way: {(n, m): (values of all epochs)}."""
-    lines = resources.files("spherapprox").joinpath("data/IGRF14.shc").read_text().splitlines()
+    lines = resources.files("spherapprox").joinpath("data/IGRF14.shc").read_text("utf-8").splitlines()
     epochs = np.array(lines[4].split(), dtype=float)
     table = np.loadtxt(lines[5:])
     return epochs, {(int(row[0]), int(row[1])): row[2:] for row in table}

@@ -17,7 +17,7 @@ def test_config_tells_what_is_there(capsys):
     assert found["threads"] >= 1
     assert found["versions"]["numpy"].count(".") >= 1
     assert found["instructions"]["vector bytes"] == (64 if found["instructions"]["AVX-512"] else 32)
-    assert os.path.isdir(found["compiled code"])
+    assert found["compiled code"] is None or os.path.isdir(found["compiled code"])  # no folder can be written to
     assert found["extras"]["python-flint"] is not None
     show_config()
     printed = capsys.readouterr().out

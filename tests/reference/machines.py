@@ -84,9 +84,7 @@ def blas_settings() -> Iterator[Setting]:
         yield Setting(title, {"OPENBLAS_CORETYPE": name})
     yield Setting("two threads of BLAS", {"OPENBLAS_NUM_THREADS": "2"})  # tests/conftest.py sets one
     plugin = {"PYTHONPATH": str(ROOT / "tests" / "reference")}
-    yield from [
-        Setting(f"noise {seed}", plugin | {"NOISE_SEED": str(seed)}, options=("-p", "noise")) for seed in (1, 2)
-    ]
+    yield Setting("noise", plugin | {"NOISE_SEED": "1"}, options=("-p", "noise"))
 
 
 def processor_settings(folder: Path) -> Iterator[Setting]:
@@ -109,7 +107,7 @@ def shell_settings() -> Iterator[Setting]:
     yield Setting("HOME that cannot be written to", {"HOME": "/proc", "XDG_CACHE_HOME": "", "MPLCONFIGDIR": ""})
     yield from [Setting(f"hash seed {seed}", {"PYTHONHASHSEED": seed}) for seed in "01"]
     draws = ("-m", "hypothesis", "--hypothesis-profile", "other draws", "--hypothesis-seed")
-    yield from [Setting(f"properties, other draws {seed}", options=(*draws, seed)) for seed in "12345"]
+    yield from [Setting(f"properties, other draws {seed}", options=(*draws, seed)) for seed in "123"]
     ascii_only = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     yield Setting("locale C, ASCII", ascii_only)
 

@@ -20,7 +20,8 @@ ROUNDING = 1e-12
 """Relative to the larger of bound and sup norm: float64 evaluation of a head may add this much to its error."""
 
 CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "sup_norm": attempts.SUP_NORM, "smoothness": attempts.SMOOTHNESS,
-          "degree": attempts.DEGREE, "remainder": attempts.DEGREE}  # fmt: skip
+          "third_derivative": attempts.THIRD, "laplacian": attempts.LAPLACIAN, "degree": attempts.DEGREE,
+          "remainder": attempts.DEGREE}  # fmt: skip
 """Constants of a target that enter proofs, with the claims that may refute them."""
 
 

@@ -12,20 +12,21 @@ import numpy as np
 from spherapprox import _checks, sphere
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths, sup_error
+from spherapprox.harmonics import PolynomialDerivatives
 from spherapprox.heads.head import Head
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet, nodes
 from spherapprox.target import Target
-from spherapprox.targets.circles import on_great_circles
+from spherapprox.targets.circles import differences, on_great_circles
 from spherapprox.vmf import VonMisesFisher
 
 from .steepest import most_bent, precision, steepest
 
 Outcome = Literal["survived", "refuted", "not attempted", "not stated"]
 
-VALUES, LIPSCHITZ, SUP_NORM, SMOOTHNESS, DEGREE, COVERING, EXACTNESS, ERROR = (
-    "values", "Lipschitz constant", "sup norm", "second derivatives", "degree", "covering radius",
-    "degree of exactness", "error",
+VALUES, LIPSCHITZ, SUP_NORM, SMOOTHNESS, THIRD, LAPLACIAN, DEGREE, COVERING, EXACTNESS, ERROR = (
+    "values", "Lipschitz constant", "sup norm", "second derivatives", "third derivatives", "Laplacian", "degree",
+    "covering radius", "degree of exactness", "error",
 )  # fmt: skip
 """The names of claims."""
 
@@ -37,6 +38,8 @@ FACETS = 20_000
 """Of the hulls by which holes are looked for, a second's work; without effect on S^1 and S^2."""
 OPERATIONS = 3e9
 """A degree of exactness is checked with no more, some seconds' work."""
+ARC, LAPLACIANS = 256, 1e6
+"""Points of each great circle for third differences; values of a polynomial that its Laplacians take, at most."""
 NUMBERS = 2**22
 """Coordinates of a sample: in many dimensions its points are fewer."""
 
@@ -48,15 +51,16 @@ class Claim:
     Parameters
     ----------
     name : str
-        "values", "Lipschitz constant", "sup norm", "second derivatives", "degree", "covering radius", "degree of
-        exactness" or "error".
+        "values", "Lipschitz constant", "sup norm", "second derivatives", "third derivatives", "Laplacian", "degree",
+        "covering radius", "degree of exactness" or "error".
     stated : float or None
         The number stated; None for values, which are stated by the head.
     found : float or None
         What the attempt found in its place: the steepest slope, the largest norm, the largest second difference, the
-        least degree that great circles allow with the remainder stated (or the one stated), the largest distance to the
-        nearest control point, the degree up to which the rule is exact, the largest difference of a value from this
-        target's (relative to the largest value), or the error at the point. None where nothing was attempted.
+        largest third one along great circles less what may be rounding, the largest Laplacian, the least degree that
+        great circles allow with the remainder stated (or the one stated), the largest distance to the nearest control
+        point, the degree up to which the rule is exact, the largest difference of a value from this target's (relative
+        to the largest value), or the error at the point. None where nothing was attempted.
     outcome : {"survived", "refuted", "not attempted", "not stated"}
         "survived" says that this search found nothing against it, and proves nothing. "not stated": the head is of bare
         control points with values of its own, such as `shortest_head` finds; no rule was claimed.
@@ -110,6 +114,8 @@ def of_numbers(
         (LIPSCHITZ, target.lipschitz, lambda stated: _steepest(stated, target, _sample(head, n, generator), generator)),
         (SUP_NORM, target.sup_norm, lambda stated: _too_large(stated, head, target, n, generator)),
         (SMOOTHNESS, target.smoothness, lambda stated: _bent(stated, target, _sample(head, n, generator), generator)),
+        (THIRD, target.third_derivative, lambda stated: _bent_thrice(stated, target, n, generator)),
+        (LAPLACIAN, target.laplacian, lambda stated: _curved(stated, target, n, generator)),
         (DEGREE, target.degree, lambda stated: _not_of_degree(int(stated), target, n, generator)),
     ]
     if isinstance(points := head.points, PointSet):
@@ -183,6 +189,34 @@ def _bent(stated: float, target: Target, x: Float64, rng: np.random.Generator) -
     return arc.quotient, not arc.quotient <= stated * (1.0 + 1e-9), reason, np.stack([arc.x, arc.y])
 
 
+def _bent_thrice(stated: float, target: Target, n: int, rng: np.random.Generator) -> Found:
+    _, f, unit, eps = _on_circles(target, n, ARC, rng)
+    noise = (target.accuracy + 16.0 * eps) * float(lengths(f).max())
+    rounding = 4.0 * math.sqrt(eps) * float(np.ptp(f, axis=(0, 1)).max()) + 64.0 * noise
+    changes = differences(f, 3)
+    found, angle = max((unit * max(change - rounding, 0.0) / arc**3, arc) for arc, change in changes)
+    reason = f"a third difference over arcs of {angle:.2g} is {found * angle**3:.4g}"
+    return found, not found <= stated * (1.0 + 1e-9), reason, None
+
+
+def _curved(stated: float, target: Target, n: int, rng: np.random.Generator) -> Found:
+    """Take the Laplacians of a polynomial at random points."""
+    if target.degree is None or target.remainder or target.dim > 4:
+        raise ValueError("Laplacians are taken of polynomials of a stated degree on S^1 to S^4")
+    derivatives = PolynomialDerivatives(target, target.dim, target.degree)
+    cost = float(derivatives.evaluations(2))
+    _checks.operations(cost, "a Laplacian", "state a lower degree", limit=LAPLACIANS)
+    count = min(n, int(LAPLACIANS / cost))
+    x = sphere.uniform(target.dim, count, rng)
+    there = derivatives(x, 2)
+    sizes = lengths(np.einsum("npii->np", there.second))
+    noise = (target.accuracy + 2e-14) * float(lengths(there.value).max())
+    noise *= 2.0 * target.dim * (target.degree + 1.0) ** 3  # 6.3, rounding
+    worst = int(np.argmax(sizes))
+    refuted = not sizes[worst] <= stated * (1.0 + 1e-9) + noise
+    return float(sizes[worst]), refuted, "", x[worst : worst + 1]
+
+
 def largest(head: Head, target: Target, n: int, rng: np.random.Generator) -> ErrorInterval:
     """Measure ``sup |f|`` of a target by n points, control points, and a search from the largest values."""
     shape = target(head.control_points[:1]).shape[1:]
@@ -213,14 +247,22 @@ def _inexact(degree: int, points: PointSet, workers: int | None) -> Found:
     return float(max(first - 1, 0)), True, f"a polynomial of degree {first} has the error {errors[first]:.2g}", None
 
 
+def _on_circles(
+    target: Target, n: int, per_circle: int, rng: np.random.Generator
+) -> tuple[Float64, Float64, float, float]:
+    """Return some n points of great circles, the values in a unit, this, and the epsilon of their precision."""
+    x, values = on_great_circles(target, max(4, min(n, 20_000) // per_circle), per_circle, rng)
+    f = values.astype(np.float64)  # (circles, points, p)
+    unit = float(np.ldexp(1.0, np.frexp(np.abs(f).max())[1] - 1))  # a power of 2: no square overflows or vanishes
+    return x, f / unit, unit, precision(values, values.dtype)
+
+
 def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator) -> Found:
     """Look along great circles, where a polynomial of degree n is trigonometric, for what is left beyond n."""
     # Step 1: values at equidistant points of random circles, more than 2 n of them
     per_circle = 2 * max(16, degree + 1 + degree // 2)
     _checks.operations(float(per_circle), "points of a great circle", "state a lower degree", limit=1e6)
-    x, values = on_great_circles(target, max(4, min(n, 20_000) // per_circle), per_circle, rng)
-    eps = precision(values, values.dtype)
-    f = values.astype(np.float64)  # (circles, points, p)
+    x, f, unit, eps = _on_circles(target, n, per_circle, rng)
     # Step 2: the root of the energy beyond each degree; beyond n it is at most that of the remainder
     coefficients = np.abs(np.fft.fft(f, axis=1)) / per_circle
     half = per_circle // 2
@@ -229,12 +271,12 @@ def _not_of_degree(degree: int, target: Target, n: int, rng: np.random.Generator
     folded[:, 1:half] += energy[:, :half:-1]
     beyond = np.sqrt(np.cumsum(folded[:, ::-1], axis=1)[:, ::-1])  # of this degree and more
     worst = int(np.argmax(beyond[:, degree + 1]))
-    allowed = target.remainder + (target.accuracy + 16.0 * eps) * float(lengths(f).max())
+    allowed = target.remainder / unit + (target.accuracy + 16.0 * eps) * float(lengths(f).max())
     # Step 3: the least degree beyond which no circle has more than is allowed
     fits = (beyond <= allowed).all(axis=0)
     found = max(int(np.argmax(fits)) - 1, degree) if fits.any() else half
     left = float(beyond[worst, degree + 1])
-    reason = f"a great circle has {left:.2g} beyond degree {degree}, the remainder is {target.remainder:.2g}"
+    reason = f"a great circle has {unit * left:.2g} beyond degree {degree}, the remainder is {target.remainder:.2g}"
     return float(found), not left <= allowed, reason, x[worst, :2]
 
 

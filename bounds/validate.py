@@ -31,7 +31,8 @@ from .verdicts import Validation
 POINTS = 4000
 """Points of a sample, at most, at which second-order bounds are taken."""
 _TREAT = "the theorems treat"
-CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS}
+CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS, "laplacian": attempts.LAPLACIAN,
+          "third_derivative": attempts.THIRD}  # fmt: skip
 """Constants of second-order bounds that sampling tries to refute."""
 PAIRS = 3e8
 """Cells times control points that the proof of a worst-case error may take: it sums over all control points."""

@@ -254,9 +254,11 @@ class Target:
 
 
 def as_target(function: Any, dim: int | None) -> Target:
-    """Return a target as it is, or the target of a plain function, whose `dim` has to be given."""
+    """Return a target as it is, or that of a function, whose `dim` has to be given where it has none, as heads have."""
     if isinstance(function, Target):
         _checks.agreeing(dim, "dim", function.dim, f", as '{function.name}' says")
         return function
     _checks.callable_(function, "target")
+    own = getattr(function, "dim", None)
+    dim = own if dim is None and isinstance(own, int) else dim
     return Target(function, _checks.given(dim, "dim", " for a plain function: m of the sphere S^m"))

@@ -36,7 +36,7 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
     Returns
     -------
     Bound
-        On the quantity "completions"; or an array of them, for array arguments. Of 10^12 and more, `as_integer` is on
+        On the quantity "completions"; or an array of them, for array arguments. From 5e11 on, `as_integer` is on
         the safe side by a relative 1e-12.
 
     Raises

@@ -8,7 +8,7 @@ from dataclasses import replace
 from spherapprox._integrals.zonal import HALF_PI
 from spherapprox.special import cap_angle, log_cap_measure
 
-from .._bound import Bound
+from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from .._registry import Prefix, Theorem
 from ._search import log_goal, too_fine
@@ -36,7 +36,8 @@ def extreme(problem: Problem, theorem: Theorem) -> Bound | None:
     if goal >= LOG_PI:
         return one_point(problem, theorem)
     if goal >= math.log(HALF_PI):
-        return replace(one_point(problem, theorem), log=math.log(2.0), radius=HALF_PI)
+        antipodes = Hypothesis("eps >= lipschitz (pi/2)^exponent: two antipodes will do", True)
+        return replace(one_point(problem, theorem), log=math.log(2.0), radius=HALF_PI, hypotheses=(antipodes,))
     if (hypothesis := too_fine(problem)) is not None:
         return theorem.prefix_length(math.inf, hypothesis, concentration=0.0, radius=0.0)
     return None

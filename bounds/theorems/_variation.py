@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from spherapprox.vmf import VonMisesFisher
 
-from .._bound import Bound
+from .._bound import Bound, Hypothesis
 from .._problem import Problem
 from .._registry import Curve, Theorem
 from ._search import LOG_SMALLEST, accuracy, best_radius, from_cover, golden, log_goal, log_sum, too_fine
@@ -28,7 +29,7 @@ def from_variation(
     """
     dim, exponent = problem.dim, problem.exponent
     if problem.eps >= problem.sup_norm:  # the head that is 0 everywhere
-        return one_point(problem, theorem)
+        return replace(one_point(problem, theorem), hypotheses=(Hypothesis("eps >= sup_norm: values 0 will do", True),))
     if (hypothesis := too_fine(problem)) is not None:
         return from_cover(problem, theorem, 0.0, 0.0, hypothesis)
     log_unit, log_sup = math.log(problem.lipschitz), math.log(problem.sup_norm)

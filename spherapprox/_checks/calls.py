@@ -24,7 +24,7 @@ def called(function: Any, x: Floats) -> Any:
     """Evaluate a user's function at a copy of points, into which it may write."""
     try:
         return detached(function(x.copy()))
-    except (TypeError, ValueError) as error:
+    except (IndexError, TypeError, ValueError) as error:
         if str(getattr(function, "__module__", "")).partition(".")[0] in ("spherapprox", "bounds"):
             raise  # a complaint of our own
         kind = TypeError if isinstance(error, TypeError) else ValueError

@@ -3,7 +3,7 @@
 from .certificate import Certificate
 from .constants import HeadConstants, head_constants
 from .interval import ErrorInterval
-from .measured import lengths as lengths
 from .measured import sup_error, worst_case_error
+from .norms import lengths as lengths
 
 __all__ = ["Certificate", "ErrorInterval", "HeadConstants", "head_constants", "sup_error", "worst_case_error"]

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._loading import load
-from .._types import Float64, Floats
+from .._types import Float64
 from ..points import nodes
 from ..points.pointset import Points, require_equal
 from ..summation import angle_mean
 from ..target import Target
 from .interval import ErrorInterval
+from .norms import lengths
 from .search import largest_error, sample
 
 if TYPE_CHECKING:
@@ -234,13 +235,6 @@ def worst_case_error(
     from .certified import certified_angle
 
     return certified_angle(controls, float(concentration), found, error, task)
-
-
-def lengths(values: Floats) -> Float64:
-    """Return Euclidean norms along the last axis; squares of values near either end of floats would leave them."""
-    unit = np.ldexp(1.0, np.frexp(np.abs(values).max())[1] - 1)  # a power of 2
-    with np.errstate(over="ignore"):
-        return np.asarray(unit * np.linalg.norm(values / unit, axis=-1))
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature | None:

@@ -104,19 +104,21 @@ def bandlimited_maximum(
         return BandlimitedMaximum(constant, 0.0, constant, 0.0, 0, math.pi)
     # Step 1: a grid of covering radius d with cos(n d) >= 1 - slack
     n_parallels, radius = _grid_for(2.0 * math.asin(math.sqrt(slack / 2.0)) / n)
-    # Step 2: the maxima over the grid
-    value, slope = _grid_maxima(weights[: (n + 1) ** 2], n, n_parallels)
+    # Step 2: the maxima over the grid, in units in which squares neither overflow nor vanish
+    unit = math.ldexp(1.0, math.frexp(float(np.abs(weights).max()))[1] - 1)
+    weights = weights[: (n + 1) ** 2] / unit
+    value, slope = _grid_maxima(weights, n, n_parallels)
     # Step 3: what rounding may add to them
-    sizes, k = np.abs(weights[: (n + 1) ** 2]), degrees(n)  # ((n+1)^2,)
+    sizes, k = np.abs(weights), degrees(n)  # ((n+1)^2,)
     rounding = 4.0 * (n + 1) ** 2 * np.finfo(float).eps
     value_error, slope_error = rounding * sizes.sum(), rounding * float(sizes @ np.sqrt(k * (k + 1.0)))
     # Step 4: the maxima over the sphere, 6.1
     raise_by = (1.0 + 1e-15) / math.cos(n * radius)
     return BandlimitedMaximum(
-        sup_norm=float((value + value_error) * raise_by),
-        lipschitz=float((slope + slope_error) * raise_by),
-        attained_value=max(0.0, float(value - value_error)),
-        attained_slope=max(0.0, float(slope - slope_error)),
+        sup_norm=unit * float((value + value_error) * raise_by),
+        lipschitz=unit * float((slope + slope_error) * raise_by),
+        attained_value=unit * max(0.0, float(value - value_error)),
+        attained_slope=unit * max(0.0, float(slope - slope_error)),
         degree=n,
         covering_radius=radius,
     )

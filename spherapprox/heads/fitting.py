@@ -96,7 +96,10 @@ def fit(
     result = _fitted(data, n, concentration, generator)
     if auto:
         result = _doubled(data, result, concentration, generator)
-    fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
+    with np.errstate(over="ignore"):
+        fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
+    if not np.isfinite(fitted).all():
+        raise ValueError(f"'y' must be smaller, got up to {size:.3g}: values of the head overflow in {dtype}")
     error = size * (result.error + data.spread) ** 0.5
     return Fit(result.control_points.astype(dtype), fitted, result.concentration, unit * result.regularization, error)
 

@@ -33,7 +33,8 @@ class Measured:
         Returns
         -------
         float
-            The covering radius as it was given, else on S^1 and S^2 the exact one (1e-10 relative), computed once.
+            The covering radius as it was given, else on S^1 and S^2 the exact one, computed once: to 1e-10 of it, or on
+            S^2 to 2e-8 where all points are within 1e-6 of each other.
 
         Raises
         ------

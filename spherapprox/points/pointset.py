@@ -123,7 +123,9 @@ class PointSet(_archive.Savable, Measured):
         array([0.33333333, 0.33333333, 0.33333333])
         """
         name = "f(points)" if callable(f) else "f"
-        values = _checks.values_for(f(self._points) if callable(f) else f, name, len(self), "the points")
+        values = _checks.values_for(
+            _checks.called(f, self._points) if callable(f) else f, name, len(self), "the points"
+        )
         total = operations.weighted_sum(self._weights, values.reshape(len(self), -1).astype(np.float64))
         return total if values.ndim == 2 else float(total[0])
 

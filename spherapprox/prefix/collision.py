@@ -16,6 +16,7 @@ from .layer import AttentionLayer
 from .reading import as_layer
 from .rows import finite
 from .share import context, softmax
+from .weights import lengths
 
 _RESIDUAL = 1e-12
 """Differences of log masses, and of mean values over the largest value, up to which contents collide."""
@@ -176,14 +177,14 @@ def unavoidable_error(x: ArrayLike, other: ArrayLike, layer: Any, targets: Array
             f"'other' must have the log masses and means of 'x' to {_RESIDUAL:g}, got a difference of {residual:.3g}: "
             "a prefix may tell them apart"
         )
-    distance = float(np.linalg.norm((goals[0] - goals[1]).ravel()))
+    half = float(lengths((0.5 * goals[0] - 0.5 * goals[1]).reshape(1, -1))[0])
     if goals.shape[1:] != weights.out_bias.shape:
-        return 0.5 * distance
+        return half
     # with errors e the heads' outputs are (e + away) / sizes[-1] from their means, at most (8.4, rounding)
-    away = float(np.linalg.norm(goals[0] - weights.attend(first[-1:], first)[0]))
+    away = float(lengths(goals[:1] - weights.attend(first[-1:], first))[0])
     mass, value = (2.0 * _RESIDUAL * unit for unit in state.units)
     grown, moved = float(np.expm1(mass)) * sizes[0] / sizes[-1], value * sizes[0] * math.sqrt(state.mean.size)
-    return max(float((distance - moved - grown * away) / (2.0 + grown)), 0.0)
+    return max(float((half - 0.5 * moved - 0.5 * grown * away) / (1.0 + 0.5 * grown)), 0.0)
 
 
 class _State:

@@ -89,7 +89,11 @@ class Problem:
         d = self.x.shape[1]
         key = tokens.keys[:, :d] / self.spread
         bias = tokens.keys[:, d] - key @ self.centre if self.bias else None
-        return key / self.unit, self.size * tokens.values, bias
+        with np.errstate(over="ignore"):
+            value = self.size * tokens.values
+        if not np.isfinite(value).all():
+            raise ValueError(f"'value' must be smaller, got up to {self.size:.3g}: values of the tokens overflow")
+        return key / self.unit, value, bias
 
     def aligned(self, tokens: Tokens) -> Tokens:
         """Shift all keys alike, which changes no output, to the least squares of the log masses."""

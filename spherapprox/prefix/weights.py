@@ -68,4 +68,4 @@ def by_head(rows: Float64, heads: int) -> Float64:
 def side_by_side(heads: Float64) -> Float64:
     """Return rows (..., heads, T, p) of heads as (..., T, heads * p)."""
     rows = np.moveaxis(heads, -3, -2)
-    return rows.reshape(*rows.shape[:-2], -1)
+    return rows.reshape(*rows.shape[:-2], rows.shape[-2] * rows.shape[-1])

@@ -33,9 +33,9 @@ def distance(x: ArrayLike, y: ArrayLike) -> Float64:
     Notes
     -----
     This is the angle between the directions of the rows: with ``d = |x| - |y|``,
-    ``2 atan2(sqrt(|x-y|^2 - d^2), sqrt(|x+y|^2 - d^2))`` [1]_. It is accurate to a few units in the last place from
-    coinciding to antipodal points, where ``arccos <x, y>`` loses eight digits, and rounded lengths do not enter it.
-    No array larger than the result is made.
+    ``2 atan2(sqrt(|x-y|^2 - d^2), sqrt(|x+y|^2 - d^2))`` [1]_. For rows whose lengths are 1 to rounding it is accurate
+    to a few units in the last place from 1e-15 to antipodal points, where ``arccos <x, y>`` loses eight digits. Where
+    lengths differ by d, an angle errs by some 1e-16 d^2 over it too. No array larger than the result is made.
 
     References
     ----------

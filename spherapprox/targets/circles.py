@@ -72,17 +72,23 @@ def _statements(target: Target, values: Float64, degree: int) -> Iterator[tuple[
         yield "sup_norm", float(np.linalg.norm(values, axis=2).max()), "a value is", target.sup_norm
     for order, name in enumerate(_CHANGES, 1):
         constant, power = getattr(target, name), target.exponent if order == 1 else float(order)
-        lags = 2 ** np.arange(int(math.log2(per_circle)) - 2 * (order > 1))
-        for lag in lags.tolist() if constant is not None else ():
-            angle, change = 2.0 * math.pi * lag / per_circle, values
-            for _ in range(order):
-                change = np.roll(change, -lag, axis=1) - change
+        for angle, change in differences(values, order) if constant is not None else ():
             what = f"a difference of order {order} over angles of {angle:.3g} is"
-            yield name, float(np.linalg.norm(change, axis=2).max()), what, constant * angle**power
+            yield name, change, what, constant * angle**power
     if degree >= 0:
         beyond = np.abs(np.fft.rfft(values, axis=1))[:, degree + 1 :] / per_circle
         left = math.sqrt(2.0 * float(np.square(beyond).sum(axis=(1, 2)).max()))
         yield "degree", left, f"beyond it a great circle has, with remainder={target.remainder:.3g},", target.remainder
+
+
+def differences(values: Float64, order: int) -> Iterator[tuple[float, float]]:
+    """Yield angles, and the largest difference of an order, over these, of values (circles, per_circle, p)."""
+    per_circle = values.shape[1]
+    for lag in (2 ** np.arange(int(math.log2(per_circle)) - 2 * (order > 1))).tolist():
+        change = values
+        for _ in range(order):
+            change = np.roll(change, -lag, axis=1) - change
+        yield 2.0 * math.pi * lag / per_circle, float(np.linalg.norm(change, axis=2).max())
 
 
 def _precision(values: Floats) -> float:

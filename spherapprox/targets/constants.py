@@ -26,7 +26,7 @@ _MOST_VALUES = 2e7
 _LEAST_SHARE = {4: 0.93}
 """Of a bound that the supremum is at least, where the directions are too few for the slack, by the dimension."""
 _BLOCK = 2**14
-_LARGEST_DIM = 4
+_LARGEST_DIM, _LARGEST = 4, 1e290
 _MOST_DIRECTIONS = {1: 1, 2: 1000, 3: 100, 4: 8}
 """Cells along an edge of the cube whose midpoints are the directions, at most, by the sphere's dimension."""
 _ROUNDING = 2e-14
@@ -101,7 +101,7 @@ def with_constants(target: Target, *, slack: float = 1e-2) -> Target:
     refuse_refuted(target)
     found, excess = search.bounds()
     percent = f"{float(f'{100.0 * excess:.2g}'):g} %"
-    if excess > 1.0 / min(1.0 - slack, _LEAST_SHARE.get(target.dim, 1.0)) - 1.0:
+    if any(found.values()) and excess > 1.0 / min(1.0 - slack, _LEAST_SHARE.get(target.dim, 1.0)) - 1.0:
         _checks.warn_inaccurate(
             f"the bounds of {', '.join(wanted)} may be {percent} above the suprema, more than the slack = "
             f"{slack:g} that was asked for: a polynomial of degree {degree} on S^{target.dim} leaves too many cells to "
@@ -131,7 +131,9 @@ def _degree(target: Target) -> int:
 def _unit(target: Target) -> float:
     """Return a power of 2 near the size of the target's values: squares of small or large ones would leave floats."""
     largest = float(np.abs(target(sphere.uniform(target.dim, 16, rng=0))).max())
-    return math.ldexp(1.0, math.frexp(largest)[1]) if largest else 1.0
+    if largest > _LARGEST:
+        raise ValueError(f"'target' must have smaller values, got {largest:.3g}: bounds of its derivatives overflow")
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 class _Search:

@@ -76,8 +76,10 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     n = int(degree[np.any(table != 0.0, axis=1)].max(initial=0))
     table, degree = table[: (n + 1) ** 2], degree[: (n + 1) ** 2]
     if n == 0:
-        constant = float(np.linalg.norm(harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)))
+        constant = math.hypot(*harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)[0])
         return FieldMaximum(constant, 0.0, constant, 0.0)
+    unit = math.ldexp(1.0, math.frexp(float(np.abs(table).max()))[1] - 1)  # squares neither overflow nor vanish
+    table = table / unit
     rounding = 4.0 * (n + 1) ** 2 * 2.0**-52
     sizes = np.linalg.norm(table, axis=1) * factor[degree]
     value_error, slope_error = rounding * float(sizes.sum()), rounding * float(sizes @ np.sqrt(degree * (degree + 1.0)))
@@ -97,7 +99,7 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
 
     value_low, value_high = _largest(norm, n, slack, value_error)
     slope_low, slope_high = _largest(slope, n, slack, slope_error)
-    return FieldMaximum(value_high, slope_high, value_low, slope_low)
+    return FieldMaximum(*(unit * size for size in (value_high, slope_high, value_low, slope_low)))
 
 
 def _largest(size: Callable[[Float64], Float64], n: int, slack: float, error: float) -> tuple[float, float]:

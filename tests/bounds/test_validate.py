@@ -306,6 +306,33 @@ def test_second_derivatives_that_are_understated_are_refuted_and_true_ones_are_n
         assert 1.97 < bent.found <= change / half**2 * (1.0 + 1e-9) <= 5.0**0.5
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-50, 1e90])
+@pytest.mark.parametrize(
+    ("constant", "name", "truth"), [("third_derivative", "third derivatives", 4.0), ("laplacian", "Laplacian", 4.0)]
+)
+def test_no_second_order_bound_holds_by_constants_that_are_understated(constant, name, truth, scale):
+    square = Target(
+        lambda x: scale * x[:, 0] ** 2, 2, degree=2, sup_norm=scale, lipschitz=scale, smoothness=2.0 * scale
+    )
+    square = dataclasses.replace(square, third_derivative=4.0 * scale, laplacian=4.0 * scale)
+    head = SplitHead.from_target(square, EqualMeasurePartition(2, 300), 60.0)
+    options = {"n": 500, "worst_case": False}
+    true = validate(head, square, **options)
+    assert claim(true, name).outcome == "survived"
+    assert 0.8 * truth * scale < claim(true, name).found <= truth * scale * (1.0 + 1e-9)
+    assert verdicts(true)["second-order-laplacian"] == "holds"
+    false = validate(head, dataclasses.replace(square, **{constant: 0.7 * truth * scale}), **options)
+    assert refuted(false) == [name]
+    assert verdicts(false)["second-order-laplacian"] in ("not applicable", "violated")
+    assert not false.ok
+
+
+def test_a_laplacian_of_no_polynomial_is_not_attempted():
+    head = SplitHead.from_target(lambda x: np.exp(x[:, 0]), EqualMeasurePartition(2, 50), 9.0)
+    smooth = Target(lambda x: np.exp(x[:, 0]), 2, lipschitz=3.0, sup_norm=3.0, laplacian=9.0)
+    assert claim(validate(head, smooth, n=100, worst_case=False), "Laplacian").outcome == "not attempted"
+
+
 def test_a_bound_of_second_derivatives_is_a_suspect_where_its_theorem_is_violated():
     rule = points.gauss_product(2, 30)
     target = Target(lambda x: x[:, 2] ** 2, 2, lipschitz=1.0, sup_norm=1.0, smoothness=2.0)
@@ -338,8 +365,12 @@ def test_constants_of_the_catalogue_are_not_refuted(name, dim):
     result = attempted(target)
     stated = ["values", *(["Lipschitz constant"] if target.lipschitz is not None else []), "sup norm"]
     stated += ["second derivatives"] if target.smoothness is not None else []
+    stated += ["third derivatives"] if target.third_derivative is not None else []
+    stated += ["Laplacian"] if target.laplacian is not None else []
     stated += ["degree"] if target.degree is not None else []
-    assert [(c.name, c.outcome) for c in result.claims] == [(name, "survived") for name in stated]
+    assert [c.name for c in result.claims] == stated
+    few = target.degree is not None and target.dim <= 4  # where Laplacians are taken
+    assert {c.outcome for c in result.claims if few or c.name != "Laplacian"} == {"survived"}
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8])
@@ -533,7 +564,7 @@ def test_a_refuted_degree_is_a_suspect_of_the_bound_that_takes_its_derivatives()
     wrong = dataclasses.replace(square, function=lambda x: x[:, 0] ** 5)
     head = SplitHead.from_target(wrong, EqualMeasurePartition(2, 200), 70.0)
     check = next(c for c in validate(head, wrong, n=2000, worst_case=False).checks if c.theorem == "second-order-local")
-    assert (check.verdict, check.suspects) == ("violated", ("degree",))
+    assert (check.verdict, check.suspects) == ("violated", ("third derivatives", "degree"))
     assert "degree: refuted below" in check.reason
 
 

@@ -77,6 +77,7 @@ class TestCall:
             (lambda x: [[1.0], [1.0, 2.0]], r"'function\(x\)' must be an array .* lists of different lengths"),
             (lambda x: np.ma.masked_less(x[:, 0], 0.5), r"'function\(x\)' must not have masked elements"),
             (lambda x: x @ np.ones(2), "'function' failed on rows of shape"),
+            (lambda x: x[:, 9], "'function' failed on rows of shape"),
         ],
     )
     def test_values_of_the_wrong_shape_are_refused(self, function, match):

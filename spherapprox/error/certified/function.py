@@ -12,6 +12,7 @@ from ..._types import Float64
 from ...sphere.cells import Cells, divisions_for
 from ...target import Target
 from ...targets.circles import refutation
+from ..norms import lengths
 
 _DEGREE_ANGLE = 0.35
 """Degree times radius of the grid that bounds a polynomial without a stated sup norm: by 6.1 within 7 %."""
@@ -120,7 +121,7 @@ def _size(target: Target) -> float | None:
 
 def _largest(values: Any) -> float:
     """Return the largest Euclidean norm of values (n,) or (n, p)."""
-    return float(np.linalg.norm(np.asarray(values, np.float64).reshape(len(values), -1), axis=1).max())
+    return float(lengths(np.asarray(values, np.float64).reshape(len(values), -1)).max())
 
 
 def _unit(x: Float64) -> Float64:

@@ -63,7 +63,7 @@ def past_key_values(
     [(5, 4, 3, 8), (5, 4, 3, 8)]
     """
     size = integer(batch_size, "batch_size", minimum=1)
-    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point and _is_signed(dtype)):
         raise TypeError(f"'dtype' must be a torch.dtype of floats, got {show(dtype)}: model.dtype is one")
     options = {"dtype": torch.get_default_dtype() if dtype is None else dtype, "device": device}
     pairs = []
@@ -73,6 +73,14 @@ def past_key_values(
             raise ValueError(f"'prefixes[{number}]' must be finite in {key.dtype}: another 'dtype' has more range")
         pairs.append((key.repeat(size, 1, 1, 1), value.repeat(size, 1, 1, 1)))
     return tuple(pairs)
+
+
+def _is_signed(dtype: torch.dtype) -> bool:
+    """Tell whether tensors of a dtype can be made, and have negative numbers."""
+    try:
+        return bool(torch.tensor(-1.0).to(dtype).item() == -1.0)
+    except RuntimeError:
+        return False
 
 
 def dynamic_cache(prefixes: Sequence[Prefix], *, batch_size: int = 1, dtype: Any = None, device: Any = None) -> Any:

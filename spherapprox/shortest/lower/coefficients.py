@@ -52,7 +52,7 @@ def coefficients(target: Target, most: int, deadline: float = math.inf) -> Coeff
     exact = _exact(target, most)
     found, error, how = (exact, target.remainder, "") if exact is not None else _by_quadrature(target, most, deadline)
     largest = max((float(np.abs(part).max()) for part in found), default=0.0)
-    scale = math.ldexp(1.0, math.frexp(largest)[1]) if largest > 0.0 else 1.0
+    scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0
     parts = tuple(part / scale for part in found)
     return Coefficients(target.dim, parts, scale, error / scale, exact is not None, how)
 

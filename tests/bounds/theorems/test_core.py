@@ -100,6 +100,15 @@ def test_too_small_a_concentration_promises_nothing(theorem):
     assert bound.failed == (f"concentration > {concentration(0.1, dim=8):.6g}",)
 
 
+def test_the_head_of_zeros_and_antipodes_are_named_where_they_will_do():
+    assert str(prefix_length(1.0, dim=2, sup_norm=1.0, theorem="sharp-core").hypotheses[0]).startswith(
+        "eps >= sup_norm"
+    )
+    two = prefix_length(1.8, dim=1, sup_norm=4.0, theorem="sharp-split-equal")
+    assert two.value == 2.0
+    assert "two antipodes" in two.hypotheses[0].statement
+
+
 def test_core_is_the_shorter_one_where_it_is_known_to_be():
     # the printed table, greedy cover: 30.4 and 7.16 decades
     core_bound = prefix_length(0.1, dim=8, theorem="sharp-core", covering="greedy")

@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 import numpy as np
+import pytest
 
 from spherapprox import CoreHead, Target, sphere, sup_error, targets
 from spherapprox.error.certified.function import known
@@ -97,3 +98,11 @@ def test_slopes_of_large_values_know_the_roundings_of_these():
     frames = tangent_frame(x)
     got, error = known(large).gradients(x, frames)
     assert 1e-9 < np.linalg.norm(got[:, 0] - frames[:, :, 0], axis=1).max() <= error < 1e-4
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e155, 1e300])
+def test_values_whose_squares_are_no_floats_have_a_size(scale):
+    head, target = CoreHead(np.eye(3)[2:], [scale], 1.0), Target(lambda x: scale * x[:, 0], 2, degree=1)
+    found, proven = (sup_error(head, target, n=500, certified=certified) for certified in (False, True))
+    assert proven.lower == pytest.approx(found.lower, rel=1e-12)
+    assert proven.lower <= proven.upper <= 1.1 * proven.lower

@@ -493,3 +493,11 @@ def test_degree_and_points_come_in_either_order(table):
         table(x, x)
     with pytest.raises(ValueError, match="'x' must have shape"):
         table(3, 2)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-540, 2.0**540, 2.0**1000])
+def test_maxima_of_coefficients_of_any_size_are_those_in_another_unit(scale):
+    c = np.random.default_rng(0).standard_normal(16)
+    plain, scaled = harmonics.bandlimited_maximum(c, slack=0.1), harmonics.bandlimited_maximum(scale * c, slack=0.1)
+    for name in ("sup_norm", "lipschitz", "attained_value", "attained_slope"):
+        assert getattr(scaled, name) == scale * getattr(plain, name)

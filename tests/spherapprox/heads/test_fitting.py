@@ -355,3 +355,10 @@ def test_more_control_points_than_rows_are_refused(kind):
         kind.fit(x, y, n=3, regularization=0.0)
     with pytest.raises(TypeError, match=r"'rng' must be an integer"):
         kind.fit(x, y, n=3, rng="seed")
+
+
+@pytest.mark.parametrize("kind", [CoreHead, SplitHead])
+def test_values_of_y_without_room_are_refused(kind):
+    x = sphere.uniform(2, 200, rng=0)
+    with pytest.raises(ValueError, match="'y' must be smaller"):
+        kind.fit(x, np.where(x[:, 2] > 0.0, 1.7e308, -1.7e308), n=60)

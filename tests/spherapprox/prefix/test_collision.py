@@ -40,6 +40,11 @@ def test_a_module_does_not_tell_them_apart():
     targets[1, 3] = 4.0
     assert 2.0 * (1.0 - 1e-7) < unavoidable_error(x, other, mha, targets) <= 2.0
     assert unavoidable_error(x, other, mha, targets[:, :4]) == 2.0  # of a model behind
+    for scale in (1e-200, 1e200):  # whose squares are no floats
+        assert unavoidable_error(x, other, mha, scale * targets[:, :4].double()) == pytest.approx(
+            2.0 * scale, rel=1e-15
+        )
+    assert unavoidable_error(x, other, mha, 1e200 * targets.double()) == pytest.approx(2e200, rel=1e-7)
 
 
 @settings(max_examples=25)

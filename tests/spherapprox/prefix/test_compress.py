@@ -427,3 +427,9 @@ class TestCalls:
             select(KEY, VALUE, QUERIES, 5, method="omp")
         with pytest.raises(ValueError, match="'queries' must have shape"):
             select(KEY, VALUE, QUERIES, 5)(QUERIES[:, :2])
+
+
+def test_values_that_tokens_cannot_have_are_refused():
+    key, value, queries = (np.random.default_rng(0).standard_normal(shape) for shape in ((60, 4), (60, 3), (300, 4)))
+    with pytest.raises(ValueError, match="'value' must be smaller"):
+        select(key, value * 5e307 / np.abs(value).max(), queries, 10)

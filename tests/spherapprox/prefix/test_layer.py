@@ -240,3 +240,8 @@ def test_modules_that_have_a_prefix_already_are_refused():
 def test_what_does_not_fit_or_overflows_is_named(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_no_query_has_no_output():
+    layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+    assert layer.attend(np.zeros((0, 8)), np.ones((3, 8))).shape == (0, 8)

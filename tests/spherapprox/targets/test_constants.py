@@ -1,6 +1,7 @@
 """Proven constants of polynomial targets, against closed forms and against what is attained somewhere."""
 
 import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -200,3 +201,11 @@ def test_a_search_that_ends_early_says_by_how_much():
     assert percent > 100.0
     assert 1.0 <= found.sup_norm <= 1.05 * (1.0 + percent / 100.0)
     assert f"at most {percent:g} % above" in found.provenance
+
+
+def test_zero_has_constants_of_zero_and_values_without_room_are_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert targets.with_constants(Target(lambda x: np.zeros(len(x)), 2, degree=2)).laplacian == 0.0
+    with pytest.raises(ValueError, match="'target' must have smaller values"):
+        targets.with_constants(Target(lambda x: 1.7e308 * x[:, 0], 2, degree=1))

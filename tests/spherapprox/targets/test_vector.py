@@ -426,3 +426,10 @@ class TestHeads:
         assert head(sphere.uniform(2, 7, 0)).shape == (7, 1)
         with pytest.raises(ValueError, match=r"'head' must return shape \(8192,\) as 'target' does, got \(8192, 1\)"):
             sup_error(head, lambda y: y[:, 0])
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**540])
+def test_maxima_of_fields_of_any_size_are_those_in_another_unit(scale):
+    table = np.random.default_rng(0).standard_normal((9, 2))
+    plain, scaled = field_maximum(table, slack=0.1), field_maximum(scale * table, slack=0.1)
+    np.testing.assert_allclose(scaled, scale * np.array(plain), rtol=1e-14)

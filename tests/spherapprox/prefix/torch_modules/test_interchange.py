@@ -79,6 +79,7 @@ def test_embeddings_and_back():
         (lambda: past_key_values([programmed()]), r"'prefixes\[0\]' must be a Prefix.*; its .prefix is one"),
         (lambda: past_key_values(some(), dtype="float32"), "'dtype' must be a torch.dtype of floats, got 'float32'"),
         (lambda: past_key_values(some(), dtype=torch.int64), "of floats, got torch.int64: model.dtype is one"),
+        (lambda: past_key_values(some(), dtype=torch.float8_e8m0fnu), "of floats, got torch.float8_e8m0fnu"),
         (lambda: prompt_embeddings(some(), dtype=torch.complex64), "of floats, got torch.complex64"),
         (lambda: from_past_key_values({"logits": 1.0}), "'pairs' must be a cache.*got a dict.*, .past_key_values"),
         (lambda: from_past_key_values([1.0]), r"'pairs\[0\]' must be a pair of keys and values, got a float"),

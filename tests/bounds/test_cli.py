@@ -263,7 +263,7 @@ def test_a_study_that_refutes_a_constant_has_its_status(module, capsys):
         ("my_targets.py:height", ["--dim", "2"], "there is no module 'my_targets.py'"),
         ("my_mistake:height", ["--dim", "2"], "ZeroDivisionError: division by zero"),
         ("my_targets:first", ["--dim", "2"], "'function' must return shape (5,) or (5, p) for 5 points, got (3,)"),
-        ("my_targets:broken", ["--dim", "2"], "on rows of shape (5, 3): IndexError"),
+        ("my_targets:broken", ["--dim", "2"], "on rows of shape (5, 3): ValueError: 'function' failed"),
         ("my_targets:leaves", ["--dim", "2"], "'--target my_targets:leaves' on rows of shape (5, 3): SystemExit: 3"),
         ("my_targets:leaves_later", ["--dim", "2"], "'--target my_targets:leaves_later': SystemExit(3)"),
         ("my_script:main", ["--dim", "2"], "'--target my_script:main': SystemExit"),

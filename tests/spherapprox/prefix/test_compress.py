@@ -4,6 +4,7 @@ import itertools
 import re
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -430,6 +431,12 @@ class TestCalls:
 
 
 def test_values_that_tokens_cannot_have_are_refused():
-    key, value, queries = (np.random.default_rng(0).standard_normal(shape) for shape in ((60, 4), (60, 3), (300, 4)))
-    with pytest.raises(ValueError, match="'value' must be smaller"):
-        select(key, value * 5e307 / np.abs(value).max(), queries, 10)
+    problem = Problem.of(KEY, 1e300 * VALUE, QUERIES, np.ones(len(QUERIES)), False, 0.0)
+    tokens = problem.tokens(KEY[:3], np.zeros(3))
+    for size, room in ((1e5, True), (1e30, False)):
+        large = replace(tokens, values=np.full(tokens.values.shape, size))
+        if room:
+            assert np.isfinite(problem.prefix(large)[1]).all()
+        else:
+            with pytest.raises(ValueError, match="'value' must be smaller"):
+                problem.prefix(large)

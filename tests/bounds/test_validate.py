@@ -308,9 +308,10 @@ def test_second_derivatives_that_are_understated_are_refuted_and_true_ones_are_n
 
 @pytest.mark.parametrize("scale", [1.0, 1e-50, 1e90])
 @pytest.mark.parametrize(
-    ("constant", "name", "truth"), [("third_derivative", "third derivatives", 4.0), ("laplacian", "Laplacian", 4.0)]
+    ("constant", "name", "truth", "share"),
+    [("third_derivative", "third derivatives", 4.0, 0.7), ("laplacian", "Laplacian", 4.0, 0.98)],
 )
-def test_no_second_order_bound_holds_by_constants_that_are_understated(constant, name, truth, scale):
+def test_no_second_order_bound_holds_by_constants_that_are_understated(constant, name, truth, share, scale):
     square = Target(
         lambda x: scale * x[:, 0] ** 2, 2, degree=2, sup_norm=scale, lipschitz=scale, smoothness=2.0 * scale
     )
@@ -321,9 +322,9 @@ def test_no_second_order_bound_holds_by_constants_that_are_understated(constant,
     assert claim(true, name).outcome == "survived"
     assert 0.8 * truth * scale < claim(true, name).found <= truth * scale * (1.0 + 1e-9)
     assert verdicts(true)["second-order-laplacian"] == "holds"
-    false = validate(head, dataclasses.replace(square, **{constant: 0.7 * truth * scale}), **options)
+    false = validate(head, dataclasses.replace(square, **{constant: share * truth * scale}), **options)
     assert refuted(false) == [name]
-    assert verdicts(false)["second-order-laplacian"] in ("not applicable", "violated")
+    assert verdicts(false)["second-order-laplacian"] == "not applicable"
     assert not false.ok
 
 

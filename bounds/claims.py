@@ -210,7 +210,8 @@ def _curved(stated: float, target: Target, n: int, rng: np.random.Generator) -> 
     x = sphere.uniform(target.dim, count, rng)
     there = derivatives(x, 2)
     sizes = lengths(np.einsum("npii->np", there.second))
-    noise = (target.accuracy + 2e-14) * float(lengths(there.value).max())
+    values = target(x[:100])
+    noise = (target.accuracy + 100.0 * precision(values, values.dtype)) * float(lengths(there.value).max())
     noise *= 2.0 * target.dim * (target.degree + 1.0) ** 3  # 6.3, rounding
     worst = int(np.argmax(sizes))
     refuted = not sizes[worst] <= stated * (1.0 + 1e-9) + noise

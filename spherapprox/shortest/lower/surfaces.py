@@ -82,9 +82,8 @@ def torus_bound(values: Values) -> int:
         found = values(x.reshape(-1, dim + 1))
         matrix = weights[:, :, None] * found.reshape(*weights.shape, -1)
         stacked = matrix.transpose(0, 2, 1).reshape(len(matrix), -1)
-        unit = math.ldexp(
-            1.0, math.frexp(float(np.abs(stacked).max()))[1] - 1
-        )  # squares neither overflow nor underflow
+        exponent = math.frexp(float(np.abs(stacked).max()))[1] - 1
+        unit = math.ldexp(1.0, exponent)  # squares neither overflow nor underflow
         tail, error = tails(stacked / unit, values.certified, symmetric=False)
         tail = np.append(unit * (tail - error) - values.allowed(found), -math.inf)
         idle += 1

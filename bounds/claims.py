@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spherapprox import _checks, sphere
+from spherapprox._norms import unit_of
 from spherapprox._types import Float64
 from spherapprox.error import ErrorInterval, lengths, sup_error
 from spherapprox.harmonics import PolynomialDerivatives
@@ -254,7 +255,7 @@ def _on_circles(
     """Return some n points of great circles, the values in a unit, this, and the epsilon of their precision."""
     x, values = on_great_circles(target, max(4, min(n, 20_000) // per_circle), per_circle, rng)
     f = values.astype(np.float64)  # (circles, points, p)
-    unit = float(np.ldexp(1.0, np.frexp(np.abs(f).max())[1] - 1))  # a power of 2: no square overflows or vanishes
+    unit = unit_of(f)
     return x, f / unit, unit, precision(values, values.dtype)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
+from spherapprox._norms import unit_of
 from spherapprox.special import log_cap_measure
 
 from .._bound import Bound, over_arrays
@@ -141,7 +142,7 @@ def read_error(impurity: float, values: ArrayLike, target: int, *, norm: str = "
     rows = rows.reshape(len(rows), -1)
     index = _checks.integer(target, "target", minimum=0, maximum=len(rows) - 1)
     order = np.inf if _checks.choice(norm, "norm", NORMS) == "max" else 2
-    unit = math.ldexp(1.0, int(np.frexp(np.abs(rows).max())[1]) - 1)  # a power of 2, so that squares are floats
+    unit = unit_of(rows)
     scaled = rows / unit
     return share * float(np.linalg.norm(scaled - scaled[index], ord=order, axis=1).max()) * unit
 

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._loading import load
+from .._norms import lengths
 from .._types import Float64
 from ..points import nodes
 from ..points.pointset import Points, require_equal
 from ..summation import angle_mean
 from ..target import Target
 from .interval import ErrorInterval
-from .norms import lengths
 from .search import largest_error, sample
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._norms import unit_of
 from .._types import Float64
 from .columns import degrees, scalar_coefficients
 from .recurrences import derivative_rows, legendre_rows
@@ -105,7 +106,7 @@ def bandlimited_maximum(
     # Step 1: a grid of covering radius d with cos(n d) >= 1 - slack
     n_parallels, radius = _grid_for(2.0 * math.asin(math.sqrt(slack / 2.0)) / n)
     # Step 2: the maxima over the grid, in units in which squares neither overflow nor vanish
-    unit = math.ldexp(1.0, math.frexp(float(np.abs(weights).max()))[1] - 1)
+    unit = unit_of(weights)
     weights = weights[: (n + 1) ** 2] / unit
     value, slope = _grid_maxima(weights, n, n_parallels)
     # Step 3: what rounding may add to them

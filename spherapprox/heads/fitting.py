@@ -96,12 +96,18 @@ def fit(
     result = _fitted(data, n, concentration, generator)
     if auto:
         result = _doubled(data, result, concentration, generator)
-    with np.errstate(over="ignore"):
-        fitted = (size * result.values).reshape(-1, *values.shape[1:]).astype(dtype)
-    if not np.isfinite(fitted).all():
-        raise ValueError(f"'y' must be smaller, got up to {size:.3g}: values of the head overflow in {dtype}")
+    fitted = _scaled(result.values, size, dtype).reshape(-1, *values.shape[1:])
     error = size * (result.error + data.spread) ** 0.5
     return Fit(result.control_points.astype(dtype), fitted, result.concentration, unit * result.regularization, error)
+
+
+def _scaled(values: Floats, size: float, dtype: np.dtype[Any]) -> Floats:
+    """Return the values of a head for y over its size as those for y."""
+    with np.errstate(over="ignore"):
+        scaled = (size * values).astype(dtype)
+    if not np.isfinite(scaled).all():
+        raise ValueError(f"'y' must be smaller, got up to {size:.3g}: values of the head overflow in {dtype}")
+    return scaled
 
 
 def fitter(points: str) -> Callable[..., Fit]:

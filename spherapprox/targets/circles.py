@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .._norms import unit_of
 from .._types import Float64, Floats
 from ..target import Target
 
@@ -38,8 +39,8 @@ def refutation(target: Target) -> str:
     size = max(float(np.abs(returned).max()), target.sup_norm or 0.0)
     if size == 0.0:
         return ""
-    unit = math.ldexp(1.0, min(math.frexp(size)[1], 1023))  # squares neither overflow nor underflow
-    values, eps = returned.astype(np.float64) / unit, _precision(returned)
+    unit, eps = unit_of(size), _precision(returned)
+    values = returned.astype(np.float64) / unit
     seen = float(np.linalg.norm(values, axis=2).max())
     noise = target.accuracy * size / unit + 16.0 * (degree + 2) * eps * seen  # that of the points included
     rounding = 4.0 * math.sqrt(eps) * float(np.ptp(values, axis=(0, 1)).max()) + 4.0 * noise

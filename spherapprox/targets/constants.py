@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _checks, sphere
+from .._norms import unit_of
 from .._types import Float64
 from ..harmonics import PolynomialDerivatives, TangentDerivatives
 from ..harmonics.forms import form_inverse
@@ -133,7 +134,7 @@ def _unit(target: Target) -> float:
     largest = float(np.abs(target(sphere.uniform(target.dim, 16, rng=0))).max())
     if largest > _LARGEST:
         raise ValueError(f"'target' must have smaller values, got {largest:.3g}: bounds of its derivatives overflow")
-    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
+    return unit_of(largest)
 
 
 class _Search:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks, harmonics
+from .._norms import unit_of
 from .._types import Float64
 from ..harmonics.columns import coefficient_table, factors
 
@@ -78,7 +79,7 @@ def field_maximum(coefficients: ArrayLike, *, normalization: str = "orthonormal"
     if n == 0:
         constant = math.hypot(*harmonics.synthesize(table, [[0.0, 0.0, 1.0]], normalization=normalization)[0])
         return FieldMaximum(constant, 0.0, constant, 0.0)
-    unit = math.ldexp(1.0, math.frexp(float(np.abs(table).max()))[1] - 1)  # squares neither overflow nor vanish
+    unit = unit_of(table)
     table = table / unit
     rounding = 4.0 * (n + 1) ** 2 * 2.0**-52
     sizes = np.linalg.norm(table, axis=1) * factor[degree]

@@ -129,7 +129,7 @@ def run(mutant: Mutant, folder: str) -> tuple[str, str]:
     out = shutil.ignore_patterns(".git", "__pycache__", ".hypothesis", ".*_cache", "shared", "study")
     shutil.copytree(ROOT, tree, ignore=out)
     path = tree / mutant.file
-    path.write_text(path.read_text("utf-8").replace(mutant.old, mutant.new))
+    path.write_text(path.read_text("utf-8").replace(mutant.old, mutant.new), "utf-8")
     command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-p", "no:cacheprovider", *mutant.tests]
     done = subprocess.Popen(
         command, cwd=tree, env=environment_of(tree, mutant), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..._norms import lengths
 from ..._types import Float64
 from ...sphere.cells import Cells, divisions_for
 from ...target import Target
 from ...targets.circles import refutation
-from ..norms import lengths
 
 _DEGREE_ANGLE = 0.35
 """Degree times radius of the grid that bounds a polynomial without a stated sup norm: by 6.1 within 7 %."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import points
+from ..._norms import unit_of
 from ..._threads import slices
 from ..._types import Float64, Int64
 from ...error import lengths
@@ -51,8 +52,7 @@ def coefficients(target: Target, most: int, deadline: float = math.inf) -> Coeff
     """
     exact = _exact(target, most)
     found, error, how = (exact, target.remainder, "") if exact is not None else _by_quadrature(target, most, deadline)
-    largest = max((float(np.abs(part).max()) for part in found), default=0.0)
-    scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0
+    scale = unit_of(max((float(np.abs(part).max()) for part in found), default=0.0))
     parts = tuple(part / scale for part in found)
     return Coefficients(target.dim, parts, scale, error / scale, exact is not None, how)
 
@@ -115,8 +115,8 @@ def _projected(target: Target, degree: int, exactness: int, deadline: float) -> 
     blocks = slices(len(rule), step)
     values = np.concatenate([np.asarray(target(rule.points[b]), dtype=np.float64) for b in _in_time(blocks, deadline)])
     values = values.reshape(len(rule), -1)
-    unit = math.ldexp(1.0, min(math.frexp(float(np.abs(values).max()))[1], 1023))
-    weighted = rule.weights[:, None] * (values / unit)  # squares neither overflow nor underflow
+    unit = unit_of(values)
+    weighted = rule.weights[:, None] * (values / unit)
     parts = (hyperspherical_harmonics(degree, rule.points[b]).T @ weighted[b] for b in _in_time(blocks, deadline))
     found = sum(parts, 0.0)
     return unit * np.asarray(found), float(lengths(values).max())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import points
+from ..._norms import unit_of
 from ..._types import Float64
 from ...error import lengths
 from ...target import Target
@@ -82,8 +83,7 @@ def torus_bound(values: Values) -> int:
         found = values(x.reshape(-1, dim + 1))
         matrix = weights[:, :, None] * found.reshape(*weights.shape, -1)
         stacked = matrix.transpose(0, 2, 1).reshape(len(matrix), -1)
-        exponent = math.frexp(float(np.abs(stacked).max()))[1] - 1
-        unit = math.ldexp(1.0, exponent)  # squares neither overflow nor underflow
+        unit = unit_of(stacked)
         tail, error = tails(stacked / unit, values.certified, symmetric=False)
         tail = np.append(unit * (tail - error) - values.allowed(found), -math.inf)
         idle += 1

@@ -96,9 +96,8 @@ def evaluate(
     only, so that neither the cluster nor the order in which tasks end changes a bit.
 
     Data goes with the tasks: what was on a worker that dies is computed again elsewhere, and what a scheduler has lost
-    sight of is sent again. A task costs Dask a few
-    milliseconds and an own cluster takes seconds to start: below some minutes on one thread
-    ``spherapprox.evaluate(..., workers=-1)`` is faster.
+    sight of is sent again. A task costs Dask a few milliseconds and an own cluster takes seconds to start: below some
+    minutes on one thread ``spherapprox.evaluate(..., workers=-1)`` is faster.
 
     References
     ----------

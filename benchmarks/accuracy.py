@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from bounds.plot.style import BLUE, RED
+from bounds.report.plot.style import BLUE, RED
 from spherapprox import CoreHead, SplitHead, attention, evaluate, sphere
 
 

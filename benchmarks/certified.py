@@ -15,7 +15,8 @@ from typing import Any
 
 from tabulate import tabulate
 
-from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sup_error, targets, worst_case_error
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sup_error, targets
+from spherapprox.error import worst_case_error
 
 WAVE_3 = Target(
     lambda x: x[:, 0] * x[:, 1] + x[:, 2] ** 3 - 0.5 * x[:, 3] * x[:, 0] * x[:, 2], 3, degree=3, name="cubic on S^3"

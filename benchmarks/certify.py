@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from tqdm import tqdm
 
-from bounds._problem import Problem
 from bounds.api import PREFIX_LENGTH
 from bounds.certify import THEOREMS, CertificationError, certified
+from bounds.records.problem import Problem
 
 OPTIONS: tuple[dict[str, float | str], ...] = (
     {},

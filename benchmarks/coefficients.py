@@ -24,7 +24,7 @@ import numpy as np
 from tabulate import tabulate
 from tqdm import tqdm
 
-from bounds.plot import Curve, coefficients_figure
+from bounds.report.plot import Curve, coefficients_figure
 from spherapprox import CoreHead, PointSet, SplitHead, coefficients, points, sup_error, targets
 from spherapprox.coefficients import iteration
 

@@ -2,7 +2,7 @@
 
 The published method is Attention Matching (arXiv:2602.16284): keys chosen by matching pursuit, biases by nonnegative
 least squares of the mass, values by least squares; and its faster variant, with the keys that get most attention. Both
-are `spherapprox.prefix.select`, written from the paper and, for two details, after its authors' code
+are `spherapprox.prompts.prefix.select`, written from the paper and, for two details, after its authors' code
 (github.com/adamzweiger/compaction, torch, not run): least squares are clamped at 1e-12 inside the pursuit, and masses
 are taken over the largest one of each query. layers.py says what the heads are, and how their weights are installed.
 A prefix is compressed for some queries; the table and the figure have the errors at others, which no method saw, over
@@ -35,7 +35,7 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from spherapprox import EqualMeasurePartition, SplitHead, points, targets
-from spherapprox.prefix import CompressedPrefix, compress, select
+from spherapprox.prompts.prefix import CompressedPrefix, compress, select
 
 SHARES = (50, 10)
 METHODS: dict[str, Callable[..., CompressedPrefix]] = {

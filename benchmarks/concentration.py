@@ -25,8 +25,9 @@ from scipy.optimize import minimize_scalar
 from tabulate import tabulate
 
 import bounds
-from bounds.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, grid
-from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, points, targets, worst_case_error
+from bounds.report.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, grid
+from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, points, targets
+from spherapprox.error import worst_case_error
 
 HEADS = {"split": SplitHead, "core": CoreHead}
 SETS: dict[str, Callable[[int], EqualMeasurePartition | PointSet]] = {

@@ -23,9 +23,10 @@ from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from bounds.makers import MAKERS
-from bounds.plot.style import BLUE, GREEN, ORANGE, grid
-from spherapprox import EqualMeasurePartition, SplitHead, VonMisesFisher, sphere, sup_error, targets, worst_case_error
+from bounds.report.makers import MAKERS
+from bounds.report.plot.style import BLUE, GREEN, ORANGE, grid
+from spherapprox import EqualMeasurePartition, SplitHead, VonMisesFisher, sphere, sup_error, targets
+from spherapprox.error import worst_case_error
 
 Array = NDArray[np.float64]
 

@@ -34,7 +34,7 @@ from timing import machine
 from tqdm import tqdm
 
 from bounds.prompts import ExecutorBudget, executor_budget
-from spherapprox.executor import ReluNetwork
+from spherapprox.prompts.executor import ReluNetwork
 
 Array = NDArray[np.float64]
 

@@ -33,7 +33,7 @@ from harness import Experiment, main
 from matplotlib.figure import Figure
 from tabulate import tabulate
 
-from bounds.plot.style import BLUE, GREEN, ORANGE, RED, grid
+from bounds.report.plot.style import BLUE, GREEN, ORANGE, RED, grid
 from spherapprox import EqualMeasurePartition, SplitHead, sphere, targets
 from spherapprox._extras import installed
 
@@ -86,7 +86,7 @@ def floors(layer: Any) -> dict[str, float]:
     """Return the least errors of any prefix for changes of a head's outputs at one query: medians over the heads."""
     from prefix_limits import CHANGES as WANTED
 
-    from spherapprox.prefix import as_layer, reachable
+    from spherapprox.prompts.prefix import as_layer, reachable
 
     frozen, rows = as_layer(layer.mha), np.concatenate(layer.contents)[: WINDOWS * TOKENS]
     content = rows.reshape(WINDOWS, TOKENS, -1)

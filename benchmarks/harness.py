@@ -27,9 +27,9 @@ from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 from timing import machine
 
-from bounds import plot
-from bounds._files import write_together
-from bounds._progress import each
+from bounds.report import plot
+from bounds.report._files import write_together
+from bounds.report._progress import each
 from spherapprox import __version__
 
 Case = dict[str, Any]

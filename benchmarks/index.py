@@ -94,7 +94,7 @@ def write(out: Path, others: dict[str, str], said: dict[str, str]) -> None:
     """Write index.html, whole or not at all."""
     sections = dict(cards(out, others, said))
     links = " ".join(f'<a href="#{name}">{name.replace("_", " ").replace("-", " ")}</a>' for name in sections)
-    style = resources.files("bounds").joinpath("page.css").read_text(encoding="utf-8")
+    style = resources.files("bounds.report").joinpath("page.css").read_text(encoding="utf-8")
     text = f"""<!DOCTYPE html>
 <html lang="en">
 <head>

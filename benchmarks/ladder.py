@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from tabulate import tabulate
 
 import bounds
-from bounds.plot.style import BLUE, PINK, RED, grid
+from bounds.report.plot.style import BLUE, PINK, RED, grid
 from bounds.theorems import THEOREMS
 
 FAMILIES = {"thesis": (PINK, "-."), "core": (BLUE, "--"), "split": (RED, "-"), "lower": ("0.25", ":")}

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from tabulate import tabulate
 
 import bounds
-from bounds.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WINE, grid
+from bounds.report.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WINE, grid
 from spherapprox import EqualMeasurePartition, SplitHead, VonMisesFisher, shortest_head, sup_error, targets
 
 COUNTS = (10, 32, 100, 316, 1000, 3162)

@@ -2,10 +2,10 @@
 
 One query sees several contexts of 12 tokens. Its outputs are to change in one of three ways: by the same vector, by a
 factor of 1.1, or to one output for all contexts. The table and the figure have the least error of any prefix, with
-tokens of any number and size (`spherapprox.prefix.reachable`, in the largest coordinate), over the largest change that
-is wanted, and the least that Adam reached with 2 and with 16 tokens: never less, or the script fails. Contexts are
-random, or windows of what heads of trained layers see; layers.py says what these are, and how their weights are
-installed. Medians of 8 heads and queries; some 5 minutes::
+tokens of any number and size (`spherapprox.prompts.prefix.reachable`, in the largest coordinate), over the largest
+change that is wanted, and the least that Adam reached with 2 and with 16 tokens: never less, or the script fails.
+Contexts are random, or windows of what heads of trained layers see; layers.py says what these are, and how their
+weights are installed. Medians of 8 heads and queries; some 5 minutes::
 
     python benchmarks/prefix_limits.py --out docs/prefix-limits.png
 """
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 from tqdm import tqdm
 
-from spherapprox.prefix import reachable
+from spherapprox.prompts.prefix import reachable
 
 Array = NDArray[np.float64]
 

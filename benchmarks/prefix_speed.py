@@ -22,7 +22,7 @@ from tabulate import tabulate
 from timing import Timed
 
 from spherapprox import EqualMeasurePartition, SplitHead, targets
-from spherapprox.prefix import AttentionLayer, fit_prefix, program, reachable
+from spherapprox.prompts.prefix import AttentionLayer, fit_prefix, program, reachable
 
 CALLS = 9
 

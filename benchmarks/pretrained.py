@@ -4,7 +4,8 @@ There are five such layers; layers.py says what the models are and how their whe
 hashes checked, nothing fetched at run time). Beside them stand layers of random weights and one that is trained here.
 For each layer this
 
-- programs the Earth's magnetic field into it by a prefix in closed form (`spherapprox.prefix.program`), with 2000
+- programs the Earth's magnetic field into it by a prefix in closed form (`spherapprox.prompts.prefix.program`), with
+2000
   tokens at equal-measure points and with the fewest for 0.1 % (`SplitHead.shortest`), and draws the maps that two of
   the frozen layers compute;
 - finds content that no prefix tells apart from content that the model has seen (`collision`);
@@ -33,11 +34,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from bounds.plot.maps import draw_coastlines, map_grid
 from bounds.prompts import memorization_length
+from bounds.report.plot.maps import draw_coastlines, map_grid
 from spherapprox import EqualMeasurePartition, SplitHead, targets
-from spherapprox.prefix import as_layer, collision, fit_layer, program, unavoidable_error
-from spherapprox.prefix.torch_modules import program_module
+from spherapprox.prompts.prefix import as_layer, collision, fit_layer, program, unavoidable_error
+from spherapprox.prompts.prefix.torch_modules import program_module
 
 Array = NDArray[np.float64]
 

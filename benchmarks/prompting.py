@@ -45,8 +45,8 @@ from matplotlib.ticker import PercentFormatter
 from tabulate import tabulate
 from torch.nn.utils.parametrize import register_parametrization
 
-from spherapprox.prefix import as_layer
-from spherapprox.prefix.torch_modules import PrefixAttention
+from spherapprox.prompts.prefix import as_layer
+from spherapprox.prompts.prefix.torch_modules import PrefixAttention
 
 SYMBOLS, LENGTH, WIDTH = 6, 5, 48
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#7F7F7F"

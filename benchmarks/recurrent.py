@@ -31,10 +31,10 @@ from tabulate import tabulate
 from timing import Timed, machine
 from tqdm import tqdm
 
-from bounds.recurrent import prompt_length
+from bounds.prompts.recurrent import prompt_length
 from spherapprox import EqualMeasurePartition, SplitHead, sphere, targets
-from spherapprox.recurrent import Network
-from spherapprox.recurrent.programs import dictionary, extension, grid, kernel_sum
+from spherapprox.prompts.recurrent import Network
+from spherapprox.prompts.recurrent.programs import dictionary, extension, grid, kernel_sum
 
 Array = NDArray[np.float64]
 

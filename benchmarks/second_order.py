@@ -16,7 +16,8 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 import bounds
-from spherapprox import SplitHead, points, sup_error, targets, worst_case_error
+from spherapprox import SplitHead, points, sup_error, targets
+from spherapprox.error import worst_case_error
 
 FORMS = ("second-order", "second-order-laplacian", "second-order-local")
 
@@ -53,7 +54,7 @@ def row(field: targets.Target, count: int, n: int) -> list[object]:
     for form in FORMS:
         chosen = bounds.best_concentration(target=field, points=control, theorem=form).concentration
         head = SplitHead.from_target(field, control, chosen)
-        bound = bounds.second_order_bound(head, field, theorem=form, n=n).value
+        bound = bounds.pointwise.second_order_bound(head, field, theorem=form, n=n).value
         cells.append(f"{bound:.3g} ({chosen:.0f}; {sup_error(head, field, n=n).lower:.3g})")
     error = sup_error(head, field, n=n).lower
     return [*cells, f"{error / least:.2f}", f"{bound / least:.2f}"]

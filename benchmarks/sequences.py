@@ -31,9 +31,10 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 from timing import Timed
 
-from bounds import covering_radius, sequences
-from spherapprox import EqualMeasurePartition, SequenceHead, sphere, targets
-from spherapprox.sequences import worst_case_error
+from bounds.covering import covering_radius
+from bounds.prompts import sequences
+from spherapprox import EqualMeasurePartition, sphere, targets
+from spherapprox.prompts.sequences import SequenceHead, worst_case_error
 
 Array = NDArray[np.float64]
 

@@ -27,7 +27,8 @@ import numpy as np
 from tabulate import tabulate
 from timing import machine
 
-from spherapprox import CoreHead, evaluate, show_config, sphere
+from spherapprox import CoreHead, evaluate, sphere
+from spherapprox.config import show_config
 from spherapprox.summation import dense, small
 
 SIZES = ((1, 10, 300, 5.0), (10, 100, 300, None), (100, 100, 200, 1.5), (300, 300, 40, None), (1000, 1000, 6, 0.2))

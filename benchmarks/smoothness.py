@@ -20,7 +20,7 @@ from harness import Experiment, main
 from matplotlib.figure import Figure
 from tabulate import tabulate
 
-from bounds.plot.style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, grid
+from bounds.report.plot.style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, grid
 from spherapprox import shortest_head, targets
 
 COLOURS = {0.25: PINK, 0.5: ORANGE, 1.0: RED, 1.5: GREEN, 3.0: SKY, 5.0: BLUE, math.inf: PURPLE}

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 from timing import Row, Timed, seconds
 
-from bounds.plot.style import BLUE, RED
+from bounds.report.plot.style import BLUE, RED
 from spherapprox import CoreHead, Target, VonMisesFisher, attention, evaluate, sphere
 from spherapprox._extras import installed
 

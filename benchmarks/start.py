@@ -33,16 +33,15 @@ MODULES = (
     *(f"spherapprox{end}" for end in (".summation", ".prefix")),
     *(f"bounds{end}" for end in ("", ".study", ".makers", ".rungs", ".shortest", ".prompts", ".covering")),
 )
+RUN = "import bounds.report.commands; bounds.report.commands.run"
 PROCESSES = {
     "imports: numpy": "import numpy",
     "imports: spherapprox": "import spherapprox",
     "imports: bounds": "import bounds",
     "imports: numba": "import numba",
-    "command: spherapprox --help": "import bounds.commands; bounds.commands.run(['--help'])",
-    "command: spherapprox study": "import bounds.commands; bounds.commands.run(['study', '--out', 'study'])",
-    "command: spherapprox shortest": (
-        "import bounds.commands; bounds.commands.run(['shortest', '--eps', '0.1', '--relative', '--out', 'found'])"
-    ),
+    "command: spherapprox --help": f"{RUN}(['--help'])",
+    "command: spherapprox study": f"{RUN}(['study', '--out', 'study'])",
+    "command: spherapprox shortest": f"{RUN}(['shortest', '--eps', '0.1', '--relative', '--out', 'found'])",
 }
 HEADER = ["call", "CPU s", "wall s", "kernels", "kB", "CPU s, filled", "wall s, filled"]
 SLOW = 5.0

@@ -11,11 +11,11 @@ from spherapprox import _checks
 from spherapprox._loading import load
 from spherapprox.target import Target
 
-from ._bound import Bound, over_arrays, settle
-from ._known import checked_problem, of_class, theorem_name
-from ._ladder import Ladder
-from ._problem import Problem
+from .records.bound import Bound, over_arrays, settle
+from .records.problem import Problem
 from .theorems import LADDER, THEOREMS
+from .theorems._given import checked_problem, of_class, theorem_name
+from .theorems._ladder import Ladder
 
 PREFIX_LENGTH = {theorem.name: theorem.count for theorem in LADDER if theorem.count}
 """Theorem -> its prefix length for a `Problem`."""

@@ -13,13 +13,15 @@ from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet
 from spherapprox.target import Target
 
-from ._bound import Bound, over_arrays, settle
-from ._known import checked_prefix, of_points, of_target, require_dim, theorem_name
-from ._problem import LARGEST_CONCENTRATION, LEAST_SLACK
-from ._registry import Prefix, Theorem
 from .covering import MOST_POINTS
 from .pointwise import least
+from .records.bound import Bound, over_arrays, settle
+from .records.problem import LARGEST_CONCENTRATION, LEAST_SLACK
+from .records.theorem import Prefix, Theorem
 from .theorems import POINTWISE, THEOREMS
+from .theorems._given import checked_prefix, of_points, of_target, require_dim, theorem_name
+
+__all__ = ["best_concentration", "error_bound", "tokens_within"]
 
 ERRORS = {theorem.name: theorem for theorem in THEOREMS.values() if theorem.error}
 """The theorems that have an error form."""

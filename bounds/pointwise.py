@@ -21,9 +21,11 @@ from spherapprox.summation import tangent_moments
 from spherapprox.target import Target
 from spherapprox.targets.circles import refuse_refuted
 
-from ._bound import Bound, Hypothesis
+from .records.bound import Bound, Hypothesis
 from .theorems import POINTWISE
 from .theorems._pointwise import Expansion, PointwiseTheorem
+
+__all__ = ["PointwiseBound", "second_order_bound"]
 
 _SEARCH_POINTS = 4000
 """Points at which a concentration is judged."""
@@ -56,7 +58,8 @@ class PointwiseBound(Bound):
     >>> import bounds
     >>> from spherapprox import SplitHead, points, targets
     >>> wave = targets.zonal_harmonic(2, 3)
-    >>> found = bounds.second_order_bound(SplitHead.from_target(wave, points.fibonacci(400), 60.0), wave, n=2000)
+    >>> head = SplitHead.from_target(wave, points.fibonacci(400), 60.0)
+    >>> found = bounds.pointwise.second_order_bound(head, wave, n=2000)
     >>> found.quantity, found.holds, found.at.shape
     ('error at 2000 points', True, (3,))
     """
@@ -116,7 +119,7 @@ def second_order_bound(
     >>> from spherapprox import SplitHead, points, sup_error, targets
     >>> field = targets.with_constants(targets.geomagnetic_field(2025.0))
     >>> head = SplitHead.from_target(field, points.fibonacci(1000), 250.0)
-    >>> found = bounds.second_order_bound(head, field, n=5000)
+    >>> found = bounds.pointwise.second_order_bound(head, field, n=5000)
     >>> round(found.value, 2), round(sup_error(head, field, n=5000).lower, 2)
     (0.82, 0.66)
     """

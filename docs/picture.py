@@ -19,11 +19,11 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import bounds
-from bounds import plot
-from bounds.plot.maps import draw_coastlines, map_grid
-from bounds.plot.style import BLUE, GREEN, ORANGE, RED, WINE
+from bounds.report import plot
+from bounds.report.plot.maps import draw_coastlines, map_grid
+from bounds.report.plot.style import BLUE, GREEN, ORANGE, RED, WINE
 from spherapprox import SplitHead, sphere, targets
-from spherapprox.prefix.torch_modules import program_module
+from spherapprox.prompts.prefix.torch_modules import program_module
 
 FIELD = targets.geomagnetic_field(2025.0)
 ROWS = 121

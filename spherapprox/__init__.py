@@ -13,65 +13,50 @@ from ._loading import load as _load
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import context, executor, harmonics, points, recurrent, sequences, special, sphere, targets
-    from ._warmup import warmup
-    from .config import show_config
-    from .error import ErrorInterval, sup_error, worst_case_error
+    from . import harmonics, points, prompts, special, sphere, targets
+    from .error import sup_error
     from .heads import *  # noqa: F403
     from .heads.regressor import HeadRegressor as HeadRegressor
     from .io import load
     from .partition import EqualMeasurePartition
     from .points import PointSet
-    from .sequences import SequenceHead
-    from .shortest import ShortestHead, shortest_head
+    from .shortest import shortest_head
     from .summation import attention, evaluate
     from .target import Target
     from .vmf import VonMisesFisher
 
 _HOME = {
-    "VonMisesFisher": "vmf",
     "EqualMeasurePartition": "partition",
     "PointSet": "points",
     "Target": "target",
+    "VonMisesFisher": "vmf",
     "attention": "summation",
     "evaluate": "summation",
-    "ErrorInterval": "error",
-    "sup_error": "error",
-    "worst_case_error": "error",
-    "SequenceHead": "sequences",
     "load": "io",
-    "ShortestHead": "shortest",
     "shortest_head": "shortest",
-    "show_config": "config",
-    "warmup": "_warmup",
+    "sup_error": "error",
 } | dict.fromkeys(heads.__all__, "heads")
-_MODULES = ("coefficients", "error", "heads", "prefix", "shortest", "summation")  # one level down, in the reference
+_MODULES = (
+    "coefficients", "config", "error", "heads", "partition", "shortest", "summation", "vmf", "warmup",
+)  # fmt: skip
+"""One level down, in the reference."""
 
 __all__ = [
     "EqualMeasurePartition",
-    "ErrorInterval",
     "PointSet",
-    "SequenceHead",
-    "ShortestHead",
     "Target",
     "VonMisesFisher",
     "attention",
-    "context",
     "evaluate",
-    "executor",
     "harmonics",
     "load",
     "points",
-    "recurrent",
-    "sequences",
+    "prompts",
     "shortest_head",
-    "show_config",
     "special",
     "sphere",
     "sup_error",
     "targets",
-    "warmup",
-    "worst_case_error",
 ]
 __all__ += heads.__all__
 

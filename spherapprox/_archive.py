@@ -17,6 +17,7 @@ from typing import IO, Any, ClassVar
 import numpy as np
 
 from . import _checks
+from ._loading import wings
 from ._types import Array, Floats
 from ._version import __version__
 
@@ -46,6 +47,13 @@ class Savable:
     """An object that can be saved: its constructor's arguments are its state."""
 
     _kind: ClassVar[str]
+    """Its name in files, which stands in the body of the class."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Register the class for `spherapprox.load`."""
+        super().__init_subclass__(**options)
+        if "_kind" in vars(cls):
+            KINDS.setdefault(cls._kind, cls)
 
     def _arguments(self) -> Mapping[str, Any]:
         """Return the constructor's arguments of an equal object, bit by bit."""
@@ -94,6 +102,39 @@ class Savable:
         EqualMeasurePartition(dim=2, n=10)
         """
         write(path, self._record())
+
+
+KINDS: dict[str, type[Savable]] = {}
+"""Classes of what can be saved, by their names in files; those of modules that are loaded."""
+
+
+def load(path: str | os.PathLike[str]) -> Savable:
+    """Make the object that a file holds again."""
+    record = read(path)
+    try:
+        return _make(record)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{os.fspath(path)!r} holds no {record.kind} that can be made: {error}") from error
+
+
+def _make(record: Record) -> Savable:
+    """Construct the object of a record; its class checks the arguments."""
+    if record.kind not in KINDS:
+        list(wings())
+    if record.kind not in KINDS:
+        known = ", ".join(sorted(KINDS))
+        raise ValueError(
+            f"the kind {_checks.show(record.kind)} is none of {known}, which spherapprox {__version__} knows; upgrade "
+            "spherapprox"
+        )
+    return KINDS[record.kind](**{name: _argument(field) for name, field in record.fields.items()})
+
+
+def _argument(field: Any) -> Any:
+    """Return the constructor's argument that a field of a record stands for."""
+    if isinstance(field, tuple):
+        return tuple(_argument(item) for item in field)
+    return _make(field) if isinstance(field, Record) else field
 
 
 def _recorded(value: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
@@ -34,6 +34,16 @@ def load(name: str) -> ModuleType:
     """Import a module, no other thread loading one meanwhile; numba, too, asks for kernels in an order of its own."""
     with _LOCK:
         return import_module(name)
+
+
+WINGS = ("prompts",)
+"""Packages that stand on all others, and could be distributions of their own."""
+
+
+def wings() -> Iterator[ModuleType]:
+    """Load each wing's module ``_wing``: it defines what the wing saves, and TASKS that compile its kernels."""
+    for name in WINGS:
+        yield load(f"spherapprox.{name}._wing")
 
 
 class Later:

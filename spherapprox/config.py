@@ -45,7 +45,7 @@ def show_config(mode: Literal["print", "dicts"] = "print") -> dict[str, Any] | N
 
     Examples
     --------
-    >>> from spherapprox import show_config
+    >>> from spherapprox.config import show_config
     >>> show_config("dicts")["threads"] >= 1
     True
     """

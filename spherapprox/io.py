@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import _archive, _checks
-from ._version import __version__
+from . import _archive
 from .heads.registry import HEADS
 from .partition import EqualMeasurePartition
 from .points import PointSet
-from .recurrent import Layer, Network
-from .sequences import SequenceHead
 from .shortest import Rung, ShortestHead
 
 __all__ = ["load"]
 
-_SAVED: tuple[type[_archive.Savable], ...] = (
-    *HEADS, EqualMeasurePartition, Layer, Network, PointSet, Rung, SequenceHead, ShortestHead
-)  # fmt: skip
-_CLASSES = {savable._kind: savable for savable in _SAVED}
+SAVED = (*HEADS, EqualMeasurePartition, PointSet, Rung, ShortestHead)
+"""What registers itself for `load` by being imported here; wings are imported when a file holds what none of these is.
+"""
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -65,25 +61,4 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again, again.points, again == head
     (SplitHead(n=2000, dim=2, concentration=200), EqualMeasurePartition(dim=2, n=2000), True)
     """
-    record = _archive.read(path)
-    try:
-        return _make(record)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{os.fspath(path)!r} holds no {record.kind} that can be made: {error}") from error
-
-
-def _make(record: _archive.Record) -> _archive.Savable:
-    """Construct the object of a record; its class checks the arguments."""
-    if record.kind not in _CLASSES:
-        raise ValueError(
-            f"the kind {_checks.show(record.kind)} is none of {', '.join(_CLASSES)}, which spherapprox {__version__} "
-            "knows; upgrade spherapprox"
-        )
-    return _CLASSES[record.kind](**{name: _argument(field) for name, field in record.fields.items()})
-
-
-def _argument(field: Any) -> Any:
-    """Return the constructor's argument that a field of a record stands for."""
-    if isinstance(field, tuple):
-        return tuple(_argument(item) for item in field)
-    return _make(field) if isinstance(field, _archive.Record) else field
+    return _archive.load(path)

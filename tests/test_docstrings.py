@@ -20,7 +20,7 @@ def is_ours(thing):
 
 def public(module):
     """Yield the public classes and functions of a module, those of the modules that it names, and their methods."""
-    for name in module.__all__:
+    for name in (*module.__all__, *getattr(module, "_MODULES", ())):
         thing = getattr(module, name)
         if isinstance(thing, types.ModuleType):
             yield from public(thing)

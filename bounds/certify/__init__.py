@@ -12,7 +12,7 @@ from spherapprox import _checks, _extras
 with _checks.needs("python-flint", "bounds.certify", "certify"):
     import flint  # noqa: F401
 
-from .._enclosure import CertificationError, Enclosure
+from ..records.enclosure import CertificationError, Enclosure
 from ._certified import THEOREMS, certified
 from .quantities import (
     bessel_zero,

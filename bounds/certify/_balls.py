@@ -13,7 +13,7 @@ from mpmath.libmp import from_man_exp
 
 from spherapprox import _checks
 
-from .._enclosure import CertificationError, Enclosure
+from ..records.enclosure import CertificationError, Enclosure
 
 DIGITS = 13
 """What float64 keeps of a logarithm: the default accuracy of an enclosure."""

@@ -10,9 +10,9 @@ from spherapprox import _checks
 from spherapprox._loading import load
 
 from .. import theorems
-from .._bound import Bound
-from .._enclosure import Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import Enclosure
+from ..records.problem import Problem
 from ._balls import DIGITS, digits_of, widened
 
 THEOREMS = tuple(theorem.name for theorem in theorems.LADDER if theorem.proof)

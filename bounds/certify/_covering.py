@@ -9,8 +9,8 @@ from typing import NamedTuple
 from flint import arb
 from scipy.optimize import brentq, minimize_scalar
 
-from .._enclosure import CertificationError
 from ..covering import TABLE, covering_bound
+from ..records.enclosure import CertificationError
 from . import _formulas
 from ._balls import less, precision
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from flint import arb
 
-from .._bound import Bound
-from .._enclosure import CertificationError, Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import CertificationError, Enclosure
+from ..records.problem import Problem
 from . import _special as special
 from ._balls import enclose, hull, sign
 from ._zonal import exponent_bits

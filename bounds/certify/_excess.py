@@ -16,7 +16,7 @@ from functools import cached_property
 
 from flint import acb, arb, ctx
 
-from .._enclosure import CertificationError
+from ..records.enclosure import CertificationError
 from ..theorems import _integrals as float64
 from ._balls import less
 from ._roots import newton_bracket

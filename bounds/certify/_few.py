@@ -6,9 +6,9 @@ import math
 
 from flint import arb
 
-from .._bound import Bound
-from .._enclosure import CertificationError, Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import CertificationError, Enclosure
+from ..records.problem import Problem
 from ._balls import DIGITS, ZERO, enclose, hull, sign
 from ._radii import goal
 

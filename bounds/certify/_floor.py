@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from .._enclosure import CertificationError
-from .._problem import Problem
+from ..records.enclosure import CertificationError
+from ..records.problem import Problem
 from ..theorems import _squares
 from ..theorems._floor import SMALLEST_ANGLE
 from . import _covering as covering

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from flint import arb, arb_poly, ctx
 
-from .._enclosure import CertificationError
 from ..covering import lattice as float64_lattice
 from ..covering.polytope import polytope_count
 from ..covering.slab import slab as float64_slab
 from ..covering.zonal import zonal as float64_zonal
+from ..records.enclosure import CertificationError
 from . import _slab
 from ._balls import less
 from ._special import half, log_ball, log_cap_measure, log_rogers_constant

@@ -11,8 +11,8 @@ import numpy as np
 from flint import arb, ctx
 from scipy.linalg import eigvalsh_tridiagonal
 
-from .._enclosure import CertificationError
-from ..ragozin import EXACT_UP_TO
+from ..jackson import EXACT_UP_TO
+from ..records.enclosure import CertificationError
 from . import _special as special
 from ._balls import precision
 

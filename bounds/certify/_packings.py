@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from flint import acb, arb, ctx
 
-from .._bound import EXACT
-from .._enclosure import CertificationError
+from ..records.bound import EXACT
+from ..records.enclosure import CertificationError
 from ..theorems import _shells, _wraps
 from ._balls import less
 from ._special import half, log_ball

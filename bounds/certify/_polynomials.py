@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from .._problem import Problem
+from ..records.problem import Problem
 from ..theorems._approximation import TERMS
 from . import _jackson as jackson
 from . import _special as special

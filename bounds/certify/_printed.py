@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from flint import arb
 
-from .._enclosure import CertificationError, Enclosure
-from .._problem import Problem
+from ..records.enclosure import CertificationError, Enclosure
+from ..records.problem import Problem
 from . import _special as special
 from ._balls import enclose, less, sign
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from .._bound import Bound
-from .._enclosure import CertificationError, Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import CertificationError, Enclosure
+from ..records.problem import Problem
 from . import _covering as covering
 from ._balls import ZERO, enclose, hull, sign
 from ._formulas import circle

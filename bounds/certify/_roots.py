@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flint import arb
 
-from .._enclosure import CertificationError
+from ..records.enclosure import CertificationError
 from ._balls import DIGITS, bits_of, precision, sign
 
 Function = Callable[[arb], arb]

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from flint import arb, fmpq
 
-from .._enclosure import CertificationError
-from ..ragozin import bessel_zero as bessel_zero_guess
+from ..jackson import bessel_zero as bessel_zero_guess
+from ..records.enclosure import CertificationError
 from ._balls import bits_of, less, precision
 from ._roots import bracket
 

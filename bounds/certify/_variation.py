@@ -7,9 +7,9 @@ from functools import cache
 
 from flint import arb, ctx
 
-from .._bound import Bound
-from .._enclosure import Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import Enclosure
+from ..records.problem import Problem
 from ._few import zero_weights
 from ._moments import moment
 from ._radii import covered, kernel_of, solved

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from flint import acb, arb, ctx
 
-from .._enclosure import CertificationError
+from ..records.enclosure import CertificationError
 
 Integrand = Callable[[acb, bool], acb]
 """(colatitude, whether it has to be analytic on that ball) -> value, as `acb.integral` asks for it."""

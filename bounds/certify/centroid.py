@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .._bound import Bound
-from .._enclosure import Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import Enclosure
+from ..records.problem import Problem
 from ._moments import centroid_variation
 from ._variation import prove_variation
 

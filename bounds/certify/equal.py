@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flint import arb
 
-from .._bound import Bound
-from .._enclosure import Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import Enclosure
+from ..records.problem import Problem
 from ._excess import Excess, equal_balance
 from ._few import few_points
 from ._radii import goal, kernel_of, log_cells, solved

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from flint import arb
 
-from .._bound import Bound
-from .._enclosure import Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import Enclosure
+from ..records.problem import Problem
 from ..theorems import _squares
 from ..theorems.lower_any import best, warren_ratio
 from ._balls import enclose

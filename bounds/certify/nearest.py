@@ -6,9 +6,9 @@ import math
 
 from flint import arb
 
-from .._bound import Bound
-from .._enclosure import Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import Enclosure
+from ..records.problem import Problem
 from ._balls import enclose
 from ._few import few_points
 from ._radii import covered, goal, solved

@@ -19,9 +19,9 @@ from flint import arb, fmpq
 
 from spherapprox import _checks
 
-from .._enclosure import CertificationError, Enclosure
-from .._problem import LARGEST_CONCENTRATION, LARGEST_DEGREE, LARGEST_DIM, Problem
 from ..covering import METHODS, SMALLEST_RADIUS, covering_bound
+from ..records.enclosure import CertificationError, Enclosure
+from ..records.problem import LARGEST_CONCENTRATION, LARGEST_DEGREE, LARGEST_DIM, Problem
 from ..theorems.convolution import concentration_needed
 from . import _covering as covering
 from . import _degrees as degrees

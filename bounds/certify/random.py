@@ -6,9 +6,9 @@ import math
 
 from flint import acb, arb, ctx
 
-from .._bound import Bound
-from .._enclosure import CertificationError, Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import CertificationError, Enclosure
+from ..records.problem import Problem
 from ..theorems import random as float64
 from ..theorems._integrals import Excess as FloatExcess
 from ..theorems._window import Window

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flint import arb
 
-from .._bound import Bound
-from .._enclosure import CertificationError, Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import CertificationError, Enclosure
+from ..records.problem import Problem
 from ._balls import enclose, sign
 from ._degrees import constant, log_binomial, log_polynomials
 from ._few import mean_value

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from flint import arb, ctx
 
-from .._bound import Bound
-from .._enclosure import Enclosure
-from .._problem import Problem
+from ..records.bound import Bound
+from ..records.enclosure import Enclosure
+from ..records.problem import Problem
 from ..theorems.smooth_quadrature import ORDER, smooth_class, steepest
 from ._degrees import constant, counted, log_quadrature_points, rising_tail
 from ._few import mean_value

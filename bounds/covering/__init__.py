@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from spherapprox import _checks
 
-from .._bound import Bound, Side, over_arrays, settle
-from .._problem import LARGEST_DIM
+from ..records.bound import Bound, Side, over_arrays, settle
+from ..records.problem import LARGEST_DIM
 from . import formulas, lattice, polytope, slab, zonal
 from ._method import HALF_PI
 from .formulas import log_rogers_constant

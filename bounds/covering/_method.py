@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from spherapprox.special import cap_angle
 
-from .._bound import Hypothesis, Side
+from ..records.bound import Hypothesis, Side
 
 Formula = Callable[[int, float], float]
 """(dim, angular radius below pi/2) -> log N."""

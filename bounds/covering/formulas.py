@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from spherapprox import _checks
 from spherapprox.special import cap_angle, log_cap_measure
 
-from .._bound import Hypothesis
+from ..records.bound import Hypothesis
 from ._method import Method
 
 _LOG_HALF = math.log(0.5)

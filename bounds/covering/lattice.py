@@ -12,7 +12,7 @@ import numpy as np
 
 from spherapprox.special import log_surface_area
 
-from .._bound import Hypothesis
+from ..records.bound import Hypothesis
 from ._method import Method
 
 MAX_DIM = 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 
-from .._bound import Hypothesis
+from ..records.bound import Hypothesis
 from ._method import Method
 
 _GOLDEN = (1.0 + math.sqrt(5.0)) / 2.0

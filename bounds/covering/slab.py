@@ -9,7 +9,7 @@ import functools
 import math
 from dataclasses import dataclass
 
-from .._bound import Hypothesis
+from ..records.bound import Hypothesis
 from ._method import HALF_PI, Method, inverse
 from .lattice import log_ball
 

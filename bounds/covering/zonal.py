@@ -12,7 +12,7 @@ import numpy as np
 
 from spherapprox._types import Float64
 
-from .._bound import Hypothesis
+from ..records.bound import Hypothesis
 from ._method import HALF_PI, Method, inverse
 from .polytope import polytopes
 

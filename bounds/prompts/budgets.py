@@ -10,11 +10,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
-from spherapprox.executor import Executor, key_margin
-from spherapprox.executor.executor import ROUNDING, gate_above, row_bounds
-from spherapprox.executor.network import layer_sizes
+from spherapprox.prompts.executor import Executor, key_margin
+from spherapprox.prompts.executor.executor import ROUNDING, gate_above, row_bounds
+from spherapprox.prompts.executor.network import layer_sizes
 
-from .._bound import Bound, Hypothesis, over_arrays, settle
+from ..records.bound import Bound, Hypothesis, over_arrays, settle
 from .lengths import between
 
 REFERENCE = "docs/theorems/9.1-executor.md"
@@ -54,7 +54,7 @@ class ExecutorBudget:
     Examples
     --------
     >>> from bounds import prompts
-    >>> from spherapprox.executor import ReluNetwork
+    >>> from spherapprox.prompts.executor import ReluNetwork
     >>> budget = prompts.executor_budget((1, 4, 1), 1e-2, row_bound=2.0)
     >>> executor = budget.executor()
     >>> network = ReluNetwork.piecewise_linear([-1.0, 0.0, 1.0], [0.5, 0.0, 0.5])
@@ -103,7 +103,7 @@ class ExecutorBudget:
         Raises
         ------
         TypeError, ValueError
-            If the keys have a smaller margin, or `spherapprox.executor.Executor` refuses arguments.
+            If the keys have a smaller margin, or `spherapprox.prompts.executor.Executor` refuses arguments.
 
         Examples
         --------
@@ -142,7 +142,7 @@ def executor_budget(
     radius : float, default 1.0
         Largest absolute input.
     margin : float, default 1.0
-        Margin of the keys, as `spherapprox.executor.key_margin` measures it; that of a basis is 1.
+        Margin of the keys, as `spherapprox.prompts.executor.key_margin` measures it; that of a basis is 1.
     dtype : {"float64", "float32", None}
         The arithmetic in which the executor runs: its roundings, in the worst case, are part of the bound. None leaves
         them out.

@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from spherapprox import _checks, special
 from spherapprox._types import Float64
 
-from .._bound import Bound, Hypothesis, over_arrays, settle
+from ..records.bound import Bound, Hypothesis, over_arrays, settle
 from ..theorems._degrees import log_binomial
 from .lengths import between
 

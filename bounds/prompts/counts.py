@@ -7,10 +7,10 @@ import math
 from numpy.typing import ArrayLike
 
 from spherapprox import _checks
-from spherapprox.prefix import least_gap
+from spherapprox.prompts.prefix import least_gap
 
-from .._bound import Bound, Hypothesis, over_arrays
-from .._problem import WIDEST
+from ..records.bound import Bound, Hypothesis, over_arrays
+from ..records.problem import WIDEST
 from .lengths import between
 
 REFERENCE = "docs/theorems/8.7-virtual-tokens.md"
@@ -31,7 +31,8 @@ def completions(vocabulary: ArrayLike, length: ArrayLike, *, tokens: ArrayLike =
         Number of first tokens that are free.
     soft : bool, default True
         Whether the tokens are vectors of real numbers: then all V^N sequences, from one token on, by the model of
-        `spherapprox.prefix.VirtualToken`. Tokens of the vocabulary make at most min(V^tokens, V^N), in every model.
+        `spherapprox.prompts.prefix.VirtualToken`. Tokens of the vocabulary make at most min(V^tokens, V^N), in every
+        model.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def gap(vocabulary: ArrayLike, length: ArrayLike, largest: ArrayLike = 1.0, *, k
     Parameters
     ----------
     vocabulary, length, kind
-        As those of `spherapprox.prefix.VirtualToken`.
+        As those of `spherapprox.prompts.prefix.VirtualToken`.
     largest : float or array_like, default 1.0
         Largest entry of the embedding, in absolute value; of "sequence" alone.
 

@@ -12,8 +12,8 @@ from scipy.special import gammaln
 
 from spherapprox import _checks
 
-from .._bound import ACCURACY, Bound, Hypothesis, Side, over_arrays, settle
-from .._problem import SMALLEST, WIDEST
+from ..records.bound import ACCURACY, Bound, Hypothesis, Side, over_arrays, settle
+from ..records.problem import SMALLEST, WIDEST
 
 REFERENCE = "docs/theorems/8.8-prompt-lengths.md"
 MEMORIZE = ("memorize-bits", "memorize-values", "memorize-dimension", "memorize-interpolation")

@@ -11,7 +11,7 @@ from spherapprox import _checks
 from spherapprox._norms import unit_of
 from spherapprox.special import log_cap_measure
 
-from .._bound import Bound, over_arrays
+from ..records.bound import Bound, over_arrays
 from .lengths import between
 
 REFERENCE = "docs/theorems/9.2-routing.md"

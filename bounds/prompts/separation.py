@@ -12,8 +12,8 @@ from scipy.special import betaincinv
 from spherapprox import _checks
 from spherapprox._scalars.gamma import log_gamma_half_ratio
 
-from .._bound import Bound, Hypothesis, over_arrays, settle
-from .._problem import SMALLEST
+from ..records.bound import Bound, Hypothesis, over_arrays, settle
+from ..records.problem import SMALLEST
 from .lengths import between
 
 REFERENCE = "docs/theorems/8.9-contextual-mapping.md"
@@ -44,8 +44,9 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     Returns
     -------
     Bound
-        On the quantity "context separation", below `spherapprox.context.boltzmann`'s difference. It holds if any two
-        different numbers, of one vector or both, are 4 log(n) apart, no vector has one twice, and the sets differ.
+        On the quantity "context separation", below `spherapprox.prompts.contextual.boltzmann`'s difference. It holds if
+        any two different numbers, of one vector or both, are 4 log(n) apart, no vector has one twice, and the sets
+        differ.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def boltzmann_separation(a: ArrayLike, b: ArrayLike, *, theorem: str = "correcte
     Examples
     --------
     >>> from bounds import prompts
-    >>> from spherapprox.context import boltzmann
+    >>> from spherapprox.prompts.contextual import boltzmann
     >>> a, b = [9.0, 4.5, 0.0], [9.0, 0.0, -4.5]
     >>> found = [prompts.boltzmann_separation(a, b, theorem=name).value for name in ("corrected", "sharp")]
     >>> print(*(f"{value:.2g}" for value in (*found, abs(boltzmann(a) - boltzmann(b)))))
@@ -111,7 +112,7 @@ def context_separation(
 
     Some head of any given rank has outputs ``x + attention`` that are this far apart, for every two tokens that differ
     or stand in sequences with different sets of tokens. The bound is of no use as a number (10^-9462 for four tokens):
-    `spherapprox.context.context_separation` measures what the weights at hand do.
+    `spherapprox.prompts.contextual.context_separation` measures what the weights at hand do.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ POINTWISE = {
     theorem.name: theorem
     for theorem in (second_order.BY_CONSTANTS, second_order.BY_LAPLACIAN, second_order.BY_DERIVATIVES)
 }
-"""The theorems on the error of a given split head at each point, for `bounds.second_order_bound`."""
+"""The theorems on the error of a given split head at each point, for `bounds.pointwise.second_order_bound`."""
 
 
 def table() -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Theorem
-from ..ragozin import approximation_error
+from ..jackson import approximation_error
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._degrees import log_harmonics
 from ._search import log_sum
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from spherapprox.special import log_cap_measure
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Theorem
 from ..covering import covering_bound
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._shells import log_shell
 from ._squares import integer_spheres, log_arcs
 from ._wraps import log_wrapped

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-from .._problem import LEAST_SLACK, Problem
+from ..records.problem import LEAST_SLACK, Problem
 from ._approximation import Approximation, least_whole
 from ._degrees import falling_root, log_eigenvalue, log_growth, log_harmonics, log_tail
 from ._search import log_sum

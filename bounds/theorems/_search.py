@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .._bound import Bound, Hypothesis
-from .._problem import LARGEST_CONCENTRATION, Problem
-from .._registry import Curve, Prefix, Theorem
 from ..covering import covering_bound
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import LARGEST_CONCENTRATION, Problem
+from ..records.theorem import Curve, Prefix, Theorem
 
 FINEST = 1e-135
 """The smallest angle that a prefix length is computed for: the concentration needed is about dim over its square."""

@@ -6,8 +6,8 @@ import functools
 import math
 from fractions import Fraction
 
-from .._bound import EXACT
 from ..covering.lattice import log_ball
+from ..records.bound import EXACT
 
 _DETERMINANTS = (
     1, 4, 12, 32, 64, 128, 192, 256, 256, 512, 768, 1024, 729, 1024, 768, 512, 256, 256, 192, 128, 64, 32, 12, 4, 1,

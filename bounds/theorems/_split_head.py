@@ -8,9 +8,9 @@ from dataclasses import replace
 from spherapprox._integrals.zonal import HALF_PI
 from spherapprox.special import cap_angle, log_cap_measure
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Prefix, Theorem
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Theorem
 from ._search import log_goal, too_fine
 
 LOG_PI = math.log(math.pi)

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from spherapprox.vmf import VonMisesFisher
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Curve, Theorem
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Curve, Theorem
 from ._search import LOG_SMALLEST, accuracy, best_radius, from_cover, golden, log_goal, log_sum, too_fine
 from ._split_head import one_point
 from .convolution import concentration_needed, log_concentration_at

@@ -10,7 +10,7 @@ from scipy.special import erfc
 
 from spherapprox._scalars.gamma import log_gamma_half_ratio
 
-from .._bound import EXACT
+from ..records.bound import EXACT
 from ._shells import log_density
 
 _HALVINGS = 64

@@ -11,9 +11,9 @@ from spherapprox._integrals.piece import log_integral
 from spherapprox._integrals.piece import log_sum as log_sum_of
 from spherapprox.vmf import VonMisesFisher
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Prefix, Promise, Theorem
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from ._search import least_error
 from ._variation import from_variation
 from .requirements import CENTROIDS

@@ -8,8 +8,8 @@ from spherapprox._integrals import zonal
 from spherapprox._integrals.piece import log_integral, log_sum
 from spherapprox.vmf import VonMisesFisher
 
-from .._problem import Problem
-from .._registry import Prefix, Promise, Theorem
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from ._search import increasing_root
 
 LOG_LARGEST = math.log(1e300)

@@ -6,9 +6,9 @@ import math
 
 from spherapprox.vmf import VonMisesFisher
 
-from .._bound import Bound
-from .._problem import Problem
-from .._registry import Prefix, Promise, Theorem
+from ..records.bound import Bound
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from ._search import least_error
 from ._variation import from_variation
 from .convolution import threshold

@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 
 from spherapprox._integrals.zonal import HALF_PI
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Curve, Prefix, Promise, Theorem
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._integrals import Excess, log_total, root_of_falling
 from ._search import accuracy, least_error
 from ._split_head import equal_measure_radius, extreme, log_equal_cells, log_error, moderate_concentration

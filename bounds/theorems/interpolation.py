@@ -9,9 +9,9 @@ import math
 
 from spherapprox._scalars import bessel
 
-from .._bound import EXACT, Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Theorem
+from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._approximation import approximation, by_constant
 from ._degrees import log_polynomials
 from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room

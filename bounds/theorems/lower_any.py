@@ -8,9 +8,9 @@ import numpy as np
 
 from spherapprox._types import Float64
 
-from .._bound import Bound
-from .._problem import Problem
-from .._registry import Theorem
+from ..records.bound import Bound
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._floor import angle_of, floor
 from ._squares import FAMILIES
 

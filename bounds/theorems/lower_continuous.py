@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from .._bound import Bound
-from .._problem import Problem
-from .._registry import Theorem
+from ..records.bound import Bound
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._floor import floor, separated
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from .._bound import Bound
-from .._problem import Problem
-from .._registry import Prefix, Promise, Theorem
 from ..covering import covering_radius
+from ..records.bound import Bound
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from ._floor import SMALLEST_ANGLE, floor, log_cover
 from .smooth_quadrature import smooth_class
 

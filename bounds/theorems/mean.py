@@ -6,9 +6,9 @@ import math
 
 from spherapprox.vmf import VonMisesFisher
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Curve, Prefix, Promise, Theorem
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._search import accuracy, best_radius, golden, least_error, log_goal, too_fine
 from ._split_head import LOG_PI, equal_measure_radius, log_equal_cells, log_error, one_point
 from .convolution import concentration_needed, log_concentration_at

@@ -6,10 +6,10 @@ import math
 
 from scipy.optimize import brentq, minimize_scalar
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Curve, Prefix, Promise, Theorem
 from ..covering import covering_bound
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._search import from_cover, increasing_root, least_error, log_goal, log_sum, too_fine
 from ._split_head import LOG_PI, log_error, one_point
 from .requirements import COVER

@@ -15,9 +15,9 @@ from spherapprox._integrals.zonal import HALF_PI
 from spherapprox._types import Float64
 from spherapprox.special import log_cap_measure
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Prefix, Promise, Theorem
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from ._integrals import Excess, log_total, root_of_falling
 from ._split_head import extreme, log_error, moderate_concentration
 from .requirements import COVER

@@ -6,9 +6,9 @@ import math
 
 from spherapprox._scalars import bessel_ratio
 
-from .._bound import EXACT, Bound, Hypothesis
-from .._problem import LARGEST_CONCENTRATION, Problem
-from .._registry import Prefix, Promise, Theorem
+from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.problem import LARGEST_CONCENTRATION, Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from ..spectral import KAPPA
 from ._approximation import by_constant
 from ._degrees import falling_root, log_gauss_points, log_quadrature_points, log_tails, over_concentrations

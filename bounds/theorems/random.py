@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .._bound import Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Theorem
+from ..records.bound import Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._integrals import Excess, log_total
 from ._search import accuracy, log_sum
 from ._split_head import extreme, moderate_concentration

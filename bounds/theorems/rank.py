@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from .._bound import EXACT, Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Theorem
+from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Theorem
 from ._approximation import approximation, by_constant
 from ._degrees import log_binomial, log_polynomials
 from ._pairs import least_polynomial

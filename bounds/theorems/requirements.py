@@ -5,7 +5,7 @@ from __future__ import annotations
 from spherapprox.partition import EqualMeasurePartition
 from spherapprox.points import PointSet
 
-from .._registry import Requirement
+from ..records.theorem import Requirement
 
 
 def known_radius(points: object) -> float | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from .._bound import Hypothesis
-from .._registry import Prefix, Promise, Theorem
+from ..records.bound import Hypothesis
+from ..records.theorem import Prefix, Promise, Theorem
 from ._degrees import log_rising_tail
 from .requirements import DESIGN
 from .smooth_quadrature import ORDER, best_at_degree, smooth_class, smooth_quadrature_error, steepest

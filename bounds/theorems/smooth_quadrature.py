@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from .._bound import EXACT, Bound, Hypothesis
-from .._problem import LARGEST_CONCENTRATION, Problem
-from .._registry import Curve, Prefix, Promise, Theorem
+from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.problem import LARGEST_CONCENTRATION, Problem
+from ..records.theorem import Curve, Prefix, Promise, Theorem
 from ._approximation import by_constant
 from ._degrees import (
     falling_root,

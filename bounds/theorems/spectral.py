@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from .._bound import EXACT, Bound, Hypothesis
-from .._problem import Problem
-from .._registry import Prefix, Promise, Theorem
+from ..records.bound import EXACT, Bound, Hypothesis
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from ._approximation import approximation, by_constant
 from ._degrees import log_eigenvalue, log_gauss_points, log_quadrature_points, log_tail
 from ._pairs import least_degrees, least_polynomial, log_amplification, log_flat_concentration, log_room

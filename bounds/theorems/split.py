@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._bound import Bound, settle
-from .._problem import Problem
-from .._registry import Prefix, Promise, Theorem
+from ..records.bound import Bound, settle
+from ..records.problem import Problem
+from ..records.theorem import Prefix, Promise, Theorem
 from . import nearest, pack
 from .requirements import COVER
 

@@ -1,4 +1,4 @@
-"""Figures of `bounds.plot` on the site: they are made without pyplot, where sphinx-gallery looks for figures."""
+"""Figures of `bounds.report.plot` on the site: they are made without pyplot, where sphinx-gallery looks for figures."""
 
 from __future__ import annotations
 

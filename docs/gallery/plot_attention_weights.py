@@ -9,7 +9,7 @@ areas of the dots are the attention weights of one query, the cross, over 500 to
 import numpy as np
 from matplotlib.figure import Figure
 
-from bounds.plot.maps import draw_coastlines
+from bounds.report.plot.maps import draw_coastlines
 from spherapprox import ClassicalHead, EqualMeasurePartition, sphere, targets
 
 field, query = targets.geomagnetic_field(2025.0), sphere.from_latitude_longitude([45.0], [10.0])

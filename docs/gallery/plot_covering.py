@@ -6,7 +6,7 @@ The largest distance of any place on the sphere to the nearest of N points bound
 It is drawn over the least that N caps of any kind could have.
 """
 
-from bounds import makers, plot
+from bounds.report import makers, plot
 
 names = ["partition", "partition, relaxed", "greedy", "fibonacci", "gauss_product", "sobol", "uniform"]
 figure = plot.covering_figure(makers.compare(2, (10, 30, 100, 300, 1000), makers=names))

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bounds.prompts import executor_budget
-from spherapprox.executor import ReluNetwork
+from spherapprox.prompts.executor import ReluNetwork
 
 networks = {
     "ridge": ReluNetwork([[[1.0, 1.0], [-1.0, -1.0]], [[-0.5, -0.5]]], [[0.0, 0.0], [0.5]]),

@@ -7,12 +7,12 @@ left of the step there is no such head, by a proof for this one function.
 """
 
 import bounds
-from bounds import plot
+from bounds.report import plot
 from spherapprox import CoreHead, targets
 
 field = targets.geomagnetic_field(2025.0)
 found = CoreHead.shortest(field, 0.01, relative=True)
-others = bounds.shortest.compare(field, (4, 16, 64, 256, 1024), least=found.eps / 4.0)
+others = bounds.report.shortest.compare(field, (4, 16, 64, 256, 1024), least=found.eps / 4.0)
 figure = plot.shortest_figure(found, field, others=others, floor=[(found.lower, found.eps)])
 
 # %%

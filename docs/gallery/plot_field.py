@@ -9,8 +9,8 @@ moves the keys, chooses their values and one concentration, and picks the fewest
 import numpy as np
 from matplotlib.figure import Figure
 
-from bounds import plot
-from bounds.plot.maps import draw_coastlines, map_grid
+from bounds.report import plot
+from bounds.report.plot.maps import draw_coastlines, map_grid
 from spherapprox import SplitHead, sphere, targets
 
 field = targets.geomagnetic_field(2025.0)  # radial, in microtesla

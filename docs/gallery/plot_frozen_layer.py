@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from bounds.plot.maps import draw_coastlines, map_grid
+from bounds.report.plot.maps import draw_coastlines, map_grid
 from spherapprox import SplitHead, targets
-from spherapprox.prefix.torch_modules import program_module
+from spherapprox.prompts.prefix.torch_modules import program_module
 
 field = targets.geomagnetic_field(2025.0)
 head = SplitHead.shortest(field, 0.03, relative=True, lower=False, starts=1).head

@@ -9,7 +9,7 @@ has densities at any dimension and concentration.
 import numpy as np
 from matplotlib.figure import Figure
 
-from bounds.plot.maps import map_grid
+from bounds.report.plot.maps import map_grid
 from spherapprox import VonMisesFisher, sphere
 
 means = sphere.from_latitude_longitude([30.0, -20.0, 5.0], [-70.0, 20.0, 110.0])

@@ -9,7 +9,7 @@ cross-validation and finds the function again.
 import numpy as np
 from matplotlib.figure import Figure
 
-from bounds.plot.maps import map_grid
+from bounds.report.plot.maps import map_grid
 from spherapprox import CoreHead, points, sphere, targets
 
 target = targets.zonal_harmonic(2, 4)

@@ -2,15 +2,15 @@
 A program for a recurrent network
 =================================
 
-A program in the language of ``spherapprox.recurrent`` becomes one stock RNN, LSTM or GRU, without training. This one
-says whether brackets are balanced so far: 1 opens, -1 closes.
+A program in the language of ``spherapprox.prompts.recurrent`` becomes one stock RNN, LSTM or GRU, without training.
+This one says whether brackets are balanced so far: 1 opens, -1 closes.
 """
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from bounds import plot
-from spherapprox.recurrent import Concat, Input, LinState, Program, ReLU, RunningMax, step
+from bounds.report import plot
+from spherapprox.prompts.recurrent import Concat, Input, LinState, Program, ReLU, RunningMax, step
 
 x = Input(1, bound=1.0, name="bracket")
 depth = LinState(x, 1.0, bound=1024.0, name="depth")

@@ -9,7 +9,8 @@ directions of the circle: the picture is the first of the sorted pair, over both
 import numpy as np
 from matplotlib.figure import Figure
 
-from spherapprox import EqualMeasurePartition, SequenceHead
+from spherapprox import EqualMeasurePartition
+from spherapprox.prompts.sequences import SequenceHead
 
 
 def pairs(n):

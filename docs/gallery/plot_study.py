@@ -7,8 +7,8 @@ rate, and the best concentration does better.
 """
 
 import bounds
-from bounds import plot
+from bounds.report import plot
 from spherapprox import targets
 
-study = bounds.study.run(targets.zonal_harmonic(2, 3), (100, 300, 1000), choices=["theory", "best"], points=4000)
+study = bounds.report.study.run(targets.zonal_harmonic(2, 3), (100, 300, 1000), choices=["theory", "best"], points=4000)
 figure = plot.error_figure(study)

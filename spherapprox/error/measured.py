@@ -215,7 +215,7 @@ def worst_case_error(
     Examples
     --------
     >>> import numpy as np
-    >>> from spherapprox import worst_case_error
+    >>> from spherapprox.error import worst_case_error
     >>> poles = np.array([[0.0, 1.0], [0.0, -1.0]])
     >>> worst = worst_case_error(poles, 50.0, n=100, certified=True, slack=0.01)
     >>> round(worst.lower, 6), round(worst.upper, 6)  # at the equator both angles are pi/2

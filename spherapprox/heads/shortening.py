@@ -75,7 +75,8 @@ class Shortening(KernelSum):
 
         See Also
         --------
-        spherapprox.prefix.compress : the same for queries that are given, of any length, and with a bias per token.
+        spherapprox.prompts.prefix.compress : the same for queries that are given, of any length, and with a bias per
+        token.
 
         Examples
         --------

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks
-from .._archive import place
-from .._loading import load
+from .. import _archive, _checks
 from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
@@ -164,7 +162,7 @@ def shortest_head(
     certified, progress = _checks.flag(certified, "certified"), _checks.flag(progress, "progress")
     lower, relative = _checks.flag(lower, "lower"), _checks.flag(relative, "relative")
     if checkpoint is not None:
-        place(checkpoint, "checkpoint")
+        _archive.place(checkpoint, "checkpoint")
     earlier = None if start is None else _earlier(start)
     limit = math.inf if time_limit is None else _checks.real(time_limit, "time_limit", above=0.0)
     deadline = time.monotonic() + limit
@@ -284,7 +282,7 @@ def _table(target: Target, x: Float64) -> Float64:
 def _earlier(start: Any) -> ShortestHead:
     """Return the search that is to go on, from itself or its file."""
     if isinstance(start, str | os.PathLike):
-        start = load("spherapprox.io").load(start)  # which is built on this
+        start = _archive.load(start)
     return _checks.instance(start, "start", ShortestHead, remedy="shortest_head makes them")
 
 

@@ -96,9 +96,9 @@ def attention(
     """Compute dot-product attention of queries to keys of any length.
 
     It is ``softmax(scale * query key^T) value``, without a mask: each query sees all keys. Causal attention is
-    ``AttentionLayer.attend(x, causal=True)`` of `spherapprox.prefix`. Rows become unit rows by two more coordinates
-    (the lift), so that it is the split head of concentration ``scale R_q R_k`` on the sphere of dimension s + 1, and
-    every method of `evaluate` does it, with its proven error.
+    ``AttentionLayer.attend(x, causal=True)`` of `spherapprox.prompts.prefix`. Rows become unit rows by two more
+    coordinates (the lift), so that it is the split head of concentration ``scale R_q R_k`` on the sphere of dimension s
+    + 1, and every method of `evaluate` does it, with its proven error.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from bounds import _trial
+from bounds.report import _trial
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def coarse_figures(monkeypatch):
     """Write figures with a tenth of the dots per inch, maps of few points: drawing takes most of a small study."""
     from matplotlib.figure import Figure
 
-    from bounds import plot
+    from bounds.report import plot
 
     coarse = Figure.set_dpi
     monkeypatch.setattr(Figure, "set_dpi", lambda figure, dpi: coarse(figure, dpi / 10))

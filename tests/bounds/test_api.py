@@ -187,7 +187,7 @@ def test_classes_are_not_mixed():
 @pytest.mark.parametrize("bad", [-1, 1.5, math.nan, "x"])
 def test_approximation_error_checks_its_degree(bad):
     with pytest.raises((ValueError, TypeError), match="'degree' must be"):
-        bounds.approximation_error(bad, 2)
+        bounds.jackson.approximation_error(bad, 2)
 
 
 def test_one_vocabulary_of_theorems():
@@ -248,7 +248,7 @@ def test_tiny_concentrations_and_exponents(theorem):
 
 def test_a_ladder_prints_as_a_table():
     rungs = bounds.ladder(0.1, dim=8)
-    assert str(rungs) == repr(rungs) == bounds.rungs.table(rungs)
+    assert str(rungs) == repr(rungs) == bounds.report.rungs.table(rungs)
     assert rungs == tuple(rungs)
     assert pickle.loads(pickle.dumps(rungs)) == rungs
     assert isinstance(bounds.ladder([0.1, 0.2], dim=8)[1], tuple)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from containment import DIMS, convolution_quotient, findings
 
-from spherapprox import EqualMeasurePartition, SplitHead, sphere, worst_case_error
+from spherapprox import EqualMeasurePartition, SplitHead, sphere
+from spherapprox.error import worst_case_error
 
 
 @pytest.mark.filterwarnings("ignore:.concentration. is too large for these:RuntimeWarning")

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from bounds import covering_number, prompts, ragozin, recurrent, sequences, thesis
+from bounds import covering_number, jackson, prompts, thesis
+from bounds.prompts import recurrent, sequences
 from spherapprox import SplitHead, attention, points, special
-from spherapprox.context import boltzmann, contextual_attention
-from spherapprox.executor import ReluNetwork
-from spherapprox.prefix import AttentionLayer, VirtualToken, prefix_effect
-from spherapprox.sequences import cantor_code
+from spherapprox.prompts.contextual import boltzmann, contextual_attention
+from spherapprox.prompts.executor import ReluNetwork
+from spherapprox.prompts.prefix import AttentionLayer, VirtualToken, prefix_effect
+from spherapprox.prompts.sequences import cantor_code
 from spherapprox.vmf import VonMisesFisher
 
 
@@ -91,14 +92,14 @@ def test_35_rogers_needs_small_caps():
 
 def test_36_no_constant_serves_every_dimension():
     # on the circle pi/2 is the best constant; on S^8 none below 2.2 will do, on S^512 none below 95
-    assert ragozin.ragozin_constant(1) == math.pi / 2
-    floors = [ragozin.ragozin_floor(m, 10**9) for m in (8, 64, 512)]
+    assert jackson.ragozin_constant(1) == math.pi / 2
+    floors = [jackson.ragozin_floor(m, 10**9) for m in (8, 64, 512)]
     assert floors[0] > 2.2
     assert floors[1] > 12.0
     assert floors[2] > 95.0
     for m, floor in zip((8, 64, 512), floors, strict=True):
         assert floor > m / (2.0 * math.e)
-        assert floor < ragozin.ragozin_constant(m)
+        assert floor < jackson.ragozin_constant(m)
 
 
 def classical(inputs, logits, values):

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from bounds import best_concentration, covering_radius, error_bound, prefix_length, tokens_within
-from bounds.error import FREE
+from bounds import best_concentration, error_bound, prefix_length
+from bounds.covering import covering_radius
+from bounds.error import FREE, tokens_within
 from spherapprox import EqualMeasurePartition, Target, points
 
 ALL = {"lipschitz": 1.0, "sup_norm": 1.0}

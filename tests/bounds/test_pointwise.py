@@ -29,7 +29,7 @@ def test_no_error_is_above_the_bound_at_its_point(theorem, target):
         head = SplitHead.from_target(target, sphere.uniform(target.dim, count, rng), concentration)
         errors = np.linalg.norm((head(x) - target(x)).reshape(len(x), -1), axis=1)
         for row, error in zip(x, errors, strict=True):
-            bound = bounds.second_order_bound(head, target, theorem=theorem, points=row[None], refine=0).value
+            bound = bounds.pointwise.second_order_bound(head, target, theorem=theorem, points=row[None], refine=0).value
             assert error <= bound * (1.0 + 1e-12) + 1e-14
             least = min(least, bound / error)
     assert least < (1.3 if theorem == "second-order-local" else 8.0)  # none is far above all errors
@@ -45,14 +45,14 @@ def test_bounds_in_closed_form_half_way_between_two_points():
     # S = diag(angle^2, 0), and the Hessian is diag(2, 0)
     wanted = (1.5 * square, (5.0 / 4.0 + 3.0 / 2.0) * square + third, square + third)
     for theorem, value in zip(FORMS, wanted, strict=True):
-        found = bounds.second_order_bound(head, bend, theorem=theorem, points=pole, refine=0)
+        found = bounds.pointwise.second_order_bound(head, bend, theorem=theorem, points=pole, refine=0)
         assert found.value == pytest.approx(value, rel=1e-12)
 
 
 def test_linear_functions_are_bounded_to_third_order():
     height = targets.zonal_harmonic(2, 1)
     head = SplitHead.from_target(height, points.fibonacci(3000), 700.0)
-    bound = bounds.second_order_bound(head, height, n=3000).value
+    bound = bounds.pointwise.second_order_bound(head, height, n=3000).value
     error = sup_error(head, height, n=3000).lower
     assert error <= bound < 1.1 * error
 
@@ -76,7 +76,7 @@ def test_the_concentration_is_a_minimum(theorem):
     best = bounds.best_concentration(target=FIELD, points=control, theorem=theorem)
     for factor in (0.7, 1.4, 100.0):
         head = SplitHead.from_target(FIELD, control, best.concentration * factor)
-        assert bounds.second_order_bound(head, FIELD, theorem=theorem, n=2000).value >= 0.97 * best.value
+        assert bounds.pointwise.second_order_bound(head, FIELD, theorem=theorem, n=2000).value >= 0.97 * best.value
 
 
 def test_bare_rows_and_partitions_have_a_best_concentration():
@@ -92,11 +92,11 @@ def test_bare_rows_and_partitions_have_a_best_concentration():
 def test_the_bound_says_that_it_was_searched_for_and_names_estimates():
     rough = replace(WAVE, origins={"third_derivative": "estimated"})
     head = SplitHead.from_target(rough, points.uniform(3, 50, rng=0), 5.0)
-    found = bounds.second_order_bound(head, rough, n=500)
+    found = bounds.pointwise.second_order_bound(head, rough, n=500)
     assert found.quantity.startswith("error at ")
     assert [h.statement for h in found.hypotheses] == ["the estimated third_derivative of the target is a bound"]
-    assert bounds.second_order_bound(head, WAVE, n=500).hypotheses == ()
-    at = bounds.second_order_bound(head, rough, points=found.at[None], refine=0)
+    assert bounds.pointwise.second_order_bound(head, WAVE, n=500).hypotheses == ()
+    at = bounds.pointwise.second_order_bound(head, rough, points=found.at[None], refine=0)
     assert at.value == pytest.approx(found.value, rel=1e-12)
 
 
@@ -126,7 +126,7 @@ HEAD = SplitHead.from_target(WAVE, points.uniform(3, 50, rng=0), 5.0)
 )
 def test_what_the_theorems_do_not_speak_of_is_refused(head, target, options, error, match):
     with pytest.raises(error, match=match):
-        bounds.second_order_bound(head, target, **options)
+        bounds.pointwise.second_order_bound(head, target, **options)
 
 
 def test_best_concentration_by_second_order_takes_a_target_and_points_alone():

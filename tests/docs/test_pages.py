@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bounds import cli
+from bounds.report import cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/how-to/*.md"), *ROOT.glob("docs/theorems/*.md")]

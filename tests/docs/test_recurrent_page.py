@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spherapprox.recurrent import (
+from spherapprox.prompts.recurrent import (
     Concat,
     Input,
     LinState,

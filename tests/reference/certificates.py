@@ -13,18 +13,8 @@ import time
 
 import numpy as np
 
-from spherapprox import (
-    ClassicalHead,
-    CoreHead,
-    SplitHead,
-    Target,
-    special,
-    sphere,
-    sup_error,
-    targets,
-    worst_case_error,
-)
-from spherapprox.error import head_constants
+from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, special, sphere, sup_error, targets
+from spherapprox.error import head_constants, worst_case_error
 from spherapprox.error.certified import search
 from spherapprox.error.certified.derivatives import Derivative
 from spherapprox.error.certified.function import known

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds import Bound, error_bound
-from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere, worst_case_error
+from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere
+from spherapprox.error import worst_case_error
 from spherapprox.points import nodes
 
 Array = NDArray[np.float64]

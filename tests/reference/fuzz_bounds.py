@@ -24,7 +24,7 @@ import numpy as np
 import tqdm
 
 import bounds
-from bounds import api, certify, covering, error, ragozin, spectral, thesis
+from bounds import api, certify, covering, error, jackson, spectral, thesis
 from bounds.theorems import LADDER
 
 Rng = np.random.Generator
@@ -93,10 +93,10 @@ WORDS = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        *WORDS, bounds.ladder, bounds.tokens_within, bounds.covering_number, bounds.covering_radius,
-        bounds.jackson_degree, bounds.approximation_error, bounds.ragozin_constant, ragozin.ragozin_limit,
-        ragozin.ragozin_floor, ragozin.bessel_zero, spectral.iv_ratio_bounds, spectral.eigenvalue_bounds,
-        spectral.mean_angle_upper, spectral.mean_angle_lower,
+        *WORDS, bounds.ladder, bounds.error.tokens_within, bounds.covering_number, bounds.covering.covering_radius,
+        bounds.jackson.jackson_degree, bounds.jackson.approximation_error, bounds.jackson.ragozin_constant,
+        jackson.ragozin_limit, jackson.ragozin_floor, jackson.bessel_zero, spectral.iv_ratio_bounds,
+        spectral.eigenvalue_bounds, spectral.mean_angle_upper, spectral.mean_angle_lower,
     )
 }  # fmt: skip
 LEMMAS = {
@@ -168,7 +168,7 @@ def judge(name: str, arguments: dict[str, Any], seconds: int) -> str:
         return ""
     except (ValueError, TypeError) as error:
         named = names & set(re.findall(r"'(\w+)'", str(error)))
-        wanted = isinstance(error, bounds.HypothesisError) or named
+        wanted = isinstance(error, bounds.records.HypothesisError) or named
         return "" if wanted else f"{type(error).__name__} without a name: {error}"
     except Exception as error:  # whatever it is, it is what is looked for
         return f"{type(error).__name__}: {error}"

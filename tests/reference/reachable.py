@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 from tqdm import tqdm
 
-from spherapprox.prefix import Prefix, reachable
+from spherapprox.prompts.prefix import Prefix, reachable
 
 
 def sizes(rows, norm):

@@ -21,7 +21,7 @@ import torch
 from tabulate import tabulate
 from tqdm import tqdm
 
-from spherapprox.recurrent.programs import dictionary
+from spherapprox.prompts.recurrent.programs import dictionary
 
 KINDS, DTYPES = ("rnn", "lstm", "gru"), ("float64", "float32")
 VOCABULARY = 64

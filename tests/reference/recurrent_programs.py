@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spherapprox import recurrent
-from spherapprox.recurrent import Concat, Input, Linear, LinState, Multiplicative, Program, ReLU, RunningMax
+from spherapprox.prompts import recurrent
+from spherapprox.prompts.recurrent import Concat, Input, Linear, LinState, Multiplicative, Program, ReLU, RunningMax
 
 
 class Case(NamedTuple):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spherapprox import show_config
-from spherapprox.config import OPTIONAL, REQUIRED
+from spherapprox.config import OPTIONAL, REQUIRED, show_config
 
 
 def test_config_tells_what_is_there(capsys):
@@ -39,7 +38,7 @@ def test_every_extra_is_reported():
 def test_config_of_a_folder_that_cannot_be_made(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    code = "from spherapprox import show_config; print(show_config('dicts')['compiled code'])"
+    code = "from spherapprox.config import show_config; print(show_config('dicts')['compiled code'])"
     settings = os.environ | {"NUMBA_CACHE_DIR": str(blocked / "cache")}
     run = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "None"

@@ -222,7 +222,7 @@ def split(**changes):
     [
         (
             Record("new-head", {}),
-            r"the kind 'new-head' is none of core-head, .*point-set, .*shortest-head, which spherapprox .* knows",
+            r"the kind 'new-head' is none of .*core-head, .*point-set, .*shortest-head, .*which spherapprox .* knows",
         ),
         (Record("core-head", {"values": np.ones(3)}), "missing 2 required positional arguments"),
         (Record("partition", {"dim": 2, "n": 4, "cells": 7}), "unexpected keyword argument 'cells'"),

@@ -13,7 +13,7 @@ import pytest
 from spherapprox._kernels import machine
 
 CODE = """
-from spherapprox import show_config
+from spherapprox.config import show_config
 from spherapprox._kernels import machine
 calls = []
 took = machine.measured("some run", lambda: machine.seconds(lambda: calls.append(1)), 1e-8, 1e-5)

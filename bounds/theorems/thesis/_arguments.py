@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from spherapprox import _checks
 
-from ..._problem import LARGEST_CONCENTRATION, LARGEST_DIM, Problem
+from ...records.problem import LARGEST_CONCENTRATION, LARGEST_DIM, Problem
 
 P = ParamSpec("P")
 R = TypeVar("R")

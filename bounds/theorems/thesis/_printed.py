@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ..._bound import Bound, Hypothesis
-from ..._problem import Problem
-from ..._registry import Theorem
-from ...ragozin import ragozin_constant
+from ...jackson import ragozin_constant
+from ...records.bound import Bound, Hypothesis
+from ...records.problem import Problem
+from ...records.theorem import Theorem
 from . import lemmas
 from ._arguments import checked
 

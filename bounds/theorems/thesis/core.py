@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..._bound import Bound
-from ..._problem import Problem
-from ..._registry import Prefix, Promise, Theorem
+from ...records.bound import Bound
+from ...records.problem import Problem
+from ...records.theorem import Prefix, Promise, Theorem
 from .._search import log_sum
 from ..requirements import CELLS
 from . import lemmas

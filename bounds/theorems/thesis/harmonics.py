@@ -12,7 +12,7 @@ from spherapprox import _checks
 from spherapprox._scalars.gamma import log_gamma_half_ratio
 from spherapprox._types import Float64
 
-from ..._problem import LARGEST_DIM
+from ...records.problem import LARGEST_DIM
 
 LARGEST_DEGREE = 10_000
 PANEL = 16

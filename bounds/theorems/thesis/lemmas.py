@@ -17,7 +17,7 @@ from spherapprox.special import log_cap_measure
 from spherapprox.vmf import VonMisesFisher
 
 from ...covering import log_rogers_constant
-from ...ragozin import approximation_error
+from ...jackson import approximation_error
 from .._search import log_sum
 from ._arguments import checked
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..._bound import Bound, Hypothesis
-from ..._problem import Problem
-from ..._registry import Theorem
+from ...records.bound import Bound, Hypothesis
+from ...records.problem import Problem
+from ...records.theorem import Theorem
 from . import lemmas
 from ._arguments import checked
 from ._printed import COMPONENTS, printed_count

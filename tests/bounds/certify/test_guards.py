@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from bounds._problem import Problem
 from bounds.certify import CertificationError, _degrees, _floor, _jackson, _packings, _special
 from bounds.certify._balls import precision
 from bounds.certify._zonal import Kernel, larger
+from bounds.records.problem import Problem
 
 
 def test_of_functions_that_cannot_be_told_apart_neither_is_taken():

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import certify, prefix_length, ragozin, thesis
-from bounds._problem import Problem
+from bounds import certify, jackson, prefix_length, thesis
 from bounds.api import PREFIX_LENGTH
 from bounds.certify import CertificationError, Enclosure, _formulas, certified
 from bounds.covering import METHODS, TABLE, covering_bound
+from bounds.records.problem import Problem
 from bounds.theorems import THEOREMS
 from spherapprox import special
 from spherapprox.vmf import VonMisesFisher
@@ -102,7 +102,7 @@ def test_constants_of_the_printed_theorem():
     assert agrees(certify.printed_concentration(0.05, dim=16, ragozin=1.0), "23222355.56554")
     assert agrees(certify.concentration(0.05, dim=8), "3005.85")
     for dim in (1, 2, 3, 8, 100, 3000):
-        assert ragozin.ragozin_constant(dim) == pytest.approx(float(certify.ragozin_constant(dim, digits=18).midpoint))
+        assert jackson.ragozin_constant(dim) == pytest.approx(float(certify.ragozin_constant(dim, digits=18).midpoint))
 
 
 def direct(dim, lam, function, points):
@@ -187,7 +187,7 @@ def test_best_approximation_is_half_the_error_of_a_gauss_rule():
         assert close(certify.best_approximation(2 * n, 2, digits=20), (mp.pi - rule) / 2, mp.mpf(10) ** -19)
     for degree, dim in ((5, 3), (130, 8), (10**6, 8), (64, 500)):
         truth = float(certify.best_approximation(degree, dim, digits=15).midpoint)
-        assert ragozin.approximation_error(degree, dim) == pytest.approx(truth, rel=1e-12)
+        assert jackson.approximation_error(degree, dim) == pytest.approx(truth, rel=1e-12)
 
 
 powers = st.floats(-3, 6).map(lambda e: 10.0**e)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import certify, covering_number, covering_radius
-from bounds.covering import TABLE, covering_bound
+from bounds import certify, covering_number
+from bounds.covering import TABLE, covering_bound, covering_radius
 from bounds.covering.slab import log_slab
 from spherapprox import points
 from spherapprox.special import log_surface_area

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bounds import HypothesisError, prompts
+from bounds import prompts
 from bounds.prompts.budgets import _passed_on, _rounded, _Task
+from bounds.records import HypothesisError
 from spherapprox import points
-from spherapprox.executor import ReluNetwork, key_margin
-from spherapprox.executor.executor import gate_above
+from spherapprox.prompts.executor import ReluNetwork, key_margin
+from spherapprox.prompts.executor.executor import gate_above
 
 PAGE = [
     # sizes, row bound, eps; tokens, columns, segments, most hidden units, bound, worst error

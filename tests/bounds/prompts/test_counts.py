@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bounds import prompts
-from spherapprox.prefix import VirtualToken
+from spherapprox.prompts.prefix import VirtualToken
 
 
 def test_completions_are_those_that_are_generated():

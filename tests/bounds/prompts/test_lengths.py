@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bounds import HypothesisError, prompts
+from bounds import prompts
 from bounds.prompts.lengths import label_bits
-from spherapprox.prefix import Prefix, context
+from bounds.records import HypothesisError
+from spherapprox.prompts.prefix import Prefix, context
 
 
 def bits_of(count, classes, accuracy):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bounds import prompts
 from bounds.prompts import routing
 from spherapprox import points
-from spherapprox.executor import key_margin
+from spherapprox.prompts.executor import key_margin
 
 
 def softmax(logits):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds import HypothesisError, prompts
+from bounds import prompts
+from bounds.records import HypothesisError
 
 TOKENS = {"token_dim": 3, "separation": 0.5, "smallest_norm": 1.0, "largest_norm": 3.0}
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bounds import prefix_length
-from bounds._problem import Problem
+from bounds.records.problem import Problem
 from bounds.theorems.centroid import centroid, centroid_error, log_centroid_variation, log_variation
 from bounds.theorems.core import core, core_error
 from spherapprox import EqualMeasurePartition, VonMisesFisher

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import concentration, prefix_length
-from bounds._problem import Problem
+from bounds.records.problem import Problem
 from bounds.theorems import _search as search
 from bounds.theorems.centroid import centroid, centroid_error
 from bounds.theorems.core import core, core_error

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from bounds._problem import Problem
+from bounds.records.problem import Problem
 from bounds.theorems.convolution import concentration_needed
 from bounds.theorems.equal import equal, log_equal_error, sufficient_concentration
 from bounds.theorems.mean import log_mean_error
-from spherapprox import EqualMeasurePartition, worst_case_error
+from spherapprox import EqualMeasurePartition
+from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
 
 

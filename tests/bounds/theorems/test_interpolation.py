@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bounds._problem import Problem
-from bounds.ragozin import approximation_error
+from bounds.jackson import approximation_error
+from bounds.records.problem import Problem
 from bounds.theorems import _degrees
 from bounds.theorems.interpolation import interpolation
 from bounds.theorems.rank import log_rank_points, rank

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import prefix_length
-from bounds._problem import Problem
 from bounds.covering import covering_bound
+from bounds.records.problem import Problem
 from bounds.theorems.lower import lower
 from bounds.theorems.lower_any import lower_any, warren_ratio
 from bounds.theorems.lower_bits import lower_bits

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bounds
-from bounds._problem import Problem
+from bounds.records.problem import Problem
 from bounds.theorems.lower import lower
 from bounds.theorems.lower_smooth import bump_height, bump_radius, lower_smooth
 from bounds.theorems.smooth_quadrature import smooth_quadrature

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import error_bound
-from bounds._problem import Problem
+from bounds.records.problem import Problem
 from bounds.theorems._search import best_concentration
 from bounds.theorems.mean import log_mean_error, split_mean
 from spherapprox.special import log_cap_measure

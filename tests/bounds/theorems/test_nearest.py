@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bounds import prefix_length
-from bounds._problem import Problem
 from bounds.covering import covering_bound
+from bounds.records.problem import Problem
 from bounds.theorems.nearest import log_nearest_error, split_nearest
 
 

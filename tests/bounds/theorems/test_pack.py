@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from bounds._problem import Problem
+from bounds.records.problem import Problem
 from bounds.theorems._integrals import Excess, log_total
 from bounds.theorems.pack import log_excess, log_most_separated, log_pack_error, pack
-from spherapprox import worst_case_error
+from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
 
 

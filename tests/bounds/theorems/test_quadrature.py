@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds._problem import LARGEST_CONCENTRATION, Problem
+from bounds.records.problem import LARGEST_CONCENTRATION, Problem
 from bounds.theorems import _degrees
 from bounds.theorems.quadrature import quadrature, quadrature_error, second_moment
 from spherapprox import CoreHead, points, sphere, targets

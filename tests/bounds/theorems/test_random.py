@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds._problem import Problem
 from bounds.covering import covering_bound
+from bounds.records.problem import Problem
 from bounds.theorems._integrals import Excess
 from bounds.theorems._window import Window, log_net
 from bounds.theorems.convolution import concentration_needed
 from bounds.theorems.nearest import split_nearest
 from bounds.theorems.pack import pack
 from bounds.theorems.random import bare_points, fill, filled_points, random
-from spherapprox import worst_case_error
+from spherapprox.error import worst_case_error
 from spherapprox.special import log_cap_measure
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bounds
-from bounds._problem import LARGEST_CONCENTRATION, Problem
+from bounds.records.problem import LARGEST_CONCENTRATION, Problem
 from bounds.theorems._degrees import log_rising_tail, log_term
 from bounds.theorems.lower_smooth import bump_height
 from bounds.theorems.quadrature import quadrature
@@ -295,7 +295,7 @@ def test_a_target_s_own_constant_is_used_and_its_absence_is_said():
     )
     with pytest.raises(TypeError, match="'smoothness' is not known of the target: give it, or make it Target"):
         bounds.prefix_length(0.1, target=unknown, theorem="sharp-core-smooth")
-    with pytest.raises(bounds.HypothesisError, match=r"needs a bound of second derivatives \(smoothness=\)"):
+    with pytest.raises(bounds.records.HypothesisError, match=r"needs a bound of second derivatives \(smoothness=\)"):
         bounds.prefix_length(0.1, dim=2, theorem="sharp-core-smooth", strict=True)
     with pytest.raises(TypeError, match="needs the argument 'smoothness', got None"):
         bounds.error_bound(target=unknown, points=points.gauss_product(2, 6), theorem="sharp-core-smooth")

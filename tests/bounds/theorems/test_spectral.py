@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bounds import error_bound
-from bounds._problem import Problem
-from bounds.ragozin import approximation_error
+from bounds.jackson import approximation_error
+from bounds.records.problem import Problem
 from bounds.theorems import _degrees
 from bounds.theorems._approximation import log_sobolev_tail
 from bounds.theorems.spectral import log_spectral_error, spectral

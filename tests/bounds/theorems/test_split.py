@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from bounds import error_bound
-from bounds._problem import Problem
+from bounds.records.problem import Problem
 from bounds.theorems.mean import log_mean_error, split_mean
 from bounds.theorems.nearest import log_nearest_error, split_nearest
-from spherapprox import EqualMeasurePartition, SplitHead, Target, worst_case_error
+from spherapprox import EqualMeasurePartition, SplitHead, Target
+from spherapprox.error import worst_case_error
 from spherapprox.sphere import distance
 from spherapprox.vmf import VonMisesFisher
 

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bounds import HypothesisError, concentration, covering_number, error_bound, prefix_length, thesis
+from bounds import concentration, covering_number, error_bound, prefix_length, thesis
 from bounds.covering import log_rogers_constant
-from bounds.ragozin import approximation_error, ragozin_constant
+from bounds.jackson import approximation_error, ragozin_constant
+from bounds.records import HypothesisError
 from spherapprox import EqualMeasurePartition, special
 from spherapprox.vmf import VonMisesFisher
 

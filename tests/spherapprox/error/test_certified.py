@@ -17,8 +17,8 @@ from spherapprox import (
     sphere,
     sup_error,
     targets,
-    worst_case_error,
 )
+from spherapprox.error import worst_case_error
 from spherapprox.error.certified import search
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.function import known

@@ -5,17 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import (
-    EqualMeasurePartition,
-    ErrorInterval,
-    PointSet,
-    SplitHead,
-    Target,
-    points,
-    sphere,
-    sup_error,
-    worst_case_error,
-)
+from spherapprox import EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere, sup_error
+from spherapprox.error import ErrorInterval, worst_case_error
 
 
 def zero(x):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, evaluate, sphere, sup_error, worst_case_error
-from spherapprox.error import head_constants
+from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, evaluate, sphere, sup_error
+from spherapprox.error import head_constants, worst_case_error
 
 HEADS = (CoreHead, SplitHead, ClassicalHead)
 each = pytest.mark.parametrize("kind", HEADS)

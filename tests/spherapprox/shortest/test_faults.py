@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from spherapprox import CoreHead, EqualMeasurePartition, ShortestHead, SplitHead, Target, load, shortest_head, targets
-from spherapprox.shortest import Rung
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, shortest_head, targets
+from spherapprox.shortest import Rung, ShortestHead
 from spherapprox.shortest.jumps import largest_jump
 
 FIELD = targets.geomagnetic_field(2025.0)

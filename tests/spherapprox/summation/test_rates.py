@@ -62,7 +62,8 @@ def test_short_sums_neither_measure_nor_ask_for_it(tmp_path):
 
 LONG = """
 import numpy as np
-from spherapprox import evaluate, show_config, sphere
+from spherapprox import evaluate, sphere
+from spherapprox.config import show_config
 x, b = sphere.uniform(2, 20_000, rng=0), sphere.uniform(2, 20_000, rng=1)
 evaluate(x[:5000], b, np.ones(len(b)), 5000.0, method="dense")
 evaluate(x, b, np.ones(len(b)), 0.1, log=True)

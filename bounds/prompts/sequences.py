@@ -1,0 +1,322 @@
+"""Functions of sequences: control sequences that suffice and are needed, and what one continuous channel cannot do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln
+
+from spherapprox import _checks, special
+from spherapprox._types import Float64
+
+from ..covering import MOST_POINTS, SMALLEST_RADIUS, SUFFICIENT, covering_bound
+from ..records.bound import Bound, Hypothesis, over_arrays, settle
+from ..records.problem import LARGEST_CONCENTRATION, LARGEST_DIM, LEAST_SLACK, SMALLEST, WIDEST
+from ..theorems.nearest import log_less_one, log_nearest_error, nearest_concentration
+
+__all__ = ["bottleneck", "error_bound", "prefix_length"]
+
+REFERENCE = "docs/theorems/7.3-product-prefixes.md"
+METRICS, THEOREMS = ("max", "sum"), ("sharp", "lower")
+MOST_TOKENS = 10**6
+
+
+def prefix_length(
+    eps: ArrayLike, *, dim: ArrayLike, length: ArrayLike, lipschitz: float | Sequence[float] = 1.0, metric: str = "max",
+    theorem: str = "sharp", covering: str = "best", slack: float = 1e-3, sup_norm: float = 1.0, strict: bool = False,
+) -> Bound:  # fmt: skip
+    """Bound the number N of control sequences for an accuracy on sequences; their prefix has T N tokens.
+
+    Parameters
+    ----------
+    eps : float or array_like
+        The error at every position, in the Euclidean norm.
+    dim : int or array_like
+        m of the sphere S^m of each token.
+    length : int or array_like
+        T, tokens of a sequence.
+    lipschitz : float or sequence of T floats, default 1.0
+        L, or one for each token with metric "sum".
+    metric : {"max", "sum"}
+        The targets are all f with ``|f(x)_j - f(y)_j| <= L max_i theta(x_i, y_i)`` at every position j, or with
+        ``sum_i L_i theta(x_i, y_i)`` on the right.
+    theorem : {"sharp", "lower"}
+        What suffices for a `SequenceHead` on the product of T coverings, or what every method that samples targets
+        needs.
+    covering : str, default "best"
+        The covering number of the tokens, see `bounds.covering_number`; "sharp" only.
+    slack : float, default 1e-3
+        Share of eps that is left for the softmax: 0 is the limit of infinite concentration; "sharp" only.
+    sup_norm : float, default 1.0
+        Bound of |f|; "lower" only.
+    strict : bool, default False
+        Raise instead of returning the trivial bound where a hypothesis fails.
+
+    Returns
+    -------
+    Bound
+        On the quantity "prefix length". `radius` and `concentration` are those of each token, if they are all the same;
+        the constants "radius_i" and "concentration_i" name them where they are not.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an unknown theorem or metric, or arguments out of their range; `HypothesisError` if strict.
+
+    References
+    ----------
+    docs/theorems/7.3-product-prefixes.md.
+
+    Examples
+    --------
+    >>> from bounds.prompts import sequences
+    >>> for theorem in ("sharp", "lower"):
+    ...     print(round(sequences.prefix_length(0.1, dim=2, length=2, theorem=theorem).log10, 3))
+    5.632
+    5.205
+    """
+    metric = _checks.choice(metric, "metric", METRICS)
+    name, strict = _checks.choice(theorem, "theorem", THEOREMS), _checks.flag(strict, "strict")
+    method = _checks.choice(covering, "covering", SUFFICIENT)
+    share = _checks.real(slack, "slack", minimum=0.0, below=1.0)
+    if 0.0 < share < LEAST_SLACK:
+        raise ValueError(f"'slack' must be 0 or at least {LEAST_SLACK:g}, got {share:g}")
+    largest = _between(sup_norm, "sup_norm")
+
+    def one(e: object, d: object, t: object) -> Bound:
+        error, m, tokens = _between(e, "eps"), _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
+        lips = _lipschitz(lipschitz, metric, tokens)
+        if name == "lower":
+            below = Hypothesis("eps < sup_norm", error < largest)
+            log = _log_count(m, lips, error, metric)
+            return settle(Bound("prefix length", log, "lower", name, REFERENCE, (below,)), strict=strict)
+        return _sufficient(error, m, lips, metric, method, share)
+
+    return over_arrays(one, eps, dim, length)  # type: ignore[no-any-return]
+
+
+def error_bound(
+    *, dim: ArrayLike, length: ArrayLike, n: ArrayLike, theorem: str = "sharp", metric: str = "max",
+    lipschitz: float | Sequence[float] = 1.0, concentration: ArrayLike | None = None, radius: ArrayLike | None = None,
+    sup_norm: float | None = None,
+) -> Bound:  # fmt: skip
+    """Bound the sup error of a `SequenceHead` on a product of T sets of points, or of every method that samples.
+
+    Parameters
+    ----------
+    dim, length, metric, lipschitz
+        As in `prefix_length`.
+    n : float or array_like
+        Control points of each token, from 1: N = n^T control sequences. Of sets that differ the largest.
+    theorem : {"sharp", "lower"}
+        An upper bound for the head whose values are the target's, or a lower one for some target, for every method
+        that samples it at N sequences.
+    concentration : float or array_like
+        lambda of each token; "sharp" only. Of those that differ the smallest.
+    radius : float or array_like
+        Covering radius of the points of each token, in radians; "sharp" only. Of those that differ the largest.
+    sup_norm : float, optional
+        Bound of |f|; "lower" only.
+
+    Returns
+    -------
+    Bound
+        On the quantity "sup error".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument that the theorem needs is missing, or is out of its range.
+
+    References
+    ----------
+    docs/theorems/7.3-product-prefixes.md.
+
+    Examples
+    --------
+    >>> from bounds.prompts import sequences
+    >>> bound = sequences.error_bound(dim=2, length=2, n=400, concentration=5e4, radius=0.1401)
+    >>> round(bound.value, 4)
+    0.1426
+    """
+    metric = _checks.choice(metric, "metric", METRICS)
+    name = _checks.choice(theorem, "theorem", THEOREMS)
+    needed: dict[str, Any] = {"concentration": concentration, "radius": radius}
+    for argument, value in needed.items():
+        if name == "sharp":
+            _checks.given(value, argument, " for theorem='sharp'")
+        else:
+            _checks.left_out(value, argument, "for theorem='lower'")
+    largest = math.inf if sup_norm is None else _between(sup_norm, "sup_norm")
+
+    def one(d: object, t: object, count: object, lam: object, rho: object) -> Bound:
+        m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
+        lips = _lipschitz(lipschitz, metric, tokens)
+        log_n = math.log(_checks.real(count, "n", minimum=1.0, maximum=MOST_POINTS))
+        if name == "lower":
+            log = min(_log_error(m, lips, tokens * log_n, metric), math.log(largest))
+            return Bound("sup error", log, "lower", name, REFERENCE)
+        at = _checks.concentration(lam, maximum=LARGEST_CONCENTRATION)
+        cover = _checks.real(rho, "radius", minimum=SMALLEST_RADIUS, maximum=math.pi)
+        together = _joint(log_n, tokens) if metric == "max" else log_n
+        log = math.log(float(lips[0]) if metric == "max" else math.fsum(lips)) + log_nearest_error(at, cover, together)
+        return Bound("sup error", log, "upper", name, REFERENCE, (), at, cover)
+
+    return over_arrays(one, dim, length, n, concentration, radius)  # type: ignore[no-any-return]
+
+
+def bottleneck(channels: ArrayLike, *, dim: ArrayLike, length: ArrayLike = 1, domain: str = "sphere") -> Bound:
+    """Bound the error of the identity from below, for what reaches the output through few continuous numbers.
+
+    Whatever function G follows r continuous numbers R(X) of the sequence X, ``G(R(X))`` is so far from X somewhere.
+
+    Parameters
+    ----------
+    channels : int or array_like
+        r >= 0.
+    dim : int or array_like
+        m of the sphere S^m of each token; of the cube, the numbers of a token.
+    length : int or array_like, default 1
+        T, tokens of a sequence.
+    domain : {"sphere", "cube"}
+        X in (S^m)^T, the error the largest distance in R^(m+1) of a token; or X in [0, 1]^(dim T), the error the
+        largest of a number.
+
+    Returns
+    -------
+    Bound
+        On the quantity "sup error": 1 for r <= m, the error of the output 0, ``sin(pi / (2 sqrt t))`` for r < m t with
+        the least such t <= T; on the cube 1/2 for r < dim T. 0 where r is larger.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For arguments out of their range.
+
+    References
+    ----------
+    docs/theorems/7.1-bottleneck.md.
+
+    Examples
+    --------
+    >>> from bounds.prompts import sequences
+    >>> print(sequences.bottleneck(1, dim=2, length=10))  # the thesis's construction passes one number
+    bottleneck: sup error >= 1  [docs/theorems/7.1-bottleneck.md]
+    >>> [round(sequences.bottleneck(2 * t - 1, dim=2, length=t).value, 6) for t in (1, 2, 3, 4)]
+    [1.0, 0.896019, 0.787597, 0.707107]
+    """
+    where = _checks.choice(domain, "domain", ("sphere", "cube"))
+
+    def one(r: object, d: object, t: object) -> Bound:
+        count = _checks.integer(r, "channels", minimum=0)
+        m, tokens = _checks.dimension(d, maximum=LARGEST_DIM), _length(t)
+        enough = Hypothesis("channels < dim * length", count < m * tokens)
+        if where == "cube":
+            value = 0.5
+        elif count <= m:
+            value, enough = 1.0, Hypothesis("channels <= dim", True)
+        else:
+            value = math.sin(math.pi / (2.0 * math.sqrt(count // m + 1)))
+        reference = "docs/theorems/7.1-bottleneck.md"
+        return settle(Bound("sup error", math.log(value), "lower", "bottleneck", reference, (enough,)), strict=False)
+
+    return over_arrays(one, channels, dim, length)  # type: ignore[no-any-return]
+
+
+def _sufficient(eps: float, dim: int, lips: Float64, metric: str, covering: str, slack: float) -> Bound:
+    """Return the product of the covering numbers of all tokens (7.3)."""
+    tokens = len(lips)
+    goals = np.full(tokens, eps / lips[0]) if metric == "max" else _goals(eps, lips)
+    log, whole, found = 0.0, True, {}
+    for goal, count in zip(*(part.tolist() for part in np.unique(goals, return_counts=True)), strict=True):
+        if goal >= math.pi:
+            found[goal] = math.pi, 0.0
+            continue
+        radius = (1.0 - slack) * goal
+        if radius < SMALLEST_RADIUS:
+            raise ValueError(
+                f"'eps' must leave radii of {SMALLEST_RADIUS:g} or more, got {radius:g}: take a larger one"
+            )
+        cover = covering_bound(radius, dim, covering)
+        together = _joint(cover.log, tokens) if metric == "max" else cover.log
+        found[goal] = radius, nearest_concentration(radius, goal - radius, together)
+        log, whole = log + count * cover.log, whole and cover.whole
+    if len(found) == 1:
+        constants, (radius, concentration) = (), found[float(goals[0])]
+        return Bound("prefix length", log, "upper", "sharp", REFERENCE, (), concentration, radius, constants, whole)
+    named = enumerate((found[goal] for goal in goals.tolist()), 1)
+    each = tuple((f"{what}_{i}", pair[k]) for i, pair in named for k, what in enumerate(("radius", "concentration")))
+    return Bound("prefix length", log, "upper", "sharp", REFERENCE, constants=each, whole=whole)
+
+
+def _goals(eps: float, lips: Float64) -> Float64:
+    """Split eps into errors L_i goal_i of the tokens: equal ones, but for tokens that err less at any radius."""
+    free, left = lips > 0.0, eps
+    while (cheap := free & (lips * math.pi * np.count_nonzero(free) <= left)).any():
+        left -= math.pi * math.fsum(lips[cheap])
+        free &= ~cheap
+    goals = np.full(len(lips), math.pi)
+    goals[free] = left / (np.count_nonzero(free) * lips[free])
+    return goals
+
+
+def _joint(log_n: float, tokens: int) -> float:
+    """Return log(1 + T (n - 1)): T tokens with n points each have as many wrong ones as one with this (7.3)."""
+    return float(np.logaddexp(0.0, math.log(tokens) + log_less_one(log_n))) if log_n > 0.0 else 0.0
+
+
+def _log_count(dim: int, lips: Float64, eps: float, metric: str) -> float:
+    """Return the logarithm of 1 over the measure of a ball of radius eps of the metric, at least 0."""
+    if metric == "max":
+        return -len(lips) * float(special.log_cap_measure(dim, min(eps / float(lips[0]), math.pi)))
+    one = -float(special.log_cap_measure(dim, min(eps / float(lips.max()), math.pi)))
+    tokens, volumes = _log_volumes(dim, lips)
+    return max(one, float((volumes - dim * tokens * math.log(eps)).max()))
+
+
+def _log_error(dim: int, lips: Float64, log_n: float, metric: str) -> float:
+    """Return the logarithm of the radius at which N balls of the metric have measure 1 together."""
+    share = log_n / len(lips) if metric == "max" else log_n
+    angle = float(special.cap_angle(dim, -share))
+    one = math.log(float(lips.max())) + (math.log(angle) if angle > 0.0 else -math.inf)
+    if metric == "max":
+        return one
+    tokens, volumes = _log_volumes(dim, lips)
+    return max(one, float(((volumes - log_n) / (dim * tokens)).max()))
+
+
+def _log_volumes(dim: int, lips: Float64) -> tuple[Float64, Float64]:
+    """Bound minus the logarithms of the measures of ``sum L_i theta_i <= 1`` (7.3).
+
+    A target that no method approximates may depend on some tokens only, those of the largest constants: of 1, 2, ...
+    """
+    largest = np.sort(lips[lips > 0.0])[::-1]
+    tokens = np.arange(1.0, len(largest) + 1.0)
+    log_half = math.log(dim) + 0.5 * math.log(math.pi) + float(gammaln(0.5 * dim) - gammaln(0.5 * (dim + 1)))
+    each = dim * np.cumsum(np.log(largest)) + tokens * (log_half - float(gammaln(dim + 1.0)))
+    return tokens, np.asarray(each + gammaln(dim * tokens + 1.0))
+
+
+def _lipschitz(value: Any, metric: str, tokens: int) -> Float64:
+    """Return a Lipschitz constant for each token."""
+    if not _checks.is_vector(value):
+        return np.full(tokens, _between(value, "lipschitz"))
+    if metric == "max":
+        raise ValueError("'lipschitz' must be a number for metric='max', got one for each token")
+    array = _checks.reals(value, "lipschitz", minimum=0.0, maximum=WIDEST, nan=False)
+    _checks.shaped(array, "lipschitz", (tokens,), note=f", one for each of {tokens} tokens")
+    if not array.max() >= SMALLEST:
+        raise ValueError("'lipschitz' must be above 0 for a token, got zeros")
+    return array
+
+
+def _length(value: object) -> int:
+    return _checks.integer(value, "length", minimum=1, maximum=MOST_TOKENS)
+
+
+def _between(value: object, name: str) -> float:
+    return _checks.real(value, name, minimum=SMALLEST, maximum=WIDEST)

@@ -1,0 +1,7 @@
+"""What a theorem is asked and answers: problems, enclosures, bounds, and its record."""
+
+from .bound import Bound, Hypothesis, HypothesisError
+from .problem import Problem
+from .theorem import Theorem
+
+__all__ = ["Bound", "Hypothesis", "HypothesisError", "Problem", "Theorem"]

@@ -1,0 +1,91 @@
+"""The command ``spherapprox study``: a target approximated with growing prefixes, held against every bound."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import Any
+
+from spherapprox.target import Target
+
+from .. import study as studies
+from .ladder import ladder_text
+from .options import STATUS, add_output, add_target, as_option, chosen_target, count, show
+
+FILES = studies.FILES
+_SHARP = """\
+core ... a-priori bounds for the same head: sharp-core, sharp-split-equal, sharp-split (docs/theorems/index.md)
+2nd ...  for these points and this lambda: the largest value found of a bound that is proven at each point (4.H)
+checks   of the least of them: it is proved or holds for the error found, is violated, is vacuous (above twice the sup
+         norm), or does not apply, as a constant was refuted
+floor*   no method that samples at N points can promise less for every target of this Lipschitz constant (4.5)
+thesis   Lambda(eps), N(lambda, eps) for the error achieved: Theorems 4.12, 4.14, 4.15, proven C_R, C_H = 1"""
+_MEASURED = """\
+by       how lambda was chosen: theory, by the least bound; second-order, by that of 4.H for these points; best, by the
+         least error; mean, by the least mean error
+error    the largest found; mean, the mean over the sphere, at a random sample
+proven   no error of this head is larger, by a proof; empty where it would take long, is above twice the error, or rests
+         on an estimated or refuted constant"""
+
+
+def _choice(text: str) -> str | float:
+    """Parse --concentration: theory, second-order, best, mean, or a number."""
+    return text if text in studies.CHOICES else float(text)
+
+
+_choice.__name__ = "'theory', 'second-order', 'best', 'mean' or number"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.epilog = STATUS
+    add = parser.add_argument
+    add_target(parser)
+    add("--n", type=count, nargs="+", default=list(studies.PREFIX_LENGTHS), help="numbers of control points")
+    ways = "'theory', 'second-order', 'best', 'mean' or a number (default: the first three that apply)"
+    add("--concentration", type=_choice, help=ways)
+    add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
+    add("--eps", type=float, help="also print the ladder of prefix lengths for this sup error")
+    add("--no-proof", action="store_true", help="measure only: prove no upper bounds")
+    add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
+    add("--seed", type=count, default=0, help="default: %(default)s")
+    add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
+    add_output(parser, "folder for study.html, .csv, .json and figures (default: study)", "study")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; returns its exit status."""
+    target = chosen_target(options)
+    later = options.estimate_lipschitz and None in (target.lipschitz, target.sup_norm)
+    ladders = [] if options.eps is None or later else _ladders_for(options.eps, target)
+    result = studies.run(
+        target, options.n, points=options.points, rng=options.seed, workers=options.workers,
+        choices=None if options.concentration is None else (options.concentration,),
+        estimate=options.estimate_lipschitz, progress=not options.quiet, certified=not options.no_proof,
+    )  # fmt: skip
+    if options.eps is not None and later:
+        ladders = _ladders_for(options.eps, result.target, " (estimated constants)")
+    command = shlex.join(["spherapprox", *options.typed])
+    written = studies.save(result, options.out, command=command)
+    table = result.table()
+    sharp = "\n".join(line for line in _SHARP.splitlines() if "2nd order" in table or not line.startswith("2nd"))
+    legend = [_MEASURED, *([] if result.target.lipschitz is None else [sharp])]
+    notes = [f"note     {as_option(note)}" for note in result.notes]
+    text = [result.title, table, *legend, *notes, *(text for text, _ in ladders)]
+    document = result.document() | ({"ladders": [found for _, found in ladders]} if ladders else {})
+    show(options, text, document, written)
+    return 1 if result.refuted or any(row.verdict.startswith("violated") for row in result.rows) else 0
+
+
+def _ladders_for(eps: float, target: Target, said: str = "") -> list[tuple[str, dict[str, Any]]]:
+    """Return the ladder for the target's own constants, and beside it the one that the thesis prints, L = F = 1."""
+    if target.lipschitz is None or target.sup_norm is None:
+        raise ValueError(
+            f"'--eps' needs a Lipschitz constant and a sup norm, and '{target.name}' does not state both: "
+            "leave it out, or use --estimate-lipschitz"
+        )
+    plain: dict[str, Any] = {"lipschitz": 1.0, "sup_norm": 1.0, "smoothness": None}
+    own = {name: getattr(target, name) or value for name, value in plain.items()}  # a constant has zeros
+    ladders = [ladder_text(eps, dim=target.dim, said=said, **own)]
+    same = own | {"smoothness": None} == plain
+    return ladders if same else [*ladders, ladder_text(eps, dim=target.dim, **plain)]

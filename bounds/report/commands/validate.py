@@ -1,0 +1,174 @@
+"""The command ``spherapprox validate``: one head, proven and held against every theorem."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from spherapprox import ClassicalHead, CoreHead, SplitHead, _checks, load, sphere
+from spherapprox.heads.head import Head
+from spherapprox.partition import EqualMeasurePartition
+from spherapprox.target import Target
+
+from ...error import best_concentration
+from ...theorems.requirements import known_radius
+from ...validation import verdicts
+from ...validation.api import validate
+from ...validation.claims import VALUES
+from ...validation.estimates import with_estimates, with_proofs
+from ...validation.verdicts import Validation
+from .._comparison import MAKERS
+from .._trial import LOCAL, Measure, least_bound, least_error
+from .options import STATUS, add_output, add_target, chosen_target, count, show
+
+KINDS: dict[str, type[Head]] = {"split": SplitHead, "core": CoreHead, "classical": ClassicalHead}
+"""Kinds of head that can be made."""
+CHOICES = ("best", "theory", "second-order", "mean")
+N = 1000
+FILES = verdicts.FILES
+_SAMPLE = 20_000
+_LEGEND = """\
+ratio    predicted over achieved; PROVED: the error's proven upper end lies below the bound (of lower: W above it)
+|f-K*f|  the parts of the error alone: kernel, control points (of core heads), the sum of kernels over its mean"""
+
+
+def _choice(text: str) -> str | float:
+    """Parse --concentration: a choice or a number."""
+    return text if text in CHOICES else float(text)
+
+
+_choice.__name__ = "'best', 'theory', 'second-order', 'mean' or number"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.epilog = STATUS
+    add = parser.add_argument
+    add_target(parser)
+    add(
+        "--head",
+        default="split",
+        metavar="HEAD",
+        help=f"{', '.join(KINDS)}, or a saved head, FILE.npz (default: split)",
+    )
+    add("--n", type=count, help=f"number of control points (default: {N})")
+    known = ", ".join(map(shlex.quote, MAKERS))
+    add("--maker", choices=list(MAKERS), metavar="MAKER", help=f"{known}, who make the points (default: partition)")
+    add(
+        "--concentration",
+        type=_choice,
+        help="'best' (least error found), 'theory', 'second-order', 'mean' or a number (default: best)",
+    )
+    add("--estimate-lipschitz", action="store_true", help="estimate the constants that the target does not state")
+    add(
+        "--slack",
+        type=float,
+        default=0.05,
+        help="of the proven upper ends over the largest found (default: %(default)s)",
+    )
+    add("--max-evaluations", type=float, default=1e6, help="budget of each proof (default: %(default)g)")
+    add("--no-proof", action="store_true", help="measure only")
+    add("--points", type=count, default=20_000, help="points that measure each error (default: %(default)s)")
+    add("--seed", type=count, default=0, help="default: %(default)s")
+    add("--workers", type=int, help="threads; -1 takes all cores (default: all for long work)")
+    add_output(parser, "folder for validation.html, .json, .csv, .png and the head (default: validation)", "validation")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; returns its exit status."""
+    stated = chosen_target(options)
+    target = with_proofs(stated)
+    proven = target is not stated
+    if options.estimate_lipschitz:
+        target, _ = with_estimates(target, options.seed)
+    _checks.integer(options.points, "--points", minimum=1)
+    head = _head(options, target)
+    found = validate(
+        head, target, n=options.points, workers=options.workers, rng=options.seed, certified=not options.no_proof,
+        slack=options.slack, max_evaluations=options.max_evaluations, lemmas=True,
+        progress=not options.quiet and sys.stderr.isatty(),
+    )  # fmt: skip
+    source = _source(options, target, proven)
+    written = found.save(options.out, command=shlex.join(["spherapprox", *options.typed]), source=source)
+    title = f"{target.name} on S^{target.dim}, {head!r}"
+    show(options, [title, "", str(found), "", _LEGEND], found.document(), written)
+    return _status(found)
+
+
+def _status(found: Validation) -> int:
+    """Return 1 where something is wrong; values of another rule are not: nobody stated theirs."""
+    return 1 if found.violated or set(found.refuted) - {VALUES} else 0
+
+
+def _head(options: argparse.Namespace, target: Target) -> Head:
+    """Return the head of --head, made or loaded."""
+    if options.head in KINDS:
+        return _made(options, target, KINDS[options.head])
+    path = Path(options.head)
+    if path.suffix != ".npz" and not path.exists():
+        known = f"{', '.join(KINDS)} or a file that `save` wrote"
+        raise ValueError(f"'--head' must be {known}, got {options.head!r}{_checks.did_you_mean(options.head, KINDS)}")
+    for name in ("n", "maker", "concentration"):
+        _checks.left_out(getattr(options, name), f"--{name}", "where '--head' is a file, which has its own")
+    head = load(path)
+    return _checks.instance(head, "--head", *KINDS.values())
+
+
+def _made(options: argparse.Namespace, target: Target, kind: type[Head]) -> Head:
+    """Make a head of Riemann coefficients."""
+    n = _checks.integer(N if options.n is None else options.n, "--n", minimum=1, maximum=10**7)
+    cells: Any = EqualMeasurePartition(target.dim, n)
+    if options.maker not in (None, "partition"):
+        cells = MAKERS[options.maker](target.dim, n, options.seed)
+        if isinstance(cells, str):
+            raise ValueError(f"'--maker {options.maker}' makes no such points: {cells}")
+    values = target(cells.centers() if isinstance(cells, EqualMeasurePartition) else cells.points)
+
+    def make(concentration: float) -> Head:
+        with warnings.catch_warnings():  # a head may be useless: its error is measured
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return kind.from_target(lambda _: values, cells, concentration)
+
+    way = "best" if options.concentration is None else options.concentration
+    if not isinstance(way, str):
+        return make(_checks.concentration(way, maximum=1e150))
+    radius = known_radius(cells) or EqualMeasurePartition(target.dim, len(cells)).cell_radius()
+    if way == "theory":
+        if target.lipschitz is None or (kind is CoreHead and target.sup_norm is None):
+            raise ValueError(
+                f"'--concentration theory' needs constants that '{target.name}' does not state: give a number"
+            )
+        return make(least_bound(target, kind.family, radius, len(cells)))
+    if way == "second-order":
+        return make(_second_order(options, target, cells, kind))
+    sample = sphere.uniform(target.dim, min(options.points, _SAMPLE), rng=options.seed)
+    measure = Measure(target, (), options.points, sample, target(sample), options.seed, options.workers)
+    return make(least_error(measure, make, radius, mean=way == "mean"))
+
+
+def _second_order(options: argparse.Namespace, target: Target, points: Any, kind: type[Head]) -> float:
+    """Return the concentration with the least bound of second order."""
+    if kind is CoreHead:
+        raise ValueError(
+            "'--concentration second-order' is for heads that divide by the sum of their kernels, got "
+            "'--head core': take split, or another choice"
+        )
+    return float(best_concentration(theorem=LOCAL, target=target, points=points).concentration)
+
+
+def _source(options: argparse.Namespace, target: Target, proven: bool) -> str:
+    """Return lines of Python that make the target, `proven` if with the constants of `targets.with_constants`."""
+    module, colon, name = options.target.partition(":")
+    estimated = "  # with constants estimated from its values" if options.estimate_lipschitz else ""
+    if colon:
+        first = name.partition(".")[0]
+        also = ", with targets.with_constants" if proven else ""
+        return f"from {module} import {first}\ntarget = {name}  # as a Target on S^{target.dim}{also}{estimated}"
+    year = "" if options.year is None else f", year={options.year:g}"
+    made = f"targets.make({options.target!r}, dim={target.dim}{year})"
+    made = f"targets.with_constants({made})" if proven else made
+    return f"from spherapprox import targets\ntarget = {made}{estimated}"

@@ -1,0 +1,168 @@
+"""Figures of control points: a partition of S^2 with its cells, and covering radius against N for each maker."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.patches import Circle
+
+from spherapprox import PointSet, _checks, special, sphere
+from spherapprox._types import Float64
+from spherapprox.partition import EqualMeasurePartition
+
+from .._comparison import Comparison
+from .style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, WINE, Figure, Label, count_axis, grid, label_ends
+
+MOST_CELLS = 20_000
+"""Cells that a figure can show apart."""
+
+PIXELS = 700
+"""Across the sphere."""
+
+COLOURS = "YlGnBu"
+
+_VIEWS = ((25.0, 30.0), (-25.0, 210.0))
+"""Latitude and longitude in degrees from which the two halves of the sphere are seen."""
+
+
+def partition_figure(partition: EqualMeasurePartition) -> Figure:
+    """Draw the cells of a partition of S^2 and their centres, from two opposite sides.
+
+    Parameters
+    ----------
+    partition : EqualMeasurePartition
+        With dim 2 and at most 20000 cells.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A cell's colour is its radius over the angle of a cap of the same measure, which no cell can undercut.
+
+    Raises
+    ------
+    ValueError
+        When the partition is not on S^2 or has too many cells to be drawn.
+    """
+    _checks.instance(partition, "partition", EqualMeasurePartition)
+    _checks.same_dim(partition.dim, "partition", 2, "to be drawn")
+    if partition.n > MOST_CELLS:
+        raise ValueError(f"'partition' must have at most {MOST_CELLS} cells to be drawn, got {partition.n}")
+    share = partition.radii() / special.cap_angle(2, -math.log(partition.n))
+    norm = Normalize(1.0, max(1.5, float(share.max())))
+    figure = Figure(figsize=(9.6, 5.3), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for axes, view in zip(panels, _VIEWS, strict=True):
+        _draw_globe(axes, partition, share, view, norm)
+    bar = figure.colorbar(
+        ScalarMappable(norm, COLOURS), ax=panels, orientation="horizontal", shrink=0.5, aspect=40, pad=0.02
+    )
+    bar.set_label("cell radius / angle of a cap of measure $1/N$")
+    kind = "" if partition.center_kind == "midpoint" else f" ({partition.center_kind} centres)"
+    cells = "1 cell" if partition.n == 1 else f"{partition.n} cells"
+    covering = PointSet(partition.centers()).covering_interval().upper
+    radii = f"largest cell radius {partition.cell_radius():.4g}, covering radius of the centres {covering:.4g}"
+    figure.suptitle(f"$S^2$ in {cells} of equal measure{kind}:\n{radii}", fontsize=12)
+    return figure
+
+
+def _edges(box: Float64) -> list[Float64]:
+    """Return the sides of a cell of S^2, a point for each 2 degrees and nan after each."""
+    (low, high), (west, east) = box
+    azimuth, height = (
+        np.linspace(start, end, max(2, math.ceil((end - start) / math.radians(2.0))))
+        for start, end in ((west, east), (low, high))
+    )
+    sides = [np.column_stack([np.full_like(azimuth, t), azimuth]) for t in (low, high) if 0.0 < t < math.pi]
+    if east - west < 2.0 * math.pi:
+        sides.append(np.column_stack([height, np.full_like(height, west)]))
+    return [np.vstack([sphere.from_polar(side), np.full((1, 3), np.nan)]) for side in sides]
+
+
+def _draw_globe(
+    axes: Any, partition: EqualMeasurePartition, values: Float64, view: tuple[float, float], norm: Any
+) -> None:
+    """Draw the visible half of the sphere: a colour for each pixel's cell, the sides, and the centres."""
+    toward = sphere.from_latitude_longitude(*view)
+    right = np.array([-toward[1], toward[0], 0.0]) / math.hypot(toward[0], toward[1])
+    frame = np.stack([right, np.cross(toward, right), toward], axis=1)  # (3, 3), the view as columns
+    u, v = np.meshgrid(np.linspace(-1.0, 1.0, PIXELS), np.linspace(-1.0, 1.0, PIXELS))
+    inside = u * u + v * v < 1.0
+    pixels = np.column_stack([u[inside], v[inside], np.sqrt(1.0 - u[inside] ** 2 - v[inside] ** 2)])  # (pixels, 3)
+    image = np.full(u.shape, np.nan)
+    image[inside] = values[partition.locate(pixels @ frame.T)]
+    axes.imshow(image, extent=(-1.0, 1.0, -1.0, 1.0), origin="lower", cmap=COLOURS, norm=norm, interpolation="none")
+    sides = [side for i in range(partition.n) for side in _edges(partition.cell(i))]
+    if sides:
+        seen = np.concatenate(sides) @ frame
+        seen[seen[:, 2] < 0.0] = np.nan
+        axes.plot(seen[:, 0], seen[:, 1], color="0.15", lw=min(0.7, 20.0 / math.sqrt(partition.n)))
+    front = partition.centers() @ frame
+    front = front[front[:, 2] >= 0.0]
+    axes.plot(front[:, 0], front[:, 1], ".", color="#D55E00", ms=min(5.0, 60.0 / math.sqrt(partition.n)), zorder=3)
+    axes.add_patch(Circle((0.0, 0.0), 1.0, fill=False, color="0.3", lw=0.8, zorder=4))
+    axes.set(xlim=(-1.05, 1.05), ylim=(-1.02, 1.02), aspect="equal")
+    axes.set_title(f"from {abs(view[0]):g}° {'north' if view[0] > 0 else 'south'}", fontsize=9, color="0.3")
+    axes.axis("off")
+
+
+_STYLES = {
+    "partition": (BLUE, "o", "-"),
+    "partition, smallest-cap": (SKY, "s", "--"),
+    "partition, centroid": (GREEN, "^", ":"),
+    "partition, relaxed": ("0.1", "*", "-."),
+    "greedy": (PURPLE, "h", "-"),
+    "fibonacci": (ORANGE, "D", "-"),
+    "gauss_product": (PINK, "v", "-"),
+    "lattice_cover": (WINE, "d", "-"),
+    "sobol": (RED, "P", "--"),
+    "uniform": ("0.5", "X", ":"),
+}
+_RANDOM = ("sobol", "uniform")
+"""Makers that leave holes: they do not set the scale, unless they are alone."""
+
+
+def covering_figure(comparison: Comparison) -> Figure:
+    """Draw each maker's covering radius over the least that N caps of any kind need, against N.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result of `bounds.report.makers.compare`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The names stand in the order of the ratios at the largest N, which follow them; the smallest is bold. A bar
+        joins the two ends of a covering radius that is not known exactly. Makers far above are cut off at the top.
+    """
+    _checks.instance(comparison, "comparison", Comparison)
+    figure = Figure(figsize=(9.5, 5.4), layout="constrained")
+    axes: Any = figure.add_subplot()
+    ratios = {row: row.upper / row.floor for row in comparison.rows}
+    scale = [ratio for row, ratio in ratios.items() if row.maker not in _RANDOM] or list(ratios.values())
+    low, high = min(scale), max(scale)
+    axes.set_ylim(max(1.0, low - 0.1 * (high - low) - 0.01), high + 0.15 * (high - low) + 0.02)
+    count_axis(axes, [row.n for row in comparison.rows])
+    ends = {maker: comparison.series(maker)[-1] for maker in dict.fromkeys(row.maker for row in comparison.rows)}
+    best = min(ratios[row] for row in ends.values())
+    labels = []
+    for maker, end in ends.items():
+        colour, marker, line = _STYLES[maker]
+        rows, bold = comparison.series(maker), ratios[end] == best
+        n, ratio, lower = np.array([(row.n, ratios[row], row.lower / row.floor) for row in rows]).T
+        axes.plot(
+            n, ratio, label=maker, color=colour, marker=marker, ms=6, mfc="white", ls=line, lw=2.8 if bold else 1.2
+        )
+        wide = ratio > lower * (1.0 + 1e-9)
+        axes.vlines(n[wide], lower[wide], ratio[wide], color=colour, lw=1.2)
+        off = " ↑" if ratios[end] > axes.get_ylim()[1] else ""
+        labels.append(Label(f"{maker}, {ratios[end]:.3f}{off}", ratios[end], colour, bold))
+    axes.set(xlabel="control points $N$", ylabel="covering radius / angle of a cap of measure $1/N$")
+    axes.set_title(f"Covering radius on $S^{{{comparison.dim}}}$ over the volume bound", fontsize=12)
+    grid(axes)
+    label_ends(axes, labels)
+    return figure

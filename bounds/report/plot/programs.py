@@ -1,0 +1,159 @@
+"""The figure of a program for recurrent models: its variables, and what each is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+from spherapprox import _checks
+
+from .style import BLUE, GREEN, ORANGE, PURPLE, Figure
+
+_COLOURS = {
+    "Input": "black", "Linear": "0.6", "LinState": BLUE, "ReLU": ORANGE, "Multiplicative": GREEN, "RunningMax": PURPLE,
+}  # fmt: skip
+_SWEEPS = 12
+
+
+class Variable(Protocol):
+    """What is drawn of a variable of a program; its class, or one that it inherits, says what it is."""
+
+    name: str | None
+    dim: int
+
+    @property
+    def inputs(self) -> Sequence[Any]:
+        """The variables that it is computed from."""
+
+
+@runtime_checkable
+class Program(Protocol):
+    """What is drawn of a `spherapprox.prompts.recurrent.Program`."""
+
+    @property
+    def name(self) -> str:
+        """The title."""
+
+    @property
+    def variables(self) -> Sequence[Any]:
+        """All variables, each after those that it is computed from."""
+
+    @property
+    def output(self) -> Any:
+        """The last of them."""
+
+
+def program_figure(program: Program) -> Figure:
+    """Draw the graph of a program, inputs on the left and the output on the right.
+
+    Parameters
+    ----------
+    program : Program
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A disc for the input, for each variable that is not linear, for linear ones with a name and for the output,
+        with the number of entries in it, and with lines from all that it is computed from. States, which one step
+        hands to the next, have a ring.
+
+    Raises
+    ------
+    TypeError
+        If it is no program.
+
+    Examples
+    --------
+    >>> from bounds.report import plot
+    >>> from spherapprox.prompts.recurrent import Input, LinState, Program, step
+    >>> total = LinState(2.0 * Input(1, name="bits") - 1.0, 1.0, name="total")
+    >>> figure = plot.program_figure(Program(step(total), "majority"))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['1', 'bits', '1', 'total', '1', '1', '1', 'output']
+    """
+    kind: Any = Program
+    _checks.instance(program, "program", kind)
+    sources = _sources(program)
+    places = _places(sources)
+    columns = 1.0 + max(x for x, _ in places.values())
+    rows = max(y for _, y in places.values()) - min(y for _, y in places.values())
+    figure = Figure(figsize=(max(4.5, 0.9 * columns), 1.5 + 0.6 * rows), layout="constrained")
+    axes: Any = figure.subplots()
+    for node, before in sources.items():
+        for source in before:
+            axes.add_patch(_edge(places[source], places[node]))
+        _draw(axes, node, places[node], "output" if node is program.output and node.name is None else node.name)
+    axes.set(xlim=(-0.6, columns - 0.4), title=program.name)
+    axes.set_ylim(*np.add([-0.7, 0.5], axes.get_ylim()))
+    axes.axis("off")
+    kinds = [kind for kind in _COLOURS if any(_kind(node) == kind for node in sources)]
+    handles = [Line2D([], [], color=_COLOURS[kind], marker="o", ls="", label=kind) for kind in kinds]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(kinds), frameon=False)
+    return figure
+
+
+def _kind(node: Variable) -> str:
+    """Return the kind of a variable as the legend has it."""
+    return next(base.__name__ for base in type(node).__mro__ if base.__name__ in _COLOURS)
+
+
+def _sources(program: Program) -> dict[Variable, list[Variable]]:
+    """Return the variables that are drawn, each with those that it is computed from."""
+    shown: dict[Variable, list[Variable]] = {}
+    through: dict[Variable, list[Variable]] = {}
+    for node in program.variables:
+        before = list(dict.fromkeys(source for v in node.inputs for source in through[v]))
+        drawn = _kind(node) != "Linear" or node.name is not None or node is program.output
+        through[node] = [node] if drawn else before
+        if drawn:
+            shown[node] = before
+    return shown
+
+
+def _places(sources: dict[Variable, list[Variable]]) -> dict[Variable, tuple[float, float]]:
+    """Return a place for each variable: right of all that it is computed from, near the mean height of neighbours."""
+    column: dict[Variable, int] = {}
+    near = {node: list(before) for node, before in sources.items()}
+    for node, before in sources.items():
+        column[node] = 1 + max((column[v] for v in before), default=-1)
+        for source in before:
+            near[source].append(node)
+    columns: list[list[Variable]] = [[] for _ in range(1 + max(column.values()))]
+    for node, place in column.items():
+        columns[place].append(node)
+    height = {node: _row(i, len(nodes)) for nodes in columns for i, node in enumerate(nodes)}
+    for _ in range(_SWEEPS):
+        for nodes in columns:
+            wanted = [float(np.mean([height[v] for v in near[node]] or [0.0])) for node in nodes]
+            for i, k in enumerate(np.argsort(wanted, kind="stable")):
+                height[nodes[k]] = _row(i, len(nodes))
+    return {node: (float(column[node]), height[node]) for node in sources}
+
+
+def _row(i: int, count: int) -> float:
+    """Return the height of a disc among those of its column; odd and even columns do not lie on one line."""
+    return i - 0.5 * (count - 1.0) if count > 1 else 0.12
+
+
+def _edge(start: tuple[float, float], end: tuple[float, float]) -> PathPatch:
+    """Return a curve from one variable to another, level at both ends, and around those between them."""
+    span, middle = end[0] - start[0], 0.5 * (start[0] + end[0])
+    around = (0.0 if span < 1.5 else 0.35 + 0.06 * span) * (1.0 if start[1] + end[1] >= 0.0 else -1.0)
+    points = [start, (middle, start[1] + around), (middle, end[1] + around), end]
+    return PathPatch(Path(points, [Path.MOVETO, *[Path.CURVE4] * 3]), fc="none", ec="0.7", lw=0.9, zorder=1)
+
+
+def _draw(axes: Any, node: Variable, place: tuple[float, float], label: str | None) -> None:
+    """Draw a variable, and its label below."""
+    kind = _kind(node)
+    axes.plot(*place, "o", ms=15.0, color=_COLOURS[kind], zorder=3)
+    if kind in ("LinState", "RunningMax"):
+        axes.plot(*place, "o", ms=20.0, mfc="none", mec=_COLOURS[kind], mew=1.5, zorder=2)
+    axes.annotate(str(node.dim), place, color="white", ha="center", va="center", fontsize=9, zorder=4)
+    if label is not None:
+        axes.annotate(label, place, (0, -12), textcoords="offset points", ha="center", va="top", fontsize=10)

@@ -1,0 +1,162 @@
+"""Figures of a search for the shortest head: errors against tokens, and the control points over the error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import SymLogNorm
+
+from spherapprox import _checks, sphere
+from spherapprox.error import lengths
+from spherapprox.shortest import ShortestHead
+from spherapprox.target import Target
+
+from .errors import heading
+from .maps import map_grid
+from .style import BLUE, GREEN, ORANGE, PURPLE, RED, WINE, Figure, Label, grid, label_ends
+
+Points = Sequence[tuple[int, float]]
+"""Numbers of tokens with their errors."""
+_COLOURS = (RED, ORANGE, PURPLE, BLUE)
+
+
+def shortest_figure(
+    found: ShortestHead,
+    target: Target,
+    *,
+    others: Mapping[str, Points] | None = None,
+    floor: Points = (),
+    remark: str = "",
+) -> Figure:
+    """Draw the errors of the heads that a search found against their tokens, beside those of other methods.
+
+    Parameters
+    ----------
+    found : ShortestHead
+        The search; the head that is picked stands out, those that missed eps are hollow.
+    target : Target
+        What was approximated, for titles and units.
+    others : mapping of str to sequence of (int, float), optional
+        By the name of a method, tokens and errors.
+    floor : sequence of (int, float), optional
+        Lower bounds of the number of tokens, each for an error: to the left of them no head of this kind lies.
+    remark : str, default ""
+        A line below the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    _checks.instance(found, "found", ShortestHead)
+    _checks.instance(target, "target", Target)
+    figure = Figure(figsize=(9.5, 5.4), layout="constrained")
+    axes: Any = figure.subplots()
+    labels = []
+    least = 0.25 * min(found.eps, found.error.lower or found.eps)
+    for (name, points), colour in zip((others or {}).items(), _COLOURS, strict=False):
+        shown = [points[i] for i in range(len(points)) if i == 0 or points[i - 1][1] > least]
+        axes.plot(*zip(*shown, strict=True), color=colour, marker="o", ms=4, lw=1.4)
+        labels.append(Label(name, max(shown[-1][1], least), colour))
+    front = [(row.n, max(row.lower, least)) for row in _front(found.history)]
+    axes.plot(*zip(*front, strict=True), color=GREEN, lw=2.6)
+    for row in found.history:
+        inside = row.lower <= found.eps
+        axes.plot(row.n, max(row.lower, least), "o", ms=6, color=GREEN, mfc=GREEN if inside else "white", zorder=3)
+    axes.plot(found.n, max(found.error.lower, least), "*", ms=17, color=GREEN, mec="black", mew=0.7, zorder=4)
+    labels.append(Label(f"free points: {found.n} tokens", front[-1][1], GREEN, True))
+    if found.norm == "sup":
+        axes.axhline(found.eps, color="0.35", lw=1.0, ls="--")
+        axes.annotate(f"eps = {found.eps:.4g}", (1, found.eps), (4, 4), textcoords="offset points", color="0.35")
+    axes.set(xscale="log", yscale="log", xlabel="tokens $N$")
+    axes.set(ylim=(least, None), xlim=(0.8, None))
+    if floor:
+        _draw_floor(axes, floor)
+    axes.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}".replace(",", " "))
+    axes.set_ylabel("sup error" + (f"  [{target.unit}]" if target.unit else ""))
+    axes.set_title(f"{heading(target)} on $S^{{{target.dim}}}$, {found.head.family} heads", fontsize=12)
+    grid(axes)
+    label_ends(axes, labels)
+    if remark:
+        figure.supxlabel(remark, fontsize=10, color=WINE)
+    return figure
+
+
+def _front(rows: Sequence[Any]) -> list[Any]:
+    """Return the rows that no shorter one beats."""
+    kept: list[Any] = []
+    for row in rows:
+        if not kept or row.lower < kept[-1].lower:
+            kept.append(row)
+    return kept
+
+
+def _draw_floor(axes: Any, floor: Points) -> None:
+    """Hatch the numbers of tokens below the lower bounds."""
+    left, (low, high) = axes.get_xlim()[0], axes.get_ylim()
+    steps = sorted((error, n) for n, error in floor)
+    corners = [(steps[0][1], low)]
+    for i, (error, n) in enumerate(steps):
+        corners += [(n, error), (steps[i + 1][1] if i + 1 < len(steps) else left, error)]
+    axes.fill([*(n for n, _ in corners), left], [*(error for _, error in corners), low], facecolor="none",
+              edgecolor="0.65", hatch="///", lw=0.0)  # fmt: skip
+    axes.plot(*zip(*corners, strict=True), color="0.4", lw=1.2)
+    axes.set_xlim(left, None)
+    inside = axes.transLimits.transform(np.log10(corners[0]))[0] > 0.25  # else the label is wider than what it names
+    axes.annotate("proven: no such head", corners[0], (-6 if inside else 6, 8), textcoords="offset points", color="0.3",
+                  ha="right" if inside else "left", fontsize=10,
+                  bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1.0})  # fmt: skip
+    axes.set_ylim(low, high)
+
+
+def control_points_figure(found: ShortestHead, target: Target, *, resolution: int = 181) -> Figure:
+    """Draw the control points of a head over its error on S^2, as a Mollweide map.
+
+    Points are coloured by their value (of vectors: by its length), on a scale that is linear about 0 and logarithmic
+    beyond; with a concentration for each token, the area of a point is that concentration.
+
+    Parameters
+    ----------
+    found : ShortestHead
+        The search; the head that is picked is drawn.
+    target : Target
+        What it approximates, with dim 2.
+    resolution : int
+        Points of the map from pole to pole.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        When the target is not on S^2.
+    """
+    _checks.instance(found, "found", ShortestHead)
+    _checks.instance(target, "target", Target)
+    _checks.same_dim(target.dim, "target", 2, "to be drawn as a map")
+    head = found.head
+    latitude, longitude, x = map_grid(resolution)
+    error = lengths((head(x) - target(x)).reshape(len(x), -1)).reshape(len(latitude), -1)
+    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    axes: Any = figure.add_subplot(projection="mollweide")
+    image = axes.pcolormesh(np.radians(longitude), np.radians(latitude), error, cmap="Greys", vmin=0.0,
+                            vmax=found.error.lower, shading="gouraud", rasterized=True)  # fmt: skip
+    where = np.radians(np.array(sphere.to_latitude_longitude(head.control_points)))
+    table = head.values.reshape(len(head), -1)
+    values = table[:, 0] if table.shape[1] == 1 else lengths(table)
+    largest, typical = float(np.abs(values).max()) or 1.0, float(np.median(np.abs(values))) or 1.0
+    scale = np.broadcast_to(np.asarray(head.concentration, dtype=float), len(head))
+    points = axes.scatter(
+        where[1], where[0], c=values, s=70.0 * np.clip(scale / max(float(scale.mean()), 1e-300), 0.15, 6.0),
+        norm=SymLogNorm(typical, vmin=-largest, vmax=largest), cmap="RdBu_r", edgecolors="black", linewidths=0.8,
+    )  # fmt: skip
+    axes.set(xticks=[], yticks=[])
+    sizes = "" if np.ndim(head.concentration) == 0 else ", area: concentration"
+    axes.set_title(f"{heading(target)}: {found.n} tokens{sizes}", fontsize=12)
+    unit = f"  [{target.unit}]" if target.unit else ""
+    figure.colorbar(image, ax=axes, orientation="horizontal", shrink=0.5, pad=0.03, label="error" + unit)
+    figure.colorbar(points, ax=axes, shrink=0.7, pad=0.02, label="value" + unit)
+    return figure

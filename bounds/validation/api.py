@@ -1,0 +1,292 @@
+"""`validate(head, target)`: every applicable theorem held against the error that the head achieved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spherapprox import SplitHead, _checks
+from spherapprox.error import ErrorInterval, sup_error, worst_case_error
+from spherapprox.error.search import sample
+from spherapprox.heads.head import Head
+from spherapprox.heads.registry import FAMILIES
+from spherapprox.partition import EqualMeasurePartition
+from spherapprox.points import PointSet, nodes
+from spherapprox.target import Target
+
+from ..error import error_bound
+from ..pointwise import bounds_at
+from ..records.theorem import Theorem
+from ..theorems import POINTWISE, THEOREMS
+from . import claims as attempts
+from .check import Check, Quantity, Verdict
+from .claims import Claim
+from .judgement import ROUNDING, Proof, judged, with_estimates, without_refuted
+from .lemmas import of_lemmas
+from .verdicts import Validation
+
+POINTS = 4000
+"""Points of a sample, at most, at which second-order bounds are taken."""
+_TREAT = "the theorems treat"
+CLAIMS = {"lipschitz": attempts.LIPSCHITZ, "smoothness": attempts.SMOOTHNESS, "laplacian": attempts.LAPLACIAN,
+          "third_derivative": attempts.THIRD}  # fmt: skip
+"""Constants of second-order bounds that sampling tries to refute."""
+PAIRS = 3e8
+"""Cells times control points that the proof of a worst-case error may take: it sums over all control points."""
+
+
+def validate(
+    head: Head, target: Target, *, error: ErrorInterval | None = None, n: int = 20_000, worst_case: bool = True,
+    claims: bool = True, workers: int | None = None, rng: np.random.Generator | int | None = 0,
+    certified: bool = False, slack: float = 0.05, max_evaluations: float = 1e6, lemmas: bool = False,
+    progress: bool = False,
+) -> Validation:  # fmt: skip
+    """Hold a head's achieved error against every applicable theorem, and try to refute the stated constants.
+
+    With `certified`, the error is enclosed by branch and bound, and a verdict is "proved" where its proven upper end
+    lies below the bound.
+
+    Upper bounds for its kind of head (such as sharp-core or sharp-split) are compared with the measured sup error on
+    this target. They speak of Riemann coefficients of this very target, and of no others. The lower bound speaks of the
+    worst target of this Lipschitz constant, so it is compared with the worst-case error W of the point set, never with
+    the error on one target.
+
+    Parameters
+    ----------
+    head : CoreHead or SplitHead
+        The head; its `.points` tell which theorems apply (an `EqualMeasurePartition` has cells of equal measure and a
+        radius, a `PointSet` may have a covering radius and a degree of exactness and has a separation, of bare rows
+        nothing is known).
+    target : Target
+        What it approximates, with the Lipschitz constant (and sup norm) that theory asks for.
+    error : ErrorInterval, optional
+        The error, when it has been measured already, with 0 <= lower <= upper and a point `at`; by default
+        `spherapprox.sup_error` measures it at `n` points. Its upper end counts as proven if it has a certificate.
+    n : int
+        Points at which errors are measured before local refinement, and of each sample that tries to refute a claim.
+    worst_case : bool
+        Also measure the worst-case error of a split head's points (as long again).
+    claims : bool
+        Also try to refute what was stated of the target and the points. False lists it as not attempted, and `.ok` is
+        then False: for many heads on one target, of which one is enough.
+    workers : int or None, default None
+        Threads, as in `spherapprox.evaluate`; the result is the same for any number.
+    rng : None, int or numpy.random.Generator
+        Seeds the samples.
+    certified : bool
+        Prove upper ends of the error, the worst-case error and the lemmas' quantities: seconds on S^1 and S^2, minutes
+        on S^3; beyond, rarely within the budget.
+    slack : float
+        Each proven upper end exceeds the largest value found by this share at most, 1e-4 to 16.
+    max_evaluations : float
+        Cells that each proof may test, at least 1000; that of the worst-case error also ``3e8 / len(head)`` at most.
+        Where they do not suffice, a larger slack is tried, and the certificate says so.
+    lemmas : bool
+        Also examine the parts of the error alone (`Validation.lemmas`): ``|f - K*f|`` by the kernel, ``|K*f - h|`` by
+        the control points of a core head, and the distance of the denominator, or of the core head of the function 1,
+        from its mean.
+    progress : bool
+        Show progress bars.
+
+    Returns
+    -------
+    Validation
+        `.ok`, `.violated`, `.checks`, `.claims`, `.lemmas`; prints as tables, and has ``.records()``, `.to_json()`,
+        `.figure()`, `.to_html()` and `.save(folder)`.
+
+    Raises
+    ------
+    TypeError
+        When `head` is no head or `target` no `Target`.
+    ValueError
+        When their dimensions differ, the head has several concentrations, or `error` is negative or no number.
+
+    Notes
+    -----
+    `.ok` is True only if some upper bound below 2 sup|f| holds, or where no theorem speaks of the head, its error is
+    proven, no bound is violated, and each claim was attempted and survived. A proof from a constant that was refuted is
+    none: the error's upper end is inf then. What the attempts can do:
+
+    - *values*: all are compared with this target's Riemann coefficients, to 1e-12 (float32: 1e-5) of the largest. Of
+      bare control points, as `shortest_head` finds, no values are claimed to be those.
+    - *Lipschitz constant* (with its exponent) and *sup norm*: pairs and points of a sample are followed to a local
+      maximum. A number understated by 5 % is refuted, and so is any for a function that jumps, where the function is
+      steep, large or discontinuous on a part of the sphere that `n` points meet: on S^2, features wider than about
+      ``4 n**-0.5``. Narrower ones, on many dimensions much wider ones, are found by luck only. Changes below about
+      6e-8 of the range of the values (1e-3 in single precision) count as rounding; no smaller jump is seen.
+    - *second derivatives*: second differences over arcs of 0.02 to 1 radian, followed in the same way.
+    - *covering radius* of a `PointSet`: exact on S^1 and S^2; beyond, a second's search for a larger hole.
+    - *degree of exactness*: all polynomials of that degree, to 1e-9; not attempted where that takes more than 3e9
+      operations.
+    - *degree* and *remainder*: along random great circles a polynomial of degree n is a trigonometric one, so what is
+      left of a Fourier series beyond n may not exceed the remainder in the quadratic mean.
+    - *error*, where it is given: computed again at its point, and at `n` others where its upper end is finite.
+
+    A verdict that rests on a constant whose origin is "estimated" (`Target.origins`) says so, and is never "proved" by
+    an error that does. Of the floor 4.5, "proved" says that a larger worst-case error was found.
+
+    Radius and equal measure of an `EqualMeasurePartition` and the separation of points are proven or computed here.
+
+    Targets with values in R^p are held against the same bounds: the Lipschitz constant, the sup norm and the error are
+    all in the Euclidean norm, and none of these theorems needs more of it than that it is a norm
+    (docs/theorems/0-notation.md and 2-thesis.md), so no factor sqrt(p) enters.
+
+    The bounds of `second_order_bound` are taken of split heads on targets with the constants that they need. They hold
+    at each point, so the error at its point can violate them; what holds is no supremum, and does not make `.ok` True.
+
+    References
+    ----------
+    docs/theorems/4.3-core-head.md to 4.5-lower-bound.md, 4.A-separated-points.md to 4.D-centroids.md and
+    4.H-second-order.md.
+
+    Examples
+    --------
+    >>> import dataclasses
+    >>> from spherapprox import EqualMeasurePartition, SplitHead, targets
+    >>> target = targets.distance(2)
+    >>> head = SplitHead.from_target(target, EqualMeasurePartition(2, 500), concentration=200.0)
+    >>> validate(head, target, n=2000).ok
+    True
+    >>> validate(head, dataclasses.replace(target, lipschitz=0.95), n=2000).summary
+    'refuted: Lipschitz constant'
+    >>> validate(head, target, n=2000, certified=True, worst_case=False).summary
+    'proved'
+    """
+    n = _checks.integer(n, "n", minimum=1)
+    worst_case, claims = _checks.flag(worst_case, "worst_case"), _checks.flag(claims, "claims")
+    slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
+    most = max_evaluations = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
+    proof = Proof(_checks.flag(certified, "certified"), slack, most, _checks.flag(progress, "progress"))
+    lemmas = _checks.flag(lemmas, "lemmas")
+    _check(head, target, error)
+    search: dict[str, Any] = {"n": n, "workers": workers, "rng": rng}
+    # Step 1: the values, and the error achieved
+    values = attempts.of_values(head, target)
+    given, error = error, sup_error(head, target, **search, **proof.options()) if error is None else error
+    # Step 2: attempts to refute the numbers stated
+    numbers = attempts.of_numbers(head, target, given, **search, attempted=claims)
+    stated = {claim.name: claim for claim in (values, *numbers)}
+    # Step 3: every theorem for this kind of head, the floor, and the lemmas
+    error, size = without_refuted(error, stated), _size(head, target, stated, n, rng)
+    checks = [_upper(theorem, head, target, error, stated, size) for theorem in validated(head.family)]
+    checks += _second_order(head, target, error, stated, size, search)
+    if worst_case and head.family == "split":
+        checks.append(_lower(head, target, search, proof))
+    parts = of_lemmas(head, target, stated, search, proof) if lemmas else ()
+    said = {"n": n, "rng": rng if isinstance(rng, int) else None, "worst_case": worst_case, "claims": claims,
+            "certified": certified, "slack": slack, "max_evaluations": max_evaluations, "lemmas": lemmas}  # fmt: skip
+    return Validation(error, tuple(checks), tuple(stated.values()), tuple(parts), head, target, said)
+
+
+def validated(kind: str) -> tuple[Theorem, ...]:
+    """Return the theorems validated for a kind of head, the thesis's last."""
+    found = (theorem for theorem in THEOREMS.values() if theorem.validated and theorem.head == kind)
+    return tuple(sorted(found, key=lambda theorem: theorem.printed))
+
+
+def _check(head: object, target: object, error: object) -> None:
+    """Raise unless these are a head, a target of the same sphere, and None or an error that can be one."""
+    head = _checks.instance(head, "head", *FAMILIES.values())
+    dim, _ = head.dim, _checks.one_concentration(head.concentration, _TREAT)
+    target = _checks.instance(target, "target", Target, remedy="wrap a function, Target(f, dim=...)")
+    _checks.same_dim(target.dim, "target", dim, "as the head has")
+    if error is None:
+        return
+    error = _checks.instance(error, "error", ErrorInterval, remedy="sup_error returns one")
+    _checks.real(error.lower, "error.lower", minimum=0.0)
+    _checks.real(error.upper, "error.upper", minimum=error.lower, finite=False)
+    _checks.one_row(error.at, "error.at", dim=dim)
+
+
+def _size(
+    head: Head, target: Target, claims: dict[str, Claim], n: int, rng: np.random.Generator | int | None
+) -> float | None:
+    """Return sup |f| as measured, None for values that are no Riemann coefficients."""
+    if attempts.SUP_NORM in claims and claims[attempts.SUP_NORM].found is not None:
+        return claims[attempts.SUP_NORM].found
+    if claims[attempts.VALUES].outcome != "survived":
+        return None
+    return attempts.largest(head, target, n, _checks.generator(rng)).lower
+
+
+def _obstacle(theorem: Theorem, head: Head, target: Target, riemann: bool) -> str:
+    """Return the first unmet requirement of a theorem on this head and target, empty for none."""
+    if target.lipschitz is None:
+        return "needs the target's Lipschitz constant (lipschitz=)"
+    if not np.array_equal(nodes(head.control_points if head.points is None else head.points)[0], head.control_points):
+        return "needs control points that are what head.points says"
+    if not riemann:
+        return "needs Riemann coefficients: the values that coefficients='riemann' gives for this target"
+    if "sup_norm" in theorem.needs and target.sup_norm is None:
+        return "needs the target's sup norm (sup_norm=)"
+    if "smoothness" in theorem.needs and target.smoothness is None:
+        return "needs the target's bound of second derivatives (smoothness=)"
+    lack = theorem.requires.lack(head.points)
+    return lack and "needs " + lack
+
+
+def _upper(
+    theorem: Theorem, head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None
+) -> Check:
+    """Hold an upper bound against the error on this target."""
+    obstacle = _obstacle(theorem, head, target, claims[attempts.VALUES].outcome == "survived")
+    if obstacle:
+        return Check(theorem.name, None, error.lower, "not applicable", obstacle)
+    points = head.points if isinstance(head.points, EqualMeasurePartition | PointSet) else None
+    concentration = _checks.one_concentration(head.concentration, _TREAT)
+    bound = error_bound(theorem=theorem.name, target=target, points=points, n=len(head), concentration=concentration)
+    if bound.failed:
+        return Check(theorem.name, bound, error.lower, "not applicable", "needs " + " and ".join(bound.failed))
+    bent = (attempts.SMOOTHNESS,) if "smoothness" in theorem.needs else ()
+    enter = (attempts.LIPSCHITZ, attempts.SUP_NORM, *bent, attempts.ERROR, *theorem.requires.claims)
+    check = judged(bound, size, error, {name: claims[name] for name in enter if name in claims})
+    return with_estimates(check, target, (*theorem.needs, *theorem.uses))
+
+
+def _second_order(
+    head: Head, target: Target, error: ErrorInterval, claims: dict[str, Claim], size: float | None,
+    search: dict[str, Any],
+) -> list[Check]:  # fmt: skip
+    """Hold the second-order bounds that apply, at a sample and where the error was seen, against the error."""
+    if not isinstance(head, SplitHead) or claims[attempts.VALUES].outcome != "survived":
+        return []
+    if all(theorem.lack(target) for theorem in POINTWISE.values()):
+        return []
+    x = np.concatenate([sample(head.dim, min(search["n"], POINTS), _checks.generator(search["rng"])), error.at[None]])
+    checks = []
+    for theorem, *bounds in bounds_at(head, target, x, search["workers"]):
+        degree = (attempts.DEGREE,) if theorem.local else ()  # the derivatives are those of a polynomial
+        enter = (attempts.ERROR, *(CLAIMS[name] for name in theorem.constants if name in CLAIMS), *degree)
+        known = {name: claims[name] for name in enter if name in claims}
+        for bound in bounds:  # where the error was seen, then everywhere
+            check = judged(bound, size, error, known)
+            if check.verdict == "violated":
+                break
+        if check.verdict in ("proved", "holds"):
+            reason = f"the bound's largest value at {len(x)} points"
+            check = replace(check, reason="; ".join(filter(None, (reason, check.reason))))
+        checks.append(with_estimates(replace(check, quantity="error at points"), target, theorem.constants))
+    return checks
+
+
+def _lower(head: Head, target: Target, search: dict[str, Any], proof: Proof) -> Check:
+    """Hold the floor 4.5 against the worst-case error of a head's points."""
+    quantity: Quantity = "worst-case error"
+    if not target.lipschitz or target.exponent != 1.0:
+        lacks = "the exponent 1" if target.lipschitz else "a Lipschitz constant > 0"
+        return Check("lower", None, None, "not applicable", f"needs {lacks}", quantity)
+    bound = error_bound(dim=head.dim, theorem="lower", lipschitz=target.lipschitz, n=len(head.control_points))
+    points = head.control_points if head.points is None else head.points
+    concentration = _checks.one_concentration(head.concentration, _TREAT)
+    worst = worst_case_error(points, concentration, **search, **proof.options(PAIRS / len(head)))
+    low, high = target.lipschitz * worst.lower, target.lipschitz * worst.upper
+    check = partial(Check, "lower", bound, quantity=quantity, upper=high)
+    if high < bound.value * (1.0 - ROUNDING):
+        return check(high, "violated", "a bug: please report it", at=worst.at)
+    verdict: Verdict = "holds" if low >= bound.value * (1.0 - ROUNDING) else "undecided"
+    if proof.certified and low >= bound.value * (1.0 + 1e-7):  # what W is accurate to
+        verdict = "proved"
+    return with_estimates(check(low, verdict), target, ("lipschitz",))

@@ -1,5 +1,0 @@
-"""Kernels of `spherapprox.recurrent`."""
-
-from .recurrence import Packed as Packed
-from .recurrence import pack as pack
-from .recurrence import run as run

@@ -1,0 +1,445 @@
+"""`Executor`: a transformer with fixed weights that runs the ReLU network that its prompt holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import _checks
+from ..._loading import load
+from ..._types import Float64
+from .blocks import Block, Numbers, blocks
+from .keys import record_keys, unit_rows
+from .layout import Layout
+from .network import ReluNetwork, layer_sizes
+
+MOST_WEIGHTS = 2**27
+"""Weights that an executor may have: 1 GiB in float64."""
+
+ROUNDING = 1e-14
+"""By how much, relatively, weights of a network may exceed their bounds."""
+
+_GUARD = 1.125
+"""Factor of the gates above what sums can be, which covers roundings."""
+
+_NUMBERS = 2**22
+"""Products that are made at a time."""
+
+
+class Executor:
+    """A transformer with fixed weights that runs every ReLU network of given sizes and bounds from its prompt.
+
+    It has two residual blocks for each layer of the network, of one attention head and a layer of ReLUs, without masks
+    or norms. The prompt holds a token for each neuron: a key, and the neuron's weights and bias. Weights of the
+    executor do not depend on the network. `bounds.prompts.executor_budget` computes the numbers that it is made from
+    for an error, and says what it is: ``executor_budget(sizes, eps).executor()``.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Sizes n_0, ..., n_D of the layers, that of the input first.
+    segments : sequence of D int
+        Even numbers of segments by which layers interpolate t^2 on [-1, 1]: products are made of squares.
+    concentrations : sequence of D float
+        Factors of the inner products of keys, by which layers read records: the inverse of their temperatures.
+    activation_bounds : sequence of D float
+        Largest absolute inputs of the layers, errors included, that of the first at least `radius`.
+    keys : array_like, shape (m, dim+1), or PointSet, optional
+        A key of unit length for each of the m = n_1 + ... + n_D neurons, of at most m columns. By default a basis.
+    weight_bound : float, default 1.0
+        Largest absolute weight or bias of a network.
+    row_bound : float or sequence of D float, optional
+        Largest sum of absolute weights in a row, of all layers or of each; by default what `weight_bound` allows.
+    radius : float, default 1.0
+        Largest absolute input, after any rounding to float32.
+
+    Attributes
+    ----------
+    layout : Layout
+        Which columns of a token hold what: ``layout.columns("sum")``, and so on.
+    margin : float
+        Of the keys, as `key_margin` measures it.
+    n_weights : int
+        Weights of all blocks.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range, keys are equal, or weights are more than 2^27.
+
+    Notes
+    -----
+    Behind block 2 l, counted from 1, ``layout.columns("sum")`` of work token i is what neuron i of layer l has before
+    its ReLU, and ``layout.columns("read")`` behind block 2 l - 1 its weights and bias: what probes of the module's
+    states should find.
+
+    References
+    ----------
+    docs/theorems/9.1-executor.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.executor import Executor, ReluNetwork
+    >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
+    >>> executor
+    Executor(sizes=(1, 2, 1), prompt_length=3, token_dim=16, depth=4, margin=1)
+    >>> absolute = ReluNetwork([[[1.0], [-1.0]], [[1.0, 1.0]]], [[0.0, 0.0], [0.0]])
+    >>> hinge = ReluNetwork([[[1.0]], [[1.0]]], [[-0.5], [0.5]])
+    >>> x = np.array([[-0.75], [0.25], [0.75]])
+    >>> for network in (absolute, hinge):  # one executor, two prompts
+    ...     prompt = executor.encode(network)
+    ...     print(executor.run(prompt, x).round(2).T, prompt.shape)
+    [[0.75 0.25 0.75]] (3, 16)
+    [[0.5  0.5  0.75]] (3, 16)
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        segments: Sequence[int],
+        concentrations: Sequence[float],
+        activation_bounds: Sequence[float],
+        *,
+        keys: Any = None,
+        weight_bound: float = 1.0,
+        row_bound: float | Sequence[float] | None = None,
+        radius: float = 1.0,
+    ) -> None:
+        self.sizes = layer_sizes(sizes)
+        depth = len(self.sizes) - 1
+        counts = _each(segments, "segments", depth)
+        self.segments = tuple(_checks.integer(n, "segments", minimum=2, maximum=MOST_WEIGHTS) for n in counts)
+        if any(n % 2 for n in self.segments):
+            raise ValueError(f"'segments' must be even, got {self.segments}")
+        self.concentrations = _reals(concentrations, "concentrations", depth)
+        self.activation_bounds = _reals(activation_bounds, "activation_bounds", depth)
+        self.radius = between(radius, "radius")
+        if not self.activation_bounds[0] >= self.radius:
+            raise ValueError(f"'activation_bounds' must begin with 'radius' or more, got {self.activation_bounds}")
+        self.weight_bound = between(weight_bound, "weight_bound")
+        self.row_bounds = row_bounds(row_bound, self.sizes, self.weight_bound)
+        rows = None if keys is None else unit_rows(keys)
+        self.layout = Layout(self.sizes, sum(self.sizes[1:]) if rows is None else rows.shape[1])
+        self.n_weights = self.layout.weights(self.segments)
+        if self.n_weights > MOST_WEIGHTS:
+            raise ValueError(
+                f"'sizes' and 'segments' must be smaller: an executor may have at most 2^27 weights, got "
+                f"{self.n_weights:.4g} for {self.sizes} and {self.segments}"
+            )
+        self.keys, self.margin = record_keys(rows, self.layout.records)
+
+    def __repr__(self) -> str:
+        return (
+            f"Executor(sizes={self.sizes}, prompt_length={self.prompt_length}, token_dim={self.token_dim}, "
+            f"depth={self.depth}, margin={self.margin:.4g})"
+        )
+
+    @property
+    def prompt_length(self) -> int:
+        """Tokens m of a prompt, one for each neuron."""
+        return self.layout.records
+
+    @property
+    def token_dim(self) -> int:
+        """Columns d of a token."""
+        return self.layout.width
+
+    @property
+    def depth(self) -> int:
+        """Blocks, two for each layer of the network."""
+        return 2 * len(self.segments)
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Hidden units of each block."""
+        return self.layout.hidden(self.segments)
+
+    def encode(self, network: ReluNetwork) -> Float64:
+        """Return the prompt that holds a network.
+
+        Parameters
+        ----------
+        network : ReluNetwork
+            Of these sizes, or smaller and less deep: it is padded.
+
+        Returns
+        -------
+        ndarray, shape (m, d)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the network is larger, or a weight or a row exceeds its bound.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
+        >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
+        >>> executor.encode(ReluNetwork([[[0.25]]], [[0.5]]))[:, 3:6]  # three neurons' weights and bias
+        array([[ 1.  ,  0.  ,  0.  ],
+               [-1.  ,  0.  ,  0.  ],
+               [ 0.25, -0.25,  0.5 ]])
+        """
+        given = _checks.instance(network, "network", ReluNetwork)
+        try:
+            same = given.padded(self.sizes)
+        except ValueError as error:
+            raise ValueError(
+                f"'network' must fit the sizes {self.sizes} of the executor, with identities for missing layers, got "
+                f"{given.sizes}: make the executor for larger ones"
+            ) from error
+        records = np.zeros((self.prompt_length, self.layout.inputs + 1))
+        start = 0
+        for weight, bias in zip(same.weights, same.biases, strict=True):
+            rows = slice(start, start + len(bias))
+            records[rows, : weight.shape[1]], records[rows, -1] = weight, bias
+            start += len(bias)
+        self._check(records, "network")
+        prompt = np.zeros((self.prompt_length, self.token_dim))
+        prompt[:, self.layout.columns("key")] = self.keys
+        prompt[:, self.layout.columns("record")] = records
+        return prompt
+
+    def run(
+        self,
+        prompt: ArrayLike,
+        x: ArrayLike,
+        *,
+        steps: int = 1,
+        feedback: Callable[[Float64, int], ArrayLike] | None = None,
+    ) -> Float64:
+        """Return the outputs of the transformer behind a prompt.
+
+        Parameters
+        ----------
+        prompt : array_like, shape (m, d)
+            From `encode`; its records may be changed within the bounds.
+        x : array_like, shape (n, n_0)
+            Inputs, each run by itself.
+        steps : int, default 1
+            Number of passes: a chain of thought, in which each pass takes what `feedback` makes of the outputs of the
+            one before.
+        feedback : callable, optional
+            Maps outputs (n, n_D) and the number of passes that were done to the next inputs (n, n_0). By default
+            outputs are the next inputs.
+
+        Returns
+        -------
+        ndarray, shape (n, n_D)
+            Of the last pass.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the prompt is none of this executor, an input exceeds `radius`, in whatever pass, or that of a layer its
+            bound, or arrays have other shapes.
+
+        Notes
+        -----
+        Only numbers that reach the outputs are computed: prompt tokens keep their keys and records, and pass nothing on
+        (9.1), so that a layer costs its products. `to_torch` computes everything.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
+        >>> executor = Executor((1, 1), (60,), (15.0,), (1.0,))
+        >>> halve = executor.encode(ReluNetwork([[[0.5]]], [[0.0]]))
+        >>> executor.run(halve, [[0.8]], steps=3).round(2)
+        array([[0.1]])
+        """
+        reads = self._reads(self._prompt(prompt))
+        count = _checks.integer(steps, "steps", minimum=1)
+        if feedback is not None:
+            _checks.callable_(feedback, "feedback")
+        elif count > 1 and self.sizes[0] != self.sizes[-1]:
+            raise ValueError(
+                f"'feedback' must be given for more than one step where {self.sizes[-1]} outputs are no "
+                f"{self.sizes[0]} inputs"
+            )
+        outputs = self._pass(reads, self._inputs(x, "x"))
+        for step in range(1, count):
+            following = outputs if feedback is None else feedback(outputs, step)
+            inputs = self._inputs(following, f"feedback({step})")
+            outputs = self._pass(reads, _checks.shaped(inputs, "feedback", (len(outputs), self.sizes[0])))
+        return outputs
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the weights of the blocks as arrays, for other frameworks.
+
+        Yields
+        ------
+        Block
+            With `query`, `key`, `value` (d, d), `up` (hidden, d), `bias` (hidden,) and `down` (d, hidden). The state
+            begins with the prompt and ``layout.workers`` work tokens, whose columns ``layout.columns("name")`` are the
+            identity; the first of these holds x in the first of ``layout.columns("output")``. Output i is
+            ``layout.columns("sum")`` of work token i.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.executor import Executor
+        >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
+        >>> [block.up.shape for block in executor.blocks()] == [(units, 16) for units in executor.hidden]
+        True
+        """
+        names = np.split(self.keys, np.cumsum(self.sizes[1:-1]))
+        gates = (1.0, *self._gates())  # no layer comes before the first
+        rows = zip(names, self.concentrations, self.segments, self.activation_bounds, gates, strict=False)
+        numbers = [Numbers(keys, sharp, count, self.weight_bound, *limits) for keys, sharp, count, *limits in rows]
+        yield from blocks(self.layout, numbers)
+
+    def to_torch(self, *, dtype: Any = None, device: Any = None) -> Any:
+        """Return the transformer as a `torch.nn.Module` of torch's own attention and linear layers.
+
+        Parameters
+        ----------
+        dtype : torch.dtype, optional
+            torch.float64, the default, or torch.float32.
+        device : torch.device or str, optional
+
+        Returns
+        -------
+        torch.nn.Module
+            An `ExecutorModule` of `spherapprox.prompts.executor.torch_modules`: ``module(prompt, x)``. Its weights are
+            frozen; gradients flow to the prompt and to x.
+
+        Raises
+        ------
+        ImportError
+            If PyTorch is missing.
+        TypeError, RuntimeError
+            For another `dtype`, or a device that torch does not have.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.executor import Executor, ReluNetwork
+        >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
+        >>> prompt, x = executor.encode(ReluNetwork([[[0.25]]], [[0.5]])), np.array([[-1.0], [1.0]])
+        >>> bool(abs(executor.to_torch()(prompt, x).numpy() - executor.run(prompt, x)).max() < 1e-12)
+        True
+        """
+        rooms: Any = load(f"{__package__}.torch_modules")
+        return rooms.ExecutorModule(self, dtype=dtype, device=device)
+
+    def _gates(self) -> list[float]:
+        """Return for each layer a number that no token's sum reaches."""
+        rows = zip(self.sizes, self.segments, self.activation_bounds, strict=False)
+        return [gate_above(max(self.row_bounds), self.weight_bound, *row) for row in rows]
+
+    def _reads(self, prompt: Float64) -> list[Float64]:
+        """Return what the work tokens of each layer read, shape (n_l, n_(l-1) + 1): records, up to impurity."""
+        keys, records = (prompt[:, self.layout.columns(name)] for name in ("key", "record"))
+        found, start = [], 0
+        for n, size, sharp in zip(self.sizes, self.sizes[1:], self.concentrations, strict=False):
+            logits = sharp * (self.keys[start : start + size] @ keys.T)  # (n_l, m)
+            top = np.maximum(logits.max(axis=1, keepdims=True), 0.0)
+            masses = np.exp(logits - top)
+            total = masses.sum(axis=1, keepdims=True) + self.layout.workers * np.exp(-top)  # whose keys are 0
+            read = masses @ records / total
+            found.append(np.concatenate([read[:, :n], read[:, -1:]], axis=1))
+            start += size
+        return found
+
+    def _pass(self, reads: list[Float64], inputs: Float64) -> Float64:
+        """Return the outputs (n, n_D) for inputs (n, n_0)."""
+        step = max(1, _NUMBERS // max(n * size for n, size in pairwise(self.sizes)))
+        parts = [inputs[start : start + step] for start in range(0, len(inputs), step)]
+        return np.concatenate([self._part(reads, part) for part in parts])
+
+    def _part(self, reads: list[Float64], held: Float64) -> Float64:
+        for layer, (read, count, bound) in enumerate(zip(reads, self.segments, self.activation_bounds, strict=True)):
+            left, right = read[:, :-1] / (2.0 * self.weight_bound), held[:, None] / (2.0 * bound)
+            products = _squares(left + right, count) - _squares(left - right, count)  # (n, n_l, n_(l-1))
+            held = self.weight_bound * bound * products.sum(axis=2) + read[:, -1]
+            if layer < len(reads) - 1:
+                held = np.maximum(held, 0.0)
+                self._within(layer + 1, float(held.max()))
+        return held
+
+    def _within(self, layer: int, largest: float) -> None:
+        """Check that a layer's inputs are within their bound, so that no token's sum reaches its gate (9.1)."""
+        bound = self.activation_bounds[layer]
+        if not largest <= bound * (1.0 + ROUNDING):
+            raise ValueError(
+                f"'activation_bounds' must hold the inputs of layer {layer + 1}, got {_checks.digits(bound)} for "
+                f"inputs up to {_checks.digits(largest)}: bounds.prompts.executor_budget computes what suffices"
+            )
+
+    def _inputs(self, x: ArrayLike, name: str) -> Float64:
+        rows = _checks.floating(_checks.detached(x), name, ("n", self.sizes[0])).astype(np.float64)
+        largest = float(np.abs(rows).max())
+        if not largest <= self.radius:
+            raise ValueError(f"'{name}' must be at most {_checks.digits(self.radius)} in absolute value, as 'radius' "
+                             f"has it, got {_checks.digits(largest)}")  # fmt: skip
+        return rows
+
+    def _prompt(self, prompt: ArrayLike) -> Float64:
+        """Return a prompt with this executor's keys and records within the bounds."""
+        array = _checks.floating(_checks.detached(prompt), "prompt", (self.prompt_length, self.token_dim))
+        rows = array.astype(np.float64)
+        keys = rows[:, self.layout.columns("key")]
+        if not np.abs(keys - self.keys).max() <= 1e-6 or rows[:, self.layout.ends["read"][0] :].any():
+            raise ValueError("'prompt' must have this executor's keys and 0 behind its records: 'encode' makes it")
+        self._check(rows[:, self.layout.columns("record")], "prompt", float(np.finfo(array.dtype).eps))
+        return rows
+
+    def _check(self, records: Float64, name: str, slack: float = ROUNDING) -> None:
+        """Check that no record exceeds its bounds, but for roundings."""
+        start = 0
+        for layer, (size, most) in enumerate(zip(self.sizes[1:], self.row_bounds, strict=True), 1):
+            rows = np.abs(records[start : start + size])
+            for what, found, limit in (
+                ("entries", rows.max(axis=1), self.weight_bound), ("a sum", rows[:, :-1].sum(axis=1), most)
+            ):  # fmt: skip
+                worst = int(found.argmax())
+                if not found[worst] <= limit * (1.0 + max(slack, ROUNDING)):
+                    raise ValueError(
+                        f"'{name}' must have {what} of at most {_checks.digits(limit)}, in absolute values, in row "
+                        f"{worst} of layer {layer}, got {_checks.digits(float(found[worst]))}: take a larger "
+                        f"{'weight_bound' if what == 'entries' else 'row_bound'}"
+                    )
+            start += size
+
+
+def gate_above(row: float, weight: float, size: int, segments: int, held: float) -> float:
+    """Return a number that no token's sum of a layer with inputs of at most `held` reaches (9.1)."""
+    return _GUARD * (row * held + weight + size * weight * held / segments**2)
+
+
+def row_bounds(row_bound: Any, sizes: tuple[int, ...], weight_bound: float) -> tuple[float, ...]:
+    """Return for each layer the largest sum of absolute weights in a row that both bounds allow."""
+    depth = len(sizes) - 1
+    most = [n * weight_bound for n in sizes[:-1]]
+    if row_bound is None:
+        return tuple(most)
+    given = row_bound if _checks.is_vector(row_bound) else [row_bound] * depth
+    return tuple(map(min, _reals(given, "row_bound", depth), most))
+
+
+def _each(values: Any, name: str, depth: int) -> list[Any]:
+    """Return a list of one value for each layer."""
+    if not _checks.is_vector(values) or len(values) != depth:
+        raise ValueError(f"'{name}' must hold a number for each of {depth} layers, got {_checks.show(values)}")
+    return list(values)
+
+
+def _reals(values: Any, name: str, depth: int) -> tuple[float, ...]:
+    return tuple(between(value, name) for value in _each(values, name, depth))
+
+
+def between(value: Any, name: str) -> float:
+    """Return a positive number with which products and quotients stay in range."""
+    return _checks.real(value, name, minimum=1e-100, maximum=1e100)
+
+
+def _squares(t: Float64, segments: int) -> Float64:
+    """Interpolate t^2 at so many equal segments of [-1, 1], and go on with the last slope beyond."""
+    half = segments // 2
+    v = np.abs(t) * half
+    node = np.minimum(np.floor(v), half - 1.0)
+    return np.asarray(((2.0 * node + 1.0) * v - node * (node + 1.0)) / half**2)

@@ -1,0 +1,307 @@
+"""`ReluNetwork`: a feed-forward network of ReLU layers, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import _checks
+from ..._types import Float64
+from .pieces import hats, hinges
+from .reading import linear_layers
+
+_WIDEST = 1e300
+"""Of knots and boxes: differences do not overflow."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReluNetwork:
+    """A network of ReLUs, its last layer linear.
+
+    It maps x to ``W_D relu(... relu(W_1 x + b_1) ...) + b_D``.
+
+    Parameters
+    ----------
+    weights : sequence of array_like, shapes (n_1, n_0), ..., (n_D, n_(D-1))
+        In torch's orientation, a row for each neuron.
+    biases : sequence of array_like, shapes (n_1,), ..., (n_D,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        If arrays are empty, not finite or do not fit together.
+
+    References
+    ----------
+    docs/theorems/9.4-relu-networks.md.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.executor import ReluNetwork
+    >>> distance = ReluNetwork([[[1.0, -1.0], [-1.0, 1.0]], [[1.0, 1.0]]], [[0.0, 0.0], [0.0]])
+    >>> distance([[3.0, 1.0], [1.0, 5.0]])
+    array([[2.],
+           [4.]])
+    >>> distance.sizes, distance.largest, distance.row_sums
+    ((2, 2, 1), 1.0, (2.0, 2.0))
+    """
+
+    weights: tuple[Float64, ...]
+    biases: tuple[Float64, ...]
+
+    def __init__(self, weights: Sequence[ArrayLike], biases: Sequence[ArrayLike]) -> None:
+        for name, given in (("weights", weights), ("biases", biases)):
+            if not _checks.is_vector(given):
+                raise TypeError(f"'{name}' must hold an array for each layer, got {_checks.show(given)}")
+        layers, shifts = list(weights), list(biases)
+        if not layers or len(layers) != len(shifts):
+            raise ValueError(
+                f"'weights' and 'biases' must have as many layers, at least one, got {len(layers)} and {len(shifts)}"
+            )
+        kept, added = [], []
+        columns: int | str = "n_0"
+        for number, (weight, bias) in enumerate(zip(layers, shifts, strict=True), 1):
+            kept.append(_array(weight, f"weights[{number - 1}]", ("n", columns)))
+            columns = len(kept[-1])
+            added.append(_array(bias, f"biases[{number - 1}]", (columns,)))
+        object.__setattr__(self, "weights", tuple(kept))
+        object.__setattr__(self, "biases", tuple(added))
+
+    @classmethod
+    def from_torch(cls, module: Any) -> Self:
+        """Copy a `torch.nn.Sequential` of Linear layers with ReLU between them.
+
+        Parameters
+        ----------
+        module : torch.nn.Sequential
+            Or another iterable of modules; of any dtype, on any device. Identity, Flatten of all columns, and Dropout
+            in evaluation are passed over, as rows pass them; parametrized weights are read as they are computed.
+
+        Returns
+        -------
+        ReluNetwork
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it holds other modules, or in another order than Linear, ReLU, Linear, ..., Linear, or if one may compute
+            something else than its weights say: an adapter of PEFT, a forward of its own, forward hooks.
+
+        Examples
+        --------
+        >>> from torch import nn
+        >>> from spherapprox.prompts.executor import ReluNetwork
+        >>> ReluNetwork.from_torch(nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)))
+        ReluNetwork(sizes=(2, 16, 1))
+        """
+        return cls(*linear_layers(module))
+
+    @classmethod
+    def piecewise_linear(cls, knots: ArrayLike, values: ArrayLike) -> Self:
+        """Represent a piecewise linear function of one variable, as `numpy.interp` has it, with one hidden layer.
+
+        Parameters
+        ----------
+        knots : array_like, shape (n,)
+            Increasing, at least two.
+        values : array_like, shape (n,) or (n, p)
+            At the knots; beyond the first and the last one the function is constant.
+
+        Returns
+        -------
+        ReluNetwork
+            Of sizes (1, n, p); exact up to roundings, which grow with the largest slope.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If knots do not increase, arrays do not fit together, or slopes overflow.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.executor import ReluNetwork
+        >>> knots = np.linspace(-1.0, 1.0, 17)
+        >>> sine = ReluNetwork.piecewise_linear(knots, np.sin(3.0 * knots) / 3.0)
+        >>> x = np.linspace(-1.0, 1.0, 999)[:, None]
+        >>> print(f"{abs(sine(x) - np.sin(3.0 * x) / 3.0).max():.1e}")
+        5.8e-03
+        """
+        places = _array(knots, "knots", ("n",))
+        heights = _array(values, "values", (len(places),), (len(places), "p"))
+        if len(places) < 2 or not (places[1:] > places[:-1]).all():
+            raise ValueError(f"'knots' must increase, and be two at least, got {_checks.show(places)}")
+        if not np.abs(places).max() <= _WIDEST:
+            raise ValueError(f"'knots' must be at most {_WIDEST:g} in size, got {_checks.show(places)}: rescale them")
+        return cls(*hinges(places, heights.reshape(len(places), -1)))
+
+    @classmethod
+    def interpolate(cls, f: Callable[[Float64], ArrayLike], box: ArrayLike, cells: int | Sequence[int]) -> Self:
+        """Interpolate a function on a box linearly over the simplices of Kuhn's triangulation of a grid.
+
+        Parameters
+        ----------
+        f : callable
+            Maps points (n, d) to values (n,) or (n, p).
+        box : array_like, shape (d, 2)
+            Least and largest value of each variable; d is 1, 2 or 3.
+        cells : int or sequence of d int
+            Number of intervals along each axis.
+
+        Returns
+        -------
+        ReluNetwork
+            With three hidden layers for d = 2 and 3, of a neuron for each vertex in the last, and with one for d = 1;
+            inside the box it is the interpolant up to roundings.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `box` or `cells` is out of range, `f` returns something else, or arrays would take too much memory.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.executor import ReluNetwork
+        >>> product = ReluNetwork.interpolate(lambda x: x[:, 0] * x[:, 1], [(-1, 1), (-1, 1)], 4)
+        >>> product, product([[0.5, 0.5], [-1.0, 0.5]]).round(12).tolist()
+        (ReluNetwork(sizes=(2, 20, 60, 25, 1)), [[0.25], [-0.5]])
+        """
+        _checks.callable_(f, "f")
+        ends = _array(box, "box", ("d", 2))
+        d = len(ends)
+        if d > 3 or not (ends[:, 1] > ends[:, 0]).all() or not np.abs(ends).max() <= _WIDEST:
+            raise ValueError(
+                f"'box' must hold the ends of 1 to 3 intervals, in order and up to {_WIDEST:g}, got {_checks.show(box)}"
+            )
+        given: list[Any] = list(cells) if _checks.is_vector(cells) else [cells] * d  # type: ignore[arg-type]
+        if len(given) != d:
+            raise ValueError(f"'cells' must be a number, or one for each of {d} axes, got {_checks.show(cells)}")
+        counts = [_checks.integer(count, "cells", minimum=1, maximum=10**7) for count in given]
+        vertices = float(np.prod([count + 1.0 for count in counts]))
+        units = vertices if d == 1 else 4.0 * vertices**2
+        _checks.memory(8.0 * units, "weights", "take fewer cells")
+        axes = [np.linspace(low, high, count + 1) for (low, high), count in zip(ends.tolist(), counts, strict=True)]
+        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, d)
+        values = _checks.values_for(_checks.called(f, grid), "f(x)", len(grid), "the vertices")
+        heights = values.astype(np.float64).reshape(len(grid), -1)
+        return cls(*(hinges(axes[0], heights) if d == 1 else hats(axes, heights)))
+
+    def __call__(self, x: ArrayLike) -> Float64:
+        """Evaluate the network.
+
+        Parameters
+        ----------
+        x : array_like, shape (n, n_0)
+
+        Returns
+        -------
+        ndarray, shape (n, n_D)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If x has another shape or is not finite, or numbers overflow.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.executor import ReluNetwork
+        >>> ReluNetwork([[[2.0, 1.0]]], [[1.0]])([[1.0, 1.0]])
+        array([[4.]])
+        """
+        found = _array(x, "x", ("n", self.sizes[0]))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for number, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True), 1):
+                found = found @ weight.T + bias  # (n, n_l)
+                if number < len(self.weights):
+                    found = np.maximum(found, 0.0)
+        if not np.isfinite(found).all():
+            raise ValueError("'x' must be smaller, or weights: numbers of the network overflow")
+        return np.asarray(found)
+
+    def __repr__(self) -> str:
+        return f"ReluNetwork(sizes={self.sizes})"
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Sizes n_0, ..., n_D of the layers, that of the input first."""
+        return (self.weights[0].shape[1], *map(len, self.weights))
+
+    @property
+    def largest(self) -> float:
+        """Largest absolute value of a weight or bias."""
+        return max(float(np.abs(array).max()) for array in (*self.weights, *self.biases))
+
+    @property
+    def row_sums(self) -> tuple[float, ...]:
+        """Largest sum of absolute weights in a row of each layer, its Lipschitz constant in the maximum norm."""
+        return tuple(float(np.abs(weight).sum(axis=1).max()) for weight in self.weights)
+
+    def padded(self, sizes: Sequence[int]) -> ReluNetwork:
+        """Return a network of larger sizes that computes the same.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            Sizes n_0, ..., n_D, as many layers or more, each as large or larger.
+
+        Returns
+        -------
+        ReluNetwork
+            New inputs have weights 0 and new outputs are 0. Where layers are missing, identities go before the last
+            one; a network of one layer becomes ``x -> W relu(x) - W relu(-x) + b`` first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a layer of the network, or an identity, has more neurons than its place.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.executor import ReluNetwork
+        >>> linear = ReluNetwork([[[2.0]]], [[1.0]])
+        >>> larger = linear.padded((1, 3, 4, 1))
+        >>> larger, larger([[-3.0]])
+        (ReluNetwork(sizes=(1, 3, 4, 1)), array([[-5.]]))
+        """
+        wanted = layer_sizes(sizes)
+        if len(wanted) < len(self.sizes):
+            raise ValueError(f"'sizes' must have at least {len(self.sizes)} entries, as this network has, got {wanted}")
+        same = self if len(wanted) == len(self.sizes) else self._deepened(len(wanted) - 1)
+        for number, (own, most) in enumerate(zip(same.sizes, wanted, strict=True)):
+            if own > most:
+                why = "" if same is self else ", where identities stand for missing layers"
+                raise ValueError(f"'sizes' must be at least {own} at layer {number}{why}, got {most}")
+        weights = [np.zeros((rows, columns)) for columns, rows in pairwise(wanted)]
+        biases = [np.zeros(rows) for rows in wanted[1:]]
+        for weight, bias, w, b in zip(weights, biases, same.weights, same.biases, strict=True):
+            weight[: w.shape[0], : w.shape[1]], bias[: len(b)] = w, b
+        return ReluNetwork(weights, biases)
+
+    def _deepened(self, depth: int) -> ReluNetwork:
+        """Return the network with identities before its last layer."""
+        weights, biases = list(self.weights), list(self.biases)
+        if len(weights) == 1:
+            identity = np.eye(weights[0].shape[1])
+            weights = [np.vstack([identity, -identity]), np.hstack([weights[0], -weights[0]])]
+            biases = [np.zeros(len(weights[0])), *biases]
+        missing, width = depth - len(weights), len(weights[-2])
+        weights[-1:-1], biases[-1:-1] = [np.eye(width)] * missing, [np.zeros(width)] * missing
+        return ReluNetwork(weights, biases)
+
+
+def layer_sizes(sizes: Any) -> tuple[int, ...]:
+    """Return the checked sizes n_0, ..., n_D of layers."""
+    if not _checks.is_vector(sizes) or len(sizes) < 2:
+        raise ValueError(f"'sizes' must hold the sizes of the input and of each layer, got {_checks.show(sizes)}")
+    return tuple(_checks.integer(size, "sizes", minimum=1, maximum=10**6) for size in sizes)
+
+
+def _array(value: Any, name: str, *shapes: tuple[int | str, ...]) -> Float64:
+    """Return a float64 array of one of the shapes, finite and not empty."""
+    array = _checks.floating(_checks.detached(value), name, *shapes)
+    return np.array(array, dtype=np.float64)

@@ -1,0 +1,78 @@
+"""Weights of piecewise linear functions: hinges of one variable, Kuhn's hat functions of two and three."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..._types import Float64, Indices
+
+Layers = tuple[list[Float64], list[Float64]]
+
+
+def hinges(knots: Float64, values: Float64) -> Layers:
+    """Return the layers of the interpolant at knots (n,) of values (n, p), constant beyond the first and last."""
+    with np.errstate(over="ignore"):
+        slopes = np.diff(values, axis=0) / np.diff(knots)[:, None]  # (n - 1, p)
+        turns = np.diff(slopes, axis=0, prepend=0.0, append=0.0)  # (n, p)
+    if not np.isfinite(turns).all():
+        raise ValueError("'values' must change less from knot to knot: slopes overflow")
+    return [np.ones((len(knots), 1)), turns.T], [-knots, values[0]]
+
+
+def hats(axes: Sequence[Float64], values: Float64) -> Layers:
+    """Return the layers of Kuhn's interpolant of values (V, p) on the grid of two or three axes, for points inside.
+
+    With t = grid coordinates less those of a vertex, its hat is relu(1 - max(0, t) - max(0, -t)) (9.4), and the maxima
+    are a + relu(b - a) for a = relu(t_1) and b the maximum of the other coordinates.
+    """
+    counts = [len(axis) for axis in axes]
+    vertices: Indices = np.indices(counts).reshape(len(axes), -1).T  # (V, d)
+    steps = np.array([(axis[-1] - axis[0]) / (len(axis) - 1) for axis in axes])
+    start = np.array([axis[0] for axis in axes]) / steps
+    first, shift, place = _first(vertices, counts)
+    # units on the first axis pass on; each vertex has one for the maximum of t and one for that of -t
+    ends = 2 * counts[0]
+    total = len(vertices)
+    second = np.zeros((ends + 2 * total, len(first)))
+    second[np.arange(ends), np.arange(ends)] = 1.0
+    for sign, rows in ((0, ends + np.arange(total)), (1, ends + total + np.arange(total))):
+        second[rows, 2 * vertices[:, 0] + sign] = -1.0
+        for columns, weight in place[sign]:
+            second[rows, columns] += weight
+    third = np.zeros((total, len(second)))
+    rows = np.arange(total)
+    for columns in (2 * vertices[:, 0], 2 * vertices[:, 0] + 1, ends + rows, ends + total + rows):
+        third[rows, columns] = -1.0
+    biases = [shift - first @ start, np.zeros(len(second)), np.ones(total), np.zeros(values.shape[1])]
+    return [first / steps, second, third, values.T.copy()], biases
+
+
+Places = tuple[list[tuple[Indices, float]], list[tuple[Indices, float]]]
+
+
+def _first(vertices: Indices, counts: Sequence[int]) -> tuple[Float64, Float64, Places]:
+    """Return rows and shifts of the first layer in grid coordinates z, and where each vertex finds b and its mirror.
+
+    Units 2 k and 2 k + 1 of an axis are relu(z - k) and relu(k - z); in three dimensions relu(z_3 - z_2 - e) and its
+    mirror follow, for all differences e of indices.
+    """
+    d = len(counts)
+    rows, shift = [], []
+    for axis, count in enumerate(counts):
+        unit = np.eye(d)[axis]
+        rows += [sign * unit for _ in range(count) for sign in (1.0, -1.0)]
+        shift += [-sign * k for k in range(count) for sign in (1.0, -1.0)]
+    from_ = 2 * counts[0]
+    plus, minus = from_ + 2 * vertices[:, 1], from_ + 2 * vertices[:, 1] + 1
+    place: Places = [(plus, 1.0), (minus, -1.0)], [(minus, 1.0), (plus, -1.0)]
+    if d == 3:
+        least, begin = 1 - counts[1], len(rows)
+        for e in range(least, counts[2]):
+            rows += [np.array([0.0, -1.0, 1.0]), np.array([0.0, 1.0, -1.0])]
+            shift += [-float(e), float(e)]
+        where = begin + 2 * (vertices[:, 2] - vertices[:, 1] - least)
+        place[0].append((where, 1.0))
+        place[1].append((where + 1, 1.0))
+    return np.array(rows), np.array(shift, dtype=np.float64), place

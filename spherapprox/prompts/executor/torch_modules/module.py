@@ -1,0 +1,171 @@
+"""`ExecutorModule`: an executor as a transformer of torch's own layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ...._checks import instance, show
+from ....heads.torch_modules.tensors import held, in_parts
+from ..executor import Executor
+
+if TYPE_CHECKING:
+    from ..blocks import Block
+
+
+class ResidualBlock(torch.nn.Module):
+    """A residual block: an attention head, then linear, ReLU, linear.
+
+    Parameters
+    ----------
+    block : Block
+        The weights.
+    options : dict
+        The dtype and the device.
+
+    Attributes
+    ----------
+    attention : torch.nn.MultiheadAttention
+        Of one head, without biases; its output projection is the identity.
+    feed_forward : torch.nn.Sequential
+        Linear, ReLU, Linear.
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        If the dtype does not hold a weight, or torch has no such device.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from spherapprox.prompts.executor import Executor
+    >>> from spherapprox.prompts.executor.torch_modules import ResidualBlock
+    >>> block = next(Executor((1, 1), (4,), (9.0,), (1.0,)).blocks())
+    >>> ResidualBlock(block, {"dtype": torch.float64})(torch.ones(1, 2, 9, dtype=torch.float64)).shape
+    torch.Size([1, 2, 9])
+    """
+
+    def __init__(self, block: Block, options: dict[str, Any]) -> None:
+        super().__init__()
+        hidden, d = block.up.shape
+        self.attention = torch.nn.MultiheadAttention(d, 1, bias=False, batch_first=True, **options)
+        rows = torch.nn.Linear(d, hidden, **options)
+        columns = torch.nn.Linear(hidden, d, bias=False, **options)
+        self.feed_forward = torch.nn.Sequential(rows, torch.nn.ReLU(), columns)
+        with torch.no_grad():
+            for part, array in zip(
+                self.attention.in_proj_weight.chunk(3), (block.query, block.key, block.value), strict=True
+            ):
+                part.copy_(held(array, part.dtype, "executor"))
+            torch.nn.init.eye_(self.attention.out_proj.weight)
+            for parameter, array in ((rows.weight, block.up), (rows.bias, block.bias), (columns.weight, block.down)):
+                parameter.copy_(held(array, parameter.dtype, "executor"))
+
+    def forward(self, state: Any) -> Any:
+        """Return the next state.
+
+        Parameters
+        ----------
+        state : Tensor, shape (batch, T, d)
+
+        Returns
+        -------
+        Tensor, shape (batch, T, d)
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor has another shape or dtype.
+        """
+        state = state + self.attention(state, state, state, need_weights=False)[0]
+        return state + self.feed_forward(state)
+
+
+class ExecutorModule(torch.nn.Module):
+    """A transformer with frozen weights that runs the network that its prompt holds.
+
+    Parameters
+    ----------
+    executor : Executor
+    dtype : torch.dtype, optional
+        torch.float64, the default, or torch.float32.
+    device : torch.device or str, optional
+
+    Attributes
+    ----------
+    blocks : torch.nn.ModuleList
+        Its `ResidualBlock`s: all weights, the same for every network.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        For another dtype, or one that does not hold a weight, or a device that torch does not have.
+
+    Notes
+    -----
+    Inputs beyond the executor's radius and records beyond its bounds are not refused: nothing is promised for them.
+
+    References
+    ----------
+    docs/theorems/9.1-executor.md.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from spherapprox.prompts.executor import Executor, ReluNetwork
+    >>> executor = Executor((1, 2, 1), (40, 60), (12.0, 12.0), (1.0, 2.1))
+    >>> module = executor.to_torch(dtype=torch.float32)
+    >>> module(executor.encode(ReluNetwork([[[0.25]]], [[0.5]])), torch.tensor([[-1.0], [1.0]])).round(decimals=2)
+    tensor([[0.2500],
+            [0.7500]])
+    """
+
+    def __init__(self, executor: Executor, *, dtype: Any = None, device: Any = None) -> None:
+        super().__init__()
+        kind = torch.float64 if dtype is None else dtype
+        if kind not in (torch.float32, torch.float64):
+            raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
+        options = {"dtype": kind, "device": device}
+        self.executor = instance(executor, "executor", Executor)
+        self.blocks = torch.nn.ModuleList(ResidualBlock(block, options) for block in executor.blocks())
+        self.requires_grad_(False)
+
+    def forward(self, prompt: Any, x: Any) -> Any:
+        """Return the outputs behind a prompt.
+
+        Parameters
+        ----------
+        prompt : Tensor or ndarray, shape (m, d) or (batch, m, d)
+            One for all inputs, or one for each.
+        x : Tensor or ndarray, shape (batch, n_0)
+
+        Returns
+        -------
+        Tensor, shape (batch, n_D)
+
+        Raises
+        ------
+        ValueError
+            If arrays have other shapes.
+        """
+        like = self.blocks[0].attention.in_proj_weight
+        layout, sizes = self.executor.layout, self.executor.sizes
+        given, inputs = (torch.as_tensor(array, dtype=like.dtype, device=like.device) for array in (prompt, x))
+        if inputs.ndim != 2 or inputs.shape[1] != sizes[0]:
+            raise ValueError(f"'x' must have shape (batch, {sizes[0]}), got {tuple(inputs.shape)}")
+        shape = layout.records, layout.width
+        if given.shape[-2:] != shape or given.shape[:-2] not in ((), inputs.shape[:1]):
+            raise ValueError(f"'prompt' must have shape {shape} or (batch, *{shape}), got {tuple(given.shape)}")
+        pad = torch.nn.functional.pad
+        names = pad(torch.eye(layout.workers).to(like), (layout.ends["name"][0], 0))
+        start = layout.ends["output"][0]
+        held = pad(inputs[:, None], (start, layout.width - start - sizes[0], 0, layout.workers - 1))
+        state = torch.cat([given.expand(inputs.shape[0], *shape), names + held], dim=1)  # (batch, m + W, d)
+        outputs = in_parts(self._run, state, layout.tokens * max(self.executor.hidden))
+        return outputs[:, layout.records : layout.records + sizes[-1], layout.ends["sum"][0]]
+
+    def _run(self, state: Any) -> Any:
+        for block in self.blocks:
+            state = block(state)
+        return state

@@ -1,0 +1,58 @@
+"""Prefixes of attention heads and layers: what they do, can and cannot do, and how to make them."""
+
+from typing import Any
+
+from ... import _extras
+from .compression.api import compress, select
+from .compression.result import CompressedPrefix, Trial
+from .fits.interpolation import FittedPrefix, fit_layer, fit_prefix
+from .layer.effect import NextLogits, PrefixEffect, prefix_effect
+from .layer.layer import AttentionLayer
+from .layer.reading import as_layer
+from .layer.rows import Prefix
+from .layer.share import context, prefix_share
+from .limits.by_layer import LayerReachability, reachable_by_layer
+from .limits.collision import collision, unavoidable_error
+from .limits.floors import Floor, prefix_floor
+from .limits.reachability import Reachability, reachable
+from .programs.programmed import ProgrammedPrefix
+from .programs.programming import program
+from .programs.virtual import VirtualToken, least_gap
+
+__all__ = [
+    "AttentionLayer",
+    "CompressedPrefix",
+    "FittedPrefix",
+    "Floor",
+    "LayerReachability",
+    "NextLogits",
+    "Prefix",
+    "PrefixEffect",
+    "ProgrammedPrefix",
+    "Reachability",
+    "Trial",
+    "VirtualToken",
+    "as_layer",
+    "collision",
+    "compress",
+    "context",
+    "fit_layer",
+    "fit_prefix",
+    "least_gap",
+    "prefix_effect",
+    "prefix_floor",
+    "prefix_share",
+    "program",
+    "reachable",
+    "reachable_by_layer",
+    "select",
+    "unavoidable_error",
+]
+
+
+def __getattr__(name: str) -> Any:
+    return _extras.load_submodule(__name__, name)  # torch_modules
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Short prefixes for long ones: selection and descent."""

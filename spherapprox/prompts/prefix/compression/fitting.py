@@ -1,0 +1,86 @@
+"""Fits of tokens to a problem: L-BFGS with the values eliminated, Levenberg and Marquardt's steps, Lawson's weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....shortest.descent import descended
+from ....shortest.projection import Samples, Stop, fitted, solved
+from ....shortest.tokens import Tokens
+from .problem import Errors, Problem
+
+_BRIEF, _LONG, _TOLERANCE = 100, 500, 1e-12
+"""Iterations of L-BFGS from each start and from the best one, and the relative gain at which they end."""
+_OPERATIONS, _STEPS = 1e9, 60
+"""Operations up to which Levenberg and Marquardt's steps are worth their time, and how many there are."""
+_RIDGE = 1e-5
+"""The ridge on the values over the squares of the start: fits are hardly worse, and values do not drift."""
+_ROUNDS, _ROUND, _LEAST = 12, 25, 1e-3
+"""Rounds of Lawson's weights, iterations in each, and the share by which even queries without an error keep weight."""
+_HOPELESS, _PROMISING = 20.0, 2.5
+"""Errors over the one asked for beyond which a brief fit is not continued, and the largest one is not lowered."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Tokens that were fitted, the ridge of their values, their errors, and what they started from."""
+
+    tokens: Tokens
+    ridge: float
+    errors: Errors
+    start: str
+
+
+def refined(tokens: Tokens, samples: Samples, ridge: float, iterations: int, steps: int, stop: Stop) -> Tokens:
+    """Return tokens at a local minimum of the squares, or near one if they are many or it is stopped."""
+    tokens = descended(tokens, samples, ridge, iterations, _TOLERANCE, stop=stop)
+    # a step costs one product of Jacobians, for each output a part of one, and a factorisation
+    products = len(samples.x) * (1.0 + 2.0 * samples.y.shape[1] / samples.x.shape[1])
+    operations = tokens.parameters**2 * (products + tokens.parameters / 3.0)
+    return tokens if stop() or operations > _OPERATIONS else fitted(tokens, samples, ridge, steps, stop=stop)
+
+
+def tried(problem: Problem, tokens: Tokens, start: str, stop: Stop) -> Fit:
+    """Return a brief fit from one start."""
+    ridge = _RIDGE * solved(tokens, problem.samples, 1e-12).square
+    tokens = descended(tokens, problem.samples, ridge, _BRIEF, _TOLERANCE, stop=stop)
+    return Fit(tokens, ridge, problem.errors(tokens), start)
+
+
+def finished(problem: Problem, fits: Iterable[Fit], norm: str, enough: float, stop: Stop) -> Fit:
+    """Return the best of brief fits after a long one, and with the largest error lowered if that is the norm.
+
+    What cannot come down to an error that is small enough is left as it is.
+    """
+    mass = problem.samples.mass
+    best = min(fits, key=lambda fit: fit.errors.measure("rms", mass))
+    if stop() or best.errors.measure("rms", mass) > _HOPELESS * enough > 0.0:
+        return best
+    tokens = refined(best.tokens, problem.samples, best.ridge, _LONG, _STEPS, stop)
+    if not mass > 0.0:
+        tokens = problem.aligned(tokens)
+    best = replace(best, tokens=tokens, errors=problem.errors(tokens))
+    far = best.errors.measure("sup", mass) > _PROMISING * enough > 0.0
+    return best if norm == "rms" or far else minimax(problem, best, enough, stop)
+
+
+def minimax(problem: Problem, best: Fit, enough: float, stop: Stop) -> Fit:
+    """Lower the largest error until it is small enough, by squares with Lawson's weights."""
+    samples, tokens, mass = problem.samples, best.tokens, problem.samples.mass
+    for _ in range(_ROUNDS):
+        if stop() or best.errors.measure("sup", mass) <= enough:
+            break
+        squares, mass_squares = problem.squares(tokens)
+        size = np.sqrt(squares + mass**2 * mass_squares)
+        weights = samples.weights * (size / max(float(size.max()), 1e-300) + _LEAST)
+        samples = replace(samples, weights=weights / weights.mean())
+        tokens = refined(tokens, samples, best.ridge, _ROUND, 2, stop)
+        if not mass > 0.0:
+            tokens = problem.aligned(tokens)
+        errors = problem.errors(tokens)
+        if errors.measure("sup", mass) < best.errors.measure("sup", mass):
+            best = replace(best, tokens=tokens, errors=errors)
+    return best

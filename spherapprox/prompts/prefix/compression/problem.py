@@ -1,0 +1,120 @@
+"""What a shorter prefix is fitted to: outputs and log masses of the given one at the queries, centred and scaled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...._types import Float64, Indices
+from ....shortest.projection import Samples
+from ....shortest.tokens import Tokens
+from ..layer.attention import attended
+
+_LARGEST = 1e100
+"""Product of the largest numbers of queries and keys, at most: squares of logits are finite."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors at the queries: largest and root mean square, of outputs over the largest one, and of log masses."""
+
+    error: float
+    rms: float
+    mass_error: float
+    mass_rms: float
+
+    def measure(self, norm: str, mass: float) -> float:
+        """Return the number that is made small: of outputs, or of log masses times their weight if that is larger."""
+        pair = (self.error, self.mass_error) if norm == "sup" else (self.rms, self.mass_rms)
+        measured = max(pair[0], mass * pair[1])
+        return measured if measured >= 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A prefix at queries.
+
+    Tokens are those of a split head at points ``((x - centre) / spread, 1)``, x the queries times the scale: their last
+    coordinate is the bias. Without one they are those at ``x / spread``. Shift and factor change no logit; fits
+    converge faster. `x` and `key` are over and times `unit`, a power of 2 with which x is about 1.
+    """
+
+    key: Float64
+    value: Float64
+    x: Float64
+    centre: Float64
+    spread: float
+    size: float
+    unit: float
+    samples: Samples
+    bias: bool
+
+    @classmethod
+    def of(cls, key: Float64, value: Float64, x: Float64, weights: Float64, bias: bool, mass: float) -> Problem:
+        """Return the problem of keys (n, d), values (n, p) and queries times their scale (m, d)."""
+        unit = math.ldexp(1.0, min(math.frexp(float(np.abs(x).max()))[1], 1023)) if x.any() else 1.0
+        with np.errstate(over="ignore"):
+            x, key = x / unit, unit * key
+        if not (np.isfinite(x).all() and np.abs(key).max() <= _LARGEST):
+            raise ValueError(f"'queries' and 'key' must be at most {_LARGEST:g} as products, scale * <q, k> overflows")
+        outputs, masses = attended(x, key, value)
+        centre = weights @ x / weights.sum() if bias else np.zeros(x.shape[1])
+        spread = float(np.linalg.norm((x - centre) * np.sqrt(weights / weights.sum())[:, None], 2)) or 1.0
+        largest = float(np.abs(outputs).max()) or 1.0
+        size = largest * (float(np.linalg.norm(outputs / largest, axis=1).max()) or 1.0)
+        points = (x - centre) / spread
+        if bias:
+            points = np.concatenate([points, np.ones((len(x), 1))], axis=1)
+        samples = Samples(points, outputs / size, weights / weights.mean(), masses, mass)
+        return cls(key, value, x, centre, spread, size, unit, samples, bias)
+
+    def at(self, rows: Indices) -> Problem:
+        """Return the problem at some of the queries, for the same tokens."""
+        s = self.samples
+        assert s.log_masses is not None
+        samples = replace(s, x=s.x[rows], y=s.y[rows], weights=s.weights[rows], log_masses=s.log_masses[rows])
+        return replace(self, x=self.x[rows], samples=samples)
+
+    def tokens(self, key: Float64, bias: Float64) -> Tokens:
+        """Return tokens of keys (N, d) and biases (N,), with no values yet."""
+        keys = self.spread * key
+        if self.bias:
+            keys = np.concatenate([keys, (bias + key @ self.centre)[:, None]], axis=1)
+        return Tokens(keys, np.zeros((len(key), self.value.shape[1])), normalize=True, unit=False)
+
+    def prefix(self, tokens: Tokens) -> tuple[Float64, Float64, Float64 | None]:
+        """Return the keys, the values and the biases of tokens."""
+        d = self.x.shape[1]
+        key = tokens.keys[:, :d] / self.spread
+        bias = tokens.keys[:, d] - key @ self.centre if self.bias else None
+        with np.errstate(over="ignore"):
+            value = self.size * tokens.values
+        if not np.isfinite(value).all():
+            raise ValueError(f"'value' must be smaller, got up to {self.size:.3g}: values of the tokens overflow")
+        return key / self.unit, value, bias
+
+    def aligned(self, tokens: Tokens) -> Tokens:
+        """Shift all keys alike, which changes no output, to the least squares of the log masses."""
+        wanted, roots = self.samples.log_masses, self.samples.roots[:, None]
+        assert wanted is not None
+        missed = (wanted - tokens.log_masses(self.samples.x))[:, None]
+        shift = np.linalg.lstsq(roots * self.samples.x, roots * missed, rcond=1e-10)[0]
+        return Tokens(tokens.keys + shift.T, tokens.values, normalize=True, unit=False)
+
+    def errors(self, tokens: Tokens) -> Errors:
+        """Return the errors of tokens at the queries."""
+        squares, mass_squares = self.squares(tokens)
+        mean = self.samples.weights / self.samples.weights.sum()
+        return Errors(
+            math.sqrt(float(squares.max())), math.sqrt(float(mean @ squares)),
+            math.sqrt(float(mass_squares.max())), math.sqrt(float(mean @ mass_squares)),
+        )  # fmt: skip
+
+    def squares(self, tokens: Tokens) -> tuple[Float64, Float64]:
+        """Return the squared errors of outputs and of log masses at each query, (m,) and (m,)."""
+        samples = self.samples
+        assert samples.log_masses is not None
+        outputs = np.square(tokens(samples.x) - samples.y).sum(axis=1)
+        return np.asarray(outputs), np.square(tokens.log_masses(samples.x) - samples.log_masses)

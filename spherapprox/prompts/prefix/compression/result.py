@@ -1,0 +1,157 @@
+"""Compressed prefixes, and the lengths that a search tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .... import _checks
+from ...._types import Float64
+from ..layer.attention import attended
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The best prefix of one length that was found.
+
+    Parameters
+    ----------
+    n : int
+        Number of tokens.
+    error, rms, mass_error, mass_rms : float
+        As those of `CompressedPrefix`.
+    start : str
+        What its fit began from: "k-means", "k-means 1", ... from means of clusters of keys, "pursuit" and "attention"
+        from tokens chosen by `select`, "prune" from the fit of a longer prefix.
+    seconds : float
+        Time spent on this length.
+    """
+
+    n: int
+    error: float
+    rms: float
+    mass_error: float
+    mass_rms: float
+    start: str
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class CompressedPrefix:
+    """A short prefix that does what a given long one does on given queries.
+
+    Parameters
+    ----------
+    key : ndarray, shape (N, d)
+        Its keys.
+    value : ndarray, shape (N, p)
+        Its values.
+    bias : ndarray, shape (N,), or None
+        What is added to its logits, for each token; None for a plain prefix.
+    scale : float
+        Factor of the inner products: logits are ``scale * <q, k> + bias``.
+    error, rms : float
+        Largest and root mean squared length of the change of the outputs at the queries, over the largest length of an
+        output of the given prefix there.
+    mass_error, mass_rms : float
+        The same of the log mass, the logarithm of the sum of ``exp(logit)``, as it is.
+    eps : float or None
+        The error asked for, if one was; it is reached.
+    history : tuple of Trial
+        A row for each length that was tried, shortest first.
+
+    Notes
+    -----
+    Beside other tokens, whose outputs are no longer than the largest one of the given prefix, the outputs of all change
+    by at most ``error + mass_error / 2`` at the queries, relative to that one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import compress
+    >>> rng = np.random.default_rng(0)
+    >>> key, value, queries = rng.standard_normal((3, 60, 4))
+    >>> found = compress(key, value, queries, length=6)
+    >>> found
+    CompressedPrefix(n=6, d=4, p=4, error=..., mass_error=...)
+    >>> found(queries).shape, found.log_mass(queries).shape
+    ((60, 4), (60,))
+    """
+
+    key: Float64
+    value: Float64
+    bias: Float64 | None
+    scale: float
+    error: float
+    rms: float
+    mass_error: float
+    mass_rms: float
+    eps: float | None = None
+    history: tuple[Trial, ...] = field(default=())
+
+    @property
+    def n(self) -> int:
+        """Number of tokens."""
+        return len(self.key)
+
+    def __call__(self, queries: ArrayLike) -> Float64:
+        """Return the outputs of attention over the prefix.
+
+        Parameters
+        ----------
+        queries : array_like, shape (m, d)
+            Any queries.
+
+        Returns
+        -------
+        ndarray, shape (m, p)
+            ``softmax(scale * <q, k> + bias)`` times the values.
+        """
+        return attended(self._scaled(queries), self.key, self.value, self.bias)[0]
+
+    def log_mass(self, queries: ArrayLike) -> Float64:
+        """Return the logarithms of the sums of ``exp(scale * <q, k> + bias)``.
+
+        Parameters
+        ----------
+        queries : array_like, shape (m, d)
+            Any queries.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            With these, outputs over several blocks of tokens are put together: block j has the share
+            ``exp(log_mass_j)`` of the sum of these.
+        """
+        return attended(self._scaled(queries), self.key, self.value, self.bias)[1]
+
+    def table(self) -> str:
+        """Return the history as a text table.
+
+        Returns
+        -------
+        str
+            A line for each length.
+        """
+        from tabulate import tabulate
+
+        rows = [
+            (t.n, f"{t.error:.3g}", f"{t.rms:.3g}", f"{t.mass_error:.3g}", f"{t.mass_rms:.3g}", t.start,
+             f"{t.seconds:.1f}")
+            for t in self.history
+        ]  # fmt: skip
+        headers = ("N", "error", "rms", "mass error", "mass rms", "start", "s")
+        return str(tabulate(rows, headers, disable_numparse=True, colalign=(*["right"] * 5, "left", "right")))
+
+    def __repr__(self) -> str:
+        (n, d), p = self.key.shape, self.value.shape[1]
+        return f"CompressedPrefix(n={n}, d={d}, p={p}, error={self.error:.3g}, mass_error={self.mass_error:.3g})"
+
+    def _scaled(self, queries: ArrayLike) -> Float64:
+        """Return checked queries times the scale."""
+        d = self.key.shape[1]
+        rows = _checks.floating(queries, "queries", ("m", d), note=", columns as keys have")
+        with np.errstate(over="ignore"):
+            return np.asarray(self.scale * rows.astype(np.float64))

@@ -1,0 +1,1 @@
+"""Prefixes that give a layer the outputs that are asked for."""

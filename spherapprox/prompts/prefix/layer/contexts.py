@@ -1,0 +1,80 @@
+"""Contexts: what the content of each of several examples is to its query, its log mass and its mean value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .... import _checks
+from ...._threads import one_blas_thread
+from ...._types import Float64, Indices
+from .attention import attended
+from .rows import array, finite, scale_for
+
+WIDEST = 1e70
+"""Of the largest entry of queries, or of 1 over it, and of factors: products of a few neither overflow nor vanish."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Queries (N, s), the log masses (N,) of their contents, the means (N, p) of these, and the scale."""
+
+    query: Float64
+    log_mass: Float64
+    mean: Float64
+    scale: float
+
+    def some(self, rows: Indices) -> Contexts:
+        """Return some of the contexts."""
+        return Contexts(self.query[rows], self.log_mass[rows], self.mean[rows], self.scale)
+
+
+def read_contexts(
+    query: ArrayLike, key: ArrayLike | Sequence[Any], value: ArrayLike | Sequence[Any], scale: float | None
+) -> Contexts:
+    """Return the checked contexts of queries (N, s): keys (N, n, s) and values (N, n, p), or lists of N arrays."""
+    rows = _checks.shaped(finite(query, "query"), "query", ("N", "s"))
+    largest = float(np.abs(rows).max())
+    if largest and not 1.0 / WIDEST <= largest <= WIDEST:
+        raise ValueError(f"'query' must have a largest entry from {1.0 / WIDEST:g} to {WIDEST:g}, got {largest:g}")
+    factor = scale_for(
+        None if scale is None else _checks.real(scale, "scale", minimum=1.0 / WIDEST, maximum=WIDEST), rows.shape[1]
+    )
+    keys, values = several(rows, key, value)
+    means, masses = seen(factor * rows, keys, values)
+    return Contexts(rows, masses, means, factor)
+
+
+def several(query: Float64, key: Any, value: Any) -> tuple[list[Float64], list[Float64]]:
+    """Return the checked keys and values of the context of each query."""
+    keys = arrays(key, "key", len(query), ("n", query.shape[1]))
+    values = arrays(value, "value", len(query), ("n", "p"))
+    p = values[0].shape[1]
+    for i, (k, v) in enumerate(zip(keys, values, strict=True)):
+        if v.shape != (len(k), p):
+            raise ValueError(
+                f"'value' must have shape ({len(k)}, {p}) in row {i}, as 'key' and row 0 say, got {v.shape}"
+            )
+    return keys, values
+
+
+def seen(x: Float64, keys: list[Float64], values: list[Float64]) -> tuple[Float64, Float64]:
+    """Return the means (N, p) and the log masses (N,) of contexts, for queries times their scale."""
+    with one_blas_thread():
+        found = [attended(x[i : i + 1], k, v) for i, (k, v) in enumerate(zip(keys, values, strict=True))]
+    return np.concatenate([mean for mean, _ in found]), np.concatenate([mass for _, mass in found])
+
+
+def arrays(value: Any, name: str, count: int, shape: tuple[int | str, ...], owner: str = "query") -> list[Float64]:
+    """Return the array of each row, from one array or as many as there are rows."""
+    whole = isinstance(value, np.ndarray) or hasattr(value, "detach")
+    if whole:
+        return [*array(value, name, (count, *shape))]
+    if not isinstance(value, list | tuple) or len(value) != count:
+        got = f"{len(value)}" if isinstance(value, list | tuple) else _checks.show(value)
+        raise ValueError(f"'{name}' must hold an array for each of the {count} rows of '{owner}', got {got}")
+    return [array(one, name, shape, f" in row {i}") for i, one in enumerate(value)]

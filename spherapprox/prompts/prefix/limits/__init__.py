@@ -1,0 +1,1 @@
+"""What no prefix of a layer can do: floors, reachability and collisions."""

@@ -1,0 +1,215 @@
+"""`reachable_by_layer`: outputs of a whole attention layer that prefixes of all its heads reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .... import _checks
+from ...._threads import one_blas_thread
+from ...._types import Float64
+from ..layer.contexts import arrays
+from ..layer.layer import AttentionLayer
+from ..layer.reading import as_layer
+from ..layer.rows import Prefix, array
+from .floors import NORMS, sizes_of
+from .reachability import Reachability, reachable
+
+_ROUNDING = 1e-14
+"""Targets of heads are off by so much times the condition of the weights behind them and the largest one."""
+_RANK = 1e-10
+"""Singular values of the weights behind the heads, over the largest, from which they count as independent."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayerReachability:
+    """How near prefixes bring the outputs of an attention layer to their targets.
+
+    Parameters
+    ----------
+    error : float
+        No prefix has a smaller error; a lower bound of the infimum.
+    upper : float
+        The error of `prefix`, as measured; inf without one.
+    reachable : bool or None
+        Whether prefixes reach all targets within `atol`, or come as near as one likes; None where that is not known.
+    heads : tuple of Reachability
+        What is known of each head of keys and values: its rows are those of its first head of queries, then those of
+        the next one that shares it.
+    prefix : Prefix or None
+        A witness of shape (key_value_heads, L, ...), if there is one. It need not be near the infimum.
+    """
+
+    error: float
+    upper: float
+    reachable: bool | None
+    heads: tuple[Reachability, ...]
+    prefix: Prefix | None
+
+    def __repr__(self) -> str:
+        return (
+            f"LayerReachability(error={self.error:.4g}, upper={self.upper:.4g}, reachable={self.reachable}, "
+            f"heads={len(self.heads)})"
+        )
+
+
+def reachable_by_layer(
+    layer: Any,
+    x: ArrayLike,
+    content: ArrayLike | Sequence[ArrayLike],
+    targets: ArrayLike,
+    *,
+    atol: float | None = None,
+    norm: str = "max",
+    length: int | None = None,
+    key_norm: float | None = None,
+    value_bound: float | None = None,
+) -> LayerReachability:
+    """Tell whether a prefix gives an attention layer the outputs that are wanted, and how near any prefix comes.
+
+    Keys and values of the prefix are free in all heads, up to the limits.
+
+    Parameters
+    ----------
+    layer : AttentionLayer or torch.nn.MultiheadAttention
+        Its weights behind the heads must have independent columns, as square ones of full rank have.
+    x : array_like, shape (N, d)
+        What asks, for each output that is wanted; equal rows see the same of a prefix.
+    content : array_like, shape (N, n, d), or sequence of N arrays (n_i, d)
+        What each x attends to, most often itself included.
+    targets : array_like, shape (N, d_out)
+        The outputs of the layer that are wanted, behind the weights behind the heads.
+    atol, norm, length, key_norm, value_bound
+        As in `reachable`; limits are those of each head's keys and values.
+
+    Returns
+    -------
+    LayerReachability
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `reachable` does, or if different outputs of the heads give one output of the layer.
+
+    Notes
+    -----
+    With Z the pseudoinverse of the weights behind the heads, head h has to give ``Z_h (target - bias)``, and an error e
+    of the layer is one of ``|Z_h| e`` at most there. So no error is below the largest of the heads' least errors over
+    ``|Z_h|``, and targets are reached if and only if every head reaches its own.
+
+    References
+    ----------
+    docs/theorems/8.2-reachable-targets.md, layers.
+
+    Examples
+    --------
+    One token in two contexts, and outputs that are to be raised by 1 in both.
+
+    >>> import numpy as np
+    >>> from spherapprox.prompts.prefix import AttentionLayer, reachable_by_layer
+    >>> rng = np.random.default_rng(0)
+    >>> layer = AttentionLayer(*rng.standard_normal((4, 8, 8)), heads=2)
+    >>> x, content = np.tile(rng.standard_normal(8), (2, 1)), rng.standard_normal((2, 5, 8))
+    >>> outputs = layer.attend(x[:, None], content)[:, 0]
+    >>> reachable_by_layer(layer, x, content, outputs + 1.0).reachable
+    False
+    >>> reachable_by_layer(layer, x[:1], content[:1], outputs[:1] + 1.0).reachable
+    True
+    """
+    # Step 1: check the arguments
+    frozen, norm = as_layer(layer), _checks.choice(norm, "norm", NORMS)
+    tolerance = None if atol is None else _checks.real(atol, "atol", minimum=0.0)
+    asking = array(x, "x", ("N", frozen.width))
+    seen = arrays(content, "content", len(asking), ("n", frozen.width), "x")
+    out = frozen.output_weights
+    wanted = array(targets, "targets", (len(asking), len(out)))
+    limits: Any = {"norm": norm, "key_norm": key_norm, "value_bound": value_bound, "scale": frozen.scale}
+    with one_blas_thread():
+        # Step 2: what every head has to give, and how near it comes
+        inverse, condition = _inverse(out)
+        shifted = wanted - frozen.out_bias
+        inner = shifted @ inverse.T
+        asked = _questions(frozen, asking, seen, inner)
+        found = [reachable(*one, length=length, **limits) for one in asked]
+        # Step 3: the bound, and a prefix
+        beyond = sizes_of(shifted - inner @ out.T, True).max() / (1.0 if norm == "euclidean" else math.sqrt(len(out)))
+        rounding = _ROUNDING * condition
+        error = max(float(beyond) - rounding * float(np.abs(shifted).max()), 0.0)
+        norms = [_norm(block, norm) for block in np.split(inverse, frozen.heads)]
+        error = max(error, *_bounds(found, norms, len(asking), rounding * float(np.abs(inner).max())))
+        prefix = _stacked(asked, found, length, limits)
+        upper = _error(frozen, asking, seen, wanted, prefix, norm)
+    tolerance = 1e-12 * float(np.abs(wanted).max()) if tolerance is None else tolerance
+    # all heads have as many tokens, on which masses depend if keys are limited
+    free = key_norm is None or length is not None
+    known = upper <= tolerance or (free and all(head.reachable for head in found))
+    return LayerReachability(error, upper, False if error > tolerance else known or None, tuple(found), prefix)
+
+
+def _inverse(out: Float64) -> tuple[Float64, float]:
+    """Return the pseudoinverse of the weights behind the heads, and their condition."""
+    left, values, right = np.linalg.svd(out, full_matrices=False)
+    if len(out) < out.shape[1] or not values[-1] > _RANK * values[0]:
+        raise ValueError(
+            f"'layer' must have independent columns of 'out', got shape {out.shape} and singular values from "
+            f"{values[-1]:.3g} to {values[0]:.3g}: other outputs of the heads would do; ask `reachable` of each head"
+        )
+    return (right.T / values) @ left.T, float(values[0] / values[-1])
+
+
+def _norm(block: Float64, norm: str) -> float:
+    """Return the norm of a matrix between vectors in the norm."""
+    return float(np.linalg.norm(block, 2) if norm == "euclidean" else np.abs(block).sum(axis=1).max())
+
+
+def _questions(
+    layer: AttentionLayer, x: Float64, content: list[Float64], inner: Float64
+) -> list[tuple[Float64, list[Float64], list[Float64], Float64]]:
+    """Return queries, keys, values and targets of each head of keys, for all heads of queries that share it."""
+    inputs = [layer.head_inputs(row[None], rows) for row, rows in zip(x, content, strict=True)]
+    parts = inner.reshape(len(x), layer.heads, -1)
+    found = []
+    for several in np.split(np.arange(layer.heads), layer.key_value_heads):
+        query = np.concatenate([[one[0][h, 0] for one in inputs] for h in several])
+        key, value = ([one[k][h] for h in several for one in inputs] for k in (1, 2))
+        found.append((query, key, value, np.concatenate([parts[:, h] for h in several])))
+    return found
+
+
+def _bounds(found: Sequence[Reachability], norms: Sequence[float], count: int, rounding: float) -> list[float]:
+    """Return what the least error of each group of rows says of the layer's."""
+    bounds, times = [], len(norms) // len(found)
+    for g, head in enumerate(found):
+        for rows, least in zip(head.groups, head.errors, strict=True):
+            factor = max(norms[g * times + int(row) // count] for row in rows)
+            bounds.append(max(float(least) - rounding, 0.0) / factor)
+    return bounds
+
+
+def _stacked(asked: Sequence[Any], found: Sequence[Reachability], length: int | None, limits: Any) -> Prefix | None:
+    """Return one prefix from those of the heads, made as long as the longest, if there are all."""
+    most = max((len(head.prefix) for head in found if head.prefix is not None), default=0)
+    several = [
+        head if length is not None or head.prefix is None or len(head.prefix) == most
+        else reachable(*one, length=most, **limits)
+        for one, head in zip(asked, found, strict=True)
+    ]  # fmt: skip
+    prefixes = [head.prefix for head in several if head.prefix is not None]
+    if len(prefixes) < len(found):
+        return None
+    return Prefix(np.stack([one.key for one in prefixes]), np.stack([one.value for one in prefixes]))
+
+
+def _error(
+    layer: AttentionLayer, x: Float64, content: list[Float64], targets: Float64, prefix: Prefix | None, norm: str
+) -> float:
+    """Return the largest error of the layer's outputs with a prefix, inf without one."""
+    if prefix is None:
+        return math.inf
+    rows = [layer.attend(row[None], seen, prefix=prefix)[0] for row, seen in zip(x, content, strict=True)]
+    return float(sizes_of(np.array(rows) - targets, norm == "euclidean").max())

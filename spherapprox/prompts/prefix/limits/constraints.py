@@ -1,0 +1,171 @@
+"""The least error of prefixes at one query: constraints on pairs of contexts, in the log mass of the prefix."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...._types import Bools, Float64, Indices
+from ..layer.weights import lengths
+from .centres import centre, middle
+from .pairs import farthest_pairs, share
+
+
+class Point(NamedTuple):
+    """The least error that was found, and the log mass of the prefix there; rows of the worst constraint."""
+
+    error: float
+    log_mass: float
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Errors that no mean can avoid, ``|(1 - rho) start + rho end| - rho V``, as functions of the share of the prefix.
+
+    This is ``rho = psi / (psi + exp(log_mass))``, psi the mass of the prefix (8.2, pairs). In the maximum norm each has
+    one coordinate, in the Euclidean norm all; `rows` holds the rows i, j, with j = -1 for the bound V of values, and
+    the coordinate.
+    """
+
+    rows: Indices
+    log_mass: Float64
+    start: Float64
+    end: Float64
+    bound: Float64
+
+    def errors(self, log_psi: float) -> tuple[Float64, Float64]:
+        """Return the errors (k,), and the vectors (k, 1 or p) whose lengths they are."""
+        rho = share(log_psi - self.log_mass)
+        vectors = share(self.log_mass - log_psi)[:, None] * self.start + rho[:, None] * self.end
+        least: Float64 = lengths(vectors)
+        limited = np.isfinite(self.bound)
+        least[limited] -= rho[limited] * self.bound[limited]
+        return least, vectors
+
+    def slope(self, k: int, vector: Float64) -> float:
+        """Return a number that has the sign of the slope of an error in psi."""
+        size = float(lengths(vector[None])[0])
+        along = float(np.sum((vector / size) * (self.end[k] - self.start[k])))
+        return along - self.bound[k] if math.isfinite(self.bound[k]) else along
+
+    def lowest(self, low: float, high: float) -> Point:
+        """Return the minimum of the largest error over log masses in [low, high] by bisection to adjacent floats."""
+        best, log_psi = Point(math.inf, 0.0, ()), min(max(0.0, low), high)
+        if not len(self.rows):
+            return Point(0.0, log_psi, ())
+        while True:
+            values, vectors = self.errors(log_psi)
+            k = int(np.argmax(values))
+            best = min(best, Point(max(float(values[k]), 0.0), log_psi, tuple(map(int, self.rows[k]))))
+            slope = self.slope(k, vectors[k]) if values[k] > 0.0 else 0.0
+            if slope > 0.0:
+                high = log_psi
+            elif slope < 0.0:
+                low = log_psi
+            log_psi = low + 0.5 * (high - low)
+            if not slope or high - low <= 1e-16 * (1.0 + abs(low)) or log_psi in (low, high):
+                return best
+
+
+@dataclass(frozen=True, eq=False)
+class QueryContexts:
+    """What contexts of one query ask of a prefix, in units in which nothing overflows.
+
+    Targets, changes (targets less means) and log masses (less the largest), a row for each; V bounds values.
+    """
+
+    target: Float64
+    change: Float64
+    log_mass: Float64
+    euclidean: bool
+    bound: float
+
+    def floor(self, low: float, high: float) -> Point:
+        """Return the least error over log masses in [low, high], which are finite, by adding constraints not met."""
+        kept = self.constraints(np.empty((0, 3), dtype=np.intp))
+        while True:
+            found = kept.lowest(low, high)
+            rows = self._unmet(found.log_mass, found.error)
+            known = set(map(tuple, kept.rows.tolist()))
+            added = [row for row in rows.tolist() if tuple(row) not in known]
+            if not added:
+                return found
+            kept = self.constraints(np.concatenate([kept.rows, np.array(added, dtype=np.intp)]))
+
+    def at(self, log_psi: float) -> Point:
+        """Return the least error at one log mass, which may be infinite."""
+        kept = self.constraints(self._unmet(log_psi, -1.0))
+        if not len(kept.rows):
+            return Point(0.0, log_psi, ())
+        values = kept.errors(log_psi)[0]
+        k = int(np.argmax(values))
+        return Point(max(float(values[k]), 0.0), log_psi, tuple(map(int, kept.rows[k])))
+
+    def slope(self, point: Point) -> float:
+        """Return a number that has the sign of the slope in psi of the worst constraint at a point; 0 for roundings."""
+        kept = self.constraints(np.array([point.rows], dtype=np.intp).reshape(-1, 3))
+        if not len(kept.rows) or not point.error > 0.0:
+            return 0.0
+        slope = kept.slope(0, kept.errors(point.log_mass)[1][0])
+        return slope if abs(slope) > 1e-13 * float(np.abs(kept.start[0]).max() + np.abs(kept.end[0]).max()) else 0.0
+
+    def weights(self, log_psi: float) -> tuple[Float64, Float64]:
+        """Return outputs less the prefix's own part, less targets, and log masses in all: c_i / r_i and log r_i."""
+        lam, heights = share(log_psi - self.log_mass), np.zeros(len(self.log_mass))
+        if log_psi < math.inf:
+            heights = np.logaddexp(log_psi, self.log_mass)
+        y = lam[:, None] * (self.target - self.target[0]) + share(self.log_mass - log_psi)[:, None] * self.change
+        return y, heights
+
+    def mean(self, log_psi: float) -> Float64:
+        """Return the mean (p,) of the values of a prefix of a log mass that reaches the least error, or comes near."""
+        y, _ = self.weights(log_psi)
+        steps = np.logaddexp(0.0, self.log_mass - log_psi)  # log r_i / psi
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.euclidean:
+                found = self.target[0] + centre(y, steps, self.target[0], self.bound)
+                if math.isfinite(self.bound) and not np.isfinite(found).all():  # a mass so small that all do as well
+                    return np.zeros_like(found)
+                size = float(lengths(found[None])[0])
+                return np.asarray(found * min(1.0, self.bound / size)) if size > 0.0 else found
+            i, j = farthest_pairs(y, steps, False)
+            c = np.arange(len(i))
+            error = np.abs(share(steps[i] - steps[j]) * y[i, c] - share(steps[j] - steps[i]) * y[j, c])
+            found = self.target[0] + middle(y, steps, error)
+            return np.asarray(np.clip(found, -self.bound, self.bound))
+
+    def constraints(self, rows: Indices) -> Constraints:
+        """Return the constraints of pairs of rows, and of rows and the bound of values."""
+        i, j, c = rows.T
+        own: Bools = j < 0
+        half = np.logaddexp(self.log_mass[i], self.log_mass[j]) - math.log(2.0)
+        gap = self.log_mass[i] - self.log_mass[j]
+        start = share(gap)[:, None] * self.change[i] - share(-gap)[:, None] * self.change[j]
+        end = 0.5 * (self.target[i] - self.target[j])
+        start[own], end[own] = self.change[i[own]], self.target[i[own]]
+        if not self.euclidean:
+            start, end = (np.take_along_axis(part, c[:, None], 1) for part in (start, end))
+        return Constraints(
+            rows, np.where(own, self.log_mass[i], half), start, end, np.where(own, self.bound, np.inf)
+        )  # fmt: skip
+
+    def _unmet(self, log_psi: float, error: float) -> Indices:
+        """Return the constraints with a larger error, the worst one of each coordinate (or row) and kind."""
+        i, j = farthest_pairs(*self.weights(log_psi), self.euclidean)
+        c = np.zeros_like(i) if self.euclidean else np.arange(len(i))
+        rows = np.stack([i, j, c], axis=1)[i != j]
+        if math.isfinite(self.bound):
+            rows = np.concatenate([rows, self._outside(log_psi)])
+        return np.asarray(rows[self.constraints(rows).errors(log_psi)[0] > error])
+
+    def _outside(self, log_psi: float) -> Indices:
+        """Return the constraints by the bound of values with the largest error, for each coordinate."""
+        lam = share(log_psi - self.log_mass)[:, None]
+        c = np.arange(1 if self.euclidean else self.target.shape[1])
+        vectors = lam * self.target + share(self.log_mass - log_psi)[:, None] * self.change
+        least = (lengths(vectors)[:, None] if self.euclidean else np.abs(vectors)) - lam * self.bound
+        return np.stack([least.argmax(axis=0), np.full_like(c, -1), c], axis=1)

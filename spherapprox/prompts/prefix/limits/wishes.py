@@ -1,0 +1,128 @@
+"""What is asked of a prefix: queries, what they see without it, targets and limits; and the least errors of groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...._types import Float64, Indices
+from ..layer.contexts import seen, several
+from ..layer.rows import array, scale_for
+from ..layer.weights import lengths
+from .floors import Floor, floor_of, settled, sizes_of
+
+MOST = 10_000
+"""Tokens of a witness at most, where none are asked for."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What prefixes are considered: tokens, length of keys and of values."""
+
+    length: int | None
+    key_norm: float | None
+    value_bound: float
+
+    def any(self) -> bool:
+        """Tell whether masses or values are limited."""
+        return self.key_norm is not None or math.isfinite(self.value_bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """Queries, keys, values, targets, and means and log masses without a prefix, for each row."""
+
+    query: Float64
+    key: list[Float64]
+    value: list[Float64]
+    targets: Float64
+    means: Float64
+    log_masses: Float64
+    scale: float
+    euclidean: bool
+    limits: Limits
+
+    @property
+    def size(self) -> float:
+        """The largest target or output."""
+        return max(float(np.abs(part).max()) for part in (self.targets, self.means))
+
+    def groups(self) -> tuple[Indices, ...]:
+        """Return the rows of equal queries, in the order in which they come."""
+        found: dict[bytes, list[int]] = {}
+        for i, row in enumerate(self.query + 0.0):  # -0 is 0
+            found.setdefault(row.tobytes(), []).append(i)
+        return tuple(np.array(rows) for rows in found.values())
+
+    def exact(self, groups: Sequence[Indices]) -> bool:
+        """Tell whether the least errors of groups are infima, and not bounds of them."""
+        return not self.euclidean or max(map(len, groups)) <= settled(self.limits.value_bound)
+
+    def floor(self, group: Indices) -> Floor:
+        """Return the least error of a group of equal queries."""
+        limits = self.limits
+        if limits.key_norm is None:
+            return self._between(group, -math.inf, math.inf)
+        reach = self.scale * limits.key_norm * float(lengths(self.query[group[:1]])[0])
+        if limits.length is not None:
+            middle = math.log(limits.length)
+            return self._between(group, middle - reach, middle + reach)
+        found = self._counted(group, reach, math.inf)
+        if found.log_psi - reach > math.log(MOST):
+            fewer = self._counted(group, reach, math.log(MOST) + reach)
+            found = replace(fewer, error=found.error, attained=False)
+        size = float(sizes_of(self.targets[group] - self.means[group], self.euclidean).max())
+        if size > found.error:
+            return found
+        return Floor(size, -math.inf, np.zeros(self.targets.shape[1]), True, found.worst_pair)
+
+    def _counted(self, group: Indices, reach: float, high: float) -> Floor:
+        """Return the least error over masses, up to one, that some number of tokens within the reach has."""
+        found = self._between(group, -reach, high)
+        gap = _between_counts(found.log_psi, reach)
+        if gap is None:
+            return found
+        ends = [self._between(group, end, end) for end in gap]  # errors fall and then rise: one of these is best
+        if found.attained:
+            return min(ends, key=lambda floor: floor.error)
+        return replace(ends[1], error=found.error, attained=False)  # a limit, which larger masses come near
+
+    def _between(self, group: Indices, low: float, high: float) -> Floor:
+        return floor_of(
+            self.targets[group], self.means[group], self.log_masses[group], self.euclidean, (low, high),
+            self.limits.value_bound,
+        )  # fmt: skip
+
+
+def wishes_of(
+    query: ArrayLike, key: ArrayLike | Sequence[ArrayLike], value: ArrayLike | Sequence[ArrayLike],
+    targets: ArrayLike, scale: float | None, euclidean: bool, limits: Limits,
+) -> Wishes:  # fmt: skip
+    """Return the checked wishes."""
+    rows = array(query, "query", ("N", "s"))
+    if not rows.any(axis=1).all():
+        where = int(np.flatnonzero(~rows.any(axis=1))[0])
+        raise ValueError(
+            f"'query' must have no row of zeros, to which all keys are alike, got row {where}: leave it out"
+        )
+    factor = scale_for(scale, rows.shape[1])
+    keys, values = several(rows, key, value)
+    note = ", a row for each query and columns as 'value' has"
+    wanted = array(targets, "targets", (len(rows), values[0].shape[1]), note)
+    means, masses = seen(factor * rows, keys, values)
+    if not np.abs(masses).max() <= 1e300:
+        raise ValueError("'query' and 'key' must have logits scale * <q, k> of size 1e300 at most: scale them down")
+    return Wishes(rows, keys, values, wanted, means, masses, factor, euclidean, limits)
+
+
+def _between_counts(log_psi: float, reach: float) -> tuple[float, float] | None:
+    """Return the log masses next to one that no number of tokens has, whose logits are within the reach; else None."""
+    if log_psi - reach > 36.0:
+        return None
+    count = max(1, math.ceil(math.exp(log_psi - reach)))
+    above = math.log(count) - reach
+    return None if log_psi >= above or count == 1 else (math.log(count - 1) + reach, above)

@@ -1,0 +1,1 @@
+"""Prefixes in closed form: programs of a layer, and virtual tokens."""

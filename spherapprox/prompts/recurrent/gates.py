@@ -1,0 +1,79 @@
+"""`Gates`: the powers of two with which gates of LSTMs and GRUs compute ReLUs and products."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ... import _checks
+
+DTYPES = ("float64", "float32")
+_SMALL, _SHARP, _SLOPE, _LARGEST = (
+    dict(zip(DTYPES, (2.0**a, 2.0**b), strict=True)) for a, b in ((-27, -13), (60, 30), (-16, -7), (900, 77))
+)
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Constants of an LSTM or a GRU that is a program, all powers of two.
+
+    Attributes
+    ----------
+    scale : float
+        eps: units hold eps times the program's values, of which tanh is the identity up to rounding.
+    sharpness : float
+        mu: gates of ReLUs and of products with a binary factor are ``sigmoid(mu u)``, a step.
+    slope : float
+        delta: gates of other products are ``sigmoid(+-delta u / U)``, nearly linear, for factors u of size U.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Gates
+    >>> Gates.of(1000.0, "float32") == Gates(scale=2.0**-23, sharpness=2.0**30, slope=2.0**-7)
+    True
+    """
+
+    scale: float
+    sharpness: float
+    slope: float
+
+    @classmethod
+    def of(cls, value_bound: float, dtype: str = "float64") -> Gates:
+        """Return the constants for values up to a bound.
+
+        Parameters
+        ----------
+        value_bound : float
+            Above 0, up to 2^900, or 2^77 in float32, where mu / eps is 2^120 then.
+        dtype : {"float64", "float32"}
+
+        Returns
+        -------
+        Gates
+            eps is the largest power of two with ``eps value_bound <= 2^-27`` (float32: 2^-13), mu is 2^60 (2^30), and
+            delta 2^-16 (2^-7): what truncation, ``delta^2 |u|^3 / 12``, and rounding, ``2^-51 / delta``, are about
+            least for together, for factors up to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the bound is out of range or the dtype unknown.
+
+        References
+        ----------
+        docs/theorems/10.3-gates.md.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent import Gates
+        >>> Gates.of(1000.0).scale == 2.0**-37
+        True
+        """
+        _checks.choice(dtype, "dtype", DTYPES)
+        note = "" if dtype == "float64" else " in float32: take float64"
+        bound = _checks.real(value_bound, "value_bound", above=0.0)
+        if not 2.0**-900 <= bound <= _LARGEST[dtype]:
+            limit = int(math.log2(_LARGEST[dtype]))
+            raise ValueError(f"'value_bound' must be from 2^-900 to 2^{limit}{note}, got {_checks.digits(bound)}")
+        _, exponent = math.frexp(_SMALL[dtype] / bound)
+        return cls(math.ldexp(1.0, exponent - 1), _SHARP[dtype], _SLOPE[dtype])

@@ -1,0 +1,115 @@
+"""`Layer`: one recurrent layer of a compiled program, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ... import _checks
+from ..._archive import Savable
+from ..._types import Float64
+
+MODULES = ("rnn", "lstm", "gru")
+"""Kinds of torch modules."""
+LAYER_OPS = ("state", "relu", "product")
+_ARRAYS = ("weight", "bias", "recurrent", "start", "other", "other_bias", "factor")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Layer(Savable):
+    """A layer h_t of a network, from the layer z_t before it.
+
+    ========= ===============================================================================
+    op        value
+    ========= ===============================================================================
+    "state"   ``h_t = recurrent h_(t-1) + weight z_t + bias``
+    "relu"    ``h_t = max(recurrent h_(t-1) + weight z_t + bias, 0)``
+    "product" ``h_t = (weight z_t + bias) (other z_t + other_bias)``, entry by entry
+    ========= ===============================================================================
+
+    Parameters
+    ----------
+    op : {"state", "relu", "product"}
+    weight : array_like, shape (n, k)
+    bias : array_like, shape (n,)
+    recurrent : array_like, shape (n, n), optional
+        0 if left out, as all that follows.
+    start : array_like, shape (n,), optional
+        h_0.
+    other, other_bias : array_like, shapes (n, k), (n,), optional
+        Of a product.
+    factor : array_like, shape (n,), optional
+        The size of the first factor of a product, 1 by default, or 0 where it is nothing but 0 or 1: the gates of
+        LSTMs and GRUs are made for it.
+    names : sequence of n str, optional
+        What rows are, for `Network.listing`; "" for those without a name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If arrays do not fit together or are not finite.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, LinState, Program
+    >>> Program(LinState(Input(1), 1.0)).compile().layers
+    (Layer('state', 1 -> 1, nonzeros=2),)
+    """
+
+    op: str
+    weight: Float64
+    bias: Float64
+    recurrent: Float64 = None  # type: ignore[assignment]
+    start: Float64 = None  # type: ignore[assignment]
+    other: Float64 = None  # type: ignore[assignment]
+    other_bias: Float64 = None  # type: ignore[assignment]
+    factor: Float64 = None  # type: ignore[assignment]
+    names: tuple[str, ...] = ()
+    _kind: ClassVar[str] = "recurrent-layer"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "op", _checks.choice(self.op, "op", LAYER_OPS))
+        n, k = np.shape(_checks.floating(self.weight, "weight", ("n", "k")))
+        _checks.memory(8.0 * n * n, f"the recurrent weights of {n} rows", "split the layer")
+        shapes = dict(zip(_ARRAYS, ((n, k), (n,), (n, n), (n,), (n, k), (n,), (n,)), strict=True))
+        for name, shape in shapes.items():
+            given = getattr(self, name)
+            if given is None:  # zeros take no memory until they are read
+                array = np.full(shape, 1.0) if self.op == "product" and name == "factor" else np.zeros(shape)
+            else:
+                array = np.array(_checks.floating(given, name, shape), dtype=np.float64)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        for name in self._foreign():
+            if getattr(self, name).any():
+                raise ValueError(f"'{name}' must be 0 in a layer of op {self.op!r}")
+        if not (self.factor >= 0.0).all():
+            raise ValueError(f"'factor' must hold sizes, or 0, got {self.factor.min():g}")
+        names = tuple(_checks.instance(name, "names", str) for name in self.names)
+        if len(names) not in (0, n):
+            raise ValueError(f"'names' must hold {n} names, one for each row, got {len(names)}")
+        object.__setattr__(self, "names", names if any(names) else ())
+
+    def _foreign(self) -> tuple[str, ...]:
+        """Return the names of the arrays that this kind of layer does not have."""
+        return ("recurrent", "start") if self.op == "product" else ("other", "other_bias", "factor")
+
+    def __repr__(self) -> str:
+        width, before = self.weight.shape
+        return f"Layer({self.op!r}, {before} -> {width}, nonzeros={self.nonzeros})"
+
+    def __len__(self) -> int:
+        return len(self.bias)
+
+    @property
+    def nonzeros(self) -> int:
+        """Number of weights and biases that are not 0."""
+        arrays = self.weight, self.bias, self.recurrent, self.other, self.other_bias
+        return int(sum(np.count_nonzero(array) for array in arrays))
+
+    def _arguments(self) -> Mapping[str, Any]:
+        own = [name for name in _ARRAYS if name not in self._foreign()]
+        return {"op": self.op, "names": self.names, **{name: getattr(self, name) for name in own}}

@@ -1,0 +1,76 @@
+"""Networks as text: an equation for each row of each layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..._types import Float64
+from .layer import Layer
+
+
+def lines(
+    name: str, layers: Sequence[Layer], readout: Float64, readout_bias: Float64, most: int | None
+) -> Iterator[str]:
+    """Yield the lines of the listing of a network, with as many rows of each layer as asked for."""
+    inputs = (layers[0].weight if layers else readout).shape[1]
+    yield f"{name or 'network'}: x[0:{inputs}] -> y[0:{len(readout)}]"
+    before = "x"
+    for number, layer in enumerate(layers, 1):
+        own = f"h{number}"
+        yield f"layer {number}, {layer.op}{_start(layer)}"
+        yield from _shown((_row(layer, row, own, before) for row in range(len(layer))), len(layer), most)
+        before = own
+    yield "output"
+    outputs = (f"y[{i}] = {_sum([(readout[i], before)], readout_bias[i])}" for i in range(len(readout)))
+    yield from _shown(outputs, len(readout), most)
+
+
+def _shown(rows: Iterator[str], count: int, most: int | None) -> Iterator[str]:
+    """Yield the first rows, and how many there are more."""
+    shown = count if most is None else min(most, count)
+    for _, row in zip(range(shown), rows, strict=False):
+        yield f"  {row}"
+    if shown < count:
+        yield f"  ... {count - shown} more"
+
+
+def _start(layer: Layer) -> str:
+    """Return where a recurrent layer starts, in words."""
+    if not layer.recurrent.any():
+        return ""
+    places = np.flatnonzero(layer.start)
+    if len(places) > 8:
+        return f", starts at {len(places)} values that are not 0"
+    return ", starts at " + (", ".join(f"[{i}] = {layer.start[i]:g}" for i in places) or "0")
+
+
+def _row(layer: Layer, row: int, own: str, before: str) -> str:
+    """Return the equation of a row."""
+    total = _sum([(layer.recurrent[row], f"{own}'"), (layer.weight[row], before)], layer.bias[row])
+    if layer.op == "relu":
+        total = f"max(0, {total})"
+    if layer.op == "product":
+        total = f"({total}) ({_sum([(layer.other[row], before)], layer.other_bias[row])})"
+    name = layer.names[row] if layer.names else ""
+    return f"{own}[{row}] = {total}" + (f"  # {name}" if name else "")
+
+
+def _sum(parts: Sequence[tuple[Float64, str]], bias: float) -> str:
+    """Return the terms of a sum that are not 0."""
+    terms = [_term(weights[i], f"{_placed(of, int(i))}") for weights, of in parts for i in np.flatnonzero(weights)]
+    terms += [f"{bias:+g}"] if bias or not terms else []
+    text = " ".join(f"{term[0]} {term[1:]}" for term in terms)
+    return text.removeprefix("+ ") if text[0] == "+" else text.replace("- ", "-", 1)
+
+
+def _placed(of: str, i: int) -> str:
+    """Return the name of an entry; a prime, for the step before, goes behind it."""
+    return f"{of[:-1]}[{i}]'" if of.endswith("'") else f"{of}[{i}]"
+
+
+def _term(weight: float, entry: str) -> str:
+    """Return a term with its sign."""
+    size = "" if abs(weight) == 1.0 else f"{abs(weight):g} "
+    return f"{'-' if weight < 0.0 else '+'}{size}{entry}"

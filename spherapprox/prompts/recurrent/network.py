@@ -1,0 +1,388 @@
+"""`Network`: a compiled program, as layers one after another and an affine read-out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import _checks
+from ..._archive import Savable
+from ..._loading import Later, load
+from ..._types import Float64, Floats
+from .layer import MODULES, Layer
+from .listing import lines
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+_kernel = Later("spherapprox.prompts._kernels.recurrent")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Network(Savable):
+    """A stack of recurrent layers with an affine read-out: what `Program.compile` makes.
+
+    Parameters
+    ----------
+    layers : sequence of Layer
+        The first one's weights have a column for each entry of the input.
+    readout : array_like, shape (p, n)
+        The output is ``readout h_t + readout_bias``, h_t being the last layer; the input if there are no layers.
+    readout_bias : array_like, shape (p,)
+    name : str, default ""
+    value_bound : float, optional
+        A bound of all values of layers; `to_torch` takes the scale of LSTMs and GRUs from it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If layers do not fit together.
+
+    Notes
+    -----
+    A call runs all layers at each step, in one kernel over the weights that are not 0, so that memory does not grow
+    with the length of sequences. Sums are in the order of the columns: results depend neither on the batch, nor on
+    threads, nor on a BLAS.
+
+    References
+    ----------
+    docs/theorems/10.1-levelised-compilation.md.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, LinState, Program, step
+    >>> bits = Input(1, bound=1.0, name="bits")
+    >>> network = Program(step(LinState(2.0 * bits - 1.0, 1.0)), "majority").compile()
+    >>> network
+    Network('majority', layers=3, width=1, nonzeros=6)
+    >>> network([[1.0], [0.0], [1.0], [1.0]])[:, 0]
+    array([1., 0., 1., 1.])
+    """
+
+    layers: tuple[Layer, ...]
+    readout: Float64
+    readout_bias: Float64
+    name: str = ""
+    value_bound: float | None = None
+    _kind: ClassVar[str] = "recurrent-network"
+
+    def __post_init__(self) -> None:
+        layers = tuple(_checks.instance(layer, "layers", Layer) for layer in self.layers)
+        readout = np.array(_checks.floating(self.readout, "readout", ("p", "n")), dtype=np.float64)
+        bias = np.array(_checks.floating(self.readout_bias, "readout_bias", (len(readout),)), dtype=np.float64)
+        columns = [*(layer.weight.shape[1] for layer in layers), readout.shape[1]]
+        for number, layer in enumerate(layers):
+            if len(layer) != columns[number + 1]:
+                raise ValueError(
+                    f"'layers' must fit: what follows layer {number} must have {len(layer)} columns, "
+                    f"got {columns[number + 1]}"
+                )
+        if self.value_bound is not None:
+            _checks.real(self.value_bound, "value_bound", above=0.0)
+        _checks.instance(self.name, "name", str)
+        readout.flags.writeable = bias.flags.writeable = False
+        for name, value in (("layers", layers), ("readout", readout), ("readout_bias", bias)):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"Network({self.name!r}, layers={len(self.layers)}, width={self.width}, nonzeros={self.nonzeros})"
+
+    @property
+    def dim(self) -> int:
+        """Number of entries of the input."""
+        return int((self.layers[0].weight if self.layers else self.readout).shape[1])
+
+    @property
+    def width(self) -> int:
+        """Rows of the widest layer."""
+        return max(map(len, self.layers), default=0)
+
+    @property
+    def nonzeros(self) -> int:
+        """Number of weights and biases of layers that are not 0."""
+        return sum(layer.nonzeros for layer in self.layers)
+
+    def __call__(self, x: ArrayLike, *, last: bool = False, workers: int | None = None) -> Float64:
+        """Run the network on a sequence, or on a batch of them.
+
+        Parameters
+        ----------
+        x : array_like, shape (L, d) or (batch, L, d)
+            `numpy.broadcast_to` makes batches that share steps without memory.
+        last : bool, default False
+            Return the outputs of the last step only.
+        workers : int, optional
+            Threads; -1 for all cores. By default as many as the work is worth.
+
+        Returns
+        -------
+        ndarray, shape (L, p) or (batch, L, p), without L if `last`
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument does not fit, or numbers overflow.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
+        >>> network = Program(LinState(Input(1), 1.0)).compile()
+        >>> network(np.ones((3, 1_000_000, 1)), last=True)[:, 0]
+        array([1000000., 1000000., 1000000.])
+        """
+        return self.run(x, last=last, workers=workers)[0]
+
+    def run(
+        self, x: ArrayLike, state: ArrayLike | None = None, *, last: bool = False, workers: int | None = None
+    ) -> tuple[Float64, Float64]:
+        """Run the network from a state, and return the state after the last step too.
+
+        Parameters
+        ----------
+        x, last, workers
+            As for a call.
+        state : array_like, shape (n,) or (batch, n), optional
+            What a run before returned: the values of all layers, one after another. By default the start.
+
+        Returns
+        -------
+        output : ndarray
+            As of a call.
+        state : ndarray, shape (n,) or (batch, n)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument does not fit, or numbers overflow.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
+        >>> network = Program(LinState(Input(1), 1.0)).compile()
+        >>> _, state = network.run([[1.0], [2.0]])
+        >>> network.run([[3.0]], state)
+        (array([[6.]]), array([6.]))
+        """
+        given = sequences(x, self.dim)
+        batch = len(given) if given.ndim == 3 else 1
+        states = self._states(state, batch, given.ndim == 3)
+        y = self._outputs(self._packed, given, states, _checks.flag(last, "last"), _checks.workers(workers))
+        return y, states if given.ndim == 3 else states[0]
+
+    def _outputs(self, packed: Any, given: Floats, states: Float64, last: bool, workers: int | None) -> Float64:
+        """Return outputs of packed rows, shape (..., L, p) or (..., p), and leave the last values in the states."""
+        rows = given if given.ndim == 3 else given[None]
+        batch, length, _ = rows.shape
+        shape = batch, 1 if last else length, packed.outputs
+        _checks.memory(8.0 * float(np.prod(shape)), "outputs", "take fewer sequences, or last=True")
+        y = np.empty(shape)
+        _kernel.run(packed, rows, states, y, last, workers)
+        finite_output(y)
+        if last:
+            y = y[:, 0]
+        return y if given.ndim == 3 else y[0]
+
+    @cached_property
+    def _packed(self) -> Any:
+        last = len(self.layers[-1]) if self.layers else self.dim
+        return _kernel.pack(self.layers, self.readout, self.readout_bias, self.dim + len(self._start) - last)
+
+    @cached_property
+    def _start(self) -> Float64:
+        return np.concatenate([layer.start for layer in self.layers]) if self.layers else np.zeros(0)
+
+    def _states(self, state: ArrayLike | None, batch: int, batched: bool) -> Float64:
+        """Return a writable copy of the state, shape (batch, n)."""
+        n = len(self._start)
+        if state is None:
+            return np.tile(self._start, (batch, 1))
+        found = np.asarray(_checks.reals(state, "state", finite=True))
+        shape = (batch, n) if batched else (n,)
+        return np.array(_checks.shaped(found, "state", shape)).reshape(batch, n)
+
+    def activations(self, x: ArrayLike) -> tuple[Float64, ...]:
+        """Return the values of each layer at each step.
+
+        Parameters
+        ----------
+        x : array_like, shape (L, d) or (batch, L, d)
+
+        Returns
+        -------
+        tuple of ndarray, shape (L, n_l) or (batch, L, n_l)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If x does not fit, or numbers overflow.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent import Input, LinState, Program, ReLU
+        >>> network = Program(ReLU(LinState(Input(1), 1.0) - 2.0)).compile()
+        >>> [values[:, 0].tolist() for values in network.activations([[1.0], [2.0]])]
+        [[1.0, 3.0], [0.0, 1.0]]
+        """
+        given, n = sequences(x, self.dim), len(self._start)
+        packed = _kernel.pack(self.layers, np.eye(n), np.zeros(n), self.dim)
+        states = self._states(None, len(given) if given.ndim == 3 else 1, True)
+        values = self._outputs(packed, given, states, False, None)
+        return tuple(np.split(values, np.cumsum([len(layer) for layer in self.layers]), axis=-1)[:-1])
+
+    def listing(self, *, rows: int | None = None) -> str:
+        """Write the network as equations, a row each; ``h1[0]'`` is h1[0] of the step before.
+
+        Parameters
+        ----------
+        rows : int, optional
+            Rows of each layer that are written, from 1. By default all.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `rows` is out of range.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent import Input, LinState, Program, step
+        >>> total = LinState(2.0 * Input(1) - 1.0, 1.0, name="total")
+        >>> print(Program(step(total), "majority").compile().listing())
+        majority: x[0:1] -> y[0:1]
+        layer 1, state, starts at 0
+          h1[0] = h1[0]' + 2 x[0] - 1  # total
+        layer 2, relu
+          h2[0] = max(0, h1[0])
+        layer 3, relu
+          h3[0] = max(0, -h2[0] + 1)
+        output
+          y[0] = -h3[0] + 1
+        """
+        most = None if rows is None else _checks.integer(rows, "rows", minimum=1)
+        return "\n".join(lines(self.name, self.layers, self.readout, self.readout_bias, most))
+
+    def to_relu(self) -> Network:
+        """Return the network with layers of ReLUs only, as `torch.nn.RNN` has them.
+
+        Returns
+        -------
+        Network
+            Linear states are differences of two ReLUs there; values are the same up to the order of sums.
+
+        Raises
+        ------
+        ValueError
+            If there are products: a ReLU network multiplies nothing.
+
+        References
+        ----------
+        docs/theorems/10.2-relu-recurrence.md.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent import Input, LinState, Program
+        >>> Program(LinState(Input(1), 1.0)).compile().to_relu()
+        Network('', layers=1, width=2, nonzeros=6)
+        """
+        if any(layer.op == "product" for layer in self.layers):
+            raise ValueError("a ReLU network multiplies nothing, and this one has products: use 'lstm' or 'gru'")
+        layers, read = [], np.eye(self.dim)
+        for layer in self.layers:
+            layers.append(_positive(layer, read))
+            one = np.eye(len(layer))
+            read = np.hstack([one, -one]) if layer.op == "state" else one
+        return Network(tuple(layers), self.readout @ read, self.readout_bias, self.name, self.value_bound)
+
+    def to_torch(
+        self, kind: str = "lstm", *, dtype: Any = None, device: Any = None, value_bound: float | None = None
+    ) -> Module:
+        """Return the network as one `torch.nn.RNN`, `torch.nn.LSTM` or `torch.nn.GRU` and a `torch.nn.Linear`.
+
+        Parameters
+        ----------
+        kind : {"lstm", "gru", "rnn"}
+            An RNN has ReLUs; it needs a network without products. A GRU is twice as wide as an LSTM.
+        dtype : torch.dtype, optional
+            torch.float64, the default, or torch.float32.
+        device : torch.device or str, optional
+        value_bound : float, optional
+            A bound of all values of layers, instead of the network's own; not used by an RNN. Larger values are
+            wrong: units hold tanh of them.
+
+        Returns
+        -------
+        torch.nn.Module
+            A `spherapprox.prompts.recurrent.torch_modules.RecurrentModule`: its ``rnn`` is torch's own. Not trainable,
+            as its gates are steps.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For an unknown kind or dtype; for an RNN, if there are products; for an LSTM or a GRU, if no bound of the
+            values is known; if the dtype does not hold the weights.
+
+        Notes
+        -----
+        The error of a product u v that is not binary is some ``1e-10 U |v|`` (float32: ``1e-3 U |v|``), U being the
+        size of the first factor that bounds of variables promise. Where they promise none, U is 1, and factors beyond
+        it have an error of ``|v| |u|^3 / 12 * 2^-32`` (float32: 2^-14). Other blocks differ by roundings, and for
+        integers by nothing in RNNs and LSTMs; `bounds.prompts.recurrent.module_error` bounds it all.
+
+        References
+        ----------
+        docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md on what is exact and what is not.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from spherapprox.prompts.recurrent import Input, Program, RunningMax
+        >>> network = Program(RunningMax(Input(1, bound=8.0), 8.0)).compile()
+        >>> for kind in ("rnn", "lstm", "gru"):
+        ...     module = network.to_torch(kind, dtype=torch.float32)
+        ...     print(kind, module(torch.tensor([[1.0], [3.0], [2.0]]))[:, 0].tolist())
+        rnn [1.0, 3.0, 3.0]
+        lstm [1.0, 3.0, 3.0]
+        gru [1.0, 3.0, 3.0]
+        """
+        _checks.choice(kind, "kind", MODULES)
+        made = load("spherapprox.prompts.recurrent.torch_modules").RecurrentModule
+        return made(self, kind, dtype=dtype, device=device, value_bound=value_bound)
+
+    def _arguments(self) -> Mapping[str, Any]:
+        return {
+            "layers": self.layers, "readout": self.readout, "readout_bias": self.readout_bias, "name": self.name,
+            "value_bound": self.value_bound,
+        }  # fmt: skip
+
+
+def sequences(x: ArrayLike, dim: int, name: str = "x") -> Floats:
+    """Return a sequence of vectors, or a batch of them, after checking."""
+    return _checks.floating(x, name, ("L", dim), ("batch", "L", dim), remedy="a row for each step")
+
+
+def finite_output(y: Float64) -> None:
+    """Raise where numbers of a run have overflown."""
+    if not np.isfinite(y).all():
+        raise ValueError("'x' must be smaller or shorter: numbers of the program overflow")
+
+
+def _positive(layer: Layer, read: Float64) -> Layer:
+    """Return a layer of ReLUs whose values, or differences of them, are those of a layer (10.2)."""
+    weight = layer.weight @ read
+    if layer.op == "relu":
+        return Layer("relu", weight, layer.bias, layer.recurrent, layer.start, names=layer.names)
+    start = np.concatenate([np.maximum(layer.start, 0.0), np.maximum(-layer.start, 0.0)])
+    recurrent = np.block([[layer.recurrent, -layer.recurrent], [-layer.recurrent, layer.recurrent]])
+    names = tuple(f"{sign}{name}" if name else "" for sign in "+-" for name in layer.names)
+    return Layer(
+        "relu", np.vstack([weight, -weight]), np.append(layer.bias, -layer.bias), recurrent, start, names=names
+    )

@@ -1,0 +1,132 @@
+"""`extension`: the central algorithm for Lipschitz functions from values at points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .... import _checks
+from ...._types import Float64
+from ..language import Input, LinState, RunningMax, Variable
+from ..program import Program
+from ..sugar import absolute, first, gate, maximum
+from .model import PromptModel, padded, power_of_two
+from .partition import values_at
+
+
+def extension(dim: int, outputs: int = 1, lipschitz: float = 1.0, *, bound: float = 1.0) -> Extension:
+    """Return a program that computes Lipschitz functions from a prompt of points and values, as well as can be done.
+
+    It computes ``(max_k (y_k - L |q - l_k|) + min_k (y_k + L |q - l_k|)) / 2`` in the maximum norm, L being the
+    Lipschitz constant, from tokens (l_k, y_k) behind a query q, by two running maxima.
+
+    Parameters
+    ----------
+    dim : int
+        Number of coordinates of points, from 1 to 1000.
+    outputs : int, default 1
+        Number p of values of the function.
+    lipschitz : float, default 1.0
+        L, for the maximum norm of points and each value.
+    bound : float, default 1.0
+        The largest size of coordinates and values.
+
+    Returns
+    -------
+    Extension
+        A `PromptModel`; ``prompt(points, values)`` makes prompts. It has no products.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Of a function of this class the error at q is at most L times the distance from q to the nearest point; no method
+    that knows these values only has a smaller one for all functions.
+
+    References
+    ----------
+    docs/theorems/10.4-in-context-interpolation.md.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent.programs import extension
+    >>> model = extension(1)
+    >>> model.run([[0.5], [0.9]], model.prompt([[0.4], [0.8]], [0.1, 0.3])).round(12)
+    array([[0.1],
+           [0.3]])
+    """
+    return Extension(
+        _checks.integer(dim, "dim", minimum=1, maximum=1000),
+        _checks.integer(outputs, "outputs", minimum=1, maximum=10**4),
+        _checks.real(lipschitz, "lipschitz", above=0.0, maximum=1e100),
+        _checks.real(bound, "bound", above=0.0, maximum=1e100),
+    )
+
+
+@dataclass(frozen=True)
+class Extension(PromptModel):
+    """The `PromptModel` of `extension`, with its arguments as attributes."""
+
+    dim: int
+    outputs: int
+    lipschitz: float
+    bound: float
+
+    @property
+    def _steps(self) -> tuple[int, int]:
+        return 1, 1
+
+    def _program(self) -> Program:
+        """Keep the largest lower and the least upper bound that a token gives of the function at the query."""
+        x = Input(self.dim + self.outputs, bound=self.bound, name="token")
+        asking, lowest = first(x, 1), power_of_two(self.bound * (1.0 + 2.0 * self.lipschitz))
+        query = LinState(gate(asking, x[: self.dim], self.bound), 1.0, bound=self.bound, name="query")
+        away = self.lipschitz * _largest(absolute(query - x[: self.dim]))
+        values, none = x[self.dim :], 2.0 * lowest * asking
+        lower = RunningMax(values - away - none, lowest, name="lower")
+        upper = RunningMax(-values - away - none, lowest, name="-upper")
+        return Program(0.5 * (lower - upper), "extension")
+
+    def _queries(self, queries: ArrayLike) -> Float64:
+        return padded(queries, self.dim, self.dim + self.outputs, self.bound)
+
+    def prompt(self, points: ArrayLike, values: ArrayLike) -> Float64:
+        """Return the prompt of a function that is known at points.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, dim)
+        values : array_like, shape (n, outputs), or (n,) for one output
+
+        Returns
+        -------
+        ndarray, shape (n, dim + outputs)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If shapes do not fit, or numbers are above the bound.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent.programs import extension
+        >>> extension(2).prompt([[0.1, 0.2], [0.3, 0.4]], [0.5, 0.6])
+        array([[0.1, 0.2, 0.5],
+               [0.3, 0.4, 0.6]])
+        """
+        where = np.asarray(_checks.floating(points, "points", ("n", self.dim)), dtype=np.float64)
+        _checks.reals(where, "points", minimum=-self.bound, maximum=self.bound)
+        return np.hstack([where, values_at(values, len(where), self.outputs, self.bound)])
+
+
+def _largest(v: Variable) -> Variable:
+    """Return the largest entry of a vector, by halves that share an entry where their number is odd."""
+    while len(v) > 1:
+        half = (len(v) + 1) // 2
+        v = maximum(v[:half], v[-half:])
+    return v

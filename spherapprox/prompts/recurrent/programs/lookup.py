@@ -1,0 +1,165 @@
+"""`dictionary`: sequences of tokens that are looked up by sequences of tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .... import _checks
+from ...._types import Float64
+from ..language import Input, LinState, ReLU, Variable
+from ..program import Program
+from ..sugar import absolute, cycle, first, gate, snap
+from .model import PromptModel, power_of_two
+
+MAX_LENGTH = 256
+MAX_TOKEN = 2**20
+"""Up to here GRUs in float32 are right too; at 2^22 some are not."""
+
+
+def dictionary(length: int, vocabulary: int, robust: bool = True) -> Dictionary:
+    """Return a program that looks sequences of tokens up in a prompt of keys and values.
+
+    It reads a query of `length` tokens, then key, value, key, value, ...; at the last `length` steps it writes the
+    value whose key is the query, or 0 where there is none.
+
+    Parameters
+    ----------
+    length : int
+        Tokens of a query, a key and a value, from 1 to 256.
+    vocabulary : int
+        Tokens are the integers from 1 to here, at most 2^20.
+    robust : bool, default True
+        Round all truth values to 0 or 1: the program stands some 100 times larger errors of its weights, with 21 layers
+        in place of 14. What is left comes from registers, which multiply what they keep by a weight at each step.
+
+    Returns
+    -------
+    Dictionary
+        A `PromptModel`; ``prompt(keys, values)`` makes prompts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    All numbers are integers, whose size does not grow with the prompt: values are exact at any length. Modules of
+    float32 get each token right too, after rounding.
+
+    References
+    ----------
+    docs/theorems/10.7-dictionaries.md; Petrov (2025), Listing 2, which docs/theorems/3-errata.md corrects.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent.programs import dictionary
+    >>> model = dictionary(3, vocabulary=20)
+    >>> prompt = model.prompt([[1, 2, 3], [4, 5, 6]], [[7, 7, 8], [9, 10, 20]])
+    >>> model.run([[4, 5, 6], [3, 2, 1]], prompt)
+    array([[ 9., 10., 20.],
+           [ 0.,  0.,  0.]])
+    """
+    count = _checks.integer(length, "length", minimum=1, maximum=MAX_LENGTH)
+    size = _checks.integer(vocabulary, "vocabulary", minimum=1, maximum=MAX_TOKEN)
+    return Dictionary(count, size, _checks.flag(robust, "robust"))
+
+
+@dataclass(frozen=True)
+class Dictionary(PromptModel):
+    """The `PromptModel` of `dictionary`, with its arguments as attributes."""
+
+    length: int
+    vocabulary: int
+    robust: bool
+
+    @property
+    def _steps(self) -> tuple[int, int]:
+        return self.length, self.length
+
+    def _program(self) -> Program:
+        """Keep the query in a register; compare each key with it, and keep the value behind the key that fits."""
+        n, bound = self.length, power_of_two(self.vocabulary)
+        ones, shift = np.ones((1, n)), np.eye(n + 1, k=-1)
+        x = Input(1, bound=bound, name="token")
+        asking: Variable = snap(first(x, n)) if self.robust else first(x, n)
+        phase, begun = cycle(x, 2 * n, phase=-n), self._truth(1.0 - ones @ asking)
+        in_key = self._truth(phase[:n] + begun - 1.0).named("in key")
+        in_value = self._truth(phase[n:] + begun - 1.0).named("in value")
+        query = LinState(gate(asking, x, bound, positive=True), 1.0, bound=bound, name="query")
+        wanted = ones @ gate(in_key, query, bound, positive=True)
+        same = self._truth(ones @ in_key - absolute(x - wanted)).named("same")
+        matches = LinState(same, shift[:n, :n], np.eye(n)[:, :1], bound=1.0)
+        found = self._truth(ones @ matches + in_key[n - 1] - n).named("found")
+        behind = LinState(found, shift, np.eye(n + 1)[:, :1], bound=1.0)[1:]
+        storing = self._truth(in_value + ones @ behind - 1.0)
+        value = LinState(gate(storing, x, bound, positive=True), 1.0, bound=bound, name="value")
+        return Program(ones @ gate(in_value, value, bound, positive=True), "dictionary")
+
+    def _truth(self, v: Variable) -> Variable:
+        """Return a truth value, 0 or 1, of what is at most 0 or nearly 1."""
+        return snap(v) if self.robust else ReLU(v)
+
+    def _queries(self, queries: ArrayLike) -> Float64:
+        return self._tokens(queries, "queries")[:, :, None]
+
+    def _answers(self, outputs: Float64) -> Float64:
+        return outputs[:, :, 0]
+
+    def prompt(self, keys: ArrayLike, values: ArrayLike) -> Float64:
+        """Return the prompt of a dictionary.
+
+        Parameters
+        ----------
+        keys : array_like of int, shape (n, length)
+            No two alike.
+        values : array_like of int, shape (n, length)
+
+        Returns
+        -------
+        ndarray, shape (2 n length, 1)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If tokens are no integers of the vocabulary, shapes do not fit, or a key is there twice.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent.programs import dictionary
+        >>> dictionary(2, vocabulary=9).prompt([[1, 2], [3, 4]], [[5, 6], [7, 8]])[:, 0]
+        array([1., 2., 5., 6., 3., 4., 7., 8.])
+        """
+        known, told = self._tokens(keys, "keys"), self._tokens(values, "values")
+        if len(told) != len(known):
+            raise ValueError(f"'values' must have a row for each of {len(known)} keys, got {len(told)}")
+        _unique(known, "'keys'")
+        return np.concatenate([known, told], axis=1).reshape(-1, 1)
+
+    def _check(self, prompt: Float64) -> None:
+        if len(prompt) % (2 * self.length):
+            raise ValueError(
+                f"'prompt' must hold keys and values of {self.length} tokens each, got {len(prompt)} tokens: "
+                ".prompt of the same model makes prompts"
+            )
+        pairs = prompt.reshape(-1, 2, self.length)
+        self._tokens(pairs.reshape(-1, self.length), "prompt")
+        _unique(pairs[:, 0], "keys of 'prompt'")
+
+    def _tokens(self, tokens: ArrayLike, name: str) -> Float64:
+        given = np.asarray(_checks.floating(tokens, name, ("n", self.length)), dtype=np.float64)
+        wrong = given[(given != np.rint(given)) | (given < 1.0) | (given > self.vocabulary)]
+        if wrong.size:
+            raise ValueError(f"'{name}' must be integers from 1 to {self.vocabulary}, got {_checks.show(wrong[0])}")
+        return given
+
+
+def _unique(keys: Float64, name: str) -> None:
+    """Raise if a key is there twice."""
+    _, where, counts = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        twice = keys[where[counts.argmax()]].astype(int).tolist()
+        raise ValueError(f"{name} must be unique, got {twice} {counts.max()} times")

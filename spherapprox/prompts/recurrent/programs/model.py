@@ -1,0 +1,220 @@
+"""`PromptModel`: a program that reads a query, then a prompt, and returns the value of the prompt's function there."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .... import _checks
+from ...._types import Float64
+from ..network import Network, sequences
+from ..program import Program
+
+_ENTRIES = 2**21
+"""Numbers of a batch that are looked at together."""
+
+
+class PromptModel(ABC):
+    """A program whose function is in its prompt: it reads a query, then the prompt, and ends with the value.
+
+    `dictionary`, `grid`, `extension` and `kernel_sum` return one, each with its own ``prompt``.
+
+    Attributes
+    ----------
+    program : Program
+    network : Network
+        The compiled program; one for all prompts.
+
+    References
+    ----------
+    docs/theorems/10.7-dictionaries.md.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent.programs import dictionary
+    >>> model = dictionary(1, vocabulary=9)
+    >>> model.network
+    Network('dictionary', layers=..., width=..., nonzeros=...)
+    """
+
+    @property
+    @abstractmethod
+    def _steps(self) -> tuple[int, int]:
+        """Number of steps of a query, and of its answer at the end."""
+
+    @abstractmethod
+    def _program(self) -> Program:
+        """Return the program."""
+
+    @abstractmethod
+    def _queries(self, queries: ArrayLike) -> Float64:
+        """Return the first steps of sequences, shape (n, k, d), after checking."""
+
+    def _answers(self, outputs: Float64) -> Float64:
+        """Return values from outputs of the last steps, shape (n, k, p)."""
+        return outputs[:, 0]
+
+    @cached_property
+    def program(self) -> Program:
+        """The program, as a graph of variables."""
+        return self._program()
+
+    @cached_property
+    def network(self) -> Network:
+        """The compiled program."""
+        return self.program.compile()
+
+    def run(self, queries: ArrayLike, prompt: ArrayLike, *, workers: int | None = None) -> Float64:
+        """Return the values of the prompt's function at some queries.
+
+        Parameters
+        ----------
+        queries : array_like, shape (n, k)
+        prompt : array_like, shape (L, d)
+            What ``prompt`` returned.
+        workers : int, optional
+            Threads; -1 for all cores.
+
+        Returns
+        -------
+        ndarray, shape (n, p)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If arguments do not fit the program.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent.programs import dictionary
+        >>> model = dictionary(1, vocabulary=9)
+        >>> model.run([[5], [2], [3]], model.prompt([[2], [5]], [[7], [1]]))
+        array([[1.],
+               [7.],
+               [0.]])
+        """
+        heads, tokens = self._queries(queries), self._prompt(prompt)
+        step = max(1, _ENTRIES // tokens.shape[1])
+        batch = min(len(heads), max(8, step // len(tokens)))
+        return np.concatenate(
+            [
+                self._answers(self._outputs(heads[i : i + batch], tokens, max(1, step // batch), workers))
+                for i in range(0, len(heads), batch)
+            ]
+        )
+
+    def _outputs(self, heads: Float64, tokens: Float64, step: int, workers: int | None) -> Float64:
+        """Return outputs of the last steps, shape (n, k, p), some steps at a time."""
+        _, state = self.network.run(heads, last=True, workers=workers)
+        kept = len(tokens) - self._steps[1]
+        for i in range(0, kept, step):
+            _, state = self._run(tokens[i : min(i + step, kept)], state, True, workers)
+        return self._run(tokens[kept:], state, False, workers)[0]
+
+    def _run(self, tokens: Float64, state: Float64, last: bool, workers: int | None) -> tuple[Float64, Float64]:
+        shared = np.broadcast_to(tokens, (len(state), *tokens.shape))
+        return self.network.run(shared, state, last=last, workers=workers)
+
+    def sequences(self, queries: ArrayLike, prompt: ArrayLike) -> Float64:
+        """Return whole sequences, each a query and the prompt, as the network or a torch module takes them.
+
+        Parameters
+        ----------
+        queries : array_like, shape (n, k)
+        prompt : array_like, shape (L, d)
+
+        Returns
+        -------
+        ndarray, shape (n, q + L, d)
+            q steps of the query come first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If arguments do not fit the program, or the sequences would not fit in memory.
+
+        See Also
+        --------
+        answers : what their outputs say.
+
+        Examples
+        --------
+        >>> from spherapprox.prompts.recurrent.programs import dictionary
+        >>> model = dictionary(1, vocabulary=9)
+        >>> x = model.sequences([[5], [2]], model.prompt([[2], [5]], [[7], [1]]))
+        >>> x[:, :, 0]
+        array([[5., 2., 7., 5., 1.],
+               [2., 2., 7., 5., 1.]])
+        >>> model.answers(model.network(x))
+        array([[1.],
+               [7.]])
+        """
+        heads, tokens = self._queries(queries), self._prompt(prompt)
+        n, k, dim = heads.shape
+        _checks.memory(8.0 * n * (k + len(tokens)) * dim, "sequences", "take fewer queries, or use run")
+        return np.concatenate([heads, np.broadcast_to(tokens, (n, *tokens.shape))], axis=1)
+
+    def answers(self, outputs: ArrayLike) -> Float64:
+        """Return the values that outputs at all steps of `sequences` say.
+
+        Parameters
+        ----------
+        outputs : array_like, shape (n, L, p)
+            Of `network`, or of a module that it became.
+
+        Returns
+        -------
+        ndarray, shape (n, p)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If outputs have another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.recurrent.programs import dictionary
+        >>> dictionary(2, vocabulary=9).answers(np.arange(4.0).reshape(1, 4, 1))
+        array([[2., 3.]])
+        """
+        p = len(self.network.readout)
+        given = np.asarray(_checks.floating(outputs, "outputs", ("n", "L", p)), dtype=np.float64)
+        if given.shape[1] < sum(self._steps):
+            raise ValueError(f"'outputs' must have {sum(self._steps)} steps at least, got shape {given.shape}")
+        return self._answers(given[:, -self._steps[1] :])
+
+    def _prompt(self, prompt: ArrayLike) -> Float64:
+        """Return the steps of a prompt, after checking."""
+        given = np.asarray(sequences(prompt, self.network.dim, "prompt"), dtype=np.float64)
+        if given.ndim != 2 or len(given) < self._steps[1]:
+            raise ValueError(f"'prompt' must be one prompt, shape (L, {self.network.dim}), got shape {given.shape}")
+        self._check(given)
+        return given
+
+    def _check(self, prompt: Float64) -> None:
+        """Raise if the steps of a prompt, shape (L, d), are none that the program understands."""
+        limit = self.program.inputs[0].bound
+        if limit is not None and not np.abs(prompt).max() <= limit:
+            raise ValueError(
+                f"'prompt' must have entries of at most {limit:g} in size, as this model's have, got "
+                f"{np.abs(prompt).max():g}: .prompt of the same model makes prompts"
+            )
+
+
+def padded(queries: ArrayLike, dim: int, columns: int, bound: float) -> Float64:
+    """Return queries of one step, in the first entries of it, after checking."""
+    given = np.asarray(_checks.floating(queries, "queries", ("n", dim)), dtype=np.float64)
+    _checks.reals(given, "queries", minimum=-bound, maximum=bound)
+    steps = np.zeros((len(given), 1, columns))
+    steps[:, 0, :dim] = given
+    return steps
+
+
+def power_of_two(number: float) -> float:
+    """Return the least power of two that is at least a number above 0."""
+    fraction, exponent = np.frexp(number)
+    return float(np.ldexp(1.0, exponent - (fraction == 0.5)))

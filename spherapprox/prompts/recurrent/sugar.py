@@ -1,0 +1,397 @@
+"""Short forms: what programs are mostly written with, each a few blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import _checks
+from .language import LARGEST_DIM, Linear, LinState, ReLU, Variable, common, limited, spread, variables
+
+
+def constant(input: Variable, value: ArrayLike) -> Linear:
+    """Return a constant vector.
+
+    Parameters
+    ----------
+    input : Variable
+        Any; it says of which program the constant is.
+    value : float or array_like, shape (n,)
+
+    Returns
+    -------
+    Linear, of dim n
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no variable, or no vector of finite numbers.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, constant
+    >>> Program(constant(Input(3), [1.0, 2.0]))([[0.0, 0.0, 0.0]])
+    array([[1., 2.]])
+    """
+    (of,) = variables(input, "input", 1)
+    array = np.atleast_1d(np.asarray(_checks.floating(value, "value"), dtype=np.float64))
+    if array.ndim != 1:
+        raise ValueError(f"'value' must be a number or a vector, got shape {array.shape}")
+    return Linear(of, np.zeros((len(array), of.dim)), array)
+
+
+def step(v: Variable, slope: float = 1.0) -> Linear:
+    """Return 0 where a variable is at most 0 and 1 where it is at least 1/slope, both without rounding.
+
+    Parameters
+    ----------
+    v : Variable
+    slope : float, default 1.0
+        Above 0; between 0 and 1/slope the value rises linearly. 1 is right for integers.
+
+    Returns
+    -------
+    Linear
+        ``1 - ReLU(1 - ReLU(slope v))``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    docs/theorems/3-errata.md on the step of the thesis, which is 1 up to a rounding that grows with v.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, step
+    >>> Program(step(Input(1)))([[-1.0], [0.0], [1.0], [1e6]])[:, 0]
+    array([0., 0., 1., 1.])
+    """
+    (of,) = variables(v, "v", 1)
+    return 1.0 - ReLU(1.0 - ReLU(_checks.real(slope, "slope", above=0.0) * of))
+
+
+def snap(v: Variable) -> Linear:
+    """Return 0 or 1 for what is nearly 0 or 1: for values up to 3/8, and from 5/8 on.
+
+    Parameters
+    ----------
+    v : Variable
+
+    Returns
+    -------
+    Linear
+        ``step(v - 3/8, 4)``.
+
+    Raises
+    ------
+    TypeError
+        If v is no variable.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, snap
+    >>> Program(snap(Input(1)))([[0.01], [0.98]])[:, 0]
+    array([0., 1.])
+    """
+    (of,) = variables(v, "v", 1)
+    return step(of - 0.375, 4.0)
+
+
+def gate(condition: Variable, v: Variable, bound: float, *, positive: bool = False) -> Variable:
+    """Return a variable where a condition is 1, and 0 where it is 0.
+
+    Parameters
+    ----------
+    condition : Variable
+        0 or 1, of one entry or as many as v.
+    v : Variable
+    bound : float
+        The size of v; where it is larger, the interpreter raises, and the value is wrong elsewhere. A power of two
+        keeps integers exact.
+    positive : bool, default False
+        A promise that v is never below 0, which saves half of the ReLUs.
+
+    Returns
+    -------
+    Variable
+        ``ReLU(v + bound (condition - 1)) - ReLU(-v + bound (condition - 1))``; exactly 0 where the condition is 0, and
+        v where it is 1, in networks up to the rounding of ``bound + |v|``: the bound ought not to be much larger than
+        needed. The condition ought to be exactly 0 or 1: an error of it is multiplied by the bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range, or variables do not fit.
+
+    See Also
+    --------
+    Multiplicative : the same for values of any size, in LSTMs and GRUs.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, gate
+    >>> x = Input(2)
+    >>> Program(gate(x[0], x[1], 8.0))([[1.0, -3.0], [0.0, -3.0]])[:, 0]
+    array([-3.,  0.])
+    """
+    (of,), (chosen,) = variables(v, "v", 1), variables(condition, "condition", 1)
+    dim = common(chosen, of, "gate")
+    shut = _checks.real(bound, "bound", above=0.0, maximum=1e300) * (spread(chosen, dim) - 1.0)
+    opened = limited(ReLU(spread(of, dim) + shut), of, bound)
+    return opened if _checks.flag(positive, "positive") else opened - ReLU(shut - spread(of, dim))
+
+
+def equal(u: Variable, v: Variable | float) -> ReLU:
+    """Return 1 where two integers are equal, and 0 where they are not.
+
+    Parameters
+    ----------
+    u : Variable
+    v : Variable or float
+
+    Returns
+    -------
+    ReLU
+        ``max(1 - |u - v|, 0)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If variables do not fit.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, equal
+    >>> Program(equal(Input(1), 3.0))([[2.0], [3.0]])[:, 0]
+    array([0., 1.])
+    """
+    (of,) = variables(u, "u", 1)
+    return ReLU(1.0 - absolute(of - v))
+
+
+def absolute(v: Variable) -> Linear:
+    """Return the absolute value of each entry.
+
+    Parameters
+    ----------
+    v : Variable
+
+    Returns
+    -------
+    Linear
+
+    Raises
+    ------
+    TypeError
+        If v is no variable.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, absolute
+    >>> Program(absolute(Input(1)))([[-2.0], [3.0]])[:, 0]
+    array([2., 3.])
+    """
+    (of,) = variables(v, "v", 1)
+    return ReLU(of) + ReLU(-of)
+
+
+def maximum(u: Variable, v: Variable) -> Linear:
+    """Return the larger of two variables, entry by entry.
+
+    Parameters
+    ----------
+    u, v : Variable
+
+    Returns
+    -------
+    Linear
+        ``u + ReLU(v - u)``, up to the rounding of ``|u| + |v|``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no variables, or do not fit.
+
+    See Also
+    --------
+    RunningMax : the largest value of one variable so far.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, maximum
+    >>> x = Input(2)
+    >>> Program(maximum(x[0], x[1]))([[1.0, 4.0]])
+    array([[4.]])
+    """
+    (one,), (other,) = variables(u, "u", 1), variables(v, "v", 1)
+    return one + ReLU(other - one)
+
+
+def minimum(u: Variable, v: Variable) -> Linear:
+    """Return the smaller of two variables, entry by entry.
+
+    Parameters
+    ----------
+    u, v : Variable
+
+    Returns
+    -------
+    Linear
+        ``u - ReLU(u - v)``, up to the rounding of ``|u| + |v|``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no variables, or do not fit.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, minimum
+    >>> x = Input(2)
+    >>> Program(minimum(x[0], x[1]))([[1.0, 4.0]])
+    array([[1.]])
+    """
+    (one,), (other,) = variables(u, "u", 1), variables(v, "v", 1)
+    return one - ReLU(one - other)
+
+
+def window(v: Variable, n: int, *, bound: float | None = None) -> LinState:
+    """Return a variable and what it was at the n - 1 steps before, one after another, 0 at first.
+
+    Parameters
+    ----------
+    v : Variable
+    n : int
+        From 1; n times the entries of v are 5000 at most.
+    bound : float, optional
+        As of a `LinState`.
+
+    Returns
+    -------
+    LinState, of dim n times that of v
+        A shift register, exact at every length.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, window
+    >>> Program(window(Input(1), 3))([[1.0], [2.0], [3.0], [4.0]])
+    array([[1., 0., 0.],
+           [2., 1., 0.],
+           [3., 2., 1.],
+           [4., 3., 2.]])
+    """
+    (of,) = variables(v, "v", 1)
+    size = of.dim * _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM // of.dim)
+    return LinState(of, np.eye(size, k=-of.dim), np.eye(size, of.dim), bound=bound)
+
+
+def delay(v: Variable, steps: int = 1, *, bound: float | None = None) -> Linear:
+    """Return a variable as it was some steps before, 0 at first.
+
+    Parameters
+    ----------
+    v : Variable
+    steps : int, default 1
+        From 1; steps + 1 times the entries of v are 5000 at most.
+    bound : float, optional
+        As of a `LinState`.
+
+    Returns
+    -------
+    Linear
+        The end of a `window`; for several delays of one variable take them from one window.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, delay
+    >>> Program(delay(Input(1), 2))([[1.0], [2.0], [3.0], [4.0]])[:, 0]
+    array([0., 0., 1., 2.])
+    """
+    (of,) = variables(v, "v", 1)
+    most = max(LARGEST_DIM // of.dim - 1, 1)
+    return window(of, _checks.integer(steps, "steps", minimum=1, maximum=most) + 1, bound=bound)[-of.dim :]
+
+
+def first(input: Variable, n: int) -> Linear:
+    """Return a vector whose entry t is 1 at step t, for the first n steps, and all 0 afterwards.
+
+    Parameters
+    ----------
+    input : Variable
+        Any; it says of which program the vector is.
+    n : int
+        From 1 to 5000.
+
+    Returns
+    -------
+    Linear, of dim n
+        A shift register, exact at every length.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from spherapprox.prompts.recurrent import Input, Program, first
+    >>> Program(first(Input(1), 2))([[5.0], [5.0], [5.0]])
+    array([[1., 0.],
+           [0., 1.],
+           [0., 0.]])
+    """
+    (of,) = variables(input, "input", 1)
+    size = _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM) + 1
+    return LinState(of, np.eye(size, k=-1), np.zeros((size, of.dim)), np.eye(size)[0])[1:]
+
+
+def cycle(input: Variable, n: int, phase: int = 0) -> LinState:
+    """Return a vector whose entry (t - 1 + phase) mod n is 1 at step t = 1, 2, ..., and all others 0.
+
+    Parameters
+    ----------
+    input : Variable
+        Any; it says of which program the vector is.
+    n : int
+        From 1 to 5000.
+    phase : int, default 0
+
+    Returns
+    -------
+    LinState, of dim n
+        A cyclic shift register, exact at every length.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of range.
+
+    References
+    ----------
+    docs/theorems/3-errata.md on the counter of the thesis, a rotation that loses digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.prompts.recurrent import Input, Program, cycle
+    >>> counter = Program(np.arange(3.0)[None] @ cycle(Input(1), 3))
+    >>> counter(np.zeros((5, 1)))[:, 0]
+    array([0., 1., 2., 0., 1.])
+    """
+    (of,) = variables(input, "input", 1)
+    size = _checks.integer(n, "n", minimum=1, maximum=LARGEST_DIM)
+    shift = _checks.integer(phase, "phase")
+    return LinState(of, np.roll(np.eye(size), 1, axis=0), np.zeros((size, of.dim)), np.eye(size)[(shift - 1) % size])

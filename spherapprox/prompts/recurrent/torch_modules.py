@@ -1,0 +1,328 @@
+"""`RecurrentModule`: a compiled program as torch's own RNN, LSTM or GRU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..._checks import choice, needs, show
+
+with needs("PyTorch", "to_torch", "torch"):
+    import torch
+
+from ..._types import Float64
+from ...heads.torch_modules.tensors import NUMBERS, exported, held
+from .gates import Gates
+from .layer import MODULES, Layer
+
+if TYPE_CHECKING:
+    from .network import Network
+
+OPEN = 1000.0
+"""Where a sigmoid is exactly 1, and at the negative exactly 0."""
+_Part: TypeAlias = tuple[Float64, Float64, Float64]
+_STOCK = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
+
+
+class RecurrentModule(torch.nn.Module):
+    """A `Network` as one stock `torch.nn.RNN`, `torch.nn.LSTM` or `torch.nn.GRU`, and a `torch.nn.Linear`.
+
+    Parameters
+    ----------
+    network : Network
+    kind, dtype, device, value_bound
+        As in `Network.to_torch`.
+
+    Attributes
+    ----------
+    rnn : torch.nn.RNN, torch.nn.LSTM or torch.nn.GRU
+        Of as many layers as the network, all as wide as the widest.
+    readout : torch.nn.Linear
+    start : Tensor, shape (layers, width)
+        The hidden state before the first step. A buffer.
+    scale, sharpness : float
+        eps and mu of `Gates`; 1 and inf for an RNN, which needs neither.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Network.to_torch` does.
+
+    Notes
+    -----
+    Nothing is trainable: weights of gates reach mu / eps, so that sigmoids are 0 or 1 and their gradients vanish, or
+    are as large as mu. Long sequences are run a part at a time: memory grows with the outputs only.
+
+    References
+    ----------
+    docs/theorems/10.3-gates.md, docs/theorems/10.6-errors-of-modules.md.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from spherapprox.prompts.recurrent import Input, LinState, Program, step
+    >>> bits = Input(1, bound=1.0)
+    >>> majority = Program(step(LinState(2.0 * bits - 1.0, 1.0, bound=1000.0)))
+    >>> module = majority.compile().to_torch("gru")
+    >>> type(module.rnn).__name__, module.rnn.num_layers
+    ('GRU', 3)
+    >>> module(torch.tensor([[1.0], [0.0], [1.0], [1.0]], dtype=torch.float64))[:, 0].tolist()
+    [1.0, 0.0, 1.0, 1.0]
+    """
+
+    start: Any
+
+    def __init__(
+        self, network: Network, kind: str, *, dtype: Any = None, device: Any = None, value_bound: float | None = None
+    ) -> None:
+        super().__init__()
+        self.kind = choice(kind, "kind", MODULES)
+        dtype = torch.float64 if dtype is None else dtype
+        if dtype not in (torch.float32, torch.float64):
+            raise TypeError(f"'dtype' must be torch.float32 or torch.float64, got {show(dtype)}")
+        self.dtype = dtype
+        bound = network.value_bound if value_bound is None else value_bound
+        units, read, self.scale, self.sharpness = _units(network, self.kind, dtype, bound)
+        width = max(len(unit.start) for unit in units)
+        chosen = {"nonlinearity": "relu"} if self.kind == "rnn" else {}
+        self.rnn = _made(_STOCK[self.kind], device, dtype, network.dim, width, len(units), batch_first=True, **chosen)
+        self.readout = _made(torch.nn.Linear, device, dtype, width, len(read))
+        weights = {"weight": _padded(read, len(read), width), "bias": network.readout_bias}
+        _copy(self.readout, weights)
+        for number, unit in enumerate(units):
+            _copy(self.rnn, unit.padded(width, width if number else network.dim, f"_l{number}"))
+        start = np.stack([_padded(unit.start[None], 1, width)[0] for unit in units])
+        self.register_buffer("start", held(start, dtype, "network").to(self.readout.weight.device))
+        self.requires_grad_(False)
+
+    def forward(self, x: Any) -> Any:
+        """Return the outputs at all steps.
+
+        Parameters
+        ----------
+        x : Tensor, shape (L, d) or (batch, L, d)
+            Sequences of the module's dtype and on its device.
+
+        Returns
+        -------
+        Tensor, shape (L, p) or (batch, L, p)
+
+        Raises
+        ------
+        TypeError, ValueError
+            If x has another type, shape, dtype or device, or is not finite; if the module was converted.
+        """
+        self._check(x)
+        batch = x if x.ndim == 3 else x[None]
+        if not batch.numel():
+            return x.new_zeros((*x.shape[:-1], self.readout.out_features))
+        start = self.start[:, None].expand(-1, batch.shape[0], -1).contiguous()
+        state = (start, torch.zeros_like(start)) if self.kind == "lstm" else start
+        steps = batch.shape[1] if exported() else max(1, NUMBERS // (len(batch) * self.readout.in_features * 4))
+        outputs = []
+        with _unrounded(x), _precise(x):
+            for part in batch.split(steps, dim=1):
+                hidden, state = self.rnn(part, state)
+                outputs.append(self.readout(hidden))
+        found = torch.cat(outputs, dim=1)
+        return found if x.ndim == 3 else found[0]
+
+    def _check(self, x: Any) -> None:
+        like, dim = self.readout.weight, self.rnn.input_size
+        if like.dtype != self.dtype:
+            remedy = f"to_torch({self.kind!r}, dtype=...) makes others"
+            raise TypeError(f"the module must keep {self.dtype}, which its gates are for, got {like.dtype}: {remedy}")
+        if not isinstance(x, torch.Tensor):
+            remedy = f"torch.as_tensor(x, dtype={like.dtype}) makes one"
+            raise TypeError(f"'x' must be a Tensor, got {type(x).__name__}: {remedy}")
+        if x.ndim not in (2, 3) or x.shape[-1] != dim:
+            raise ValueError(f"'x' must have shape (L, {dim}) or (batch, L, {dim}), got {tuple(x.shape)}")
+        if x.dtype != like.dtype:
+            raise TypeError(f"'x' must be of the module's dtype {like.dtype}, got {x.dtype}: x.to({like.dtype}) is")
+        if x.device != like.device:
+            raise ValueError(f"'x' must be on the module's device {like.device}, got {x.device}: x.to() moves it")
+        if not torch.compiler.is_compiling() and not torch.isfinite(x).all():
+            raise ValueError("'x' must be finite, got inf or nan")
+
+    def extra_repr(self) -> str:
+        """Return the text in the brackets of the module's repr."""
+        return f"kind={self.kind!r}, scale={self.scale:.3g}, sharpness={self.sharpness:.3g}"
+
+
+@dataclass(frozen=True)
+class _Gated:
+    """A layer as gate times value, unit by unit; each a matrix for z, one for the layer's own past, and a bias.
+
+    ``read`` makes the layer's values of the units. No gate is one that is always open.
+    """
+
+    gate: _Part | None
+    value: _Part
+    start: Float64
+    read: Float64
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Weights of one layer of a torch module, gate by gate in torch's order."""
+
+    gates: Sequence[_Part]
+    start: Float64
+
+    def padded(self, width: int, before: int, suffix: str) -> dict[str, Float64]:
+        """Return torch's parameters of a layer, its units padded by some that stay 0."""
+        inputs, recurrent, biases = (list(parts) for parts in zip(*self.gates, strict=True))
+        bias = np.concatenate([_padded(part[None], 1, width)[0] for part in biases])
+        return {
+            "weight_ih" + suffix: np.vstack([_padded(part, width, before) for part in inputs]),
+            "weight_hh" + suffix: np.vstack([_padded(part, width, width) for part in recurrent]),
+            "bias_ih" + suffix: bias,
+            "bias_hh" + suffix: 0.0 * bias,
+        }
+
+    def largest(self, before: float, held: float) -> float:
+        """Return a bound of all sums, for bounds of the values that come and of those that are held."""
+        sums = [
+            before * np.abs(weight).sum(axis=1) + held * np.abs(own).sum(axis=1) + np.abs(bias)
+            for weight, own, bias in self.gates
+        ]
+        return float(np.max(sums))
+
+
+def _units(network: Network, kind: str, dtype: Any, bound: float | None) -> tuple[list[_Units], Float64, float, float]:
+    """Return the layers of a module, the matrix of its read-out, eps and mu."""
+    if kind == "rnn":
+        layers = (network if network.layers else _layered(network)).to_relu()
+        units = [_Units([(one.weight, one.recurrent, one.bias)], one.start) for one in layers.layers]
+        return units, layers.readout, 1.0, np.inf
+    if bound is None:
+        raise ValueError(
+            f"'value_bound' must be given, as bounds of variables of {network!r} are missing: recurrent.validate("
+            f"program, {kind!r}) says which, and value_bound= stands for all"
+        )
+    gates = Gates.of(bound, str(dtype).removeprefix("torch."))
+    made, units, read, before = _lstm if kind == "lstm" else _gru, [], np.eye(network.dim), 1.0
+    for layer in _layered(network).layers:
+        found = _gated(layer, gates)
+        unit, own = made(found, read, before, gates.scale)
+        reach = unit.largest(bound * (gates.scale if units else 1.0), bound * gates.scale)
+        if not reach <= torch.finfo(dtype).max / 4.0:
+            raise ValueError(f"'value_bound' and weights must be smaller for {dtype}, got sums up to {reach:.3g}")
+        units.append(unit)
+        read, before = found.read @ own, 1.0 / gates.scale
+    return units, (network.readout @ read) * before, gates.scale, gates.sharpness
+
+
+def _layered(network: Network) -> Network:
+    """Return a network that has a layer."""
+    if network.layers:
+        return network
+    one, none = np.eye(network.dim), np.zeros(network.dim)
+    layer = Layer("state", one, none)
+    return type(network)((layer,), network.readout, network.readout_bias, network.name, network.value_bound)
+
+
+def _gated(layer: Layer, gates: Gates) -> _Gated:
+    value, mu = (layer.weight, layer.recurrent, layer.bias), gates.sharpness
+    if layer.op == "product":
+        return _product(layer, gates)
+    gate = (mu * layer.weight, mu * layer.recurrent, mu * layer.bias) if layer.op == "relu" else None
+    return _Gated(gate, value, layer.start, np.eye(len(layer)))
+
+
+def _product(layer: Layer, gates: Gates) -> _Gated:
+    """Return products u v as sigmoid(mu (u - 1/2)) v if u is binary, else by sigmoid(delta u) - sigmoid(-delta u)."""
+    n, binary = len(layer), layer.factor == 0.0
+    rows = np.concatenate([np.arange(n), np.flatnonzero(~binary)])  # of each unit
+    exact, sign = binary[rows], np.repeat([1.0, -1.0], [n, len(rows) - n])
+    delta = gates.slope / np.where(exact, 1.0, layer.factor[rows])
+    slope = np.where(exact, gates.sharpness, delta * sign)
+    none, count = np.zeros((len(rows), len(rows))), len(rows)
+    read = np.zeros((n, count))
+    read[rows, np.arange(count)] = np.where(exact, 1.0, 2.0 / delta * sign)
+    gate = slope[:, None] * layer.weight[rows], none, slope * (layer.bias[rows] - 0.5 * exact)
+    return _Gated(gate, (layer.other[rows], none, layer.other_bias[rows]), np.zeros(count), read)
+
+
+def _lstm(layer: _Gated, read: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
+    """Return units with i = gate, f = 0, g = tanh(eps value), o = 1: h = i g; and the matrix that reads them."""
+    n, columns = len(layer.start), read.shape[1]
+    opened, shut = _constant(n, columns, n, OPEN), _constant(n, columns, n, -OPEN)
+    gate = opened if layer.gate is None else _of_units(layer.gate, read, before, 1.0 / eps)
+    value = _of_units(layer.value, read, eps * before, 1.0, eps)
+    return _Units([gate, shut, value, opened], eps * layer.start), np.eye(n)
+
+
+def _gru(layer: _Gated, read: Float64, before: float, eps: float) -> tuple[_Units, Float64]:
+    """Return two units for each gate: h1 = (1 - z) tanh(eps value) + z h1_before, and h2 = tanh(r h1_before), z = r.
+
+    Their difference is gate times value. Without a gate, z = 0 and r = 1 make one unit.
+    """
+    n, columns, one = len(layer.start), read.shape[1], np.eye(len(layer.start))
+    own = one if layer.gate is None else np.hstack([one, -one])
+    opened, shut = (_constant(n, columns, own.shape[1], at) for at in (OPEN, -OPEN))
+    weight, recurrent, bias = _of_units(layer.value, read, eps * before, 1.0, eps)
+    value = weight, recurrent @ own, bias
+    if layer.gate is None:
+        return _Units([opened, shut, value], eps * layer.start), own
+    weight, recurrent, bias = _of_units(layer.gate, read, -before, -1.0 / eps, -1.0)
+    gate, kept = (weight, recurrent @ own, bias), (0.0 * weight, np.eye(n, 2 * n), 0.0 * bias)
+    gates = [_both(opened, gate), _both(gate, shut), _both(value, kept)]
+    return _Units(gates, np.concatenate([eps * layer.start, np.zeros(n)])), own
+
+
+def _of_units(rows: _Part, read: Float64, before: float, own: float, bias: float = 1.0) -> _Part:
+    """Return matrices for values as those for units, each times a power of two."""
+    return (rows[0] @ read) * before, rows[1] * own, rows[2] * bias
+
+
+def _constant(n: int, columns: int, own: int, value: float) -> _Part:
+    return np.zeros((n, columns)), np.zeros((n, own)), np.full(n, value)
+
+
+def _both(one: _Part, other: _Part) -> _Part:
+    first, second, third = (np.concatenate(pair) for pair in zip(one, other, strict=True))
+    return first, second, third
+
+
+def _padded(matrix: Float64, rows: int, columns: int) -> Float64:
+    return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
+
+
+def _made(stock: Any, device: Any, dtype: Any, *sizes: int, **options: Any) -> Any:
+    """Return a module of torch, whose usual start leaves the caller's random numbers as they were."""
+    with torch.random.fork_rng(devices=[]):
+        made = stock(*sizes, device="cpu", dtype=dtype, **options)
+    return made.to(torch.get_default_device() if device is None else device)
+
+
+def _copy(module: Any, arrays: dict[str, Float64]) -> None:
+    """Set parameters of a module."""
+    with torch.no_grad():
+        for name, array in arrays.items():
+            parameter = getattr(module, name)
+            parameter.copy_(held(array, parameter.dtype, "network"))
+
+
+def _unrounded(x: Any) -> AbstractContextManager[Any]:
+    """Return the context in which autocast does not round to half precision, in which no gate is a step."""
+    kind = x.device.type
+    context: AbstractContextManager[Any] = (
+        torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+    )
+    return context
+
+
+def _precise(x: Any) -> AbstractContextManager[Any]:
+    """Return the context in which a GPU does not round float32 to 10 bits."""
+    if not x.is_cuda:
+        return nullcontext()
+    now = torch.backends.cudnn
+    context: AbstractContextManager[Any] = now.flags(
+        enabled=now.enabled, benchmark=now.benchmark, deterministic=now.deterministic, allow_tf32=False
+    )
+    return context

@@ -1,0 +1,472 @@
+"""`SequenceHead`: the split head of sequences, over control sequences that may be all of a product."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import _archive, _checks
+from ..._loading import load
+from ..._types import Float64
+from ...heads import SplitHead
+from ...points import PointSet
+from . import controls
+from .controls import Controls
+from .layers import SequenceLayers
+
+if TYPE_CHECKING:
+    import torch
+
+UNDERFLOW = 800.0
+"""What a mask exceeds the concentrations by: other positions and inputs then have weight 0 in float64."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SequenceHead(_archive.Savable):
+    """Average values over control sequences, by a softmax of ``sum_i concentration_i <x_i, b_i>``.
+
+    Two attention layers of one head each, with the prefix in the second, compute it (`attend`).
+
+    Parameters
+    ----------
+    control_points : list of T point sets, or array_like, shape (N, T, dim+1)
+        A list or tuple is a product: control sequences are all that take token i from set i, an array (n_i, dim+1), a
+        partition or a `PointSet` of equal weights. An array holds the control sequences themselves. Rows have unit
+        length.
+    values : array_like, shape (n_1, ..., n_T, T, p) or (N, T, p)
+        For each control sequence what is averaged: p numbers at each of T positions.
+    concentration : float or array_like, shape (T,)
+        lambda, at least 0, or one for each token; their sum is at most 1e300.
+    mask : float, optional
+        M, from 0 to 1e300, by which the logits of `layers` tell the positions apart; None means the sum of the
+        concentrations and 800 more, with which nothing of other positions is left in float64. Heads of one mask,
+        length, dim and p have the same layers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If lengths differ, rows have no unit length, or an option is out of its range.
+
+    Notes
+    -----
+    The weights of a product are products of T softmaxes: N = n_1 ... n_T control sequences, T N tokens of the prefix,
+    cost n_1 + ... + n_T exponentials and a contraction of the values, one token after another.
+
+    A head is frozen, and its arrays are read-only float64 copies. Heads are equal if all that they were made from is.
+
+    References
+    ----------
+    docs/theorems/7.2-two-layers.md and 7.3-product-prefixes.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import EqualMeasurePartition
+    >>> from spherapprox.prompts.sequences import SequenceHead
+    >>> heights = lambda x: np.sort(x[..., 2:], axis=1)  # sorted by the third coordinate
+    >>> head = SequenceHead.from_target(heights, EqualMeasurePartition(2, 500), 150.0, length=2)
+    >>> head
+    SequenceHead(length=2, dim=2, n=500 x 500, outputs=1, concentration=150)
+    >>> head.n_tokens
+    500000
+    >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 0.8, -0.6]])
+    >>> head(x).round(2).tolist()
+    [[-0.59], [0.8]]
+    """
+
+    _kind = "sequence-head"
+
+    control_points: Controls
+    values: Float64
+    concentration: float | Float64
+    mask: float = field(default=None, kw_only=True)  # type: ignore[assignment]  # a float once the head is made
+
+    def __post_init__(self) -> None:
+        points = controls.checked(self.control_points)
+        length, shape = controls.length(points), controls.sizes(points)
+        controls.check_axes(len(shape))
+        values = _checks.floating(_checks.detached(self.values), "values")
+        _checks.shaped(values, "values", (*shape, length, "p"), note=", as the control points have it")
+        if not np.abs(values).max() <= controls.LARGEST:
+            raise ValueError(f"'values' must be at most {controls.LARGEST:g} in size: scale them down")
+        concentration = controls.concentrations(self.concentration, length)
+        total = float(np.sum(np.broadcast_to(concentration, (length,))))
+        mask = cast("float | None", self.mask)
+        mask = min(total + UNDERFLOW, controls.LARGEST) if mask is None else mask
+        mask = _checks.real(mask, "mask", minimum=0.0, maximum=controls.LARGEST)
+        for name, value in (
+            ("control_points", points), ("values", controls.frozen(values)), ("concentration", concentration),
+            ("mask", mask),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_target(
+        cls,
+        target: Callable[[Any], ArrayLike],
+        points: Any,
+        concentration: float | ArrayLike,
+        *,
+        length: int | None = None,
+        mask: float | None = None,
+    ) -> Self:
+        """Make the head whose values are a function's at all control sequences of a product.
+
+        Parameters
+        ----------
+        target : callable
+            Maps sequences (batch, T, dim+1) to values (batch, T, p). It is called with parts of the control sequences.
+        points : EqualMeasurePartition, PointSet or array_like (n, dim+1), or a list of T of them
+            Control points of each token; sets of points have equal weights.
+        concentration, mask
+            As in `SequenceHead`.
+        length : int, optional
+            T; may be left out where points are a list.
+
+        Returns
+        -------
+        SequenceHead
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the target returns another shape, the values would be too large for memory, or as `SequenceHead` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.sequences import SequenceHead
+        >>> swap = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 50.0, length=2)
+        >>> swap(np.eye(3)[:2]).round(6).tolist()
+        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+        """
+        _checks.callable_(target, "target")
+        rows = controls.of_tokens(points, length)
+        made: Any = _sampled(target, rows), concentration
+        options: Any = {"mask": mask}
+        return cls(rows, *made, **options)
+
+    @classmethod
+    def from_examples(
+        cls, sequences: ArrayLike, values: ArrayLike, concentration: float | ArrayLike, *, mask: float | None = None
+    ) -> Self:
+        """Make the head whose control sequences are examples: regression in context, by a kernel of sequences.
+
+        Parameters
+        ----------
+        sequences : array_like, shape (N, T, dim+1)
+            Rows of unit length.
+        values : array_like, shape (N, T, p)
+        concentration, mask
+            As in `SequenceHead`.
+
+        Returns
+        -------
+        SequenceHead
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `SequenceHead` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.sequences import SequenceHead
+        >>> pairs = np.eye(2)[[[0, 1], [1, 0], [1, 1]]]
+        >>> SequenceHead.from_examples(pairs, [[[1.0], [2.0]], [[3.0], [4.0]], [[5.0], [6.0]]], 30.0)(pairs[1])
+        array([[3.],
+               [4.]])
+        """
+        made: Any = np.asarray(_checks.detached(sequences)), values, concentration
+        options: Any = {"mask": mask}
+        return cls(*made, **options)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled or copied head: NumPy forgets which arrays are read-only; nothing is checked again."""
+        points = state["control_points"]
+        arrays = (*points,) if isinstance(points, tuple) else (points,)
+        for array in (*arrays, state["values"], state["concentration"]):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        self.__dict__.update(state)
+
+    def _arguments(self) -> dict[str, Any]:
+        points: Any = self.control_points
+        if isinstance(points, tuple):
+            points = tuple(PointSet(rows) for rows in points)
+        known = {"control_points": points, "values": self.values, "concentration": self.concentration}
+        return known | {"mask": self.mask}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SequenceHead) or type(other) is not type(self):
+            return NotImplemented
+        own, others = self._compared(), other._compared()
+        return len(own) == len(others) and all(np.array_equal(a, b) for a, b in zip(own, others, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.values.shape, self.mask, *self.values.ravel()[:8].tolist()))
+
+    def _compared(self) -> list[Any]:
+        points = self.control_points if isinstance(self.control_points, tuple) else (self.control_points,)
+        return [*points, self.values, np.asarray(self.concentration), self.mask]
+
+    def __repr__(self) -> str:
+        shown = " x ".join(map(str, controls.sizes(self.control_points)))
+        return (
+            f"SequenceHead(length={self.length}, dim={self.dim}, n={shown}, outputs={self.n_outputs}, "
+            f"concentration={_checks.concentration_text(self.concentration)})"
+        )
+
+    def __len__(self) -> int:
+        return math.prod(controls.sizes(self.control_points))
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the control sequences are those of a product."""
+        return isinstance(self.control_points, tuple)
+
+    @property
+    def length(self) -> int:
+        """The number T of tokens of a sequence."""
+        return controls.length(self.control_points)
+
+    @property
+    def dim(self) -> int:
+        """The manifold's dimension m of the sphere S^m on which tokens lie."""
+        rows = self.control_points[0] if isinstance(self.control_points, tuple) else self.control_points
+        return int(rows.shape[-1]) - 1
+
+    @property
+    def n_outputs(self) -> int:
+        """The number p of outputs at each position."""
+        return int(self.values.shape[-1])
+
+    @property
+    def n_tokens(self) -> int:
+        """The number T N of tokens of the prefix, N = ``len(head)``."""
+        return self.length * len(self)
+
+    @property
+    def total_concentration(self) -> float:
+        """The sum of the concentrations of all tokens: the one on S^(T (dim+1) - 1)."""
+        return float(np.broadcast_to(self.concentration, (self.length,)).sum())
+
+    def __call__(self, x: ArrayLike) -> Float64:
+        """Evaluate the head at sequences.
+
+        Parameters
+        ----------
+        x : array_like, shape (T, dim+1) or (batch, T, dim+1)
+            Tokens of unit length.
+
+        Returns
+        -------
+        ndarray, shape (T, p) or (batch, T, p)
+            Of the rows as given, whose distances |x_i - b_i| the weights are computed from: relative to the largest of
+            the |values| the error is at most ``1e-14 + 1e-15 sum_i lambda_i r_i^2``, r_i the distance within which
+            control points of token i matter, for tokens of up to 64 columns and some thousand control points each.
+            Control sequences that are no product are rows of `as_split_head`, whose roundings add
+            ``1e-15 (sum_i lambda_i  sum_i lambda_i r_i^2)^(1/2)``.
+
+        Raises
+        ------
+        ValueError
+            If there are not T tokens, or the rows are no points of S^dim.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.sequences import SequenceHead
+        >>> head = SequenceHead([np.eye(2)] * 2, [[[[1.0], [1.0]], [[1.0], [2.0]]]] * 2, 50.0)
+        >>> head(np.eye(2)).round(6).tolist(), head([np.eye(2)] * 5).shape
+        ([[1.0], [2.0]], (5, 2, 1))
+        """
+        tokens = self._sequences(x)
+        batch = tokens.reshape(-1, *tokens.shape[-2:])
+        if isinstance(self.control_points, tuple):
+            found = controls.contract(batch, self.control_points, self.concentration, self.values)
+        else:
+            found = self.as_split_head()(controls.concatenated(batch, self.concentration)[0]).astype(np.float64)
+        return found.reshape(*tokens.shape[:-1], self.n_outputs)
+
+    def _sequences(self, x: ArrayLike) -> Float64:
+        tokens = _checks.sequences(_checks.detached(x), dim=self.dim).astype(np.float64)
+        if tokens.shape[-2] != self.length:
+            raise ValueError(
+                f"'x' must be sequences of {self.length} tokens, got {tokens.shape[-2]}: a head is made for one length"
+            )
+        return tokens
+
+    def as_split_head(self) -> SplitHead:
+        """Return the same function as a split head on S^(T (dim+1) - 1), over all N control sequences.
+
+        Returns
+        -------
+        SplitHead
+            With T p outputs, on the concatenations of ``sqrt(lambda_i / sum lambda) x_i``.
+
+        Raises
+        ------
+        ValueError
+            If its N control points would be too large for memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.sequences import SequenceHead
+        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(2), 3.0, length=2)
+        >>> split = head.as_split_head()
+        >>> x, pair = np.array([[1.0, 0.0, 0.6, 0.8]]) / 2**0.5, [[1.0, 0.0], [0.6, 0.8]]
+        >>> split, bool(abs(split(x) - head(pair).ravel()).max() < 1e-15)
+        (SplitHead(n=4, dim=3, concentration=6), True)
+        """
+        numbers = len(self) * self.length * (self.dim + 1)
+        _checks.memory(24.0 * numbers, "the control points of all sequences", "call the head itself")
+        every = controls.at(self.control_points, np.arange(len(self)))
+        points, total = controls.concatenated(every, self.concentration)
+        return SplitHead(points, self.values.reshape(len(self), -1), total)
+
+    @property
+    def layers(self) -> SequenceLayers:
+        """The two layers, as matrices that know T, dim, p and the mask only."""
+        return SequenceLayers(self.length, self.dim, self.n_outputs, self.mask)
+
+    @property
+    def prefix(self) -> Float64:
+        """The tokens of the prefix, shape (T N, d): for each position those of all control sequences."""
+        layers = self.layers
+        _checks.memory(16.0 * self.n_tokens * layers.embedding_dim, "the prefix", "take fewer control points")
+        every = controls.at(self.control_points, np.arange(len(self)))
+        each = np.broadcast_to(self.concentration, (self.length,))[:, None]
+        return layers.prefix(each * every, self.values.reshape(len(self), self.length, -1))
+
+    def attend(self, x: ArrayLike) -> Float64:
+        """Return the outputs of the two attention layers.
+
+        Parameters
+        ----------
+        x : array_like, shape (T, dim+1) or (batch, T, dim+1)
+            Tokens of unit length: one sequence, or several that do not see each other.
+
+        Returns
+        -------
+        ndarray, shape (T, p) or (batch, T, p)
+            ``head(x)`` up to `mask_bound` and, relative to the largest of the |values|, 1e-13 for sums of
+            concentrations up to 100 and 1e-15 times that sum beyond: roundings of logits.
+
+        Raises
+        ------
+        ValueError
+            If the sequences do not fit, or prefix and logits would be too large for memory.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.sequences import SequenceHead
+        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
+        >>> x = np.array([[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]])
+        >>> bool(abs(head.attend(x) - head(x)).max() < 1e-14)
+        True
+        """
+        tokens = self._sequences(x)
+        found = self.layers(tokens.reshape(-1, *tokens.shape[-2:]), self.prefix)
+        return found.reshape(*tokens.shape[:-1], self.n_outputs)
+
+    def mask_bound(self) -> float:
+        """Return a proven bound of ``|attend(x) - head(x)|`` at any position, without roundings.
+
+        Returns
+        -------
+        float
+            ``2 F a / (1 + a)``, F the largest Euclidean norm of a row of values and
+            ``a = (T-1) exp(-M) + T exp(sum lambda - 2 M) / N``. At the default mask it is 0, or below 1e-300 F.
+
+        References
+        ----------
+        docs/theorems/7.2-two-layers.md.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox.prompts.sequences import SequenceHead
+        >>> SequenceHead.from_target(lambda x: x, np.eye(3), 5.0, length=2, mask=20.0).mask_bound() < 1e-8
+        True
+        """
+        others = math.log(self.length - 1) - self.mask if self.length > 1 else -math.inf
+        inputs = math.log(self.length) + self.total_concentration - 2.0 * self.mask - math.log(len(self))
+        size = np.abs(self.values).max()
+        largest = float(size * np.linalg.norm(self.values / size, axis=-1).max()) if size > 0.0 else 0.0
+        return 2.0 * largest * float(_logistic(np.logaddexp(others, inputs)))
+
+    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
+        """Return the two layers as torch's own modules: two `nn.MultiheadAttention` of one head, and `nn.Linear`.
+
+        Parameters
+        ----------
+        dtype : torch.dtype, optional
+            torch.float64, the default, or torch.float32.
+        device : torch.device or str, optional
+            None means torch's default device.
+        trainable : bool, default False
+            Make the prefix a parameter in place of a buffer; the layers stay as they are.
+
+        Returns
+        -------
+        torch.nn.Module
+            Maps (T, dim+1) or (batch, T, dim+1) to (T, p) or (batch, T, p): `SequenceAttention`.
+
+        Raises
+        ------
+        ImportError
+            If PyTorch is missing.
+        TypeError, ValueError
+            If `dtype` is another one or too small for the numbers, or the prefix too large for memory.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> from spherapprox.prompts.sequences import SequenceHead
+        >>> head = SequenceHead.from_target(lambda x: x[:, ::-1], np.eye(3), 5.0, length=2)
+        >>> module = head.to_torch()
+        >>> x = torch.eye(3, dtype=torch.float64)[:2]
+        >>> bool(np.abs(module(x).numpy() - head(x)).max() < 1e-14)
+        True
+        """
+        module = load("spherapprox.prompts.sequences.torch_modules")
+        made: torch.nn.Module = module.SequenceAttention(self, dtype=dtype, device=device, trainable=trainable)
+        return made
+
+
+def _sampled(target: Callable[[Any], ArrayLike], points: tuple[Float64, ...]) -> Float64:
+    """Return a function's values at all control sequences of a product, (n_1, ..., n_T, T, p)."""
+    shape, length = controls.sizes(points), len(points)
+    controls.check_axes(length)
+    n = math.prod(shape)
+    what = f"the values of {n:.6g} control sequences"
+    _checks.memory(16.0 * n * length, what, "take fewer control points")
+    step = max(1, controls.NUMBERS // (8 * length * points[0].shape[1]))
+    found = np.empty((0, 0))
+    for first in range(0, n, step):
+        sequences = controls.at(points, np.arange(first, min(first + step, n)))
+        part = _checks.floating(_checks.called(target, sequences), "target(sequences)")
+        _checks.shaped(
+            part, "target", (len(sequences), length, "p" if first == 0 else found.shape[1] // length), verb="return",
+            note=" for sequences (batch, T, dim+1)", remedy="one number at each position is y[..., None]",
+        )  # fmt: skip
+        if first == 0:
+            numbers = length * part.shape[2]
+            _checks.memory(16.0 * n * numbers, what, "take fewer control points")
+            found = np.empty((n, numbers))
+        found[first : first + len(part)] = part.reshape(len(part), -1)
+    return found.reshape(*shape, length, -1)
+
+
+def _logistic(log_odds: float) -> float:
+    """Return ``a / (1 + a)`` from log a."""
+    return math.exp(min(log_odds, 0.0) - np.log1p(math.exp(-abs(log_odds)))) if log_odds > -math.inf else 0.0

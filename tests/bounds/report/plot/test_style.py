@@ -1,0 +1,81 @@
+"""Figures as notebooks and files take them."""
+
+import io
+import itertools
+
+import numpy as np
+import pytest
+
+import bounds
+import bounds.certify
+from bounds.report import plot
+from bounds.report.plot.style import Figure, count_axis
+from spherapprox import SplitHead, targets
+
+HEAD = SplitHead(np.eye(3), np.ones(3), 2.0)
+
+
+def test_notebooks_show_a_figure_without_pyplot():
+    figure = plot.kernel_figure()
+    plot.write(figure, file := io.BytesIO())
+    assert figure._repr_png_() == file.getvalue()
+    assert file.getvalue().startswith(b"\x89PNG")
+    assert b"spherapprox" in file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "counts", [[2, 10, 16, 29, 30], [10, 11, 12, 13, 14, 90], [5], [2000, 2100, 2200, 3000, 9000, 9999], [10, 1000]]
+)
+def test_numbers_of_counts_are_not_overprinted(counts):
+    figure = Figure(figsize=(9.5, 5.4))
+    axes = figure.add_subplot()
+    count_axis(axes, counts)
+    plot.write(figure, io.BytesIO())
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+    assert boxes
+    assert all(a.x1 + 2.0 <= b.x0 for a, b in itertools.pairwise(boxes))
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("'n' must hold real numbers", lambda: plot.slope("abc", [1.0, 2.0])),
+        ("'n' must have two different numbers or more", lambda: plot.slope([3, 3], [1.0, 2.0])),
+        ("'error' must have shape", lambda: plot.slope([1, 2, 3], [1.0, 2.0])),
+        ("'error' must be positive", lambda: plot.slope([1, 2], [1.0, 0.0])),
+        ("'eps' must have shape", lambda: plot.concentration_figure(0.1, 1.0, 2.0, 3.0, 8)),
+        ("'sharp' must hold real numbers", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3, 4], None, 8)),
+        ("'proven' must have shape", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3], [4, 5], 8)),
+        ("'coastlines' must be True or False", lambda: plot.maps_figure(HEAD, targets.bump(2), 0.1, coastlines=1)),
+        ("'dim' must be an integer", lambda: plot.concentration_figure([0.1, 0.2], [1, 2], [3, 4], [5, 6], None)),
+    ],
+)
+def test_numbers_that_cannot_be_drawn_are_refused(message, call):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        call()
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", 3.0, np.ones(3), [None]], ids=str)
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("curves", plot.ladder_figure),
+        ("curves", lambda v: plot.coefficients_figure([v], "")),
+        ("study", plot.error_figure),
+        ("studies", lambda v: plot.error_grid([v])),
+        ("partition", plot.partition_figure),
+        ("comparison", plot.covering_figure),
+        ("comparison", lambda v: bounds.report.makers.save(v, "x")),
+        ("found", lambda v: bounds.report.shortest.document(v, v)),
+        ("found", lambda v: plot.shortest_figure(v, v)),
+        ("found", lambda v: plot.control_points_figure(v, v)),
+        ("checks", lambda v: plot.validation_figure([v], v, None, None)),
+        ("target", lambda v: plot.maps_figure(v, v, 0.1)),
+        ("target", lambda v: plot.error_figure_of(v, v, v)),
+        ("figure", lambda v: plot.write(v, "x.png")),
+        ("bound", lambda v: bounds.certify.certified(v, v)),
+    ],
+)
+def test_what_is_drawn_is_named_where_it_is_something_else(name, call, wrong):
+    with pytest.raises(TypeError, match=f"^'{name}' must be an? "):
+        call(wrong)

@@ -1,0 +1,434 @@
+"""The study: what its rows say, and that its files are written together or not at all."""
+
+import csv
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.contour import ContourSet
+
+import bounds
+from bounds import error_bound, prefix_length, validate
+from bounds.records.bound import up
+from bounds.report import plot, study
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, sphere, sup_error, targets
+
+pytestmark = pytest.mark.usefixtures("coarse_figures")
+
+
+@pytest.fixture(scope="module")
+def small():
+    return study.run(targets.geomagnetic_field(), [100, 400], points=1000)
+
+
+def test_errors_of_every_row_keep_to_bound_and_floor(small):
+    assert [(r.n, r.head, r.choice) for r in small.rows] == [
+        (n, head, choice)
+        for n in (100, 400)
+        for head, choices in (("core", ("theory", "best")), ("split", ("theory", "second-order", "best")))
+        for choice in choices
+    ]
+    target = small.target
+    for row in small.rows:
+        assert row.error <= row.bound
+        assert row.radius == EqualMeasurePartition(2, row.n).cell_radius()
+        assert row.floor == error_bound(dim=2, theorem="lower", lipschitz=target.lipschitz, n=row.n).value
+        assert row.thesis_needs == "needs dim >= 8"
+        # of the largest value at 1000 points, which the bound sup_norm exceeds
+        assert 1.0 < row.relative_error / (row.error / target.sup_norm) < 1.05
+        kind = {"core": CoreHead, "split": SplitHead}[row.head]
+        head = kind.from_target(target, EqualMeasurePartition(2, row.n), row.concentration)
+        found = validate(head, target, n=1000, worst_case=False).checks
+        checks = [c for c in found if c.bound and c.bound.holds and c.quantity == "error"]
+        assert row.verdict == min(checks, key=lambda check: check.bound.value).verdict
+        assert row.verdict in ("holds", "vacuous")
+        x = sphere.uniform(2, 20_000, rng=5)
+        assert row.mean_error == pytest.approx(np.abs(head(x) - target(x)).mean(), rel=0.1)
+
+
+def test_second_order_bounds_are_within_a_factor_of_2_of_errors_of_split_heads(small):
+    for row in small.rows:
+        if row.head == "core":
+            assert row.second_order is row.second_order_local is None
+        else:
+            assert row.error <= row.second_order_local <= row.second_order
+        if row.choice == "second-order":
+            assert row.second_order_local <= 2.0 * row.error
+    chosen, best = (small.series("split", choice) for choice in ("second-order", "best"))
+    assert all(by_bound.error <= 1.2 * by_error.error for by_bound, by_error in zip(chosen, best, strict=True))
+
+
+def test_second_order_needs_a_target_that_has_it():
+    with pytest.raises(ValueError, match="'choices' may hold 'second-order' only for a target with"):
+        study.run(targets.distance(2), [20], choices=["second-order"])
+    found = study.run(targets.bump(3, 4.0), [30], choices=[9.0], points=200)  # smooth, and no polynomial
+    core, split = found.rows
+    assert (core.second_order, split.second_order_local) == (None, None)
+    assert split.error <= split.second_order
+
+
+def test_an_error_above_its_bound_is_not_said_to_hold():
+    wrong = Target(targets.distance(2).function, 2, lipschitz=0.05, sup_norm=4.0)
+    found = study.run(wrong, [50], choices=["best"], points=200)
+    row = found.series("split", "best")[0]
+    assert row.error > row.bound
+    assert not row.verdict.startswith(("holds", "vacuous"))
+
+
+def test_a_plain_function_has_measured_errors_only(tmp_path):
+    found = bounds.report.study.run(lambda x: np.abs(x[:, :2]), [60], dim=3, points=300)
+    assert [(row.head, row.choice) for row in found.rows] == [
+        (head, choice) for head in ("core", "split") for choice in ("best", "mean")
+    ]
+    for row in found.rows:
+        assert (row.bound, row.floor, row.thesis_log10_n, row.relative_error) == (None, None, None, None)
+        assert (row.verdict, row.thesis_needs) == ("", "")
+        assert 0.0 < row.mean_error < row.error
+    (note,) = found.notes
+    assert "states no Lipschitz constant" in note
+    assert found.table().splitlines()[0].split() == ["N", "head", "by", "lambda", "error", "mean"]
+    study.save(found, tmp_path)
+    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["notes"] == [note]
+
+
+def test_land_has_mean_errors_that_fall_while_sup_errors_cannot():
+    found = study.run(targets.land(), [50, 800], points=2000)
+    for head in ("core", "split"):
+        few, many = found.series(head, "mean")
+        assert many.mean_error < 0.6 * few.mean_error
+        assert few.mean_error <= found.series(head, "best")[0].mean_error
+        assert all(row.error > 0.49 for row in found.rows)
+    assert found.shown.concentration == min(found.rows, key=lambda row: row.mean_error).concentration
+    drawn = {text.get_text().partition(", $")[0] for text in plot.error_figure(found).axes[0].texts}
+    assert drawn == {f"{head} head, {kind} error" for head in ("core", "split") for kind in ("sup", "mean")}
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+def test_a_constant_is_approximated(value, tmp_path):
+    constant = Target(lambda x: value + 0.0 * x[:, 0], 2, lipschitz=0.0, sup_norm=value)
+    found = study.run(constant, [12], points=100)
+    assert all(row.error <= row.bound + 1e-12 * value for row in found.series("split", "theory"))
+    assert len(study.save(found, tmp_path)) == 5
+
+
+def test_core_heads_are_not_chosen_by_a_bound_that_needs_a_sup_norm():
+    found = study.run(Target(lambda x: x[:, 0], 2, lipschitz=1.0), [30], choices=["theory", 5.0], points=100)
+    assert [(row.head, row.choice) for row in found.rows] == [
+        ("core", "fixed"),
+        ("split", "theory"),
+        ("split", "fixed"),
+    ]
+    assert found.rows[0].thesis_needs == "needs the target's sup norm"
+    assert found.rows[1].bound is not None
+    assert "no bounds for core heads" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "tolerance"),
+    [
+        (targets.geomagnetic_field(), 0.01),
+        (targets.zonal_harmonic(3, 5), 1e-4),
+        (targets.distance(4), 1e-6),
+        (targets.moving_frame(3), 1e-6),
+        (Target(lambda x: np.tanh(3.0 * x[:, 1]).astype(np.float32), 2, lipschitz=3.0, sup_norm=np.tanh(3.0)), 1e-3),
+        (Target(lambda x: (7.0 + x[:, 1]).astype(np.float32), 2, lipschitz=1.0, sup_norm=8.0), 3e-3),
+        (Target(lambda x: 1e6 + x[:, 1], 2, lipschitz=1.0, sup_norm=1e6 + 1.0), 3e-6),
+    ],
+)
+def test_estimated_constants_are_near_the_true_ones_and_below(target, tolerance):
+    bare = Target(target.function, target.dim)
+    found = study.run(bare, [10], choices=[1.0], points=200, estimate=True).target
+    assert target.lipschitz * (1.0 - tolerance) <= found.lipschitz <= target.lipschitz * (1.0 + 1e-6)
+    assert target.sup_norm * (1.0 - tolerance) <= found.sup_norm <= target.sup_norm * (1.0 + 1e-6)
+
+
+def test_estimates_are_called_estimates_wherever_they_are_used(tmp_path):
+    found = study.run(lambda x: x[:, 0], [20, 40], dim=2, points=200, estimate=True)
+    assert found.estimated == ("lipschitz", "sup_norm")
+    assert "estimated" in found.target.provenance
+    assert all(row.verdict.endswith("(estimated constants)") for row in found.rows)
+    assert "estimated from below" in found.notes[0]
+    names = [text.get_text() for text in plot.error_figure(found).axes[0].texts]
+    assert sum("estimate" in name for name in names) == 3
+    stated = Target(lambda x: x[:, 0], 2, lipschitz=1.0, sup_norm=1.0)
+    assert study.run(stated, [20], choices=[1.0], points=200, estimate=True).estimated == ()
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.sign(x[:, 0]), lambda x: np.sqrt(np.abs(x[:, 0])), targets.land().function]
+)
+def test_no_constant_is_estimated_where_there_is_none(function):
+    with pytest.raises(ValueError, match=r"seems to have no Lipschitz constant: near x = .* leave 'estimate' out"):
+        study.run(function, [10], dim=2, estimate=True)
+    with pytest.raises(ValueError, match=r"has the exponent 0.5: give Target\(..., lipschitz=\)"):
+        study.run(Target(function, 2, exponent=0.5), [10], estimate=True)
+
+
+def test_best_is_better_than_theory_and_theory_has_the_smaller_bound(small):
+    for n in (100, 400):
+        for head in ("core", "split"):
+            theory, best = (
+                next(r for r in small.rows if (r.n, r.head, r.choice) == (n, head, c)) for c in ("theory", "best")
+            )
+            assert best.error <= theory.error
+            assert theory.bound <= best.bound
+
+
+def test_error_is_that_of_the_head(small):
+    row = next(r for r in small.rows if (r.n, r.head, r.choice) == (400, "split", "best"))
+    head = SplitHead.from_target(small.target, EqualMeasurePartition(2, 400), row.concentration)
+    assert row.error == sup_error(head, small.target, n=1000, rng=0, workers=-1).lower
+
+
+def test_files_are_read_back_as_the_study(small, tmp_path):
+    paths = study.save(small, tmp_path / "out")
+    assert [p.name for p in paths] == ["error.png", "maps.png", "study.csv", "study.html", "study.json"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [p.name for p in paths]
+    document = json.loads((tmp_path / "out" / "study.json").read_text("utf-8"))
+    assert document["target"]["dim"] == 2
+    assert [row["error"] for row in document["rows"]] == [row.error for row in small.rows]
+    with (tmp_path / "out" / "study.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert [float(row["concentration"]) for row in table] == [row.concentration for row in small.rows]
+    assert table[0]["thesis_needs"] == "needs dim >= 8"
+    assert (tmp_path / "out" / "error.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+def test_an_interrupt_leaves_nothing_behind(small, tmp_path, monkeypatch, stop):
+    def interrupted(*_):
+        raise stop
+
+    (tmp_path / "study.csv").write_text("an earlier result")
+    monkeypatch.setattr(plot, "maps_figure", interrupted)
+    with pytest.raises(stop):
+        study.save(small, tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["study.csv"]
+    assert (tmp_path / "study.csv").read_text("utf-8") == "an earlier result"
+
+
+@pytest.mark.usefixtures("short_search")
+def test_high_dimension_has_the_thesis_numbers_and_no_map(tmp_path):
+    result = study.run(targets.distance(8), [200], choices=["theory", 30], points=500)
+    assert [row.choice for row in result.rows] == ["theory", "fixed"] * 2
+    for row in (r for r in result.rows if r.head == "split"):
+        assert row.thesis_needs == ""
+        count = prefix_length(row.error, dim=8, sup_norm=result.target.sup_norm, theorem="thesis-split")
+        assert (row.thesis_concentration, row.thesis_log10_n) == (count.concentration, count.log10)
+    assert [p.name for p in study.save(result, tmp_path)] == ["error.png", "study.csv", "study.html", "study.json"]
+    assert "10^" in result.table()
+
+
+def test_figure_shows_the_rows(small):
+    figure = plot.error_figure(small)
+    (axes,) = figure.axes
+    curves = {line.get_label(): line for line in axes.get_lines()}
+    rows = small.series("split", "best")
+    label = "split head, $\\lambda$ of least error"
+    np.testing.assert_array_equal(curves[label].get_xydata(), [(r.n, r.error) for r in rows])
+    rate = math.log(rows[1].error / rows[0].error) / math.log(4)
+    names = {text.get_text().partition(", $N")[0]: text for text in axes.texts}
+    assert set(names) == set(curves)
+    assert names[label].get_text() == f"{label}, $N^{{{rate:.2f}}}$"
+    assert names[label].get_color() == curves[label].get_color()
+    bold = {name for name, text in names.items() if text.get_fontweight() == "bold"}
+    strong = {label, label.replace("split", "core"), "split head, 2nd-order bound"}
+    assert bold == strong == {n for n, c in curves.items() if c.get_linewidth() > 2.0}
+    # the count of `bounds.prefix_length`, C_R included
+    eps, target = min(row.error for row in small.rows), small.target
+    count = prefix_length(eps, dim=8, lipschitz=target.lipschitz, sup_norm=target.sup_norm, theorem="thesis-split")
+    remark = f"needs dim ≥ 8: on $S^8$, with the same constants, it takes $10^{{{count.log10:.0f}}}$"
+    assert remark in figure.get_supxlabel()
+
+
+def test_the_line_on_the_thesis_is_inside_the_figure(small):
+    figure = plot.error_figure(replace(small, estimated=("lipschitz", "sup_norm")))
+    figure.draw_without_rendering()
+    (line,) = (text for text in figure.texts if "estimated constants" in text.get_text())
+    box = line.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.axes[0].get_window_extent().y0
+
+
+def test_names_of_curves_do_not_overlap(small):
+    figure = plot.error_figure(small)
+    figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in figure.axes[0].texts), key=lambda box: box.y0)
+    texts = [box.y0 for box in boxes]
+    assert len(texts) == 10
+    assert min(np.diff(texts)) > 10.0 / 72.0 * figure.dpi  # the size of the letters
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+@pytest.mark.parametrize("constants", [{}, {"lipschitz": 1.0, "sup_norm": 1.0}])
+def test_errors_that_no_axis_shows_are_said_to_be_zero(constants):
+    found = study.run(Target(lambda x: 0.0 * x[:, 0], 2, **constants), [20], choices=[9.0], points=100)
+    assert any(note.startswith("every sup error is 0 or infinite") for note in found.notes)
+    figure = plot.error_figure(found)
+    assert any("Every sup error is 0 or infinite" in text.get_text() for text in figure.axes[0].texts)
+    assert figure.axes[0].yaxis.get_visible() == bool(constants)  # then bounds are drawn
+
+
+def test_a_single_length_is_drawn_with_marks(small):
+    single = replace(small, rows=tuple(row for row in small.rows if row.n == 100))
+    lines = plot.error_figure(single).axes[0].get_lines()
+    assert len(lines) == 10
+    assert all(line.get_marker() not in ("", "None") for line in lines)
+
+
+@pytest.mark.usefixtures("short_search")
+def test_the_thesis_stands_beside_the_errors_where_it_speaks():
+    found = study.run(targets.distance(8), [30, 90], choices=[5.0], points=200)
+    errors, thesis = plot.error_figure(found).axes
+    drawn = np.concatenate([line.get_xydata() for line in thesis.get_lines()])
+    assert {tuple(pair) for pair in drawn} == {(row.thesis_log10_n, row.error) for row in found.rows}
+    assert errors.get_ylim() == thesis.get_ylim()
+
+
+def test_the_legend_of_a_grid_is_inside_the_figure(small):
+    figure = plot.error_grid([small])
+    figure.draw_without_rendering()
+    box, frame = figure.legends[0].get_window_extent(), figure.bbox
+    assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+    assert frame.y0 <= box.y0 < box.y1 <= frame.y1
+    assert box.y1 <= figure.axes[0].get_window_extent().y0
+    assert not [tick for tick in figure.axes[0].get_xticklabels(minor=True) if tick.get_text()]
+
+
+def test_maps_of_the_earth_have_coastlines(small):
+    def coasts(target, **options):
+        axes = plot.maps_figure(small.shown, target, 1.0, resolution=9, **options).axes[0]
+        return [c for c in axes.collections if isinstance(c, ContourSet)]
+
+    (coast,) = coasts(targets.geomagnetic_field())
+    longitude, latitude = np.degrees(np.concatenate([path.vertices for path in coast.get_paths()])).T
+    x = sphere.from_latitude_longitude(latitude, longitude)
+    around = [targets.land()(sphere.from_latitude_longitude(latitude + d, longitude)) for d in (-1.0, 0.0, 1.0)]
+    assert len(x) > 1000
+    assert np.mean(np.ptp(around, axis=0)) > 0.5  # both land and sea within a degree
+    assert not coasts(targets.distance(2))
+    assert coasts(targets.distance(2), coastlines=True)
+
+
+def test_maps_show_target_head_and_error(small):
+    figure = plot.maps_figure(small.shown, small.target, small.shown_error, resolution=19)
+    images = [axes.collections[0].get_array().reshape(19, 37) for axes in figure.axes[::2]]  # colour bars lie between
+    np.testing.assert_allclose(images[1] - images[0], images[2], atol=1e-12)
+    # the north pole's row is one value, the field there
+    np.testing.assert_allclose(images[0][-1], small.target(np.array([[0.0, 0.0, 1.0]]))[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"target": 3}, TypeError, "'target' must be a Target or a function, got int"),
+        ({"target": np.sin}, ValueError, "'dim' must be given for a plain function"),
+        ({"target": lambda x: x[0], "dim": 2}, ValueError, r"'function' must return shape \(5,\) or \(5, p\)"),
+        ({"dim": 3}, ValueError, "'dim' must be 2, as 'distance' says, got 3"),
+        (
+            {"target": Target(lambda x: x[:, 0], 2), "choices": ["theory"]},
+            ValueError,
+            "'choices' may hold 'theory' only",
+        ),
+        ({"n": 100}, TypeError, r"'n' must be a sequence of numbers of control points, got 100: write \[n\]"),
+        ({"n": [[1.0, 0.0], [1.0]]}, TypeError, r"'n' must be an integer, got \[1.0, 0.0\] of type list"),
+        ({"n": "100"}, TypeError, "'n' must be a sequence of numbers of control points, got '100'"),
+        ({"choices": 3.0}, TypeError, r"'choices' must be a sequence, got 3.0: write \[3.0\]"),
+        ({"choices": "best"}, TypeError, r"'choices' must be a sequence, got 'best': write \['best'\]"),
+        ({"progress": "yes"}, TypeError, "'progress' must be True or False, got 'yes'"),
+        ({"estimate": 1}, TypeError, "'estimate' must be True or False, got 1"),
+        ({"n": []}, ValueError, "'n' must name at least one"),
+        ({"n": [0]}, ValueError, "'n' must be at least 1, got 0"),
+        (
+            {"choices": ["worst"]},
+            ValueError,
+            "'choices' must be one of 'theory', 'second-order', 'best', 'mean', got 'worst'",
+        ),
+        ({"choices": [-1.0]}, ValueError, "'concentration' must be at least 0"),
+        ({"choices": []}, ValueError, "'choices' must hold"),
+        ({"points": 3}, ValueError, "'points' must be at least 100, got 3"),
+    ],
+)
+def test_refusals_name_argument_value_and_remedy(arguments, error, message):
+    with pytest.raises(error, match=message):
+        study.run(**({"target": targets.distance(2), "n": [10]} | arguments))
+
+
+def test_a_study_prints_as_its_table():
+    found = study.run(targets.land(), [50], choices=[9.0], points=200)
+    title, *table, note = str(found).splitlines()
+    assert title == "land on S^2: Lipschitz constant unknown, sup norm 1"
+    assert table == found.table().splitlines()
+    assert (note,) == found.notes
+
+
+def test_rows_are_asked_for_by_known_words(small):
+    with pytest.raises(ValueError, match="'head' must be one of 'core', 'split', got 'spilt'"):
+        small.series("spilt", "best")
+    with pytest.raises(
+        ValueError, match="'choice' must be one of 'theory', 'second-order', 'best', 'mean', 'fixed', got 9"
+    ):
+        small.series("split", 9.0)
+    assert small.series("split", "fixed") == ()
+
+
+def test_what_cannot_be_saved_is_named(small, tmp_path):
+    with pytest.raises(TypeError, match="'study' must be a Study, got 3 of type int: run returns one"):
+        study.save(3, tmp_path)
+    with pytest.raises(TypeError, match="'command' must be a str, got 3"):
+        study.save(small, tmp_path, command=3)
+    with pytest.raises(TypeError, match="'out' must be a str or a PathLike, got None of type NoneType: name a folder"):
+        study.save(small, None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_maps_need_the_sphere(small):
+    with pytest.raises(ValueError, match="'target' must have dim = 2 to be drawn as a map, got 3"):
+        plot.maps_figure(small.shown, targets.distance(3), 1.0)
+
+
+def test_a_constant_that_sampling_refutes_is_noted():
+    wrong = replace(targets.distance(2), lipschitz=0.9)
+    found = study.run(wrong, [100], choices=["best"], points=2000)
+    assert [claim.name for claim in found.refuted] == ["Lipschitz constant"]
+    assert any(note.startswith("refuted: the Lipschitz constant 0.9 that is stated; ") for note in found.notes)
+    assert not study.run(targets.distance(2), [100], choices=["best"], points=2000).refuted
+
+
+def test_nothing_is_called_proven_that_rests_on_refuted_constants():
+    wrong = Target(lambda x: 3.0 * x[:, 0], 1, lipschitz=1.0, sup_norm=1.0)
+    found = study.run(wrong, [100], choices=[2.0, 1e4], points=500, certified=True)
+    assert [claim.name for claim in found.refuted] == ["Lipschitz constant", "sup norm"]
+    assert found.notes[-1] == "refuted: the sup norm 1 that is stated; 3 was found"
+    assert all(row.upper is None for row in found.rows)
+    assert {row.verdict.partition(":")[0] for row in found.rows} <= {"not applicable", "violated"}
+    bent = Target(lambda x: x[:, 0] ** 5, 1, lipschitz=5.0, sup_norm=1.0, degree=2)
+    found = study.run(bent, [300], choices=[5.0], points=500, certified=True)
+    assert [claim.name for claim in found.refuted] == ["degree"]
+    assert all(row.upper is None for row in found.rows)
+
+
+def test_nothing_is_called_proven_that_rests_on_estimates():
+    found = study.run(lambda x: np.abs(x[:, 0]), [60], dim=1, choices=["theory"], points=500, estimate=True,
+                      certified=True)  # fmt: skip
+    assert all(row.upper is None for row in found.rows)
+    assert "proven" not in found.table()
+
+
+def test_errors_are_proven_where_that_takes_seconds(tmp_path):
+    wave = targets.zonal_harmonic(2, 3)
+    found = study.run(wave, [60], choices=["theory", 12.0], points=300, certified=True)
+    assert any(row.concentration > 1e4 for row in found.rows)
+    assert all(row.error <= row.upper <= 1.0501 * row.error for row in found.rows)
+    steep = study.run(targets.zonal_harmonic(5, 3), [30], choices=[300.0], points=300, certified=True)
+    assert steep.rows[0].upper is None
+    assert found.series("split", "fixed")[0].verdict == "proved"
+    header, _, first, *_ = found.table().splitlines()
+    assert up(found.rows[0].upper) in first
+    assert "proven" in header
+    drawn = {offset for part in plot.error_figure(found).axes[0].collections for offset in part.get_offsets()[:, 1]}
+    assert {row.upper for row in found.rows} <= drawn
+    study.save(found, tmp_path)
+    assert json.loads((tmp_path / "study.json").read_text("utf-8"))["rows"][0]["upper"] == found.rows[0].upper

@@ -1,0 +1,233 @@
+"""`ReluNetwork`: padding, interpolants in one, two and three dimensions, and what is refused."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox.prompts.executor import ReluNetwork
+
+SINE = {8: 2.21e-2, 16: 5.80e-3, 32: 1.463e-3}
+
+
+def made(sizes, seed=0):
+    rng = np.random.default_rng(seed)
+    weights = [rng.standard_normal((n, k)) for k, n in itertools.pairwise(sizes)]
+    return ReluNetwork(weights, [rng.standard_normal(n) for n in sizes[1:]])
+
+
+def kuhn(f, box, cells, x):
+    """Return Kuhn's interpolant: on a simplex, vertices in the order of falling fractional parts."""
+    low, high = np.array(box, dtype=float).T
+    n, d = x.shape
+    z = (x - low) / (high - low) * cells
+    vertex = np.minimum(np.floor(z), np.array(cells) - 1.0)
+    order = np.argsort(vertex - z, axis=1)
+    parts = np.take_along_axis(z - vertex, order, axis=1)
+    levels = np.concatenate([np.ones((n, 1)), parts, np.zeros((n, 1))], axis=1)
+    found = 0.0
+    for i in range(d + 1):
+        found = found + (levels[:, i] - levels[:, i + 1]) * f(low + vertex / cells * (high - low))
+        if i < d:
+            vertex[np.arange(n), order[:, i]] += 1.0
+    return found
+
+
+def test_a_network_is_its_formula():
+    network = made((3, 5, 4, 2))
+    x = np.random.default_rng(1).standard_normal((7, 3))
+    (a, b, c), (s, t, u) = network.weights, network.biases
+    wanted = np.maximum(np.maximum(x @ a.T + s, 0.0) @ b.T + t, 0.0) @ c.T + u
+    assert np.abs(network(x) - wanted).max() <= 1e-14
+    assert network.sizes == (3, 5, 4, 2)
+    assert network.largest == max(np.abs(array).max() for array in (a, b, c, s, t, u))
+    assert network.row_sums == pytest.approx([np.abs(w).sum(axis=1).max() for w in (a, b, c)], rel=1e-15)
+    network.weights[0][:] = 0.0  # copies were taken
+    assert np.array_equal(made((3, 5, 4, 2)).weights[1], b)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 4), min_size=2, max_size=4), st.integers(0, 2), st.integers(0, 9))
+def test_padded_networks_compute_the_same(sizes, more, seed):
+    network = made(sizes, seed)
+    hidden = sizes[-2] if len(sizes) > 2 else 2 * sizes[0]
+    larger = [sizes[0] + more, *(n + more for n in sizes[1:-1]), *[hidden + seed % 3] * more, sizes[-1] + more]
+    padded = network.padded(larger)
+    assert padded.sizes == tuple(larger)
+    x = np.random.default_rng(seed).standard_normal((5, larger[0]))
+    found = padded(x)
+    assert np.abs(found[:, : sizes[-1]] - network(x[:, : sizes[0]])).max() <= 1e-13
+    assert not found[:, sizes[-1] :].any()
+
+
+def test_padding_complains():
+    with pytest.raises(ValueError, match="at least 4 at layer 1, got 3"):
+        made((2, 4, 1)).padded((2, 3, 1))
+    with pytest.raises(ValueError, match="at least 4 entries"):
+        made((2, 4, 4, 1)).padded((2, 4, 1))
+    with pytest.raises(ValueError, match="at least 4 at layer 2, where identities stand for missing layers, got 3"):
+        made((2, 4, 1)).padded((2, 4, 3, 1))
+    with pytest.raises(ValueError, match="at least 4 at layer 1, where identities"):
+        made((2, 1)).padded((2, 3, 1))  # x and -x take four
+
+
+@pytest.mark.parametrize("pieces", SINE)
+def test_pieces_of_a_sine(pieces):
+    knots = np.linspace(-1.0, 1.0, pieces + 1)
+    network = ReluNetwork.piecewise_linear(knots, np.sin(3.0 * knots) / 3.0)
+    x = np.linspace(-1.0, 1.0, 20_001)[:, None]
+    error = np.abs(network(x) - np.sin(3.0 * x) / 3.0).max()
+    assert error == pytest.approx(SINE[pieces], abs=0.5 * 10.0 ** (math.floor(math.log10(SINE[pieces])) - 2))
+    assert error <= (2.0 / pieces) ** 2 * 3.0 / 8.0  # h^2 max |f''| / 8
+    assert error <= 1.0 / pieces  # L h / 2
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 12), st.integers(0, 99))
+def test_pieces_are_numpys_interpolant(n, seed):
+    rng = np.random.default_rng(seed)
+    knots, values = np.cumsum(rng.uniform(0.01, 1.0, n)) - 1.0, rng.standard_normal((n, 2))
+    x = np.concatenate([rng.uniform(-3.0, knots[-1] + 3.0, 50), knots])
+    network = ReluNetwork.piecewise_linear(knots, values)
+    wanted = np.stack([np.interp(x, knots, column) for column in values.T], axis=1)
+    assert network.sizes == (1, n, 2)
+    assert np.abs(network(x[:, None]) - wanted).max() <= 1e-14 * n * network.largest
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_hats_are_kuhns_interpolant(d):
+    box, cells = [(-1.0, 2.0), (0.0, 1.0), (3.0, 3.5)][:d], (3, 2, 4)[:d]
+    rng = np.random.default_rng(d)
+    low, high = np.array(box).T
+    x = low + (high - low) * rng.random((400, d))
+    for f in (lambda x: np.sin(3.0 * x).prod(axis=1), lambda x: x @ np.arange(1.0, d + 1.0)):
+        network = ReluNetwork.interpolate(f, box, cells)
+        assert np.abs(network(x)[:, 0] - kuhn(f, box, cells, x)).max() <= 1e-14
+    ones = ReluNetwork.interpolate(lambda x: np.ones(len(x)), box, cells)  # hats sum to one
+    assert np.abs(ones(x) - 1.0).max() <= 1e-14
+    assert len(ones.weights) == (2 if d == 1 else 4)
+    both = ReluNetwork.interpolate(lambda x: np.stack([x[:, 0], -x[:, -1]], axis=1), box, cells)
+    assert np.abs(both(x) - np.stack([x[:, 0], -x[:, -1]], axis=1)).max() <= 1e-14
+
+
+def test_second_differences_bound_the_error_of_hats():
+    # |f - interpolant| <= h^2 d^2/8 for second derivatives of at most 1 along all directions of the axes
+    f = lambda x: np.cos(x[:, 0] + x[:, 1])  # noqa: E731 - second derivative along a unit vector u: at most (u1 + u2)^2
+    x = np.random.default_rng(0).uniform(0.0, 1.0, (2000, 2))
+    errors = [np.abs(ReluNetwork.interpolate(f, [(0, 1), (0, 1)], n)(x)[:, 0] - f(x)).max() for n in (2, 4, 8)]
+    assert all(error <= (2.0 / n) ** 2 / 8.0 for error, n in zip(errors, (2, 4, 8), strict=True))
+    assert errors[2] < 0.3 * errors[1] < 0.09 * errors[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ReluNetwork([], []), "at least one"),
+        (lambda: ReluNetwork([np.ones((2, 2))], []), "as many layers"),
+        (lambda: ReluNetwork([np.ones((2, 2)), np.ones((1, 3))], [np.ones(2), [0.0]]), r"'weights\[1\]' must have"),
+        (lambda: ReluNetwork([np.ones((2, 2))], [np.ones(3)]), r"'biases\[0\]' must have shape \(2,\)"),
+        (lambda: ReluNetwork([[[math.nan]]], [[0.0]]), "finite"),
+        (lambda: ReluNetwork.piecewise_linear([0.0], [1.0]), "increase"),
+        (lambda: ReluNetwork.piecewise_linear([0.0, 0.0], [1.0, 2.0]), "increase"),
+        (lambda: ReluNetwork.piecewise_linear([-1e308, 1e308], [0.0, 1.0]), "'knots' must be at most"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:, 0], [(-1e308, 1e308)], 2), "up to 1e\\+300"),
+        (lambda: ReluNetwork.piecewise_linear([0.0, 1e-300], [0.0, 1e300]), "slopes overflow"),
+        (lambda: ReluNetwork.piecewise_linear([0.0, 1.0], [0.0]), "'values' must have shape"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:, 0], [(0, 1)] * 4, 2), "1 to 3 intervals"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:, 0], [(1, 0)], 2), "in order"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:, 0], [(0, 1)] * 2, (2, 2, 2)), "one for each of 2 axes"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:, 0], [(0, 1)] * 3, 100), "GiB"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:1, 0], [(0, 1)] * 2, 2), r"'f\(x\)' must have shape"),
+        (lambda: ReluNetwork.interpolate(lambda x: x[:, 0] * math.inf, [(1, 2)] * 2, 2), "finite"),
+        (lambda: made((2, 1))([[1.0]]), r"'x' must have shape \(n, 2\)"),
+        (lambda: ReluNetwork([[[1e200]]], [[0.0]])([[1e200]]), "overflow"),
+        (lambda: made((2, 1)).padded(3), "sizes of the input and of each layer"),
+    ],
+)
+def test_complaints(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_module_of_torch_is_copied():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    nn = torch.nn
+    module = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4, bias=False), nn.ReLU(), nn.Linear(4, 2))
+    network = ReluNetwork.from_torch(module)
+    x = torch.randn(6, 3)
+    assert np.abs(network(x) - module(x).detach().numpy()).max() <= 1e-6
+    assert not network.biases[1].any()
+    single = nn.Linear(2, 1, dtype=torch.bfloat16)
+    exact = float((single.weight.double().sum() + single.bias.double()).detach())
+    assert ReluNetwork.from_torch([single])(np.ones((1, 2)))[0, 0] == pytest.approx(exact, rel=1e-12)
+    for wrong in (nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Sequential(), nn.Sequential(nn.Tanh())):
+        with pytest.raises(ValueError, match="Linear, ReLU, Linear"):
+            ReluNetwork.from_torch(wrong)
+    with pytest.raises(TypeError, match=r"torch.nn.Sequential, got Linear"):
+        ReluNetwork.from_torch(single)
+
+
+def test_what_passes_rows_on_is_passed_over_and_what_does_not_is_named():
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    linear, last = nn.Linear(4, 8), nn.Linear(8, 1)
+    module = nn.Sequential(nn.Flatten(), linear, nn.ReLU(), nn.Dropout(0.5), nn.Identity(), last).double()
+    x = torch.randn(3, 4, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"got Linear, ReLU, Dropout, Linear: module.eval\(\) drops nothing"):
+        ReluNetwork.from_torch(module)
+    found = ReluNetwork.from_torch(module.eval())(x.numpy())
+    np.testing.assert_allclose(found, module(x).detach(), rtol=0, atol=1e-14)
+    with pytest.raises(ValueError, match=r"got Linear, BatchNorm1d, ReLU, Linear: .*fuse_linear_bn_eval"):
+        ReluNetwork.from_torch([linear, nn.BatchNorm1d(8), nn.ReLU(), last])
+    with pytest.raises(ValueError, match=r"got Flatten, Linear"):
+        ReluNetwork.from_torch([nn.Flatten(0), linear])
+
+
+def test_modules_that_compute_something_else_than_their_weights_say_are_refused():
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+
+    class Twice(nn.Linear):
+        def forward(self, x):
+            return 2.0 * super().forward(x)
+
+    class Residual(nn.Sequential):
+        def forward(self, x):
+            return x + super().forward(x)
+
+    watched = nn.Linear(4, 4)
+    watched.register_forward_hook(lambda module, inputs, output: -output)
+    replaced = nn.Linear(4, 4)
+    replaced.forward = lambda x: x
+    for wrong, text in (
+        ([Twice(4, 4)], r"'module\[0\]'.*Twice with a forward of its own"),
+        ([nn.Linear(4, 4), nn.ReLU(), watched], r"'module\[2\]'.*Linear with forward hooks"),
+        ([nn.Identity(), replaced], r"'module\[1\]'.*Linear with a forward of its own"),
+        (Residual(nn.Linear(4, 4)), "'module' must be a torch.nn.Sequential, got Residual with a forward"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            ReluNetwork.from_torch(wrong)
+    doubled = nn.Linear(4, 4)
+    nn.utils.parametrizations.weight_norm(doubled)
+    with torch.no_grad():
+        doubled.parametrizations.weight.original0 *= 2.0
+        x = torch.randn(3, 4)
+        np.testing.assert_allclose(ReluNetwork.from_torch([doubled])(x), doubled(x), rtol=0, atol=1e-6)
+
+
+def test_adapters_are_refused_until_they_are_merged():
+    torch, peft = pytest.importorskip("torch"), pytest.importorskip("peft")
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)).double()
+    config = peft.LoraConfig(target_modules=["0"], r=2, init_lora_weights=False)
+    adapted, x = peft.get_peft_model(module, config).double().eval(), torch.randn(3, 4, dtype=torch.float64)
+    with pytest.raises(TypeError, match=r"'module\[0\]'.*Linear with an adapter: model.merge_and_unload\(\)"):
+        ReluNetwork.from_torch(adapted.base_model.model)
+    with torch.no_grad():
+        wanted = adapted(x)
+        found = ReluNetwork.from_torch(adapted.merge_and_unload())(x)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)

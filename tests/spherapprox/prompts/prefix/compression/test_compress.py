@@ -1,0 +1,443 @@
+"""Compressed prefixes: exact recovery, errors verified by plain attention, derivatives, and complaints."""
+
+import itertools
+import re
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from spherapprox.prompts.prefix import compress, select
+from spherapprox.prompts.prefix.compression import fitting, search
+from spherapprox.prompts.prefix.compression.problem import Problem
+from spherapprox.shortest.projection import Samples, gradient, normal_equations, solved
+from spherapprox.shortest.tokens import Tokens
+
+RNG = np.random.default_rng(0)
+KEY, VALUE, QUERIES = RNG.standard_normal((60, 5)), RNG.standard_normal((60, 3)), RNG.standard_normal((200, 5))
+
+
+def attention(queries, key, value, scale, bias=0.0):
+    """Return outputs and log masses by their definition."""
+    masses = np.exp(scale * queries @ key.T + bias)
+    return masses @ value / masses.sum(axis=1, keepdims=True), np.log(masses.sum(axis=1))
+
+
+def errors_of(found, queries, key=KEY, value=VALUE, scale=5**-0.5):
+    """Return the errors of a compressed prefix, with nothing of its own but its arrays."""
+    wanted, masses = attention(queries, key, value, scale)
+    got, got_masses = attention(queries, found.key, found.value, scale, 0.0 if found.bias is None else found.bias)
+    change = np.linalg.norm(got - wanted, axis=1) / np.linalg.norm(wanted, axis=1).max()
+    missed = np.abs(got_masses - masses)
+    return change.max(), np.sqrt(np.mean(change**2)), missed.max(), np.sqrt(np.mean(missed**2))
+
+
+def numbers(found):
+    return found.error, found.rms, found.mass_error, found.mass_rms
+
+
+class TestExactCases:
+    @pytest.mark.parametrize("bias", [True, False])
+    def test_copies_of_four_tokens_are_four_tokens(self, bias):
+        rng = np.random.default_rng(1)
+        key, value = (np.tile(rng.standard_normal((4, width)), (10, 1)) for width in (8, 6))
+        found = compress(key, value, rng.standard_normal((300, 8)), length=4, bias=bias)
+        assert found.error < 1e-8
+        fresh = rng.standard_normal((300, 8))
+        assert errors_of(found, fresh, key, value, 1.0 / np.sqrt(8.0))[0] < 1e-6
+        if bias:  # each token stands for ten
+            assert found.mass_error < 1e-7
+            np.testing.assert_allclose(found.log_mass(fresh), attention(fresh, key, value, 8**-0.5)[1], atol=1e-5)
+
+    def test_one_token_is_enough_for_equal_values(self):
+        found = compress(KEY, np.ones((60, 2)), QUERIES, eps=1e-6, mass=0.0)
+        assert found.n == 1
+
+    def test_values_of_zero_are_kept(self):
+        found = compress(KEY, np.zeros((60, 2)), QUERIES, length=2)
+        assert found.error == 0.0
+        assert not found(QUERIES).any()
+
+    def test_as_many_tokens_as_the_prefix_has_are_itself(self):
+        for length in (60, 100):
+            found = compress(KEY, VALUE, QUERIES, length=length)
+            assert found.n == 60
+            assert numbers(found) == (0.0,) * 4
+            np.testing.assert_array_equal(found.key, KEY)
+            np.testing.assert_allclose(found(QUERIES), attention(QUERIES, KEY, VALUE, 5**-0.5)[0], atol=1e-13)
+
+    def test_one_token_is_itself(self):
+        found = compress(KEY[:1], VALUE[:1], QUERIES, eps=0.1)
+        assert found.n == 1
+        assert found.error == 0.0
+
+    def test_an_error_that_no_shorter_prefix_has_gives_the_prefix(self):
+        found = compress(KEY[:3], 1e3 * VALUE[:3], QUERIES, eps=1e-15, starts=1)
+        assert found.n == 3
+        assert found.error == 0.0
+        assert [row.n for row in found.history] == [1, 2]
+
+
+class TestErrors:
+    @pytest.mark.parametrize("options", [{}, {"bias": False}, {"mass": 0.0}, {"norm": "rms"}])
+    def test_those_stated_are_those_of_plain_attention(self, options):
+        found = compress(KEY, VALUE, QUERIES, length=5, **options)
+        np.testing.assert_allclose(numbers(found), errors_of(found, QUERIES), rtol=1e-9, atol=1e-12)
+        assert (found.bias is None) == (options.get("bias") is False)
+        wanted = attention(QUERIES, found.key, found.value, 5**-0.5, 0.0 if found.bias is None else found.bias)
+        np.testing.assert_allclose(found(QUERIES), wanted[0], atol=1e-12)
+        np.testing.assert_allclose(found.log_mass(QUERIES), wanted[1], atol=1e-12)
+
+    def test_they_fall_with_the_length_and_below_those_of_selection(self):
+        found = [compress(KEY, VALUE, QUERIES, length=n, norm="rms") for n in (5, 10, 20)]
+        rms = [row.rms for row in found]
+        assert rms[0] > 1.5 * rms[1] > 3.0 * rms[2]
+        for row in found:
+            for method in ("pursuit", "attention"):
+                assert row.rms < 0.75 * select(KEY, VALUE, QUERIES, row.n, method=method).rms
+
+    def test_the_error_asked_for_is_reached_and_not_much_earlier(self):
+        found = compress(KEY, VALUE, QUERIES, eps=0.1, starts=1)
+        error, _, mass_error, _ = errors_of(found, QUERIES)
+        assert error <= 0.1
+        assert 0.5 * mass_error <= 0.1
+        tried = {row.n: row for row in found.history}
+        assert max(tried[found.n - 1].error, 0.5 * tried[found.n - 1].mass_error) > 0.1
+        assert found.n < 20
+
+    @pytest.mark.parametrize("norm", ["sup", "rms"])
+    def test_an_error_asked_for_holds_for_log_masses(self, norm):
+        found = compress(KEY, VALUE, QUERIES[:100], eps=1.0, mass=20.0, norm=norm, starts=1)
+        error = errors_of(found, QUERIES[:100])[2 if norm == "sup" else 3]
+        assert 0.1 < 20.0 * error <= 1.0
+
+    def test_norms_are_what_they_say(self):
+        worst, mean = (compress(KEY, VALUE, QUERIES, length=8, norm=norm, starts=2) for norm in ("sup", "rms"))
+        assert worst.error < 0.9 * mean.error
+        assert mean.rms <= worst.rms
+        found = compress(KEY, VALUE, QUERIES, eps=0.1, norm="rms", starts=1)
+        assert errors_of(found, QUERIES)[1] <= 0.1 < found.error
+
+    def test_mass_trades_outputs_for_log_masses(self):
+        kept, lost = (compress(KEY, VALUE, QUERIES, length=6, mass=mass, norm="rms") for mass in (1.0, 0.0))
+        assert kept.mass_rms < 0.7 * lost.mass_rms
+        assert lost.rms < kept.rms
+
+    def test_without_mass_keys_are_shifted_to_it(self):
+        found = compress(KEY, VALUE, QUERIES, length=6, mass=0.0, norm="rms")
+        missed = found.log_mass(QUERIES) - attention(QUERIES, KEY, VALUE, 5**-0.5)[1]
+        assert abs(missed.mean()) < 1e-9
+        assert np.abs(missed @ QUERIES).max() < 1e-6
+
+    def test_outputs_beside_other_tokens_change_by_no_more_than_stated(self):
+        found, rng = compress(KEY, VALUE, QUERIES, length=6), np.random.default_rng(3)
+        outputs, masses = attention(QUERIES, KEY, VALUE, 5**-0.5)
+        size = np.linalg.norm(outputs, axis=1).max()
+        for log_mass in (-2.0, 0.0, 2.0):
+            other, its = rng.standard_normal((200, 3)), masses + log_mass
+            other *= size / np.linalg.norm(other, axis=1, keepdims=True)
+
+            def together(h, ell, other=other, its=its):
+                share = 1.0 / (1.0 + np.exp(its - ell))[:, None]
+                return share * h + (1.0 - share) * other
+
+            change = together(found(QUERIES), found.log_mass(QUERIES)) - together(outputs, masses)
+            assert np.linalg.norm(change, axis=1).max() <= size * (found.error + found.mass_error / 2.0)
+
+    def test_weights_leave_queries_out(self):
+        weights = np.where(QUERIES[:, 0] > 0.0, 1.0, 0.0)
+        found = compress(KEY, VALUE, QUERIES, length=4, weights=weights)
+        same = compress(KEY, VALUE, QUERIES[weights > 0.0], length=4)
+        np.testing.assert_array_equal(found.key, same.key)
+        assert found.error == pytest.approx(errors_of(found, QUERIES[weights > 0.0])[0])
+
+    def test_shifts_and_factors_of_queries_do_not_matter(self):
+        found = compress(KEY, VALUE, QUERIES, length=4, norm="rms")
+        moved = compress(KEY / 50.0, VALUE, 50.0 * QUERIES, length=4, norm="rms")
+        assert moved.rms == pytest.approx(found.rms, rel=1e-3)
+        for factor in (1e-200, 1e200):
+            same = compress(KEY, factor * VALUE, QUERIES, length=4, norm="rms")
+            assert same.rms == pytest.approx(found.rms, rel=1e-3)
+        far = compress(KEY, VALUE, QUERIES + 100.0 * KEY[0], length=4, norm="rms")
+        assert np.isfinite(numbers(far)).all()
+
+    @pytest.mark.parametrize("factor", [1e-300, 1e200])
+    @pytest.mark.parametrize("bias", [True, False])
+    def test_units_of_keys_do_not_matter(self, factor, bias):
+        found = compress(KEY, VALUE, QUERIES[:100], length=3, bias=bias, starts=1)
+        same = compress(factor * KEY, VALUE, QUERIES[:100] / factor, length=3, bias=bias, starts=1)
+        assert same.rms == pytest.approx(found.rms, rel=1e-3)
+        got = attention(QUERIES[:100], same.key / factor, same.value, 5**-0.5, 0.0 if same.bias is None else same.bias)
+        np.testing.assert_allclose(same(QUERIES[:100] / factor), got[0], atol=1e-9)
+        itself = compress(factor * KEY, VALUE, QUERIES / factor, length=60)
+        np.testing.assert_array_equal(itself.key, factor * KEY)
+
+    def test_units_of_weights_do_not_matter(self):
+        weights = np.linspace(0.5, 1.0, 200)
+        first, other = (compress(KEY, VALUE, QUERIES, length=2, weights=w) for w in (weights, 2.0**1023 * weights))
+        np.testing.assert_array_equal(first.key, other.key)
+        apart = compress(KEY, VALUE, QUERIES[:50], length=2, starts=1, weights=10.0 ** np.linspace(-300.0, 300.0, 50))
+        assert np.isfinite(numbers(apart)).all()
+
+    @pytest.mark.filterwarnings("ignore:'queries' must be")
+    @pytest.mark.parametrize("norm", ["sup", "rms"])
+    @pytest.mark.parametrize("length", [12, 30, 58])
+    def test_long_keys_are_no_worse_than_selected_ones(self, norm, length):
+        key = 300.0 * KEY
+        found = compress(key, VALUE, QUERIES[:80], length=length, mass=0.0, norm=norm, starts=1)
+        for method in ("pursuit", "attention"):
+            chosen = select(key, VALUE, QUERIES[:80], length, method=method)
+            pair = (found.error, chosen.error) if norm == "sup" else (found.rms, chosen.rms)
+            assert pair[0] <= pair[1] * (1.0 + 1e-9)
+        assert found.history[0].start in ("k-means", "pursuit", "attention")
+
+    @pytest.mark.parametrize("queries", [QUERIES[:1], QUERIES[:3], np.repeat(QUERIES[:2], 9, axis=0), 0.0 * QUERIES])
+    def test_few_different_queries_are_matched_by_as_many_tokens(self, queries):
+        for bias in (True, False):
+            with pytest.warns(RuntimeWarning, match="'queries' must be .* different ones or more for 5 tokens"):
+                found = compress(KEY, VALUE, queries, length=5, bias=bias, mass=0.0)
+            assert found.error < 1e-8
+            assert errors_of(found, queries)[0] < 1e-8
+            chosen = select(KEY, VALUE, queries, 20, bias=bias)
+            assert chosen.error < 1e-8
+            assert len(np.unique(chosen.key, axis=0)) == 20
+
+    def test_long_keys_are_drawn_together(self):
+        # fits from narrow kernels stall at errors of 0.78 and 1.0
+        b = np.random.default_rng(5).standard_normal((2000, 3))
+        b /= np.linalg.norm(b, axis=1, keepdims=True)
+        options = {"length": 9, "mass": 0.0, "scale": 1.0, "norm": "rms", "starts": 2}
+        assert compress(3000.0 * b, b[:, :1] ** 2 - b[:, 1:2], b[:600], **options).error < 0.05
+        assert compress(3000.0 * b, np.cos(4.0 * b[:, :1]) * b[:, 1:2], b[:600], **options).error < 0.3
+
+
+class TestFewQueries:
+    def test_errors_at_others_are_said(self):
+        # 10 tokens have 90 free numbers, and 40 queries are asked for 160
+        with pytest.warns(RuntimeWarning, match=r"'queries' must be 45 .* for 10 tokens, got 40: give more") as caught:
+            found = compress(KEY, VALUE, np.tile(QUERIES[:40], (2, 1)), length=10, norm="rms", starts=1)
+        left_out, here = map(float, re.findall(r"(\S+) at every fifth .* (\S+) here", str(caught[0].message))[0])
+        assert here == pytest.approx(found.rms, rel=1e-2)
+        assert left_out > 1.5 * here
+        assert errors_of(found, QUERIES[40:])[1] > 1.5 * here
+
+    def test_enough_queries_give_no_warning(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compress(KEY, VALUE, QUERIES[:45], length=10, norm="rms", starts=1)
+            compress(KEY, VALUE, QUERIES[:4], length=60)  # itself
+
+    def test_work_does_not_grow_with_the_cube_of_the_free_numbers(self, monkeypatch):
+        # Levenberg and Marquardt's equations of 40 keys in 41 coordinates would hold 1640^2 numbers
+        monkeypatch.setattr(fitting, "fitted", lambda *_, **__: pytest.fail("equations too large"))
+        key, queries = np.random.default_rng(0).standard_normal((2, 50, 40))
+        with pytest.warns(RuntimeWarning, match="'queries' must be"):
+            found = compress(key, key[:, :1], queries[:10], length=40, norm="rms", starts=1, mass=0.0)
+        assert found.error < 1e-8
+
+
+class TestSelection:
+    @pytest.mark.parametrize("method", ["pursuit", "attention"])
+    def test_keys_are_among_those_given(self, method):
+        found = select(KEY, VALUE, QUERIES, 12, method=method)
+        assert found.n == 12
+        assert len(np.unique(found.key, axis=0)) == 12
+        assert np.abs(found.key[:, None] - KEY).max(axis=2).min(axis=1).max() < 1e-12
+        np.testing.assert_allclose(numbers(found), errors_of(found, QUERIES), rtol=1e-9, atol=1e-12)
+
+    def test_all_tokens_keep_everything(self):
+        assert max(numbers(select(KEY, VALUE, QUERIES, 60))) < 1e-6
+
+    def test_attention_takes_the_tokens_attended_most(self):
+        masses = np.exp(QUERIES @ KEY.T / np.sqrt(5.0))
+        shares = np.square(masses / masses.sum(axis=1, keepdims=True)).sum(axis=0)
+        wanted = KEY[np.argsort(-shares)[:5]]
+        np.testing.assert_allclose(select(KEY, VALUE, QUERIES, 5, method="attention").key, wanted, atol=1e-12)
+
+    def test_the_first_token_of_the_pursuit_matches_the_mass_best(self):
+        logits = QUERIES @ KEY.T / np.sqrt(5.0)
+        masses = np.exp(logits - logits.max(axis=1, keepdims=True))
+        wanted = KEY[(masses.T @ masses.sum(axis=1)).argmax()]
+        np.testing.assert_allclose(select(KEY, VALUE, QUERIES, 1).key[0], wanted, atol=1e-12)
+
+    def test_each_token_of_the_pursuit_matches_what_the_least_squares_of_those_before_leave(self):
+        key = np.concatenate([KEY[:20], KEY[:5]])  # copies depend on others
+        logits = QUERIES @ key.T / np.sqrt(5.0)
+        masses = np.exp(logits - logits.max(axis=1, keepdims=True))
+        chosen, residual = [], masses.sum(axis=1)
+        for _ in range(8):
+            match = masses.T @ residual
+            match[chosen] = -np.inf
+            chosen.append(int(match.argmax()))
+            weights = np.linalg.lstsq(masses[:, chosen], masses.sum(axis=1), rcond=1e-10)[0]
+            residual = masses.sum(axis=1) - masses[:, chosen] @ np.maximum(weights, 1e-12)
+        found = select(key, np.zeros((25, 1)), QUERIES, 8)
+        np.testing.assert_allclose(found.key, key[chosen], atol=1e-12)
+        far = np.vstack([-1e7 * np.eye(5)[:1], KEY[:9]])  # no mass at any query
+        assert max(numbers(select(far, VALUE[:10], np.abs(QUERIES), 10))) < 1e-6
+
+
+class TestDerivatives:
+    @pytest.mark.parametrize("mass", [0.0, 0.7])
+    def test_the_gradient_and_the_matrix_are_those_of_differences(self, mass):
+        problem = Problem.of(KEY, VALUE, QUERIES[:80], np.linspace(0.5, 1.5, 80), True, mass)
+        found = solved(problem.tokens(KEY[:4], np.linspace(-1.0, 1.0, 4)), problem.samples, 1e-3)
+        right = gradient(found, problem.samples).ravel()
+        for i, direction in enumerate(np.eye(found.tokens.parameters)):
+            ahead, behind = (
+                solved(found.tokens.moved(s * direction), problem.samples, 1e-3).square for s in (1e-5, -1e-5)
+            )
+            assert -2.0 * right[i] == pytest.approx((ahead - behind) / 2e-5, abs=1e-8)
+        matrix, same = normal_equations(found, problem.samples)
+        np.testing.assert_array_equal(same, right)
+        np.testing.assert_allclose(matrix, projected_matrix(found, problem.samples), atol=1e-12)
+
+    def test_log_masses_are_those_of_the_definition(self):
+        tokens = Tokens(KEY[:7], VALUE[:7], normalize=True, unit=False)
+        np.testing.assert_allclose(
+            tokens.log_masses(QUERIES), attention(QUERIES, KEY[:7], VALUE[:7], 1.0)[1], rtol=1e-13
+        )
+        assert tokens.log_masses(1e4 * QUERIES).max() < np.inf
+
+
+def projected_matrix(found, samples: Samples):
+    """Return Kaufman's matrix from the Jacobian of every output, and that of the log masses."""
+    roots, top = samples.roots[:, None], found.basis[: len(samples.x)]
+    masses = (found.weights[:, :, None] * samples.x[:, None, :]).reshape(len(samples.x), -1)
+    matrix = samples.mass**2 * (roots * masses).T @ (roots * masses)
+    for column in range(samples.y.shape[1]):
+        part = roots * found.tokens.jacobian(samples.x, found.weights, column)
+        part_out = top.T @ part
+        matrix = matrix + part.T @ part - part_out.T @ part_out
+    return matrix
+
+
+class TestCalls:
+    def test_the_same_seed_gives_the_same_prefix(self):
+        first, second = (compress(KEY, VALUE, QUERIES, length=3, rng=3) for _ in range(2))
+        for name in ("key", "value", "bias"):
+            np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+        assert not np.array_equal(first.key, compress(KEY, VALUE, QUERIES, length=3, rng=4, starts=1).key)
+
+    def test_threads_of_the_blas_change_no_bit(self):
+        rng = np.random.default_rng(0)
+        data = rng.standard_normal((60, 24)), rng.standard_normal((60, 8)), rng.standard_normal((1500, 24))
+        found = []
+        for threads in (1, 2):
+            with threadpool_limits(threads, "blas"):
+                found += [compress(*data, length=12, starts=1, norm="rms"), select(*data, 20)]
+        for first, second in zip(found[:2], found[2:], strict=True):
+            np.testing.assert_array_equal(first.key, second.key)
+            np.testing.assert_array_equal(first.value, second.value)
+            assert numbers(first) == numbers(second)
+
+    def test_queries_whose_logits_overflow_are_refused(self):
+        found = select(KEY, VALUE, QUERIES, 5)
+        for ask in (found, found.log_mass):
+            with pytest.raises(ValueError, match="'queries' must have finite logits"):
+                ask(1e308 * np.sign(QUERIES))
+
+    def test_arguments_are_left_alone(self):
+        key, value, queries = KEY.copy(), VALUE.copy(), QUERIES.copy()
+        compress(key, value, queries, length=3)
+        for got, wanted in ((key, KEY), (value, VALUE), (queries, QUERIES)):
+            np.testing.assert_array_equal(got, wanted)
+
+    def test_progress_prints_a_line_for_each_length(self, capsys):
+        found = compress(KEY, VALUE, QUERIES, eps=0.3, starts=1, progress=True)
+        lines = capsys.readouterr().out.splitlines()
+        assert sorted(int(line[2:].split()[0]) for line in lines) == [row.n for row in found.history]
+        assert len(found.table().splitlines()) == len(lines) + 2
+
+    def test_time_ends_the_fit_of_one_length(self, monkeypatch):
+        # what is left is a solution in closed form, at the tokens attended most
+        monkeypatch.setattr(search, "tried", lambda *_: pytest.fail("a fit begins after time has ended"))
+        found = compress(KEY, VALUE, QUERIES, length=20, norm="rms", mass=0.0, time_limit=1e-9)
+        closed = {m: select(KEY, VALUE, QUERIES, 20, method=m).rms for m in ("attention", "pursuit")}
+        assert closed["pursuit"] < 0.9 * closed["attention"]
+        assert found.rms == pytest.approx(closed["attention"], rel=1e-9)
+
+    def test_time_ends_every_loop(self, monkeypatch):
+        # a clock that goes on by a second at each look: after the end loops look once or twice more
+        ticks = itertools.count()
+        monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
+        for limit in (4.0, 15.0, 40.0, 100.0):
+            before = next(ticks)
+            compress(KEY, VALUE, QUERIES, length=10, time_limit=limit)
+            assert limit < next(ticks) - before < limit + 20.0
+
+    def test_time_ends_the_search_with_a_warning(self):
+        with pytest.warns(RuntimeWarning, match="no shorter prefix within eps = 1e-06 was found in 1e-06 s"):
+            found = compress(KEY, VALUE, QUERIES, eps=1e-6, time_limit=1e-6)
+        np.testing.assert_array_equal(found.key, KEY)  # never worse than what was given
+        assert numbers(found) == (0.0,) * 4
+        assert found.eps == 1e-6
+        assert [row.n for row in found.history] == [1]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"length": 3, "eps": 0.1}, "exclude each other"),
+            ({}, "'length' or 'eps' must be given"),
+            ({"length": 0}, "'length' must be at least 1"),
+            ({"eps": 0.0}, "'eps' must be greater than 0"),
+            ({"eps": np.nan}, "'eps' must be a number"),
+            ({"length": 3, "norm": "max"}, "'norm' must be one of"),
+            ({"length": 3, "mass": -1.0}, "'mass' must be at least 0"),
+            ({"length": 3, "mass": 1e200}, "'mass' must be at most 1e"),
+            ({"length": 3, "queries": 1e200 * QUERIES}, "'queries' and 'key' must be at most 1e"),
+            ({"length": 3, "scale": 0.0}, "'scale' must be greater than 0"),
+            ({"length": 3, "scale": 1e308}, "overflows"),
+            ({"length": 3, "bias": 1}, "'bias' must be True or False"),
+            ({"length": 3, "weights": np.ones(3)}, "'weights' must have shape"),
+            ({"length": 3, "weights": -np.ones(200)}, "'weights' must be at least 0"),
+            ({"length": 3, "key": KEY[:0]}, "'key' must not be empty"),
+            ({"length": 3, "key": KEY[:, 0]}, "'key' must have shape"),
+            ({"length": 3, "key": np.full_like(KEY, np.nan)}, "'key' must be finite"),
+            ({"length": 3, "value": VALUE[:5]}, "one row for each key"),
+            ({"length": 3, "queries": QUERIES[:, :4]}, "columns as 'key' has"),
+            (
+                {"length": 3, "key": KEY[None]},
+                r"'key' must have shape \(n, d\), those of one head: key\[h\] of a layer's",
+            ),
+            ({"length": 3, "starts": 0}, "'starts' must be at least 1"),
+            ({"length": 3, "time_limit": 0.0}, "'time_limit' must be greater than 0"),
+        ],
+    )
+    def test_complaints(self, options, message):
+        arguments = {"key": KEY, "value": VALUE, "queries": QUERIES} | options
+        with pytest.raises((TypeError, ValueError), match=message):
+            compress(**arguments)
+
+    def test_work_without_end_is_refused(self):
+        rows = np.broadcast_to(np.ones(5), (3_000_000, 5))
+        with pytest.raises(ValueError, match="attention of 'queries' to 'key' would take"):
+            select(rows, rows, rows, 5)
+
+    def test_tensors_with_a_graph(self):
+        torch = pytest.importorskip("torch")
+        tensors = [torch.tensor(part, requires_grad=True) for part in (KEY, VALUE, QUERIES)]
+        np.testing.assert_array_equal(select(*tensors, 5).key, select(KEY, VALUE, QUERIES, 5).key)
+
+    def test_complaints_of_selection_and_calls(self):
+        with pytest.raises(ValueError, match="no more"):
+            select(KEY, VALUE, QUERIES, 61)
+        with pytest.raises(ValueError, match="'method' must be one of"):
+            select(KEY, VALUE, QUERIES, 5, method="omp")
+        with pytest.raises(ValueError, match="'queries' must have shape"):
+            select(KEY, VALUE, QUERIES, 5)(QUERIES[:, :2])
+
+
+def test_values_that_tokens_cannot_have_are_refused():
+    problem = Problem.of(KEY, 1e300 * VALUE, QUERIES, np.ones(len(QUERIES)), False, 0.0)
+    tokens = problem.tokens(KEY[:3], np.zeros(3))
+    for size, room in ((1e5, True), (1e30, False)):
+        large = replace(tokens, values=np.full(tokens.values.shape, size))
+        if room:
+            assert np.isfinite(problem.prefix(large)[1]).all()
+        else:
+            with pytest.raises(ValueError, match="'value' must be smaller"):
+                problem.prefix(large)

@@ -1,0 +1,247 @@
+"""`AttentionLayer` and `Prefix` against torch's own attention, and their complaints."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from spherapprox.prompts.prefix import AttentionLayer, Prefix, as_layer, compress
+
+
+def made(rng, d=12, heads=4, groups=None, s=3, p=5, biases=True):
+    groups = groups or heads
+    sizes = {"query": (heads * s, d), "key": (groups * s, d), "value": (groups * p, d), "out": (7, heads * p)}
+    weights = {name: rng.standard_normal(shape) for name, shape in sizes.items()}
+    if biases:
+        weights |= {f"{name}_bias": rng.standard_normal(shape[0]) for name, shape in sizes.items()}
+    return AttentionLayer(**weights, heads=heads, key_value_heads=groups)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("causal", [True, False])
+def test_the_layer_is_the_module(bias, causal):
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    mha = torch.nn.MultiheadAttention(32, 4, bias=bias, batch_first=True, dtype=torch.float64)
+    for parameter in mha.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    x = torch.randn(2, 7, 32, dtype=torch.float64)
+    mask = torch.triu(torch.ones(7, 7, dtype=torch.bool), 1) if causal else None
+    wanted = mha(x, x, x, attn_mask=mask, need_weights=False)[0].detach().numpy()
+    layer = as_layer(mha)
+    np.testing.assert_allclose(layer.attend(x, causal=causal), wanted, rtol=0, atol=1e-13)
+    projected = torch.nn.functional.linear(x, mha.in_proj_weight, mha.in_proj_bias).detach().numpy()
+    for part, rows in zip(layer.head_inputs(x), np.split(projected, 3, axis=-1), strict=True):
+        np.testing.assert_allclose(np.moveaxis(part, 1, 2).reshape(2, 7, 32), rows, rtol=0, atol=1e-14)
+    # a prefix of tokens is content that comes first
+    tokens = torch.randn(3, 32, dtype=torch.float64)
+    long = torch.cat([tokens.expand(2, 3, 32), x], 1)
+    wanted = mha(x, long, long, need_weights=False)[0].detach().numpy()
+    np.testing.assert_allclose(layer.attend(x, prefix=layer.prefix(tokens)), wanted, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_modules_of_less_precision_are_read_exactly(dtype):
+    torch = pytest.importorskip("torch")
+    mha = torch.nn.MultiheadAttention(8, 2, dtype=getattr(torch, dtype))
+    assert np.array_equal(as_layer(mha).query, mha.in_proj_weight[:8].detach().double().numpy())
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_grouped_heads_share_keys_and_values_as_torch_does(groups):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(groups)
+    layer = made(rng, heads=4, groups=groups, p=3)
+    x, tokens = rng.standard_normal((2, 5, 12)), rng.standard_normal((6, 12))
+    query, key, value = (torch.tensor(part) for part in layer.head_inputs(x))
+    far = [torch.tensor(part).expand(2, -1, -1, -1) for part in (layer.prefix(tokens).key, layer.prefix(tokens).value)]
+    step = 4 // groups
+    keys, values = torch.cat([far[0], key[:, ::step]], 2), torch.cat([far[1], value[:, ::step]], 2)
+    found = torch.nn.functional.scaled_dot_product_attention(query, keys, values, enable_gqa=True)
+    wanted = found.transpose(1, 2).reshape(2, 5, -1).numpy() @ layer.out.T + layer.out_bias
+    np.testing.assert_allclose(layer.attend(x, prefix=layer.prefix(tokens)), wanted, rtol=0, atol=1e-12)
+
+
+def test_fused_weights_are_the_separate_ones():
+    rng = np.random.default_rng(3)
+    layer = made(rng, heads=4, groups=2, p=3)
+    qkv = np.concatenate([layer.query, layer.key, layer.value])
+    bias = np.concatenate([layer.query_bias, layer.key_bias, layer.value_bias])
+    fused = AttentionLayer.fused(
+        qkv, layer.out, bias=bias, out_bias=layer.out_bias, heads=4, key_value_heads=2, scale=0.3
+    )
+    separate = AttentionLayer(
+        layer.query, layer.key, layer.value, layer.out, query_bias=layer.query_bias, key_bias=layer.key_bias,
+        value_bias=layer.value_bias, out_bias=layer.out_bias, heads=4, key_value_heads=2, scale=0.3,
+    )  # fmt: skip
+    x = rng.standard_normal((6, 12))
+    assert np.array_equal(fused.attend(x), separate.attend(x))
+    assert not np.allclose(fused.attend(x), layer.attend(x))
+
+
+def test_content_of_its_own_and_one_head_without_an_output_matrix():
+    rng = np.random.default_rng(4)
+    query, key, value = rng.standard_normal((3, 4, 6))
+    layer = AttentionLayer(query, key, value, scale=2.0)
+    x, content = rng.standard_normal((5, 6)), rng.standard_normal((3, 6))
+    weights = np.exp(2.0 * x @ query.T @ key @ content.T)
+    wanted = weights / weights.sum(1, keepdims=True) @ content @ value.T
+    np.testing.assert_allclose(layer.attend(x, content), wanted, atol=1e-13)
+    prefix = Prefix(content @ key.T, content @ value.T)
+    np.testing.assert_allclose(
+        prefix.attend(x @ query.T, np.empty((0, 4)), np.empty((0, 4)), scale=2.0), wanted, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 4, 6])
+def test_the_last_queries_are_at_the_end_of_the_content(rows):
+    rng = np.random.default_rng(5)
+    layer = made(rng)
+    x, tokens = rng.standard_normal((2, 6, 12)), rng.standard_normal((3, 12))
+    whole = layer.attend(x, prefix=layer.prefix(tokens), causal=True)
+    found = layer.attend(x[:, 6 - rows :], x, prefix=layer.prefix(tokens), causal=True)
+    np.testing.assert_allclose(found, whole[:, 6 - rows :], rtol=0, atol=1e-13)
+    with pytest.raises(ValueError, match=r"'causal' needs as many tokens of content .* got 5 for 6"):
+        layer.attend(x, x[:, 1:], prefix=layer.prefix(tokens), causal=True)
+
+
+def test_logits_of_any_size():
+    layer = AttentionLayer(np.eye(2), np.eye(2), np.eye(2), scale=1.0)
+    x = np.array([[1e150, 0.0], [0.0, 1e150]])
+    np.testing.assert_array_equal(layer.attend(x), x)
+    with pytest.raises(ValueError, match="logits scale"):
+        layer.attend(1e10 * x)
+
+
+LAYER = made(np.random.default_rng(0))
+SHORT = compress(np.eye(3), np.eye(3), np.concatenate([np.eye(3), -np.eye(3), 2.0 * np.eye(3)]), length=2, starts=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: made(np.random.default_rng(0), heads=4, groups=3), "'heads' must be a multiple of 'key_value_heads'"),
+        (lambda: AttentionLayer(np.eye(4), np.eye(4)[:2], np.eye(4), heads=2), "as many rows for each head"),
+        (lambda: AttentionLayer(np.eye(4), np.eye(3), np.eye(4)), r"'key' must have shape \(rows, 4\)"),
+        (lambda: AttentionLayer(np.eye(4), np.eye(4), np.eye(4), heads=3), "'query' must have as many rows"),
+        (lambda: AttentionLayer(np.eye(4), np.eye(4), np.eye(4), np.eye(3)), r"'out' must have shape \(rows, 4\)"),
+        (lambda: AttentionLayer(np.eye(4), np.eye(4), np.eye(4), out_bias=[1.0]), "'out_bias' needs 'out'"),
+        (lambda: AttentionLayer(np.eye(4), np.eye(4), np.eye(4), key_bias=[1.0]), r"'key_bias' must have shape \(4,\)"),
+        (lambda: AttentionLayer.fused(np.eye(8), heads=2), "as many rows for each of 6 heads, got 8 rows: transpose"),
+        (
+            lambda: AttentionLayer(SimpleNamespace(weight=0), np.eye(4), np.eye(4)),
+            "'query' must hold.*: take its .weight",
+        ),
+        (
+            lambda: AttentionLayer(SimpleNamespace(weight=0, base_layer=0), np.eye(4), np.eye(4)),
+            "'query' must hold.*: merge the adapter first",
+        ),
+        (lambda: as_layer(SimpleNamespace(self_attn=0)), "got SimpleNamespace: its .self_attn is one"),
+        (lambda: as_layer(SimpleNamespace(q_norm=0)), "it turns or norms queries and keys.*Prefix.attend"),
+        (
+            lambda: as_layer(SimpleNamespace(config=SimpleNamespace(rope_parameters={}))),
+            "it turns or norms queries and keys.*Prefix.attend",
+        ),
+        (lambda: LAYER.attend(np.ones((5, 12)), prefix=SHORT), r"it has biases, which no Prefix has: .*bias=False"),
+        (lambda: as_layer(np.eye(4)), "'layer' must be an AttentionLayer or a torch.nn.MultiheadAttention"),
+        (lambda: LAYER.attend(np.ones((5, 4))), r"'x' must have shape \(..., rows, 12\)"),
+        (lambda: LAYER.attend(np.full((5, 12), np.nan)), "'x' must be finite"),
+        (lambda: LAYER.attend(np.ones((5, 12)), prefix=np.eye(12)), "'prefix' must be .*Prefix"),
+        (lambda: LAYER.attend(np.ones((5, 12)), prefix=Prefix(np.eye(3), np.eye(3))), "as the layer has"),
+        (lambda: LAYER.attend(np.ones((5, 12)), np.ones((0, 12))), "every query must see a token"),
+        (lambda: Prefix(np.eye(3), np.eye(2)), "'key' and 'value' must have shapes"),
+        (lambda: Prefix(np.eye(3), np.eye(3), np.eye(2)), "'tokens' must have shape"),
+        (lambda: Prefix(np.eye(3), np.eye(3)).repeated(2), "'heads' must be a multiple"),
+        (lambda: Prefix(np.eye(3), np.eye(3)).attend(np.ones((1, 2)), np.eye(3), np.eye(3)), "'query' must have"),
+    ],
+)
+def test_complaints(call, text):
+    with pytest.raises((TypeError, ValueError), match=text):
+        call()
+
+
+def test_modules_that_compute_something_else_than_their_weights_say_are_refused():
+    torch = pytest.importorskip("torch")
+
+    class Negative(torch.nn.MultiheadAttention):
+        def forward(self, *inputs, **options):
+            return -super().forward(*inputs, **options)[0], None
+
+    watched = torch.nn.MultiheadAttention(8, 2)
+    watched.register_forward_hook(lambda module, inputs, output: None)
+    normed = torch.nn.MultiheadAttention(8, 2)
+    torch.nn.utils.parametrizations.weight_norm(normed, "in_proj_weight")  # weights that are computed are read
+    as_layer(normed)
+    normed.register_forward_pre_hook(lambda module, inputs: None)
+    quantizable = torch.ao.nn.quantizable.MultiheadAttention(8, 2)
+    for wrong, text in (
+        (Negative(8, 2), "got Negative with a forward of its own"),
+        (watched, "got MultiheadAttention with forward hooks"),
+        (normed, "got ParametrizedMultiheadAttention with forward hooks.* prune.remove"),
+        (quantizable, "got MultiheadAttention with a forward of its own"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            as_layer(wrong)
+
+
+def test_weights_are_read_as_they_are_computed():
+    torch = pytest.importorskip("torch")
+    mha = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
+    torch.nn.utils.parametrizations.weight_norm(mha, "in_proj_weight")
+    torch.nn.utils.parametrizations.orthogonal(mha.out_proj)
+    x = torch.randn(1, 5, 8, dtype=torch.float64)
+    with torch.no_grad():
+        mha.parametrizations.in_proj_weight.original0 *= 3.0
+        for module in (mha, SimpleNamespace(_orig_mod=mha)):  # as torch.compile wraps it
+            np.testing.assert_allclose(as_layer(module).attend(x), mha(x, x, x)[0], rtol=0, atol=1e-14)
+
+
+def test_adapters_are_refused_until_they_are_merged():
+    torch, peft = pytest.importorskip("torch"), pytest.importorskip("peft")
+    torch.manual_seed(0)
+    model = torch.nn.ModuleDict({"attn": torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)})
+    config = peft.LoraConfig(target_modules=["attn"], r=2, init_lora_weights=False)
+    adapted, x = peft.get_peft_model(model, config).double().eval(), torch.randn(1, 5, 8, dtype=torch.float64)
+    module = adapted.base_model.model["attn"]
+    with pytest.raises(TypeError, match=r"MultiheadAttention with an adapter: model.merge_and_unload\(\)"):
+        as_layer(module)
+    with torch.no_grad():
+        wanted = module(x, x, x)[0]
+    layer = as_layer(adapted.merge_and_unload()["attn"])
+    np.testing.assert_allclose(layer.attend(x), wanted, rtol=0, atol=1e-12)
+
+
+def test_modules_that_have_a_prefix_already_are_refused():
+    torch = pytest.importorskip("torch")
+    for options in ({"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 4}):
+        with pytest.raises(ValueError, match="'layer' must have"):
+            as_layer(torch.nn.MultiheadAttention(8, 2, **options))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: Prefix([[1.0]], [[1.0]], 3.0), r"'tokens' must have shape \(1, d\)"),
+        (
+            lambda: Prefix([[1.0]], [[1.0]]).attend([[1.0]], [[1.0], [2.0]], [[1.0]]),
+            "'key' and 'value' must have as many",
+        ),
+        (
+            lambda: Prefix(np.ones((2, 3, 1)), np.ones((2, 3, 1))).attend(*np.ones((3, 3, 4, 1))),
+            "'queries' and 'keys' and 'prefix' must broadcast",
+        ),
+        (lambda: AttentionLayer(*np.full((4, 2, 2), 1e200)).attend([[1e200, 1.0]]), "'x' must have finite products"),
+        (
+            lambda: AttentionLayer(*np.full((4, 2, 2), 1e200)).prefix([[1e200, 1.0]]),
+            "'tokens' must have finite products",
+        ),
+    ],
+)
+def test_what_does_not_fit_or_overflows_is_named(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+def test_no_query_has_no_output():
+    layer = AttentionLayer(*np.random.default_rng(0).standard_normal((4, 8, 8)), heads=2)
+    assert layer.attend(np.zeros((0, 8)), np.ones((3, 8))).shape == (0, 8)

@@ -1,0 +1,167 @@
+"""`program_module`: torch's own layers compute split heads, from points to read-outs."""
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from spherapprox import EqualMeasurePartition, SplitHead, points, targets  # noqa: E402
+from spherapprox.prompts.prefix import as_layer, fit_layer, fit_prefix, program, reachable_by_layer  # noqa: E402
+from spherapprox.prompts.prefix.torch_modules import PrefixAttention, ProgrammedAttention, program_module  # noqa: E402
+
+FIELD = targets.geomagnetic_field(2025.0)
+Y = torch.tensor(points.uniform(2, 6, rng=1).points)
+
+
+def layer(d, heads, *, dtype=torch.float64, seed=0, **options):
+    torch.manual_seed(seed)
+    mha = torch.nn.MultiheadAttention(d, heads, dtype=dtype, **options)
+    for parameter in mha.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return mha
+
+
+def interface(d, outputs=None, seed=0):
+    rng = np.random.default_rng(seed)
+    shape = (d,) if outputs is None else (outputs, d)
+    embedding = np.linalg.qr(rng.standard_normal((d, 3)))[0]
+    return {"embedding": embedding, "readout": rng.standard_normal(shape) / math.sqrt(d), "shift": np.full(d, 0.1)}
+
+
+@pytest.mark.parametrize("kind", ["tokens", "key_values"])
+@pytest.mark.parametrize(("d", "heads"), [(32, 1), (32, 4), (64, 8), (128, 4), (256, 8)])
+def test_random_layers(d, heads, kind):
+    head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 150.0)
+    module = program_module(layer(d, heads), head, **interface(d), kind=kind)
+    programmed = program(head, module.attention.attention, **interface(d), kind=kind)
+    wanted = head(Y.numpy())
+    rounding = 1e-15 * programmed.condition * 150.0 * abs(head.values).max()
+    for y in (Y, Y.reshape(2, 3, 3)):
+        away = abs(module(y).detach().numpy().reshape(-1) - wanted)
+        assert np.all(away <= programmed.bound(y.numpy()).reshape(-1) + rounding)
+    assert programmed.bound(Y.numpy()).max() < 1e-20
+
+
+def test_the_layer_is_not_changed():
+    mha = layer(64, 4)
+    before = {name: value.clone() for name, value in mha.state_dict().items()}
+    heads = [SplitHead.from_target(f, EqualMeasurePartition(2, 200), 60.0) for f in (FIELD, lambda x: x[:, 2])]
+    modules = [program_module(mha, head, **interface(64)) for head in heads]
+    for module, head in zip(modules, heads, strict=True):
+        np.testing.assert_allclose(module(Y).detach().numpy(), head(Y.numpy()), rtol=0, atol=1e-9)
+    assert all(torch.equal(value, before[name]) for name, value in mha.state_dict().items())
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("causal", [True, False])
+def test_sequences_content_and_several_outputs(batch_first, causal):
+    mha = layer(64, 4, batch_first=batch_first)
+    rng = np.random.default_rng(2)
+    head = SplitHead(points.fibonacci(40).points, rng.standard_normal((40, 3)), rng.uniform(5.0, 40.0, 40))
+    module = program_module(mha, head, **interface(64, 3), offset=-5.0)
+    programmed = program(head, mha, **interface(64, 3), offset=-5.0)
+    y, content = Y.reshape(2, 3, 3), rng.standard_normal((2, 5, 64))
+    np.testing.assert_allclose(module(y, causal=causal), programmed.attend(y.numpy(), causal=causal), atol=1e-12)
+    found = module(y, torch.tensor(content))
+    np.testing.assert_allclose(found, programmed.attend(y.numpy(), content), atol=1e-12)
+    away = np.linalg.norm(found.numpy() - head(Y.numpy()).reshape(2, 3, 3), axis=-1)
+    assert np.all(away <= programmed.bound(y.numpy(), content) + 1e-11)
+    assert away.max() > 1e-8
+
+
+@pytest.mark.parametrize(("dtype", "loss"), [(torch.float32, 2e-5), (torch.bfloat16, 0.08)])
+@pytest.mark.parametrize("kind", ["tokens", "key_values"])
+def test_layers_of_less_precision(dtype, loss, kind):
+    head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 200), 20.0)
+    module = program_module(layer(128, 4, dtype=dtype), head, **interface(128), kind=kind, offset=20.0)
+    lost = abs(module(Y).double().numpy() - head(Y.numpy())).max() / abs(head.values).max()
+    assert module(Y).dtype == dtype
+    assert 1e-9 < lost < loss
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [("tokens", ["prefix_tokens"]), ("key_values", ["prefix_key", "prefix_value"])]
+)
+def test_the_prefix_can_be_trained(kind, names):
+    head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 100), 20.0)
+    module = program_module(layer(64, 4), head, **interface(64), kind=kind, trainable=True)
+    target = torch.tensor(FIELD(Y.numpy()))
+    loss = torch.mean((module(Y) - target) ** 2)
+    loss.backward()
+    found = [name for name, p in module.named_parameters() if p.grad is not None]
+    assert found == [f"attention.{name}" for name in names]
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if parameter.grad is not None:
+                parameter.sub_(1e-6 * parameter.grad)
+    assert torch.mean((module(Y) - target) ** 2) < loss
+
+
+def test_it_is_in_evaluation_if_the_layer_is():
+    mha = layer(64, 4, dropout=0.5)
+    head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 150.0)
+    module = program_module(mha.eval(), head, **interface(64))
+    assert not module.training
+    assert not module.attention.training
+    np.testing.assert_allclose(module(Y).detach().numpy(), head(Y.numpy()), rtol=0, atol=1e-9)
+    torch.manual_seed(0)
+    assert abs(module.train()(Y).detach().numpy() - head(Y.numpy())).max() > 1.0
+    assert program_module(layer(64, 4), head, **interface(64)).training
+
+
+def test_a_layer_trained_here():
+    # a layer that has learned to sort out the nearest of its tokens, then a map of the Earth
+    mha = layer(64, 4, dtype=torch.float32, batch_first=True)
+    optimiser = torch.optim.Adam(mha.parameters(), 1e-3)
+    for _ in range(30):
+        x = torch.randn(16, 10, 64)
+        loss = torch.mean((mha(x, x, x, need_weights=False)[0] - x.roll(1, 1)) ** 2)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    head = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 500), 150.0)
+    module = program_module(mha.double(), head, **interface(64))
+    np.testing.assert_allclose(module(Y).detach().numpy(), head(Y.numpy()), rtol=0, atol=1e-8)
+
+
+def test_prefixes_of_every_maker_go_into_the_layer():
+    mha = layer(64, 4, batch_first=True)
+    arrays, rng = as_layer(mha), np.random.default_rng(5)
+    x = rng.standard_normal((6, 5, 64))
+    targets_of_heads = rng.standard_normal((6, 4, 16))
+    query, key, value = arrays.head_inputs(x)  # (6, heads, 5, 16)
+    fitted = [fit_prefix(query[:, h, -1], key[:, h], value[:, h], targets_of_heads[:, h]) for h in range(4)]
+    found = PrefixAttention(mha, fitted)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
+    wanted = targets_of_heads.reshape(6, 64) @ arrays.out.T + arrays.out_bias
+    np.testing.assert_allclose(found.detach().numpy(), wanted, atol=1e-10)
+    whole = fit_layer(mha, x[:, -1], x, wanted)
+    found = PrefixAttention(mha, whole)(*3 * [torch.tensor(x)], need_weights=False)[0][:, -1]
+    np.testing.assert_allclose(found.detach().numpy(), wanted, atol=1e-10)
+    witness = reachable_by_layer(mha, x[:1, -1], x[:1], wanted[:1]).prefix
+    found = PrefixAttention(mha, witness)(*3 * [torch.tensor(x[:1])], need_weights=False)[0][:, -1]
+    np.testing.assert_allclose(found.detach().numpy(), wanted[:1], atol=1e-6)
+
+
+def test_complaints():
+    head = SplitHead(np.eye(3), np.ones(3), 1.0)
+    with pytest.raises(TypeError, match=r"'mha' must be a torch.nn.MultiheadAttention"):
+        program_module(as_layer(layer(32, 2)), head, **interface(32))
+    with pytest.raises(ValueError, match="'layer' has too small a rank"):
+        program_module(layer(16, 4), head, **interface(16))
+    module = program_module(layer(32, 2), head, **interface(32))
+    assert isinstance(module, ProgrammedAttention)
+    assert isinstance(module.attention, PrefixAttention)
+    for wrong in (Y[:, :2], Y[0], Y.numpy()):
+        with pytest.raises(ValueError, match=r"'y' must be a Tensor of shape \(T, 3\) or \(batch, T, 3\)"):
+            module(wrong)
+    with pytest.raises(ValueError, match="'y' must have rows of unit length, got length 2"):
+        module(2.0 * Y)
+    torch.testing.assert_close(module(torch.eye(3, dtype=torch.int64)), module(torch.eye(3)))
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", 1.0, torch.ones(2)], ids=lambda v: type(v).__name__)
+def test_modules_are_made_of_what_is_programmed(wrong):
+    with pytest.raises(TypeError, match=r"^'programmed' must be a ProgrammedPrefix, got"):
+        ProgrammedAttention(layer(8, 2), wrong)

@@ -1,0 +1,122 @@
+"""Programs: interpretation, traces, and reasons why one is not valid."""
+
+import numpy as np
+import pytest
+
+from spherapprox.prompts.recurrent import (
+    Input,
+    Linear,
+    LinState,
+    Multiplicative,
+    Program,
+    ReLU,
+    constant,
+    delay,
+    gate,
+    validate,
+)
+
+
+def test_a_batch_is_its_sequences_one_by_one():
+    x = Input(2)
+    program = Program(LinState(ReLU(x) - x[0], 0.5, init_state=1.0))
+    batch = np.random.default_rng(0).normal(size=(4, 9, 2))
+    np.testing.assert_array_equal(program(batch), np.stack([program(one) for one in batch]))
+
+
+def test_traces_hold_what_is_named():
+    x = Input(1, name="x")
+    total = LinState(x, 1.0, name="total")
+    positive = ReLU(total, name="total")
+    trace = Program(positive + 1.0).trace([[1.0], [-3.0]])
+    assert {name: values[:, 0].tolist() for name, values in trace.items()} == {
+        "x": [1.0, -3.0], "total": [1.0, -2.0], "total #2": [1.0, 0.0],
+    }  # fmt: skip
+
+
+def test_traces_lose_no_variable_whose_name_looks_numbered():
+    x = Input(1)
+    named = [ReLU(x, name="a #2"), ReLU(x + 1.0, name="a"), ReLU(x + 2.0, name="a")]
+    values = Program(named[0] + named[1] + named[2]).trace([[0.0]])
+    assert {name: v[0, 0] for name, v in values.items()} == {"a #2": 0.0, "a": 1.0, "a #3": 2.0}
+
+
+def test_long_chains_are_no_recursion():
+    v = Input(1)
+    for _ in range(5000):
+        v = v + 1.0
+    assert Program(v)([[0.0]])[0, 0] == 5000.0
+    assert Program(v).compile()([[0.0]])[0, 0] == 5000.0
+
+
+def test_reasons_come_before_anything_is_compiled():
+    x, y = Input(1), Input(2)
+    program = Program(x + y)
+    (reason,) = validate(program)
+    assert reason.startswith("a program has one Input, got 2: Input(dim=1) (test_program.py:")
+    for run in (program, Program.compile, Program.trace):
+        with pytest.raises(ValueError, match="is not valid: a program has one Input"):
+            run([[1.0]]) if run is program else run(program, *([[[1.0]]] if run is Program.trace else []))
+
+
+def test_reasons_depend_on_the_kind_of_module():
+    x = Input(2, bound=1.0)
+    total = LinState(x[0] * x[1], 1.0)
+    program = Program(total)
+    assert validate(program) == ()
+    (product,) = validate(program, "rnn")
+    assert "Multiplicative(dim=1) (test_program.py:" in product
+    assert "'lstm' or 'gru'" in product
+    for kind in ("lstm", "gru"):
+        (unknown,) = validate(program, kind)
+        assert unknown.startswith("LinState(dim=1) (test_program.py:")
+    assert validate(Program(LinState(x, 1.0, bound=8.0)), "lstm") == ()
+    with pytest.raises(ValueError, match="'kind' must be"):
+        validate(program, "transformer")
+    with pytest.raises(TypeError, match="'program' must be a Program"):
+        validate(total)
+
+
+def test_what_does_not_fit_is_refused():
+    program = Program(Linear(Input(2), 1.0))
+    for x, words in (
+        ([1.0, 2.0], r"shape \(L, 2\) or \(batch, L, 2\)"), ([[1.0]], r"got \(1, 1\)"), ([[np.nan, 1.0]], "finite"),
+        (np.zeros((0, 2)), "empty"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            program(x)
+    with pytest.raises(TypeError, match="'output' must be a Variable"):
+        Program(3.0)
+
+
+def test_numbers_that_overflow_are_no_result():
+    x = Input(1)
+    program = Program(LinState(Multiplicative(x, x), 10.0))
+    with pytest.raises(ValueError, match="overflow"):
+        program(np.full((400, 1), 1.0))
+    with pytest.raises(ValueError, match="overflow"):
+        program.compile()(np.full((400, 1), 1.0))
+
+
+def test_repr():
+    assert repr(Program(delay(Input(2)), "late")) == "Program('late', inputs=2, outputs=2, variables=3)"
+
+
+def test_promises_are_kept_up_to_roundings():
+    program = Program(LinState(Input(1), 1.0, bound=0.3))
+    assert program([[0.1], [0.2]])[-1, 0] == 0.1 + 0.2 > 0.3
+    with pytest.raises(ValueError, match=r"must be at most 0\.3 in size"):
+        program([[0.1], [0.2 + 1e-8]])
+
+
+def test_bounds_are_promises_that_the_interpreter_checks():
+    x = Input(1, bound=1.0)
+    assert Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0]])[1, 0] == 2.0
+    with pytest.raises(ValueError, match=r"Input\(dim=1\) \(.*\) must be at most 1 in size, its bound, got 1.5"):
+        Program(x + 1.0)([[-1.5]])
+    with pytest.raises(ValueError, match=r"Input.* is gated by ReLU\(dim=1\) .* must be at most 0.5 in size"):
+        Program(gate(constant(x, 0.0), x, 0.5))([[0.25], [0.75]])
+    with pytest.raises(ValueError, match=r"the first factor of Multiplicative\(dim=1\) .* at most 0.5 in size"):
+        Program(Multiplicative(x, x, bound=0.5))([[0.25], [0.75]])
+    with pytest.raises(ValueError, match=r"LinState\(dim=1\) \(.*\) must be at most 2 in size, its bound, got 3"):
+        Program(LinState(x, 1.0, bound=2.0))([[1.0], [1.0], [1.0]])

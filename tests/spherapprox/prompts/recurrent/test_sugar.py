@@ -1,0 +1,131 @@
+"""Short forms: what they compute, exactly, at any length and size."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spherapprox.prompts.recurrent import (
+    Concat,
+    Input,
+    Program,
+    absolute,
+    constant,
+    cycle,
+    delay,
+    equal,
+    first,
+    gate,
+    maximum,
+    minimum,
+    snap,
+    step,
+    window,
+)
+
+NUMBERS = st.floats(-1e300, 1e300)
+
+
+def values(make, x):
+    """Return the outputs of the interpreter, which the network has too, for each row of x."""
+    program = Program(make(Input(np.shape(x)[1])))
+    interpreted, compiled = program(x), program.compile()(x)
+    np.testing.assert_array_equal(interpreted, compiled)
+    return interpreted
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.one_of(NUMBERS, st.integers(-3, 3).map(float)), min_size=1, max_size=9),
+    st.sampled_from([1.0, 4.0, 1e3]),
+)
+def test_steps_are_0_or_1_to_the_last_bit(numbers, slope):
+    x = np.array(numbers)[:, None]
+    found = values(lambda v: step(v, slope), x)
+    assert (found[x <= 0.0] == 0.0).all()
+    assert (found[x >= 1.0 / slope] == 1.0).all()
+    assert ((found >= 0.0) & (found <= 1.0)).all()
+
+
+def test_snaps_clean_up():
+    x = np.concatenate([np.linspace(-50.0, 0.375, 99), np.linspace(0.625, 50.0, 99)])[:, None]
+    assert values(snap, x)[:, 0].tolist() == [0.0] * 99 + [1.0] * 99
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(-1024, 1024)), min_size=1, max_size=9))
+def test_gates_pass_or_shut(rows):
+    x = np.array(rows, dtype=float)
+    assert (values(lambda v: gate(v[0], v[1], 1024.0), x)[:, 0] == x[:, 0] * x[:, 1]).all()
+    x = np.abs(x)
+    assert (values(lambda v: gate(v[0], v[1], 1024.0, positive=True), x)[:, 0] == x[:, 0] * x[:, 1]).all()
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_open_gates_round_in_networks_by_what_they_say_and_shut_ones_not_at_all(at):
+    x, bound = Input(2), 1000.0
+    program = Program(gate(x[at], x[1 - at], bound))
+    v = np.random.default_rng(6).uniform(-bound, bound, 200)
+    opened, shut = (np.stack([np.full(200, c), v][:: 1 - 2 * at], axis=1) for c in (1.0, 0.0))
+    np.testing.assert_array_equal(program(opened)[:, 0], v)
+    for network in (program.compile(), program.compile().to_relu()):
+        assert (np.abs(network(opened)[:, 0] - v) <= 2.0**-52 * (bound + np.abs(v))).all()
+        assert not network(shut).any()
+
+
+def test_a_gate_of_one_condition_and_many_values():
+    x = np.array([[1.0, 2.0, -3.0], [0.0, 2.0, -3.0]])
+    assert values(lambda v: gate(v[0], v[1:], 4.0), x).tolist() == [[2.0, -3.0], [0.0, 0.0]]
+    assert values(lambda v: gate(v[1:] - 1.0, v[0], 4.0), np.array([[3.0, 1.0, 2.0]])).tolist() == [[0.0, 3.0]]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.integers(-3, 3)), min_size=1, max_size=9))
+def test_comparisons_and_extremes_of_integers(rows):
+    x = np.array([(a, a + b) for a, b in rows], dtype=float)
+    u, v = x.T
+    found = values(lambda x: Concat([equal(x[0], x[1]), maximum(x[0], x[1]), minimum(x[0], x[1]), absolute(x[0])]), x)
+    np.testing.assert_array_equal(found.T, [u == v, np.maximum(u, v), np.minimum(u, v), np.abs(u)])
+
+
+def test_equality_with_a_number():
+    assert values(lambda v: equal(v, 3.0), np.arange(6.0)[:, None])[:, 0].tolist() == [0, 0, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(("n", "phase"), [(1, 0), (2, 1), (3, 0), (7, -3), (10, 25)])
+def test_cycles_are_exact_at_every_length(n, phase):
+    network = Program(cycle(Input(1), n, phase)).compile()
+    steps = np.arange(20_000)
+    assert (network(np.zeros((len(steps), 1))).argmax(axis=1) == (steps + phase) % n).all()
+    last = network(np.broadcast_to(0.0, (1_000_003, 1)), last=True)
+    assert last.tolist() == np.eye(n)[(1_000_002 + phase) % n].tolist()
+
+
+def test_the_first_steps_and_what_was_before():
+    x = np.arange(1.0, 9.0).reshape(4, 2)
+    assert values(lambda v: first(v, 3), x).tolist() == np.eye(4, 3).tolist()
+    assert values(lambda v: delay(v, 3), x).tolist() == [[0, 0], [0, 0], [0, 0], [1, 2]]
+    assert values(delay, x)[1:].tolist() == x[:-1].tolist()
+    assert values(lambda v: window(v, 2), x).tolist() == np.hstack([x, np.vstack([[0, 0], x[:-1]])]).tolist()
+    assert values(lambda v: constant(v, 2.5), x).tolist() == [[2.5]] * 4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (lambda x: step(3.0), TypeError, "'v' must be a variable"),
+        (lambda x: step(x, 0.0), ValueError, "'slope' must be greater than 0"),
+        (lambda x: gate(x, Concat([x, x]), 1.0), ValueError, "cannot gate"),
+        (lambda x: gate(x, x, -1.0), ValueError, "'bound' must be greater than 0"),
+        (lambda x: gate(True, x, 1.0), TypeError, "'condition' must be a variable"),
+        (lambda x: equal(x[0], np.ones((2, 2))), ValueError, "subtract"),
+        (lambda x: delay(x, 0), ValueError, "'steps' must be at least 1"),
+        (lambda x: delay(x, 10**6), ValueError, "'steps' must be at most 1665"),
+        (lambda x: first(x, 2.5), ValueError, "'n' must be an integer"),
+        (lambda x: cycle(x, 10**9), ValueError, "'n' must be at most 5000"),
+        (lambda x: constant(x, [[1.0]]), ValueError, "'value' must be a number or a vector"),
+    ],
+)
+def test_mistakes_are_named(wrong, error, words):
+    with pytest.raises(error, match=words):
+        wrong(Input(3))

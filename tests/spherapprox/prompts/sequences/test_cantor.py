@@ -1,0 +1,71 @@
+"""The Cantor code: digits by hand, there and back, and where floats end."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spherapprox.prompts.sequences import cantor_code, cantor_decode
+
+
+def psi(x, d, bits):
+    """The thesis's psi, by its definition, in fractions."""
+    x, total = min(Fraction(x), 1 - Fraction(1, 2**bits)), Fraction(0)
+    for j in range(1, bits + 1):
+        digit = int(x * 2**j) % 2
+        total += Fraction(2 * digit, 3 ** (1 + d * (j - 1)))
+    return total
+
+
+def test_reference_number():
+    code, below = cantor_code([0.3, 0.7], 4, exact=True)
+    assert (int(code), below) == (1964, 6561)
+    assert cantor_code([0.3, 0.7], 4) == 1964 / 6561
+
+
+@given(x=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=4), bits=st.integers(1, 40))
+def test_the_code_is_its_definition_and_comes_back(x, bits):
+    d = len(x)
+    code, below = cantor_code(x, bits, exact=True)
+    wanted = 3 * sum(psi(number, d, bits) / 3**p for p, number in enumerate(x, 1))
+    assert Fraction(int(code), below) == wanted
+    back = cantor_decode(code, bits, d, exact=True)
+    assert back.tolist() == [float(min(Fraction(n), 1 - Fraction(1, 2**bits)) * 2**bits // 1 / 2**bits) for n in x]
+
+
+@given(x=st.lists(st.floats(0.0, 1.0), min_size=31, max_size=31), d=st.integers(1, 31))
+def test_floats_hold_31_digits(x, d):
+    bits = 31 // d
+    rows = np.reshape(x[: 31 // d * d], (-1, d))
+    assert np.array_equal(
+        cantor_decode(cantor_code(rows, bits), bits, d),
+        cantor_decode(cantor_code(rows, bits, exact=True)[0], bits, d, exact=True),
+    )
+
+
+def test_batches():
+    x = np.random.default_rng(0).random((3, 4, 2))
+    code = cantor_code(x, 6)
+    assert code.shape == (3, 4)
+    back = cantor_decode(code, 6, 2)
+    assert back.shape == x.shape
+    assert np.all((back <= x) & (x < back + 2.0**-6))
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="take fewer bits, or exact=True"):
+        cantor_code([0.5, 0.5], 16)
+    with pytest.raises(ValueError, match="at most 31, got 32"):
+        cantor_decode(0.5, 16, 2)
+    with pytest.raises(ValueError, match="'x'"):
+        cantor_code([1.5], 3)
+    with pytest.raises(ValueError, match="digits 0 and 2 only"):
+        cantor_decode(1.0 / 3.0, 3, 1)
+    with pytest.raises(ValueError, match="same 'bits' and 'dim'"):
+        cantor_decode(3**4, 3, 1, exact=True)
+    with pytest.raises(TypeError, match="must hold integers"):
+        cantor_decode(0.5, 3, 1, exact=True)
+    with pytest.raises(ValueError, match="'bits'"):
+        cantor_code([0.5], 0)

@@ -1,0 +1,103 @@
+"""The two layers as torch's own modules, against NumPy."""
+
+import numpy as np
+import pytest
+
+from spherapprox import sphere
+from spherapprox.prompts.sequences import SequenceHead
+
+torch = pytest.importorskip("torch")
+
+
+def made(seed=0, length=2, dim=2, n=12, concentration=9.0, outputs=2, **options):
+    rng = np.random.default_rng(seed)
+    points = [sphere.uniform(dim, n, rng=rng) for _ in range(length)]
+    return SequenceHead(points, rng.normal(size=(*[n] * length, length, outputs)), concentration, **options)
+
+
+def sequences(length=2, dim=2, batch=6, seed=1):
+    return sphere.uniform(dim, batch * length, rng=seed).reshape(batch, length, dim + 1)
+
+
+@pytest.mark.parametrize("concentration", [0.0, 9.0, 500.0])
+@pytest.mark.parametrize(("length", "dim"), [(1, 2), (2, 2), (3, 1), (2, 15)])
+def test_the_module_is_the_head(length, dim, concentration):
+    head = made(length=length, dim=dim, n=6, concentration=concentration)
+    x, module = sequences(length, dim), head.to_torch()
+    got = module(torch.tensor(x)).numpy()
+    limit = 1e-12 * np.abs(head.values).max()
+    assert np.abs(got - head.attend(x)).max() <= limit
+    assert np.abs(got - head(x)).max() <= limit
+    assert np.array_equal(module(torch.tensor(x[0])).numpy().shape, head(x[0]).shape)
+
+
+def test_made_of_stock_modules_that_know_no_function():
+    one, other = (made(seed, mask=900.0, concentration=lam).to_torch() for seed, lam in ((0, 9.0), (5, 40.0)))
+    kinds = [type(module) for module in one.children()]
+    assert kinds.count(torch.nn.MultiheadAttention) == 2
+    assert kinds.count(torch.nn.Linear) == 3
+    assert all(module.num_heads == 1 for module in (one.first, one.second))
+    states = one.state_dict(), other.state_dict()
+    assert states[0].keys() == states[1].keys()
+    assert [name for name in states[0] if not torch.equal(states[0][name], states[1][name])] == ["prefix"]
+    assert not [name for name, parameter in one.named_parameters() if parameter.requires_grad]
+    # the weights run the other function with its prefix
+    one.load_state_dict(states[1])
+    x = sequences()
+    assert np.abs(one(torch.tensor(x)).numpy() - made(5, mask=900.0, concentration=40.0)(x)).max() <= 1e-12
+
+
+def test_layers_of_float32_are_those_of_the_mask():
+    heads = [made(seed, mask=900.0, concentration=lam) for seed, lam in ((0, 9.0), (5, 40.0))]
+    states = [head.to_torch(dtype=torch.float32).state_dict() for head in heads]
+    assert [name for name in states[0] if not torch.equal(states[0][name], states[1][name])] == ["prefix"]
+
+
+@pytest.mark.parametrize("concentration", [1.0, 30.0, 1000.0])
+def test_in_float32(concentration):
+    head, x = made(concentration=concentration), sequences().astype(np.float32)
+    got = head.to_torch(dtype=torch.float32)(torch.tensor(x))
+    assert got.dtype == torch.float32
+    x = (x / np.linalg.norm(x, axis=-1, keepdims=True)).astype(np.float32)
+    assert np.abs(got.numpy() - head(x)).max() <= 1e-6 * (4.0 + head.total_concentration) * np.abs(head.values).max()
+
+
+def test_the_prefix_trains():
+    head, x = made(n=4, concentration=3.0), torch.tensor(sequences(batch=20))
+    module = head.to_torch(trainable=True)
+    assert [name for name, parameter in module.named_parameters() if parameter.requires_grad] == ["prefix"]
+    wanted = torch.flip(x, dims=[1])[..., :2]
+    optimizer = torch.optim.Adam(module.parameters(), lr=0.05)
+    losses = []
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss = torch.mean((module(x) - wanted) ** 2)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.5 * losses[0]
+
+
+@pytest.mark.filterwarnings("ignore")  # of tracing
+def test_traces_take_any_number_of_sequences():
+    module, x = made().to_torch(), torch.tensor(sequences())
+    torch.testing.assert_close(torch.jit.trace(module, (x,))(x[:4]), module(x[:4]), rtol=0, atol=1e-14)
+
+
+def test_evaluation_is_training():
+    module, x = made().to_torch(), torch.tensor(sequences())
+    assert torch.equal(module.train()(x), module.eval()(x))
+
+
+def test_bad_arguments():
+    with pytest.raises(TypeError, match="'dtype' must be"):
+        made().to_torch(dtype=torch.float16)
+    with pytest.raises(ValueError, match=r"take torch\.float64"):
+        made(concentration=1e37).to_torch(dtype=torch.float32)
+    module = made().to_torch()
+    with pytest.raises(ValueError, match="sequences of 2 tokens, got 3"):
+        module(torch.eye(3, dtype=torch.float64))
+    with pytest.raises(ValueError, match="unit length"):
+        module(2.0 * torch.eye(3, dtype=torch.float64)[:2])
+    with pytest.raises(TypeError, match="'x' must be a Tensor"):
+        module(np.eye(3)[:2])

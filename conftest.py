@@ -8,7 +8,7 @@ collect_ignore = []
 if find_spec("sklearn") is None:
     collect_ignore += ["spherapprox/heads/regressor.py", "spherapprox/targets/digits.py"]
 if find_spec("torch") is None:
-    collect_ignore += ["spherapprox/heads/torch_modules", "spherapprox/heads/modules.py"]
+    collect_ignore += ["spherapprox/heads/torch_modules"]
     collect_ignore += ["spherapprox/prompts/prefix/torch_modules", "spherapprox/prompts/prefix/layer/reading.py"]
     collect_ignore += ["spherapprox/prompts/executor/torch_modules", "spherapprox/prompts/sequences/torch_modules.py"]
     collect_ignore += ["spherapprox/prompts/recurrent/torch_modules.py", "tests/reference/recurrent.py"]

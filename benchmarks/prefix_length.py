@@ -24,6 +24,7 @@ from tabulate import tabulate
 import bounds
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WINE, grid
 from spherapprox import EqualMeasurePartition, SplitHead, VonMisesFisher, shortest_head, sup_error, targets
+from spherapprox.shortest import SearchOptions
 
 COUNTS = (10, 32, 100, 316, 1000, 3162)
 EPS = 0.01
@@ -100,7 +101,11 @@ def free(case: dict[str, Any], target: rules.Target) -> list[dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # that the error is not reached
         found = shortest_head(
-            target, case["eps"], FREE[case["rule"]], relative=True, max_tokens=case["max_tokens"], starts=1
+            target,
+            case["eps"],
+            FREE[case["rule"]],
+            relative=True,
+            search=SearchOptions(max_tokens=case["max_tokens"], starts=1),
         )
     rungs = [row(rung.head, target, certified=found.reached and rung.n == found.n) for rung in found.history]
     least = {"fewest": found.n if found.reached else None, "necessary": found.lower}

@@ -6,7 +6,7 @@ For each layer this
 
 - programs the Earth's magnetic field into it by a prefix in closed form (`spherapprox.prompts.prefix.program`), with
 2000
-  tokens at equal-measure points and with the fewest for 0.1 % (`SplitHead.shortest`), and draws the maps that two of
+  tokens at equal-measure points and with the fewest for 0.1 % (`shortest_head`), and draws the maps that two of
   the frozen layers compute;
 - finds content that no prefix tells apart from content that the model has seen (`collision`);
 - says how long a prefix must be for k examples (`bounds.prompts.memorization_length`) and fits one (`fit_layer`).
@@ -36,7 +36,7 @@ from tabulate import tabulate
 
 from bounds.prompts import memorization_length
 from bounds.report.plot.maps import draw_coastlines, map_grid
-from spherapprox import EqualMeasurePartition, SplitHead, targets
+from spherapprox import EqualMeasurePartition, SplitHead, shortest_head, targets
 from spherapprox.prompts.prefix import as_layer, collision, fit_layer, program, unavoidable_error
 from spherapprox.prompts.prefix.torch_modules import program_module
 
@@ -253,7 +253,7 @@ def main() -> None:
     others = plain()
     field = targets.geomagnetic_field(2025.0)
     long = SplitHead.from_target(field, EqualMeasurePartition(2, 2000), 300.0)
-    short: Any = SplitHead.shortest(field, EPS, relative=True).head
+    short: Any = shortest_head(field, EPS, relative=True).head
     grid = map_grid(121)
     x = grid[2]
     truth = field(x)

@@ -43,7 +43,7 @@ from spherapprox import (  # fmt: skip
     sup_error,
     targets,
 )
-from spherapprox.shortest import ShortestHead, token_lower_bound
+from spherapprox.shortest import SearchOptions, ShortestHead, TokenFormat, token_lower_bound
 
 Array = NDArray[np.float64]
 FIELD = targets.geomagnetic_field(2025.0)
@@ -97,7 +97,9 @@ def free(kind: str, keys: str, n: int, target: Target = FIELD) -> float:
     """Return the error of the best head of n tokens that the search finds."""
     with warnings.catch_warnings():  # that it is above 1e-9
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = shortest_head(target, 1e-9, kind, keys=keys, relative=True, max_tokens=n)
+        found = shortest_head(
+            target, 1e-9, kind, relative=True, tokens=TokenFormat(keys=keys), search=SearchOptions(max_tokens=n)
+        )
     return found.error.lower / largest(target)
 
 
@@ -233,7 +235,7 @@ def lengths(wanted: list[float]) -> dict[tuple[str, str], list[ShortestHead]]:
         cells: list[object] = [f"{kind}, {keys} keys"]
         for eps in tqdm(wanted, desc=f"{kind}, {keys}", disable=None):
             start = time.perf_counter()
-            result = shortest_head(FIELD, eps, kind, keys=keys, relative=True)
+            result = shortest_head(FIELD, eps, kind, relative=True, tokens=TokenFormat(keys=keys))
             seconds = time.perf_counter() - start
             found.setdefault((kind, keys), []).append(result)
             known = f"/{reference[EPS.index(eps)]}" if eps in EPS else ""

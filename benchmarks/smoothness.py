@@ -22,6 +22,7 @@ from tabulate import tabulate
 
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, grid
 from spherapprox import shortest_head, targets
+from spherapprox.shortest import SearchOptions
 
 COLOURS = {0.25: PINK, 0.5: ORANGE, 1.0: RED, 1.5: GREEN, 3.0: SKY, 5.0: BLUE, math.inf: PURPLE}
 """By smoothness; infinite: the bump."""
@@ -58,7 +59,9 @@ def measure(case: dict[str, Any]) -> list[dict[str, Any]]:
         return [some | {"n": len(head), "error": rules.error(head, target) / scale} for head in heads]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # that the error is not reached
-        found = shortest_head(target, EPS * scale, max_tokens=case["max_tokens"], starts=1, lower=False)
+        found = shortest_head(
+            target, EPS * scale, search=SearchOptions(max_tokens=case["max_tokens"], starts=1, lower=False)
+        )
     return [some | {"n": found.n, "error": rules.error(found.head, target) / scale, "reached": found.reached}]
 
 

@@ -22,8 +22,9 @@ import bounds
 from bounds.report import plot
 from bounds.report.plot.maps import draw_coastlines, map_grid
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, RED, WINE
-from spherapprox import SplitHead, sphere, targets
+from spherapprox import SplitHead, shortest_head, sphere, targets
 from spherapprox.prompts.prefix.torch_modules import program_module
+from spherapprox.shortest import SearchOptions
 
 FIELD = targets.geomagnetic_field(2025.0)
 ROWS = 121
@@ -32,7 +33,7 @@ ROWS = 121
 
 def programmed(eps: float) -> tuple[SplitHead, Any]:
     """Return the shortest head for the field, and a random frozen layer that its tokens program."""
-    head = SplitHead.shortest(FIELD, eps, relative=True, lower=False).head
+    head = shortest_head(FIELD, eps, relative=True, search=SearchOptions(lower=False)).head
     torch.manual_seed(0)
     layer = torch.nn.MultiheadAttention(64, 4, batch_first=True, dtype=torch.float64).requires_grad_(False)
     rng = np.random.default_rng(0)

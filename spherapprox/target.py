@@ -253,12 +253,14 @@ class Target:
         return min(slope, math.inf if self.sup_norm is None else 2.0 * self.sup_norm)
 
 
-def as_target(function: Any, dim: int | None) -> Target:
-    """Return a target as it is, or that of a function, whose `dim` has to be given where it has none, as heads have."""
+def as_target(function: Any) -> Target:
+    """Return a target as it is, or that of a function that has a `dim`, as heads have."""
     if isinstance(function, Target):
-        _checks.agreeing(dim, "dim", function.dim, f", as '{function.name}' says")
         return function
     _checks.callable_(function, "target")
-    own = getattr(function, "dim", None)
-    dim = own if dim is None and isinstance(own, int) else dim
-    return Target(function, _checks.given(dim, "dim", " for a plain function: m of the sphere S^m"))
+    dim = getattr(function, "dim", None)
+    if not isinstance(dim, int):
+        raise ValueError(
+            f"'target' must have a sphere, got {_checks.show(function)}: Target(function, dim) says that of a function"
+        )
+    return Target(function, dim)

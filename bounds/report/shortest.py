@@ -134,8 +134,9 @@ def document(found: ShortestHead, target: Target) -> dict[str, Any]:
     --------
     >>> import bounds
     >>> from spherapprox import shortest_head, targets
+    >>> from spherapprox.shortest import SearchOptions
     >>> bump = targets.bump(2)
-    >>> bounds.report.shortest.document(shortest_head(bump, 1e-6, "core", lower=False), bump)["n"]
+    >>> bounds.report.shortest.document(shortest_head(bump, 1e-6, "core", search=SearchOptions(lower=False)), bump)["n"]
     1
     """
     _checks.instance(found, "found", ShortestHead, remedy="shortest_head makes one")
@@ -192,8 +193,9 @@ def save(
     --------
     >>> import bounds, tempfile
     >>> from spherapprox import shortest_head, targets
+    >>> from spherapprox.shortest import SearchOptions
     >>> bump = targets.bump(3)
-    >>> found = shortest_head(bump, 1e-6, "core", lower=False)
+    >>> found = shortest_head(bump, 1e-6, "core", search=SearchOptions(lower=False))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in bounds.report.shortest.save(found, bump, folder)]
     ['error.png', 'head.npz', 'shortest.csv', 'shortest.json', 'shortest.npz']

@@ -9,11 +9,14 @@ lengths that compute the same to 1 %.
 import numpy as np
 from matplotlib.figure import Figure
 
-from spherapprox import EqualMeasurePartition, SplitHead, sphere, targets
+from spherapprox import EqualMeasurePartition, SplitHead, shortest_head, sphere, targets
+from spherapprox.shortest import SearchOptions, TokenFormat
 
 field = targets.geomagnetic_field(2025.0)
 long = SplitHead.from_target(field, EqualMeasurePartition(2, 10_000), 1500.0)
-found = long.compress(0.01, relative=True, lower=False, starts=1)
+found = shortest_head(
+    long, 0.01, relative=True, tokens=TokenFormat(keys="free"), search=SearchOptions(lower=False, starts=1)
+)
 
 figure = Figure(figsize=(8.6, 3.0), layout="constrained")
 for place, (head, size) in enumerate(((long, 1.5), (found.head, 60.0))):

@@ -8,10 +8,10 @@ left of the step there is no such head, by a proof for this one function.
 
 import bounds
 from bounds.report import plot
-from spherapprox import CoreHead, targets
+from spherapprox import shortest_head, targets
 
 field = targets.geomagnetic_field(2025.0)
-found = CoreHead.shortest(field, 0.01, relative=True)
+found = shortest_head(field, 0.01, "core", relative=True)
 others = bounds.report.shortest.compare(field, (4, 16, 64, 256, 1024), least=found.eps / 4.0)
 figure = plot.shortest_figure(found, field, others=others, floor=[(found.lower, found.eps)])
 

@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from bounds.report import plot
 from bounds.report.plot.maps import draw_coastlines, map_grid
-from spherapprox import SplitHead, sphere, targets
+from spherapprox import shortest_head, sphere, targets
+from spherapprox.shortest import SearchOptions
 
 field = targets.geomagnetic_field(2025.0)  # radial, in microtesla
-found = SplitHead.shortest(field, 0.003, relative=True, lower=False, starts=1)
+found = shortest_head(field, 0.003, relative=True, search=SearchOptions(lower=False, starts=1))
 print(found.head, found.error.lower)
 
 # %%

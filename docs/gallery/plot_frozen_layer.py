@@ -11,11 +11,12 @@ import torch
 from matplotlib.figure import Figure
 
 from bounds.report.plot.maps import draw_coastlines, map_grid
-from spherapprox import SplitHead, targets
+from spherapprox import shortest_head, targets
 from spherapprox.prompts.prefix.torch_modules import program_module
+from spherapprox.shortest import SearchOptions
 
 field = targets.geomagnetic_field(2025.0)
-head = SplitHead.shortest(field, 0.03, relative=True, lower=False, starts=1).head
+head = shortest_head(field, 0.03, relative=True, search=SearchOptions(lower=False, starts=1)).head
 
 torch.manual_seed(0)
 layer = torch.nn.MultiheadAttention(64, 4, batch_first=True, dtype=torch.float64).eval()

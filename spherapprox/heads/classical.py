@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._types import Floats
-from ..points.pointset import Points
+from .._types import Float64, Floats
+from . import construction
 from . import interaction as interactions
 from .attention import attention
-from .construction import Construction
 from .split import SplitHead
 
 
-class ClassicalHead(Construction):
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassicalHead(SplitHead):
     """A split head as classical attention ``softmax((Z query)(Z key)^T / sqrt(d)) (Z value)`` over a prefix and inputs.
 
     The rows of Z are the n tokens ``(0, concentration_k b_k, values_k)`` of the prefix and the tokens ``(x, 0, 0)`` of
@@ -28,8 +28,8 @@ class ClassicalHead(Construction):
     Parameters
     ----------
     control_points, values, concentration, points
-        As in `SplitHead`; values of shape (n,) count as p = 1; concentration is at most 1e300. A `SplitHead` in place
-        of control points brings the other three: ``ClassicalHead(head)`` is ``ClassicalHead.from_head(head)``.
+        As in `SplitHead`; values of shape (n,) count as p = 1; concentration is at most 1e300. `from_head`
+        takes them from a `SplitHead`.
     interaction : {"flag", "none", "printed"}
         The logit between two inputs of a sequence, x_i and x_j (or x_i and itself). "flag": `mask`, by one more
         coordinate, so that d grows by 1; it is 1 for inputs and 0 in the prefix. "none": 0. "printed":
@@ -71,78 +71,14 @@ class ClassicalHead(Construction):
 
     _kind = "classical-head"
     _torch_module = "spherapprox.heads.torch_modules.classical.ClassicalAttention"
+    interaction: str = field(default="flag", kw_only=True)
+    mask: float = field(default=None, kw_only=True)  # type: ignore[assignment]  # a float once the head is made
 
-    def __init__(
-        self,
-        control_points: ArrayLike | SplitHead,
-        values: ArrayLike | None = None,
-        concentration: float | ArrayLike | None = None,
-        points: Points | None = None,
-        *,
-        interaction: str = "flag",
-        mask: float | None = None,
-    ) -> None:
-        recipe: Any = (control_points, values, concentration, points)
-        if isinstance(control_points, SplitHead):
-            if recipe[1:] != (None, None, None):
-                raise TypeError(
-                    f"ClassicalHead takes nothing but 'interaction' and 'mask' beside a {type(control_points).__name__}"
-                )
-            head = control_points
-            recipe = head.control_points, head.values, head.concentration, head.points
-        elif values is None or concentration is None:
-            raise TypeError("ClassicalHead takes a SplitHead, or 'control_points', 'values' and 'concentration'")
-        options: Any = {"interaction": interaction, "mask": mask}
-        super().__init__(*recipe, **options)
-
-    @classmethod
-    def from_target(
-        cls,
-        target: Callable[[Any], ArrayLike],
-        points: Points,
-        concentration: float | None = None,
-        coefficients: str = "riemann",
-        *,
-        degree: int | None = None,
-        regularization: float | None = None,
-        samples: Points | int | None = None,
-        interaction: str = "flag",
-        mask: float | None = None,
-    ) -> Self:
-        """Make a head that approximates a function, by the values that `SplitHead.from_target` takes.
-
-        Parameters
-        ----------
-        target, points, concentration, coefficients, degree, regularization, samples
-            As in `SplitHead.from_target`.
-        interaction, mask
-            As in `ClassicalHead`.
-
-        Returns
-        -------
-        ClassicalHead
-
-        Raises
-        ------
-        TypeError, ValueError
-            As `SplitHead.from_target` and `ClassicalHead` do.
-
-        Examples
-        --------
-        >>> from spherapprox import ClassicalHead, EqualMeasurePartition
-        >>> ClassicalHead.from_target(lambda x: x[:, 2], EqualMeasurePartition(2, 100), 20.0, interaction="none")
-        ClassicalHead(n=100, dim=2, concentration=20, interaction='none')
-        """
-        split = SplitHead.from_target(
-            target,
-            points,
-            concentration,
-            coefficients,
-            degree=degree,
-            regularization=regularization,
-            samples=samples,
-        )
-        return cls.from_head(split, interaction=interaction, mask=mask)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _checks.concentrations(self.concentration, len(self), maximum=construction.LARGEST_CONCENTRATION)
+        mask = construction.checked_mask(self.mask, self.interaction, self._largest_concentration)
+        object.__setattr__(self, "mask", mask)
 
     @classmethod
     def from_head(cls, head: SplitHead, *, interaction: str = "flag", mask: float | None = None) -> Self:
@@ -172,13 +108,105 @@ class ClassicalHead(Construction):
         (7, 7)
         """
         head = _checks.instance(head, "head", SplitHead, remedy="only softmax is attention")
-        return cls(head, interaction=interaction, mask=mask)
+        options: Any = {"interaction": interaction, "mask": mask}
+        return cls(head.control_points, head.values, head.concentration, head.points, **options)
 
     def _arguments(self) -> dict[str, Any]:
         return {**super()._arguments(), "interaction": self.interaction, "mask": self.mask}
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, interaction={self.interaction!r})"
+
+    @property
+    def embedding_dim(self) -> int:
+        """Columns d of a token: 2 (dim+1) + p, and one more for "flag"."""
+        return self._layout.width
+
+    @property
+    def _layout(self) -> construction.Layout:
+        return construction.Layout(self.dim, self.n_outputs or 1, self.interaction, self.mask)
+
+    @property
+    def query(self) -> Float64:
+        """The query matrix, shape (d, d), to be multiplied by tokens from the left; it holds sqrt(d) and the mask."""
+        return construction.query_matrix(self._layout)
+
+    @property
+    def key(self) -> Float64:
+        """The key matrix, shape (d, d): the identity but for the columns of values."""
+        return construction.key_matrix(self._layout)
+
+    @property
+    def value(self) -> Float64:
+        """The value matrix, shape (d, d): it moves the columns of values to the front."""
+        return construction.value_matrix(self._layout)
+
+    @property
+    def prefix(self) -> Float64:
+        """The prefix, shape (n, d): rows ``(0, concentration_k b_k, values_k)``, and 0 for "flag".
+
+        Control points that are of unit length to less than float64's rounding are brought to it.
+        """
+        keys = np.reshape(self.concentration, (-1, 1)) * self._directions()
+        return construction.prefix_tokens(self._layout, keys, self.values)
+
+    def embed(self, x: ArrayLike) -> Float64:
+        """Return the tokens of inputs: ``(x, 0, 0)``, and 1 for "flag".
+
+        Parameters
+        ----------
+        x : array_like, shape (T, dim+1) or (batch, T, dim+1)
+            Points of unit length.
+
+        Returns
+        -------
+        ndarray, shape (T, d) or (batch, T, d)
+
+        Raises
+        ------
+        ValueError
+            If the rows are no points of S^dim.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import ClassicalHead
+        >>> ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).embed([[0.6, 0.8]])
+        array([[0.6, 0.8, 0. , 0. , 0. , 1. ]])
+        """
+        points = _checks.sequences(x, dim=self.dim)
+        _checks.memory(8.0 * points[..., 0].size * self.embedding_dim, "the tokens", "take x in parts")
+        tokens = np.zeros((*points.shape[:-1], self.embedding_dim))
+        tokens[..., : self.dim + 1] = points
+        if self.interaction == "flag":
+            tokens[..., -1] = 1.0
+        return tokens
+
+    def project(self, y: ArrayLike) -> Floats:
+        """Project the attention's outputs to values: their first p columns.
+
+        Parameters
+        ----------
+        y : array_like, shape (..., d)
+
+        Returns
+        -------
+        ndarray, shape (..., p), or (...) for values of shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If there are not d columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spherapprox import ClassicalHead
+        >>> ClassicalHead(np.eye(2), [1.0, 2.0], 9.0).project([[1.5, 0.0, 0.0, 0.0, 0.0, 0.0]])
+        array([1.5])
+        """
+        outputs = _checks.floating(y, "y", (..., self.embedding_dim))
+        return outputs[..., 0] if self.n_outputs is None else outputs[..., : self.n_outputs]
 
     def attend(self, x: ArrayLike) -> Floats:
         """Return the attention's outputs for sequences of inputs, each over the prefix and its own inputs.
@@ -258,7 +286,7 @@ class ClassicalHead(Construction):
         printed 1.0e+00
         """
         length, log = _checks.integer(length, "length", minimum=1), _checks.flag(log, "log")
-        log_bound = interactions.log_bound(self, length)
+        log_bound = interactions.log_bound(self, self.interaction, self.mask, length)
         if log or log_bound == -math.inf:
             return log_bound if log else 0.0
         with np.errstate(over="ignore"):

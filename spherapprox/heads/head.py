@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import FunctionType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
 from .. import _checks
+from .._loading import load
 from .._types import Floats
 from ..coefficients.refinement import refined
 from ..coefficients.resolution import warn_unresolved
 from ..coefficients.rules import resolved
 from ..coefficients.task import sample
+from ..fitting import fit_recipe
+from ..fitting.fixed_points import warn_of_offset
 from ..points import nodes
 from ..points.pointset import Points
-from . import fitting
-from .shortening import Shortening
+from .kernel_sum import KernelSum
+
+if TYPE_CHECKING:
+    import torch
 
 
-class Head(Shortening):
+class Head(KernelSum):
     """A head of some family: approximate a target by values at control points."""
 
+    family: ClassVar[str]
+    """The class of functions that rules for values and theorems treat: "core" sums, "split" quotients of sums."""
     _values: ClassVar[Callable[..., Floats]]
     """The rules for the values of the family."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Copy inherited constructors, so that complaints about missing arguments name the class that is called."""
-        super().__init_subclass__(**options)
-        for name in {"from_target", "fit"} - vars(cls).keys():
-            setattr(cls, name, classmethod(_renamed(getattr(cls, name).__func__, f"{cls.__qualname__}.{name}")))
+    _torch_module: ClassVar[str]
+    """Dotted name of the class that `to_torch` makes, imported when it is called."""
 
     @classmethod
     def from_target(
@@ -195,9 +197,10 @@ class Head(Shortening):
         >>> bool(np.sqrt(np.mean((head(x) - np.sin(3 * x[:, 2])) ** 2)) < 0.04)  # less than half the noise is left
         True
         """
-        chosen = fitting.fitter(points)(
+        chosen = fit_recipe(
             x,
             y,
+            points,
             n=n,
             normalize=cls._normalize,
             concentration=concentration,
@@ -206,7 +209,7 @@ class Head(Shortening):
             rng=rng,
         )
         if not cls._normalize:
-            fitting.warn_of_offset(y, weights, chosen.error)
+            warn_of_offset(y, weights, chosen.error)
         return cls(chosen.control_points, chosen.values, chosen.concentration)
 
     def refine(self, target: Callable[[Any], ArrayLike], steps: int = 1, *, workers: int | None = None) -> Self:
@@ -265,11 +268,53 @@ class Head(Shortening):
         )
         return replace(self, values=values)
 
+    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
+        """Return the head as a `torch.nn.Module`: torch's own attention, or for core heads a sum.
 
-def _renamed(function: FunctionType, qualname: str) -> FunctionType:
-    """Return a copy of a function under another qualified name."""
-    code, defaults, closure = function.__code__, function.__defaults__, function.__closure__
-    copy = FunctionType(code, function.__globals__, function.__name__, defaults, closure)
-    copy.__kwdefaults__, copy.__annotations__ = function.__kwdefaults__, function.__annotations__
-    copy.__qualname__ = qualname
-    return copy
+        Parameters
+        ----------
+        dtype : torch.dtype, optional
+            torch.float64 or torch.float32; None means the head's own.
+        device : torch.device or str, optional
+            None means torch's default device.
+        trainable : bool, default False
+            Make control points and values parameters, in place of buffers, and an array of concentrations too; of a
+            classical head the prefix, to be tuned: its matrices stay as they are. Nothing keeps concentrations that
+            are trained at least 0.
+
+        Returns
+        -------
+        torch.nn.Module
+            An `ExponentialSum` or `SplitAttention` of `spherapprox.heads.torch_modules` maps (..., dim+1) to (...) or
+            (..., p), a `ClassicalAttention` maps (T, dim+1) or (batch, T, dim+1) to what `ClassicalHead.attend`
+            returns, in the module's dtype and on its device; gradients flow to the points and to its parameters. The
+            sum of a core head is no attention, for nothing divides it.
+
+        Raises
+        ------
+        ImportError
+            If PyTorch is missing.
+        TypeError, ValueError
+            If `dtype` is another one or too small for concentration, mask or a value, or `trainable` is no bool.
+        RuntimeError
+            If torch has no such device.
+
+        See Also
+        --------
+        spherapprox.heads.torch_modules : the modules, their layout and accuracy.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> from spherapprox import ClassicalHead, CoreHead, SplitHead
+        >>> for kind in (CoreHead, SplitHead, ClassicalHead):
+        ...     module = kind(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch(trainable=True)
+        ...     trained = [name for name, parameter in module.named_parameters() if parameter.requires_grad]
+        ...     print(module(torch.eye(3, dtype=torch.float64)).detach().numpy().round(4), trained)
+        [1.0007 2.0006 4.0004] ['control_points', 'values']
+        [1.0005 2.0001 3.9994] ['control_points', 'values']
+        [1.0005 2.0001 3.9994] ['prefix']
+        """
+        module, _, name = self._torch_module.rpartition(".")
+        made: torch.nn.Module = getattr(load(module), name)(self, dtype=dtype, device=device, trainable=trainable)
+        return made

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import special
 from ..partition import EqualMeasurePartition
 from ..points import PointSet, nodes
-
-if TYPE_CHECKING:
-    from .construction import Construction
+from .split import SplitHead
 
 ANGLES = 200
 """Number of caps whose mass is tried: any of them gives a bound."""
@@ -21,14 +18,14 @@ ROUNDING = 1.0 + 1e-9
 """Factor for covering radii, which are known to 1e-10."""
 
 
-def log_bound(head: Construction, length: int) -> float:
+def log_bound(head: SplitHead, interaction: str, mask: float, length: int) -> float:
     """Return ``log(F A / (A + S))`` of docs/theorems/4.14-classical-head.md; -inf if all values are 0."""
     values = head.values.reshape(len(head), -1).astype(np.float64)
     largest = float(np.abs(values).max())
     if largest == 0.0:
         return -math.inf
     log_norm = math.log(largest) + math.log(np.linalg.norm(values / largest, axis=1).max())
-    log_inputs = log_input_mass(head.interaction, head.mask, length)
+    log_inputs = log_input_mass(interaction, mask, length)
     # 4.14: |y_i - h(x_i)| <= F A / (S + A)
     return log_norm - float(np.logaddexp(0.0, log_prefix_mass(head) - log_inputs))
 
@@ -42,7 +39,7 @@ def log_input_mass(interaction: str, mask: float, length: int) -> float:
     return math.log(length) + mask  # "none" has mask 0
 
 
-def log_prefix_mass(head: Construction) -> float:
+def log_prefix_mass(head: SplitHead) -> float:
     """Return the logarithm of a lower bound of ``S(x) = sum_k exp(concentration_k <x, b_k>)`` over the sphere."""
     rows, n, lam = head._directions(), len(head), head._largest_concentration
     one = lam == np.min(head.concentration)
@@ -60,7 +57,7 @@ def log_prefix_mass(head: Construction) -> float:
     return max(candidates)
 
 
-def _covering_radius(head: Construction) -> float | None:
+def _covering_radius(head: SplitHead) -> float | None:
     """Return the covering radius of the control points, rounded up, where it is known."""
     points = head.points
     if not isinstance(points, EqualMeasurePartition | PointSet) or not np.array_equal(

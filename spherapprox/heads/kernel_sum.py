@@ -1,30 +1,102 @@
-"""The function of a head: a sum of kernels, or the quotient of two, with its gradient and its torch module."""
+"""The function of a head: a sum of kernels, or the quotient of two, as data, and with its gradient."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _checks
-from .._loading import load
-from .._types import Floats
+from .. import _archive, _checks
+from .._types import Float64, Floats
+from ..partition import EqualMeasurePartition
+from ..points import PointSet
+from ..points.operations import isometry
+from ..points.pointset import Points
 from ..summation import small
 from ..summation.evaluation import LARGEST_CONCENTRATION, evaluate_arrays
 from . import gradient
-from .recipe import Recipe
-
-if TYPE_CHECKING:
-    import torch
 
 
-class KernelSum(Recipe):
-    """Evaluate ``sum_k values_k exp(-concentration_k |x - b_k|^2 / 2)``, or the average by softmax if normalised."""
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelSum(_archive.Savable):
+    """Evaluate ``sum_k values_k exp(-concentration_k |x - b_k|^2 / 2)``, or the average by softmax if normalised.
+
+    Control points b_k, values and concentrations are checked and read-only arrays: frozen, compared, indexed, rotated.
+    """
 
     _normalize: ClassVar[bool]
-    _torch_module: ClassVar[str]
-    """Dotted name of the class that `to_torch` makes, imported when it is called."""
+
+    control_points: Floats
+    values: Floats
+    concentration: float | Float64
+    points: Points | None = None
+
+    def __post_init__(self) -> None:
+        rows = np.array(_checks.rows(self.control_points, "control_points"), order="C")
+        values = np.array(_checks.values_for(self.values, "values", len(rows), "the control points"), order="C")
+        rows.flags.writeable = values.flags.writeable = False
+        object.__setattr__(self, "control_points", rows)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "concentration", _checks.concentrations(self.concentration, len(rows)))
+        if isinstance(self.concentration, np.ndarray):
+            self.concentration.flags.writeable = False
+        if not isinstance(self.points, EqualMeasurePartition | PointSet):
+            if self.points is not None and not np.array_equal(_checks.rows(self.points, "points"), rows):
+                raise ValueError(
+                    "'points' must be what the control points were made from, got other rows: leave it out"
+                )
+            object.__setattr__(self, "points", rows)
+        elif (self.points.dim, len(self.points)) != (self.dim, len(rows)):
+            raise ValueError(
+                f"'points' must be what the control points were made from, {len(rows)} points of S^{self.dim}, "
+                f"got {len(self.points)} of S^{self.points.dim}"
+            )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled or copied recipe: NumPy forgets which arrays are read-only; nothing is checked again."""
+        for array in (state["control_points"], state["values"], state["concentration"]):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        self.__dict__.update(state)
+
+    def _arguments(self) -> dict[str, Any]:
+        made_from = self.points if isinstance(self.points, EqualMeasurePartition | PointSet) else None
+        recipe = {"control_points": self.control_points, "values": self.values, "concentration": self.concentration}
+        return recipe | {"points": made_from}
+
+    @property
+    def dim(self) -> int:
+        """The manifold's dimension m of the sphere S^m in R^(m+1)."""
+        return int(self.control_points.shape[1]) - 1
+
+    @property
+    def _largest_concentration(self) -> float:
+        """The concentration, or the largest one of the control points."""
+        return float(np.max(self.concentration))
+
+    @property
+    def n_outputs(self) -> int | None:
+        """Number of columns p of the outputs (n, p), None for outputs (n,)."""
+        return None if self.values.ndim == 1 else self.values.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.control_points)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KernelSum) or type(other) is not type(self):
+            return NotImplemented
+        pairs = zip(map(np.asarray, self._compared()), map(np.asarray, other._compared()), strict=True)
+        return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in pairs)
+
+    def __hash__(self) -> int:
+        first = (self.control_points[0], self.values.ravel()[:8], np.ravel(self.concentration)[:8])
+        return hash((type(self), len(self), *(number for array in first for number in array.tolist())))
+
+    def _compared(self) -> list[Any]:
+        """Return the arguments that the head's values depend on, all but `points`."""
+        return [value for name, value in self._arguments().items() if name != "points"]
 
     def __call__(
         self,
@@ -135,53 +207,93 @@ class KernelSum(Recipe):
         result: Floats = vectors[:, 0] if self.values.ndim == 1 else vectors
         return result.astype(np.result_type(rows, b, self.values), copy=False)
 
-    def to_torch(self, *, dtype: Any = None, device: Any = None, trainable: bool = False) -> torch.nn.Module:
-        """Return the head as a `torch.nn.Module`: torch's own attention, or for core heads a sum.
+    def __getitem__(self, index: Any) -> Self:
+        """Restrict the head to some control points, with their values.
 
         Parameters
         ----------
-        dtype : torch.dtype, optional
-            torch.float64 or torch.float32; None means the head's own.
-        device : torch.device or str, optional
-            None means torch's default device.
-        trainable : bool, default False
-            Make control points and values parameters, in place of buffers, and an array of concentrations too; of a
-            classical head the prefix, to be tuned: its matrices stay as they are. Nothing keeps concentrations that
-            are trained at least 0.
+        index : slice, or array_like of bool or int
+            One-dimensional: ``head[:100]``, ``head[mask]`` with a mask of n entries, ``head[[4, 2]]``.
 
         Returns
         -------
-        torch.nn.Module
-            An `ExponentialSum` or `SplitAttention` of `spherapprox.heads.torch_modules` maps (..., dim+1) to (...) or
-            (..., p), a `ClassicalAttention` maps (T, dim+1) or (batch, T, dim+1) to what `ClassicalHead.attend`
-            returns, in the module's dtype and on its device; gradients flow to the points and to its parameters. The
-            sum of a core head is no attention, for nothing divides it.
+        CoreHead, SplitHead or ClassicalHead
+            Of a core head, a part of its sum: ``head[:k] + head[k:]`` is the head. A split head's softmax is over the
+            chosen control points alone. Its `points` are its control points: bare rows, of which no weights are known.
 
         Raises
         ------
-        ImportError
-            If PyTorch is missing.
+        IndexError
+            If an index is out of range, or a mask has another length.
         TypeError, ValueError
-            If `dtype` is another one or too small for concentration, mask or a value, or `trainable` is no bool.
-        RuntimeError
-            If torch has no such device.
-
-        See Also
-        --------
-        spherapprox.heads.torch_modules : the modules, their layout and accuracy.
+            If the index is a single number, or chooses nothing.
 
         Examples
         --------
-        >>> import numpy as np, torch
-        >>> from spherapprox import ClassicalHead, CoreHead, SplitHead
-        >>> for kind in (CoreHead, SplitHead, ClassicalHead):
-        ...     module = kind(np.eye(3), [1.0, 2.0, 4.0], 9.0).to_torch(trainable=True)
-        ...     trained = [name for name, parameter in module.named_parameters() if parameter.requires_grad]
-        ...     print(module(torch.eye(3, dtype=torch.float64)).detach().numpy().round(4), trained)
-        [1.0007 2.0006 4.0004] ['control_points', 'values']
-        [1.0005 2.0001 3.9994] ['control_points', 'values']
-        [1.0005 2.0001 3.9994] ['prefix']
+        >>> import numpy as np
+        >>> from spherapprox import SplitHead
+        >>> head = SplitHead(np.eye(3), [1.0, 2.0, 3.0], 5.0)
+        >>> head[1:], head[head.values > 2.0].values
+        (SplitHead(n=2, dim=2, concentration=5), array([3.]))
         """
-        module, _, name = self._torch_module.rpartition(".")
-        made: torch.nn.Module = getattr(load(module), name)(self, dtype=dtype, device=device, trainable=trainable)
-        return made
+        kept = np.arange(len(self))[index]
+        if kept.ndim != 1:
+            raise TypeError(
+                f"'index' must be a slice, a mask or a list of indices, got {_checks.show(index)}: head[k:k+1] has one "
+                "control point"
+            )
+        if not kept.size:
+            raise ValueError(f"'index' must keep a control point, got {_checks.show(index)} of {len(self)}")
+        own = {"concentration": self.concentration[kept]} if isinstance(self.concentration, np.ndarray) else {}
+        return replace(self, control_points=self.control_points[kept], values=self.values[kept], points=None, **own)
+
+    def __repr__(self) -> str:
+        shown = _checks.concentration_text(self.concentration)
+        return f"{type(self).__name__}(n={len(self)}, dim={self.dim}, concentration={shown})"
+
+    def rotate(self, R: Any, *, vectors: bool = False) -> Self:
+        """Rotate the head by an orthogonal R: the result at x is this head at ``R^T x``.
+
+        Parameters
+        ----------
+        R : array_like, shape (dim+1, dim+1), or scipy.spatial.transform.Rotation
+            An orthogonal matrix to 1e-10, reflections included, such as ``scipy.stats.special_ortho_group.rvs(dim+1)``
+            draws; for dim = 2 also a single `Rotation`.
+        vectors : bool, default False
+            Whether the rows of values are vectors of R^(dim+1), such as tangent vectors, that turn with the sphere:
+            ``values_k`` becomes ``R values_k``. Else each column is a number for itself, and values stay as they are.
+
+        Returns
+        -------
+        CoreHead or SplitHead
+            Its `points` are turned as well: a `PointSet` stays one, a partition becomes a `PointSet` with the radius of
+            its cells as covering radius, provided that they are the control points.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If R is of another shape or not orthogonal, or the values are not vectors of this kind.
+
+        Examples
+        --------
+        >>> from spherapprox import CoreHead
+        >>> head = CoreHead([[1.0, 0.0]], [1.0], 2.0).rotate([[0.0, -1.0], [1.0, 0.0]])  # by 90 degrees
+        >>> head.control_points + 0.0, head([[0.0, 1.0]])
+        (array([[0., 1.]]), array([1.]))
+        """
+        matrix, values = isometry(R, self.dim), self.values
+        if _checks.flag(vectors, "vectors"):
+            if values.shape[1:] != (self.dim + 1,):
+                raise ValueError(
+                    f"'vectors' must be False for values of shape {values.shape}: only rows of {self.dim + 1} numbers, "
+                    f"vectors of R^{self.dim + 1}, turn with the sphere"
+                )
+            values = (values @ matrix.T).astype(values.dtype, copy=False)
+        points, rows = self.points, self.control_points
+        if isinstance(points, EqualMeasurePartition):
+            points = PointSet(points.centers(), covering_radius=points.cell_radius())
+        if isinstance(points, PointSet) and np.array_equal(points.points, rows):
+            points = points.rotate(matrix)
+            return replace(self, control_points=points.points, values=values, points=points)
+        rows = (rows @ matrix.T).astype(rows.dtype, copy=False)
+        return replace(self, control_points=rows, values=values, points=None)

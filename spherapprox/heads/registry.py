@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from . import HOMES
+from .. import heads
 from .head import Head
 
-HEADS: tuple[type[Head], ...] = tuple(
-    getattr(import_module(f"{__package__}.{module}"), name) for name, module in HOMES.items()
-)
+HEADS: tuple[type[Head], ...] = tuple(getattr(heads, name) for name in heads.HOMES)
 """All kinds of head."""
 
 FAMILIES: dict[str, type[Head]] = {head.family: head for head in HEADS if "family" in vars(head)}

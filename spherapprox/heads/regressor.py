@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from .. import _checks, sphere
 from .._types import Float64
-from .fitting import fitter, warn_of_offset
+from ..fitting import fit_recipe
+from ..fitting.fixed_points import warn_of_offset
 from .registry import FAMILIES
 
 with _checks.needs("scikit-learn 1.6 or newer", "HeadRegressor", "learn"):
@@ -150,9 +151,10 @@ class HeadRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.center_, self.scale_ = _center_and_scale(features, weights)
         rows = self._embed(features)  # (n_samples, dim+1)
         # Step 3: fit a head to the points
-        chosen = fitter(self.points)(
+        chosen = fit_recipe(
             rows,
             outputs,
+            self.points,
             n=n if isinstance(n, str) else min(n, len(rows)),
             normalize=family._normalize,
             concentration=self.concentration,

@@ -18,6 +18,7 @@ from .._threads import one_blas_thread
 from .._types import Float64
 from ..error import lengths
 from ..error.search import largest_value, sample
+from ..fitting.rounding import LARGEST
 from ..heads import CoreHead, SplitHead
 from ..heads.head import Head
 from ..target import CONSTANTS, Target, as_target
@@ -26,8 +27,8 @@ from .attempt import Wanted
 from .jumps import largest_jump
 from .lower.api import LowerBound, bound_tokens
 from .making import Units
+from .options import SearchOptions, TokenFormat
 from .result import ShortestHead
-from .rounding import LARGEST
 from .session import Session
 
 KINDS: dict[str, type[Head]] = {"core": CoreHead, "split": SplitHead}
@@ -48,79 +49,43 @@ _LEAST = 1e-13
 def shortest_head(
     target: Callable[[Any], ArrayLike],
     eps: float,
-    kind: str = "split",
+    kind: str | None = None,
     *,
-    keys: str = "unit",
-    dim: int | None = None,
     relative: bool = False,
-    max_tokens: int = 300,
     norm: str = "sup",
-    value_bound: float | None = None,
-    dtype: str | None = None,
+    tokens: TokenFormat = TokenFormat(),  # noqa: B008  # frozen
+    search: SearchOptions = SearchOptions(),  # noqa: B008
     certified: bool = False,
-    polish: bool = False,
-    starts: int = 4,
-    time_limit: float | None = None,
-    start: ShortestHead | str | os.PathLike[str] | None = None,
-    lower: bool = True,
-    checkpoint: str | os.PathLike[str] | None = None,
-    rng: int = 0,
-    progress: bool = False,
 ) -> ShortestHead:
     """Search for the shortest head whose sup error on a target is at most eps, by moving its control points, too.
 
     Parameters
     ----------
-    target : Target or callable
-        Maps points (n, dim+1) to values (n,) or (n, p).
+    target : Target or head
+        Maps points (n, dim+1) to values (n,) or (n, p); a head is one that is to be shortened.
     eps : float
         The sup error asked for, in the Euclidean norm of the values.
-    kind : {"split", "core"}
-        The family of heads.
-    keys : {"unit", "free"}
-        "unit": one concentration for all tokens, m + p numbers for each. "free": one of its own for each token, one
-        number more, as the keys of a real prefix have; it takes fewer tokens, by far where the target has local detail.
-    dim : int, optional
-        m of S^m, for a plain function.
+    kind : {"split", "core"}, optional
+        The family of heads; by default that of a head that is to be shortened, else "split".
     relative : bool, default False
         Whether eps is a share of sup |f|: of the largest value that a search finds, not of a bound as `sup_norm` is.
-    max_tokens : int, default 300
-        The largest number of tokens to try.
     norm : {"sup", "rms"}
         What is to be at most eps: the largest error, or the root of its mean square over the sphere.
-    value_bound : float, optional
-        Bound of all |v_k|, in the target's units.
-    dtype : {"float16", "bfloat16"}, optional
-        Store keys and values as these numbers: eps is asked of the rounded head, which has a concentration for each
-        token.
+    tokens : TokenFormat
+        What tokens are stored as: one concentration for all or one each, a bound of values, numbers of 16 bits.
+    search : SearchOptions
+        The largest number of tokens, the effort for each, a time limit, and an earlier search to go on from.
     certified : bool, default False
         Prove an upper end of the error of the head found, eps where this is reached, and the lower bound, roundings
         included: `sup_error` and `token_lower_bound` say what a target must state for that.
-    polish : bool, default False
-        Lower nearly sufficient errors of scalar targets by linear programs: slow, worth a token or two.
-    starts : int, default 4
-        Starts from points of equal measure for each number of tokens, besides those from longer and shorter heads.
-    time_limit : float, optional
-        Seconds for all, of which fits take 60 % where a proof or a lower bound follows, and others what they leave: the
-        best head so far is returned, and depends on the machine.
-    start : ShortestHead or path, optional
-        Go on from an earlier search for the same target, or from its file: its heads are starts, and what failed for an
-        eps no smaller is not tried again.
-    lower : bool, default True
-        Bound the number of tokens from below, too, in seconds; `token_lower_bound` finds more in more time.
-    checkpoint : path, optional
-        Save what has been found after each number of tokens; ``start=`` goes on from this file.
-    rng : int, default 0
-        Seed of the samples and the starts: the same one gives the same head, with any number of `workers`.
-    progress : bool, default False
-        Print a line for each number of tokens.
 
     Returns
     -------
     ShortestHead
         The shortest head *found*: that no shorter one was found is evidence, no proof, and on another machine the
         search may end elsewhere. `reached` is false, with a warning, if none within eps was found; then it is the one
-        of least error. For a target that is such a head itself no longer one is returned.
+        of least error. For a target that is such a head itself no longer one is returned, unless an option excludes it:
+        `max_tokens`, `value_bound`, `dtype`, or unit keys for one with a concentration for each token.
 
     Raises
     ------
@@ -157,23 +122,27 @@ def shortest_head(
     (True, True)
     """
     # Step 1: check the arguments, then scale the target
-    known = as_target(target, dim)
-    family = KINDS[_checks.choice(kind, "kind", KINDS)]
-    certified, progress = _checks.flag(certified, "certified"), _checks.flag(progress, "progress")
-    lower, relative = _checks.flag(lower, "lower"), _checks.flag(relative, "relative")
-    if checkpoint is not None:
-        _archive.place(checkpoint, "checkpoint")
-    earlier = None if start is None else _earlier(start)
-    limit = math.inf if time_limit is None else _checks.real(time_limit, "time_limit", above=0.0)
+    known = as_target(target)
+    family = KINDS[_checks.choice(_kind(target) if kind is None else kind, "kind", KINDS)]
+    certified, relative = _checks.flag(certified, "certified"), _checks.flag(relative, "relative")
+    tokens = _checks.instance(tokens, "tokens", TokenFormat)
+    search = _checks.instance(search, "search", SearchOptions)
+    lower, progress = _checks.flag(search.lower, "lower"), _checks.flag(search.progress, "progress")
+    if search.checkpoint is not None:
+        _archive.place(search.checkpoint, "checkpoint")
+    earlier = None if search.start is None else _earlier(search.start)
+    limit = math.inf if search.time_limit is None else _checks.real(search.time_limit, "time_limit", above=0.0)
     deadline = time.monotonic() + limit
     wanted = Wanted(
         partial(_table, known), known.dim, _checks.real(eps, "eps", above=0.0), family is SplitHead,
-        _checks.choice(keys, "keys", ("unit", "free")) == "unit", 0.0,
-        _checks.integer(max_tokens, "max_tokens", minimum=1, maximum=10_000),
-        _checks.integer(starts, "starts", minimum=1, maximum=1000),
-        _checks.integer(rng, "rng", minimum=0, maximum=2**31), _checks.choice(norm, "norm", ("sup", "rms")),
-        _largest_value(value_bound, dtype), dtype, 1.0, _checks.flag(polish, "polish"),
-        deadline - (_REST * limit if (lower or certified) and limit < math.inf else 0.0),
+        unit=_checks.choice(tokens.keys, "keys", ("unit", "free")) == "unit", ridge=0.0,
+        most=_checks.integer(search.max_tokens, "max_tokens", minimum=1, maximum=10_000),
+        starts=_checks.integer(search.starts, "starts", minimum=1, maximum=1000),
+        seed=_checks.integer(search.rng, "rng", minimum=0, maximum=2**31),
+        norm=_checks.choice(norm, "norm", ("sup", "rms")),
+        value_bound=_largest_value(tokens.value_bound, tokens.dtype), dtype=tokens.dtype, size=1.0,
+        polish=_checks.flag(search.polish, "polish"),
+        deadline=deadline - (_REST * limit if (lower or certified) and limit < math.inf else 0.0),
     )  # fmt: skip
     if lower or certified:
         refuse_refuted(known)
@@ -182,16 +151,23 @@ def shortest_head(
     wanted = wanted if own is None else replace(wanted, most=max(len(own) - 1, 1))
     # Step 2: search
     scalar = np.asarray(known(x[:1])).ndim == 1
-    options = f"keys={keys}, norm={norm}, value_bound={value_bound}, dtype={dtype}, polish={polish}"
-    session = Session(wanted, Units(family, wanted.size, scalar, dtype), options, progress, checkpoint, own)
+    session = Session(
+        wanted, Units(family, wanted.size, scalar, tokens.dtype), f"{tokens}, norm={norm}, polish={search.polish}",
+        progress=progress, checkpoint=search.checkpoint, own=own,
+    )  # fmt: skip
     if earlier is not None:
         _require_same(earlier, family, known.dim, values.shape[1])
         session.resume(earlier)
     found = session.search(known, _obstacles(wanted, x, values))
     # Step 3: prove the error, and a lower bound
     found = found.proved(known, deadline=deadline) if certified else found
-    unit = wanted.unit and dtype is None
+    unit = wanted.unit and tokens.dtype is None
     return replace(found, **_floor(known, found, unit, certified, deadline)) if lower else found
+
+
+def _kind(target: object) -> str:
+    """Return the family of a head that is to be shortened, else "split"."""
+    return target.family if isinstance(target, Head) else "split"
 
 
 def _own(target: object, family: type[Head], wanted: Wanted) -> Head | None:

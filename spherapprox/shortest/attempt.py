@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._types import Float64
-from .descent import least_squares
+from ..fitting.descent import least_squares
+from ..fitting.projection import Stop
+from ..fitting.sup import Judge, minimax
+from ..fitting.tokens import Tokens
 from .polish import polished
-from .projection import Stop
-from .sup import Judge, minimax
-from .tokens import Tokens
 
 STEPS = 60
 """Levenberg and Marquardt's steps of a fit, at most."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import points
 from .._types import Float64
+from ..fitting.projection import solved
+from ..fitting.sup import Judge, minimax
+from ..fitting.tokens import Tokens
 from ..partition import EqualMeasurePartition
-from .projection import solved
-from .sup import Judge, minimax
-from .tokens import Tokens
 
 _WIDEST = 16.0
 """The largest concentration that is tried for n points, over n^(2/m)."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..fitting.rounding import rounded
+from ..fitting.sup import Judge, errors
+from ..fitting.tokens import Tokens
 from ..heads.head import Head
 from .attempt import Found
-from .rounding import rounded
 from .rung import Rung
-from .sup import Judge, errors
-from .tokens import Tokens
 
 
 @dataclass(frozen=True)

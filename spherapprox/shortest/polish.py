@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from .._types import Float64, Indices
-from .projection import Samples, Stop, never
-from .sup import Judge
-from .tokens import Tokens
+from ..fitting.projection import Samples, Stop, never
+from ..fitting.sup import Judge
+from ..fitting.tokens import Tokens
 
 _ROUNDS, _FIRST_STEP, _LAST_STEP = 15, 0.05, 1e-5
 """Linear programs, and the longest steps that the first and the last allow."""

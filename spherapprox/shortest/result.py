@@ -56,7 +56,8 @@ class ShortestHead(Savable):
     Examples
     --------
     >>> from spherapprox import shortest_head, targets
-    >>> found = shortest_head(targets.bump(2), 1e-6, "core", lower=False)
+    >>> from spherapprox.shortest import SearchOptions
+    >>> found = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
     >>> found.n, found.reached, found.head
     (1, True, CoreHead(n=1, dim=2, concentration=10))
     """
@@ -139,6 +140,7 @@ class ShortestHead(Savable):
         Examples
         --------
         >>> from spherapprox import shortest_head, targets
+        >>> from spherapprox.shortest import SearchOptions
         >>> found = shortest_head(targets.zonal_harmonic(2, 2), 0.1, "core")
         >>> shorter = found.pick(found.history[0].n)
         >>> shorter.n, shorter.reached
@@ -179,8 +181,9 @@ class ShortestHead(Savable):
         Examples
         --------
         >>> from spherapprox import shortest_head, targets
+        >>> from spherapprox.shortest import SearchOptions
         >>> wave = targets.zonal_harmonic(2, 2)
-        >>> found = shortest_head(wave, 0.1, "core", lower=False).proved(wave)
+        >>> found = shortest_head(wave, 0.1, "core", search=SearchOptions(lower=False)).proved(wave)
         >>> found.error.lower <= found.error.upper <= 0.1
         True
         """
@@ -211,8 +214,9 @@ class ShortestHead(Savable):
         Examples
         --------
         >>> from spherapprox import shortest_head, sup_error, targets
+        >>> from spherapprox.shortest import SearchOptions
         >>> bump = targets.bump(2)
-        >>> found = shortest_head(bump, 1e-6, "core", lower=False)
+        >>> found = shortest_head(bump, 1e-6, "core", search=SearchOptions(lower=False))
         >>> found.with_error(sup_error(found.head, bump)).reached
         True
         """
@@ -232,7 +236,9 @@ class ShortestHead(Savable):
         Examples
         --------
         >>> from spherapprox import shortest_head, targets
-        >>> print(shortest_head(targets.bump(2), 1e-6, "core", lower=False).table().splitlines()[0].split())
+        >>> from spherapprox.shortest import SearchOptions
+        >>> found = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False))
+        >>> print(found.table().splitlines()[0].split())
         ['N', 'error', 'rms', 'numbers', 'lambda', 'max', '|v|', 'lost', 'condition', 'start', 'starts', 's']
         """
         from tabulate import tabulate

@@ -51,7 +51,8 @@ class Rung(Savable):
     Examples
     --------
     >>> from spherapprox import shortest_head, targets
-    >>> row = shortest_head(targets.bump(2), 1e-6, "core", lower=False).history[-1]
+    >>> from spherapprox.shortest import SearchOptions
+    >>> row = shortest_head(targets.bump(2), 1e-6, "core", search=SearchOptions(lower=False)).history[-1]
     >>> row.n, row.numbers, row.lower < 1e-6
     (1, 4, True)
     """

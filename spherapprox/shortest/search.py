@@ -15,13 +15,13 @@ import numpy as np
 from .._threads import in_order
 from .._types import Float64
 from ..error.search import local_maxima, sample
+from ..fitting.descent import least_squares
+from ..fitting.growth import equal_measure, inserted, pruned
+from ..fitting.projection import Samples
+from ..fitting.sup import Judge, minimax
+from ..fitting.tokens import Tokens
 from .attempt import STEPS, Found, Wanted, attempt, improved
-from .descent import least_squares
 from .fixed import constant, families, fitted_values, kernel
-from .growth import equal_measure, inserted, pruned
-from .projection import Samples
-from .sup import Judge, minimax
-from .tokens import Tokens
 
 FIRST = (1, 2, 4)
 _LEAST_SAMPLES, _PER_NUMBER, _CHECKED = 3000, 6, 5

@@ -13,8 +13,9 @@ import time
 import warnings
 
 import numpy as np
+from searches import search
 
-from spherapprox import CoreHead, SplitHead, Target, shortest_head, sphere, sup_error, targets
+from spherapprox import CoreHead, SplitHead, Target, sphere, sup_error, targets
 
 
 def random_target(rng, dim):
@@ -62,7 +63,7 @@ def checked(rng, case, limit):
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = shortest_head(target, eps, kind, **options)
+        found = search(target, eps, kind, **options)
     seconds = time.perf_counter() - begin
     again = sup_error(found.head, target, n=100_000 if dim < 63 else 40_000, refine=64, rng=case)
     wrong = found.n > options["max_tokens"] or not np.isfinite(found.head.values).all()

@@ -390,7 +390,7 @@ ABUSES = {"none": None, "text": "abc", "array": np.ones((2, 3)), "objects": np.a
         lambda v: bounds.best_concentration(0.1, dim=v),
         lambda v: bounds.covering_number(v, dim=2),
         lambda v: bounds.prompts.key_count(v, dim=2),
-        lambda v: 3 if v is None else spherapprox.shortest.token_lower_bound(targets.bump(2, 4.0), 0.5, dim=v),
+        lambda v: spherapprox.shortest.token_lower_bound(targets.bump(2, 4.0), v),
         lambda v: bounds.prompts.boltzmann_separation(v, [1.0, 2.0], gap=1.0),
         lambda v: sphere.uniform(2, 3, rng=v),
         lambda v: EqualMeasurePartition(2, v),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from spherapprox import shortest_head
+from spherapprox.shortest import SearchOptions, TokenFormat
 
 from .. import shortest
 from .options import add_output, add_target, chosen_target, count, show
@@ -43,12 +44,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
     target = chosen_target(options)
+    search = SearchOptions(
+        max_tokens=options.max_tokens, starts=options.starts, polish=options.polish, lower=not options.no_lower,
+        time_limit=options.time_limit, start=options.start, checkpoint=options.checkpoint, rng=options.seed,
+        progress=not (options.quiet or options.json),
+    )  # fmt: skip
     found = shortest_head(
-        target, options.eps, options.kind, keys=options.keys, relative=options.relative, norm=options.norm,
-        max_tokens=options.max_tokens, value_bound=options.value_bound, dtype=options.dtype, polish=options.polish,
-        starts=options.starts, lower=not options.no_lower, time_limit=options.time_limit,
-        certified=not options.no_proof, start=options.start,
-        checkpoint=options.checkpoint, rng=options.seed, progress=not (options.quiet or options.json),
+        target, options.eps, options.kind, relative=options.relative, norm=options.norm, search=search,
+        tokens=TokenFormat(options.keys, options.value_bound, options.dtype), certified=not options.no_proof,
     )  # fmt: skip
     written = shortest.save(found, target, options.out, others=shortest.compare(target, least=found.eps))
     upper = f", and no error is above {found.error.upper:.4g}" if found.error.upper < float("inf") else ""

@@ -69,7 +69,6 @@ def token_lower_bound(
     eps: float,
     kind: str = "core",
     *,
-    dim: int | None = None,
     relative: bool = False,
     concentration: float | None = None,
     certified: bool = False,
@@ -80,14 +79,12 @@ def token_lower_bound(
 
     Parameters
     ----------
-    target : Target or callable
+    target : Target or head
         Maps points (n, dim+1) to values (n,) or (n, p).
     eps : float
         The sup error, in the Euclidean norm of the values.
     kind : {"core", "split"}
         The family of heads.
-    dim : int, optional
-        m of S^m, for a plain function.
     relative : bool, default False
         Whether eps is a share of the target's `sup_norm`: the tokens hold for that share of sup |f|, too, no larger.
     concentration : float, optional
@@ -145,7 +142,7 @@ def token_lower_bound(
     >>> found.n, found.certified, len(found.cells) < 100  # 19 tokens were found to suffice
     (8, True, True)
     """
-    known = as_target(target, dim)
+    known = as_target(target)
     kind = _checks.choice(kind, "kind", ("core", "split"))
     keys = _checks.choice(keys, "keys", ("unit", "free"))
     eps = _checks.real(eps, "eps", above=0.0)

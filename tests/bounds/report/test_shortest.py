@@ -5,14 +5,15 @@ import json
 
 import numpy as np
 import pytest
+import searches
 
 import bounds
 from bounds.report import plot, shortest
-from spherapprox import Target, load, shortest_head, sup_error, targets
+from spherapprox import Target, load, sup_error, targets
 
 
 def search(target, eps, kind="split", **options):
-    return shortest_head(target, eps, kind, **({"starts": 1, "lower": False} | options))
+    return searches.search(target, eps, kind, **{"starts": 1, "lower": False} | options)
 
 
 @pytest.fixture(scope="module")

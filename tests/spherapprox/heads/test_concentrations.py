@@ -140,7 +140,7 @@ def test_attention_is_the_head_up_to_its_bound(seed, top, interaction):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 30))
     split = SplitHead(sphere.uniform(2, n, rng), rng.standard_normal((n, 2)), 10.0 ** (top * rng.random(n)))
-    head, x = ClassicalHead(split, interaction=interaction), sphere.uniform(2, 6, rng)
+    head, x = ClassicalHead.from_head(split, interaction=interaction), sphere.uniform(2, 6, rng)
     np.testing.assert_array_equal(head.prefix[:, 3:6], head.concentration[:, None] * head.control_points)
     bound = head.interaction_bound(6) + np.abs(head.values).max() * max(1e-12, 1e-15 * head.concentration.max())
     assert np.linalg.norm(head.attend(x) - head(x), axis=1).max() <= bound

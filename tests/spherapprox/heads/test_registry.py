@@ -56,13 +56,6 @@ def test_the_torch_module_of_a_kind_gives_its_values(kind):
     np.testing.assert_allclose(head.to_torch()(torch.tensor(x)).numpy(), head(x), atol=1e-12)
 
 
-@every
-@pytest.mark.parametrize(("name", "missing"), [("fit", "'x' and 'y'"), ("from_target", "'target' and 'points'")])
-def test_missing_arguments_are_told_of_the_class_that_was_called(kind, name, missing):
-    with pytest.raises(TypeError, match=rf"^{kind.__name__}\.{name}\(\) missing 2 required .*: {missing}$"):
-        getattr(kind, name)()
-
-
 @pytest.mark.skipif(find_spec("sklearn") is None, reason="the extra `learn`")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_regressor_fits_every_family(family):

@@ -11,7 +11,7 @@ from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, sphere, sup_
 
 torch = pytest.importorskip("torch")
 
-from spherapprox.heads import modules, torch_modules  # noqa: E402
+from spherapprox.heads import torch_modules  # noqa: E402
 from spherapprox.heads.torch_modules import tensors  # noqa: E402
 
 float64 = torch.float64
@@ -430,11 +430,6 @@ def test_without_torch_the_extra_is_named(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r'pip install "spherapprox\[torch\]"'):
         kind(np.eye(3), np.ones(3), 1.0).to_torch()
-
-
-def test_the_modules_are_public():
-    assert set(modules.__all__) == {"ClassicalAttention", "ExponentialSum", "SplitAttention"}
-    assert all(getattr(modules, name) is getattr(torch_modules, name) for name in modules.__all__)
 
 
 def test_a_function_may_be_a_network_with_gradients():

@@ -7,9 +7,10 @@ import time
 
 import numpy as np
 import pytest
+import searches
 from threadpoolctl import threadpool_info
 
-from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, shortest_head, targets
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, load, targets
 from spherapprox.shortest import Rung, ShortestHead
 from spherapprox.shortest.jumps import largest_jump
 
@@ -21,7 +22,7 @@ def height(x):
 
 
 def search(target=height, eps=0.1, kind="split", **options):
-    return shortest_head(target, eps, kind, **({"dim": 2, "lower": False, "starts": 2} | options))
+    return searches.search(target, eps, kind, **{"dim": 2, "lower": False, "starts": 2} | options)
 
 
 @pytest.mark.parametrize("eps", [2.0, 1e200, 1e308])
@@ -181,9 +182,9 @@ def test_an_interruption_ends_the_search_and_restores_the_threads(tmp_path):
 
 def test_the_same_head_with_any_number_of_threads():
     code = (
-        "import hashlib; from spherapprox import shortest_head, targets\n"
-        "options = dict(relative=True, keys='free', lower=False, starts=2)\n"
-        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.15, **options)\n"
+        "import hashlib; from spherapprox import shortest_head, targets; from spherapprox.shortest import *\n"
+        "options = dict(tokens=TokenFormat(keys='free'), search=SearchOptions(lower=False, starts=2))\n"
+        "found = shortest_head(targets.geomagnetic_field(2025.0), 0.15, relative=True, **options)\n"
         "print([(row.n, row.lower, row.start, row.starts) for row in found.history])\n"
         "print(hashlib.sha256(found.head.control_points.tobytes() + found.head.values.tobytes()).hexdigest())"
     )

@@ -349,7 +349,7 @@ class TestReference:
         assert token_lower_bound(lifted, 1e-3, keys="free").n == 1
         assert token_lower_bound(lifted, 1e-3, "split").n == 2
         both = SplitHead([[1.0, 0.0], [-1.0, 0.0]], [0.0, 1.0], 3.0)
-        assert token_lower_bound(both, 1e-3, "split", dim=1).n == 2
+        assert token_lower_bound(Target(both, 1), 1e-3, "split").n == 2
 
     def test_targets_of_unknown_degree_are_estimated(self):
         found = token_lower_bound(targets.distance(1), 0.02)
@@ -383,10 +383,9 @@ class TestTime:
 class TestComplaints:
     @pytest.mark.parametrize(("arguments", "options", "said"), [
         ((targets.distance(2), 0.1), {"certified": True}, "'target' must be a polynomial of the catalogue"),
-        ((lambda x: x[:, 0], 0.1, "split"), {"dim": 2, "certified": True}, "'target' must state sup_norm"),
-        ((lambda x: x[:, 0], 0.1), {"dim": 2, "relative": True}, "'target' must state its sup_norm"),
+        ((Target(lambda x: x[:, 0], 2), 0.1, "split"), {"certified": True}, "'target' must state sup_norm"),
+        ((Target(lambda x: x[:, 0], 2), 0.1), {"relative": True}, "'target' must state its sup_norm"),
         ((FIELD, 0.1, "split"), {"concentration": 3.0}, "'concentration' must be left out"),
-        ((FIELD, 0.1), {"dim": 3}, "'dim' must be 2"),
         ((Target(lambda x: np.exp(x[:, 0]), 2, degree=4), 0.1), {}, "'target' must have the constants that .*degree=4"),
         ((FIELD, 0.0), {}, "'eps'"),
         ((FIELD, 0.1), {"concentration": 0.0}, "'concentration'"),
@@ -397,7 +396,7 @@ class TestComplaints:
             token_lower_bound(*arguments, **options)
 
     def test_a_plain_function_needs_a_dimension(self):
-        with pytest.raises(TypeError, match="'dim' must be given for a plain function: m of the sphere"):
+        with pytest.raises(ValueError, match="'target' must have a sphere"):
             token_lower_bound(lambda x: x[:, 0], 0.1)
         assert token_lower_bound(CoreHead(np.eye(3)[:1], [1.0], 3.0), 0.1, max_cells=0).n == 1  # heads have their own
 
@@ -405,7 +404,7 @@ class TestComplaints:
 @pytest.mark.parametrize(("kind", "keys"), [("core", "unit"), ("core", "free"), ("split", "unit")])
 def test_targets_of_any_size_have_the_same_bound(kind, keys):
     found = [
-        token_lower_bound(lambda x, s=s: s * np.sin(3 * x[:, :2]), 0.05 * s, kind, keys=keys, dim=3, max_cells=5).n
+        token_lower_bound(Target(lambda x, s=s: s * np.sin(3 * x[:, :2]), 3), 0.05 * s, kind, keys=keys, max_cells=5).n
         for s in (1e-200, 1.0, 1e290)
     ]
     assert found[0] == found[1] == found[2] > 1

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+import searches
 
 from spherapprox import (
     ClassicalHead,
@@ -18,18 +19,19 @@ from spherapprox import (
     sup_error,
     targets,
 )  # fmt: skip
-from spherapprox.shortest import fixed, growth
+from spherapprox.fitting import growth
+from spherapprox.fitting.descent import descended
+from spherapprox.fitting.projection import Samples, fitted, normal_equations, solved
+from spherapprox.fitting.rounding import rounded
+from spherapprox.fitting.sup import Judge, minimax
+from spherapprox.fitting.tokens import Tokens, tangent_frames
+from spherapprox.shortest import SearchOptions, TokenFormat, fixed
 from spherapprox.shortest.attempt import Found
-from spherapprox.shortest.descent import descended
 from spherapprox.shortest.making import Units
 from spherapprox.shortest.polish import polished
-from spherapprox.shortest.projection import Samples, fitted, normal_equations, solved
-from spherapprox.shortest.rounding import rounded
-from spherapprox.shortest.sup import Judge, minimax
-from spherapprox.shortest.tokens import Tokens, tangent_frames
 
 FIELD = targets.geomagnetic_field(2025.0)
-search = functools.partial(shortest_head, lower=False)
+search = functools.partial(searches.search, lower=False)
 
 
 def random_tokens(dim, n, outputs, normalize, unit, seed=0):
@@ -254,7 +256,6 @@ class TestShortestHead:
             ({"starts": 0}, "'starts'"),
             ({"time_limit": -1.0}, "'time_limit'"),
             ({"rng": -1}, "'rng'"),
-            ({"dim": 3}, "'dim'"),
         ],
     )
     def test_complaints_name_the_argument(self, change, match):
@@ -262,7 +263,7 @@ class TestShortestHead:
             search(**({"target": Target(lambda x: x[:, 0], 2), "eps": 0.1} | change))
 
     def test_a_function_needs_a_dimension(self):
-        with pytest.raises((TypeError, ValueError), match="'dim'"):
+        with pytest.raises(ValueError, match=r"'target' must have a sphere, got .*Target\(function, dim\) says"):
             search(lambda x: x[:, 0], 0.1)
 
 
@@ -339,14 +340,22 @@ class TestOptions:
             raise TimeoutError
 
         monkeypatch.setattr("spherapprox.shortest.api.bound_tokens", late)
-        found = shortest_head(targets.bump(2, 7.0), 0.5, "core", starts=1)
+        found = shortest_head(targets.bump(2, 7.0), 0.5, "core", search=SearchOptions(starts=1))
         assert (found.lower, found.lower_reason) == (None, "the time limit left none for it")
 
     @pytest.mark.parametrize("keys", ["unit", "free"])
     def test_the_time_limit_holds_for_bounds_and_proofs_and_is_named(self, keys):
         begin = time.process_time()
         with pytest.warns(RuntimeWarning, match="before time_limit= ended the search") as warned:
-            found = shortest_head(FIELD, 1e-4, "core", keys=keys, relative=True, time_limit=1e-3, certified=True)
+            found = shortest_head(
+                FIELD,
+                1e-4,
+                "core",
+                relative=True,
+                certified=True,
+                tokens=TokenFormat(keys=keys),
+                search=SearchOptions(time_limit=1e-3),
+            )
         assert time.process_time() - begin < 5.0
         assert "max_tokens" not in str(warned[0].message)
         assert found.lower is None
@@ -438,16 +447,18 @@ class TestRecords:
 
 
 class TestHeads:
-    def test_heads_search_and_compress_themselves(self):
-        short = CoreHead.shortest(FIELD, 0.1, relative=True, lower=False)
+    def test_heads_are_shortened(self):
+        short = shortest_head(FIELD, 0.1, "core", relative=True, search=SearchOptions(lower=False))
         assert isinstance(short.head, CoreHead)
         assert sup_error(short.head, FIELD).lower <= short.eps
         long = SplitHead.from_target(FIELD, EqualMeasurePartition(2, 2000), 200.0)
-        packed = long.compress(0.05, relative=True, lower=False)
+        packed = shortest_head(
+            long, 0.05, relative=True, tokens=TokenFormat(keys="free"), search=SearchOptions(lower=False)
+        )
         assert packed.reached
         assert packed.n < 100
         assert sup_error(packed.head, Target(long, 2)).lower <= packed.eps
-        classical = ClassicalHead.from_head(long).compress(0.2, relative=True, keys="unit", lower=False)
+        classical = shortest_head(ClassicalHead.from_head(long), 0.2, relative=True, search=SearchOptions(lower=False))
         assert isinstance(classical.head, SplitHead)
         assert np.ndim(classical.head.concentration) == 0
 
@@ -459,7 +470,7 @@ class TestHeads:
         rng = np.random.default_rng(0)
         head = kind(sphere.uniform(2, 7, rng=rng), rng.standard_normal(7), lengths)
         for options in ({"relative": True}, {"norm": "rms", "max_tokens": 7}):
-            short = head.compress(1e-5, keys=keys, starts=1, lower=False, time_limit=1.0, **options)
+            short = search(head, 1e-5, keys=keys, starts=1, time_limit=1.0, **options)
             assert short.reached
             assert short.n <= 7
             assert sup_error(short.head, head).lower <= short.eps
@@ -469,14 +480,14 @@ class TestHeads:
     def test_the_head_itself_is_no_answer_that_options_exclude(self):
         head = SplitHead([[1.0, 0.0], [0.0, 1.0]], [3.0, -3.0], 2.0)
         with pytest.warns(RuntimeWarning, match="no head within eps"):
-            assert head.compress(1e-3, max_tokens=1, lower=False, starts=1).n == 1
+            assert search(head, 1e-3, keys="free", max_tokens=1, starts=1).n == 1
         with pytest.warns(RuntimeWarning, match="no head within eps"):
-            found = head.compress(1e-3, max_tokens=2, value_bound=1.0, lower=False, starts=1)
+            found = search(head, 1e-3, keys="free", max_tokens=2, value_bound=1.0, starts=1)
         assert np.abs(found.head.values).max() <= 1.0
 
     def test_no_step_leads_to_keys_beyond_all_floats(self):
         with pytest.warns(RuntimeWarning) as warned:
-            CoreHead([[1.0, 0.0], [0.0, 1.0]], [3.0, -3.0], 9.0).compress(1e-9, max_tokens=1, lower=False)
+            search(CoreHead([[1.0, 0.0], [0.0, 1.0]], [3.0, -3.0], 9.0), 1e-9, keys="free", max_tokens=1)
         assert [str(warning.message)[:35] for warning in warned] == ["no head within eps = 1e-09 was foun"]
 
     def test_the_largest_rounded_number_is_infinite_beyond(self):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .... import _checks
 from ...._threads import one_blas_thread
 from ...._types import Float64
-from ....shortest.tokens import Tokens
+from ....fitting.tokens import Tokens
 from .fitting import Fit
 from .problem import Errors, Problem
 from .result import CompressedPrefix, Trial

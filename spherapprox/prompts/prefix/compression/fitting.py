@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....shortest.descent import descended
-from ....shortest.projection import Samples, Stop, fitted, solved
-from ....shortest.tokens import Tokens
+from ....fitting.descent import descended
+from ....fitting.projection import Samples, Stop, fitted, solved
+from ....fitting.tokens import Tokens
 from .problem import Errors, Problem
 
 _BRIEF, _LONG, _TOLERANCE = 100, 500, 1e-12

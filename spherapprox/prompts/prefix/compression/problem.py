@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...._types import Float64, Indices
-from ....shortest.projection import Samples
-from ....shortest.tokens import Tokens
+from ....fitting.projection import Samples
+from ....fitting.tokens import Tokens
 from ..layer.attention import attended
 
 _LARGEST = 1e100

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ....shortest.growth import pruned
-from ....shortest.tokens import Tokens
+from ....fitting.growth import pruned
+from ....fitting.tokens import Tokens
 from .fitting import Fit, finished, tried
 from .problem import Problem
 from .selection import METHODS, Masses, selected, starts

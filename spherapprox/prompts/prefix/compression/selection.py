@@ -15,8 +15,8 @@ import scipy.linalg
 import scipy.optimize
 
 from ...._types import Float64, Indices
-from ....shortest.projection import Stop, never, solved
-from ....shortest.tokens import Tokens
+from ....fitting.projection import Stop, never, solved
+from ....fitting.tokens import Tokens
 from .problem import Problem
 
 _ENTRIES = 2**24

@@ -42,7 +42,7 @@ def program(
     Parameters
     ----------
     head : SplitHead
-        The function to be computed, on S^m: from `SplitHead.from_target`, `SplitHead.shortest`, `SplitHead.fit`, ...
+        The function to be computed, on S^m: from `SplitHead.from_target`, `shortest_head`, `SplitHead.fit`, ...
     layer : AttentionLayer or torch.nn.MultiheadAttention
         A layer of any weights, biases and scale; its heads may share keys and values.
     embedding : array_like, shape (d, m+1)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from spherapprox.fitting.projection import Samples, gradient, normal_equations, solved
+from spherapprox.fitting.tokens import Tokens
 from spherapprox.prompts.prefix import compress, select
 from spherapprox.prompts.prefix.compression import fitting, search
 from spherapprox.prompts.prefix.compression.problem import Problem
-from spherapprox.shortest.projection import Samples, gradient, normal_equations, solved
-from spherapprox.shortest.tokens import Tokens
 
 RNG = np.random.default_rng(0)
 KEY, VALUE, QUERIES = RNG.standard_normal((60, 5)), RNG.standard_normal((60, 3)), RNG.standard_normal((200, 5))

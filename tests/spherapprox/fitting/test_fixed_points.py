@@ -5,8 +5,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from spherapprox import CoreHead, SplitHead, sphere
-from spherapprox.heads import fitting, smoothing
-from spherapprox.heads.selection import farthest, k_means, select
+from spherapprox.fitting import fixed_points as fitting
+from spherapprox.fitting import smoothing
+from spherapprox.fitting.selection import farthest, k_means, select
 
 both = pytest.mark.parametrize("kind", [CoreHead, SplitHead])
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from .. import _checks
 from .._threads import one_blas_thread
 from .._types import Float64, Indices
-from ..heads import fitting
-from ..heads.fitting import Fit
+from . import fixed_points as fitting
 from .descent import least_squares
+from .fixed_points import Fit
 from .projection import Samples
 from .tokens import LONGEST, Tokens
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _checks
-from .._loading import load
 from .._types import Float64, Floats, Indices
 from .selection import select
 from .smoothing import Smoother, core_smoother, largest_of_best, split_smoother
@@ -108,14 +106,6 @@ def _scaled(values: Floats, size: float, dtype: np.dtype[Any]) -> Floats:
     if not np.isfinite(scaled).all():
         raise ValueError(f"'y' must be smaller, got up to {size:.3g}: values of the head overflow in {dtype}")
     return scaled
-
-
-def fitter(points: str) -> Callable[..., Fit]:
-    """Return the function that fits recipes with control points that stay or move."""
-    if _checks.choice(points, "points", ("fixed", "free")) == "fixed":
-        return fit
-    free: Callable[..., Fit] = load("spherapprox.shortest.data").fit  # which is built on heads
-    return free
 
 
 def warn_of_offset(y: ArrayLike, weights: ArrayLike | None, error: float) -> None:

@@ -24,6 +24,7 @@ from tabulate import tabulate
 import bounds
 from bounds.report.plot.style import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WINE, grid
 from spherapprox import EqualMeasurePartition, SplitHead, VonMisesFisher, shortest_head, sup_error, targets
+from spherapprox.error import Proof
 from spherapprox.shortest import SearchOptions
 
 COUNTS = (10, 32, 100, 316, 1000, 3162)
@@ -116,7 +117,7 @@ def row(head: rules.Head, target: rules.Target, certified: bool) -> dict[str, An
     """Measure a head; on S^1 and S^2 a proof of its error may take some seconds."""
     scale, upper = rules.size(target), None
     if certified and target.dim <= 2 and (target.lipschitz is not None or target.degree is not None):
-        proof = sup_error(head, target, points=rules.probes(target), certified=True, max_evaluations=3e5)
+        proof = sup_error(head, target, points=rules.probes(target), certified=Proof(max_evaluations=3e5))
         upper = proof.upper / scale if proof.upper <= 2.0 * proof.lower else None  # else it took too long
     return {"n": len(head), "concentration": head.concentration, "error": rules.error(head, target) / scale,
             "upper": upper}  # fmt: skip

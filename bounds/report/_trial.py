@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 
 from spherapprox import _checks, sphere
 from spherapprox._types import Floats
-from spherapprox.error import ErrorInterval, lengths, sup_error
+from spherapprox.error import ErrorInterval, Proof, lengths, sup_error
 from spherapprox.heads.head import Head
 from spherapprox.heads.registry import FAMILIES
 from spherapprox.partition import EqualMeasurePartition
@@ -96,10 +96,8 @@ def one(measure: Measure, partition: EqualMeasurePartition, kind: str, way: str 
 def _row(measure: Measure, head: Head, radius: float, kind: str, choice: str) -> Row:
     """Measure a head and hold its error against theory."""
     target = measure.target
-    error = sup_error(
-        head, target, n=measure.points, rng=measure.rng, workers=measure.workers, certified=measure.certified,
-        max_evaluations=EVALUATIONS.get(target.dim, 2e6),
-    )  # fmt: skip
+    proof = Proof(max_evaluations=EVALUATIONS.get(target.dim, 2e6)) if measure.certified else False
+    error = sup_error(head, target, n=measure.points, rng=measure.rng, workers=measure.workers, certified=proof)
     said = {} if target.lipschitz is None else _theorems(measure, head, error, kind)
     concentration = _checks.one_concentration(head.concentration, "theory treats")
     upper, _ = proven(error)  # inf where it rests on estimates

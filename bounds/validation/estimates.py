@@ -57,7 +57,7 @@ def with_estimates(target: Target, rng: np.random.Generator | int | None = 0) ->
     if "lipschitz" in names:
         found["lipschitz"] = _lipschitz(target, rng)
     if "sup_norm" in names:
-        found["sup_norm"] = sup_error(lambda x: _length(target(x)), _zero, dim=target.dim, rng=rng).lower
+        found["sup_norm"] = sup_error(lambda x: _length(target(x)), Target(_zero, target.dim), rng=rng).lower
     said = ["estimated from values: " + ", ".join(names)] if names else []
     provenance = "; ".join([target.provenance, *said]).removeprefix("; ")
     origins = dict(target.origins) | dict.fromkeys(names, "estimated")
@@ -72,7 +72,7 @@ def _lipschitz(target: Target, rng: np.random.Generator | int | None) -> float:
             "give Target(..., lipschitz=)"
         )
     # Step 1: the steepest secant of a fixed length
-    steepest = sup_error(lambda x: _secant(target, x)[2], _zero, dim=target.dim, n=POINTS, rng=rng)
+    steepest = sup_error(lambda x: _secant(target, x)[2], Target(_zero, target.dim), n=POINTS, rng=rng)
     left, right, _ = _secant(target, steepest.at[None, :])
     # Step 2: its steeper half, again and again
     slopes = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from spherapprox import _checks
+from spherapprox import _checks, error
 from spherapprox.error import Certificate, ErrorInterval
 from spherapprox.target import CONSTANTS, Target
 
@@ -36,8 +36,8 @@ class Proof:
 
     def options(self, most: float = math.inf) -> dict[str, Any]:
         """Return the options of `sup_error`, with at most so many evaluations."""
-        return {"certified": self.certified, "slack": self.slack, "progress": self.progress,
-                "max_evaluations": min(self.max_evaluations, max(most, 1000.0))}  # fmt: skip
+        budget = min(self.max_evaluations, max(most, 1000.0))
+        return {"certified": error.Proof(self.slack, budget, progress=self.progress) if self.certified else False}
 
 
 def proven(error: ErrorInterval) -> tuple[float, str]:

@@ -5,5 +5,6 @@ from .certificate import Certificate
 from .constants import HeadConstants, head_constants
 from .interval import ErrorInterval
 from .measured import sup_error, worst_case_error
+from .proof import Proof
 
-__all__ = ["Certificate", "ErrorInterval", "HeadConstants", "head_constants", "sup_error", "worst_case_error"]
+__all__ = ["Certificate", "ErrorInterval", "HeadConstants", "Proof", "head_constants", "sup_error", "worst_case_error"]

@@ -16,6 +16,7 @@ from ..target import Target
 from .certificate import Certificate
 from .interval import ErrorInterval
 from .measured import sup_error
+from .proof import Proof
 from .search import largest_error, sample
 
 _POINTS, _REFINED = 2000, 16
@@ -132,8 +133,8 @@ def head_constants(
         _checks.flag(progress, "progress"), _checks.workers(workers), _checks.generator(rng)
     )  # fmt: skip
     sup_norm = sup_error(
-        head, _zero(head), n=_POINTS, certified=True, slack=slack, max_evaluations=most, workers=workers, rng=generator,
-        progress=progress,
+        head, _zero(head), n=_POINTS, workers=workers, rng=generator,
+        certified=Proof(slack, most, progress=progress),
     )  # fmt: skip
     load(f"{__package__}.certified")
     from .certified import Task

@@ -25,8 +25,8 @@ class ErrorInterval:
 
     Examples
     --------
-    >>> from spherapprox import sup_error
-    >>> interval = sup_error(lambda x: x[:, 2], lambda x: 0.0 * x[:, 2], dim=2, n=500)
+    >>> from spherapprox import Target, sup_error
+    >>> interval = sup_error(lambda x: x[:, 2], Target(lambda x: 0.0 * x[:, 2], 2), n=500)
     >>> round(interval.lower, 6), interval.upper, abs(interval.at.round(3)).tolist()
     (1.0, inf, [0.0, 0.0, 1.0])
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from ..points.pointset import Points, require_equal
 from ..summation import angle_mean
 from ..target import Target
 from .interval import ErrorInterval
+from .proof import Proof
 from .search import largest_error, sample
 
 if TYPE_CHECKING:
@@ -37,14 +37,9 @@ def sup_error(
     n: int = 20_000,
     points: ArrayLike | None = None,
     refine: int = 16,
-    dim: int | None = None,
     workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
-    progress: bool = False,
-    certified: bool = False,
-    slack: float = 0.05,
-    max_evaluations: float = 2e7,
-    checkpoint: str | os.PathLike[str] | None = None,
+    certified: bool | Proof = False,
 ) -> ErrorInterval:
     """Measure ``sup_x |head(x) - target(x)|`` in the Euclidean norm, and prove an upper bound of it if asked to.
 
@@ -54,33 +49,23 @@ def sup_error(
     Parameters
     ----------
     head, target : callable
-        Map points (n, dim+1) to values (n,) or (n, p), both to the same shape.
+        Map points (n, dim+1) to values (n,) or (n, p), both to the same shape. Without `points` one of them has a
+        `dim`, as heads and targets have: ``Target(function, dim)`` says that of a function.
     n : int, default 20000
         Number of points of the sample, at least; up to half as many control points come on top.
     points : array_like, shape (k, dim+1), optional
         Use these points in place of the sample and the control points.
     refine : int, default 16
         Number of points from which the error is followed to a local maximum; 0 for none.
-    dim : int, optional
-        m of the sphere S^m, if neither `points`, nor `head`, nor `target` says so.
     workers : int or None, default None
         Passed to a head that takes it.
     rng : None, int or numpy.random.Generator, default 0
         Rotates the sample and chooses directions.
-    progress : bool, default False
-        Show a progress bar.
-    certified : bool, default False
-        Prove `upper`, for a core, split or classical head and a `Target` that states a degree (with a remainder) or a
-        Lipschitz or Hoelder constant; a sup norm, smoothness and a third derivative make it faster. Of control points
-        with concentrations of their own, each cell takes all: for up to some thousands of them.
-    slack : float, default 0.05
-        The proven bound exceeds the largest error seen by this share at most; from 1e-4 to 16.
-    max_evaluations : float, default 2e7
-        Cells that may be tested, at least 1000. Where they do not suffice a larger slack is tried, to 16 at most, and
-        `reason` says so. A first estimate is ``2 (m+1) (n sqrt(m))^m`` for a degree n of head and target together.
-    checkpoint : str or os.PathLike, optional
-        A file to which the state of the proof is written every ten seconds, and when it is interrupted; a call with the
-        same arguments goes on from there. It is removed at the end.
+    certified : bool or Proof, default False
+        Prove `upper`, within 5 % of `lower` or what a `Proof` says, for a core, split or classical head and a `Target`
+        that states a degree (with a remainder) or a Lipschitz or Hoelder constant; a sup norm, smoothness and a third
+        derivative make it faster. Of control points with concentrations of their own, each cell takes all: for up to
+        some thousands of them.
 
     Returns
     -------
@@ -123,23 +108,22 @@ def sup_error(
         raise TypeError(f"'head' must come before 'target', got {got}: sup_error(head, target)")
     takes_workers = "workers" in getattr(_signature(head), "parameters", {})
     called: Callable[[Any], ArrayLike] = partial(head, **{"workers": workers}) if takes_workers else head
-    progress, error = _checks.flag(progress, "progress"), partial(_difference, called, target)
-    task = _task(certified, slack, max_evaluations, workers, progress, checkpoint)
+    error = partial(_difference, called, target)
+    task = _task(certified, workers)
     if task is not None and not hasattr(head, "family"):
         raise TypeError(
             f"'head' must be a head to certify its error, got {type(head).__name__}: leave out certified=True"
         )
-    dim = None if dim is None else _dim(dim)
     generator = _checks.generator(rng)
     if points is not None:
-        start = _checks.rows(points, "points", dim=dim).astype(np.float64)
+        start = _checks.rows(points, "points").astype(np.float64)
     else:
         n = _count(n)
-        start = sample(_dimension(head, target, dim), n, generator)
+        start = sample(_dimension(head, target), n, generator)
         controls = getattr(head, "control_points", None)
         if controls is not None:
             start = np.concatenate([start, controls[:: -(-2 * len(controls) // n)]])  # at most n/2 more
-    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _shown(task))
     if task is None:
         return found
     from .certified import certified_head
@@ -167,11 +151,7 @@ def worst_case_error(
     refine: int = 16,
     workers: int | None = None,
     rng: np.random.Generator | int | None = 0,
-    progress: bool = False,
-    certified: bool = False,
-    slack: float = 0.05,
-    max_evaluations: float = 2e7,
-    checkpoint: str | os.PathLike[str] | None = None,
+    certified: bool | Proof = False,
 ) -> ErrorInterval:
     """Measure the split head's sup error over all targets of Lipschitz constant 1, or prove a bound of it.
 
@@ -193,9 +173,7 @@ def worst_case_error(
         Threads, as in `spherapprox.evaluate`; the result is the same for any number.
     rng : None, int or numpy.random.Generator, default 0
         Rotates the sample and chooses directions.
-    progress : bool, default False
-        Show a progress bar.
-    certified, slack, max_evaluations, checkpoint
+    certified : bool or Proof, default False
         As in `sup_error`: prove `upper`.
 
     Returns
@@ -215,9 +193,9 @@ def worst_case_error(
     Examples
     --------
     >>> import numpy as np
-    >>> from spherapprox.error import worst_case_error
+    >>> from spherapprox.error import Proof, worst_case_error
     >>> poles = np.array([[0.0, 1.0], [0.0, -1.0]])
-    >>> worst = worst_case_error(poles, 50.0, n=100, certified=True, slack=0.01)
+    >>> worst = worst_case_error(poles, 50.0, n=100, certified=Proof(slack=0.01))
     >>> round(worst.lower, 6), round(worst.upper, 6)  # at the equator both angles are pi/2
     (1.570796, 1.586504)
     """
@@ -225,11 +203,10 @@ def worst_case_error(
     require_equal(weights)
     controls = rows.astype(np.float64)
     generator = _checks.generator(rng)
-    progress = _checks.flag(progress, "progress")
     start = sample(controls.shape[1] - 1, _count(n), generator)
     error = partial(angle_mean, control_points=controls, concentration=concentration, workers=workers)
-    task = _task(certified, slack, max_evaluations, workers, progress, checkpoint)
-    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, progress)
+    task = _task(certified, workers)
+    found = largest_error(error, start, _checks.integer(refine, "refine", minimum=0), generator, _shown(task))
     if task is None:
         return found
     from .certified import certified_angle
@@ -253,14 +230,14 @@ def _difference(head: Callable[[Any], ArrayLike], target: Callable[[Any], ArrayL
     return lengths(np.subtract(got, wanted, dtype=np.float64).reshape(len(x), -1))
 
 
-def _task(
-    certified: bool, slack: float, max_evaluations: float, workers: int | None, progress: bool, checkpoint: Any
-) -> Task | None:
+def _task(certified: bool | Proof, workers: int | None) -> Task | None:
     """Check the options of a proof; None if none is asked for."""
-    slack = _checks.real(slack, "slack", minimum=1e-4, maximum=16.0)
-    most = _checks.real(max_evaluations, "max_evaluations", minimum=1000.0)
-    path = None if checkpoint is None else _checks.path(checkpoint)
-    if not _checks.flag(certified, "certified"):
+    proof = certified if isinstance(certified, Proof) else Proof()
+    slack = _checks.real(proof.slack, "slack", minimum=1e-4, maximum=16.0)
+    most = _checks.real(proof.max_evaluations, "max_evaluations", minimum=1000.0)
+    path = None if proof.checkpoint is None else _checks.path(proof.checkpoint)
+    progress = _checks.flag(proof.progress, "progress")
+    if certified is not proof and not _checks.flag(certified, "certified"):
         return None
     load(f"{__package__}.certified")  # proofs take more modules than measurements
     from .certified import Task
@@ -268,22 +245,22 @@ def _task(
     return Task(slack, most, _checks.workers(workers), progress, path)
 
 
+def _shown(task: Task | None) -> bool:
+    """Tell whether progress is to be shown."""
+    return task is not None and task.progress
+
+
 def _count(n: int) -> int:
     """Check the number of points of a sample."""
     return _checks.integer(n, "n", minimum=1, maximum=sphere.MAX_POINTS, limit="take a smaller 'n'")
 
 
-def _dim(dim: int) -> int:
-    """Check the dimension."""
-    return _checks.dimension(dim, maximum=sphere.MAX_POINTS)
-
-
-def _dimension(head: object, target: object, dim: int | None) -> int:
-    """Return the sphere's dimension stated by the argument, the head or the target."""
-    stated = (dim, getattr(head, "dim", None), getattr(target, "dim", None))
-    known = [_dim(value) for value in stated if value is not None]
+def _dimension(head: object, target: object) -> int:
+    """Return the sphere's dimension stated by the head or the target."""
+    stated = (getattr(head, "dim", None), getattr(target, "dim", None))
+    known = [_checks.dimension(value, maximum=sphere.MAX_POINTS) for value in stated if value is not None]
     if not known:
-        raise ValueError("'dim' must be given where neither 'head' nor 'target' has a dim, got None: pass dim=m of S^m")
+        raise ValueError("'target' must have a sphere where 'head' has none, got a function: Target(function, dim)")
     if len(set(known)) > 1:
         raise ValueError(f"'head' and 'target' must live on the same sphere, got dim = {' and '.join(map(str, known))}")
     return known[0]

@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, special, sphere, sup_error, targets
-from spherapprox.error import head_constants, worst_case_error
+from spherapprox.error import Proof, head_constants, worst_case_error
 from spherapprox.error.certified import search
 from spherapprox.error.certified.derivatives import Derivative
 from spherapprox.error.certified.function import known
@@ -94,7 +94,7 @@ def case(seed, n):
     head = random_head(rng, dim, target)
     slack = float(rng.choice([0.01, 0.05, 0.3]))
     begin = time.perf_counter()
-    found = sup_error(head, target, n=2000, rng=seed, certified=True, slack=slack, max_evaluations=1e6)
+    found = sup_error(head, target, n=2000, rng=seed, certified=Proof(slack=slack, max_evaluations=1e6))
     seconds, true = time.perf_counter() - begin, brute_force(head, target, n, rng)
     right = not true > found.upper * (1 + 1e-12) and found.lower <= found.upper
     # a bound below the largest error seen: nothing may be proven, whatever the tests say of single cells
@@ -114,7 +114,7 @@ def worst_case(seed, n):
     dim = int(rng.choice([1, 2, 3]))
     points = clustered(rng, dim, int(np.exp(rng.uniform(0, math.log(200)))))
     concentration = float(10.0 ** rng.uniform(-2, 3.3))
-    found = worst_case_error(points, concentration, n=2000, rng=seed, certified=True, max_evaluations=1e6)
+    found = worst_case_error(points, concentration, n=2000, rng=seed, certified=Proof(max_evaluations=1e6))
     x = sphere.uniform(dim, n, rng)
     true = float(angle_mean(x, points, concentration).max())
     line = (

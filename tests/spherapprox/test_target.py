@@ -221,7 +221,7 @@ def branching(x):
     [
         lambda f, x: Target(f, 2)(x),
         lambda f, x: CoreHead.from_target(f, x, 0.1),
-        lambda f, x: sup_error(CoreHead(x, np.ones(len(x)), 5.0), f, dim=2),
+        lambda f, x: sup_error(CoreHead(x, np.ones(len(x)), 5.0), Target(f, 2)),
         lambda f, x: harmonics.project(f, 3),
         lambda f, x: harmonics.PolynomialDerivatives(f, 2, 3)(x),
     ],

@@ -18,7 +18,7 @@ from spherapprox import (
     sup_error,
     targets,
 )
-from spherapprox.error import ErrorInterval
+from spherapprox.error import ErrorInterval, Proof
 
 WAVE = targets.zonal_harmonic(2, 3, pole=[0.6, 0.0, 0.8])
 CELLS = EqualMeasurePartition(2, 200)
@@ -138,7 +138,7 @@ def test_an_overstated_exactness_is_refuted():
 
 
 def test_a_wrong_error_interval_is_refuted():
-    true = sup_error(SPLIT, WAVE, n=600, certified=True, slack=0.3)
+    true = sup_error(SPLIT, WAVE, n=600, certified=Proof(slack=0.3))
     assert found(SPLIT, error=true).summary == "proved"
     elsewhere = np.array([-0.8, 0.0, 0.6])  # on the equator of the pole: the error is small there
     here = sup_error(SPLIT, WAVE, points=elsewhere[None], refine=0).lower
@@ -160,7 +160,7 @@ def test_an_upper_end_without_a_certificate_proves_nothing():
 
 
 def test_an_upper_end_below_its_certificate_proves_nothing():
-    true = sup_error(SPLIT, WAVE, n=600, certified=True, slack=0.3)
+    true = sup_error(SPLIT, WAVE, n=600, certified=Proof(slack=0.3))
     checks = found(SPLIT, error=dataclasses.replace(true, upper=1.1 * true.lower)).checks  # which no sample refutes
     said = {check.reason for check in checks if check.verdict == "holds" and check.quantity == "error"}
     assert said == {"the upper end given is below that of its certificate"}
@@ -168,7 +168,7 @@ def test_an_upper_end_below_its_certificate_proves_nothing():
 
 
 def test_a_proof_that_reaches_above_the_bound_leaves_it_at_holds():
-    true = sup_error(SPLIT, WAVE, n=600, certified=True, slack=0.3)
+    true = sup_error(SPLIT, WAVE, n=600, certified=Proof(slack=0.3))
     wide = dataclasses.replace(true, upper=10.0, certificate=dataclasses.replace(true.certificate, upper=10.0))
     assert {check.verdict for check in found(SPLIT, error=wide).checks if check.bound} <= {"holds", "vacuous"}
     assert "proved" in {check.verdict for check in found(SPLIT, error=true).checks}

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, points, sphere, sup_error
+from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sphere, sup_error
 
 
 def height(x):
@@ -57,7 +57,7 @@ def test_good_heads_are_not_and_bad_ones_are(dim, made):
     nodes = choices[made]()
     for concentration in 2.0 ** np.arange(0, 18, 2):
         head, messages = warned(nodes, concentration, function=lambda x: np.ones(len(x)))
-        error = sup_error(head, lambda x: np.ones(len(x)), dim=dim, n=2000, refine=0).lower
+        error = sup_error(head, Target(lambda x: np.ones(len(x)), dim), n=2000, refine=0).lower
         assert not (messages and error < 0.5)
         assert messages or error < 0.7
 

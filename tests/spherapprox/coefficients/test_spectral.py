@@ -12,6 +12,7 @@ from spherapprox import (
     EqualMeasurePartition,
     PointSet,
     SplitHead,
+    Target,
     VonMisesFisher,
     harmonics,
     points,
@@ -84,7 +85,7 @@ def test_the_geomagnetic_field_to_thirteen_digits():
 def test_spherical_designs_serve_too():
     function, _, _ = polynomial(2, 2, 0)
     head = CoreHead.from_target(function, points.spherical_design(2, 20), 0.5, "spectral")
-    assert sup_error(head, function, dim=2, n=500).lower < 1e-12
+    assert sup_error(head, Target(function, 2), n=500).lower < 1e-12
 
 
 @pytest.mark.parametrize(("dim", "degree"), [(7, 7), (63, 3)])

@@ -18,7 +18,7 @@ from spherapprox import (
     sup_error,
     targets,
 )
-from spherapprox.error import worst_case_error
+from spherapprox.error import Proof, worst_case_error
 from spherapprox.error.certified import search
 from spherapprox.error.certified.angles import MeanAngle
 from spherapprox.error.certified.function import known
@@ -82,7 +82,7 @@ class TestKnownSuprema:
     def test_the_supremum_of_a_harmonic_is_enclosed_and_nothing_below_it_proven(self, dim, degree):
         pole = sphere.uniform(dim, 1, rng=degree)[0]
         wave = dataclasses.replace(targets.zonal_harmonic(dim, degree, pole=pole), sup_norm=None)
-        found = sup_error(nothing(dim), wave, certified=True, slack=0.02, n=2000)
+        found = sup_error(nothing(dim), wave, certified=Proof(slack=0.02), n=2000)
         assert found.lower <= 1.0 + 1e-12 <= found.upper <= 1.02 * found.lower
         assert found.reason == ""
         problem = HeadError.of(nothing(dim), known(wave))
@@ -92,7 +92,7 @@ class TestKnownSuprema:
     @pytest.mark.parametrize("kind", [SplitHead, CoreHead])
     def test_the_error_of_one_control_point_is_in_closed_form(self, kind):
         height = Target(lambda x: x[:, -1], 2, degree=1, sup_norm=1.0)
-        found = sup_error(kind(np.array([[0.0, 0.0, 1.0]]), [1.0], 3.0), height, certified=True, slack=0.01)
+        found = sup_error(kind(np.array([[0.0, 0.0, 1.0]]), [1.0], 3.0), height, certified=Proof(slack=0.01))
         t = np.linspace(-1, 1, 400001)
         true = 2.0 if kind is SplitHead else np.abs(t - np.exp(3.0 * (t - 1.0))).max()
         assert true <= found.upper <= 1.0101 * true
@@ -102,7 +102,7 @@ class TestKnownSuprema:
     def test_the_error_of_a_constant_head_is_that_of_the_constant(self, kind, value, concentration):
         kink = Target(lambda x: np.abs(x[:, 0]), 2, lipschitz=1.0, sup_norm=1.0)
         head = kind(np.eye(2, 3), [value, value], concentration)
-        found = sup_error(head, kink, certified=True, n=1000, max_evaluations=2000)
+        found = sup_error(head, kink, certified=Proof(max_evaluations=2000), n=1000)
         assert found.reason == ""
         assert max(value, 1.0) - 1e-12 <= found.upper <= 1.0501 * max(value, 1.0)
 
@@ -118,7 +118,7 @@ class TestKnownSuprema:
 
     def test_the_mean_angle_of_two_poles_is_enclosed(self):
         poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
-        found = worst_case_error(poles, 30.0, certified=True, slack=0.01, n=500)
+        found = worst_case_error(poles, 30.0, certified=Proof(slack=0.01), n=500)
         assert math.pi / 2 - 1e-9 <= found.upper <= 1.01 * math.pi / 2
         assert not search.proves(MeanAngle(poles, 30.0), 0.999 / 1.001 * math.pi / 2, found.at, 0.1, OPTIONS)
 
@@ -162,7 +162,7 @@ class TestTests:
         head, rng = random_head(seed, largest=1.5, most=20)
         weights = rng.standard_normal((head.dim + 1, head.n_outputs))
         target = Target(lambda x: x @ weights, head.dim, degree=1)
-        found = sup_error(head, target, certified=True, slack=0.2, n=500, max_evaluations=2e4)
+        found = sup_error(head, target, certified=Proof(slack=0.2, max_evaluations=2e4), n=500)
         x = sphere.uniform(head.dim, 20_000, rng)
         assert np.linalg.norm(head(x) - target(x), axis=1).max() <= found.upper * (1 + 1e-12)
         assert found.lower <= found.upper
@@ -186,7 +186,7 @@ class TestTargets:
             Target(lambda x: x[:, 0] + 1e-5 * np.sign(x[:, 1]), 2, degree=1, remainder=1e-5, sup_norm=1.001),
         ]
         for target in some:
-            found = sup_error(SplitHead.from_target(target, rows, 60.0), target, certified=True, n=4000, slack=0.1)
+            found = sup_error(SplitHead.from_target(target, rows, 60.0), target, certified=Proof(slack=0.1), n=4000)
             assert found.lower <= found.upper <= 1.1 * found.lower, target.name
 
     def test_classical_and_single_precision_heads_have_the_bound_of_their_numbers(self):
@@ -221,7 +221,7 @@ class TestSymmetry:
         dim = 12
         bump = targets.bump(dim, 4.0)
         head = SplitHead(np.eye(3, dim + 1, dim - 2), [0.1, 0.2, 0.9], 6.0)
-        found = sup_error(head, bump, certified=True, slack=0.02, n=2000)
+        found = sup_error(head, bump, certified=Proof(slack=0.02), n=2000)
         assert found.reason == ""
         assert found.lower <= found.upper <= 1.02 * found.lower
         assert np.abs(head(found.at[None]) - bump(found.at[None])) == pytest.approx(found.lower, rel=1e-9)
@@ -231,7 +231,7 @@ class TestSymmetry:
         assert np.abs(head(x) - bump(x)).max() <= found.upper
 
     def test_the_mean_angle_to_two_points_needs_a_circle_alone(self):
-        found = worst_case_error(np.eye(2, 9), 20.0, certified=True, slack=0.01, n=500)
+        found = worst_case_error(np.eye(2, 9), 20.0, certified=Proof(slack=0.01), n=500)
         assert found.reason == ""
         assert found.upper <= 1.01 * found.lower
         assert found.certificate.evaluations < 1e5
@@ -257,7 +257,7 @@ class TestOptions:
     def test_too_few_evaluations_give_a_larger_slack_and_the_reason(self):
         target = targets.random_bandlimited(3, 6, rng=0)
         head = SplitHead.from_target(target, EqualMeasurePartition(3, 100), 30.0)
-        found = sup_error(head, target, certified=True, slack=0.01, max_evaluations=60_000, n=2000)
+        found = sup_error(head, target, certified=Proof(slack=0.01, max_evaluations=60_000), n=2000)
         assert found.certificate.slack > 0.01
         assert found.lower < found.upper < math.inf
         assert "max_evaluations" in found.reason
@@ -295,35 +295,35 @@ class TestOptions:
             return wave(x)
 
         target = dataclasses.replace(wave, function=function, name="wave")
-        options = {"certified": True, "n": 2000, "slack": 0.01, "workers": 1}
+        options = {"n": 2000, "workers": 1, "certified": Proof(slack=0.01, checkpoint=path)}
         stop = 0
-        whole, total = sup_error(head, target, **options), len(calls)
+        whole, total = sup_error(head, target, n=2000, workers=1, certified=Proof(slack=0.01)), len(calls)
         calls.clear()
         stop = total - 2
         with pytest.raises(KeyboardInterrupt):
-            sup_error(head, target, checkpoint=path, **options)
+            sup_error(head, target, **options)
         assert path.exists()
         with pytest.raises(ValueError, match="'checkpoint' must be the file of this search"):
-            sup_error(head, target, checkpoint=path, **options | {"slack": 0.02})
+            sup_error(head, target, **options | {"certified": Proof(slack=0.02, checkpoint=path)})
         calls.clear()
         stop = 0
-        again = sup_error(head, target, checkpoint=path, **options)
+        again = sup_error(head, target, **options)
         assert again.certificate == whole.certificate
         assert len(calls) < total - 2
         assert not path.exists()
 
     @pytest.mark.parametrize(
-        ("options", "error", "match"),
+        ("certified", "error", "match"),
         [
-            ({"slack": 0.0}, ValueError, "'slack' must be"),
-            ({"max_evaluations": 10}, ValueError, "'max_evaluations' must be"),
-            ({"certified": 1}, TypeError, "'certified' must be"),
-            ({"checkpoint": 3}, TypeError, "'path'|'checkpoint'"),
+            (Proof(slack=0.0), ValueError, "'slack' must be"),
+            (Proof(max_evaluations=10), ValueError, "'max_evaluations' must be"),
+            (1, TypeError, "'certified' must be"),
+            (Proof(checkpoint=3), TypeError, "'path'|'checkpoint'"),
         ],
     )
-    def test_unsuitable_options_are_refused(self, options, error, match):
+    def test_unsuitable_options_are_refused(self, certified, error, match):
         with pytest.raises(error, match=match):
-            sup_error(nothing(2), targets.distance(2), **{"certified": True} | options)
+            sup_error(nothing(2), targets.distance(2), certified=certified)
 
     def test_only_heads_are_certified(self):
         with pytest.raises(TypeError, match="'head' must be a head"):
@@ -338,7 +338,7 @@ class TestOptions:
 def test_nothing_is_proven_from_constants_that_values_refute(false):
     target = Target(lambda x: np.sin(3.0 * x[:, 0]) + x[:, 1] * x[:, 2], 2, **false)
     head = SplitHead.from_target(target, EqualMeasurePartition(2, 100), 30.0)
-    found = sup_error(head, target, certified=True, n=1000, slack=1.0)
+    found = sup_error(head, target, certified=Proof(slack=1.0), n=1000)
     assert found.upper == math.inf
     assert list(false)[-1] in found.reason
     assert not found.certificate.proven

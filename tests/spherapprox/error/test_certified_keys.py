@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import spherical_in
 
 from spherapprox import ClassicalHead, CoreHead, SplitHead, Target, points, sphere, sup_error, targets
+from spherapprox.error import Proof
 from spherapprox.error.certified import taylor
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
@@ -120,7 +121,7 @@ def test_upper_ends_are_at_or_above_brute_force(kind, dim, n):
     wave = targets.random_bandlimited(dim, 3, rng=0)
     b = sphere.uniform(dim, n, rng)
     head = kind(b, wave(b), n ** (2.0 / dim) * rng.uniform(0.2, 1.0, n))
-    found = sup_error(head, wave, certified=True, slack=0.3 if dim == 3 else 0.05, n=4000)
+    found = sup_error(head, wave, certified=Proof(slack=0.3 if dim == 3 else 0.05), n=4000)
     x = sphere.uniform(dim, 50_000, rng)
     assert np.abs(head(x) - wave(x)).max() <= found.upper <= (1.3 if dim == 3 else 1.0501) * found.lower
     assert not found.reason
@@ -135,7 +136,7 @@ def test_riesz_test_of_core_heads_proves_no_less_than_is_seen(seed):
     values, concentrations = rng.standard_normal((n, 2)), 10.0 ** rng.uniform(-2, 2, n)
     head = CoreHead(sphere.uniform(dim, n, rng), values, concentrations)
     zero = Target(lambda x: np.zeros((len(x), 2)), dim, degree=0, sup_norm=0.0)
-    found = sup_error(head, zero, certified=True, slack=0.01, n=500)
+    found = sup_error(head, zero, certified=Proof(slack=0.01), n=500)
     seen = np.linalg.norm(head(sphere.uniform(dim, 40_000, rng)), axis=1).max()
     assert seen <= found.upper <= 1.0101 * found.lower
     assert found.certificate.degree is not None
@@ -175,6 +176,6 @@ def test_keys_beyond_the_digits_of_floats_end_with_a_reason():
     wave = targets.zonal_harmonic(2, 3)
     b = points.fibonacci(20).points
     head = SplitHead(b, wave(b), np.where(np.arange(20) % 2, 1e17, 1e16))
-    found = sup_error(head, wave, certified=True, n=200, max_evaluations=1e4)
+    found = sup_error(head, wave, certified=Proof(max_evaluations=1e4), n=200)
     assert found.reason
     assert found.upper >= found.lower

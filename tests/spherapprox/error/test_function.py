@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spherapprox import CoreHead, Target, sphere, sup_error, targets
+from spherapprox.error import Proof
 from spherapprox.error.certified.function import known
 from spherapprox.error.certified.heads import HeadError
 from spherapprox.error.certified.symmetry import Subspace
@@ -24,7 +25,7 @@ def test_a_bound_is_one_of_the_target_itself():
     # values that are too small by as much as is stated
     wave = targets.zonal_harmonic(2, 3)
     low = dataclasses.replace(wave, function=lambda x: 0.99 * wave(x), accuracy=0.01)
-    found = sup_error(CoreHead(np.eye(1, 3), [0.0], 1.0), low, certified=True, slack=1e-3, n=500)
+    found = sup_error(CoreHead(np.eye(1, 3), [0.0], 1.0), low, certified=Proof(slack=1e-3), n=500)
     assert found.lower < 0.991
     assert 1.0 <= found.upper < 1.1
 
@@ -52,7 +53,7 @@ def test_targets_off_the_span_of_their_axes_change_by_their_modulus():
         lambda x: np.sin(steep * (x @ axes.T).sum(axis=1)), 4, lipschitz=2.0 * steep, sup_norm=1.0, axes=axes
     )  # fmt: skip
     few = Subspace.of(axes)
-    found = sup_error(CoreHead(axes[:1], [0.0], 1.0), target, certified=True, slack=16.0, n=200)
+    found = sup_error(CoreHead(axes[:1], [0.0], 1.0), target, certified=Proof(slack=16.0), n=200)
     off = np.abs(axes - (axes @ few.basis[:, :1]) @ few.basis[:, :1].T).max()
     assert off > 1e-15
     assert 2.0 * steep * off <= found.certificate.rounding < 0.1

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spherapprox import EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere, sup_error
-from spherapprox.error import ErrorInterval, worst_case_error
+from spherapprox import EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere, sup_error, targets
+from spherapprox.error import ErrorInterval, Proof, worst_case_error
 
 
 def zero(x):
@@ -20,7 +20,7 @@ def bump(center, sharpness):
 @pytest.mark.parametrize(("dim", "sharpness"), [(1, 1e4), (2, 300.0), (3, 50.0), (9, 1.0), (40, 0.2)])
 def test_the_top_of_a_smooth_error_is_found(dim, sharpness):
     center = sphere.uniform(dim, 1, rng=5)[0]
-    found = sup_error(bump(center, sharpness), zero, dim=dim, n=3000)
+    found = sup_error(bump(center, sharpness), Target(zero, dim), n=3000)
     assert isinstance(found, ErrorInterval)
     assert found.lower == pytest.approx(1.0, abs=1e-10)
     assert found.lower <= 1.0
@@ -31,27 +31,27 @@ def test_the_top_of_a_smooth_error_is_found(dim, sharpness):
 
 def test_a_kink_is_found():
     center = sphere.uniform(2, 1, rng=6)[0]
-    found = sup_error(lambda x: np.maximum(1.0 - sphere.distance(x, center), 0.0), zero, dim=2, n=500)
+    found = sup_error(lambda x: np.maximum(1.0 - sphere.distance(x, center), 0.0), Target(zero, 2), n=500)
     assert found.lower == pytest.approx(1.0, abs=1e-6)
 
 
 def test_the_higher_of_two_tops_is_found_though_it_is_narrow():
     low, high = np.array([0.0, 0.0, 1.0]), sphere.uniform(2, 1, rng=7)[0]
-    found = sup_error(lambda x: bump(low, 1.0)(x) + 1.5 * bump(high, 2000.0)(x), zero, dim=2, n=5000)
+    found = sup_error(lambda x: bump(low, 1.0)(x) + 1.5 * bump(high, 2000.0)(x), Target(zero, 2), n=5000)
     assert found.lower > 1.5
     assert np.linalg.norm(found.at - high) < 1e-2
 
 
 def test_vector_errors_are_euclidean():
-    found = sup_error(lambda x: x[:, :2] * [3.0, 3.0], lambda x: np.zeros((len(x), 2)), dim=2, n=1000)
+    found = sup_error(lambda x: x[:, :2] * [3.0, 3.0], Target(lambda x: np.zeros((len(x), 2)), 2), n=1000)
     assert found.lower == pytest.approx(3.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("size", [-1060, -700, 0, 700, 1020])
 def test_errors_of_any_size_are_measured(size):
     unit = math.ldexp(1.0, size)
-    found = sup_error(lambda x: unit * x[:, :2], lambda x: np.zeros((len(x), 2)), dim=2, n=1000)
-    usual = sup_error(lambda x: x[:, :2], lambda x: np.zeros((len(x), 2)), dim=2, n=1000)
+    found = sup_error(lambda x: unit * x[:, :2], Target(lambda x: np.zeros((len(x), 2)), 2), n=1000)
+    usual = sup_error(lambda x: x[:, :2], Target(lambda x: np.zeros((len(x), 2)), 2), n=1000)
     assert found.lower / unit == pytest.approx(usual.lower, rel=2e-4 if size < -1000 else 1e-14)
 
 
@@ -94,9 +94,10 @@ def test_workers_reach_the_head_and_change_nothing():
 
 
 def test_progress_is_shown_when_asked(capsys):
-    sup_error(zero, zero, dim=2, n=20)
+    head = SplitHead(np.eye(3), [1.0, 2.0, 3.0], 1.0)
+    sup_error(head, targets.distance(2), n=20, certified=Proof(slack=16.0))
     assert capsys.readouterr() == ("", "")
-    sup_error(zero, zero, dim=2, n=20, progress=True)
+    sup_error(head, targets.distance(2), n=20, certified=Proof(slack=16.0, progress=True))
     assert "error" in capsys.readouterr().err
 
 
@@ -145,7 +146,7 @@ def test_no_lipschitz_target_exceeds_the_worst_case(seed, dim, n, log_concentrat
         return np.min([sphere.distance(x, peak) for peak in peaks], axis=0)
 
     concentration = 10.0**log_concentration
-    measured = sup_error(SplitHead.from_target(target, rows, concentration), target, n=300, refine=4, dim=dim)
+    measured = sup_error(SplitHead.from_target(target, rows, concentration), Target(target, dim), n=300, refine=4)
     at = measured.at[None]
     worst = worst_case_error(rows, concentration, n=1000)
     angle = sphere.distance(at, rows)
@@ -159,33 +160,28 @@ def test_head_and_target_must_match():
         sup_error(1, zero)
     with pytest.raises(TypeError, match=r"'target' must be callable, got None"):
         sup_error(zero, None)
-    with pytest.raises(ValueError, match=r"'dim' must be given where neither.*got None: pass dim=m"):
+    with pytest.raises(ValueError, match=r"'target' must have a sphere where 'head' has none.*Target\(function, dim\)"):
         sup_error(zero, zero)
     with pytest.raises(ValueError, match=r"'head' and 'target' must live on the same sphere, got dim = 2 and 3"):
-        sup_error(zero, Target(zero, 3), dim=2)
+        sup_error(Target(zero, 2), Target(zero, 3))
     with pytest.raises(ValueError, match=r"'head' must return shape \(20,\) as 'target' does, got \(20, 1\)"):
-        sup_error(lambda x: x[:, :1], zero, dim=2, n=20)
+        sup_error(lambda x: x[:, :1], Target(zero, 2), n=20)
     with pytest.raises(ValueError, match=r"'head\(x\)' must be finite, got nan"):
-        sup_error(lambda x: np.full(len(x), np.nan), zero, dim=2, n=20)
+        sup_error(lambda x: np.full(len(x), np.nan), Target(zero, 2), n=20)
     with pytest.raises(ValueError, match=r"'n' must be at least 1, got 0$"):
-        sup_error(zero, zero, dim=2, n=0)
+        sup_error(zero, Target(zero, 2), n=0)
     with pytest.raises(ValueError, match=r"'refine' must be at least 0, got -1"):
-        sup_error(zero, zero, dim=2, refine=-1)
+        sup_error(zero, Target(zero, 2), refine=-1)
     with pytest.raises(ValueError, match=r"'points' must have rows of unit length"):
         sup_error(zero, zero, points=2.0 * np.eye(3))
     with pytest.raises(ValueError, match=r"a sample of 1000000000 points of S\^9 would take.*take a smaller 'n'"):
-        sup_error(zero, zero, dim=9, n=1e9)
+        sup_error(zero, Target(zero, 9), n=1e9)
     with pytest.raises(ValueError, match=r"'n' must be at most 9007199254740992, got 1000.*: take a smaller 'n'"):
-        sup_error(zero, zero, dim=2, n=10**400)
-    with pytest.raises(ValueError, match=r"'dim' must be at most 9007199254740992, got 1000"):
-        sup_error(zero, zero, dim=10**400)
-    for chosen in (None, np.eye(3)):
-        with pytest.raises(TypeError, match=r"'dim' must be an integer, got \[\] of type list"):
-            sup_error(zero, zero, dim=[], points=chosen)
+        sup_error(zero, Target(zero, 2), n=10**400)
     with pytest.raises(TypeError, match=r"'progress' must be True or False, got \[\]"):
-        sup_error(zero, zero, dim=2, progress=[])
+        sup_error(zero, Target(zero, 2), certified=Proof(progress=[]))
     with pytest.raises(ValueError, match=r"'rng' must be at least 0, got -1"):
-        sup_error(zero, zero, dim=2, rng=-1)
+        sup_error(zero, Target(zero, 2), rng=-1)
 
 
 def test_a_target_and_a_head_have_an_order():
@@ -201,7 +197,7 @@ def test_a_target_and_a_head_have_an_order():
 
 def test_numbers_of_numpy_are_as_good_as_ints():
     head = SplitHead.from_target(lambda x: x[:, 0], sphere.uniform(2, 200, rng=0), 3.0)
-    found = sup_error(head, zero, n=np.float16(100), refine=np.float16(2), dim=np.float16(2))
+    found = sup_error(head, zero, n=np.float16(100), refine=np.float16(2))
     assert found.lower == sup_error(head, zero, n=100, refine=2).lower
     worst = worst_case_error(np.eye(3), np.float16(2), n=np.float32(100))
     assert worst.lower == worst_case_error(np.eye(3), 2.0, n=100).lower
@@ -211,7 +207,7 @@ def test_points_of_unequal_weights_have_no_worst_case():
     with pytest.raises(ValueError, match=r"'n' must be at most 9007199254740992, got 1000.*: take a smaller 'n'"):
         worst_case_error(np.eye(3), 1.0, n=10**400)
     with pytest.raises(TypeError, match=r"'progress' must be True or False, got 'no'"):
-        worst_case_error(np.eye(3), 1.0, progress="no")
+        worst_case_error(np.eye(3), 1.0, certified=Proof(progress="no"))
     with pytest.raises(ValueError, match=r"'points' must have equal weights.*or the bare rows"):
         worst_case_error(points.gauss_product(2, 5), 1.0)
     with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -1"):
@@ -229,9 +225,9 @@ def test_functions_may_write_into_the_points_they_get():
         x[:] = x[:, ::-1]
         return x[:, 0]
 
-    wanted = sup_error(lambda x: x[:, 2], zero, dim=2, n=100).lower
-    assert sup_error(mirror, zero, dim=2, n=100).lower == wanted
-    assert sup_error(zero, mirror, dim=2, n=100).lower == wanted
+    wanted = sup_error(lambda x: x[:, 2], Target(zero, 2), n=100).lower
+    assert sup_error(mirror, Target(zero, 2), n=100).lower == wanted
+    assert sup_error(zero, Target(mirror, 2), n=100).lower == wanted
     rows = sphere.uniform(2, 20, rng=0)
     kept = rows.copy()
     head = SplitHead.from_target(mirror, rows, 10.0)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import sphere
 from .._types import Float64
 from ..harmonics.hyperspherical import sizes
-from .invariants import SphereInvariants, ZonalInvariants, invariants
+from .invariants import Invariants
 from .symmetry import Group
 
 _ROUNDING = 1e-13
@@ -54,8 +54,8 @@ def solve(
 
 
 @functools.lru_cache(maxsize=4)
-def _invariants(group: Group, degree: int) -> SphereInvariants | ZonalInvariants:
-    return invariants(group, degree)
+def _invariants(group: Group, degree: int) -> Invariants:
+    return Invariants(group, degree)
 
 
 def _is_certified(group: Group, degree: int, slopes: Float64) -> bool:
@@ -81,7 +81,7 @@ def _are_distinct(points: Float64, order: int) -> bool:
     return bool(squares.min() > _SEPARATION**2)
 
 
-def _levenberg_marquardt(functions: SphereInvariants | ZonalInvariants, x: Float64) -> tuple[Float64, Float64, Float64]:
+def _levenberg_marquardt(functions: Invariants, x: Float64) -> tuple[Float64, Float64, Float64]:
     """Return points near x that make the means of all functions vanish, the means, and their slopes (N, q dim).
 
     Damped minimum-norm Newton steps -J' (J J' + damping)^-1 F. It stops where the norm of F no longer falls, and where

@@ -1,4 +1,4 @@
-"""Finite groups of rotations and reflections of R^(m+1): elements, orbits and numbers of invariant harmonics."""
+"""Finite groups of rotations and reflections of R^3: elements, orbits and numbers of invariant harmonics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Group:
 
     Parameters
     ----------
-    elements : ndarray, shape (order, dim+1, dim+1)
+    elements : ndarray, shape (order, 3, 3)
         All elements, the identity first.
     """
 
@@ -36,18 +36,10 @@ class Group:
         of_square = np.einsum("gij,gji->g", self.elements, self.elements)
         return round(float(np.mean(trace**2 - of_square)) / 2.0)
 
-    @functools.cached_property
-    def up_to_sign(self) -> Float64:
-        """One of each pair g, -g where -1 is an element, else all: on them even functions have the same means."""
-        if len(self) == 1 or np.trace(self.elements, axis1=1, axis2=2).min() > 0.5 - self.elements.shape[1]:
-            return self.elements
-        row = self.elements[:, 0]
-        first = np.argmax(np.abs(row) > 1e-9, axis=1)
-        return np.asarray(self.elements[row[np.arange(len(row)), first] > 0.0])
-
     def sufficient_degree(self, degree: int) -> int:
         """Return the even degree below an odd one if -1 is an element: odd harmonics then have mean 0 on orbits."""
-        return degree - degree % 2 if len(self.up_to_sign) < len(self) else degree
+        antipodal = np.trace(self.elements, axis1=1, axis2=2).min() < 0.5 - self.elements.shape[1]
+        return degree - degree % 2 if antipodal else degree
 
     @functools.cached_property
     def _characteristic_polynomials(self) -> tuple[Float64, Int64]:
@@ -75,26 +67,18 @@ class Group:
 
 
 @functools.cache
-def groups(dim: int) -> tuple[Group, ...]:
-    """Return the groups that designs of S^m may have, from the largest to the trivial one.
+def groups() -> tuple[Group, ...]:
+    """Return the groups that designs of S^2 may have, from the largest to the trivial one.
 
-    S^2: the rotations of the icosahedron, the cube and the tetrahedron. S^3: the binary polyhedral groups and the
-    quaternion group, which multiply quaternions from the left, so that no element but 1 has a fixed point. S^7: the
-    signed shifts and signs of (Z/2)^3, an extraspecial group. Everywhere the cyclic shifts of the coordinates with
-    and without the antipodal map, the antipodal map alone, and the trivial group.
+    The rotations of the icosahedron, the cube and the tetrahedron, the cyclic shifts of the coordinates with and
+    without the antipodal map, the antipodal map alone, and the trivial group.
     """
-    identity = np.eye(dim + 1)
+    identity = np.eye(3)
     antipodal = np.stack([identity, -identity])
-    shifts = np.stack([np.roll(identity, i, axis=0) for i in range(dim + 1)])
-    some = [np.concatenate([shifts, -shifts]), shifts, antipodal, identity[None]]
-    quaternions = [binary_icosahedral(), binary_octahedral(), binary_tetrahedral()]
-    if dim == 2:
-        some = [_rotations(q) for q in quaternions] + some
-    elif dim == 3:
-        some = [_left_products(q) for q in (*quaternions, binary_tetrahedral()[:8])] + some
-    elif dim == 7:
-        some = [_signed_translations(3), *some]
-    return tuple(Group(elements) for elements in sorted(some, key=len, reverse=True))
+    shifts = np.stack([np.roll(identity, i, axis=0) for i in range(3)])
+    polyhedral = [_rotations(q) for q in (binary_icosahedral(), binary_octahedral(), binary_tetrahedral())]
+    elements = [*polyhedral, np.concatenate([shifts, -shifts]), shifts, antipodal, identity[None]]
+    return tuple(Group(group) for group in sorted(elements, key=len, reverse=True))
 
 
 def binary_tetrahedral() -> Float64:
@@ -126,13 +110,6 @@ def parities(rank: int) -> Int64:
     return np.asarray(bits @ bits.T % 2)
 
 
-def _left_products(quaternions: Float64) -> Float64:
-    """Return the matrices of the products with quaternions from the left."""
-    a, b, c, d = quaternions.T
-    rows = [[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]]
-    return np.moveaxis(np.array(rows), 2, 0).copy()
-
-
 def _rotations(quaternions: Float64) -> Float64:
     """Return the rotations of R^3 by the quaternions, one for each pair q, -q."""
     first = np.argmax(quaternions != 0.0, axis=1)
@@ -145,13 +122,3 @@ def _rotations(quaternions: Float64) -> Float64:
     matrices = np.moveaxis(np.array(rows), 2, 0)
     halves = np.rint(2.0 * matrices) / 2.0
     return np.where(np.abs(matrices - halves) < 1e-12, halves, matrices)
-
-
-def _signed_translations(rank: int) -> Float64:
-    """Return the group of x_i -> +-(-1)^<c, i> x_(i + s), c, s in (Z/2)^rank, of order 2^(2 rank + 1)."""
-    size = 2**rank
-    i = np.arange(size)
-    signs = 1.0 - 2.0 * parities(rank)
-    elements = np.eye(size)[i[:, None] ^ i][:, None] * signs[:, None, :]  # (s, c, i, j)
-    elements = elements.reshape(-1, size, size)
-    return np.concatenate([elements, -elements])

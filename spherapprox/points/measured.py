@@ -122,14 +122,13 @@ class Measured:
             and S^2, where the radius is exact.
         budget : int, default 200000
             At most 1e9. No convex hull of more facets is made, so that the search ends: 1e5 facets take a second in
-            three dimensions and half a minute in ten. What is done beyond, and above dim 15, takes time in proportion
-            to it too, a few seconds for the default. Then the interval stays as wide as it is.
+            three dimensions and half a minute in ten. Beyond, and above dim 15, the interval stays as wide as it is.
         workers : int or None, default None
             Threads, as in `spherapprox.evaluate`; the result is the same for any number.
         progress : bool, default False
             Show a progress bar.
         rng : None, int or numpy.random.Generator, default 0
-            Directions from which holes are looked for where hulls do not settle the radius.
+            Directions whose distances bound the radius from below where hulls do not settle it.
 
         Returns
         -------
@@ -152,9 +151,9 @@ class Measured:
         Empty caps rest on facets of the convex hull. Hulls of growing subsets of the points give upper bounds, the
         distances from their facets' poles to all points lower ones, and each round adds the points deepest in the
         caps that are still too large; the interval is a point after finitely many rounds. As a rule uniform points
-        are settled up to dim 3 for n = 1e5, dim 5 for 1e3 and dim 7 for 1e2. Where the budget ends first, and above
-        dim 15, moments of the points bound the radius from above, less sharply, and walks along the polar polytope's
-        edges find large holes (docs/theorems/5.11-covering-radius.md). A facet with more than dim + 1 vertices counts,
+        are settled up to dim 3 for n = 1e5, dim 5 for 1e3 and dim 7 for 1e2. Above dim 15
+        the upper bound is that of a half-space alone: pi/2 and the angle of the hull's point of least norm
+        (docs/theorems/5.11-covering-radius.md). A facet with more than dim + 1 vertices counts,
         and takes time, as the simplices it is cut into, hundreds each from dim 7 on: sets with large facets, such as
         the roots and minimal vectors of lattices, are settled later than uniform ones. Points with a free open
         half-space around them, as all sets of at most dim + 1 points, have their exact radius in any dimension.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike
 from ... import _checks, sphere
 from ..._types import Float64
 from ...quality.nearest import Nearest, angles, distinct, unit
-from .climb import climb
 from .least_norm import least_norm
-from .moments import least_support
 from .refine import Hole, refine
 
 BUDGET = 200_000
@@ -21,12 +19,10 @@ BUDGET = 200_000
 _MOST_BUDGET = 10**9
 HULL_DIM = 16
 """Columns beyond which no hull is made."""
-_WALKS = 64
-"""At most so many walks to local maxima, where hulls do not settle the radius."""
-_WORK_PER_FACET = 25_000.0
-"""Multiplications for each facet of the budget that the walks may take together, about: seconds for the default."""
-_LEAST_FACETS = 20_000
-"""The walks and moments take no less than they would for a budget of so many facets."""
+_DIRECTIONS = 4096
+"""Random directions whose distances raise the lower side where hulls do not settle the radius."""
+_MOST_WORK = 5e9
+"""Multiplications up to which it is seen whether all points lie on a great subsphere."""
 _HULL_ACCURACY = 1e-9
 """Relative gap that rounding may leave between the sides where the hull is that of all points."""
 _EPS = float(np.finfo(np.float64).eps)
@@ -95,7 +91,7 @@ def covering_interval(
     x = distinct(unit(rows))
     # Step 1: both sides by the hull's point of least norm
     hole = _half_space(x)
-    # Step 2: both sides by hulls of subsets, moments and walks
+    # Step 2: both sides by hulls of subsets, and the lower one by random directions
     if not hole.is_known(rtol):
         _search(x, hole, (rtol, budget), workers, progress, generator)
     # Step 3: the upper one beyond rounding
@@ -135,7 +131,7 @@ def _half_space(x: Float64) -> Hole:
     if length > 0.0:
         _try(x, hole, -p / length)
     n, d = x.shape
-    if not hole.is_known(0.0) and float(n) * d * d <= _WORK_PER_FACET * BUDGET:
+    if not hole.is_known(0.0) and float(n) * d * d <= _MOST_WORK:
         normal = np.linalg.svd(np.linalg.qr(x, mode="r"))[2][-1]  # all points may lie on a great subsphere
         _try(x, hole, normal)
         _try(x, hole, -normal)
@@ -156,38 +152,13 @@ def _try(x: Float64, hole: Hole, center: Float64) -> None:
 def _search(
     x: Float64, hole: Hole, limits: tuple[float, float], workers: int | None, progress: bool, rng: np.random.Generator
 ) -> None:
-    """Narrow both sides by hulls, and where these are too large by moments from above and walks from below."""
+    """Narrow both sides by hulls in few dimensions, and raise the lower one by random directions."""
     from tqdm.auto import tqdm
 
-    d = x.shape[1]
+    d, nearest = x.shape[1], Nearest(x, workers)
     with tqdm(unit="facet", desc="covering radius", leave=False, disable=not progress) as bar:
-        # Step 1: hulls, for both sides
         if d <= HULL_DIM and len(x) > d:
-            refine(x, Nearest(x, workers), hole, limits, bar)
-        if hole.is_known(max(limits[0], _HULL_ACCURACY)):
-            return
-        work = _WORK_PER_FACET * max(limits[1], _LEAST_FACETS)
-        # Step 2: moments, for the upper side
-        support = least_support(x, 4.0 * work)  # matrix products are faster than the walks
-        if support > 0.0:  # 0 says nothing, not even that the radius is at most pi/2
-            hole.upper = min(hole.upper, math.acos(min(1.0, support)))
-        # Step 3: walks, for the lower side
-        _walk(x, hole, (limits[0], work), rng, bar)
-
-
-def _walk(x: Float64, hole: Hole, limits: tuple[float, float], rng: np.random.Generator, bar: Any) -> None:
-    """Raise the lower side by walks to local maxima, from the best centre so far and from random directions.
-
-    `limits` is (rtol, work): where the work does not suffice for a walk it ends on its way.
-    """
-    n, d = x.shape
-    rtol, work = limits
-    arrival, pivot = 3.0 * d * d * (n + d), 3.0 * d * (n + 3.0 * d)
-    pivots = int(max(0.0, min(20.0 * d + 100.0, (work - arrival) / pivot)))
-    # as measured, 2 d pivots lead to a local maximum
-    for i in range(int(min(_WALKS, max(1.0, work / (arrival + 2.0 * d * pivot))))):
-        start = hole.at[None] if i == 0 else rng.standard_normal((1, d))
-        _try(x, hole, climb(x, unit(start)[0], pivots, rng))
-        bar.set_postfix(lower=hole.lower, upper=hole.upper)
-        if hole.is_known(rtol):
-            return
+            refine(x, nearest, hole, limits, bar)
+        if not hole.is_known(max(limits[0], _HULL_ACCURACY)):
+            centers = sphere.uniform(d - 1, _DIRECTIONS, rng)
+            hole.try_centers(centers, nearest(centers)[1])

@@ -13,8 +13,7 @@ from scipy.spatial import cKDTree
 
 from spherapprox import EqualMeasurePartition, PointSet, points, sphere
 from spherapprox.points.covering import hull as hulls
-from spherapprox.points.covering import moments, refine
-from spherapprox.points.covering.climb import climb
+from spherapprox.points.covering import refine
 from spherapprox.points.covering.least_norm import least_norm
 from spherapprox.points.covering.radius import covering_interval
 from spherapprox.quality.nearest import Nearest, unit
@@ -54,11 +53,6 @@ def cell600():
     return unit(np.vstack([cross(4), cube(4), snub]))
 
 
-def e8():
-    half = np.array([v for v in itertools.product((-1, 1), repeat=8) if np.prod(v) == 1]) / 2
-    return np.vstack([minimal_vectors_d(8), half / 2**0.5])
-
-
 def farthest(x, among):
     """Return the largest distance from one of the points `x` to the nearest of `among`."""
     return float(sphere.distance(x[:, None], among).min(axis=1).max())
@@ -82,9 +76,7 @@ KNOWN = {
     "octahedron": (cross(3), math.acos(3**-0.5), math.pi / 2),
     "cross-polytope 4": (cross(4), math.pi / 3, math.pi / 2),
     "cross-polytope 12": (cross(12), math.acos(12**-0.5), math.pi / 2),
-    "cross-polytope 30": (cross(30), math.acos(30**-0.5), math.pi / 2),
     "simplex 5": (simplex(5), math.acos(1 / 5), math.acos(-1 / 5)),
-    "simplex 20": (simplex(20), math.acos(1 / 20), math.acos(-1 / 20)),
     "cube 3": (cube(3), math.acos(3**-0.5), math.acos(1 / 3)),
     "cube 6": (cube(6), math.acos(6**-0.5), math.acos(2 / 3)),
     "icosahedron": (icosahedron(), math.acos(((5 + 2 * 5**0.5) / 15) ** 0.5), math.acos(5**-0.5)),
@@ -116,14 +108,6 @@ def test_cells_and_small_hulls_are_exact_to_rounding():
     for name in ("octahedron", "icosahedron", "24-cell", "600-cell", "cross-polytope 12"):
         interval = covering_interval(KNOWN[name][0])
         assert interval.upper - interval.lower < 5e-14
-
-
-def test_roots_of_e8_without_their_hull():
-    # the hull has 17280 + 2160 facets; eighteen of its vertices are enough to see moments and walks agree with it
-    interval = covering_interval(e8(), budget=0)
-    assert interval.lower == pytest.approx(math.pi / 4, abs=1e-14)
-    assert math.pi / 4 < interval.upper < math.acos(8**-0.5) + 1e-6  # antipodal and isotropic
-    assert separation(e8()) == pytest.approx(math.pi / 3, abs=1e-15)
 
 
 @fixed
@@ -186,7 +170,7 @@ def test_intervals_of_degenerate_points_hold_the_truth(dim, n, seed, kind):
         truth = _exact_radius_on_the_circle(x) if dim == 1 else attained
         assert interval.lower <= attained + 2e-15
         assert min(truth, math.pi) <= interval.upper <= math.pi
-        assert interval.lower <= interval.upper <= interval.lower * (1.05 if dim > 2 else 1 + 1e-9) + 1e-14
+        assert interval.lower <= interval.upper <= interval.lower * (1.05 if dim > 2 else 1 + 1e-8) + 1e-14
         distances = [_exact_angle(a, b) for a, b in itertools.combinations(x, 2)]
         closest = pytest.approx(float(min(distances)), rel=1e-15, abs=2e-16) if distances else math.inf
         assert separation(x) == closest
@@ -224,42 +208,6 @@ def test_large_facets_are_cut_into_few_simplices_that_fit_together():
     interval = covering_interval(x)
     assert interval.lower == pytest.approx(math.acos(3**-0.5), abs=1e-14)
     assert interval.upper < interval.lower + 1e-6
-
-
-def test_work_beyond_hulls_is_in_proportion_to_the_budget(monkeypatch):
-    x, seen = sphere.uniform(80, 1000, 0), []
-
-    def counted(x, direction, most, rng):
-        seen.append(most)
-        return direction
-
-    monkeypatch.setattr("spherapprox.points.covering.radius.climb", counted)
-    nothing_known = lambda x: (x[0], np.zeros(1, int), np.ones(1))  # noqa: E731
-    monkeypatch.setattr("spherapprox.points.covering.radius.least_norm", nothing_known)
-    works = []
-    monkeypatch.setattr("spherapprox.points.covering.radius.least_support", lambda x, work: works.append(work) or 0.0)
-    counts = []
-    for budget in (0, 40_000, 80_000):
-        seen.clear()
-        covering_interval(x, budget=budget)
-        counts.append(len(seen))
-    assert 1 <= counts[0] < counts[1] < counts[2] < 64
-    assert works == [2e9, 4e9, 8e9]
-    assert counts[2] * 3 * 81**2 * 1000 < 25_000 * 80_000
-    seen.clear()
-    covering_interval(sphere.uniform(150, 2000, 0), budget=0)
-    assert len(seen) == 1
-    assert seen[0] < 1000
-
-
-@pytest.mark.parametrize(("d", "n"), [(3, 40), (12, 200)])
-def test_third_moment_by_inner_products(d, n):
-    x = sphere.uniform(d - 1, n, 0)
-    weights = np.random.default_rng(0).random(n)
-    weights /= weights.sum()
-    unfolded = np.einsum("k,ki,kj,kl->ijl", weights, x, x, x).reshape(d, -1)
-    for way in (moments._squared_unfolding, moments._squared_products):
-        assert np.abs(way(x, weights) - unfolded @ unfolded.T).max() < 1e-15
 
 
 def test_intervals_of_clustered_points_hold():
@@ -314,10 +262,10 @@ def test_points_on_a_great_subsphere_and_in_half_spaces():
             assert interval.lower == pytest.approx(math.pi / 2 + math.asin(mean.sum() ** -0.5), abs=1e-12)
 
 
-def test_radius_in_many_dimensions_is_below_a_right_angle_and_proven():
+def test_beyond_hulls_directions_bound_the_radius_and_a_half_space_does():
     x = sphere.uniform(20, 400, 0)
-    interval = covering_interval(x, budget=0)
-    assert farthest(sphere.uniform(20, 500, 1), x) < interval.lower < interval.upper < math.pi / 2 - 0.02
+    interval = covering_interval(x)
+    assert farthest(sphere.uniform(20, 500, 1), x) < interval.lower < math.pi / 2 <= interval.upper < math.pi / 2 + 1e-6
 
 
 def test_repeated_points_single_precision_and_lengths():
@@ -390,25 +338,6 @@ def test_most_facets_is_that_of_cyclic_polytopes():
 
 
 @fixed
-@given(st.integers(2, 12), st.integers(0, 40), seeds)
-def test_moments_bound_the_support_function(d, extra, seed):
-    x = sphere.uniform(d - 1, 2 * d + extra, seed)
-    x = unit(np.vstack([x, -x[: len(x) // 2]]))
-    bound = moments.least_support(x)
-    rng = np.random.default_rng(seed)
-    at = climb(x, unit(rng.standard_normal((1, d)))[0], 1000, rng)
-    assert bound <= (x @ at).max() + 1e-12
-    assert bound <= (sphere.uniform(d - 1, 200, seed) @ x.T).max(axis=1).min()
-    assert bound > 0 or np.linalg.norm(least_norm(x)[0]) > 0 or len(x) < 3 * d
-
-
-def test_moments_are_sharp_for_simplex_and_cross_polytope():
-    for d in (3, 10, 60):
-        assert moments.least_support(simplex(d)) == pytest.approx(1 / d, rel=1e-9)
-        assert moments.least_support(cross(d)) == pytest.approx(d**-0.5, rel=1e-7)
-
-
-@fixed
 @given(st.integers(2, 8), st.integers(1, 60), seeds, st.floats(-1.0, 1.0))
 def test_least_norm_is_optimal(d, n, seed, shift):
     x = sphere.uniform(d - 1, n, seed)
@@ -420,17 +349,6 @@ def test_least_norm_is_optimal(d, n, seed, shift):
     assert weights.min() >= 0.0  # and it is a point of the hull
     assert weights.sum() == pytest.approx(1.0, abs=1e-15)
     assert weights @ x[index] == pytest.approx(p, abs=1e-15)
-
-
-@fixed
-@given(st.integers(3, 12), seeds)
-def test_climb_ends_at_a_local_maximum(d, seed):
-    rng = np.random.default_rng(seed)
-    x = sphere.uniform(d - 1, 8 * d, rng)
-    at = climb(x, unit(rng.standard_normal((1, d)))[0], 1000, rng)
-    here = farthest(at[None], x)
-    around = unit(at + 1e-5 * rng.standard_normal((300, d)))
-    assert farthest(around, x) <= here + 1e-12
 
 
 @pytest.mark.parametrize("dim", [3, 12])

@@ -78,8 +78,7 @@ def evaluate(
     ImportError
         If Dask is missing.
     RuntimeError
-        If an own cluster does not start: a script that makes one calls this under ``if __name__ == "__main__":``. If
-        for ten minutes no worker of a cluster runs anything, though what it has not done is sent again every minute.
+        If an own cluster does not start: a script that makes one calls this under ``if __name__ == "__main__":``.
     TypeError, ValueError
         As in `spherapprox.evaluate`; complaints about rows that tasks make are raised when they have run. Arrays of
         Dask are refused: compute them, or pass a function that loads rows.
@@ -95,8 +94,8 @@ def evaluate(
     larger one, lest the others be lost beside them). They are united in a binary tree whose shape depends on `chunks`
     only, so that neither the cluster nor the order in which tasks end changes a bit.
 
-    Data goes with the tasks: what was on a worker that dies is computed again elsewhere, and what a scheduler has lost
-    sight of is sent again. A task costs Dask a few milliseconds and an own cluster takes seconds to start: below some
+    Data goes with the tasks: what was on a worker that dies is computed again elsewhere, by Dask itself, which waits
+    where there is no worker. A task costs Dask a few milliseconds and an own cluster takes seconds to start: below some
     minutes on one thread ``spherapprox.evaluate(..., workers=-1)`` is faster.
 
     References

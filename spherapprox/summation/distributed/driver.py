@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from asyncio import timeout
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from multiprocessing import get_context
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import dask
 import numpy as np
@@ -28,8 +27,6 @@ AHEAD = 3
 """Tasks under way for each thread of the cluster: one runs, the others' data is on its way."""
 QUIET = {"distributed.admin.large-graph-warning-threshold": "1GB"}
 """A task's arrays of `tasks.NUMBERS` numbers are meant to go with it: Dask would warn of 10 MB."""
-PATIENCE, SENDINGS = 60.0, 10
-"""Seconds without a state after which tasks are lost if no worker runs anything; how often they are sent, at most."""
 
 
 @dataclass
@@ -57,10 +54,6 @@ class Tree:
                 state = union(self.recipe, *((state, other) if index < sibling else (other, state)))
             level, index, count = level + 1, index // 2, (count + 1) // 2
         return state
-
-
-Place = tuple[Tree, int, tuple[Any, ...]]
-"""A part of a tree, and what its task is sent: x, control points, values and their range."""
 
 
 @contextmanager
@@ -114,34 +107,33 @@ def _safe_path() -> Iterator[None]:
 
 def run(
     client: Client, recipe: Recipe, x: Floats, controls: Source, values: Source, size: tuple[int, int], progress: bool
-) -> Floats:
+) -> Floats:  # fmt: skip
     """Return the sums (m, p) by tasks of `size`; if anything goes wrong, those under way are cancelled."""
     result, total = np.empty((len(x), recipe.p)), -(-len(x) // size[0]) * -(-controls.n // size[1])
-    tasks, arrivals = _tasks(client, recipe, x, controls, values, size), as_completed(loop=client.loop)
-    flight: dict[Future, Place] = {}
-    batch: list[Future] = []
-    sendings = 1
+    tasks = _tasks(client, recipe, x, controls=controls, values=values, size=size)
+    flight: dict[Future, tuple[Tree, int]] = {}
+    arrivals = as_completed(with_results=True, loop=client.loop)
+
+    def send() -> None:
+        """Send tasks, as many as keep all threads busy."""
+        for future, place in islice(tasks, max(0, AHEAD * max(1, threads(client)) - len(flight))):
+            flight[future] = place
+            arrivals.add(future)
+
     try:
         with tqdm(total=total, unit="task", disable=not progress) as bar, dask.config.set(QUIET):
-            while True:
-                # Step 1: send tasks, as many as keep all threads busy
-                for future, place in islice(tasks, max(0, AHEAD * max(1, threads(client)) - len(flight))):
-                    flight[future] = place
-                    arrivals.add(future)
-                if not flight:
-                    return result
-                # Step 2: unite the states that have arrived; send again what is lost
-                states = client.sync(_arrived, client, arrivals, batch)
-                if states is not None:
-                    for future, state in zip(batch, states, strict=True):
-                        tree, index, _ = flight.pop(future)
-                        if (united := tree.add(index, state)) is not None:
-                            result[tree.rows] = answer(recipe, united)
-                    bar.update(len(batch))
-                    batch, sendings = [], 1
-                elif _idle(client):
-                    flight = _sent_again(client, recipe, flight, sendings)
-                    arrivals, batch, sendings = as_completed(flight, loop=client.loop), [], sendings + 1
+            send()
+            for future, state in arrivals:
+                tree, index = flight.pop(future)
+                if (united := tree.add(index, state)) is not None:
+                    result[tree.rows] = answer(recipe, united)
+                future.release()
+                bar.update()
+                send()
+        return result
+    except KilledWorker as error:
+        error.add_note("workers died of one task again and again: give them more memory, or make 'chunks' smaller")
+        raise
     finally:
         tasks.close()
         client.cancel(list(flight))
@@ -153,54 +145,17 @@ def threads(client: Client) -> int:
 
 
 def _tasks(
-    client: Client, recipe: Recipe, x: Floats, controls: Source, values: Source, size: tuple[int, int]
-) -> Generator[tuple[Future, Place], None, None]:
-    """Send tasks, one for each that is asked for; data goes with them, so that it can be sent again."""
+    client: Client, recipe: Recipe, x: Floats, *, controls: Source, values: Source, size: tuple[int, int]
+) -> Generator[tuple[Future, tuple[Tree, int]], None, None]:
+    """Send tasks, one for each that is asked for; data goes with them, so that Dask can run them again elsewhere."""
     shared = client.submit(_same, recipe, pure=False)
     parts = range(0, controls.n, size[1])
     for rows in slices(len(x), size[0]):
         here, tree = client.submit(_same, x[rows], pure=False), Tree(recipe, rows, len(parts))
         for index, start in enumerate(parts):
-            some = slice(start, min(start + size[1], controls.n))
-            arrays = controls.sent(some), values.sent(some), some
-            yield client.submit(state_of, shared, here, *arrays, pure=False), (tree, index, (x[rows], *arrays))
-
-
-async def _arrived(client: Client, arrivals: as_completed, batch: list[Future]) -> list[State] | None:
-    """Fill the batch with finished tasks and return their states, or raise the first error; None if none comes."""
-    try:
-        async with timeout(PATIENCE) as limit:
-            if not batch:
-                batch.append(await anext(arrivals))
-                batch.extend(arrivals.next_batch(block=False))
-            return list(await client.gather(batch, asynchronous=True))
-    except TimeoutError:
-        if limit.expired():
-            return None
-        raise
-    except KilledWorker as error:
-        error.add_note("workers died of one task again and again: give them more memory, or make 'chunks' smaller")
-        raise
-
-
-def _idle(client: Client) -> bool:
-    """Return whether no worker runs anything."""
-    try:
-        return not client.sync(client.scheduler.call_stack, keys=None, callback_timeout=PATIENCE)
-    except (OSError, TimeoutError):  # a worker has just died, or is too busy to answer
-        return False
-
-
-def _sent_again(client: Client, recipe: Recipe, flight: dict[Future, Place], sendings: int) -> dict[Future, Place]:
-    """Send tasks again, with all that they need, as what they waited for may be lost too."""
-    if sendings == SENDINGS:
-        raise RuntimeError(
-            f"{len(flight)} tasks were sent {SENDINGS} times, and no worker runs them (of {threads(client)} threads), "
-            f"such as {next(iter(flight)).key}: restart the workers (client.restart()), or wait until there are some "
-            "(client.wait_for_workers(1)); client.get_worker_logs() has what they say"
-        )
-    client.cancel(list(flight))
-    return {client.submit(state_of, recipe, *place[2], pure=False): place for place in flight.values()}
+            part = slice(start, min(start + size[1], controls.n))
+            task = client.submit(state_of, shared, here, controls.sent(part), values.sent(part), part, pure=False)
+            yield task, (tree, index)
 
 
 def _same(value: T) -> T:

@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 import dataclasses
 import itertools
@@ -10,7 +9,6 @@ import sys
 import threading
 import time
 import types
-from functools import partial
 
 import numpy as np
 import pytest
@@ -34,41 +32,25 @@ def first_plus_two(b):
     return b[:, 0] + 2.0
 
 
-def at_once(x, *arguments, chunks=(30, 70), here=None, **options):
+def at_once(x, *arguments, chunks=(30, 70), **options):
     """The tasks in this thread, by a client without a cluster."""
-    here = here or Here()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "connected", lambda client, n_workers: contextlib.nullcontext(here))
-        patch.setattr(driver, "as_completed", partial(Arrivals, here))
+        patch.setattr(driver, "connected", lambda client, n_workers: contextlib.nullcontext(Here()))
+        patch.setattr(driver, "as_completed", Arrivals)
         return distributed.evaluate(x, *arguments, chunks=chunks, **options)
 
 
 class Here:
-    """A client whose tasks are done, in this thread, when they are sent; they arrive after some waits."""
+    """A client whose tasks are done, in this thread, when they are sent."""
 
     loop = None
-
-    def __init__(self, waits=0, run=None):
-        self.sent, self.waits, self.run, self.scheduler = 0, waits, run, self
 
     def nthreads(self):
         return {"here": 1}
 
     def submit(self, function, *arguments, pure):
         assert not pure
-        self.sent += function is tasks.state_of
         return Done(function(*(value.result if isinstance(value, Done) else value for value in arguments)))
-
-    def sync(self, function, *arguments, callback_timeout=None, **options):
-        return asyncio.run(function(*arguments, **options))
-
-    async def gather(self, futures, asynchronous):
-        return [future.result for future in futures]
-
-    async def call_stack(self, keys):
-        if self.run is OSError:
-            raise OSError
-        return self.run
 
     def cancel(self, futures):
         pass
@@ -77,26 +59,23 @@ class Here:
 @dataclasses.dataclass(eq=False)
 class Done:
     result: object
-    key: str = "state_of-1"
+
+    def release(self):
+        pass
 
 
 class Arrivals(list):
-    """Finished tasks, the last first."""
+    """Finished tasks with their results, the last first."""
 
-    def __init__(self, here, futures=(), *, loop):
-        super().__init__(futures)
-        self.here = here
+    def __init__(self, *, with_results, loop):
+        assert with_results
 
     add = list.append
 
-    async def __anext__(self):
-        if self.here.waits:
-            self.here.waits -= 1
-            await asyncio.sleep(60.0)
-        return self.pop()
-
-    def next_batch(self, block):
-        return []
+    def __iter__(self):
+        while self:
+            future = self.pop()
+            yield future, future.result
 
 
 def agree(result, expected, log=False, rtol=2e-15):
@@ -211,31 +190,6 @@ def test_tasks_are_neither_long_nor_large(m, n, dim):
         assert max(rows, controls) * (dim + p + 1) <= tasks.NUMBERS
 
 
-@pytest.mark.parametrize(("run", "sent"), [({}, 6), ({"worker": {"task": ["stack"]}}, 3), (OSError, 3)])
-def test_tasks_are_sent_again_if_none_comes_and_nothing_runs(run, sent, monkeypatch):
-    monkeypatch.setattr(driver, "PATIENCE", 0.01)
-    here = Here(waits=1, run=run)
-    agree(at_once(E, E, 1.0, 1.0, chunks=(3, 1), here=here), evaluate(E, E, np.ones(3), 1.0))
-    assert here.sent == sent
-
-
-def test_tasks_that_nobody_runs_are_named(monkeypatch):
-    monkeypatch.setattr(driver, "PATIENCE", 0.01)
-    here = Here(waits=10**6, run={})
-    with pytest.raises(RuntimeError, match=r"^3 tasks were sent 10 times, .* \(of 1 threads\), such as state_of-1:"):
-        at_once(E, E, 1.0, 1.0, chunks=(3, 1), here=here)
-    assert here.sent == 30
-
-
-def test_a_tasks_own_timeout_is_raised():
-    class Failing(Here):
-        async def gather(self, futures, asynchronous):
-            raise TimeoutError("the rows took too long")
-
-    with pytest.raises(TimeoutError, match="the rows took too long"):
-        at_once(E, E, 1.0, 1.0, here=Failing())
-
-
 # on a cluster of processes
 
 
@@ -273,32 +227,6 @@ def test_a_killed_worker_is_survived(client):
     agree(result, evaluate(x, cells.centers(), cells.centers()[:, 0] + 2.0, 40.0))
     client.wait_for_workers(2, timeout=30)
     assert min(before) not in client.run(os.getpid).values()
-
-
-def losing(count):
-    """Return what makes a worker drop so many messages that tell it of a task."""
-
-    def lose(dask_worker):
-        handlers, left = dask_worker.stream_handlers, [count]
-        compute = getattr(handlers["compute-task"], "compute", handlers["compute-task"])
-
-        def handle(**message):
-            left[0] -= 1
-            return compute(**message) if left[0] < 0 else None
-
-        handle.compute = compute
-        handlers["compute-task"] = handle
-
-    return lose
-
-
-def test_lost_tasks_are_sent_again(client, monkeypatch):
-    x, cells = sphere(60, 2, 13), EqualMeasurePartition(2, 1000)
-    monkeypatch.setattr(driver, "PATIENCE", 0.5)
-    client.run(losing(3))
-    result = distributed.evaluate(x, cells, 3.0, 40.0, client=client, chunks=(30, 100))
-    agree(result, evaluate(x, cells.centers(), np.full(1000, 3.0), 40.0))
-    assert scheduled(client)
 
 
 def test_few_tasks_are_under_way(client):

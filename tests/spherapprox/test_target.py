@@ -236,8 +236,3 @@ def test_functions_of_one_point_have_a_remedy_that_works(function, call):
     rowwise = eval(remedy, {"np": np, "function": function})
     assert np.array_equal(Target(rowwise, 2)(x), [function(row) for row in x])
     call(rowwise, x)
-
-
-def test_complaints_of_our_own_are_passed_on():
-    with pytest.raises(ValueError, match=r"^'x' must have"):
-        Target(CoreHead(np.eye(4), np.ones(4), 5.0), 2)(np.eye(3))

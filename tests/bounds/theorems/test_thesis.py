@@ -102,22 +102,6 @@ def test_log_concentration_beyond_the_largest_float_where_the_target_is_nearly_c
     assert log == pytest.approx(float(mp.log(truth)), rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("lemma", "change", "message"),
-    [
-        ("concentration_needed", {"dim": 10**400}, "'dim' must be at most 1000000"),
-        ("concentration_needed", {"eps": 0.0}, "'eps' must be at least 1e-200"),
-        ("concentration_needed", {"ragozin": None}, "'ragozin' must be a real number"),
-        ("concentration_series", {"lipschitz": math.nan}, "'lipschitz' must be a number"),
-        ("concentration_series", {"printed": 1}, "'printed' must be True or False"),
-    ],
-)
-def test_lemmas_name_a_bad_argument(lemma, change, message):
-    arguments = {"eps": 0.1, "dim": 8, "lipschitz": 1.0, "ragozin": 1.0, "harmonic": 1.0}
-    with pytest.raises((ValueError, TypeError), match=message):
-        getattr(thesis, lemma)(**arguments | change)
-
-
 def test_lemmas_where_nothing_or_everything_is_needed():
     assert thesis.convolution_error(0.0, 8, lipschitz=1.0, ragozin=1.0, harmonic=1.0) == math.inf
     assert thesis.concentration_at_degree(0.1, 0, 8, harmonic=1.0) == 0.0
@@ -292,20 +276,6 @@ def test_harmonics_of_zonal_functions():
     expected = [n * kernel.eigenvalue(k) for k, n in enumerate(counts)]
     assert thesis.zonal_harmonic_norms(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(expected, rel=1e-9)
     assert thesis.zonal_harmonic_bound(lambda t: kernel(np.cos(t)), 5, 3) == pytest.approx(max(expected), rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((np.cos, 64, 100), "'max_degree' must be smaller for dim = 64, got 100"),
-        ((np.cos, 2, -1), "'max_degree' must be at least 0"),
-        ((lambda t: 1.0, 2, 3), "must return finite values of shape"),
-        ((lambda t: np.full_like(t, np.nan), 2, 3), "must return finite values"),
-    ],
-)
-def test_what_is_no_zonal_function_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        thesis.zonal_harmonic_norms(*arguments)
 
 
 def test_failed_hypotheses_are_named():

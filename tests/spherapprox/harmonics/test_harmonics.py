@@ -353,23 +353,6 @@ class TestProject:
             harmonics.project(lambda x: x[:, 0], 3, band_limit=10**400)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        harmonics.degrees,
-        lambda k: harmonics.associated_legendre(k, 0.5),
-        lambda k: harmonics.real_spherical_harmonics(k, POLES),
-        lambda k: harmonics.project(lambda x: x[:, 0], k),
-    ],
-)
-def test_degrees_beyond_time_and_memory_are_refused_at_once(call):
-    for degree in (10**18, 10**400):
-        with pytest.raises(ValueError, match="'max_degree' must be at most 1000000, got 1000"):
-            call(degree)
-    with pytest.raises(ValueError, match=r"'max_degree' = 100000 .*GiB.*lower"):
-        call(10**5)
-
-
 class TestZonalHarmonic:
     @pytest.mark.parametrize("dim", [2, 3, 8])
     @pytest.mark.parametrize("degree", [0, 1, 2, 7, 40])

@@ -1,8 +1,8 @@
 """Bad calls and what the errors say: a line each in complaints/*.txt, `call | error | words of its message`.
 
-A file has sections: `[name]`, the section's set-up up to an empty line, then its calls. The words are plain text, with
-`...` for any text between them. All names of `spherapprox` and `bounds`, `np`, `math`, `partial` and, in the calls,
-`tmp_path` are there.
+A file has sections: `[name]` or `[name for variable in values]`, its set-up up to an empty line, then its calls, made
+for each of the values. The words are plain text, with `...` for any text between them. All names of `spherapprox` and
+`bounds`, `np`, `math`, `partial` and, in the calls, `tmp_path` are there.
 """
 
 import math
@@ -21,19 +21,23 @@ NAMES |= {name: getattr(bounds, name) for name in bounds.__all__ if name != "pro
 NAMES |= {"spherapprox": spherapprox, "bounds": bounds, "np": np, "math": math, "partial": partial}
 
 
+SECTION = re.compile(r"^\[\w.*?(?: for (\w+) in (.+))?\]\n((?:.+\n)*)\n((?:.+\n)+)", re.MULTILINE)
+
+
 def complaints():
     """Yield set-up, call, error and words of each line, named by file and line."""
     for path in sorted(Path(__file__).with_name("complaints").glob("*.txt")):
-        setup, in_setup = [], False
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-            if line.startswith("["):
-                setup, in_setup = [], True
-            elif in_setup and line:
-                setup.append(line)
-            elif line and not line.startswith("#"):
-                yield pytest.param("\n".join(setup), *line.rsplit(" | ", 2), id=f"{path.name}:{number}")
-            else:
-                in_setup = in_setup and bool(line)
+        text = path.read_text("utf-8")
+        assert not SECTION.sub("", text).strip(), f"{path.name} has lines outside of sections"
+        for section in SECTION.finditer(text):
+            variable, values, setup, calls = section.groups()
+            first = text.count("\n", 0, section.start(4)) + 1
+            for i in range(len(eval(f"[{values}]", dict(NAMES)))):
+                start = f"{variable} = [{values}][{i}]\n" if variable else ""
+                for number, line in enumerate(calls.splitlines(), first):
+                    yield pytest.param(
+                        start + setup, *line.rsplit(" | ", 2), id=f"{path.name}:{number}" + f", {i}" * bool(i)
+                    )
 
 
 @cache

@@ -14,6 +14,11 @@ settings.register_profile("other draws", deadline=None, derandomize=False, max_e
 settings.load_profile("repeatable")  # tests/reference/machines.py takes the other one
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave what starts compilers and runs the pages to .ci/run, unless tests/once is named."""
+    return (collection_path.name == "once" and "tests/once" not in " ".join(config.args)) or None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session):
     """Compile a share of the common kernels before a whole run; no worker gets tests until all have come so far."""

@@ -86,17 +86,6 @@ def test_tokens_that_fit_into_the_memory(memory, dim, outputs, count):
     assert tokens_within(memory, dim, outputs) == count
 
 
-def test_a_memory_budget_takes_the_place_of_a_count():
-    with pytest.raises(ValueError, match="'memory' must be at least 40 bytes, one token for dim = 3, got 39"):
-        tokens_within(39, 3)
-    with pytest.raises(TypeError, match="'memory' is in place of 'n'"):
-        best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, n=10, memory=1e6)
-    with pytest.raises(TypeError, match="needs the argument 'radius'"):
-        best_concentration(dim=2, theorem="sharp-core", lipschitz=1.0, sup_norm=1.0)
-    with pytest.raises(ValueError, match="'theorem' must be one of 'sharp-core'"):
-        best_concentration(dim=2, theorem="lower", lipschitz=1.0, n=10)
-
-
 @pytest.mark.parametrize("eps", [1e-59, 1e-22, 1e-9])
 def test_nearest_is_inverse_at_any_scale(eps):
     bound = prefix_length(eps, dim=2, theorem="sharp-split-nearest")
@@ -134,12 +123,6 @@ def test_spectral_correction_needs_exactness_of_twice_the_degree(exactness):
     )
     assert bound.value == math.inf
     assert bound.failed == ("exactness >= 2 degree",)
-
-
-@pytest.mark.parametrize("slack", [0.0, 5e-324, 1e-13, 1.0])
-def test_slack_is_at_least_what_floats_resolve(slack):
-    with pytest.raises(ValueError, match="'slack' must be"):
-        best_concentration(dim=2, theorem="sharp-split", lipschitz=1.0, n=100, slack=slack)
 
 
 @pytest.mark.parametrize("theorem", ["sharp-split", "sharp-split-equal"])
@@ -186,25 +169,6 @@ def test_what_is_given_takes_the_place_of_what_target_and_points_say():
     vector = Target(lambda x: x, dim=2, lipschitz=1.0, sup_norm=1.0, n_outputs=3)
     by_memory = best_concentration(target=vector, memory=4800, theorem="sharp-split")
     assert by_memory == best_concentration(target=vector, n=100, theorem="sharp-split")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"target": np.cos}, "'target' must be a Target"),
-        ({"points": [[1.0, 0.0, 0.0]]}, "'points' must be an EqualMeasurePartition or a PointSet"),
-        ({"points": EqualMeasurePartition(3, 10)}, "'dim' must be 3, that of 'points'"),
-        ({"dim": 3}, "'dim' must be 2, that of 'target'"),
-        ({"points": points.fibonacci(10)}, "theorem='sharp-split-equal' needs an equal-measure partition, got points="),
-        ({"memory": 1e4}, "'memory' is in place of 'points'"),
-        ({"target": Target(np.cos, dim=2)}, "needs the argument 'lipschitz'"),
-        ({"theorem": "sharp-core-centroid"}, "theorem='sharp-core-centroid' needs the cells' centroids"),
-    ],
-)
-def test_targets_and_points_that_do_not_do(change, message):
-    arguments = {"target": HEIGHT, "points": CELLS, "theorem": "sharp-split-equal"}
-    with pytest.raises((ValueError, TypeError), match=message):
-        best_concentration(**arguments | change)
 
 
 def test_an_unknown_covering_radius_is_no_radius():

@@ -10,7 +10,13 @@ from bounds import concentration, prefix_length
 from bounds.api import PREFIX_LENGTH
 from bounds.theorems import THEOREMS
 
-EPS = [*np.geomspace(1e-12, 0.1, 6), 0.5, 0.99, 1.3, math.pi / 2, 2.0]
+EPS = [
+    *np.geomspace(1e-12, 0.1, 10),
+    0.1 + 1e-9,
+    *np.linspace(0.3, 1.5, 12),
+    *(math.pi / 2 + np.linspace(-1e-8, 1e-8, 7)),
+    2.0,
+]
 SMOOTH = 1e-9
 """What the search of free parameters may leave, relative to log N."""
 
@@ -41,6 +47,25 @@ def test_prefixes_shorten_as_eps_grows(theorem, dim):
     assert theorem.startswith("thesis") or any(bound.holds for bound in bounds)
 
 
+@pytest.mark.parametrize("relative", [1.5, 1e8, 1e40])
+@pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
+@pytest.mark.parametrize(
+    "theorem", [name for name in PREFIX_LENGTH if not name.startswith(("lower", "thesis", "sharp-split-mean"))]
+)
+def test_prefixes_of_a_given_concentration_shorten_as_eps_grows(theorem, dim, relative):
+    options = {"concentration": relative * 16 * dim / 1e-24, "sup_norm": 3.0} | bent(theorem)
+    assert falls(prefix_length(EPS, dim=dim, theorem=theorem, **options), "upper")
+
+
+@pytest.mark.parametrize("options", [{"smoothness": 9.0}, {"exponent": 0.5}, {"concentration": 1e5}], ids=str)
+@pytest.mark.parametrize("theorem", ["sharp-core-interpolation", "sharp-core-rank", "sharp-core-spectral"])
+def test_prefixes_of_other_classes_shorten_as_eps_grows(theorem, options):
+    for dim in (1, 2, 8, 15):
+        bounds = prefix_length(np.geomspace(0.01, 2.0, 30), dim=dim, theorem=theorem, sup_norm=3.0, **options)
+        assert falls(bounds, "upper")
+        assert all(bound.holds for bound in bounds) or "concentration" in options
+
+
 @pytest.mark.parametrize("theorem", [*PREFIX_LENGTH, "sharp-split"])
 def test_prefixes_lengthen_with_the_constants(theorem):
     for dim in (2, 8):
@@ -48,6 +73,9 @@ def test_prefixes_lengthen_with_the_constants(theorem):
         by_slope = [prefix_length(0.3, lipschitz=lip, **known) for lip in np.geomspace(1e6, 1e-6, 9)]
         if theorem != "thesis-split":  # as printed, Lambda(2 eps L / (2 L + F)) rises again as L falls
             assert falls(by_slope, by_slope[0].side)
+        for name in ("harmonic", "ragozin") if theorem.startswith("thesis") else ():
+            by_factor = [prefix_length(0.3, **known | {name: factor}) for factor in np.geomspace(1e10, 1e-2, 9)]
+            assert falls(by_factor, by_factor[0].side)
         by_size = [prefix_length(0.3, sup_norm=sup, **known) for sup in np.geomspace(1e6, 1e-6, 9)]
         assert falls(by_size, by_size[0].side)
         if bent(theorem):
@@ -67,6 +95,6 @@ def test_concentration_falls_to_zero(dim):
     values = concentration(EPS, dim=dim)
     assert all(a > b or a == b == 0.0 for a, b in itertools.pairwise(values))
     assert np.isfinite(values).all()
-    assert values[-1] == values[-2] == 0.0 < values[-3]
+    assert ((np.array(values) == 0.0) == (np.array(EPS) >= math.pi / 2)).all()
     scaled = concentration(np.multiply(EPS, 1e6), dim=dim, lipschitz=1e6)
-    assert scaled == pytest.approx(values, rel=1e-9)
+    assert scaled == pytest.approx(values, rel=1e-9, abs=1e-10)

@@ -20,8 +20,3 @@ def test_importing_loads_nothing_else():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
-
-
-def test_an_unknown_name_is_named():
-    with pytest.raises(AttributeError, match="module 'bounds' has no attribute 'prefix_lenght'"):
-        bounds.prefix_lenght  # noqa: B018

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bounds
-from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sphere, sup_error, targets
+from spherapprox import EqualMeasurePartition, SplitHead, Target, points, sphere, sup_error, targets
 from spherapprox.error import ErrorInterval
 
 FORMS = ("second-order", "second-order-laplacian", "second-order-local")
@@ -98,44 +98,6 @@ def test_the_bound_says_that_it_was_searched_for_and_names_estimates():
     assert bounds.pointwise.second_order_bound(head, WAVE, n=500).hypotheses == ()
     at = bounds.pointwise.second_order_bound(head, rough, points=found.at[None], refine=0)
     assert at.value == pytest.approx(found.value, rel=1e-12)
-
-
-HEAD = SplitHead.from_target(WAVE, points.uniform(3, 50, rng=0), 5.0)
-
-
-@pytest.mark.parametrize(
-    ("head", "target", "options", "error", "match"),
-    [
-        (CoreHead(np.eye(4), np.ones(4), 2.0), WAVE, {}, TypeError, "'head' must be a SplitHead"),
-        (HEAD, len, {}, TypeError, "'target' must be a Target"),
-        (HEAD, targets.zonal_harmonic(2, 4), {}, ValueError, "'target'"),
-        (HEAD, WAVE, {"theorem": "second"}, ValueError, "'theorem' must be"),
-        (
-            HEAD,
-            replace(WAVE, smoothness=None),
-            {"theorem": "second-order"},
-            ValueError,
-            "needs the target's smoothness",
-        ),
-        (HEAD, replace(WAVE, exponent=0.5), {"theorem": "second-order"}, ValueError, "exponent=1"),
-        (HEAD, replace(WAVE, degree=None), {}, ValueError, "a target with a degree and no remainder"),
-        (HEAD, targets.zonal_harmonic(3, 3), {}, ValueError, "coefficients='riemann'"),
-        (HEAD, replace(WAVE, lipschitz=0.5 * WAVE.lipschitz), {}, ValueError, "lipschitz=.* is refuted"),
-        (HEAD, replace(WAVE, degree=WAVE.degree - 1), {}, ValueError, "degree=.* is refuted"),
-    ],
-)
-def test_what_the_theorems_do_not_speak_of_is_refused(head, target, options, error, match):
-    with pytest.raises(error, match=match):
-        bounds.pointwise.second_order_bound(head, target, **options)
-
-
-def test_best_concentration_by_second_order_takes_a_target_and_points_alone():
-    with pytest.raises(TypeError, match="'target' must be given"):
-        bounds.best_concentration(points=points.fibonacci(9), theorem="second-order")
-    with pytest.raises(TypeError, match="'points' must be given"):
-        bounds.best_concentration(target=WAVE, theorem="second-order")
-    with pytest.raises(ValueError, match="'n' must be left out"):
-        bounds.best_concentration(target=WAVE, points=points.uniform(3, 9, rng=0), n=9, theorem="second-order")
 
 
 class TestValidation:

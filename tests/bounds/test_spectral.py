@@ -80,20 +80,6 @@ def test_the_mean_angle_is_enclosed_closely():
         assert ratio == pytest.approx(100.0, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: eigenvalue_bounds(-1, 1.0, 2), "'degree' must be at least 0"),
-        (lambda: eigenvalue_bounds(1, -1.0, 2), "'concentration' must be at least 0"),
-        (lambda: eigenvalue_bounds(1, 1.0, 0), "'dim' must be at least 1"),
-        (lambda: mean_angle_lower(-1.0, 2), "'concentration' must be at least 0"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.parametrize("concentration", [5e-324, 1e-300, 1e-291])
 @pytest.mark.parametrize("degree", [1, 3, 400])
 def test_eigenvalues_of_nearly_uniform_kernels(concentration, degree):

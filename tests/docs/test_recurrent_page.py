@@ -1,7 +1,5 @@
 """The page for users of recurrent programs: what it tells suffices for three programs."""
 
-from pathlib import Path
-
 import numpy as np
 
 from spherapprox.prompts.recurrent import (
@@ -17,8 +15,6 @@ from spherapprox.prompts.recurrent import (
     minimum,
     step,
 )
-
-PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "recurrent-programs.md"
 
 
 def test_a_running_median_of_three():

@@ -71,6 +71,15 @@ def test_nothing_is_loaded_from_elsewhere():
         )
 
 
+def test_scripts_of_the_gallery_left_pictures():
+    scripts = sorted(path.stem for path in (ROOT / "docs" / "gallery").glob("*.py"))
+    assert len(scripts) >= 14
+    for name in scripts:
+        page = SITE / "auto_gallery" / f"{name}.html"
+        assert name.startswith("plot_"), "the gallery runs scripts whose names begin with plot_"
+        assert f"sphx_glr_{name}_001" in page.read_text(encoding="utf-8")
+
+
 def test_no_formula_is_left_as_text():
     for path in parsed():
         if (article := re.search(r"<article.*?</article>", path.read_text(encoding="utf-8"), re.DOTALL)) is None:

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from spherapprox.config import OPTIONAL, REQUIRED, show_config
 
 
@@ -42,8 +40,3 @@ def test_config_of_a_folder_that_cannot_be_made(tmp_path):
     settings = os.environ | {"NUMBA_CACHE_DIR": str(blocked / "cache")}
     run = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "None"
-
-
-def test_an_unknown_mode_is_refused():
-    with pytest.raises(ValueError, match="'mode'"):
-        show_config("yaml")

@@ -83,11 +83,6 @@ def test_names_may_be_used_first_in_several_threads_at_once():
     assert done.stdout == "[]\n"
 
 
-def test_an_unknown_name_is_named():
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        spherapprox.nothing  # noqa: B018
-
-
 NO_ENTRY = 'sys.modules["sklearn"] = None  # imports fail as where it is not installed'
 STAND_IN = 'import types; sys.modules["sklearn"] = types.ModuleType("sklearn")  # its __spec__ is None'
 REFUSED = """

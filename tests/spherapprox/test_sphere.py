@@ -161,44 +161,6 @@ def test_uniform_is_uniform_seeded_and_unit():
     assert set(np.sign(sphere.uniform(1, 100, 0)).astype(int).ravel()) == {-1, 1}
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: sphere.distance([1.0, 1.0], [1.0, 0.0]), r"'x' must have rows of unit length.*divide by"),
-        (lambda: sphere.distance([1.0, 0.0], [[1.0, 0.0, 0.0]]), r"'x' and 'y' must have the same last axis"),
-        (lambda: sphere.distance(np.eye(3), np.eye(3)[:2]), r"'x' and 'y' must broadcast.*x\[:, None\]"),
-        (lambda: sphere.distance(1.0, [1.0, 0.0]), r"'x' must have shape \(\.\.\., dim\+1\), got \(\)"),
-        (lambda: sphere.distance([[np.nan, 0.0]], [1.0, 0.0]), r"'x' must be finite, got nan"),
-        (
-            lambda: sphere.from_latitude_longitude(91.0, 0.0),
-            r"'latitude' must be .*at most 90, got 91: the latitude comes first",
-        ),
-        (lambda: sphere.from_latitude_longitude(48.2, 0, degrees=False), r"'latitude' must .*got 48\.2: degrees=True"),
-        (lambda: sphere.from_latitude_longitude(np.nan, 0.0), r"'latitude' must be .*at most 90, got nan$"),
-        (lambda: sphere.from_latitude_longitude(0.0, np.inf), r"'longitude' must be finite, got inf"),
-        (lambda: sphere.from_latitude_longitude([1, 2], [1, 2, 3]), r"'latitude' and 'longitude' must broadcast"),
-        (lambda: sphere.to_latitude_longitude([[1.0, 0.0]]), r"to_polar\(x, degrees=True\)"),
-        (lambda: sphere.to_polar([1.0, 0.0]), r"'x' must have shape \(n, dim\+1\).*x\[None, :\]"),
-        (lambda: sphere.from_polar([1.0]), r"'angles' must have shape \(n, dim\).*angles\[None, :\]"),
-        (lambda: sphere.from_polar([[np.nan]]), r"'angles' must be finite"),
-        (lambda: sphere.stereographic([[1.0, 0.0], [0.0, 1.0]]), r"'x' must not hold the north pole.*row 1"),
-        (lambda: sphere.inverse_stereographic([1.0]), r"'y' must have shape \(n, dim\).*y\[None, :\]"),
-        (lambda: sphere.uniform(0, 3), r"'dim' must be at least 1, got 0"),
-        (lambda: sphere.uniform(2, 0), r"'n' must be at least 1, got 0"),
-        (lambda: sphere.uniform(2, 10**12), r"GiB.*draw fewer points"),
-        (
-            lambda: sphere.uniform(2, 10**400),
-            r"'n' must be at most 9007199254740992, got 10000.*draw fewer points",
-        ),
-        (lambda: sphere.uniform(10**400, 2), r"'dim' must be at most 9007199254740992, got 10000"),
-        (lambda: sphere.uniform(2, 3, rng=-1), r"'rng' must be at least 0, got -1"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.parametrize("angle", [720.0, 1e14, 1.2e14, -1e20, 1.7e308])
 def test_any_finite_longitude_is_a_point(angle):
     with mpmath.workdps(330):
@@ -212,13 +174,6 @@ def test_any_finite_longitude_is_a_point(angle):
     np.testing.assert_allclose(radians[:2], east, atol=1e-15)
     polar = sphere.from_polar([[angle, -angle, 0.5 * angle]])
     assert np.linalg.norm(polar) == pytest.approx(1.0, abs=4e-16)
-
-
-def test_degrees_is_true_or_false():
-    with pytest.raises(TypeError, match="'degrees' must be True or False, got 'radians'"):
-        sphere.from_latitude_longitude(0.0, 0.0, degrees="radians")
-    with pytest.raises(TypeError, match="'degrees' must be True or False, got 1"):
-        sphere.to_latitude_longitude([[0.0, 0.0, 1.0]], degrees=1)
 
 
 def test_numbers_of_numpy_are_as_good_as_ints():

@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull, cKDTree
 from scipy.special import beta
 
 from bounds import covering_number
-from bounds.covering import METHODS, NECESSARY, SUFFICIENT, covering_bound, covering_radius, log_rogers_constant
+from bounds.covering import METHODS, NECESSARY, SUFFICIENT, covering_radius
 from bounds.covering.lattice import log_cube_volume, log_density
 from bounds.covering.polytope import polytopes
 from bounds.covering.zonal import counted, log_zonal_sum
@@ -447,36 +447,3 @@ def test_arrays_of_radii_and_dimensions_broadcast():
     assert table.shape == (2, 2)
     assert table[1, 0].log == covering_number(0.1, dim=8, method="volume").log
     assert covering_radius([10, 100], dim=[[2], [8]])[1, 1].log == covering_radius(100, dim=8).log
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"radius": 0.0, "dim": 2}, ValueError, "'radius' must be greater than 0.0, got 0"),
-        ({"radius": 4.0, "dim": 2}, ValueError, "'radius' must be at most 3.14"),
-        ({"radius": math.nan, "dim": 2}, ValueError, "'radius' must be a number"),
-        ({"radius": "a", "dim": 2}, TypeError, "'radius' must be a real number"),
-        ({"radius": 0.1, "dim": 0}, ValueError, "'dim' must be at least 1, got 0"),
-        ({"radius": 0.1, "dim": 2.5}, ValueError, "'dim' must be an integer"),
-        ({"radius": 0.1, "dim": 2, "method": "magic"}, ValueError, "'method' must be one of 'best'"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(arguments, error, message):
-    with pytest.raises(error, match=message):
-        covering_number(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("name", "call"),
-    [
-        ("radius", lambda: covering_bound("abc", 2, "best")),
-        ("radius", lambda: covering_bound(math.nan, 2, "best")),
-        ("dim", lambda: covering_bound(0.1, None, "best")),
-        ("method", lambda: covering_bound(0.1, 2, "abc")),
-        ("dim", lambda: log_rogers_constant(1)),
-        ("dim", lambda: log_rogers_constant(1e308)),
-    ],
-)
-def test_formulas_refuse_what_they_are_not_for(name, call):
-    with pytest.raises((TypeError, ValueError), match=f"^'{name}' must be"):
-        call()

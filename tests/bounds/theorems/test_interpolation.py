@@ -193,21 +193,6 @@ def test_the_rank_bound_is_below_interpolation():
     assert log_rank_points(60.0, 10**4) >= math.log(4 * -(-big // (10**4 + 1))) * (1 - 1e-15)
 
 
-@pytest.mark.parametrize(
-    ("function", "options"),
-    [*itertools.product([interpolation, rank], [{}, {"smoothness": 9.0}, {"exponent": 0.5}]),
-     (interpolation, {"concentration": 1e3})],
-)  # fmt: skip
-def test_counts_fall_as_eps_grows(function, options):
-    for dim in (1, 2, 8, 15):
-        eps = np.geomspace(0.01 if "concentration" in options else 1e-9, 2.0, 30)
-        bounds = [function(Problem(float(e), dim, sup_norm=3.0, **options)) for e in eps]
-        assert all(b.holds for b in bounds)
-        logs = [b.log for b in bounds]
-        assert all(a >= b - 1e-9 * abs(b) for a, b in itertools.pairwise(logs))
-        assert logs[0] > 0.0
-
-
 def test_extreme_arguments_have_finite_bounds():
     for dim, eps in ((1, 1e-60), (2, 1e-60), (10**4, 1e-12), (10**6, 1e-3)):
         bound = interpolation(Problem(eps, dim))

@@ -3,9 +3,8 @@
 import itertools
 import math
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bounds import concentration, error_bound, prefix_length
@@ -59,14 +58,6 @@ def test_sharp_split_is_the_smaller_one():
         assert prefix_length(0.5, dim=3, concentration=lam).log == min(parts)
 
 
-@settings(max_examples=60)
-@given(dim=st.integers(1, 300), eps=st.floats(1e-6, 0.99))
-def test_lower_is_below_every_upper(dim, eps):
-    floor = prefix_length(eps, dim=dim, theorem="lower").log
-    assert floor <= prefix_length(eps, dim=dim, theorem="sharp-split-nearest").log
-    assert floor >= 0.0
-
-
 def test_lower_needs_a_target_that_can_be_missed():
     trivial = prefix_length(1.5, dim=2, sup_norm=1.0, theorem="lower")
     assert trivial.value == 1.0
@@ -77,14 +68,6 @@ def test_lower_needs_a_target_that_can_be_missed():
 def test_lower_radius_inverts_the_cap_measure(dim, n):
     radius = error_bound(dim=dim, theorem="lower", lipschitz=1.0, n=n, covering="greedy").value
     assert log_cap_measure(dim, radius) == pytest.approx(-math.log(n), rel=1e-12, abs=1e-12)
-
-
-def test_extreme_arguments_stay_finite_and_monotone():
-    for dim in (1, 2, 8, 100, 1000):
-        for theorem in ("sharp-core", "sharp-split-mean", "sharp-split-nearest", "lower"):
-            logs = [b.log for b in prefix_length([1e-9, 1e-6, 1e-3, 0.1, 0.9], dim=dim, theorem=theorem)]
-            assert np.isfinite(logs).all()
-            assert all(a > b for a, b in itertools.pairwise(logs))
 
 
 @pytest.mark.parametrize("theorem", ["sharp-core", "sharp-split-mean", "sharp-split-nearest"])

@@ -138,46 +138,6 @@ def test_heads_of_vectors_are_valid_until_their_values_are_changed():
         assert not in_place_of(head, dataclasses.replace(head, values=2 * head.values), target, 1000).ok
 
 
-def test_head_and_target_must_match():
-    target = targets.distance(2)
-    head = SplitHead.from_target(target, EqualMeasurePartition(2, 10), 1.0)
-    with pytest.raises(TypeError, match="'head' must be a CoreHead or a SplitHead, got 3 of type int"):
-        validate(3, target)
-    with pytest.raises(TypeError, match=r"'target' must be a Target, got .*: wrap a function"):
-        validate(head, lambda x: x[:, 0])
-    with pytest.raises(ValueError, match="'target' must have dim = 2 as the head has, got 3"):
-        validate(head, targets.distance(3))
-    with pytest.raises(ValueError, match="'n' must be at least 1, got 0"):
-        validate(head, target, n=0)
-    with pytest.raises(TypeError, match=r"'error' must be an ErrorInterval, got 3\.0 .*: sup_error returns one"):
-        validate(head, target, error=3.0)
-    for name in ("worst_case", "claims"):
-        with pytest.raises(TypeError, match=f"'{name}' must be True or False, got 2"):
-            validate(head, target, **{name: 2})
-    for name, value in (("slack", "x"), ("max_evaluations", None), ("max_evaluations", "x")):
-        with pytest.raises(TypeError, match=f"'{name}' must be a real number, got {value!r}"):
-            validate(head, target, **{name: value})
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "at", "complaint"),
-    [
-        (math.nan, math.inf, [0.0, 0.0, 1.0], "'error.lower' must be a number, got nan"),
-        (-1.0, math.inf, [0.0, 0.0, 1.0], "'error.lower' must be at least 0.0, got -1"),
-        (math.inf, math.inf, [0.0, 0.0, 1.0], "'error.lower' must be finite, got inf"),
-        (1.0, math.nan, [0.0, 0.0, 1.0], "'error.upper' must be a number, got nan"),
-        (1.0, 0.5, [0.0, 0.0, 1.0], "'error.upper' must be at least 1.0, got 0.5"),
-        (1.0, 2.0, [0.0, 1.0], r"'error.at' must have shape \(3,\) for dim = 2"),
-        (1.0, 2.0, [0.0, 0.0, 2.0], "'error.at' must have unit length, got length 2"),
-    ],
-)
-def test_an_error_that_can_be_none_is_refused(lower, upper, at, complaint):
-    target = targets.distance(2)
-    head = SplitHead.from_target(target, EqualMeasurePartition(2, 10), 1.0)
-    with pytest.raises(ValueError, match=complaint):
-        validate(head, target, error=ErrorInterval(lower, upper, np.array(at)))
-
-
 def test_bounds_hold_for_a_constant_target():
     constant = Target(lambda x: np.full(len(x), 3.0), 2, lipschitz=0.0, sup_norm=3.0)
     partition = EqualMeasurePartition(2, 200)

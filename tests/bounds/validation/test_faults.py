@@ -82,11 +82,6 @@ def test_a_moved_control_point_is_no_longer_that_of_the_partition():
     assert said == {"needs control points that are what head.points says"}
 
 
-def test_a_dropped_point_is_refused():
-    with pytest.raises(ValueError, match="'points' must be what the control points were made from, 199 points"):
-        SplitHead(SPLIT.control_points[1:], SPLIT.values[1:], 20.0, CELLS)
-
-
 def test_a_dropped_cell_of_bare_points_shows_in_the_covering_radius():
     rule = points.fibonacci(300)
     keep = np.delete(np.arange(300), 150)
@@ -97,11 +92,6 @@ def test_a_dropped_cell_of_bare_points_shows_in_the_covering_radius():
 def test_a_split_head_of_another_concentration_is_a_right_head():
     """The values do not depend on it: it is the head of 20.2, and every theorem holds for that one."""
     assert found(changed(SPLIT, concentration=20.2)).ok
-
-
-def test_a_wrong_dimension_is_refused():
-    with pytest.raises(ValueError, match="'target' must have dim = 2 as the head has, got 3"):
-        found(SPLIT, targets.zonal_harmonic(3, 3))
 
 
 UNDERSTATED = {

@@ -12,7 +12,6 @@ from spherapprox import (
     ClassicalHead,
     CoreHead,
     EqualMeasurePartition,
-    PointSet,
     SplitHead,
     VonMisesFisher,
     points,
@@ -157,20 +156,11 @@ def test_float32_antipodes_are_interpolated_in_float64():
     np.testing.assert_allclose(head(x), [3.0, 1.0, 2.0], rtol=1e-14)
 
 
-def test_equal_points_and_concentration_zero_are_refused():
+@pytest.mark.parametrize("values", [core_values, split_values])
+def test_a_regularization_allows_equal_points(values):
     twice = np.vstack([np.eye(3), [[0.0, 1.0, -0.0]]])
-    for values in (core_values, split_values):
-        with pytest.raises(ValueError, match=r"'points' must be distinct.*rows 1 and 3"):
-            values(smooth, twice, 5.0, "interpolation")
-        with pytest.raises(ValueError, match=r"'concentration' must be greater than 0"):
-            values(smooth, np.eye(3), 0.0, "interpolation")
-        with pytest.raises(ValueError, match=r"'regularization' must be at least 0.0, got -1"):
-            values(smooth, np.eye(3), 1.0, "interpolation", regularization=-1.0)
-        with pytest.raises(TypeError, match=r"'regularization' must be a real number, got False"):
-            values(smooth, np.eye(3), 1.0, "interpolation", regularization=False)
-        with pytest.raises(TypeError, match=r"'samples' is no option of coefficients='interpolation'"):
-            values(smooth, np.eye(3), 1.0, "interpolation", samples=5)
-        assert np.isfinite(values(smooth, twice, 5.0, "interpolation", regularization=0.1)).all()
+    assert np.isfinite(values(smooth, twice, 5.0, "interpolation", regularization=0.1)).all()
+    assert well_conditioned_concentration([[0.0, 1.0]]) == 0.0
 
 
 def test_the_concentration_may_be_left_to_interpolation():
@@ -198,18 +188,6 @@ def test_the_estimate_for_many_points(dim, share, monkeypatch):
     monkeypatch.setattr(conditioning, "EXACT", 100)
     monkeypatch.setattr(conditioning, "PATCH", 300)
     assert well_conditioned_concentration(x, 1e8) == pytest.approx(exact, rel=share)
-
-
-def test_conditions_out_of_range_and_equal_points_are_refused():
-    assert well_conditioned_concentration([[0.0, 1.0]]) == 0.0
-    with pytest.raises(
-        ValueError, match=r"'condition' must be at most 1e\+?12|'condition' must be at most 1000000000000"
-    ):
-        well_conditioned_concentration(np.eye(3), 1e13)
-    with pytest.raises(ValueError, match=r"'condition' must be at least 1.001, got 1"):
-        well_conditioned_concentration(np.eye(3), 1.0)
-    with pytest.raises(ValueError, match=r"'points' must be distinct.*rows 0 and 2"):
-        well_conditioned_concentration(PointSet(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])))
 
 
 def test_no_warning_where_the_conditions_are_met():
@@ -299,12 +277,6 @@ def test_warnings_point_at_the_callers_line(head):
         head.from_target(lambda x: [1.0, 2.0, 3.0], near, coefficients="interpolation")
     with pytest.raises(ValueError, match="'points' must be far enough apart"):
         well_conditioned_concentration(near)
-
-
-@pytest.mark.parametrize("head", [CoreHead, SplitHead, ClassicalHead])
-def test_a_rule_that_is_no_name_is_refused(head):
-    with pytest.raises(ValueError, match=r"'coefficients' must be one of .*got \['riemann'\]"):
-        head.from_target(smooth, np.eye(3), 1.0, ["riemann"])
 
 
 @HEADS

@@ -66,19 +66,3 @@ def test_refinement_keeps_points_and_concentration_in_float64():
     np.testing.assert_array_equal(made.refine(lambda x: x[:, 0], workers=2).values, refined.values)
     small = SplitHead(np.eye(3, dtype=np.float32), np.ones(3, dtype=np.float32), 1.0)
     assert small.refine(lambda x: x[:, 0]).values.dtype == np.float64
-
-
-def test_a_target_of_another_shape_is_refused():
-    made = SplitHead(np.eye(3), np.ones(3), 1.0)
-    with pytest.raises(ValueError, match=r"'target' must return shape \(3,\) as the head does, got \(3, 2\)"):
-        made.refine(both)
-    with pytest.raises(ValueError, match=r"'steps' must be at least 0, got -1"):
-        made.refine(lambda x: x[:, 0], -1)
-    with pytest.raises(ValueError, match="'steps' must be at most 1000000, got 1000"):
-        made.refine(lambda x: x[:, 0], 10**400)
-    with pytest.raises(TypeError, match=r"'steps' must be an integer, got True"):
-        made.refine(lambda x: x[:, 0], True)
-    with pytest.raises(ValueError, match=r"sphere S\^3, got points of S\^2"):
-        made.refine(targets.zonal_harmonic(3, 2))
-    with pytest.raises(TypeError, match=r"'target' must be callable"):
-        made.refine(np.ones(3))

@@ -2,7 +2,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from spherapprox import EqualMeasurePartition, PointSet, Target, points
+from spherapprox import EqualMeasurePartition, PointSet, points
 from spherapprox.coefficients import core_values, split_values
 from spherapprox.points import nodes
 
@@ -63,30 +63,6 @@ def test_float32_stays_while_it_can():
     assert core_values(first, rows, 10.0).dtype == np.float32
     assert split_values(first, rows, 1.0).dtype == np.float32
     assert core_values(first, rows, 1e40).dtype == np.float64  # the peak is beyond float32
-
-
-def test_unknown_rules_of_coefficients_are_refused():
-    rows = np.eye(3)
-    with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann'.*got 'magic'"):
-        core_values(first, rows, 1.0, "magic")
-    with pytest.raises(ValueError, match=r"'coefficients' must not be 'spectral' for a split head: softmax"):
-        split_values(first, rows, 1.0, "spectral")
-    with pytest.raises(ValueError, match=r"'concentration' must be small enough.*got 1e\+06.*dim = 1000.*SplitHead"):
-        core_values(first, np.eye(1001), 1e6)
-    with pytest.raises(ValueError, match=r"'points' must have equal weights.*use a CoreHead"):
-        split_values(first, PointSet(rows, [0.5, 0.25, 0.25]), 1.0)
-    with pytest.raises(
-        ValueError, match=r"'points' must lie on the target's sphere S\^3, got points of S\^2.*4 columns"
-    ):
-        split_values(Target(first, 3), rows, 1.0)
-    with pytest.raises(ValueError, match=r"'target\(points\)' must have shape \(3,\) or \(3, p\).*got \(2,\)"):
-        split_values(lambda x: x[:2, 0], rows, 1.0)
-    with pytest.raises(ValueError, match=r"'target\(points\)' must be finite, got nan"):
-        split_values(lambda x: np.full(len(x), np.nan), rows, 1.0)
-    with pytest.raises(TypeError, match=r"'target' must be callable, got 3.0"):
-        core_values(3.0, rows, 1.0)
-    with pytest.raises(ValueError, match=r"'points' must have rows of unit length"):
-        nodes(2.0 * rows)
 
 
 def test_point_sets_of_any_origin():

@@ -9,9 +9,7 @@ import pytest
 
 from spherapprox import (
     CoreHead,
-    EqualMeasurePartition,
     PointSet,
-    SplitHead,
     Target,
     VonMisesFisher,
     harmonics,
@@ -251,24 +249,6 @@ def test_zero_has_zeros_and_a_single_point_its_value():
     pole = PointSet([[0.0, 1.0]], degree=0)
     head = CoreHead.from_target(lambda x: 2.0 + 0.0 * x[:, 0], pole, 1e-6, "spectral")
     np.testing.assert_allclose(head([[1.0, 0.0]]), 2.0, rtol=1e-5)
-
-
-def test_only_positive_quadrature_has_spectral_coefficients():
-    rule, first = points.gauss_product(2, 9), targets.zonal_harmonic(2, 1)
-    for wrong in (points.fibonacci(50), EqualMeasurePartition(2, 50), rule.points,
-                  PointSet(np.eye(3), [1.5, -0.25, -0.25], degree=0)):  # fmt: skip
-        with pytest.raises(ValueError, match=r"'points' must be a PointSet with positive weights.*gauss_product"):
-            core_values(first, wrong, 1.0, "spectral")
-    with pytest.raises(ValueError, match=r"'degree' must be at most 4, got 5: the points are exact to degree 9"):
-        core_values(first, rule, 1.0, "spectral", degree=5)
-    with pytest.raises(ValueError, match="'degree' must be at least 0, got -1"):
-        core_values(first, rule, 1.0, "spectral", degree=-1)
-    with pytest.raises(TypeError, match="'regularization' is no option of coefficients='spectral'"):
-        core_values(first, rule, 1.0, "spectral", regularization=1.0)
-    with pytest.raises(TypeError, match="'degree' is no option of coefficients='riemann', only of 'spectral'"):
-        core_values(first, rule, 1.0, degree=1)
-    with pytest.raises(ValueError, match=r"'coefficients' must not be 'spectral' for a split head: softmax.*CoreHead"):
-        SplitHead.from_target(first, rule, 1.0, "spectral")
 
 
 def test_a_discontinuous_target_is_approached_in_the_mean():

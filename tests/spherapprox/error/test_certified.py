@@ -248,10 +248,6 @@ class TestSymmetry:
         changes = np.abs(problem.unit * problem.sums(y)[0][:, 0] - head(x))
         assert 1e-3 < changes.max() <= problem.unit * problem.sample(y).rounding
 
-    def test_axes_are_rows_of_the_space(self):
-        with pytest.raises(ValueError, match="'axes' must have shape"):
-            Target(lambda x: x[:, 0], 3, axes=[[1.0, 0.0]])
-
 
 class TestOptions:
     def test_too_few_evaluations_give_a_larger_slack_and_the_reason(self):
@@ -311,23 +307,6 @@ class TestOptions:
         assert again.certificate == whole.certificate
         assert len(calls) < total - 2
         assert not path.exists()
-
-    @pytest.mark.parametrize(
-        ("certified", "error", "match"),
-        [
-            (Proof(slack=0.0), ValueError, "'slack' must be"),
-            (Proof(max_evaluations=10), ValueError, "'max_evaluations' must be"),
-            (1, TypeError, "'certified' must be"),
-            (Proof(checkpoint=3), TypeError, "'path'|'checkpoint'"),
-        ],
-    )
-    def test_unsuitable_options_are_refused(self, certified, error, match):
-        with pytest.raises(error, match=match):
-            sup_error(nothing(2), targets.distance(2), certified=certified)
-
-    def test_only_heads_are_certified(self):
-        with pytest.raises(TypeError, match="'head' must be a head"):
-            sup_error(lambda x: x[:, 0], targets.distance(2), certified=True)
 
 
 @pytest.mark.parametrize(

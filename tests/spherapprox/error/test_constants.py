@@ -150,16 +150,6 @@ def test_a_budget_that_is_too_small_is_said():
     assert found.lower < found.upper < math.inf
 
 
-def test_complaints_name_the_argument():
-    head = SplitHead(np.eye(3), [1.0, 2.0, 3.0], 5.0)
-    with pytest.raises(TypeError, match="'head' must be a head"):
-        head_constants(np.sum)
-    with pytest.raises(ValueError, match="'slack'"):
-        head_constants(head, slack=0.0)
-    with pytest.raises(ValueError, match="'max_evaluations'"):
-        head_constants(head, max_evaluations=10)
-
-
 def test_constants_print_as_a_table_whose_ends_hold():
     constants = head_constants(CoreHead([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0]], [2.0, 1.234567], 9.0), slack=0.02)
     rows = [line.split() for line in repr(constants).splitlines()[2:]]

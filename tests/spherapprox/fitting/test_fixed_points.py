@@ -89,19 +89,6 @@ def test_rows_that_are_equal_are_left_out_together(kind):
 
 
 @both
-def test_weights_are_one_for_each_row_and_not_negative(kind):
-    x, y = noisy(20, 0.0)
-    for weights, message in (
-        (np.ones(5), r"'weights' must have shape \(20,\), one for each row, got \(5,\)"),
-        (-np.ones(20), r"'weights' must be at least 0 and not all zero, got -1 to -1"),
-        (np.zeros(20), r"'weights' must be at least 0 and not all zero, got 0 to 0"),
-        (np.full(20, np.nan), r"'weights' must be finite"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            kind.fit(x, y, n=3, weights=weights)
-
-
-@both
 def test_without_a_number_there_are_300_control_points_at_most(kind):
     x, y = noisy(320, 0.1)
     assert len(kind.fit(x[:40], y[:40], concentration=5.0, regularization=0.1)) == 40
@@ -335,31 +322,3 @@ def test_farthest_points_are_distinct_and_cover():
     assert select(x, ones, 200, np.random.default_rng(0)) is x
     lone = k_means(np.array([[1.0, 0.0]]), ones[:1], np.array([[1.0, 0.0], [-1.0, 0.0]]))
     np.testing.assert_array_equal(lone, [[1.0, 0.0], [-1.0, 0.0]])
-
-
-@both
-def test_more_control_points_than_rows_are_refused(kind):
-    x, y = noisy(20, 0.0)
-    with pytest.raises(ValueError, match=r"'n' must be at most 20, got 21: there are no more rows in 'x'"):
-        kind.fit(x, y, n=21)
-    with pytest.raises(ValueError, match=r"'n' must be at least 1, got 0"):
-        kind.fit(x, y, n=0)
-    with pytest.raises(ValueError, match=r"'y' must have shape \(20,\) or \(20, p\)"):
-        kind.fit(x, y[:5], n=3)
-    with pytest.raises(ValueError, match=r"'y' must be finite"):
-        kind.fit(x, y * np.nan, n=3)
-    with pytest.raises(ValueError, match=r"'x' must have rows of unit length"):
-        kind.fit(2.0 * x, y, n=3)
-    with pytest.raises(ValueError, match=r"'concentration' must be at least 0"):
-        kind.fit(x, y, n=3, concentration=-1.0)
-    with pytest.raises(ValueError, match=r"'regularization' must be greater than 0"):
-        kind.fit(x, y, n=3, regularization=0.0)
-    with pytest.raises(TypeError, match=r"'rng' must be an integer"):
-        kind.fit(x, y, n=3, rng="seed")
-
-
-@pytest.mark.parametrize("kind", [CoreHead, SplitHead])
-def test_values_of_y_without_room_are_refused(kind):
-    x = sphere.uniform(2, 200, rng=0)
-    with pytest.raises(ValueError, match="'y' must be smaller"):
-        kind.fit(x, np.where(x[:, 2] > 0.0, 1.7e308, -1.7e308), n=60)

@@ -140,26 +140,6 @@ def test_a_classical_head_is_the_split_head():
     np.testing.assert_array_equal(classical.values, split.values)
 
 
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"points": "moving"}, "'points' must be one of 'fixed', 'free', got 'moving'"),
-        ({"points": None}, "'points' must be one of"),
-        ({"n": 0}, "'n' must be at least 1"),
-        ({"n": 99}, "'n' must be at most 10"),
-        ({"regularization": 0.0}, "'regularization' must be greater than 0"),
-        ({"weights": np.zeros(10)}, "'weights' must be"),
-        ({"y": np.full(10, np.nan)}, "'y' must be finite"),
-        ({"x": np.ones((10, 3))}, "'x' must have rows of unit length"),
-        ({"rng": -1}, "'rng' must be"),
-    ],
-)
-def test_complaints_name_the_argument(change, match):
-    x, y = noisy(10, 0.1)
-    with pytest.raises(ValueError, match=match):
-        SplitHead.fit(**({"x": x, "y": y, "points": "free"} | change))
-
-
 def test_the_same_head_with_any_number_of_threads():
     code = (
         "import hashlib, numpy as np; from spherapprox import *\n"

@@ -80,17 +80,3 @@ def test_a_constant_has_no_derivatives():
     found = PolynomialDerivatives(lambda x: np.full(len(x), 3.0), 3, 0)(np.eye(4))
     assert not found.first.any()
     assert not found.third.any()
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"degree": -1}, "'degree' must be at least 0"),
-        ({"dim": 0}, "'dim' must be at least 1"),
-    ],
-)
-def test_what_has_no_derivatives_is_refused(change, match):
-    with pytest.raises(ValueError, match=match):
-        PolynomialDerivatives(**{"function": len, "dim": 2, "degree": 1} | change)
-    with pytest.raises(TypeError, match="'function' must be callable"):
-        PolynomialDerivatives(3.0, 2, 1)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from spherapprox import (
     ClassicalHead,
-    CoreHead,
     EqualMeasurePartition,
     PointSet,
     SplitHead,
@@ -241,38 +240,6 @@ def test_float32_stays():
     assert head.attend(rows[:5]).dtype == np.float32
     assert head.attend(rows[:5].astype(np.float64)).dtype == np.float64
     np.testing.assert_allclose(head.attend(rows[:5]), head(rows[:5]), rtol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"interaction": "masked"}, ValueError, "'interaction' must be one of 'flag', 'none', 'printed'"),
-        ({"interaction": "none", "mask": -1.0}, ValueError, "'mask' must be left out"),
-        ({"interaction": "none", "mask": np.zeros(2)}, TypeError, "'mask' must be a real number"),
-        ({"mask": 1.0}, ValueError, "'mask' must be at most 0"),
-        ({"mask": float("-inf")}, ValueError, "'mask' must be finite"),
-        ({"mask": "low"}, TypeError, "'mask' must be a real number"),
-        ({"concentration": 1e301}, ValueError, "'concentration' must be at most 1e"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(options, error, message):
-    with pytest.raises(error, match=message):
-        ClassicalHead(**{"control_points": np.eye(3), "values": np.ones(3), "concentration": 1.0} | options)
-
-
-def test_sequences_that_are_no_rows_of_the_sphere_are_refused():
-    head = ClassicalHead(np.eye(3), np.ones((3, 2)), 1.0)
-    for x in (np.ones(3), np.eye(2), np.ones((1, 1, 1, 3)), np.empty((0, 3)), np.empty((0, 2, 3))):
-        with pytest.raises(ValueError, match="'x' must"):
-            head.attend(x)
-    with pytest.raises(ValueError, match="rows of unit length"):
-        head.attend(2.0 * np.eye(3)[None])
-    with pytest.raises(ValueError, match=r"'y' must have shape \(\.\.\., 9\)"):
-        head.project(np.ones((4, 8)))
-    with pytest.raises(ValueError, match="'length' must be at least 1"):
-        head.interaction_bound(0)
-    with pytest.raises(TypeError, match="'head' must be a SplitHead, got CoreHead"):
-        ClassicalHead.from_head(CoreHead(np.eye(3), np.ones(3), 1.0))
 
 
 def test_what_is_too_large_is_refused(monkeypatch):

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from spherapprox import (
     CoreHead,
     EqualMeasurePartition,
-    PointSet,
     SplitHead,
-    Target,
     VonMisesFisher,
     attention,
     evaluate,
@@ -210,36 +208,3 @@ def test_point_sets_are_kept_and_weights_must_suit_the_head():
     assert CoreHead.from_target(lambda x: x[:, 0], rule, 3.0).points is rule
     with pytest.raises(ValueError, match=r"'points' must have equal weights for a split head.*softmax cannot carry"):
         SplitHead.from_target(lambda x: x[:, 0], rule, 3.0)
-
-
-@both
-def test_refusals_name_argument_value_and_remedy(kind):
-    rows, target = np.eye(3), Target(lambda x: x[:, 0], 2)
-    head = kind(rows, np.ones(3), 2.0)
-    with pytest.raises(ValueError, match=r"'x' must have shape \(n, 3\) for dim = 2, got \(4, 4\)"):
-        head(np.eye(4))
-    with pytest.raises(ValueError, match=r"'workers' must be at least 1, -1"):
-        head(rows, workers=0)
-    with pytest.raises(ValueError, match=r"'values' must have shape \(3,\) or \(3, p\)"):
-        kind(rows, np.ones(2), 2.0)
-    with pytest.raises(ValueError, match=r"'control_points' must have rows of unit length"):
-        kind(2.0 * rows, np.ones(3), 2.0)
-    with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -2"):
-        kind(rows, np.ones(3), -2.0)
-    with pytest.raises(ValueError, match=r"'concentration' must be at least 0.0, got -2"):
-        kind.from_target(target, rows, -2.0)
-    with pytest.raises(ValueError, match=r"'coefficients' must be one of 'riemann'.*got 'magic'"):
-        kind.from_target(target, rows, 2.0, "magic")
-    with pytest.raises(ValueError, match=r"'points' must lie on the target's sphere S\^2, got points of S\^3"):
-        kind.from_target(target, PointSet(np.eye(4)), 2.0)
-    with pytest.raises(ValueError, match=r"'points' must have shape"):
-        kind.from_target(target, rows[0], 2.0)
-    with pytest.raises(TypeError, match=r"'target' must be callable"):
-        kind.from_target(None, rows, 2.0)
-    with pytest.raises(TypeError, match=r"'points' must hold real numbers"):
-        kind(rows, np.ones(3), 2.0, "a")
-    with pytest.raises(ValueError, match=r"'points' must be what .* got other rows: leave it out"):
-        kind(rows, np.ones(3), 2.0, rows[::-1])
-    for other in (EqualMeasurePartition(2, 4), EqualMeasurePartition(1, 3), PointSet(np.eye(4)[:3])):
-        with pytest.raises(ValueError, match=r"'points' must be what .*3 points of S\^2, got"):
-            kind(rows, np.ones(3), 2.0, other)

@@ -274,31 +274,6 @@ def test_blocks_cover_the_rows():
         assert (count == 1).all()
 
 
-P = EqualMeasurePartition(2, 50)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: P.centers(out=np.empty((49, 3))),
-            ValueError,
-            r"'out' must be .* shape \(50, 3\).*got shape \(49, 3\)",
-        ),
-        (lambda: P.centers(out=np.empty((50, 3), np.float32)), ValueError, r"'out' must be .*float32"),
-        (lambda: P.centers(out=np.empty((3, 50)).T), ValueError, r"'out' must be .*C-contiguous: False"),
-        (lambda: P.centers(out=[[0.0] * 3] * 50), TypeError, r"'out' must be a NumPy array, got \[\[0.0"),
-        (lambda: P.centers(out=np.broadcast_to(np.zeros(3), (50, 3))), ValueError, r"'out' must be .*writeable: False"),
-        (lambda: P.centers(workers=0), ValueError, r"'workers' must be at least 1, -1 for all cores, or None, got 0"),
-        (lambda: P.locate([[0.0, 0, 1]], workers=-2), ValueError, r"'workers' must be at least -1, got -2"),
-        (lambda: P.locate([[0.0, 0, 1]], workers=1.5), ValueError, r"'workers' must be an integer, got 1.5"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 300, 20_000, 10**7 + 3, 2**40 + 7, 2**52 + 9])
 def test_midpoints_have_the_same_bits_before_and_after_compiling(n, monkeypatch):
     partition = EqualMeasurePartition(2, n)

@@ -328,23 +328,3 @@ def test_partitions_of_other_kinds_are_values():
     assert pickle.dumps(partition) == stored
     assert pickle.loads(stored) == partition
     assert np.array_equal(pickle.loads(stored).centers(5, 9), partition.centers(5, 9))
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: EqualMeasurePartition(2, 9, "middle"),
-            ValueError,
-            r"'centers' must be one of .*'centroid', got 'middle'",
-        ),
-        (lambda: EqualMeasurePartition(2, 9, centers=None), ValueError, r"'centers' must be one of .*, got None"),
-        (lambda: EqualMeasurePartition(2, 9).sample(9), ValueError, r"'i' must be at most 8, got 9: .* has 9 cells"),
-        (lambda: EqualMeasurePartition(2, 9).sample(0, size=0), ValueError, r"'size' must be at least 1, got 0"),
-        (lambda: EqualMeasurePartition(2, 9).sample(0, size=10**12), ValueError, r"GiB.*: draw fewer points"),
-        (lambda: EqualMeasurePartition(2, 9).sample(0, rng="a"), TypeError, r"'rng' must be an integer, got 'a'"),
-    ],
-)
-def test_unknown_kinds_are_refused(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

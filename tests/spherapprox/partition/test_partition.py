@@ -358,32 +358,6 @@ def test_replaced_parameters_make_another_partition():
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: EqualMeasurePartition(0, 5), ValueError, r"'dim' must be at least 1, got 0: 'dim' is m of the sphere"),
-        (lambda: EqualMeasurePartition(2, 0), ValueError, r"'n' must be at least 1, got 0"),
-        (lambda: EqualMeasurePartition(2, 2.5), ValueError, r"'n' must be an integer, got 2.5"),
-        (lambda: EqualMeasurePartition("2", 5), TypeError, r"'dim' must be an integer, got '2'"),
-        (lambda: EqualMeasurePartition(2, 2**53 + 1), ValueError, r"'n' must be at most 9007199254740992"),
-        (lambda: EqualMeasurePartition(3, 2 * 10**12), ValueError, r"'n' must be at most 1000000000000, got 2000"),
-        (lambda: EqualMeasurePartition(2, 9).centers(5, 4), ValueError, r"'start' must be at most 4, got 5"),
-        (lambda: EqualMeasurePartition(2, 9).centers(0, 10), ValueError, r"'stop' must be at most 9, got 10"),
-        (lambda: EqualMeasurePartition(2, 9).radii(-1), ValueError, r"'start' must be at least 0, got -1"),
-        (lambda: EqualMeasurePartition(2, 10**12).centers(), ValueError, r"GiB.*'start' and 'stop'"),
-        (lambda: EqualMeasurePartition(2, 10**12).radii(), ValueError, r"GiB.*'start' and 'stop'"),
-        (lambda: EqualMeasurePartition(10**400, 5), ValueError, r"'dim' must be at most 1000000, got 1000"),
-        (lambda: EqualMeasurePartition(2, 9).centers(10**400), ValueError, r"'start' must be at most 9, got 1000"),
-        (lambda: EqualMeasurePartition(2, 9).cell(9), ValueError, r"'i' must be at most 8, got 9: .* has 9 cells"),
-        (lambda: EqualMeasurePartition(2, 9).locate([[1.0, 0.0]]), ValueError, r"'x' must have shape \(n, 3\) for dim"),
-        (lambda: EqualMeasurePartition(1, 9).locate([[1.0, 1.0]]), ValueError, r"'x' must have rows of unit length"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
-@pytest.mark.parametrize(
     ("old", "new"),
     [
         ("radius", EqualMeasurePartition.cell_radius),

@@ -435,23 +435,3 @@ def test_progress_is_shown_when_asked(capsys):
     shown = capsys.readouterr().err
     assert "covering radius" in shown
     assert "separation" in shown
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda x: x.covering_interval(-1.0), r"'rtol' must be at least 0.0, got -1"),
-        (lambda x: x.covering_interval(math.nan), r"'rtol' must be a number"),
-        (lambda x: x.covering_interval(budget=-1), r"'budget' must be at least 0, got -1"),
-        (lambda x: x.covering_interval(budget=10**400), r"'budget' must be at most 1000000000, got 10000"),
-        (lambda x: x.covering_interval(budget=10**9), r"hulls of 1000000000 facets .*GiB.*lower 'budget'"),
-        (lambda x: x.covering_interval(workers=0), r"'workers' must be at least 1, -1"),
-        (lambda x: x.covering_interval(rng=-1), r"'rng' must be at least 0"),
-        (lambda x: separation(2.0 * x.points), r"'points' must have rows of unit length"),
-        (lambda x: covering_interval(2.0 * x.points), r"'points' must have rows of unit length"),
-        (lambda x: separation(x.points, workers=0), r"'workers' must be at least 1, -1"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(PointSet(np.eye(4)))

@@ -428,35 +428,3 @@ def test_certificate_rejects_a_singular_jacobian():
     assert newton._is_certified(group, 8, flat)
     flat[-1] = flat[0]
     assert not newton._is_certified(group, 8, flat)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: points.spherical_design(0, 3), r"'dim' must be at least 1, got 0"),
-        (lambda: points.spherical_design(2, 0), r"'degree' must be at least 1, got 0"),
-        (
-            lambda: points.spherical_design(2, 10, 35),
-            r"'n' must be at least 36, got 35: no design of degree 10 on S\^2",
-        ),
-        (
-            lambda: points.spherical_design(2, 10, 10**400),
-            r"'n' must be at most 9007199254740992, got 10000.*: make fewer points",
-        ),
-        (lambda: points.spherical_design(2, 10, 37), r"'n' = 37: no design of degree 10.*leave 'n' out"),
-        (
-            lambda: points.spherical_design(2, 10**4),
-            r"'degree' must be at most 120 on S\^2.*icosahedron.*gauss_product",
-        ),
-        (lambda: points.spherical_design(1000, 4), r"'degree' must be at most 3 on S\^1000.*cross-polytope, 2002"),
-        (lambda: points.spherical_design(7, 8), r"'degree' must be at most 7 on S\^7.*E8"),
-        (lambda: points.spherical_design(10**6, 2), r"GiB.*lower 'degree'"),
-        (lambda: points.spherical_design(1, 10**15), r"GiB.*lower 'degree'"),
-        (lambda: points.spherical_design(2, 10**400), r"'degree' must be at most 9007199254740992"),
-        (lambda: points.design_bound(2, -1), r"'degree' must be at least 0, got -1"),
-        (lambda: points.design_bound(10**6, 10**6), r"'degree' must be at most 20001 for 'dim' above 10000"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

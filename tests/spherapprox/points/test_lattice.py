@@ -56,25 +56,3 @@ def test_seeds_tell_covers_apart():
     assert np.array_equal(first.points, again.points)
     assert not np.array_equal(first.points[:9], points.lattice_cover(3, 0.5, rng=8).points[:9])
     assert np.array_equal(points.lattice_cover(2, 0.5).points, points.lattice_cover(2, 0.5, rng=0).points)
-
-
-@pytest.mark.parametrize(
-    ("dim", "radius", "error", "message"),
-    [
-        (1, 0.1, ValueError, r"'dim' must be at least 2, got 1: of S\^1, EqualMeasurePartition"),
-        (2, 1.6, ValueError, "'radius' must be at most 1.5, got 1.6"),
-        (2, 0.0, ValueError, "'radius' must be at least 1e-60, got 0"),
-        (2, "a", TypeError, "'radius' must be a real number"),
-        (
-            8,
-            0.1,
-            ValueError,
-            r"a cover of S\^8 by some .*e\+09 caps of 'radius' = 0.1 would take .* pass a larger 'rad",
-        ),
-        (2, 1e-60, ValueError, "pass a larger 'radius'"),
-        (10**6, 1.5, ValueError, "pass a larger 'radius'"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(dim, radius, error, message):
-    with pytest.raises(error, match=message):
-        points.lattice_cover(dim, radius)

@@ -31,14 +31,6 @@ def test_degree_is_kept():
         rule.degree = 7
 
 
-@pytest.mark.parametrize(
-    ("given", "remedy"), [(points.fibonacci(5), r"\.points"), (EqualMeasurePartition(2, 5), r"\.centers\(\)")]
-)
-def test_sets_are_not_taken_for_rows(given, remedy):
-    with pytest.raises(TypeError, match=rf"'points' must be an array of rows, got .*n=5.*: pass its {remedy}"):
-        PointSet(given)
-
-
 def test_the_largest_weights_and_the_smallest_radius_are_taken():
     weights = [1e100, -1e100, 1.0]
     rule = PointSet(np.eye(3), weights)
@@ -135,27 +127,6 @@ def test_rotation_by_scipy_and_of_sloppy_rows():
     assert lattice.rotate([[0, 1, 0], [1, 0, 0], [0, 0, 1]]).points[3, 0] == lattice.points[3, 1]
 
 
-@pytest.mark.parametrize(
-    ("R", "message"),
-    [
-        (np.eye(4), r"'R' must have shape \(3, 3\) for dim = 2, got \(4, 4\)"),
-        (
-            Rotation.from_rotvec([[0.1, 0.0, 0.0], [0.0, 0.2, 0.0]]),
-            r"'R' must have shape \(3, 3\) for dim = 2, got \(2, 3, 3\)",
-        ),
-        (
-            1.001 * np.eye(3),
-            r"'R' must be orthogonal, got entries of R\^T R that are 0.002 off.*qr\(R\).*group.rvs\(3\)",
-        ),
-        (np.eye(3) + np.outer([0, 0, 1e-9], [1, 0, 0]), r"'R' must be orthogonal"),
-        (np.full((3, 3), np.nan), r"'R' must be finite, got nan"),
-    ],
-)
-def test_what_is_no_rotation_is_refused(R, message):
-    with pytest.raises(ValueError, match=message):
-        points.fibonacci(10).rotate(R)
-
-
 def test_merge_mixes_the_rules():
     rng = np.random.default_rng(3)
     one, two = points.gauss_product(3, 4), points.gauss_product(3, 7)
@@ -194,30 +165,6 @@ def test_covering_radius_of_a_union():
     assert PointSet(x, covering_radius=3.0).merge(partition).covering_bound() == partition.cell_radius()
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: PointSet(np.eye(3), degree=-1), ValueError, r"'degree' must be at least 0, got -1"),
-        (lambda: PointSet(np.eye(3), degree=2.5), ValueError, r"'degree' must be an integer, got 2\.5"),
-        (lambda: PointSet(np.eye(3), degree=True), TypeError, r"'degree' must be an integer, got True"),
-        (lambda: points.fibonacci(4).merge(np.eye(4)), ValueError, r"'other' must have shape \(n, 3\) for dim = 2"),
-        (lambda: points.fibonacci(4).merge(np.ones((2, 3))), ValueError, r"'other' must have rows of unit length"),
-        (
-            lambda: points.fibonacci(4).merge(EqualMeasurePartition(3, 10**12)),
-            ValueError,
-            r"'other' must have dim = 2 as this set has, got 3",
-        ),
-        (lambda: points.fibonacci(4).merge(points.uniform(1, 2, 0)), ValueError, r"'other' must have dim = 2.*got 1"),
-        (lambda: points.fibonacci(4).merge(np.eye(3), 1.5), ValueError, r"'share' must be at most 1.0, got 1.5"),
-        (lambda: points.fibonacci(4).merge(np.eye(3), math.nan), ValueError, r"'share' must be a number, got nan"),
-        (lambda: points.fibonacci(4).merge(EqualMeasurePartition(2, 10**12)), ValueError, r"GiB"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
 def test_an_unknown_covering_radius_names_the_way_to_it():
     random = points.uniform(7, 500, rng=0)
     assert not random.covering_is_known
@@ -239,15 +186,3 @@ def test_old_names_give_the_same_and_warn(dim):
         ratio = random.mesh_ratio
     known = (random.covering_bound(), random.mesh_separation_ratio()) if dim == 2 else (None, None)
     assert (radius, ratio) == known
-
-
-def test_a_head_is_no_point_set():
-    with pytest.raises(TypeError, match="'points' must be points, got a SplitHead: take its control_points"):
-        points.nodes(SplitHead(np.eye(3), np.ones(3), 1.0))
-
-
-def test_neither_a_number_nor_a_function_is_a_point_set():
-    with pytest.raises(TypeError, match=r"'points' must be points, got 50: EqualMeasurePartition\(dim, 50\) makes"):
-        points.nodes(50)
-    with pytest.raises(TypeError, match="'points' must be points, got a function: the function comes before them"):
-        points.nodes(lambda x: x[:, 0])

@@ -362,43 +362,6 @@ def test_an_interruption_passes_through(monkeypatch):
     assert set(threading.enumerate()) <= threads
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: points.greedy(np.eye(3), 2),
-            ValueError,
-            r"'points' must have at most 2 rows, got 3: pass a larger 'n'",
-        ),
-        (lambda: points.greedy(EqualMeasurePartition(2, 10**12), 5), ValueError, r"'points' must .* got 1000000000000"),
-        (lambda: points.greedy(np.eye(3), 0), ValueError, r"'n' must be at least 1, got 0"),
-        (lambda: points.greedy(np.eye(3), 10**12), ValueError, r"GiB.*pass a smaller 'n'"),
-        (lambda: points.greedy(np.eye(4), 10**9), ValueError, r"GiB.*pass a smaller 'n'"),
-        (lambda: points.greedy(np.ones((3, 3)), 9), ValueError, r"'points' must have rows of unit length"),
-        (lambda: points.greedy(np.eye(4), 9, candidates=0), ValueError, r"'candidates' must be at least 1, got 0"),
-        (lambda: points.greedy(np.eye(4), 9, candidates=2**30), ValueError, r"GiB.*pass fewer 'candidates'"),
-        (lambda: points.greedy(np.eye(4), 9, progress=1), TypeError, r"'progress' must be True or False"),
-        (lambda: points.relax(np.eye(3), exponent=-1), ValueError, r"'exponent' must be at least 0.0, got -1"),
-        (lambda: points.relax(np.eye(3), exponent=math.inf), ValueError, r"'exponent' must be finite, got inf"),
-        (lambda: points.relax(np.eye(3), steps=-1), ValueError, r"'steps' must be at least 0, got -1"),
-        (lambda: points.relax(np.eye(3), workers=0), ValueError, r"'workers' must be at least 1"),
-        (
-            lambda: points.relax(EqualMeasurePartition(2, 10**6)),
-            ValueError,
-            r"'points' must have at most 65536 rows, got 1000000: every step takes all pairs",
-        ),
-        (
-            lambda: points.relax(np.vstack([np.eye(3), np.eye(3)[1:2]])),
-            ValueError,
-            r"'points' must be distinct, got rows 1 and 3 alike: drop one of them",
-        ),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
-
-
 def test_the_limits_are_those_of_the_docs():
     assert f"at most {refine.MAX_RELAXED} points" in points.relax.__doc__
     assert refine.MAX_CANDIDATES == 2**20

@@ -213,29 +213,3 @@ def test_covering_radius_of_gauss_product(dim, degree):
 def test_more_threads_than_blocks(dim):
     rule = points.uniform(dim, 3, 0)
     assert rule.quadrature_error(3, workers=10**6) == rule.quadrature_error(3)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda rule: rule.quadrature_error(-1), ValueError, "'degree' must be at least 0, got -1"),
-        (lambda rule: rule.quadrature_error(1.5), ValueError, "'degree' must be an integer, got 1.5"),
-        (lambda rule: rule.quadrature_error(10**6), ValueError, r"'degree' = 1000000 of 5 points of S\^2 .*GiB.*lower"),
-        (lambda rule: rule.quadrature_error(2, by_degree=1), TypeError, "'by_degree' must be True or False, got 1"),
-        (lambda rule: rule.quadrature_error(2, workers=0), ValueError, "'workers' must be at least 1"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(call, error, message):
-    with pytest.raises(error, match=message):
-        call(points.uniform(2, 5, 0))
-
-
-def test_long_work_is_refused():
-    with pytest.raises(ValueError, match=r"'degree' = 60 of 6 points of S\^40 would take .*GiB.*lower 'degree'"):
-        points.uniform(40, 6, 0).quadrature_error(60)
-    with pytest.raises(
-        ValueError, match=r"100000 points of S\^2 would take .* operations, above .* 1e.13: lower 'degree'"
-    ):
-        quadrature.errors_by_degree(np.broadcast_to([0.0, 1.0, 0.0], (10**5, 3)), np.ones(10**5), 12000)
-    with pytest.raises(ValueError, match="operations, above the limit"):
-        quadrature.errors_by_degree(np.broadcast_to([0.0, 1.0], (3 * 10**7, 2)), np.ones(1), 10**6)

@@ -381,20 +381,6 @@ class TestTime:
 
 
 class TestComplaints:
-    @pytest.mark.parametrize(("arguments", "options", "said"), [
-        ((targets.distance(2), 0.1), {"certified": True}, "'target' must be a polynomial of the catalogue"),
-        ((Target(lambda x: x[:, 0], 2), 0.1, "split"), {"certified": True}, "'target' must state sup_norm"),
-        ((Target(lambda x: x[:, 0], 2), 0.1), {"relative": True}, "'target' must state its sup_norm"),
-        ((FIELD, 0.1, "split"), {"concentration": 3.0}, "'concentration' must be left out"),
-        ((Target(lambda x: np.exp(x[:, 0]), 2, degree=4), 0.1), {}, "'target' must have the constants that .*degree=4"),
-        ((FIELD, 0.0), {}, "'eps'"),
-        ((FIELD, 0.1), {"concentration": 0.0}, "'concentration'"),
-        ((FIELD, 0.1), {"keys": "long"}, "'keys'"),
-    ])  # fmt: skip
-    def test_what_cannot_be_is_refused(self, arguments, options, said):
-        with pytest.raises(ValueError, match=said):
-            token_lower_bound(*arguments, **options)
-
     def test_a_plain_function_needs_a_dimension(self):
         with pytest.raises(ValueError, match="'target' must have a sphere"):
             token_lower_bound(lambda x: x[:, 0], 0.1)
@@ -411,13 +397,6 @@ def test_targets_of_any_size_have_the_same_bound(kind, keys):
 
 
 class TestRefuted:
-    @pytest.mark.parametrize("degree", [6, 24, 26, 38])
-    @pytest.mark.parametrize("concentration", [60.0, 360.0])
-    def test_a_false_degree_of_any_size_is_no_bound(self, degree, concentration):
-        head = CoreHead([[0.0, 0.6, 0.8]], [1.0], concentration)
-        with pytest.raises(ValueError, match=rf"'target' must have the constants that it states.*degree={degree}"):
-            token_lower_bound(Target(head, 2, degree=degree), 1e-6, max_cells=0)
-
     @pytest.mark.parametrize("false", [{"sup_norm": 0.5}, {"lipschitz": 0.5}])
     @pytest.mark.parametrize("kind", ["core", "split"])
     def test_false_constants_prove_nothing(self, false, kind):

@@ -135,19 +135,3 @@ def test_workers_change_no_bit_and_single_precision_is_returned(path):
         wide = evaluate(*(a.astype(np.float32).astype(float) for a in (x, b, values)), c, **options)
         assert single.dtype == np.float32
         np.testing.assert_array_equal(single, wide.astype(np.float32))
-
-
-def test_refusals_name_the_concentration():
-    b = np.eye(3)
-    for value, match in (
-        ([1.0, 2.0], r"'concentration' must have shape \(3,\), one for each of the control points"),
-        ([1.0, -2.0, 3.0], "'concentration' must be at least 0"),
-        ([1.0, np.nan, 3.0], "'concentration' must be finite, got nan"),
-        ([1.0, 1e301, 3.0], "'concentration' must be at least 0 and at most 1e.300, got 1e.301"),
-    ):
-        with pytest.raises(ValueError, match=match):
-            evaluate(b, b, [1.0, 2.0, 3.0], value)
-    for method in ("truncated", "harmonic", "lowrank"):
-        with pytest.raises(ValueError, match=f"'method' '{method}' cannot be used here: the control points have conc"):
-            evaluate(b, b, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], method=method)
-    assert evaluate(b, b, [1.0, 2.0, 3.0], [1.0, 2.0, 3.0], method="dense", rtol=None).shape == (3,)

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-import types
 
 import numpy as np
 import pytest
@@ -24,7 +23,6 @@ dask = pytest.importorskip("dask.distributed")
 driver = pytest.importorskip("spherapprox.summation.distributed.driver")
 
 E = np.eye(3)
-dask_array = types.SimpleNamespace(__dask_graph__=None)
 CHOICES = [dict(zip(("normalize", "log"), pair, strict=True)) for pair in itertools.product((False, True), repeat=2)]
 
 
@@ -346,40 +344,6 @@ def test_missing_dask_is_named(monkeypatch):
 def test_dask_is_not_loaded_before_it_is_needed():
     code = "import sys, spherapprox.summation as s; s.distributed.evaluate; assert 'dask' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "match"),
-    [
-        ({"x": 2 * E}, ValueError, "'x' must have rows of unit length"),
-        ({"control_points": np.eye(4)}, ValueError, "'control_points' must have shape"),
-        ({"control_points": lambda start, stop: E[start:stop]}, ValueError, "'n' must be the number"),
-        (
-            {"control_points": lambda start, stop: E, "n": 9},
-            ValueError,
-            r"must return shape \(1, 3\) .*got \(3, 3\)",
-        ),
-        ({"x": dask_array}, TypeError, "'x' must be in memory, got an array of Dask: call its compute"),
-        ({"control_points": dask_array}, TypeError, "'control_points' must be in memory"),
-        ({"values": dask_array}, TypeError, "'values' must be in memory"),
-        ({"n": 4}, ValueError, "'n' must be 3, the number of control points, got 4"),
-        ({"values": np.ones(4)}, ValueError, "'values' must have shape"),
-        ({"values": True}, TypeError, "'values' must hold real numbers"),
-        ({"values": -1.0, "log": True}, ValueError, "'values' must be at least 0"),
-        ({"values": [1.0, -2.0, 1.0], "log": True}, ValueError, "'values' must be at least 0"),
-        ({"concentration": -1.0}, ValueError, "'concentration' must be at least 0"),
-        ({"method": "harmonic"}, ValueError, "'method' must be one of"),
-        ({"chunks": 100}, ValueError, "'chunks' must be two integers"),
-        ({"chunks": (0, 1)}, ValueError, "'chunks' must be at least 1"),
-        ({"client": "here", "n_workers": 2}, ValueError, "'n_workers' must be left out if 'client' is given, got 2"),
-        ({"client": "here"}, TypeError, "'client' must be a synchronous"),
-        ({"n_workers": 0}, ValueError, "'n_workers' must be at least 1"),
-    ],
-)
-def test_refusals_name_argument_value_and_remedy(change, error, match):
-    arguments = {"x": E, "control_points": E, "values": np.ones(3), "concentration": 1.0} | change
-    with pytest.raises(error, match=match):
-        distributed.evaluate(**arguments)
 
 
 def test_bad_rows_in_a_task_are_placed():

@@ -324,38 +324,3 @@ def test_large_concentrations_may_be_truncated_where_the_lift_costs_little(monke
     assert loose.method == "truncated"
     assert tight.method == "dense"  # the lift's roundings exceed 1e-14
     assert loose.error.max() < 2e-6 * np.abs(value).max()
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "text"),
-    [
-        ({"query": np.zeros(3)}, ValueError, r"'query' must have shape .*: one row is query\[None, :\]"),
-        ({"value": np.zeros(5)}, ValueError, r"'value' must have shape .*: one column is value\[:, None\]"),
-        ({"query": np.zeros((0, 3))}, ValueError, "'query' must not be empty"),
-        ({"query": np.zeros((2, 4))}, ValueError, "must have shapes"),
-        ({"key": np.zeros((4, 3))}, ValueError, "must have shapes"),
-        ({"key": np.full((5, 3), np.nan)}, ValueError, "'key' must be finite"),
-        ({"value": np.array([["a"] * 3] * 5)}, TypeError, "'value' must hold real numbers"),
-        ({"query": np.zeros((2, 2, 3)), "key": np.zeros((3, 5, 3))}, ValueError, "must broadcast"),
-        (
-            {"query": np.zeros((8, 2, 3)), "key": np.zeros((2, 5, 3))},
-            ValueError,
-            "batches and heads; where heads share keys, take np.repeat.key, 4, axis=-3., and of value",
-        ),
-        ({"scale": 0.0}, ValueError, "'scale' must be"),
-        ({"scale": "x"}, TypeError, "'scale' must be"),
-        ({"method": "lowrang"}, ValueError, "did you mean 'lowrank'"),
-        ({"method": "harmonic"}, ValueError, "'method' 'harmonic' cannot be used here"),
-        ({"method": "cholesky", "rtol": None}, ValueError, "'rtol' must be a number"),
-        ({"method": "truncated", "rtol": None}, ValueError, "'rtol' must be a number"),
-        ({"rtol": 0.0}, ValueError, "'rtol' must be"),
-        ({"rank": 0}, ValueError, "'rank' must be at least 1"),
-        ({"workers": 0}, ValueError, "'workers' must be"),
-        ({"explain": 1.0}, TypeError, "'explain' must be"),
-        ({"query": np.full((2, 3), 1e300), "key": 1e300 * np.eye(5, 3)}, ValueError, "must have logits up to"),
-    ],
-)
-def test_complaints(change, error, text):
-    arguments = {"query": np.ones((2, 3)), "key": np.ones((5, 3)), "value": np.ones((5, 3))} | change
-    with pytest.raises(error, match=text.replace("(", r"\(")):
-        attention(**arguments)

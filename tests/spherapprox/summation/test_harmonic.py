@@ -260,23 +260,6 @@ def test_places_are_angles_and_lengths_are_measured(dim):
     np.testing.assert_array_equal(np.searchsorted(keys, np.arange(found.starts.shape[1])), found.starts[0])
 
 
-@pytest.mark.parametrize(
-    ("dim", "change", "match"),
-    [
-        (3, {}, r"'method' 'harmonic' cannot be used here: it is for points of S\^1 and S\^2, not of S\^3"),
-        (2, {"concentration": 1e8, "rtol": 1e-6}, r"grid for 'concentration' 1e\+08 would take more memory"),
-        (1, {"concentration": 1e20, "rtol": 1e-2}, r"grid for 'concentration' 1e\+20 would take more memory"),
-        (2, {"rtol": None}, r"'rtol' must be a number for method='harmonic', got None"),
-        (2, {"log": True}, r"its error is not relative to each row's own sum"),
-    ],
-)
-def test_obstacles_are_named(dim, change, match):
-    b = sphere(5, dim, 20)
-    arguments = {"concentration": 30.0, "rtol": 1e-10, "method": "harmonic"} | change
-    with pytest.raises(ValueError, match=match):
-        evaluate(b, b, np.ones(5), **arguments)
-
-
 def test_angles_and_offsets_are_obstacles():
     b = sphere(5, 2, 21)
     problem = Problem(b, b, 1.0, np.dtype(float), None)

@@ -345,22 +345,6 @@ def test_memory_does_not_grow_with_the_points(monkeypatch):
     assert peaks[1] < peaks[0] + 2.5e6  # all pairs: 1.3e10; results: 1e6
 
 
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"concentration": 40.0}, r"expects to prove an error of \d.*largest row, .* of each: rtol=\S+ would admit it"),
-        ({"concentration": 1e4}, "concentration 10000 is too large for polynomials"),
-        ({"rtol": None}, 'only "dense" leaves out nothing'),
-        ({"dim": 64, "concentration": 5.0, "rtol": 1e-6}, "65 variables and degree 18 has too many"),
-    ],
-)
-def test_obstacles_are_named(change, match):
-    wishes = {"dim": 2, "concentration": 1.0, "rtol": 1e-14} | change
-    x = sphere(3, wishes["dim"])
-    with pytest.raises(ValueError, match=match):
-        evaluate(x, x, np.ones(3), wishes["concentration"], method="lowrank", rtol=wishes["rtol"])
-
-
 def test_angles_and_offsets_are_obstacles():
     x = sphere(3, 2)
     angles = Problem(x, x, 1.0, np.dtype(np.float64), None)

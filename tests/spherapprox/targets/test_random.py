@@ -141,23 +141,6 @@ def test_many_blocks_give_the_same_values(monkeypatch):
     np.testing.assert_allclose(target(x), once, rtol=1e-12)
 
 
-def test_refusals_name_argument_value_and_remedy():
-    for even in (2.0, 4, 100):
-        with pytest.raises(ValueError, match=r"'smoothness' must be no even number, got .*: even powers"):
-            targets.random_smooth(2, even)
-    with pytest.raises(ValueError, match=r"'smoothness' must be greater than 0\.0, got 0"):
-        targets.random_smooth(2, 0.0)
-    with pytest.raises(ValueError, match="'terms' must be at least 1, got 0"):
-        targets.random_smooth(2, 1.0, terms=0)
-    with pytest.raises(ValueError, match="'degree' must be at most 1000"):
-        targets.random_bandlimited(2, 1001)
-    with pytest.raises(ValueError, match=r"table of harmonics on S\^40 up to 'max_degree' = 60"):
-        targets.random_bandlimited(40, 60)
-    with pytest.raises(ValueError, match="'degree' must be at least 2, got 1: from 'smoothness'/2 on"):
-        random.approximation_bound(2, 5.0, 1)
-    assert targets.random_bandlimited(3, 0, 1).lipschitz == 0.0
-
-
 @pytest.mark.parametrize(("dim", "s", "n"), [(2, 1.0, 10**15), (2, 3.0, 10**6), (100_000, 1.0, 10), (4, 3.9999999, 9)])
 def test_bounds_of_high_degrees_keep_their_digits(dim, s, n):
     with mpmath.workdps(50):

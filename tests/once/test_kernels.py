@@ -192,3 +192,77 @@ def test_all_that_is_compiled_counts_for_the_folders_name(tmp_path):
         (package / compiled / "more.py").write_text("x = 1\n")
         names.add(name())
     assert len(names) == 4
+
+
+ALL_FUNCTIONS = """
+@numba.njit
+def all_of_them(v, x, m, phi):
+    log = special.log_cap_measure(m, phi)
+    return (
+        special.log_iv(v, x), special.iv_ratio(v, x), special.iv_ratio(v, x, step=3),
+        special.iv_ratio_complement(v, x, 2), special.log_iv_ratio(v, x, 1000), special.iv_ratio_inverse(v, phi),
+        log, special.cap_angle(m, log), special.log_surface_area(m), special.gegenbauer(5, m, phi),
+        special.gegenbauer_derivative(5, m, phi), special.gegenbauer_derivative(5, m, phi, order=2),
+        special.gegenbauer_derivative_bound(5, m), special.gegenbauer_derivative_bound(5, m, 3, log=True),
+        special.gegenbauer_lipschitz(5, m), special.gegenbauer_max_zero(5, m), special.gegenbauer_max_zero_angle(5, m),
+    )
+
+for arguments in ((2.5, 7.0, 8, 0.25), (0.0, 1e9, 1, 1.0), (3.0, float("nan"), 2, float("nan"))):
+    got, expected = all_of_them(*arguments), all_of_them.py_func(*arguments)
+    assert np.array_equal(got, expected, equal_nan=True), (got, expected)
+"""
+
+CHECKS = """
+@numba.njit
+def mean(m, angle):
+    return special.log_cap_measure(m, angle)
+
+assert mean(np.float32(2.0), np.float32(0.5)) == special.log_cap_measure(2, np.float32(0.5))
+@numba.njit
+def log_iv(order, x):
+    return special.log_iv(order, x)
+
+@numba.njit
+def inverse(order, ratio):
+    return special.iv_ratio_inverse(order, ratio)
+
+@numba.njit
+def value(degree, dim, t):
+    return special.gegenbauer(degree, dim, t)
+
+assert log_iv(2, 3) == special.log_iv(2, 3)
+REFUSED = [
+    (mean, (0.0, 1.0), "'dim'"), (mean, (2.5, 1.0), "'dim'"), (mean, (2.0, 4.0), "'angle'"),
+    (mean, (2.0, -1.0), "'angle'"), (log_iv, (-1.0, 1.0), "'order'"), (log_iv, (1.1e12, 1.0), "'order'"),
+    (log_iv, (1.0, -1.0), "'x'"), (inverse, (1.0, -0.1), "'ratio'"), (inverse, (1.0, 1.5), "'ratio'"),
+    (value, (3.0, 2, 1.5), "'t'"), (value, (3.0, 2, -1.5), "'t'"), (value, (-1.0, 2, 0.5), "'degree'"),
+    (value, (1.5, 2, 0.5), "'degree'"),
+]
+for compiled, arguments, message in REFUSED:
+    for function in (compiled, compiled.py_func):
+        try:
+            function(*arguments)
+        except ValueError as error:
+            assert message in str(error)
+        else:
+            raise AssertionError(message)
+for argument in (np.ones(2), 1j, True, "1"):
+    try:
+        mean(2, argument)
+    except numba.TypingError as error:
+        assert "takes numbers in compiled code, got 'angle'" in str(error)
+    else:
+        raise AssertionError(argument)
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "code"),
+    [
+        ("import numpy as np\nfrom spherapprox import special\nimport numba", ALL_FUNCTIONS),
+        ("import numba\nimport numpy as np\nfrom spherapprox import special", CHECKS),
+    ],
+    ids=["numba last", "numba first"],
+)
+def test_functions_are_callable_in_compiled_code(imports, code):
+    subprocess.run([sys.executable, "-c", f"{imports}\n{code}"], check=True)

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 
 from bounds.report.plot.style import BLUE, RED
-from spherapprox import CoreHead, SplitHead, attention, evaluate, sphere
+from spherapprox import CoreHead, SplitHead, sphere
+from spherapprox.summation import explain_attention, explain_sum
 
 
 def tables() -> Any:
@@ -119,7 +120,7 @@ def of_method(case: dict[str, Any]) -> list[Row]:
         values = (values - 1.0).astype(dtype)  # of both signs
         rtol = 1e-12 if dtype == "float64" else 1e-5
         try:
-            found, plan = evaluate(x, b, values, case["rate"], method=case["what"], rtol=rtol, explain=True)
+            found, plan = explain_sum(x, b, values, case["rate"], method=case["what"], rtol=rtol)
         except ValueError:  # this method is not made for it
             continue
         kernels = weights(x, b, case["rate"], shift=False)
@@ -136,7 +137,7 @@ def of_attention(case: dict[str, Any]) -> list[Row]:
     from dot_product import errors, trained
 
     rows = [a.astype(np.float64) for a in trained(1024, case["dim"])]
-    output, plan = attention(*rows, explain=True)
+    output, plan = explain_attention(*rows)
     limit = float(np.max(plan.error))
     return [
         {

@@ -28,6 +28,7 @@ from tabulate import tabulate
 from timing import Row, Timed, machine, measure
 
 from spherapprox import attention
+from spherapprox.summation import explain_attention
 
 Array = NDArray[Any]
 
@@ -92,7 +93,7 @@ def compared(name: str, rows: list[Array], rounds: int) -> tuple[list[list[str]]
     for method, rtol in ASKED:
         head = f"{name}, {rows[0].dtype}, {method} {rtol:g}"
         try:
-            output, plan = attention(*rows, method=method, rtol=rtol, workers=1, explain=True)
+            output, plan = explain_attention(*rows, method=method, rtol=rtol, workers=1)
         except ValueError as error:
             said.append(f"{head}: {error}")
             continue

@@ -36,7 +36,7 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from spherapprox import evaluate, sphere
-from spherapprox.summation import plan
+from spherapprox.summation import explain_sum, plan
 from spherapprox.summation.problem import Problem
 
 Array = NDArray[np.float64]
@@ -153,7 +153,7 @@ def auto_rows(
         mine = seconds(partial(plan.compare, sums, tolerance, False, False), rounds)
         if small := n <= 10**4:
             auto = partial(evaluate, x, b, w, concentration, rtol=RTOL)
-            chosen, mine = auto(explain=True)[1].method, seconds(auto, rounds)
+            chosen, mine = explain_sum(*auto.args, rtol=RTOL)[1].method, seconds(auto, rounds)
         for method, cost in expected.items():
             if method != "dense" and (method == chosen or cost < min(PATIENCE, 3.0 * min(times.values()))):
                 call = partial(evaluate, x, b, w, concentration, method=method, rtol=RTOL)

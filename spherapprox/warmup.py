@@ -135,7 +135,7 @@ def _points() -> None:
 def _sums() -> None:
     from . import sphere
     from ._kernels.summation.layout import MANY
-    from .summation import evaluate, small, tangent_moments
+    from .summation import evaluate, explain_sum, small, tangent_moments
 
     tangent_moments(np.eye(3), np.eye(3), 1.0)
     for dtype in (np.float64, np.float32):
@@ -147,7 +147,7 @@ def _sums() -> None:
         for rtol in (None, 0.1):
             evaluate(x[:300], b, np.ones((len(b), MANY), dtype), 1.0, method="dense", rtol=rtol)
         for method, log in product(("dense", "truncated"), (False, True)):
-            evaluate(x, b, columns, 1e4, log=log, method=method)
+            explain_sum(x, b, columns, 1e4, log=log, method=method)
     small.load_kernel()
     evaluate(np.eye(3), np.eye(3), np.ones(3), 1.0)
 

@@ -292,7 +292,7 @@ def weights_for(weights: ArrayLike | None, name: str, n: int) -> Float64:
 def non_negative_for_log(values: Floats) -> None:
     """Check that sums with these values have logarithms."""
     if values.min() < 0.0:
-        raise ValueError(f"'values' must be at least 0 for log=True, got {values.min():g}: use log=False")
+        raise ValueError(f"'values' must be at least 0 to have a logarithm, got {values.min():g}: evaluate their sum")
 
 
 def detached(values: Any) -> Any:

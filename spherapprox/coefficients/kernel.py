@@ -43,8 +43,9 @@ def sums(
 ) -> Float64:
     """Return the head's values at x, (m,) or (m, p), in float64."""
     return evaluate_arrays(
-        x.astype(np.float64), b.astype(np.float64), values, concentration, normalize, "auto", 1e-14, workers, None
-    )[0].astype(np.float64, copy=False)
+        x.astype(np.float64), b.astype(np.float64), values, concentration, normalize=normalize, method="auto",
+        rtol=1e-14, workers=workers,
+    )[0].astype(np.float64, copy=False)  # fmt: skip
 
 
 def require_distinct(rows: Floats) -> None:

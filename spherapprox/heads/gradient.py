@@ -68,7 +68,9 @@ def by_sums(
         rows = (concentration / top)[:, None] * rows
     moments = (values[:, :, None] * rows[:, None, :]).reshape(n, p * d)  # (n, p d)
     table = np.concatenate([moments, rows, values], axis=1) if normalize else moments
-    sums = evaluate_arrays(x, b, table, concentration, normalize, method, rtol, workers, None)[0]
+    sums = evaluate_arrays(x, b, table, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers)[
+        0
+    ]
     vectors = sums[:, : p * d].reshape(len(x), p, d)  # (m, p, d)
     if normalize:
         mean, heads = sums[:, p * d : p * d + d], sums[:, p * d + d :]  # (m, d), (m, p)

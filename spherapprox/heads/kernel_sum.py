@@ -14,8 +14,7 @@ from ..partition import EqualMeasurePartition
 from ..points import PointSet
 from ..points.operations import isometry
 from ..points.pointset import Points
-from ..summation import small
-from ..summation.evaluation import LARGEST_CONCENTRATION, evaluate_arrays
+from ..summation.evaluation import LARGEST_CONCENTRATION, evaluate_at
 from . import gradient
 
 
@@ -105,8 +104,6 @@ class KernelSum(_archive.Savable):
         method: str = "auto",
         rtol: float | None = 1e-14,
         workers: int | None = None,
-        out: Floats | None = None,
-        progress: bool = False,
     ) -> Floats:
         """Evaluate the head at points of the sphere.
 
@@ -114,7 +111,7 @@ class KernelSum(_archive.Savable):
         ----------
         x : array_like, shape (m, dim+1)
             Points of unit length.
-        method, rtol, workers, out, progress
+        method, rtol, workers
             As in `spherapprox.evaluate`.
 
         Returns
@@ -136,14 +133,9 @@ class KernelSum(_archive.Savable):
         [[1.0, 0.001], [1.858, 4.291]]
         """
         b, values = self.control_points, self.values
-        if out is None and progress is False:
-            found = small.sums(x, b, values, self.concentration, self._normalize, method, rtol, workers)
-            if found is not None:
-                return found
-        rows, shown = _checks.rows(x, dim=b.shape[1] - 1), _checks.flag(progress, "progress")
-        return evaluate_arrays(
-            rows, b, values, self.concentration, self._normalize, method, rtol, workers, out, progress=shown
-        )[0]
+        return evaluate_at(
+            x, b, values, self.concentration, normalize=self._normalize, method=method, rtol=rtol, workers=workers
+        )
 
     def gradient(
         self, x: ArrayLike, *, method: str = "auto", rtol: float | None = 1e-14, workers: int | None = None

@@ -2,9 +2,21 @@
 
 from . import distributed  # noqa: F401  # found as an attribute; it loads Dask when it is called
 from .angles import angle_mean
-from .dot_product import AttentionPlan, attention
-from .evaluation import evaluate
+from .dot_product import AttentionPlan, attention, explain_attention
+from .evaluation import evaluate, evaluate_log, explain_sum, show_progress
 from .moments import TangentMoments, tangent_moments
 from .plan import Plan
 
-__all__ = ["AttentionPlan", "Plan", "TangentMoments", "angle_mean", "attention", "evaluate", "tangent_moments"]
+__all__ = [
+    "AttentionPlan",
+    "Plan",
+    "TangentMoments",
+    "angle_mean",
+    "attention",
+    "evaluate",
+    "evaluate_log",
+    "explain_attention",
+    "explain_sum",
+    "show_progress",
+    "tangent_moments",
+]

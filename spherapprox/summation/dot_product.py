@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,8 +45,8 @@ class AttentionPlan(Plan):
 
     Examples
     --------
-    >>> from spherapprox import attention
-    >>> output, plan = attention([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]], explain=True)
+    >>> from spherapprox.summation import explain_attention
+    >>> output, plan = explain_attention([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[0.0], [1.0]])
     >>> plan.method, plan.error.shape, bool(plan.error[0] < 1e-13)
     ('dense', (1,), True)
     """
@@ -55,32 +55,6 @@ class AttentionPlan(Plan):
     concentration: float = 0.0
 
 
-@overload
-def attention(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    *,
-    scale: float | None = ...,
-    method: str = ...,
-    rtol: float | None = ...,
-    rank: int | None = ...,
-    workers: int | None = ...,
-    explain: Literal[False] = ...,
-) -> Floats: ...
-@overload
-def attention(
-    query: ArrayLike,
-    key: ArrayLike,
-    value: ArrayLike,
-    *,
-    scale: float | None = ...,
-    method: str = ...,
-    rtol: float | None = ...,
-    rank: int | None = ...,
-    workers: int | None = ...,
-    explain: Literal[True],
-) -> tuple[Floats, AttentionPlan | NDArray[np.object_]]: ...
 def attention(
     query: ArrayLike,
     key: ArrayLike,
@@ -91,8 +65,7 @@ def attention(
     rtol: float | None = 1e-14,
     rank: int | None = None,
     workers: int | None = None,
-    explain: bool = False,
-) -> Floats | tuple[Floats, AttentionPlan | NDArray[np.object_]]:
+) -> Floats:
     """Compute dot-product attention of queries to keys of any length.
 
     It is ``softmax(scale * query key^T) value``, without a mask: each query sees all keys. Causal attention is
@@ -122,15 +95,15 @@ def attention(
         Largest rank, of "cholesky" alone; None for one that costs as much as all pairs do.
     workers : int or None, default None
         As that of `evaluate`. The result is the same for any number, on one `path` of the plan.
-    explain : bool, default False
-        Return the plan too.
 
     Returns
     -------
     ndarray, shape (..., T, p)
         float32 if query, key and value all are, else float64.
-    AttentionPlan, or ndarray of them
-        Only if `explain`: what was done, why, and bounds of the error; for arrays with leading axes one for each head.
+
+    See Also
+    --------
+    spherapprox.summation.explain_attention : the same with its plan.
 
     Raises
     ------
@@ -160,10 +133,60 @@ def attention(
     >>> exact = weights @ value / weights.sum(axis=-1, keepdims=True)
     >>> bool(np.abs(attention(query, key, value) - exact).max() < 1e-14)
     True
-    >>> output, plans = attention(query, key, value, method="cholesky", rtol=1e-3, explain=True)
+    """
+    return _heads(query, key, value, scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=False)[0]
+
+
+def explain_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    *,
+    scale: float | None = None,
+    method: str = "auto",
+    rtol: float | None = 1e-14,
+    rank: int | None = None,
+    workers: int | None = None,
+) -> tuple[Floats, AttentionPlan | NDArray[np.object_]]:
+    """Compute dot-product attention, and say how.
+
+    Parameters
+    ----------
+    query, key, value, scale, method, rtol, rank, workers
+        As those of `spherapprox.attention`.
+
+    Returns
+    -------
+    ndarray, shape (..., T, p)
+        The output, as `spherapprox.attention` returns it.
+    AttentionPlan, or ndarray of them
+        What was done, why, and bounds of the error; for arrays with leading axes one for each head.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `spherapprox.attention` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.summation import explain_attention
+    >>> query, key, value = np.random.default_rng(0).standard_normal((3, 2, 500, 4))  # two heads
+    >>> weights = np.exp(query @ np.swapaxes(key, -1, -2) / 2.0)
+    >>> exact = weights @ value / weights.sum(axis=-1, keepdims=True)
+    >>> output, plans = explain_attention(query, key, value, method="cholesky", rtol=1e-3)
     >>> bool(np.abs(output - exact)[0].max() <= plans[0].error.max() < 5e-3)
     True
     """
+    output, plans = _heads(query, key, value, scale, method=method, rtol=rtol, rank=rank, workers=workers, explain=True)
+    return output, plans if plans.ndim else plans[()]
+
+
+def _heads(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, scale: float | None, *, method: str, rtol: float | None,
+    rank: int | None, workers: int | None, explain: bool,
+) -> tuple[Floats, NDArray[np.object_]]:  # fmt: skip
+    """Return the outputs and the plans of all heads."""
     q, k, v = (_rows(array, name) for array, name in ((query, "query"), (key, "key"), (value, "value")))
     if q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
         raise ValueError(
@@ -173,7 +196,6 @@ def attention(
     leading = _checks.broadcast_shape(_axes_remedy(q, k), query=q.shape[:-2], key=k.shape[:-2], value=v.shape[:-2])
     factor = q.shape[-1] ** -0.5 if scale is None else _checks.real(scale, "scale", above=0.0)
     largest_rank = None if rank is None else _checks.integer(rank, "rank", minimum=1)
-    explain = _checks.flag(explain, "explain")
     _check_method(method, rtol)
     if method != CHOLESKY:
         _checks.left_out(rank, "rank", f"for method={method!r}", 'it is of "cholesky"')
@@ -187,7 +209,7 @@ def attention(
     q, k, v = (np.broadcast_to(array, leading + array.shape[-2:]) for array in (q, k, v))
     for head in np.ndindex(leading):
         result[head], plans[head] = _attended(q[head], k[head], v[head], factor, wish, largest_rank, result.dtype)
-    return (result, plans if leading else plans[()]) if explain else result
+    return result, plans
 
 
 def _rows(array: ArrayLike, name: str) -> Floats:

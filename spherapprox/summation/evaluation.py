@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,38 +23,34 @@ LARGEST_CONCENTRATION = {_FLOAT64: 1e300, np.dtype(np.float32): 4.5e4}
 """Beyond the first a concentration is refused, beyond the second float32 input is computed in float64."""
 
 
-@overload
-def evaluate(
-    x: ArrayLike,
-    control_points: ArrayLike,
-    values: ArrayLike,
-    concentration: ArrayLike,
-    *,
-    normalize: bool = ...,
-    method: str = ...,
-    rtol: float | None = ...,
-    workers: int | None = ...,
-    out: Floats | None = ...,
-    log: bool = ...,
-    progress: bool = ...,
-    explain: Literal[False] = ...,
-) -> Floats: ...
-@overload
-def evaluate(
-    x: ArrayLike,
-    control_points: ArrayLike,
-    values: ArrayLike,
-    concentration: ArrayLike,
-    *,
-    normalize: bool = ...,
-    method: str = ...,
-    rtol: float | None = ...,
-    workers: int | None = ...,
-    out: Floats | None = ...,
-    log: bool = ...,
-    progress: bool = ...,
-    explain: Literal[True],
-) -> tuple[Floats, Plan]: ...
+_progress = ContextVar("progress bars of sums", default=False)
+
+
+@contextmanager
+def show_progress() -> Iterator[None]:
+    """Show a progress bar for each sum that is evaluated in the block, of heads too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox import evaluate
+    >>> from spherapprox.summation import show_progress
+    >>> with show_progress():  # on stderr
+    ...     evaluate(np.eye(3)[:1], np.eye(3), np.ones(3), 0.0)
+    array([3.])
+    """
+    token = _progress.set(True)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
+
+
+def is_progress_shown() -> bool:
+    """Tell whether `show_progress` is at work."""
+    return _progress.get()
+
+
 def evaluate(
     x: ArrayLike,
     control_points: ArrayLike,
@@ -64,11 +61,7 @@ def evaluate(
     method: str = "auto",
     rtol: float | None = 1e-14,
     workers: int | None = None,
-    out: Floats | None = None,
-    log: bool = False,
-    progress: bool = False,
-    explain: bool = False,
-) -> Floats | tuple[Floats, Plan]:
+) -> Floats:
     """Evaluate a sum of exponential kernels at points of the sphere.
 
     For control points b_k and lambda = `concentration` it is ``sum_k values_k exp(-lambda |x - b_k|^2 / 2)``, which is
@@ -113,21 +106,17 @@ def evaluate(
         20 ms, or as many as the environment variable SPHERAPPROX_WORKERS says. None stays at one thread for less work,
         and in a process or thread that joblib, Dask or multiprocessing started, whose other workers take the other
         cores. The result is the same for any number.
-    out : ndarray, optional
-        Where to write the result: its shape and its dtype.
-    log : bool, default False
-        Return the logarithm instead, for values that are not negative: it does not underflow. -inf where the sum is 0.
-    progress : bool, default False
-        Show a progress bar.
-    explain : bool, default False
-        Return the `Plan` too.
 
     Returns
     -------
     ndarray, shape (m,) or (m, p)
         float32 if x, control_points and values all are, else float64.
-    Plan
-        Only if `explain`.
+
+    See Also
+    --------
+    spherapprox.summation.evaluate_log : its logarithm, which does not underflow.
+    spherapprox.summation.explain_sum : the same with its plan: the method taken, the others' prices, bounds of errors.
+    spherapprox.summation.show_progress : a progress bar.
 
     Raises
     ------
@@ -167,31 +156,135 @@ def evaluate(
     array([1.099574, 2.049787])
     >>> evaluate(b, b, [1.0, 2.0], 3.0, normalize=True).round(6)
     array([1.047426, 1.952574])
-    >>> evaluate(b, -b[:1], [1.0], 1e4, log=True).round(6)
+    """
+    if not _progress.get():
+        quick = small.sums(x, control_points, values, concentration, normalize, method, rtol, workers)
+        if quick is not None:
+            return quick
+    arrays = _checked(x, control_points, values)
+    normalize = _checks.flag(normalize, "normalize")
+    return evaluate_arrays(*arrays, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers)[0]
+
+
+def evaluate_log(
+    x: ArrayLike,
+    control_points: ArrayLike,
+    values: ArrayLike,
+    concentration: ArrayLike,
+    *,
+    normalize: bool = False,
+    method: str = "auto",
+    rtol: float | None = 1e-14,
+    workers: int | None = None,
+) -> Floats:
+    """Evaluate the logarithm of a sum of exponential kernels, which does not underflow.
+
+    Parameters
+    ----------
+    x, control_points, concentration, normalize, method, rtol, workers
+        As in `spherapprox.evaluate`; "harmonic" and "lowrank" are refused, as their errors are not relative to each
+        row's own sum.
+    values : array_like, shape (n,) or (n, p)
+        Numbers that are at least 0.
+
+    Returns
+    -------
+    ndarray, shape (m,) or (m, p)
+        -inf where the sum is 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `spherapprox.evaluate` does, and for values below 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.summation import evaluate_log
+    >>> evaluate_log(np.eye(2), [[-1.0, 0.0]], [1.0], 1e4).round(6)
     array([-20000., -10000.])
     """
-    if out is None and log is False and progress is False and explain is False:
-        found = small.sums(x, control_points, values, concentration, normalize, method, rtol, workers)
-        if found is not None:
-            return found
+    arrays, normalize = _checked(x, control_points, values, log=True), _checks.flag(normalize, "normalize")
+    return evaluate_arrays(
+        *arrays, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers, log=True
+    )[0]
+
+
+def explain_sum(
+    x: ArrayLike,
+    control_points: ArrayLike,
+    values: ArrayLike,
+    concentration: ArrayLike,
+    *,
+    normalize: bool = False,
+    log: bool = False,
+    method: str = "auto",
+    rtol: float | None = 1e-14,
+) -> tuple[Floats, Plan]:
+    """Evaluate a sum of exponential kernels, and say how.
+
+    Parameters
+    ----------
+    x, control_points, values, concentration, normalize, method, rtol
+        As in `spherapprox.evaluate`.
+    log : bool, default False
+        The logarithm, as `evaluate_log` returns it.
+
+    Returns
+    -------
+    ndarray
+        As `spherapprox.evaluate` and `evaluate_log` return it, bit by bit.
+    Plan
+        The method that was taken and why, what the others would cost, and bounds of the error.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `spherapprox.evaluate` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spherapprox.summation import explain_sum
+    >>> sums, plan = explain_sum(np.eye(3), np.eye(3), np.ones(3), 2.0)
+    >>> plan.method, plan.rtol < 1e-13
+    ('dense', True)
+    """
+    normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
+    arrays = _checked(x, control_points, values, log=log)
+    return evaluate_arrays(*arrays, concentration, normalize=normalize, method=method, rtol=rtol, log=log, explain=True)
+
+
+def evaluate_at(
+    x: ArrayLike, controls: Floats, numbers: Floats, concentration: ArrayLike, *, normalize: bool, method: str,
+    rtol: float | None, workers: int | None,
+) -> Floats:  # fmt: skip
+    """Evaluate the sum of kernels at points, for control points, values and a flag that were checked before."""
+    if not _progress.get():
+        quick = small.sums(x, controls, numbers, concentration, normalize, method, rtol, workers)
+        if quick is not None:
+            return quick
+    rows = _checks.rows(x, dim=controls.shape[1] - 1)
+    return evaluate_arrays(
+        rows, controls, numbers, concentration, normalize=normalize, method=method, rtol=rtol, workers=workers
+    )[0]
+
+
+def _checked(
+    x: ArrayLike, control_points: ArrayLike, values: ArrayLike, *, log: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Return the rows of points and control points, and the values."""
     points = _checks.rows(x, "x")
     controls = _checks.rows(control_points, "control_points", dim=points.shape[1] - 1)
     numbers = _checks.values_for(values, "values", len(controls), "the control points")
-    normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
-    progress, explain = _checks.flag(progress, "progress"), _checks.flag(explain, "explain")
     if log:
         _checks.non_negative_for_log(numbers)
-    result, taken = evaluate_arrays(
-        points, controls, numbers, concentration, normalize, method, rtol, workers, out, log=log, progress=progress,
-        explain=explain,
-    )  # fmt: skip
-    return (result, taken) if explain else result
+    return points, controls, numbers
 
 
 def evaluate_arrays(
-    points: Floats, controls: Floats, numbers: Floats, concentration: ArrayLike, normalize: bool, method: str,
-    rtol: float | None, workers: int | None, out: Floats | None, *, log: bool = False, progress: bool = False,
-    explain: bool = False,
+    points: Floats, controls: Floats, numbers: Floats, concentration: ArrayLike, *, normalize: bool, method: str,
+    rtol: float | None, workers: int | None = None, log: bool = False, explain: bool = False,
 ) -> tuple[Floats, Plan]:  # fmt: skip
     """Evaluate the sum of kernels from checked arrays and flags: the result of `evaluate`, and its plan."""
     # Step 1: check what is asked for
@@ -203,12 +296,10 @@ def evaluate_arrays(
     workers = _checks.workers(workers)
     shape = (len(points), *numbers.shape[1:])
     dtype = np.result_type(points, controls, numbers)
-    if out is not None:
-        _checks.destination(out, shape, dtype)
 
     # Step 2: evaluate, in float64 where float32 does not reach
     table = numbers.reshape(len(numbers), -1)  # (n, p)
-    with _bar() if progress else nullcontext(silent) as bar:
+    with _bar() if _progress.get() else nullcontext(silent) as bar:
         wish = Wish(method, rtol, workers, bar, explain)
         if isinstance(rate, np.ndarray):
             problem = Problem(points, controls, 0.0, _FLOAT64, table, normalize)
@@ -223,11 +314,7 @@ def evaluate_arrays(
         result: Floats = answer.reshape(shape).astype(dtype, copy=False)
     if np.isinf(result).any() and (not log or (np.isinf(result) != np.isinf(answer.reshape(shape))).any()):
         _checks.warn_inaccurate(f"results beyond the largest {dtype} are infinite: take smaller values, or float64")
-    taken = with_last_rounding(taken, answer, dtype, log)
-    if out is not None:
-        out[...] = result
-        result = out
-    return result, taken
+    return result, with_last_rounding(taken, answer, dtype, log)
 
 
 def check(method: str, rtol: float | None) -> None:

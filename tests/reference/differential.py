@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import time
 from collections import Counter
@@ -21,9 +22,8 @@ import numpy as np
 from sums import Array, sphere, truth, unit
 from tqdm import tqdm
 
-from spherapprox import evaluate
 from spherapprox._kernels.summation import layout
-from spherapprox.summation import all_pairs, dense, lowrank, plan, scaling, truncated
+from spherapprox.summation import all_pairs, dense, explain_sum, lowrank, plan, scaling, truncated
 
 LARGEST_ON_SPHERE = 2000.0
 """Concentration up to which transforms on S^2 take no more than some milliseconds."""
@@ -152,9 +152,10 @@ def sums(case: Case) -> tuple[Array, Array]:
 
 def share(case: Case, method: str, wanted: Array, size: Array) -> tuple[float, plan.Plan]:
     """Return the largest error as a share of its bound, and the plan; `wanted`, `size`: what `sums` returns."""
-    found, taken = evaluate(
-        case.x, case.b, case.values, case.concentration, method=method, explain=True, **case.options
-    )
+    options = dict(case.options)
+    workers = options.pop("workers")
+    with patch.dict(os.environ, {} if workers is None else {"SPHERAPPROX_WORKERS": str(workers)}):
+        found, taken = explain_sum(case.x, case.b, case.values, case.concentration, method=method, **options)
     found = found.reshape(wanted.shape).astype(np.longdouble)
     if case.options["log"]:
         with np.errstate(divide="ignore"):

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from ... import _checks
 from ..._types import Floats
-from .. import plan
 from ..evaluation import LARGEST_CONCENTRATION, check
 from . import sources, tasks
+from .sources import Rows
 
-__all__ = ["evaluate"]
+__all__ = ["Rows", "evaluate", "evaluate_log"]
 
 
 def evaluate(
@@ -23,50 +23,38 @@ def evaluate(
     values: ArrayLike | Callable[[Any], ArrayLike],
     concentration: float,
     *,
-    n: int | None = None,
     normalize: bool = False,
-    method: str = "auto",
     rtol: float | None = 1e-14,
-    log: bool = False,
     client: Any = None,
-    n_workers: int | None = None,
     chunks: tuple[int, int] | None = None,
-    progress: bool = False,
 ) -> Floats:
     """Evaluate a sum of exponential kernels on the workers of a Dask cluster: `spherapprox.evaluate` at any size.
 
     Pairs of an evaluation point and a control point are cut into chunks, each a task of about a second; control points
-    of a partition or a function are made in the tasks, so that 1e9 of them are nowhere in memory at a time.
+    of a partition or a function are made in the tasks, so that 1e9 of them are nowhere in memory at a time. Each task
+    takes all pairs or leaves out those that are too far: methods whose error is relative to each row's own sum.
 
     Parameters
     ----------
     x : array_like, shape (m, dim+1)
         Points of the sphere S^dim, where the sum is wanted.
-    control_points : array_like, EqualMeasurePartition or callable
+    control_points : array_like, EqualMeasurePartition or Rows
         The points b_k, shape (n, dim+1). A partition stands for the centres of its cells, as does anything with
-        ``len`` and ``centers(start, stop)``; a function returns rows ``start``, ..., ``stop - 1``, and `n` is needed.
+        ``len`` and ``centers(start, stop)``, such as `Rows` that a function makes.
     values : array_like, number, Target or callable
         One value, or one row of them, for each control point, shape (n,) or (n, p); one number for all; or a function
         of the control points that returns them.
     concentration : float
         lambda, from 0 to 1e300.
-    n : int, optional
-        The number of control points, if these are a function.
-    normalize, log : bool, default False
+    normalize : bool, default False
         As in `spherapprox.evaluate`.
-    method : {"auto", "dense", "truncated"}
-        How each task evaluates its sums: by a method whose error is relative to each row's own sum.
     rtol : float or None, default 1e-14
         As in `spherapprox.evaluate`.
     client : dask.distributed.Client, optional
-        Whose cluster does the work. By default the current client's; if there is none, or with `n_workers`, a cluster
-        of processes on this machine that lives as long as the call.
-    n_workers : int, optional
-        Processes of such a cluster, of one thread each; -1, the default, takes all cores. Not with `client`.
+        Whose cluster does the work. By default the current client's; if there is none, a cluster of processes of one
+        thread each, as many as there are cores, that lives as long as the call.
     chunks : (int, int), optional
         Evaluation points and control points of a task, instead of what takes about a second.
-    progress : bool, default False
-        Show a progress bar.
 
     Returns
     -------
@@ -95,7 +83,8 @@ def evaluate(
     only, so that neither the cluster nor the order in which tasks end changes a bit.
 
     Data goes with the tasks: what was on a worker that dies is computed again elsewhere, by Dask itself, which waits
-    where there is no worker. A task costs Dask a few milliseconds and an own cluster takes seconds to start: below some
+    where there is no worker. `spherapprox.summation.show_progress` shows a bar of tasks.
+    A task costs Dask a few milliseconds and an own cluster takes seconds to start: below some
     minutes on one thread ``spherapprox.evaluate(..., workers=-1)`` is faster.
 
     References
@@ -110,29 +99,89 @@ def evaluate(
     >>> from spherapprox.summation import distributed
     >>> height = Target(lambda x: x[:, -1], dim=2)
     >>> x, cells = sphere.uniform(2, 1000, 0), EqualMeasurePartition(2, 10**9)
-    >>> h = distributed.evaluate(x, cells, height, 1e6, normalize=True, progress=True)  # doctest: +SKIP
+    >>> h = distributed.evaluate(x, cells, height, 1e6, normalize=True)  # doctest: +SKIP
     """
+    return _evaluated(
+        x,
+        control_points,
+        values,
+        concentration,
+        normalize=normalize,
+        log=False,
+        rtol=rtol,
+        client=client,
+        chunks=chunks,
+    )
+
+
+def evaluate_log(
+    x: ArrayLike,
+    control_points: Any,
+    values: ArrayLike | Callable[[Any], ArrayLike],
+    concentration: float,
+    *,
+    normalize: bool = False,
+    rtol: float | None = 1e-14,
+    client: Any = None,
+    chunks: tuple[int, int] | None = None,
+) -> Floats:
+    """Evaluate the logarithm of a sum on the workers of a Dask cluster: `spherapprox.summation.evaluate_log`.
+
+    Parameters
+    ----------
+    x, control_points, concentration, normalize, rtol, client, chunks
+        As in `evaluate`.
+    values : array_like, number, Target or callable
+        As there; none is below 0.
+
+    Returns
+    -------
+    ndarray, shape (m,) or (m, p)
+        -inf where the sum is 0.
+
+    Raises
+    ------
+    ImportError, RuntimeError, TypeError, ValueError
+        As `evaluate` does, and for values below 0.
+
+    Examples
+    --------
+    >>> from spherapprox import EqualMeasurePartition, sphere
+    >>> from spherapprox.summation import distributed
+    >>> x, cells = sphere.uniform(2, 1000, 0), EqualMeasurePartition(2, 10**9)
+    >>> logs = distributed.evaluate_log(x, cells, 1e-9, 1e6)  # doctest: +SKIP
+    """
+    return _evaluated(
+        x, control_points, values, concentration, normalize=normalize, log=True, rtol=rtol, client=client, chunks=chunks
+    )
+
+
+def _evaluated(
+    x: ArrayLike, control_points: Any, values: Any, concentration: float, *, normalize: bool, log: bool,
+    rtol: float | None, client: Any, chunks: tuple[int, int] | None,
+) -> Floats:  # fmt: skip
+    """Check the arguments, and evaluate the sum or its logarithm."""
     with _checks.needs("Dask", "distributed.evaluate", "distributed"):
         import dask.distributed  # noqa: F401
     from . import driver
 
-    normalize, log = _checks.flag(normalize, "normalize"), _checks.flag(log, "log")
+    normalize = _checks.flag(normalize, "normalize")
     concentration = _checks.concentration(concentration, maximum=LARGEST_CONCENTRATION[np.dtype(np.float64)])
-    check(_checks.choice(method, "method", ("auto", *plan.ROW_BY_ROW)), rtol)
-    progress, chunks = _checks.flag(progress, "progress"), _chunks(chunks)
+    check("auto", rtol)
+    chunks = _chunks(chunks)
     rows = _checks.rows(sources.in_memory(x, "x"), "x")
-    controls = sources.points(control_points, n, rows.shape[1] - 1)
+    controls = sources.points(control_points, rows.shape[1] - 1)
     table = sources.values(values, controls, log)
     dtype = np.result_type(rows, controls.first, table.first)
     single = dtype == np.float32 and concentration <= LARGEST_CONCENTRATION[dtype] and not log
     recipe = tasks.Recipe(
         rate=concentration / 2.0, dtype=np.dtype(np.float32 if single else np.float64), shape=table.first.shape[1:],
-        normalize=normalize, log=log, method=method, rtol=rtol, centers=controls.rule, values=table.rule,
+        normalize=normalize, log=log, rtol=rtol, centers=controls.rule, values=table.rule,
     )  # fmt: skip
     _checks.memory(8.0 * len(rows) * recipe.p, "the result", "pass x in parts")
     size = chunks or tasks.sizes(len(rows), controls.n, rows.shape[1] - 1, recipe.p)
-    with driver.connected(client, n_workers) as found:
-        result = driver.run(found, recipe, rows, controls, table, size, progress)
+    with driver.connected(client) as cluster:
+        result = driver.run(cluster, recipe, rows, controls=controls, values=table, size=size)
     return result.reshape(len(rows), *recipe.shape).astype(dtype, copy=False)
 
 

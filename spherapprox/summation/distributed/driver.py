@@ -18,6 +18,7 @@ from tqdm.auto import tqdm
 from ... import _checks
 from ..._threads import cores, slices
 from ..._types import Floats
+from ..evaluation import is_progress_shown
 from .sources import Source
 from .tasks import Recipe, State, answer, state_of, union
 
@@ -57,11 +58,9 @@ class Tree:
 
 
 @contextmanager
-def connected(client: object, n_workers: object) -> Iterator[Client]:
+def connected(client: object) -> Iterator[Client]:
     """Yield the client given, else the current one, else one of a cluster of processes that lives as long as this."""
-    if client is not None:
-        _checks.left_out(n_workers, "n_workers", "if 'client' is given", "its cluster has workers")
-    if client is None and n_workers is None:
+    if client is None:
         with suppress(ValueError):
             client = default_client()
     if client is not None:
@@ -71,11 +70,9 @@ def connected(client: object, n_workers: object) -> Iterator[Client]:
             raise ValueError(f"'client' must be connected to a scheduler, got one that is closed: {client!r}")
         yield client
         return
-    n = -1 if n_workers is None else _checks.integer(n_workers, "n_workers", minimum=-1)
-    n = cores() if n == -1 else _checks.integer(n, "n_workers", minimum=1)
     with _safe_path():
         _check_start()
-        cluster = LocalCluster(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None)
+        cluster = LocalCluster(n_workers=cores(), threads_per_worker=1, processes=True, dashboard_address=None)
         with cluster, Client(cluster, set_as_default=False) as own:
             yield own
 
@@ -106,7 +103,7 @@ def _safe_path() -> Iterator[None]:
 
 
 def run(
-    client: Client, recipe: Recipe, x: Floats, controls: Source, values: Source, size: tuple[int, int], progress: bool
+    client: Client, recipe: Recipe, x: Floats, *, controls: Source, values: Source, size: tuple[int, int]
 ) -> Floats:  # fmt: skip
     """Return the sums (m, p) by tasks of `size`; if anything goes wrong, those under way are cancelled."""
     result, total = np.empty((len(x), recipe.p)), -(-len(x) // size[0]) * -(-controls.n // size[1])
@@ -121,7 +118,7 @@ def run(
             arrivals.add(future)
 
     try:
-        with tqdm(total=total, unit="task", disable=not progress) as bar, dask.config.set(QUIET):
+        with tqdm(total=total, unit="task", disable=not is_progress_shown()) as bar, dask.config.set(QUIET):
             send()
             for future, state in arrivals:
                 tree, index = flight.pop(future)

@@ -34,32 +34,56 @@ def in_memory(array: Any, name: str) -> Any:
     if hasattr(array, "__dask_graph__"):
         raise TypeError(
             f"'{name}' must be in memory, got an array of Dask: call its compute(), or pass control points that tasks "
-            'are to load as lambda start, stop: array[start:stop].compute(scheduler="threads")'
+            'are to load, Rows(n, lambda start, stop: array[start:stop].compute(scheduler="threads"))'
         )
     return array
 
 
-def points(control_points: Any, n: object, dim: int) -> Source:
+class Rows:
+    """Control points that a function makes, part by part.
+
+    Parameters
+    ----------
+    n : int
+        Their number.
+    function : callable
+        Returns rows ``start``, ..., ``stop - 1`` of them, shape (stop - start, dim+1), the same each time.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If n is no integer above 0, or the function cannot be called.
+
+    Examples
+    --------
+    >>> from spherapprox import sphere
+    >>> from spherapprox.summation.distributed import Rows
+    >>> rows = Rows(10**6, lambda start, stop: sphere.uniform(2, stop - start, rng=start))
+    >>> len(rows), rows.centers(0, 2).shape
+    (1000000, (2, 3))
+    """
+
+    def __init__(self, n: int, function: Callable[[int, int], ArrayLike]) -> None:
+        self._n = _checks.integer(n, "n", minimum=1)
+        _checks.callable_(function, "function")
+        self.centers = function
+
+    def __len__(self) -> int:
+        return self._n
+
+
+def points(control_points: Any, dim: int) -> Source:
     """Return the control points' source; a rule makes the first of them."""
-    rule: Callable[[int, int], ArrayLike] | None = None
-    count = None if n is None else _checks.integer(n, "n", minimum=1)
-    if hasattr(control_points, "centers") and hasattr(control_points, "__len__"):
-        size, rule = len(control_points), control_points.centers
-    elif callable(control_points):
-        if count is None:
-            raise ValueError("'n' must be the number of control points if 'control_points' is a function, got None")
-        size, rule = count, control_points
-    else:
+    if not (hasattr(control_points, "centers") and hasattr(control_points, "__len__")):
+        if callable(control_points):
+            raise TypeError("'control_points' must be rows, got a function: Rows(n, function) says how many it makes")
         rows = _checks.rows(in_memory(control_points, "control_points"), "control_points", dim=dim)
-        size = len(rows)
-    _checks.agreeing(count, "n", size, ", the number of control points")
-    if rule is None:
-        return Source(size, rows[:1], rows)
+        return Source(len(rows), rows[:1], rows)
     with _tried("control_points", "for start, stop = 0, 1"):
-        made = rule(0, 1)
+        made = control_points.centers(0, 1)
     first = _checks.rows(made, "control_points", dim=dim)
     _checks.shaped(first, "control_points", (1, dim + 1), note=" for start, stop = 0, 1", verb="return")
-    return Source(size, first, rule=rule)
+    return Source(len(control_points), first, rule=control_points.centers)
 
 
 @contextmanager

@@ -48,7 +48,6 @@ class Recipe:
     shape: tuple[int, ...]
     normalize: bool
     log: bool
-    method: str
     rtol: float | None
     centers: Callable[..., ArrayLike] | None = None
     values: Callable[..., ArrayLike] | None = None
@@ -147,4 +146,4 @@ def _log_sums(recipe: Recipe, x: Floats, b: Floats, column: Floats) -> Scaled:
 
 def _evaluated(recipe: Recipe, problem: Problem) -> Partial:
     """Evaluate on one thread, with an error that is relative to each row's own sum."""
-    return plan.evaluated(problem, plan.Wish(recipe.method, recipe.rtol, workers=1), row_by_row=True)[0]
+    return plan.evaluated(problem, plan.Wish("auto", recipe.rtol, workers=1), row_by_row=True)[0]

@@ -14,12 +14,12 @@ from spherapprox import (
     PointSet,
     SplitHead,
     _checks,
-    evaluate,
     points,
     sphere,
 )
 from spherapprox.heads import attention
 from spherapprox.heads.interaction import log_prefix_mass
+from spherapprox.summation import evaluate_log
 
 KINDS = ("flag", "none", "printed")
 every = pytest.mark.parametrize("interaction", KINDS)
@@ -166,7 +166,7 @@ def test_the_mass_of_a_prefix_is_bounded_below(dim, n, concentration):
     partition = EqualMeasurePartition(dim, n)
     rows = partition.centers()
     x = np.concatenate([sphere.uniform(dim, 2000, rng=0), rows, -rows])
-    least = concentration + evaluate(x, rows, np.ones(n), concentration, log=True).min()
+    least = concentration + evaluate_log(x, rows, np.ones(n), concentration).min()
     for made_from in (partition, PointSet(rows), rows):
         head = ClassicalHead(rows, np.ones(n), concentration, made_from)
         bound = log_prefix_mass(head)

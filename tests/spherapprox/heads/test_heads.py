@@ -35,9 +35,6 @@ def test_a_head_is_evaluate_on_its_recipe(kind, dim, function):
     wanted = evaluate(x, head.control_points, head.values, head.concentration, normalize=normalize)
     np.testing.assert_array_equal(head(x), wanted)
     np.testing.assert_array_equal(head(x, workers=2, method="dense", rtol=None), wanted)
-    out = np.empty_like(wanted)
-    assert head(x, out=out) is out
-    np.testing.assert_array_equal(out, wanted)
 
 
 @both

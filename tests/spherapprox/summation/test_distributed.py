@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from sums import sphere, truth, wide
 
 from spherapprox import EqualMeasurePartition, Target, evaluate
-from spherapprox.summation import distributed
-from spherapprox.summation.distributed import tasks
+from spherapprox.summation import distributed, explain_sum, show_progress
+from spherapprox.summation.distributed import Rows, tasks
 
 dask = pytest.importorskip("dask.distributed")
 driver = pytest.importorskip("spherapprox.summation.distributed.driver")
@@ -30,12 +30,13 @@ def first_plus_two(b):
     return b[:, 0] + 2.0
 
 
-def at_once(x, *arguments, chunks=(30, 70), **options):
+def at_once(x, *arguments, log=False, chunks=(30, 70), **options):
     """The tasks in this thread, by a client without a cluster."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "connected", lambda client, n_workers: contextlib.nullcontext(Here()))
+        patch.setattr(driver, "connected", lambda client: contextlib.nullcontext(Here()))
         patch.setattr(driver, "as_completed", Arrivals)
-        return distributed.evaluate(x, *arguments, chunks=chunks, **options)
+        call = distributed.evaluate_log if log else distributed.evaluate
+        return call(x, *arguments, chunks=chunks, **options)
 
 
 class Here:
@@ -110,7 +111,7 @@ def scheduled(client):
 def test_chunks_of_any_size_give_the_sum(options, concentration):
     x, b = sphere(70, 2, 1), sphere(400, 2, 2)
     values = np.random.default_rng(3).random((400, 2)) + 0.1
-    expected = evaluate(x, b, values, concentration, **options)
+    expected = explain_sum(x, b, values, concentration, **options)[0]
     for chunks in ((70, 400), (30, 70), (1, 399)):
         result = at_once(x, b, values, concentration, chunks=chunks, **options)
         # exponents far out round, as they do in one piece
@@ -135,7 +136,7 @@ def test_values_of_any_size_in_different_chunks(concentration, log):
     values[:10, 0], values[10:20, 0], values[20:, 0] = 1e300, 0.0, 1e-300
     values[:, 1], values[30:, 1] = 0.0, 5e-324
     values[:, 2] = 0.0
-    expected = evaluate(x, b, values, concentration, log=log)
+    expected = explain_sum(x, b, values, concentration, log=log)[0]
     result = at_once(x, b, values, concentration, log=log, chunks=(20, 10))
     assert np.isfinite(expected[:, 0]).all()
     assert (result[:, 2] == (-np.inf if log else 0.0)).all()
@@ -145,7 +146,7 @@ def test_values_of_any_size_in_different_chunks(concentration, log):
 @given(st.integers(1, 40), st.permutations(range(40)))
 @settings(max_examples=30)
 def test_order_of_arrival_changes_no_bit(count, order):
-    recipe = tasks.Recipe(1e3, np.dtype(float), (), True, False, "auto", 1e-14)
+    recipe = tasks.Recipe(1e3, np.dtype(float), (), True, False, 1e-14)
     x, b = sphere(3, 2, 8), sphere(40, 2, 9)
     states = [tasks.state_of(recipe, x, b[i : i + 1], b[i : i + 1, 0], slice(0, 1)) for i in range(count)]
 
@@ -169,7 +170,7 @@ def test_control_points_and_values_of_every_kind_give_the_sum():
     for points in (b, cells, b.tolist()):
         for values in (f(b), f, first_plus_two):
             agree(at_once(x, points, values, 40.0), expected)
-    agree(at_once(x, cells.centers, f, 40.0, n=300), expected)
+    agree(at_once(x, Rows(300, cells.centers), f, 40.0), expected)
     agree(at_once(x, cells, 3, 40.0), evaluate(x, b, np.full(300, 3.0), 40.0))
     single = x.astype(np.float32), b.astype(np.float32)
     agree(at_once(*single, 3, 40.0), evaluate(*single, np.full(300, 3.0, np.float32), 40.0), rtol=1e-6)
@@ -199,7 +200,8 @@ def test_a_cluster_gives_the_same_and_forgets_the_rest(client, capsys):
     for points, values in ((b, b + 2.0), (cells, lambda b: b + 2.0), (b, lambda b: b + 2.0)):
         agree(distributed.evaluate(x, points, values, 40.0, **sums), expected)
     assert capsys.readouterr() == ("", "")
-    result = distributed.evaluate(x, cells, 1.0, 1e5, normalize=True, log=True, progress=True, **sums)
+    with show_progress():
+        result = distributed.evaluate_log(x, cells, 1.0, 1e5, normalize=True, **sums)
     assert np.abs(result).max() < 1e-10
     assert "24/24" in capsys.readouterr().err
     assert scheduled(client)
@@ -285,7 +287,7 @@ INTERRUPTED = """
 import os, pathlib, signal, sys, threading, time
 import numpy as np
 import psutil
-from spherapprox.summation import distributed
+from spherapprox.summation import distributed, explain_sum, show_progress
 
 def interrupt(mark):
     while not mark.exists():
@@ -304,7 +306,7 @@ if __name__ == "__main__":
 
     threading.Thread(target=interrupt, args=(mark,)).start()
     try:
-        distributed.evaluate(np.eye(3), slow, 1.0, 1.0, n=10**6, chunks=(3, 10), n_workers=1)
+        distributed.evaluate(np.eye(3), distributed.Rows(10**6, slow), 1.0, 1.0, chunks=(3, 10))
     except KeyboardInterrupt:
         every = psutil.Process().children(recursive=True)
         print("interrupted", [child for child in every if "spawn_main" in " ".join(child.cmdline())])
@@ -323,7 +325,7 @@ def test_a_script_that_starts_workers_without_a_guard_is_told_so(tmp_path):
     planted.write_text("open('ran', 'w').close()")
     script.write_text(
         "import numpy as np\nfrom spherapprox.summation import distributed\n"
-        "distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0, n_workers=1)\n"
+        "distributed.evaluate(np.eye(3), np.eye(3), 1.0, 1.0)\n"
     )
     done = subprocess.run(
         [sys.executable, str(script)], cwd=planted.parent, check=False, capture_output=True, text=True, timeout=60
@@ -352,7 +354,7 @@ def test_bad_rows_in_a_task_are_placed():
         return b * (2.0 if start == 40 else 1.0)
 
     with pytest.raises(ValueError, match="'control_points' must have rows of unit length") as error:
-        at_once(E, bent, 1.0, 1.0, n=100, chunks=(3, 40))
+        at_once(E, Rows(100, bent), 1.0, 1.0, chunks=(3, 40))
     assert error.value.__notes__ == ["at control points 40 to 79"]
     with pytest.raises(ZeroDivisionError) as error:
         at_once(E, sphere(100, 2, 16), lambda b: 1 / 0 if len(b) > 1 else np.ones(1), 1.0, chunks=(3, 100))
@@ -361,7 +363,7 @@ def test_bad_rows_in_a_task_are_placed():
 
 def test_functions_that_fail_on_trial_are_named():
     with pytest.raises(TypeError) as error:
-        distributed.evaluate(E, lambda start: E[start:], 1.0, 1.0, n=3)
+        distributed.evaluate(E, Rows(3, lambda start: E[start:]), 1.0, 1.0)
     assert error.value.__notes__ == ["when the function 'control_points' was tried for start, stop = 0, 1"]
     with pytest.raises(IndexError) as error:
         distributed.evaluate(E, E, lambda b: b["z"], 1.0)

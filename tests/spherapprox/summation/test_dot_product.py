@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spherapprox import attention, evaluate
-from spherapprox.summation import cholesky, plan
+from spherapprox.summation import cholesky, explain_attention, plan
 
 METHODS = ("auto", "dense", "truncated", "lowrank", "cholesky")
 
@@ -59,7 +59,7 @@ def test_the_example_of_the_docstring_at_two_keys():
 )
 def test_the_lift_keeps_all_digits(s, n, size, concentration):
     rows = gaussian(np.random.default_rng(0), n, s, size)
-    output, found = attention(*rows, method="dense", rtol=None, explain=True)
+    output, found = explain_attention(*rows, method="dense", rtol=None)
     assert np.abs(output - softmax(*rows)).max() <= 4e-16
     assert 1.0 < found.concentration < concentration
     assert found.error.max() < 1e-12
@@ -69,7 +69,7 @@ def test_lowrank_takes_the_columns_alone():
     rng = np.random.default_rng(0)
     for s, size, largest, error in ((3, 1.0, 11.95, 6e-7), (6, 0.6, 3.49, 6e-7)):  # the first refused on S^(s+1)
         rows = gaussian(rng, 4000, s, size)
-        output, found = attention(*rows, method="lowrank", rtol=1e-4, explain=True)
+        output, found = explain_attention(*rows, method="lowrank", rtol=1e-4)
         assert found.method == "lowrank"
         assert found.concentration < largest
         assert np.abs(output - softmax(*rows)).max() < error
@@ -154,7 +154,7 @@ def test_no_error_is_above_its_bound(rows, method, rtol):
     query, key, value = rows
     scale = query.shape[1] ** -0.5
     try:
-        output, found = attention(query, key, value, method=method, rtol=rtol, explain=True)
+        output, found = explain_attention(query, key, value, method=method, rtol=rtol)
     except ValueError as error:
         assert method in ("harmonic", "lowrank")
         assert "cannot be used here" in str(error)  # noqa: PT017
@@ -169,7 +169,7 @@ def test_no_error_is_above_its_bound(rows, method, rtol):
 @given(heads())
 def test_short_rows_do_not_pay_for_long_ones(rows):
     query, key, value = rows
-    output, found = attention(query, key, value, explain=True)
+    output, found = explain_attention(query, key, value)
     q, k = query.astype(np.float64), key.astype(np.float64)
     scale = query.shape[1] ** -0.5
     sizes = scale * np.linalg.norm(q, axis=1) * np.linalg.norm(k - k.mean(axis=0), axis=1).max()
@@ -196,7 +196,7 @@ def test_an_outlier_leaves_the_digits_of_the_others():
     exact = softmax(query, key[1:], value[1:])
     key[0] = 1e8 * np.eye(4)[0]  # which no query attends to
     query[0] *= 1e6
-    output, found = attention(query, key, value, explain=True)
+    output, found = explain_attention(query, key, value)
     assert found.concentration > 1e13
     assert np.abs(output - exact)[1:].max() < 1e-14
     assert (errors(output, query, key, value, 0.5) <= found.error).all()
@@ -217,14 +217,14 @@ def test_a_common_vector_of_the_keys_costs_nothing():
     query, key, value = rng.normal(size=(50, 8)), rng.normal(size=(60, 8)), rng.normal(size=(60, 3))
     far = key + 2.0**20 * np.array([1.0, -1.0] * 4)
     key = far - 2.0**20 * np.array([1.0, -1.0] * 4)  # as rounded
-    output, found = attention(query, far, value, explain=True)
+    output, found = explain_attention(query, far, value)
     assert found.concentration < 20.0
     assert np.abs(output - softmax(query, key, value)).max() < 1e-14
 
 
 def test_keys_are_about_the_nearest_centre():
     key = np.array([[0.0, 0.0]] * 9 + [[2.0, 0.0]])
-    _, found = attention([[1.0, 0.0]], key, np.ones((10, 1)), scale=1.0, explain=True)
+    _, found = explain_attention([[1.0, 0.0]], key, np.ones((10, 1)), scale=1.0)
     assert found.concentration == pytest.approx(1.0, rel=1e-12)  # the mean is 1.8 from the last one
 
 
@@ -234,7 +234,7 @@ def test_the_lift_of_float32_is_in_the_bound():
     along, across = np.stack([np.cos(angles), np.sin(angles)]), np.stack([-np.sin(angles), np.cos(angles)])
     query, key = (3.0 * along.T[:, None]).astype(np.float32), np.stack([across.T, -across.T], axis=1)
     key, value = (3.0 * key + query).astype(np.float32), np.array([[1.0], [-1.0]], np.float32)
-    output, plans = attention(query, key, value, scale=1.0, method="lowrank", rtol=1e-9, explain=True)
+    output, plans = explain_attention(query, key, value, scale=1.0, method="lowrank", rtol=1e-9)
     worst = 0.0
     for q, k, found, one in zip(query, key, output, plans, strict=True):
         seen = errors(found, q, k, value, 1.0)
@@ -248,11 +248,11 @@ def test_the_lift_of_float32_is_in_the_bound():
 def test_batches_and_heads():
     rng = np.random.default_rng(0)
     query, key, value = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(3, 7, 4)), rng.normal(size=(2, 1, 7, 6))
-    output, plans = attention(query, key, value, explain=True)
+    output, plans = explain_attention(query, key, value)
     assert output.shape == (2, 3, 5, 6)
     assert plans.shape == (2, 3)
     assert np.abs(output - softmax(query, key, value)).max() < 1e-15
-    one, alone = attention(query[1, 2], key[2], value[1, 0], explain=True)
+    one, alone = explain_attention(query[1, 2], key[2], value[1, 0])
     assert np.array_equal(one, output[1, 2])
     assert np.array_equal(alone.error, plans[1, 2].error)
 
@@ -265,7 +265,7 @@ def test_torch_agrees(dtype, s):
     rows = [rng.normal(size=(2, 2, 40, s)).astype(dtype) for _ in range(3)]
     tensors = [torch.tensor(a, requires_grad=True) for a in rows]
     wanted = torch.nn.functional.scaled_dot_product_attention(*tensors).detach().numpy()
-    output, plans = attention(*tensors, explain=True)
+    output, plans = explain_attention(*tensors)
     assert output.dtype == dtype
     limit = 1e-14 if dtype == "float64" else 5e-6
     assert np.abs(output - wanted).max() < limit
@@ -285,13 +285,13 @@ def test_workers_change_nothing(method):
 def test_the_plan_says_where_low_rank_does_not_pay():
     rng = np.random.default_rng(0)
     rows = [3.0 * rng.normal(size=(300, 64)) for _ in range(3)]
-    _, found = attention(*rows, rtol=1e-3, explain=True)
+    _, found = explain_attention(*rows, rtol=1e-3)
     assert found.method in ("dense", "truncated")
     assert "too many coefficients" in found.excluded["lowrank"]
     assert "S^1 and S^2" in found.excluded["harmonic"]
     assert "ask for it by name" in found.excluded["cholesky"]
     exact = softmax(*rows)
-    output, found = attention(*rows, method="cholesky", rtol=1e-3, explain=True)
+    output, found = explain_attention(*rows, method="cholesky", rtol=1e-3)
     assert found.method == "dense"
     assert "300 of 300 queries by all pairs" in found.reason
     assert found.reason.endswith("low rank does not pay")
@@ -302,14 +302,14 @@ def test_few_queries_without_a_certificate_are_computed_by_all_pairs():
     rng = np.random.default_rng(0)
     query, key, value = 0.5 * rng.normal(size=(200, 2)), 0.5 * rng.normal(size=(300, 2)), rng.normal(size=(300, 2))
     query[:3] *= 40.0
-    output, found = attention(query, key, value, method="cholesky", rtol=1e-6, rank=100, explain=True)
+    output, found = explain_attention(query, key, value, method="cholesky", rtol=1e-6, rank=100)
     assert found.method == "cholesky"
     assert "queries by all pairs" in found.reason
     assert "does not pay" not in found.reason
     error = np.abs(output - softmax(query, key, value)).max(axis=1)
     assert (error <= found.error).all()
     assert found.error.max() <= 1.001e-6 * np.abs(value).max()
-    _, more = attention(query[3:], key, value, method="cholesky", rtol=1e-2, rank=100, explain=True)
+    _, more = explain_attention(query[3:], key, value, method="cholesky", rtol=1e-2, rank=100)
     assert int(more.reason.split("rank ")[1].split(";")[0]) < 40  # it stops at the tolerance
 
 
@@ -318,8 +318,8 @@ def test_large_concentrations_may_be_truncated_where_the_lift_costs_little(monke
     rng = np.random.default_rng(0)
     query, key, value = 40.0 * rng.normal(size=(3000, 2)), 40.0 * rng.normal(size=(3000, 2)), rng.normal(size=(3000, 1))
     monkeypatch.setattr(plan.rates, "on_this_machine", lambda costs, _: costs | {"dense": 1e9})
-    _, loose = attention(query, key, value, rtol=1e-6, explain=True)
-    _, tight = attention(query, key, value, explain=True)
+    _, loose = explain_attention(query, key, value, rtol=1e-6)
+    _, tight = explain_attention(query, key, value)
     assert loose.concentration > 1e4
     assert loose.method == "truncated"
     assert tight.method == "dense"  # the lift's roundings exceed 1e-14

@@ -14,7 +14,7 @@ from spherapprox import evaluate
 from spherapprox._kernels.simd import alignment
 from spherapprox._kernels.simd.registers import has_avx512
 from spherapprox._kernels.summation import layout, packing
-from spherapprox.summation import all_pairs
+from spherapprox.summation import all_pairs, explain_sum
 
 pytestmark = pytest.mark.usefixtures("compiled")
 LIMIT = {np.float64: 2e-15, np.float32: 5e-7}
@@ -137,9 +137,9 @@ def dots_deviation(dtype, d, p, concentration, normalize):
     if dtype == np.float64:
         x[-60:-31] *= 1.0 - 9e-7  # lengths count as they are
     w = np.random.default_rng(3).standard_normal((len(b), p)).astype(dtype)
-    options = {"normalize": normalize, "method": "dense", "explain": True}
-    got, plan = evaluate(x, b, w, concentration, rtol=0.1, **options)
-    assert plan.rtol < evaluate(x, b, w, concentration, rtol=None, **options)[1].rtol
+    options = {"normalize": normalize, "method": "dense"}
+    got, plan = explain_sum(x, b, w, concentration, rtol=0.1, **options)
+    assert plan.rtol < explain_sum(x, b, w, concentration, rtol=None, **options)[1].rtol
     wanted, size = truth(x[-60:], b, w, concentration, normalize)
     return float(np.max(np.abs(got[-60:] - wanted) / (plan.rtol * size + plan.atol)))
 
@@ -220,7 +220,7 @@ def test_distant_rows_are_in_the_bound_of_products_alone():
     angle = np.random.default_rng(1).uniform(-0.2, 0.2, 4000)
     b, x = np.stack([np.cos(angle), np.sin(angle)], axis=1), np.stack([-np.cos(angle), np.sin(angle)], axis=1)
     for rtol in (1e-6, None):
-        plan = evaluate(x, b, np.ones(4000), 1e6, normalize=True, method="dense", rtol=rtol, explain=True)[1]
+        plan = explain_sum(x, b, np.ones(4000), 1e6, normalize=True, method="dense", rtol=rtol)[1]
         assert plan.rtol >= 4e-9
 
 

@@ -11,7 +11,7 @@ from sums import problem, sphere, truth, unit, wide
 
 from spherapprox import evaluate
 from spherapprox._kernels.summation import features, monomials
-from spherapprox.summation import chebyshev, jensen, lowrank, plan
+from spherapprox.summation import chebyshev, evaluate_log, explain_sum, jensen, lowrank, plan
 from spherapprox.summation.method import Tolerance
 from spherapprox.summation.partial import Partial
 from spherapprox.summation.problem import Problem
@@ -104,9 +104,7 @@ def test_error_is_bounded(dim, concentration, rtol, normalize):
     signed = np.random.default_rng(2).standard_normal((len(b), 3))
     near = -signed[:, :1] * (b[:, :1] > 0.0)  # some weights are 0
     for values in (signed, np.abs(signed), near):
-        got, taken = evaluate(
-            x, b, values, concentration, method="lowrank", rtol=rtol, normalize=normalize, explain=True
-        )
+        got, taken = explain_sum(x, b, values, concentration, method="lowrank", rtol=rtol, normalize=normalize)
         wanted, scale = truth(x, b, values, concentration, normalize)
         assert (taken.method, taken.path) == ("lowrank", "numba")
         assert distance(got, wanted, scale) <= min(taken.rtol, rtol + 3e-15)
@@ -178,7 +176,7 @@ def test_rows_count_as_they_are_given(dtype):
     )
     values = rng.random(300).astype(dtype)
     for normalize in (False, True):
-        got, taken = evaluate(x, b, values, 2.0, method="lowrank", rtol=1e-13, normalize=normalize, explain=True)
+        got, taken = explain_sum(x, b, values, 2.0, method="lowrank", rtol=1e-13, normalize=normalize)
         wanted, scale = truth(x, b, values, 2.0, normalize)
         assert got.dtype == dtype
         assert distance(got[:, None], wanted[:, None], scale[:, None]) <= (1e-14 if dtype is np.float64 else 7e-8)
@@ -192,7 +190,7 @@ def test_points_far_from_all_control_points_keep_to_the_bound(normalize):
     b = cap(200, 2, 6)
     x = -b[:30]
     values = np.random.default_rng(7).standard_normal((200, 2))
-    got, taken = evaluate(x, b, values, 3.0, method="lowrank", rtol=1e-10, normalize=normalize, explain=True)
+    got, taken = explain_sum(x, b, values, 3.0, method="lowrank", rtol=1e-10, normalize=normalize)
     wanted, scale = truth(x, b, values, 3.0, normalize)
     assert scale.max() < 0.01 * np.abs(values).sum() or normalize
     assert distance(got, wanted, scale) <= min(1e-10, taken.rtol)
@@ -205,7 +203,7 @@ def test_sums_that_roundings_would_spoil_are_dense(normalize, signed):
     """Opposite caps: the scale is exp(-2 lambda) of the sum of weights."""
     b = cap(200, 3, 6)
     values = np.random.default_rng(7).random((200, 2)) - 0.5 * signed
-    got, taken = evaluate(-b[:30], b, values, 10.0, method="lowrank", rtol=1e-10, normalize=normalize, explain=True)
+    got, taken = explain_sum(-b[:30], b, values, 10.0, method="lowrank", rtol=1e-10, normalize=normalize)
     wanted, scale = truth(-b[:30], b, values, 10.0, normalize)
     assert distance(got, wanted, scale) <= taken.rtol < 1e-12
 
@@ -224,9 +222,7 @@ def test_coarse_quotients_are_bounded(rtol):
     for x in (-b[:30], sphere(100, 2, 9), b[:1]):
         values = np.random.default_rng(10).standard_normal((200, 3))
         for concentration in (0.3, 1.0, 3.0, 6.0):
-            got, taken = evaluate(
-                x, b, values, concentration, method="lowrank", rtol=rtol, normalize=True, explain=True
-            )
+            got, taken = explain_sum(x, b, values, concentration, method="lowrank", rtol=rtol, normalize=True)
             wanted, scale = truth(x, b, values, concentration, True)
             assert distance(got, wanted, scale) <= taken.rtol <= 0.1
 
@@ -269,9 +265,7 @@ def test_all_shapes_agree_with_dense_sums(m, n, p):
 def test_weights_of_zero_count_for_nothing():
     x, b = sphere(5, 2), sphere(9, 2, 1)
     assert (evaluate(x, b, np.zeros(9), 1.0, method="lowrank") == 0.0).all()
-    got, taken = evaluate(
-        x, b, np.stack([np.zeros(9), np.ones(9)], axis=1), 1.0, method="lowrank", normalize=True, explain=True
-    )
+    got, taken = explain_sum(x, b, np.stack([np.zeros(9), np.ones(9)], axis=1), 1.0, method="lowrank", normalize=True)
     np.testing.assert_allclose(got, [[0.0, 1.0]] * 5, rtol=1e-15)
     assert taken.rtol < 1e-12
 
@@ -353,12 +347,12 @@ def test_angles_and_offsets_are_obstacles():
     assert "offsets" in lowrank.obstacle(offset, Tolerance(1e-6, 1e-6))
     assert lowrank.obstacle(drawn(x, x, 1.0), Tolerance(1e-6, 1e-6)) == ""
     with pytest.raises(ValueError, match="not relative to each row's own sum"):
-        evaluate(x, x, np.ones(3), 1.0, method="lowrank", log=True)
+        evaluate_log(x, x, np.ones(3), 1.0, method="lowrank")
 
 
 def test_auto_takes_the_lowrank_method_for_many_points_only():
     x, b = sphere(100, 4), sphere(100, 4, 1)
-    assert evaluate(x, b, np.ones(100), 1.0, rtol=1e-10, explain=True)[1].method == "dense"
+    assert explain_sum(x, b, np.ones(100), 1.0, rtol=1e-10)[1].method == "dense"
     many = np.tile(x, (10_000, 1))
     costs = plan.compare(drawn(many, many, 1.0), Tolerance(1e-10, 1e-10), False)[0]
     assert min(costs, key=costs.get) == "lowrank"

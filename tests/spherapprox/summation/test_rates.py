@@ -64,9 +64,10 @@ LONG = """
 import numpy as np
 from spherapprox import evaluate, sphere
 from spherapprox.config import show_config
+from spherapprox.summation import evaluate_log
 x, b = sphere.uniform(2, 20_000, rng=0), sphere.uniform(2, 20_000, rng=1)
 evaluate(x[:5000], b, np.ones(len(b)), 5000.0, method="dense")
-evaluate(x, b, np.ones(len(b)), 0.1, log=True)
+evaluate_log(x, b, np.ones(len(b)), 0.1)
 found = show_config("dicts")["calibration"]
 assert 1 / 16 <= found["dense"] <= 16, found
 """

@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 from sums import exact, problem, sphere, truth, unit, wide
 
 from spherapprox import evaluate
-from spherapprox.summation import Plan, all_pairs, angle_mean, dense, dense_numpy, partial, plan
+from spherapprox.summation import (
+    Plan,
+    all_pairs,
+    angle_mean,
+    dense,
+    dense_numpy,
+    evaluate_log,
+    explain_sum,
+    partial,
+    plan,
+    show_progress,
+)
 
 CONCENTRATIONS = (0.0, 1e-3, 1.0, 20.0, 1e3, 1e5, 1e8)
 property_test = settings(derandomize=True, deadline=None, max_examples=40)
@@ -49,7 +60,7 @@ def test_positive_values_keep_their_digits_at_every_concentration(path, dim, nor
         values = np.random.default_rng(3).random((len(b), 3)) + 0.1
         known, _ = truth(x, b, values, concentration, normalize)
         for v, wanted in ((values[:, 0], known[:, 0]), (values, known)):
-            got, plan = evaluate(x, b, v, concentration, normalize=normalize, explain=True)
+            got, plan = explain_sum(x, b, v, concentration, normalize=normalize)
             assert plan.path == path
             assert got.shape == wanted.shape
             assert relative(got, wanted) <= 2e-15
@@ -63,7 +74,7 @@ def test_float32_keeps_its_digits_at_every_concentration(path, dim, normalize):
     for concentration in CONCENTRATIONS:
         x, b = (a.astype(np.float32) for a in near_pairs(dim, concentration))
         values = np.random.default_rng(3).random((len(b), 2)).astype(np.float32) + np.float32(0.1)
-        got, plan = evaluate(x, b, values, concentration, normalize=normalize, explain=True)
+        got, plan = explain_sum(x, b, values, concentration, normalize=normalize)
         assert got.dtype == np.float32
         assert plan.path == path
         assert relative(got.astype(np.float64), truth(x, b, values, concentration, normalize)[0]) <= 5e-7
@@ -83,7 +94,7 @@ def test_mixed_signs_err_relative_to_absolute_values(path):
     x, b = sphere(4, 2, 7), sphere(50, 2, 8)
     values = np.random.default_rng(9).standard_normal(50)
     for concentration in (3.0, 300.0):
-        got, plan = evaluate(x, b, values, concentration, explain=True)
+        got, plan = explain_sum(x, b, values, concentration)
         for row, h in zip(x, got, strict=True):
             scale = exact(row, b, abs(values), concentration)
             assert abs(exact(row, b, values, concentration) - mp.mpf(float(h))) <= plan.rtol * scale
@@ -110,7 +121,7 @@ def test_equal_neighbours_of_an_antipode_share_the_weight(path):
     for concentration in (1e2, 1e6, 1e12, 1e300):
         np.testing.assert_allclose(evaluate(x, b, [9.0, 1.0, 2.0], concentration, normalize=True), [1.5], rtol=1e-15)
     assert evaluate(x, b, [9.0, 1.0, 2.0], 1e6)[0] == 0.0
-    np.testing.assert_allclose(evaluate(x, b, [9.0, 1.0, 2.0], 1e6, log=True), [np.log(3.0) - 1e6], rtol=1e-15)
+    np.testing.assert_allclose(evaluate_log(x, b, [9.0, 1.0, 2.0], 1e6), [np.log(3.0) - 1e6], rtol=1e-15)
 
 
 @pytest.mark.parametrize("concentration", [50.0, 1e4, 1e8])
@@ -119,7 +130,7 @@ def test_far_points_keep_their_digits(path, concentration):
     values = np.random.default_rng(16).random(30) + 0.5
     nearest = ((x[:, None] - b) ** 2).sum(axis=2).min(axis=1) * concentration / 2
     split = evaluate(x, b, values, concentration, normalize=True)
-    logs = evaluate(x, b, values, concentration, log=True)
+    logs = evaluate_log(x, b, values, concentration)
     for i, row in enumerate(x):
         wanted = exact(row, b, values, concentration, normalize=True)
         assert abs(mp.mpf(float(split[i])) - wanted) <= (1.0 + nearest[i]) * 2e-15 * wanted
@@ -158,7 +169,7 @@ def test_log_takes_any_range_of_values(path, concentration):
     values[3] = 0.0
     table = np.stack([values, values[::-1]], axis=1)
     for normalize in (False, True):
-        got = evaluate(x, b, table, concentration, log=True, normalize=normalize)
+        got = evaluate_log(x, b, table, concentration, normalize=normalize)
         for i, row in enumerate(x):
             for j in (0, 1):
                 wanted = mp.log(exact(row, b, table[:, j], concentration, normalize))
@@ -168,7 +179,7 @@ def test_log_takes_any_range_of_values(path, concentration):
 def test_log_of_nothing_is_minus_infinity(path):
     b = sphere(4, 2, 22)
     for concentration in (1.0, 1e4):
-        got = evaluate(b, b, np.array([[0.0, 1.0]] * 4), concentration, log=True)
+        got = evaluate_log(b, b, np.array([[0.0, 1.0]] * 4), concentration)
         assert (got[:, 0] == -np.inf).all()
         assert np.isfinite(got[:, 1]).all()
 
@@ -254,12 +265,6 @@ def test_results_have_the_type_of_the_input_and_fill_out(path):
     plain = evaluate(x, b, values, 3.0)
     assert plain.dtype == np.float64
     assert evaluate(x.astype(np.float32), b, values, 3.0).dtype == np.float64
-    out = np.empty((3, 10))[1]
-    assert evaluate(x, b, values, 3.0, out=out) is out
-    np.testing.assert_array_equal(out, plain)
-    strided = np.empty((10, 2))[:, 0]
-    evaluate(x, b, values, 3.0, out=strided)
-    np.testing.assert_array_equal(strided, plain)
 
 
 def test_the_layout_of_input_changes_no_bit(path, tmp_path):
@@ -279,12 +284,12 @@ def test_the_layout_of_input_changes_no_bit(path, tmp_path):
 
 def test_explain_gives_the_plan_beside_the_result(path):
     b = sphere(5, 2, 35)
-    result, plan = evaluate(b, b, np.ones(5), 2.0, explain=True)
+    result, plan = explain_sum(b, b, np.ones(5), 2.0)
     assert isinstance(plan, Plan)
     assert (plan.method, plan.path) == ("dense", path)
     assert 1e-16 < plan.rtol < 1e-12
     assert plan.reason
-    assert evaluate(b, b, np.ones(5), 2.0, method="dense", rtol=None, explain=True)[1].reason == "asked for"
+    assert explain_sum(b, b, np.ones(5), 2.0, method="dense", rtol=None)[1].reason == "asked for"
     with pytest.raises(AttributeError):
         plan.method = "other"
     np.testing.assert_array_equal(result, evaluate(b, b, np.ones(5), 2.0))
@@ -294,7 +299,8 @@ def test_silent_unless_progress_is_wanted(path, capsys):
     b = sphere(300, 2, 36)
     evaluate(b, b, np.ones(300), 2.0)
     assert capsys.readouterr() == ("", "")
-    evaluate(b, b, np.ones(300), 2.0, progress=True)
+    with show_progress():
+        evaluate(b, b, np.ones(300), 2.0)
     assert "90.0k/90.0k" in capsys.readouterr().err
 
 
@@ -380,10 +386,10 @@ def test_values_over_hundreds_of_decades_are_summed_to_their_last_digits(path):
             got = evaluate(x, b, [near, 1e300], 400.0, method=method)
             np.testing.assert_allclose(got, [near + far], rtol=1e-11)
             table = np.array([[near, 1.0, 0.0], [1e300, 2.0, 1e300]])
-            got, plan = evaluate(x, b, table, 400.0, method=method, explain=True)
+            got, plan = explain_sum(x, b, table, 400.0, method=method)
             np.testing.assert_allclose(got, [[near + far, 1.0, far]], rtol=1e-11)
             assert plan.atol < 1e-290
-            got, plan = evaluate(x, b, table, 400.0, method=method, normalize=True, explain=True)
+            got, plan = explain_sum(x, b, table, 400.0, method=method, normalize=True)
             np.testing.assert_allclose(got, [[near + far, 1.0, far]], rtol=1e-11)
             assert plan.atol < 1e-90
 
@@ -402,7 +408,7 @@ def test_what_a_quotient_loses_to_underflow_is_stated(compiled):
     x, near, far = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     b = np.stack([near, far])
     for method in ("dense", "truncated"):
-        got, plan = evaluate(x[None], b, [0.0, 1.0], 1000.0, normalize=True, method=method, explain=True)
+        got, plan = explain_sum(x[None], b, [0.0, 1.0], 1000.0, normalize=True, method=method)
         wanted = np.exp(500.0 * (((x - near) ** 2).sum() - ((x - far) ** 2).sum()))
         assert abs(got[0] - wanted) <= plan.rtol * wanted + plan.atol < 1e-80
 
@@ -413,7 +419,7 @@ def test_rows_count_as_they_are_given(path, dim):
     scales = 1.0 + 4e-7 * np.random.default_rng(1).uniform(-1.0, 1.0, (2, 100, 1))
     x, b = sphere(100, dim, 1) * scales[0], sphere(100, dim, 2) * scales[1]
     values = np.random.default_rng(2).random(100)
-    got, plan = evaluate(x, b, values, 30.0, explain=True)
+    got, plan = explain_sum(x, b, values, 30.0)
     assert relative(got, truth(x, b, values, 30.0)[0]) <= min(plan.rtol, 1e-13)
 
 
@@ -438,7 +444,7 @@ def test_the_bound_counts_the_rounding_to_single_precision(concentration, log):
     values = (np.random.default_rng(1).random(300) + 0.1).astype(np.float32)
     wanted, _ = truth(x, b, values, concentration)
     for method in ("dense", "truncated"):
-        got, plan = evaluate(x, b, values, concentration, log=log, method=method, explain=True)
+        got, plan = explain_sum(x, b, values, concentration, log=log, method=method)
         error = np.abs(got - np.log(wanted)) if log else (np.abs(got - wanted) - plan.atol) / wanted
         worst = np.max(error)
         assert got.dtype == np.float32
@@ -449,7 +455,7 @@ def test_the_bound_counts_the_rounding_to_single_precision(concentration, log):
 def test_the_bound_of_a_logarithm_counts_its_rounding(path):
     x, b = sphere(40, 2, 1), sphere(3, 2, 2)
     for concentration in (1e-3, 70.0, 1e4, 1e9):
-        got, plan = evaluate(x, b, np.ones(3), concentration, log=True, explain=True)
+        got, plan = explain_sum(x, b, np.ones(3), concentration, log=True)
         t = ((x[:, None].astype(np.longdouble) - b) ** 2).sum(axis=2) * concentration / 2.0
         wanted = np.log(np.exp(t.min(axis=1, keepdims=True) - t).sum(axis=1)) - t.min(axis=1)
         error = np.max(np.abs(got - wanted))
@@ -461,11 +467,11 @@ def test_default_calls_take_the_harmonic_method_where_its_bound_is_no_worse():
     values = np.random.default_rng(3).standard_normal(30_000)
     evaluate(x[:5], b[:5], values[:5], 10.0, method="harmonic")  # loads the kernels
     for concentration in (1.0, 10.0, 100.0):
-        got, taken = evaluate(x, b, values, concentration, explain=True)
+        got, taken = explain_sum(x, b, values, concentration)
         promise = dense.promise(problem(x, b, values, concentration, normalize=False))
         assert (taken.method, taken.scale) == ("harmonic", "largest row")
         assert taken.rtol <= promise + 1e-14
-        few, row = evaluate(x[:300], b, values, concentration, method="dense", explain=True)
+        few, row = explain_sum(x[:300], b, values, concentration, method="dense")
         size = evaluate(x[:300], b, np.abs(values), concentration, method="dense")
         assert np.max(np.abs(got[:300] - few)) <= (taken.rtol + row.rtol) * np.max(size) * 1.1
         assert row.scale == "each row"
@@ -475,7 +481,7 @@ def test_the_plan_names_the_tolerance_that_admits_a_method():
     x = sphere(20_000, 4, 1)
     values = np.ones(len(x))
     evaluate(x[:5], x[:5], values[:5], 1.0, method="lowrank")  # loads the kernels
-    taken = evaluate(x, x, values, 3.0, method="auto", explain=True)[1]
+    taken = explain_sum(x, x, values, 3.0, method="auto")[1]
     assert taken.method == "dense"
     assert "lowrank" not in taken.costs
     assert taken.excluded["harmonic"] == "it is for points of S^1 and S^2, not of S^4"
@@ -485,16 +491,19 @@ def test_the_plan_names_the_tolerance_that_admits_a_method():
     )
     enough = float(re.search(r"rtol=(\S+) would admit it", taken.excluded["lowrank"])[1])
     # it is compared then; which one is faster is the machine's
-    admitted = evaluate(x, x, values, 3.0, rtol=enough, explain=True)[1]
+    admitted = explain_sum(x, x, values, 3.0, rtol=enough)[1]
     assert "lowrank" in admitted.costs
     assert admitted.rtol <= enough + dense.promise(problem(x, x, values, 3.0, normalize=False))
-    assert "lowrank" in evaluate(x, x, values, 3.0, rtol=0.8 * enough, explain=True)[1].excluded
+    assert "lowrank" in explain_sum(x, x, values, 3.0, rtol=0.8 * enough)[1].excluded
 
 
-def test_the_choice_of_a_method_does_not_depend_on_the_workers():
+def test_the_choice_of_a_method_does_not_depend_on_the_workers(monkeypatch):
     x, b = sphere(20_000, 2, 1), sphere(20_000, 2, 2)
     for concentration in (10.0, 1e5):
-        plans = [evaluate(x, b, np.ones(20_000), concentration, workers=w, explain=True) for w in (None, 1, 2)]
+        plans = []
+        for workers in ("1", "2"):
+            monkeypatch.setenv("SPHERAPPROX_WORKERS", workers)
+            plans.append(explain_sum(x, b, np.ones(20_000), concentration))
         assert len({taken.method for _, taken in plans}) == 1
         assert all(np.array_equal(got, plans[0][0]) for got, _ in plans)
 
@@ -510,7 +519,7 @@ def test_quotients_of_values_over_all_decades(path):
         ):
             wanted = float(near + mp.mpf(far) * mp.exp(-2 * concentration))
             for method in ("dense", "truncated"):
-                got, plan = evaluate(x, b, [near, far], concentration, normalize=True, method=method, explain=True)
+                got, plan = explain_sum(x, b, [near, far], concentration, normalize=True, method=method)
                 np.testing.assert_allclose(got, [wanted], rtol=1e-11)
                 assert plan.atol < 1e-300
 
@@ -520,7 +529,7 @@ def test_any_tolerance_is_kept(rtol):
     x = sphere(9000, 2, 1)
     evaluate(x[:5], x[:5], np.ones(5), 10.0, method="harmonic")  # loads the kernels
     wanted = evaluate(x[:50], x, np.ones(9000), 50.0, rtol=None)
-    got, plan = evaluate(x, x, np.ones(9000), 50.0, rtol=rtol, explain=True)
+    got, plan = explain_sum(x, x, np.ones(9000), 50.0, rtol=rtol)
     assert np.max(np.abs(got[:50] - wanted)) <= (plan.rtol + 1e-12) * wanted.max()
     for method, normalize in itertools.product(("harmonic", "lowrank"), (False, True)):
         refusal = ""
@@ -536,11 +545,11 @@ def test_every_tolerance_that_a_plan_names_admits_its_method():
     evaluate(x[:5], x[:5], np.ones(5), 1.0, method="lowrank")  # loads the kernels
     seen = 0
     for concentration, rtol, normalize in itertools.product((1.0, 3.0, 8.0), (1e-15, 1e-13), (False, True)):
-        options = {"normalize": normalize, "explain": True}
-        excluded = evaluate(x, x, np.ones(12_000), concentration, rtol=rtol, **options)[1].excluded
+        options = {"normalize": normalize}
+        excluded = explain_sum(x, x, np.ones(12_000), concentration, rtol=rtol, **options)[1].excluded
         named = re.search(r"rtol=(\S+) would admit it", excluded.get("lowrank", ""))
         if named:
-            again = evaluate(x, x, np.ones(12_000), concentration, rtol=float(named[1]), **options)[1]
+            again = explain_sum(x, x, np.ones(12_000), concentration, rtol=float(named[1]), **options)[1]
             assert "lowrank" not in again.excluded
             seen += 1
     assert seen >= 4
@@ -551,7 +560,7 @@ def test_results_beyond_the_floats_are_warned_of(path):
     with pytest.warns(RuntimeWarning, match="results beyond the largest float64 are infinite"):
         assert evaluate(x, b, [1.7e308, 1.7e308], 1.0) == np.inf
     with pytest.warns(RuntimeWarning, match="results beyond the largest float32 are infinite"):
-        assert evaluate(x.astype("f4"), -b.astype("f4"), np.ones(2, "f4"), 1e40, log=True) == -np.inf
+        assert evaluate_log(x.astype("f4"), -b.astype("f4"), np.ones(2, "f4"), 1e40) == -np.inf
 
 
 def test_the_first_use_from_several_threads_at_once():

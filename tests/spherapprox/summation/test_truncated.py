@@ -9,7 +9,7 @@ from sums import problem, sphere, truth, unit, wide
 from spherapprox import evaluate
 from spherapprox._kernels.summation import boxes, curve, layout
 from spherapprox._kernels.summation import truncated as kernels
-from spherapprox.summation import all_pairs, dense, plan, sampled, truncated
+from spherapprox.summation import all_pairs, dense, evaluate_log, explain_sum, plan, sampled, truncated
 from spherapprox.summation.method import Tolerance
 from spherapprox.summation.problem import Problem
 
@@ -41,12 +41,10 @@ def test_errors_keep_to_the_bound_in_every_row(dim, p, normalize):
     for concentration in (0.0, 300.0, 1e4, 1e8):
         wanted, scale = truth(x, b, values, concentration, normalize)
         for rtol in (1e-14, 1e-2, 5.0):
-            got, taken = evaluate(
-                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol, explain=True
-            )
+            got, taken = explain_sum(x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol)
             assert taken.method == "truncated"
             assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
-            rounding = evaluate(x, b, values, concentration, normalize=normalize, method="dense", explain=True)[1].rtol
+            rounding = explain_sum(x, b, values, concentration, normalize=normalize, method="dense")[1].rtol
             assert taken.rtol <= (rounding + rtol) * (1.0 + 1e-12)
 
 
@@ -71,9 +69,7 @@ def test_float32_keeps_to_the_bound(normalize):
     for concentration in (10.0, 1e3, 1e5, 1e8):
         wanted, scale = truth(x, b, values, concentration, normalize)
         for rtol in (1e-6, 1e-2):
-            got, taken = evaluate(
-                x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol, explain=True
-            )
+            got, taken = explain_sum(x, b, values, concentration, normalize=normalize, method="truncated", rtol=rtol)
             assert got.dtype == np.float32
             assert (np.abs(got - wanted) <= taken.rtol * scale + np.finfo(np.float32).smallest_normal).all()
 
@@ -94,15 +90,8 @@ def test_the_bound_holds_for_any_problem(seed, dim, log_concentration, log_rtol,
     make = clusters if clustered else sphere
     x, b, values = make(m, dim, seed), make(n, dim, seed + 1), rng.standard_normal((n, 1)) ** 5
     wanted, scale = truth(x, b, values, 10.0**log_concentration, normalize)
-    got, taken = evaluate(
-        x,
-        b,
-        values,
-        10.0**log_concentration,
-        normalize=normalize,
-        method="truncated",
-        rtol=10.0**log_rtol,
-        explain=True,
+    got, taken = explain_sum(
+        x, b, values, 10.0**log_concentration, normalize=normalize, method="truncated", rtol=10.0**log_rtol
     )
     assert (np.abs(got - wanted) <= taken.rtol * scale + TINY).all()
 
@@ -165,11 +154,9 @@ def test_logarithms_keep_to_the_bound(concentration):
     values = 10.0 ** np.random.default_rng(20).uniform(-300.0, 300.0, 1500)
     values[::7] = 0.0
     for normalize in (False, True):
-        got, taken = evaluate(
-            x, b, values, concentration, log=True, normalize=normalize, method="truncated", explain=True
-        )
+        got, taken = explain_sum(x, b, values, concentration, log=True, normalize=normalize, method="truncated")
         assert taken.method == "truncated"
-        wanted = evaluate(x, b, values, concentration, log=True, normalize=normalize, method="dense")
+        wanted = evaluate_log(x, b, values, concentration, normalize=normalize, method="dense")
         atol = 1e-12 + 3e-18 * concentration  # exponents of a million round
         np.testing.assert_allclose(got, wanted, rtol=1e-13, atol=atol)
 
@@ -391,18 +378,18 @@ def test_the_sampled_share_is_near_that_computed(monkeypatch, make, dim, concent
 def test_auto_takes_the_cheaper(monkeypatch):
     monkeypatch.setattr(all_pairs, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
     x, b = sphere(8000, 2, 40), sphere(8000, 2, 41)
-    got, taken = evaluate(x, b, np.ones(8000), 1e5, explain=True)
+    got, taken = explain_sum(x, b, np.ones(8000), 1e5)
     assert taken.method == "truncated"
     assert set(taken.costs) >= {"dense", "truncated"}
     np.testing.assert_array_equal(got, evaluate(x, b, np.ones(8000), 1e5, method="truncated"))
-    assert evaluate(x[:500], b, np.ones(8000), 2.0, explain=True)[1].method != "truncated"
+    assert explain_sum(x[:500], b, np.ones(8000), 2.0)[1].method != "truncated"
 
 
 def test_no_sample_is_taken_where_sorting_alone_takes_longer(monkeypatch):
     x, b = sphere(10_000, 1, 42), sphere(10_000, 1, 43)
     evaluate(x[:50], b[:50], np.ones(50), 100.0, method="harmonic")
     monkeypatch.setattr(all_pairs, "ready", {("truncated", np.dtype(np.float64)), ("fused", np.dtype(np.float64))})
-    taken = evaluate(x, b, np.ones(10_000), 100.0, explain=True)[1]
+    taken = explain_sum(x, b, np.ones(10_000), 100.0)[1]
     assert taken.method == "harmonic"
     assert "truncated" in taken.costs
     monkeypatch.setattr(sampled, "share", None)  # not called

@@ -3,6 +3,7 @@
 from .api import validate
 from .check import Check
 from .claims import Claim
+from .judgement import Proof
 from .verdicts import Validation
 
-__all__ = ["Check", "Claim", "Validation", "validate"]
+__all__ = ["Check", "Claim", "Proof", "Validation", "validate"]

@@ -136,7 +136,7 @@ def of_numbers(
         if attempted:
             yield _attempt(name, float(stated), search)
         else:
-            yield Claim(name, float(stated), None, "not attempted", "claims=False")
+            yield Claim(name, float(stated), None, "not attempted", "'examine' has no 'claims'")
 
 
 def _attempt(name: str, stated: float | None, search: Search) -> Claim:

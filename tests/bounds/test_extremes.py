@@ -5,20 +5,19 @@ import math
 
 import numpy as np
 import pytest
+from statements import with_options
 
 from bounds import concentration, prefix_length
-from bounds.api import PREFIX_LENGTH
-from bounds.theorems import THEOREMS
+from bounds.api import COUNTED
+from bounds.theorems import state
 
 EPS = [*np.geomspace(1e-12, 0.1, 6), 0.5, 0.99, 1.3, math.pi / 2, 2.0]
 SMOOTH = 1e-9
 """What the search of free parameters may leave, relative to log N."""
 
 
-def bent(theorem):
-    """The bound of second derivatives, for the theorems that need one."""
-    needs = theorem in PREFIX_LENGTH and "smoothness" in THEOREMS[theorem].constants
-    return {"smoothness": 1.0} if needs else {}
+SMOOTHS = ("sharp-core-smooth", "lower-smooth")
+"""The theorems that need a bound of second derivatives."""
 
 
 def falls(bounds, side):
@@ -34,25 +33,25 @@ def falls(bounds, side):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 8, 10_000])
-@pytest.mark.parametrize("theorem", [*PREFIX_LENGTH, "sharp-split"])
+@pytest.mark.parametrize("theorem", COUNTED)
 def test_prefixes_shorten_as_eps_grows(theorem, dim):
-    bounds = prefix_length(EPS, dim=dim, theorem=theorem, sup_norm=3.0, **bent(theorem))
+    bounds = prefix_length(EPS, dim=dim, theorem=with_options(theorem, smoothness=1.0), sup_norm=3.0)
     assert falls(bounds, bounds[0].side)
     assert theorem.startswith("thesis") or any(bound.holds for bound in bounds)
 
 
-@pytest.mark.parametrize("theorem", [*PREFIX_LENGTH, "sharp-split"])
+@pytest.mark.parametrize("theorem", COUNTED)
 def test_prefixes_lengthen_with_the_constants(theorem):
     for dim in (2, 8):
-        known = {"dim": dim, "theorem": theorem} | bent(theorem)
+        known = {"dim": dim, "theorem": with_options(theorem, smoothness=1.0)}
         by_slope = [prefix_length(0.3, lipschitz=lip, **known) for lip in np.geomspace(1e6, 1e-6, 9)]
         if theorem != "thesis-split":  # as printed, Lambda(2 eps L / (2 L + F)) rises again as L falls
             assert falls(by_slope, by_slope[0].side)
         by_size = [prefix_length(0.3, sup_norm=sup, **known) for sup in np.geomspace(1e6, 1e-6, 9)]
         assert falls(by_size, by_size[0].side)
-        if bent(theorem):
-            known |= {"lipschitz": 1e3}
-            by_bend = [prefix_length(0.3, **known | {"smoothness": bend}) for bend in np.geomspace(1e6, 1e-2, 9)]
+        if theorem in SMOOTHS:
+            bent = [state(theorem, smoothness=bend) for bend in np.geomspace(1e6, 1e-2, 9)]
+            by_bend = [prefix_length(0.3, dim=dim, lipschitz=1e3, theorem=stated) for stated in bent]
             assert falls(by_bend, by_bend[0].side)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bounds
+from bounds.records import Prefix
 from spherapprox import CoreHead, EqualMeasurePartition, SplitHead, Target, points, sphere, sup_error, targets
 from spherapprox.error import ErrorInterval
 
@@ -134,14 +135,16 @@ def test_best_concentration_by_second_order_takes_a_target_and_points_alone():
         bounds.best_concentration(points=points.fibonacci(9), theorem="second-order")
     with pytest.raises(TypeError, match="'points' must be given"):
         bounds.best_concentration(target=WAVE, theorem="second-order")
-    with pytest.raises(ValueError, match="'n' must be left out"):
-        bounds.best_concentration(target=WAVE, points=points.uniform(3, 9, rng=0), n=9, theorem="second-order")
+    with pytest.raises(TypeError, match="takes the control points themselves as 'points'"):
+        bounds.best_concentration(target=WAVE, points=Prefix(n=9), theorem="second-order")
+    with pytest.raises(ValueError, match="'lipschitz' must be left out"):
+        bounds.best_concentration(target=WAVE, points=points.fibonacci(9), theorem="second-order", lipschitz=1.0)
 
 
 class TestValidation:
     def test_bounds_that_apply_are_held_against_the_error(self):
         cells = EqualMeasurePartition(2, 300)
-        found = bounds.validate(SplitHead.from_target(FIELD, cells, 80.0), FIELD, n=2000, worst_case=False)
+        found = bounds.validate(SplitHead.from_target(FIELD, cells, 80.0), FIELD, n=2000, examine=["claims"])
         checks = {check.theorem: check for check in found.checks}
         assert [checks[form].verdict for form in FORMS] == ["holds"] * 3
         assert checks["second-order-local"].bound.value < 2.0 * found.error.lower
@@ -152,11 +155,11 @@ class TestValidation:
         bend = Target(lambda x: x[:, 0] ** 2, 2, lipschitz=1.0, smoothness=0.1)
         head = SplitHead.from_target(bend, pair, 1.0)
         error = ErrorInterval(0.36, math.inf, np.array([0.0, 0.0, 1.0]))  # the first moment is 0 there
-        violated = bounds.validate(head, bend, error=error, claims=False, worst_case=False).violated
+        violated = bounds.validate(head, bend, error=error, examine=[]).violated
         assert violated == ("second-order",)
 
     def test_what_is_not_a_supremum_makes_no_head_ok(self):
         head = SplitHead.from_target(FIELD, points.fibonacci(500).points, 120.0)  # bare rows
-        found = bounds.validate(head, FIELD, n=1000, worst_case=False)
+        found = bounds.validate(head, FIELD, n=1000, examine=["claims"])
         assert "holds" in {check.verdict for check in found.checks if check.quantity == "error at points"}
         assert not found.ok

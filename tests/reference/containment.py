@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds import Bound, error_bound
+from bounds.records import Prefix
 from spherapprox import CoreHead, EqualMeasurePartition, PointSet, SplitHead, Target, points, sphere
 from spherapprox.error import worst_case_error
 from spherapprox.points import nodes
@@ -135,7 +136,7 @@ def findings(dim: int, rng: np.random.Generator) -> Iterator[Finding]:
 def _worst(dim: int, rows: Array, lam: float, rng: np.random.Generator) -> Iterator[Finding]:
     """The worst-case error W of the points, found from below, against the floor for their number."""
     worst = worst_case_error(rows, lam, n=400, refine=8, rng=rng).lower
-    bound = error_bound(dim=dim, theorem="lower", lipschitz=1.0, n=len(rows))
+    bound = error_bound(dim=dim, theorem="lower", lipschitz=1.0, points=Prefix(n=len(rows)))
     yield Finding(dim, len(rows), lam, "lower", bound, worst, 1.0)
 
 
@@ -146,8 +147,8 @@ def _quadrature(target: Target, lam: float, x: Array, rng: np.random.Generator) 
     rule = points.gauss_product(target.dim, degree)
     measured = float(np.abs(CoreHead.from_target(target, rule, lam)(x) - target(x)).max())
     bound = error_bound(
-        dim=target.dim, theorem="sharp-core-quadrature", lipschitz=target.lipschitz, sup_norm=target.sup_norm,
-        concentration=lam, degree=degree,
+        theorem="sharp-core-quadrature", dim=target.dim, lipschitz=target.lipschitz, sup_norm=target.sup_norm,
+        concentration=lam, points=Prefix(exactness=degree),
     )  # fmt: skip
     yield Finding(target.dim, len(rule), lam, "sharp-core-quadrature", bound, measured, target.sup_norm or 0.0)
 

@@ -47,8 +47,8 @@ EDGES: dict[str, list[Any]] = {
     "concentration": [0.0, LEAST, 2.2e-308, 1e-300, 1e-154, 1e-16, 0.1, 1.0, 5.0, 30.0, 1e3, 1e5, 1e8, 1e16, 1e150],
     "radius": ANGLES,
     "separation": ANGLES,
-    "ragozin": SIZES,
-    "harmonic": SIZES,
+    "jackson_constant": SIZES,
+    "harmonic_constant": SIZES,
     "slack": [0.0, LEAST, 1e-300, 1e-16, 1e-12, 1e-3, 0.5, math.nextafter(1.0, 0.0)],
     "smoothness": [LEAST, 1e-3, 0.5, 0.5 + 2e-16, 1.0, 1.5, 4.0, 4.0 + 1e-9, 5.0, 100.0, 1e5, 1e6],
     "bits": [1.0, 1.5, 64.0, 1e12],
@@ -94,8 +94,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
         *WORDS, bounds.ladder, bounds.error.tokens_within, bounds.covering_number, bounds.covering.covering_radius,
-        bounds.jackson.jackson_degree, bounds.jackson.approximation_error, bounds.jackson.ragozin_constant,
-        jackson.ragozin_limit, jackson.ragozin_floor, jackson.bessel_zero, spectral.iv_ratio_bounds,
+        bounds.jackson.jackson_degree, bounds.jackson.approximation_error, bounds.jackson.jackson_constant,
+        jackson.jackson_limit, jackson.jackson_floor, jackson.bessel_zero, spectral.iv_ratio_bounds,
         spectral.eigenvalue_bounds, spectral.mean_angle_upper, spectral.mean_angle_lower,
     )
 }  # fmt: skip

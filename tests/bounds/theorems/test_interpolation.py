@@ -107,7 +107,7 @@ def test_counts_are_dimensions_of_polynomials():
     assert (
         interpolation(Problem(0.1, 8, slack=0.3)).log > bound.log > interpolation(Problem(0.1, 8, slack=0.0)).log - 0.1
     )
-    smooth = interpolation(Problem(1e-4, 2, smoothness=3.0))
+    smooth = interpolation(Problem(1e-4, 2, sobolev_order=3.0))
     assert smooth.as_integer() == (dict(smooth.constants)["degree"] + 1) ** 2
 
 
@@ -195,7 +195,7 @@ def test_the_rank_bound_is_below_interpolation():
 
 @pytest.mark.parametrize(
     ("function", "options"),
-    [*itertools.product([interpolation, rank], [{}, {"smoothness": 9.0}, {"exponent": 0.5}]),
+    [*itertools.product([interpolation, rank], [{}, {"sobolev_order": 9.0}, {"exponent": 0.5}]),
      (interpolation, {"concentration": 1e3})],
 )  # fmt: skip
 def test_counts_fall_as_eps_grows(function, options):
@@ -220,7 +220,7 @@ def test_extreme_arguments_have_finite_bounds():
     assert interpolation(Problem(0.5, 3, sup_norm=0.4, degree=7)).value == 1.0
     assert rank(Problem(1.6, 3, sup_norm=9.0)).value == 1.0
     for function in (interpolation, rank):
-        rough = function(Problem(1e-3, 8, smoothness=4.0))
-        assert rough.failed[0] == "smoothness > dim/2"
+        rough = function(Problem(1e-3, 8, sobolev_order=4.0))
+        assert rough.failed[0] == "sobolev_order > dim/2"
         assert rough.log == math.inf
     assert not interpolation(Problem(0.1, 2, degree=3, concentration=0.0)).holds
